@@ -1,0 +1,163 @@
+//! The command line, as the public interface (INTERFACE section 1) has it.
+
+use crate::with_postgres;
+use chrono::{DateTime, Utc};
+use clap::{Args, Parser, Subcommand};
+use std::{net::SocketAddr, path::PathBuf};
+use uuid::Uuid;
+
+/// Runs long LLM jobs to the end: one Postgres, one transaction a step.
+#[derive(Debug, Parser)]
+#[command(name = "plumbline", version, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Apply the embedded migrations to DATABASE_URL; safe to run by many at once and again
+    Migrate,
+    /// Claim and run jobs until SIGTERM or SIGINT
+    Worker(WorkerArguments),
+    /// Insert a job; prints its id
+    Enqueue(EnqueueArguments),
+    /// All jobs, or one job with its phase, todos, cost and last error
+    Status(StatusArguments),
+    /// Live progress until the job ends; exit code 0 completed, 1 failed, 2 cancelled, 3 waiting for review
+    Watch {
+        /// The job's id
+        job: Uuid,
+    },
+    /// Cancel a job
+    Cancel {
+        /// The job's id
+        job: Uuid,
+    },
+    /// Pause a job at its next step
+    Pause {
+        /// The job's id
+        job: Uuid,
+    },
+    /// Go on with a paused job, or with one in review
+    Resume {
+        /// The job's id
+        job: Uuid,
+        /// Words to the agent, put into the conversation first
+        #[arg(long)]
+        feedback: Option<String>,
+    },
+    /// Run a failed or cancelled job again from its last checkpoint
+    Retry {
+        /// The job's id
+        job: Uuid,
+    },
+    /// Complete a job that is waiting for review
+    Approve {
+        /// The job's id
+        job: Uuid,
+    },
+    /// Write a job's workspace from SQL to a folder
+    Export {
+        /// The job's id
+        job: Uuid,
+        /// A new or empty folder
+        dir: PathBuf,
+    },
+    /// Look at configurations
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Everything on one machine with nothing set up: Postgres, worker, a sample job, its result
+    Dev(DevArguments),
+    /// Serve the rehearsal model: rule-based, no LLM, for trying things out and for tests
+    Rehearse(RehearseArguments),
+    /// Check database, schema, workspace and model; one line each
+    Doctor,
+    /// Run a command with a throw-away Postgres of its own
+    #[command(name = "__with-postgres", hide = true)]
+    WithPostgres(with_postgres::Arguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WorkerArguments {
+    /// Most jobs at once
+    #[arg(long, env = "PLUMBLINE_CONCURRENCY", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) concurrency: u32,
+    /// Only these job types, separated by commas
+    #[arg(long, value_delimiter = ',')]
+    pub(crate) job_types: Vec<String>,
+    /// Exit when nothing is running and nothing can run now
+    #[arg(long)]
+    pub(crate) until_idle: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnqueueArguments {
+    /// What to do
+    #[arg(long)]
+    pub(crate) prompt: String,
+    /// Names a configuration
+    #[arg(long = "type", default_value = "creator")]
+    pub(crate) job_type: String,
+    /// A document to work on; repeat for several
+    #[arg(long = "document")]
+    pub(crate) documents: Vec<PathBuf>,
+    /// Free data for the agent, a JSON object
+    #[arg(long)]
+    pub(crate) context: Option<String>,
+    /// Larger first
+    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) priority: i32,
+    /// Not before this time, e.g. 2027-01-31T08:00:00Z
+    #[arg(long)]
+    pub(crate) run_at: Option<DateTime<Utc>>,
+    /// With the job type, makes the insert happen once
+    #[arg(long)]
+    pub(crate) key: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatusArguments {
+    /// The job's id; all jobs when left out
+    pub(crate) job: Option<Uuid>,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// The resolved configuration of a job type, as JSON
+    Show {
+        /// The job type
+        job_type: String,
+    },
+    /// Check every configuration; with file, line and reason
+    Check {
+        /// A folder; PLUMBLINE_CONFIG_DIR or the built-in copies when left out
+        dir: Option<PathBuf>,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DevArguments {
+    /// A document to work on instead of the sample; repeat for several
+    #[arg(long = "document")]
+    pub(crate) documents: Vec<PathBuf>,
+    /// What to do, instead of extracting requirements
+    #[arg(long)]
+    pub(crate) prompt: Option<String>,
+    /// Keep Postgres and the worker running after the job has ended, until Ctrl-C
+    #[arg(long)]
+    pub(crate) keep: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RehearseArguments {
+    /// Address and port, e.g. 127.0.0.1:8900
+    #[arg(long)]
+    pub(crate) listen: SocketAddr,
+    /// Time before each answer, in milliseconds
+    #[arg(long, default_value_t = 0)]
+    pub(crate) delay_ms: u64,
+}

@@ -1,0 +1,203 @@
+//! `plumbline dev`: everything on one machine with nothing set up: a private Postgres, the migrations, a worker, a
+//! sample job, its progress, its result. Uses the model of the environment, or the built-in rehearsal model.
+
+use super::{enqueue, watch};
+use crate::{
+    arguments::DevArguments,
+    environment,
+    failure::Failure,
+    output::{self, short},
+    private_postgres::{self, PrivatePostgres},
+    stop,
+};
+use plumbline_rehearsal::Rehearsal;
+use plumbline_store::{NewJob, RequirementRow, Store, WatchRow};
+use plumbline_worker::{
+    Stop, WorkerOptions,
+    config::ModelEnv,
+    telemetry::{self, LogFormat},
+};
+use std::path::{Path, PathBuf};
+use tokio::{sync::watch as channel, task::JoinHandle};
+use uuid::Uuid;
+
+const DATABASE: &str = "plumbline";
+const SAMPLE: &[u8] = include_bytes!("../../sample/record-keeping-policy.pdf");
+const SAMPLE_NAME: &str = "record-keeping-policy.pdf";
+const PROMPT: &str = "Extract every requirement from the documents: each normative sentence with its page and a verbatim quote.";
+/// Requirements shown; SQL shows the others.
+const SHOWN: usize = 20;
+/// Jobs at once: this is a demonstration, not a service.
+const CONCURRENCY: usize = 4;
+
+pub(crate) async fn run(arguments: DevArguments) -> Result<u8, Failure> {
+    telemetry::start(LogFormat::Text, "warn,sqlx=error");
+    let (stop_sender, stop) = stop::on_signals()?;
+    let home = PathBuf::from(".plumbline");
+    output::print("Starting a private Postgres under .plumbline/ …")?;
+    let postgres = start_postgres(&home).await?;
+    let code = with_postgres(&arguments, &home, &postgres, stop_sender, stop).await;
+    postgres.stop().await?;
+    code
+}
+
+async fn start_postgres(home: &Path) -> Result<PrivatePostgres, Failure> {
+    let options = private_postgres::Options { dir: home.join("postgres"), durable: true, ..Default::default() };
+    Ok(private_postgres::start(options).await?)
+}
+
+async fn with_postgres(
+    arguments: &DevArguments,
+    home: &Path,
+    postgres: &PrivatePostgres,
+    stop_sender: channel::Sender<Stop>,
+    mut stop: channel::Receiver<Stop>,
+) -> Result<u8, Failure> {
+    postgres.create_database(DATABASE).await?;
+    let url = postgres.url(DATABASE);
+    let store = environment::connect(&url).await?;
+    store.migrate().await?;
+    let workspace_dir = environment::var("PLUMBLINE_WORKSPACE_DIR").map_or_else(|| home.join("workspace"), PathBuf::from);
+    let model = Model::choose().await?;
+    output::print(&format!("Database  {url}\nModel     {}", model.description))?;
+    let job = insert_job(&store, arguments, &workspace_dir).await?;
+    output::print(&format!("Job       {job}\n"))?;
+    let worker = start_worker(url.clone(), workspace_dir.clone(), &model, &stop)?;
+
+    let followed = tokio::select! {
+        followed = watch::follow(&store, job) => Some(followed?),
+        _ = stop.wait_for(|now| *now > Stop::No) => None,
+    };
+    let code = match &followed {
+        Some(row) => {
+            report(&store, job, row, &workspace_dir, &url).await?;
+            watch::exit_code(row)
+        }
+        None => {
+            output::print("Stopping; the job goes on from its last step at the next `plumbline dev`.")?;
+            2
+        }
+    };
+    if arguments.keep && followed.is_some() {
+        output::print("\nPostgres and the worker keep running; insert jobs as you like. Ctrl-C ends them.")?;
+        // An error means that the sender is gone, which is a reason to end as well.
+        let _ = stop.wait_for(|now| *now > Stop::No).await;
+    }
+    stop_sender.send_if_modified(|now| {
+        let first = *now == Stop::No;
+        *now = (*now).max(Stop::Drain);
+        first
+    });
+    worker.await.map_err(|error| Failure::new(format!("the worker stopped unexpectedly: {error}")))??;
+    Ok(code)
+}
+
+/// The model of the environment, or the rehearsal model for as long as this lives.
+struct Model {
+    env: ModelEnv,
+    description: String,
+    _rehearsal: Option<Rehearsal>,
+}
+
+impl Model {
+    async fn choose() -> Result<Self, Failure> {
+        let mut env = environment::model_env()?;
+        if let (Some(base_url), Some(model)) = (&env.base_url, &env.model) {
+            let description = format!("{model} at {base_url}");
+            return Ok(Self { env, description, _rehearsal: None });
+        }
+        let address = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+        let rehearsal = Rehearsal::start(address, plumbline_rehearsal::Options::default())
+            .await
+            .map_err(|error| Failure::new(format!("the rehearsal model could not be started: {error}")))?;
+        env.base_url = Some(rehearsal.base_url());
+        env.model = Some(plumbline_rehearsal::MODEL.into());
+        let description = "the built-in rehearsal model: rule-based, no LLM (set OPENAI_BASE_URL, OPENAI_API_KEY and \
+                           PLUMBLINE_MODEL to use yours)";
+        Ok(Self { env, description: description.into(), _rehearsal: Some(rehearsal) })
+    }
+}
+
+async fn insert_job(store: &Store, arguments: &DevArguments, workspace_dir: &Path) -> Result<Uuid, Failure> {
+    let mut job = NewJob::new(arguments.prompt.as_deref().unwrap_or(PROMPT));
+    if arguments.documents.is_empty() && arguments.prompt.is_none() {
+        job.document_name = Some(SAMPLE_NAME.into());
+        job.document_content = Some(SAMPLE.to_vec());
+    } else {
+        enqueue::attach(&mut job, &arguments.documents, workspace_dir)?;
+    }
+    enqueue::insert(store, &job).await
+}
+
+fn start_worker(
+    database_url: String,
+    workspace_dir: PathBuf,
+    model: &Model,
+    stop: &channel::Receiver<Stop>,
+) -> Result<JoinHandle<Result<(), plumbline_worker::Error>>, Failure> {
+    let options = WorkerOptions {
+        database_url,
+        concurrency: CONCURRENCY,
+        job_types: None,
+        until_idle: false,
+        workspace_dir,
+        configs: environment::configs()?,
+        model_env: model.env.clone(),
+        program: environment::program()?,
+        timing: environment::timing()?,
+    };
+    Ok(tokio::spawn(plumbline_worker::run(options, stop.clone())))
+}
+
+async fn report(store: &Store, job: Uuid, row: &WatchRow, workspace_dir: &Path, url: &str) -> Result<(), Failure> {
+    let requirements = store.requirements_of(job).await?;
+    if !requirements.is_empty() {
+        output::print(&requirement_table(&requirements))?;
+    }
+    let reason = row.error_message.as_ref().or(row.status_reason.as_ref());
+    let ending = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    output::print(&format!(
+        "\nJob {}{ending}. {} requirements, {} citations verified, {} steps, {} model requests.",
+        row.status,
+        requirements.len(),
+        requirements.iter().map(verified_citations).sum::<usize>(),
+        row.step,
+        row.total_requests
+    ))?;
+    let folder = workspace_dir.join(format!("job_{job}"));
+    output::print(&format!(
+        "\nIts files   {}\nLook on    psql {url} -c \"SELECT name, source_location->>'page' AS page, citations->0->>'quote' \
+         FROM requirement_cache WHERE job_id = '{job}'\"\n           (the database runs while `plumbline dev --keep` does; `make db` opens it again)",
+        folder.display()
+    ))
+}
+
+fn requirement_table(requirements: &[RequirementRow]) -> String {
+    let mut table = output::table(&["#", "page", "priority", "requirement", "quote"]);
+    for (at, requirement) in requirements.iter().take(SHOWN).enumerate() {
+        let citation = requirement.citations.get(0);
+        let text_of = |key: &str| citation.and_then(|c| c.get(key)).map(plain).unwrap_or_default();
+        table.add_row([
+            (at + 1).to_string(),
+            text_of("page"),
+            requirement.priority.clone().unwrap_or_default(),
+            short(requirement.name.as_deref().unwrap_or_default(), 48),
+            short(&text_of("quote"), 90),
+        ]);
+    }
+    let rest = requirements.len().saturating_sub(SHOWN);
+    if rest > 0 { format!("{table}\n… and {rest} more in requirement_cache") } else { table.to_string() }
+}
+
+fn plain(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+fn verified_citations(requirement: &RequirementRow) -> usize {
+    let citations = requirement.citations.as_array().map(Vec::as_slice).unwrap_or_default();
+    citations.iter().filter(|citation| citation.get("verified") == Some(&true.into())).count()
+}

@@ -1,0 +1,13 @@
+//! The commands, one a file.
+
+pub(crate) mod config;
+pub(crate) mod control;
+pub(crate) mod dev;
+pub(crate) mod doctor;
+pub(crate) mod enqueue;
+pub(crate) mod export;
+pub(crate) mod migrate;
+pub(crate) mod rehearse;
+pub(crate) mod status;
+pub(crate) mod watch;
+pub(crate) mod worker;

@@ -1,0 +1,29 @@
+//! `plumbline worker`.
+
+use crate::{arguments::WorkerArguments, environment, failure::Failure, stop};
+use plumbline_worker::{
+    WorkerOptions,
+    telemetry::{self, LogFormat},
+};
+
+pub(crate) async fn run(arguments: WorkerArguments) -> Result<u8, Failure> {
+    let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+    telemetry::start(if terminal { LogFormat::Text } else { LogFormat::Json }, "info,sqlx=warn");
+    let (_sender, stop) = stop::on_signals()?;
+    plumbline_worker::run(options(arguments)?, stop).await?;
+    Ok(0)
+}
+
+fn options(arguments: WorkerArguments) -> Result<WorkerOptions, Failure> {
+    Ok(WorkerOptions {
+        database_url: environment::database_url()?,
+        concurrency: arguments.concurrency as usize,
+        job_types: (!arguments.job_types.is_empty()).then_some(arguments.job_types),
+        until_idle: arguments.until_idle,
+        workspace_dir: environment::workspace_dir(),
+        configs: environment::configs()?,
+        model_env: environment::model_env()?,
+        program: environment::program()?,
+        timing: environment::timing()?,
+    })
+}

@@ -1,0 +1,78 @@
+//! The environment variables of the public interface (INTERFACE section 2), read in one place.
+
+use crate::failure::Failure;
+use plumbline_store::{ConnectOptions, Store};
+use plumbline_worker::{
+    Timing,
+    config::{Configs, ModelEnv},
+};
+use std::{path::PathBuf, str::FromStr, time::Duration};
+
+/// A variable; empty counts as unset.
+pub(crate) fn var(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// A number, with a sentence naming the variable when it is none.
+fn number<T: FromStr>(name: &str, default: T) -> Result<T, Failure> {
+    match var(name) {
+        None => Ok(default),
+        Some(text) => text.trim().parse().map_err(|_| {
+            Failure::usage(format!("{name} is `{text}`; set it to a whole number or leave it unset"))
+        }),
+    }
+}
+
+/// `DATABASE_URL`.
+pub(crate) fn database_url() -> Result<String, Failure> {
+    var("DATABASE_URL").ok_or_else(|| {
+        Failure::usage("DATABASE_URL is not set; set it to your Postgres, e.g. postgres://user@localhost/plumbline, or try `plumbline dev`")
+    })
+}
+
+/// A connection for a command, with a schema that this version understands.
+pub(crate) async fn store() -> Result<Store, Failure> {
+    let store = connect(&database_url()?).await?;
+    store.check_schema().await?;
+    Ok(store)
+}
+
+/// A connection for a command.
+pub(crate) async fn connect(url: &str) -> Result<Store, Failure> {
+    let options = ConnectOptions { max_connections: 2, application_name: "plumbline command".into() };
+    Ok(Store::connect(url, options).await?)
+}
+
+/// `PLUMBLINE_WORKSPACE_DIR`.
+pub(crate) fn workspace_dir() -> PathBuf {
+    var("PLUMBLINE_WORKSPACE_DIR").map_or_else(|| PathBuf::from("workspace"), PathBuf::from)
+}
+
+/// `PLUMBLINE_CONFIG_DIR` and `PLUMBLINE_PROMPTS_DIR` over the built-in copies.
+pub(crate) fn configs() -> Result<Configs, Failure> {
+    let dir = |name| var(name).map(PathBuf::from);
+    let (configs, prompts) = (dir("PLUMBLINE_CONFIG_DIR"), dir("PLUMBLINE_PROMPTS_DIR"));
+    Ok(Configs::load(configs.as_deref(), prompts.as_deref())?)
+}
+
+/// `PLUMBLINE_MODEL`, `OPENAI_BASE_URL`, `PLUMBLINE_MAX_ITERATIONS`.
+pub(crate) fn model_env() -> Result<ModelEnv, Failure> {
+    Ok(ModelEnv::from_lookup(var)?)
+}
+
+/// `PLUMBLINE_LEASE_SECS`, `PLUMBLINE_HEARTBEAT_SECS`, `PLUMBLINE_POLL_MS`, `PLUMBLINE_DRAIN_SECS`.
+pub(crate) fn timing() -> Result<Timing, Failure> {
+    let default = Timing::default();
+    Ok(Timing {
+        lease: Duration::from_secs(number("PLUMBLINE_LEASE_SECS", default.lease.as_secs())?),
+        heartbeat: Duration::from_secs(number("PLUMBLINE_HEARTBEAT_SECS", default.heartbeat.as_secs())?),
+        poll: Duration::from_millis(number("PLUMBLINE_POLL_MS", default.poll.as_millis() as u64)?),
+        drain: Duration::from_secs(number("PLUMBLINE_DRAIN_SECS", default.drain.as_secs())?),
+    })
+}
+
+/// This very program, for its document child.
+pub(crate) fn program() -> Result<PathBuf, Failure> {
+    std::env::current_exe()
+        .map_err(|error| Failure::new(format!("the path of this program could not be found ({error}); start it by its full path")))
+}

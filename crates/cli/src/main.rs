@@ -1,0 +1,55 @@
+//! The binary `plumbline`: one command a file under `commands/`, the private Postgres of `dev` and of the tests beside
+//! them. Every error is one sentence on stderr; exit codes are 0 done, 1 failed, 2 wrong usage or cancelled.
+
+mod arguments;
+mod commands;
+mod environment;
+mod failure;
+mod output;
+mod private_postgres;
+mod stop;
+mod with_postgres;
+
+use arguments::{Cli, Command};
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // The document child parses hostile input under tight limits: it starts no runtime and reads its own arguments.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == "__extract") {
+        return plumbline_effects::documents::run_child();
+    }
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return Failure::new(format!("the runtime could not be started: {error}")).report(),
+    };
+    match runtime.block_on(run(cli.command)) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => failure.report(),
+    }
+}
+
+async fn run(command: Command) -> Result<u8, Failure> {
+    match command {
+        Command::Migrate => commands::migrate::run().await,
+        Command::Worker(arguments) => commands::worker::run(arguments).await,
+        Command::Enqueue(arguments) => commands::enqueue::run(arguments).await,
+        Command::Status(arguments) => commands::status::run(arguments).await,
+        Command::Watch { job } => commands::watch::run(job).await,
+        Command::Cancel { job } => commands::control::run(job, plumbline_store::Command::Cancel).await,
+        Command::Pause { job } => commands::control::run(job, plumbline_store::Command::Pause).await,
+        Command::Retry { job } => commands::control::run(job, plumbline_store::Command::Retry).await,
+        Command::Approve { job } => commands::control::run(job, plumbline_store::Command::Approve).await,
+        Command::Resume { job, feedback } => {
+            commands::control::run(job, plumbline_store::Command::Resume { feedback }).await
+        }
+        Command::Export { job, dir } => commands::export::run(job, &dir).await,
+        Command::Config(what) => commands::config::run(what),
+        Command::Dev(arguments) => commands::dev::run(arguments).await,
+        Command::Rehearse(arguments) => commands::rehearse::run(arguments).await,
+        Command::Doctor => commands::doctor::run().await,
+        Command::WithPostgres(arguments) => with_postgres::run(arguments).await.map_err(Failure::from),
+    }
+}

@@ -1,0 +1,128 @@
+//! A PostgreSQL server that belongs to one checkout and to nobody else.
+//!
+//! `plumbline dev`, the tests and the benchmarks need a Postgres on machines where nothing is set up. This module
+//! finds the server programs (or has the system's package manager install them), makes a cluster, starts it on a
+//! free port of the loopback interface, and sees to it that nothing stays behind.
+//!
+//! * [`programs`] finds `initdb` and `postgres`; [`install`] gets them when they are missing.
+//! * [`account`] decides which account runs the server: Postgres refuses root.
+//! * [`place`] says where the data lies; [`run_folder`] makes the short folder for the socket and the pipe.
+//! * [`cluster`] runs `initdb`; [`server`] starts the server under its [`guard`]; [`leftovers`] clears the way after
+//!   a kill.
+//!
+//! # How a server ends with its users
+//! A server runs as the child of a small shell script, the guard. The guard reads from a named pipe whose write end
+//! every user of the server holds open. The kernel closes those ends whatever happens to the users, an exit, a panic
+//! or `kill -9`; once the last is closed the guard's read ends and it stops the server. So two `plumbline dev` in one
+//! checkout share one server, and it stops with the second of them, not with the first.
+
+mod account;
+mod cluster;
+mod error;
+mod files;
+mod guard;
+mod install;
+mod leftovers;
+mod place;
+mod postmaster;
+mod programs;
+mod run_folder;
+mod server;
+
+use std::path::PathBuf;
+
+use account::Account;
+pub(crate) use error::Error;
+use place::Place;
+use programs::Programs;
+use server::Server;
+
+/// What kind of cluster is wanted, and where.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    /// The folder that keeps the data, the log and the locks of a lasting cluster, usually `.plumbline/postgres`.
+    /// Not used for an ephemeral one.
+    pub(crate) dir: PathBuf,
+    /// The folder with `initdb` and `postgres`; searched for when absent.
+    pub(crate) bin_dir: Option<PathBuf>,
+    /// Whether a commit survives a power cut. Off is two to three times faster, and right for data thrown away anyway.
+    pub(crate) durable: bool,
+    /// Whether the cluster lives in a temporary folder that is deleted when it stops.
+    pub(crate) ephemeral: bool,
+    /// Further server settings, name and value, as in `postgresql.conf`.
+    pub(crate) settings: Vec<(String, String)>,
+}
+
+/// A running server that this process uses. It stops when the last process that uses it ends, in whatever way.
+#[derive(Debug)]
+pub(crate) struct PrivatePostgres {
+    programs: Programs,
+    account: Account,
+    place: Place,
+    server: Server,
+}
+
+/// Starts the cluster that `options` describe, or joins it when another process of this checkout already runs it.
+///
+/// # Errors
+/// When the server programs cannot be found or installed, the folder cannot be used, or the server does not start;
+/// the error says which, and what to do.
+pub(crate) async fn start(options: Options) -> Result<PrivatePostgres, Error> {
+    let account = Account::choose((!options.ephemeral).then_some(options.dir.as_path())).await?;
+    leftovers::sweep_temporary_folders(&account);
+    let place = Place::prepare(&options, &account)?;
+    let programs = match find_programs(&options, &account, &place).await {
+        Ok(programs) => programs,
+        Err(error) => {
+            place.discard_if_ephemeral();
+            return Err(error);
+        }
+    };
+
+    let _turn = place.take_turn().await?;
+    let server = match leftovers::join_or_clear(&place).await? {
+        Some(running) => running,
+        None => {
+            let run = run_folder::create(&place, &account)?;
+            let pipe = guard::Pipe::create(&run, &account).await?;
+            cluster::create_if_missing(&programs, &account, &place).await?;
+            server::start(&programs, &account, &place, pipe, &options).await?
+        }
+    };
+    Ok(PrivatePostgres { programs, account, place, server })
+}
+
+async fn find_programs(options: &Options, account: &Account, place: &Place) -> Result<Programs, Error> {
+    let programs = Programs::find_or_install(options.bin_dir.as_deref(), &place.data).await?;
+    account.require_access(&programs.bin_dir)?;
+    Ok(programs)
+}
+
+impl PrivatePostgres {
+    /// The connection string of a database in this cluster.
+    pub(crate) fn url(&self, database: &str) -> String {
+        format!("postgres://{}@127.0.0.1:{}/{database}", cluster::SUPERUSER, self.server.port)
+    }
+
+    /// The folder of the server's client programs, `psql` among them.
+    pub(crate) fn bin_dir(&self) -> &std::path::Path {
+        &self.programs.bin_dir
+    }
+
+    /// Creates a database unless it is there.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub(crate) async fn create_database(&self, name: &str) -> Result<(), Error> {
+        cluster::create_database(&self.programs, &self.account, &self.url("postgres"), name).await
+    }
+
+    /// Gives up the server: stops it when nobody else uses it, and deletes an ephemeral cluster.
+    ///
+    /// # Errors
+    /// When the server does not stop within half a minute or its folder cannot be deleted.
+    pub(crate) async fn stop(self) -> Result<(), Error> {
+        let _turn = self.place.take_turn().await?;
+        self.server.stop(&self.place).await
+    }
+}

@@ -1,0 +1,30 @@
+//! Signals: the first asks for a drain, the second means at once.
+
+use crate::failure::Failure;
+use plumbline_worker::Stop;
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::watch,
+};
+
+/// Listens for SIGTERM and SIGINT from now on.
+///
+/// # Errors
+/// When the handlers cannot be installed.
+pub(crate) fn on_signals() -> Result<(watch::Sender<Stop>, watch::Receiver<Stop>), Failure> {
+    let install = |kind| signal(kind).map_err(|error| Failure::new(format!("signals cannot be handled: {error}")));
+    let (term, interrupt) = (install(SignalKind::terminate())?, install(SignalKind::interrupt())?);
+    let (sender, receiver) = watch::channel(Stop::No);
+    tokio::spawn(raise(sender.clone(), term, interrupt));
+    Ok((sender, receiver))
+}
+
+async fn raise(sender: watch::Sender<Stop>, mut term: Signal, mut interrupt: Signal) {
+    for stop in [Stop::Drain, Stop::Now] {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        sender.send_replace(stop);
+    }
+}

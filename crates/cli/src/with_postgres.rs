@@ -1,0 +1,108 @@
+//! `plumbline __with-postgres -- COMMAND`: runs a command with a throw-away Postgres of its own, named by
+//! `DATABASE_URL`. This is how `make test` and the benchmarks get theirs.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use rustix::process::{Pid, Signal};
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{self, SignalKind, signal};
+
+use crate::private_postgres::{self, Error, Options, PrivatePostgres};
+
+/// The database that the command finds in `DATABASE_URL`.
+const DATABASE: &str = "plumbline";
+
+/// The arguments of the hidden subcommand.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Commits survive a power cut, for measurements that must count the disk
+    #[arg(long)]
+    durable: bool,
+    /// Use the lasting cluster in this folder, as `plumbline dev` does, in place of a throw-away one
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// The command and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
+/// Starts the cluster, runs the command to its end, stops the cluster, and gives the command's exit code.
+///
+/// # Errors
+/// When the cluster cannot be had or the command cannot be run.
+pub(crate) async fn run(arguments: Arguments) -> Result<u8, Error> {
+    let lasting = arguments.data.is_some();
+    let postgres = private_postgres::start(Options {
+        dir: arguments.data.unwrap_or_default(),
+        durable: arguments.durable || lasting,
+        ephemeral: !lasting,
+        ..Options::default()
+    })
+    .await?;
+    let result = run_command(&postgres, &arguments.command).await;
+    postgres.stop().await?;
+    result
+}
+
+async fn run_command(postgres: &PrivatePostgres, command: &[OsString]) -> Result<u8, Error> {
+    postgres.create_database(DATABASE).await?;
+    let (program, rest) = command.split_first().expect("clap requires a command");
+    let program = PathBuf::from(program);
+    let mut signals = Signals::listen().map_err(Error::file("listen for signals before running", &program))?;
+    let mut child = Command::new(&program);
+    child.args(rest).env("DATABASE_URL", postgres.url(DATABASE)).env("PATH", path_with(postgres.bin_dir()));
+    let child = child.spawn().map_err(Error::file("run", &program))?;
+    signals.pass_on_until_end(child).await.map(exit_code).map_err(Error::file("wait for", &program))
+}
+
+/// The `PATH` with the server's own client programs at its end, so that the command finds a `psql` wherever the
+/// packages put theirs.
+fn path_with(bin_dir: &Path) -> OsString {
+    let mut path = std::env::var_os("PATH").unwrap_or_default();
+    path.push(":");
+    path.push(bin_dir);
+    path
+}
+
+/// The signals that ask us to end. Until this exists they end us at once, and the server with us.
+struct Signals {
+    interrupt: unix::Signal,
+    terminate: unix::Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+    }
+
+    /// Waits for the command, passing on the signals that reach only us. Ctrl-C at a terminal reaches the whole
+    /// foreground group, the command included; sent twice, many programs take it for "now".
+    async fn pass_on_until_end(&mut self, mut child: Child) -> std::io::Result<ExitStatus> {
+        let from_terminal = std::io::stdin().is_terminal() || std::io::stderr().is_terminal();
+        loop {
+            tokio::select! {
+                ended = child.wait() => return ended,
+                _ = self.interrupt.recv() => if !from_terminal { pass_on(&child, Signal::INT) },
+                _ = self.terminate.recv() => pass_on(&child, Signal::TERM),
+            }
+        }
+    }
+}
+
+fn pass_on(child: &Child, signal: Signal) {
+    let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        // It fails only when the command has just ended, and then the wait returns.
+        let _ = rustix::process::kill_process(pid, signal);
+    }
+}
+
+/// The command's own code, or as a shell would say it for one that a signal ended.
+fn exit_code(status: ExitStatus) -> u8 {
+    use std::os::unix::process::ExitStatusExt;
+    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    u8::try_from(code).unwrap_or(1)
+}

@@ -1,0 +1,148 @@
+//! Runs `plumbline __with-postgres` with a command that reports about its server and then waits to be told to end.
+
+use std::fs::Permissions;
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+
+/// A running `__with-postgres` and what its command said about the server.
+pub(crate) struct WithPostgres {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    /// What the command found in `DATABASE_URL`.
+    pub(crate) url: String,
+    /// The server's data folder, as the server names it.
+    pub(crate) data: PathBuf,
+    /// The server's process.
+    pub(crate) server: i32,
+}
+
+/// Prints the address and the data folder, and runs each line of its input as a command until the input ends.
+const REPORTER: &str = r#"
+echo "$DATABASE_URL"
+psql -XAtc 'show data_directory' "$DATABASE_URL"
+while read -r line; do eval "$line"; done
+"#;
+
+impl WithPostgres {
+    /// Starts it with the given options and waits for the report.
+    pub(crate) fn start(options: &[&str]) -> Self {
+        Self::start_command(plumbline(options, &["sh", "-c", REPORTER]))
+    }
+
+    /// Starts it in the lasting cluster of a folder.
+    pub(crate) fn start_in(folder: &Path) -> Self {
+        Self::start(&["--data", folder.to_str().unwrap()])
+    }
+
+    fn start_command(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut next = || lines.next().expect("the command reports about its server").unwrap();
+        let (url, data) = (next(), PathBuf::from(next()));
+        let server = server_of(&data).expect("a running server has a pid file");
+        Self { child, lines, url, data, server }
+    }
+
+    /// Has the command run a line of shell and gives the first line that prints.
+    pub(crate) fn shell(&mut self, line: &str) -> String {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+        self.lines.next().expect("the line prints something").unwrap()
+    }
+
+    /// Has the command run a statement and gives the first value.
+    pub(crate) fn sql(&mut self, statement: &str) -> String {
+        self.shell(&format!("psql -XAqtc \"{statement}\" \"$DATABASE_URL\" 2>&1"))
+    }
+
+    /// The folder of the programs that this server was started from.
+    pub(crate) fn server_programs(&self) -> String {
+        let line = Command::new("ps").args(["-o", "args=", "-p", &self.server.to_string()]).output().unwrap().stdout;
+        let line = String::from_utf8(line).unwrap();
+        let (folder, _) = line.split_once("/postgres ").expect("the server's command line begins with its path");
+        folder.to_owned()
+    }
+
+    /// Lets the command end and waits for `plumbline` to end.
+    pub(crate) fn end(mut self) -> ExitStatus {
+        drop(self.child.stdin.take());
+        self.child.wait().unwrap()
+    }
+
+    /// Sends a signal to `plumbline` alone.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(self.child.id().cast_signed(), signal);
+    }
+
+    /// Waits for `plumbline` to end after a signal.
+    pub(crate) fn wait(mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for WithPostgres {
+    /// No test leaves a server to the next, nor waits for ever for one that it failed.
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        if std::thread::panicking() {
+            let _ = self.child.kill();
+        }
+        let _ = self.child.wait();
+    }
+}
+
+/// The command line of a `__with-postgres`.
+pub(crate) fn plumbline(options: &[&str], command: &[&str]) -> Command {
+    let mut plumbline = Command::new(env!("CARGO_BIN_EXE_plumbline"));
+    plumbline.arg("__with-postgres").args(options).arg("--").args(command);
+    plumbline
+}
+
+/// A temporary folder that every account can enter.
+pub(crate) fn reachable_folder() -> tempfile::TempDir {
+    folder_with_mode(0o755)
+}
+
+/// A temporary folder with the given permissions.
+pub(crate) fn folder_with_mode(mode: u32) -> tempfile::TempDir {
+    tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempdir_in("/tmp").unwrap()
+}
+
+/// The process of the server on a data folder, from its pid file.
+pub(crate) fn server_of(data: &Path) -> Option<i32> {
+    std::fs::read_to_string(data.join("postmaster.pid")).ok()?.lines().next()?.trim().parse().ok()
+}
+
+/// Whether a process runs. One that has ended and only waits for its parent to take notice does not.
+pub(crate) fn runs(pid: i32) -> bool {
+    let state = Command::new("ps").args(["-o", "stat=", "-p", &pid.to_string()]).output().unwrap().stdout;
+    state.first().is_some_and(|letter| !matches!(letter, b'Z' | b'\n'))
+}
+
+/// The processes of a process's group which run the given program.
+pub(crate) fn group_members(of: i32, program: &str) -> Vec<i32> {
+    let listing = Command::new("ps").args(["-e", "-o", "pid=,pgid=,comm="]).output().unwrap().stdout;
+    let listing = String::from_utf8(listing).unwrap();
+    let rows: Vec<Vec<&str>> = listing.lines().map(|line| line.split_whitespace().collect()).collect();
+    let group = rows.iter().find(|row| row[0] == of.to_string()).map(|row| row[1]).expect("the process runs");
+    let members = rows.iter().filter(|row| row[1] == group && row[2] == program);
+    members.map(|row| row[0].parse().unwrap()).collect()
+}
+
+/// Sends a signal to one process.
+pub(crate) fn kill(pid: i32, signal: Signal) {
+    rustix::process::kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
+}
+
+/// Waits until the condition holds; fails the test with `what` when it does not within a minute.
+pub(crate) fn wait_until(what: &str, condition: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !condition() {
+        assert!(Instant::now() < deadline, "waited a minute until {what}");
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+}

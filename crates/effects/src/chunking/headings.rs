@@ -1,0 +1,103 @@
+//! The headings of a Markdown text, and which of them a place stands under.
+
+/// All headings of a text, in order.
+pub(super) struct Outline {
+    headings: Vec<Heading>,
+}
+
+struct Heading {
+    offset: usize,
+    end: usize,
+    level: usize,
+    text: String,
+}
+
+impl Outline {
+    /// Finds the `#` headings outside fenced code.
+    pub(super) fn of(text: &str) -> Self {
+        let mut headings = Vec::new();
+        let mut fence: Option<&str> = None;
+        let mut offset = 0;
+        for line in text.split_inclusive('\n') {
+            let trimmed = line.trim();
+            let opener = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+            match (fence, opener) {
+                (None, Some(mark)) => fence = Some(mark),
+                (Some(open), Some(mark)) if open == mark => fence = None,
+                (None, None) => headings.extend(heading(line.trim_end(), offset, offset + line.len())),
+                (Some(_), _) => {}
+            }
+            offset += line.len();
+        }
+        Self { headings }
+    }
+
+    /// The headings that the first words of the part from `start` to `end` stand under, outermost first. Headings the
+    /// part begins with are its own.
+    pub(super) fn path_at(&self, start: usize, end: usize) -> Vec<String> {
+        let mut count = self.headings.partition_point(|heading| heading.offset < start);
+        let mut place = start;
+        while let Some(next) = self.headings.get(count)
+            && next.offset <= place
+            && next.offset < end
+        {
+            place = next.end.max(place);
+            // Blank lines between a heading and the one below it are no text of their own.
+            if let Some(after) = self.headings.get(count + 1)
+                && after.offset <= place + 2
+            {
+                place = after.offset;
+            }
+            count += 1;
+        }
+        let mut path: Vec<&Heading> = Vec::new();
+        for heading in &self.headings[..count] {
+            while path.last().is_some_and(|above| above.level >= heading.level) {
+                path.pop();
+            }
+            path.push(heading);
+        }
+        path.into_iter().map(|heading| heading.text.clone()).collect()
+    }
+}
+
+fn heading(line: &str, offset: usize, end: usize) -> Option<Heading> {
+    // Four spaces make it a line of code.
+    let indent = line.len() - line.trim_start().len();
+    let line = line.trim_start();
+    let level = line.bytes().take_while(|byte| *byte == b'#').count();
+    let rest = &line[level..];
+    if indent > 3 || !(1..=6).contains(&level) || !rest.starts_with([' ', '\t']) {
+        return None;
+    }
+    let text = rest.trim().trim_end_matches('#').trim_end().to_owned();
+    (!text.is_empty()).then_some(Heading { offset, end, level, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# Policy\n\n## 1 Scope\n\nText one.\n\n```\n# no heading\n```\n\n    # nor this\n\n## 2 Duties\n\n### 2.1 Records\n\nText two.\n";
+
+    #[test]
+    fn a_place_stands_under_its_headings() {
+        let outline = Outline::of(TEXT);
+        for (place, expected) in [
+            ("Text one", vec!["Policy", "1 Scope"]),
+            ("```", vec!["Policy", "1 Scope"]),
+            ("Text two", vec!["Policy", "2 Duties", "2.1 Records"]),
+            // A chunk that begins with headings stands under them already.
+            ("# Policy", vec!["Policy", "1 Scope"]),
+            ("## 2 Duties", vec!["Policy", "2 Duties", "2.1 Records"]),
+        ] {
+            assert_eq!(outline.path_at(TEXT.find(place).expect("in the text"), TEXT.len()), expected, "{place}");
+        }
+    }
+
+    #[test]
+    fn a_piece_that_is_a_heading_alone_stops_there() {
+        let start = TEXT.find("## 2").expect("in the text");
+        assert_eq!(Outline::of(TEXT).path_at(start, start + 11), ["Policy", "2 Duties"]);
+    }
+}

@@ -1,0 +1,112 @@
+//! `chunks/manifest.json`: which chunks there are and what each is a part of.
+
+use super::Chunk;
+use serde::{Deserialize, Serialize};
+
+/// The list of all chunks of a job, over all its documents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// One entry a chunk file, in the order of their numbers.
+    pub chunks: Vec<Entry>,
+}
+
+/// One chunk file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Path in the workspace, `chunks/chunk_001.md`.
+    pub file: String,
+    /// The document it is a part of, `input/policy.pdf`.
+    pub source: String,
+    /// Its pages; null for a document without pages.
+    pub pages: Option<PageSpan>,
+    /// The headings it stands under, outermost first.
+    pub headings: Vec<String>,
+    /// Its size in tokens, without the line that names its source.
+    pub tokens: u32,
+}
+
+/// First and last page, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageSpan {
+    /// The first page, from 1.
+    pub from: u32,
+    /// The last page.
+    pub to: u32,
+}
+
+/// Number of an entry's file: `chunks/chunk_012.md` is 12.
+fn number(file: &str) -> Option<u32> {
+    file.strip_prefix("chunks/chunk_")?.strip_suffix(".md")?.parse().ok()
+}
+
+impl Manifest {
+    /// Enters the chunks of a document and returns the files they go to, in order, and the files that are no longer
+    /// wanted.
+    ///
+    /// Cutting a document anew replaces its entries: it takes its former numbers again, as many as it needs, and new
+    /// ones after the highest of all documents; those it no longer needs are the second list. Entries of other
+    /// documents stay as they are.
+    pub fn merge(&mut self, source: &str, chunks: &[Chunk]) -> (Vec<String>, Vec<String>) {
+        let (own, others): (Vec<Entry>, Vec<Entry>) =
+            std::mem::take(&mut self.chunks).into_iter().partition(|entry| entry.source == source);
+        let former: Vec<u32> = own.iter().filter_map(|entry| number(&entry.file)).collect();
+        let highest = own.iter().chain(&others).filter_map(|entry| number(&entry.file)).max().unwrap_or(0);
+        let numbers = former.iter().copied().chain(highest + 1..);
+        let files: Vec<String> =
+            numbers.take(chunks.len()).map(|number| format!("chunks/chunk_{number:03}.md")).collect();
+        let dropped = own.into_iter().map(|entry| entry.file).filter(|file| !files.contains(file)).collect();
+        self.chunks = others;
+        self.chunks.extend(files.iter().zip(chunks).map(|(file, chunk)| entry(file, source, chunk)));
+        self.chunks.sort_by_key(|entry| number(&entry.file));
+        (files, dropped)
+    }
+}
+
+fn entry(file: &str, source: &str, chunk: &Chunk) -> Entry {
+    let pages = chunk.first_page.zip(chunk.last_page).map(|(from, to)| PageSpan { from, to });
+    let headings = chunk.headings.clone();
+    Entry { file: file.to_owned(), source: source.to_owned(), pages, headings, tokens: chunk.tokens }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunks(count: u32) -> Vec<Chunk> {
+        let chunk = |n| Chunk {
+            text: format!("text {n}"),
+            first_page: Some(n),
+            last_page: Some(n + 1),
+            headings: vec!["2 Scope".into(), "2.1 Records".into()],
+            tokens: 812,
+        };
+        (1..=count).map(chunk).collect()
+    }
+
+    fn listing(manifest: &Manifest) -> Vec<(&str, &str)> {
+        manifest.chunks.iter().map(|entry| (entry.file.as_str(), entry.source.as_str())).collect()
+    }
+
+    #[test]
+    fn the_file_has_the_documented_form() {
+        let mut manifest = Manifest::default();
+        manifest.merge("input/policy.pdf", &chunks(1));
+        let expected = serde_json::json!({"chunks": [{"file": "chunks/chunk_001.md", "source": "input/policy.pdf",
+            "pages": {"from": 1, "to": 2}, "headings": ["2 Scope", "2.1 Records"], "tokens": 812}]});
+        assert_eq!(serde_json::to_value(&manifest).expect("plain data"), expected);
+        assert_eq!(serde_json::from_value::<Manifest>(expected).expect("the same form"), manifest);
+    }
+
+    #[test]
+    fn a_document_keeps_its_numbers_and_others_go_on_after_them() {
+        let mut manifest = Manifest::default();
+        assert_eq!(manifest.merge("a", &chunks(2)).0, ["chunks/chunk_001.md", "chunks/chunk_002.md"]);
+        assert_eq!(manifest.merge("b", &chunks(1)).0, ["chunks/chunk_003.md"]);
+        let (files, dropped) = manifest.merge("a", &chunks(3));
+        assert_eq!(files, ["chunks/chunk_001.md", "chunks/chunk_002.md", "chunks/chunk_004.md"]);
+        assert!(dropped.is_empty());
+        let (_, dropped) = manifest.merge("a", &chunks(1));
+        assert_eq!(dropped, ["chunks/chunk_002.md", "chunks/chunk_004.md"]);
+        assert_eq!(listing(&manifest), [("chunks/chunk_001.md", "a"), ("chunks/chunk_003.md", "b")]);
+    }
+}

@@ -1,0 +1,257 @@
+//! The lines of a page as they are set, and what they tell about paragraphs.
+//!
+//! The parser joins lines into paragraphs generously: what follows a list becomes part of its last entry, footnotes
+//! part of the text. The lines themselves know better: a wider gap, another size of type, a sentence that ends well
+//! before the margin. So each paragraph is traced back to its lines and cut where they say so; one that cannot be
+//! traced, such as a table the parser has rearranged, stays as it is.
+
+use unpdf::parser::{LayoutAnalyzer, TextLine};
+
+/// Where a line stands and how it is set; points, from the lower left corner of the page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Line {
+    /// Baseline.
+    pub(super) y: f32,
+    /// Size of most of its type.
+    pub(super) size: f32,
+    /// Whether all of it is bold.
+    pub(super) bold: bool,
+    left: f32,
+    right: f32,
+}
+
+/// The lines of a page that no paragraph has been traced to yet.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    lines: Vec<(Line, String)>,
+    used: Vec<bool>,
+    /// The usual distance between lines, and how often it occurs.
+    leading: (f32, usize),
+}
+
+/// A paragraph as its lines show it.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// Its text, with the page's line ends where they are known.
+    pub(super) text: String,
+    /// Its first line, if it was traced.
+    pub(super) first: Option<Line>,
+    /// How many lines it has, if it was traced.
+    pub(super) lines: usize,
+}
+
+/// A gap this many times the usual one separates paragraphs.
+const WIDE_GAP: f32 = 1.2;
+/// Sizes of type that differ by this factor belong to different paragraphs.
+const OTHER_SIZE: f32 = 1.12;
+/// A paragraph's last line ends at least this share of the width before the margin, if it is to count as short.
+const SHORT_BY: f32 = 0.12;
+/// A distance that occurs less often on a page may be that between paragraphs.
+const OFTEN: usize = 6;
+/// Lines are ordinarily set no further apart than this, in sizes of type.
+const USUAL_LEADING: f32 = 1.45;
+/// Pieces of a line this far apart, in sizes of type, have nothing to do with each other.
+const TABULATOR: f32 = 2.5;
+/// Longest marker of a list entry, in characters: `(viii)`.
+const LONGEST_MARKER: usize = 6;
+
+#[cfg(test)]
+impl Line {
+    /// A line at a height, in a size of type.
+    pub(super) fn at(y: f32, size: f32) -> Self {
+        Self { y, size, bold: true, left: 50.0, right: 100.0 }
+    }
+}
+
+impl Lines {
+    /// Reads the lines of a page; none where the page cannot be read.
+    pub(super) fn of(analyzer: &LayoutAnalyzer<'_>, page: u32) -> Self {
+        let Ok(mut spans) = analyzer.extract_page_spans(page) else { return Self::default() };
+        analyzer.filter_spans_for_page(&mut spans, page);
+        let lines = analyzer.group_spans_into_lines_pub(spans);
+        Self::new(
+            lines
+                .iter()
+                .map(|line| (measure(line), squeezed(&line.text())))
+                .filter(|line| !line.1.is_empty())
+                .collect(),
+        )
+    }
+
+    fn new(lines: Vec<(Line, String)>) -> Self {
+        let used = vec![false; lines.len()];
+        let leading = usual_gap(&lines);
+        Self { lines, used, leading }
+    }
+
+    /// Traces a paragraph to its lines and cuts it where they show that it is several.
+    pub(super) fn take(&mut self, text: &str) -> Vec<Part> {
+        let Some(found) = self.trace(text) else {
+            return vec![Part { text: text.to_owned(), first: None, lines: 0 }];
+        };
+        let margins = self.margins(&found);
+        let mut parts: Vec<Part> = Vec::new();
+        let mut rest = text;
+        for (position, &(index, letters)) in found.iter().enumerate() {
+            let (line_text, after) = split_after(rest, letters);
+            rest = after;
+            let starts = position == 0 || self.breaks_between(found[position - 1].0, index, line_text, &parts, margins);
+            self.used[index] = true;
+            match parts.last_mut() {
+                Some(part) if !starts => {
+                    part.text.push('\n');
+                    part.text.push_str(line_text);
+                    part.lines += 1;
+                }
+                _ => parts.push(Part { text: line_text.to_owned(), first: Some(self.lines[index].0), lines: 1 }),
+            }
+        }
+        parts
+    }
+
+    /// The unused lines whose texts make up `text`, in order, each with the number of letters it covers.
+    fn trace(&self, text: &str) -> Option<Vec<(usize, usize)>> {
+        let wanted = squeezed(text);
+        let mut rest = wanted.as_str();
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        while !rest.is_empty() {
+            // The lines of a paragraph mostly follow each other: look there first.
+            let next = found.last().map_or(0, |(index, _)| index + 1);
+            let order = (next..self.lines.len()).chain(0..next);
+            let free = order.filter(|index| !self.used[*index] && found.iter().all(|(taken, _)| taken != index));
+            let (index, line) = free
+                .map(|index| (index, self.line_text(index, rest, found.is_empty())))
+                .find(|(_, line)| line.is_some())?;
+            let line = line?;
+            rest = &rest[line.len()..];
+            found.push((index, line.chars().count()));
+        }
+        Some(found)
+    }
+
+    /// The line's text if `rest` begins with it; of a first line without the marker of a list entry.
+    fn line_text(&self, index: usize, rest: &str, first: bool) -> Option<&str> {
+        let line = self.lines[index].1.as_str();
+        if rest.starts_with(line) {
+            return Some(line);
+        }
+        let markers = line.char_indices().skip(1).take(if first { LONGEST_MARKER } else { 0 });
+        markers.map(|(at, _)| &line[at..]).find(|bare| rest.starts_with(bare) && bare.len() > 1)
+    }
+
+    /// Left and right margin of the column that lines stand in.
+    fn margins(&self, found: &[(usize, usize)]) -> (f32, f32) {
+        let lines = || found.iter().map(|(index, _)| self.lines[*index].0);
+        (
+            lines().map(|line| line.left).fold(f32::MAX, f32::min),
+            lines().map(|line| line.right).fold(f32::MIN, f32::max),
+        )
+    }
+
+    fn breaks_between(&self, above: usize, below: usize, text: &str, parts: &[Part], margins: (f32, f32)) -> bool {
+        let (above, below) = (self.lines[above].0, self.lines[below].0);
+        let gap = above.y - below.y;
+        let (small, large) = (above.size.min(below.size), above.size.max(below.size));
+        if gap.abs() < 1.0 {
+            return below.left - above.right > above.size * TABULATOR;
+        }
+        // A line set higher than the one before it begins another column, where a sentence may well go on.
+        if gap < 0.0 {
+            return false;
+        }
+        let leading = match self.leading {
+            (leading, count) if count >= OFTEN => leading,
+            (leading, _) => leading.min(above.size * USUAL_LEADING),
+        };
+        let ends = parts.last().is_some_and(|part| part.text.trim_end().ends_with(['.', '!', '?', ':']));
+        let short = above.right < margins.1 - SHORT_BY * (margins.1 - margins.0);
+        let begins = text.trim_start().starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+        gap > leading * WIDE_GAP * (below.size / above.size).max(1.0)
+            || large > small * OTHER_SIZE
+            || (ends && short && begins)
+    }
+}
+
+fn measure(line: &TextLine) -> Line {
+    let right = line.spans.iter().map(|span| span.x + span.ink_width.unwrap_or(span.width)).fold(line.x, f32::max);
+    Line { y: line.y, size: line.font_size.abs(), bold: line.is_all_bold(), left: line.x, right }
+}
+
+/// The most frequent distance between lines that follow each other, in half points.
+fn usual_gap(lines: &[(Line, String)]) -> (f32, usize) {
+    let mut counts = std::collections::BTreeMap::<u32, usize>::new();
+    for pair in lines.windows(2) {
+        let (gap, size) = (pair[0].0.y - pair[1].0.y, pair[0].0.size);
+        if gap > size * 0.8 && gap < size * 2.0 {
+            *counts.entry((gap * 2.0).round() as u32).or_default() += 1;
+        }
+    }
+    // Of two equally frequent ones the smaller: the larger is that between paragraphs.
+    let usual = counts.iter().max_by_key(|(gap, count)| (**count, std::cmp::Reverse(**gap)));
+    usual.map_or((f32::MAX, 0), |(gap, count)| (*gap as f32 / 2.0, *count))
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// Splits a text after so many characters that are no white space.
+fn split_after(text: &str, letters: usize) -> (&str, &str) {
+    let mut seen = 0;
+    for (at, character) in text.char_indices() {
+        if seen == letters {
+            return (text[..at].trim(), &text[at..]);
+        }
+        seen += usize::from(!character.is_whitespace());
+    }
+    (text.trim(), "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(rows: &[(f32, f32, f32, &str)]) -> Lines {
+        let line = |(y, size, right, text): &(f32, f32, f32, &str)| {
+            (Line { y: *y, size: *size, bold: false, left: 50.0, right: *right }, squeezed(text))
+        };
+        Lines::new(rows.iter().map(line).collect())
+    }
+
+    fn texts(parts: Vec<Part>) -> Vec<String> {
+        parts.into_iter().map(|part| part.text).collect()
+    }
+
+    #[test]
+    fn gaps_sizes_and_short_lines_end_a_paragraph() {
+        let mut page = lines(&[
+            (700.0, 10.0, 500.0, "The first paragraph is two"),
+            (688.0, 10.0, 200.0, "lines long."),
+            (676.0, 10.0, 500.0, "A second without a gap,"),
+            (664.0, 10.0, 300.0, "ended by one"),
+            (640.0, 10.0, 500.0, "After a gap, and then"),
+            (628.0, 7.0, 500.0, "1 a footnote."),
+        ]);
+        let joined = "The first paragraph is two lines long. A second without a gap, ended by one After a gap, and then 1 a footnote.";
+        let expected = [
+            "The first paragraph is two\nlines long.",
+            "A second without a gap,\nended by one",
+            "After a gap, and then",
+            "1 a footnote.",
+        ];
+        assert_eq!(texts(page.take(joined)), expected);
+    }
+
+    #[test]
+    fn a_list_marker_is_no_part_of_the_entry() {
+        let mut page = lines(&[(700.0, 10.0, 500.0, "\u{2022} an entry that goes"), (688.0, 10.0, 100.0, "on")]);
+        assert_eq!(texts(page.take("an entry that goes on")), ["an entry that goes\non"]);
+    }
+
+    #[test]
+    fn what_cannot_be_traced_stays_as_it_is() {
+        let mut page = lines(&[(700.0, 10.0, 500.0, "Some text")]);
+        assert_eq!(texts(page.take("Other text")), ["Other text"]);
+        assert_eq!(texts(page.take("Some text")), ["Some text"]);
+    }
+}

@@ -1,0 +1,102 @@
+//! A page on its way to text: blocks with the place they stand at.
+
+use super::lines::{Line, Lines};
+use crate::documents::blocks::Block;
+
+/// A page as blocks.
+#[derive(Debug)]
+pub(super) struct Sheet {
+    /// Position in the document, from 1.
+    pub(super) number: u32,
+    /// Height in points.
+    pub(super) height: f32,
+    /// Its text, in reading order.
+    pub(super) blocks: Vec<Placed>,
+    /// Whether it shows something and has no words: most often a scan.
+    pub(super) silent: bool,
+}
+
+/// A block and its place.
+#[derive(Debug)]
+pub(super) struct Placed {
+    /// The text; a line end in it is a line end on the page.
+    pub(super) block: Block,
+    /// The first line on the page, where the block could be traced to its lines.
+    pub(super) first: Option<Line>,
+    /// How many lines it was traced to.
+    pub(super) lines: usize,
+}
+
+impl Sheet {
+    /// A page of blocks, cut into the paragraphs that its lines show.
+    pub(super) fn of(page: &unpdf::Page, mut lines: Lines) -> Self {
+        let blocks = page.elements.iter().filter_map(block).filter(|block| !block.is_empty());
+        let blocks: Vec<Placed> = blocks.flat_map(|block| place(block, &mut lines)).collect();
+        // A page that paints nothing, or nothing but a few rules, was left blank by its author.
+        let blank = page.text_op_count == 0 && page.image_op_count == 0 && page.fill_op_count < 20;
+        Self { number: page.number, height: page.height, silent: blocks.is_empty() && !blank, blocks }
+    }
+}
+
+fn place(block: Block, lines: &mut Lines) -> Vec<Placed> {
+    let unplaced = |block| Placed { block, first: None, lines: 0 };
+    match block {
+        Block::Paragraph(text) => parts(&text, lines, |_, text| Block::Paragraph(text)),
+        Block::Heading(level, text) => parts(&text, lines, |_, text| Block::Heading(level, text)),
+        Block::Item { depth, marker, text } => parts(&text, lines, |index, text| match index {
+            0 => Block::Item { depth, marker: marker.clone(), text },
+            _ => Block::Paragraph(text),
+        }),
+        Block::Table(_) | Block::Verbatim(_) => vec![unplaced(block)],
+    }
+}
+
+fn parts(text: &str, lines: &mut Lines, make: impl Fn(usize, String) -> Block) -> Vec<Placed> {
+    let parts = lines.take(text).into_iter().enumerate();
+    parts.map(|(index, part)| Placed { block: make(index, part.text), first: part.first, lines: part.lines }).collect()
+}
+
+fn block(block: &unpdf::Block) -> Option<Block> {
+    match block {
+        unpdf::Block::Paragraph(paragraph) => Some(paragraph_block(paragraph)),
+        unpdf::Block::Table(table) => Some(Block::Table(rows(table))),
+        unpdf::Block::Code { content } | unpdf::Block::Raw { content } => Some(Block::Verbatim(content.clone())),
+        unpdf::Block::Image { .. }
+        | unpdf::Block::HorizontalRule
+        | unpdf::Block::PageBreak
+        | unpdf::Block::SectionBreak => None,
+    }
+}
+
+fn paragraph_block(paragraph: &unpdf::Paragraph) -> Block {
+    let Some(list) = &paragraph.style.list_info else {
+        let text = paragraph.plain_text();
+        return match paragraph.heading_level() {
+            Some(level) => Block::Heading(level, text),
+            None => Block::Paragraph(text),
+        };
+    };
+    // The marker as unpdf would write it is the difference between the text with and without the list.
+    let with_marker = paragraph.plain_text();
+    let mut bare = paragraph.clone();
+    bare.style.list_info = None;
+    let text = bare.plain_text();
+    let marker = with_marker.strip_suffix(&text).unwrap_or_default().trim();
+    let marker = if marker.chars().any(char::is_alphanumeric) { marker } else { "-" };
+    Block::Item { depth: usize::from(list.level), marker: marker.to_owned(), text }
+}
+
+/// The table's cells, each in the column it is drawn in.
+fn rows(table: &unpdf::Table) -> Vec<Vec<String>> {
+    let width = table.column_count();
+    let place = |(row, columns): (&unpdf::TableRow, Vec<usize>)| {
+        let mut cells = vec![String::new(); width];
+        for (cell, column) in row.cells.iter().zip(columns) {
+            if let Some(target) = cells.get_mut(column) {
+                *target = cell.plain_text();
+            }
+        }
+        cells
+    };
+    table.rows.iter().zip(table.cell_columns()).map(place).collect()
+}

@@ -1,0 +1,146 @@
+//! HTML. Runs in the parser child only: deep nesting can end in a stack overflow.
+
+use super::Page;
+use super::child::Parsed;
+use super::plain;
+use super::wire::{Failure, Trailer};
+use htmd::element_handler::Handlers;
+use htmd::{Element, HtmlToMarkdown, options};
+
+/// Larger pages are refused: the tree of a page takes many times its size in memory.
+const MAX_BYTES: usize = 32 << 20;
+
+/// What is not the page's text.
+const NOT_TEXT: [&str; 14] = [
+    "head", "script", "style", "noscript", "template", "nav", "iframe", "svg", "math", "form", "button", "img",
+    "video", "audio",
+];
+
+/// Marks of emphasis and link targets: left out, see [`super::blocks`].
+const UNMARKED: [&str; 12] = ["b", "strong", "em", "i", "u", "a", "code", "tt", "kbd", "samp", "s", "del"];
+
+/// The page as Markdown, without scripts, styles and navigation.
+pub(super) fn extract(bytes: &[u8]) -> Parsed {
+    if bytes.len() > MAX_BYTES {
+        return Err(Failure::damaged(format!("an HTML page of more than {} MiB is not read", MAX_BYTES >> 20)));
+    }
+    let (html, warning) = decode(bytes);
+    let converter = HtmlToMarkdown::builder()
+        .options(options::Options {
+            bullet_list_marker: options::BulletListMarker::Dash,
+            hr_style: options::HrStyle::Dashes,
+            ul_bullet_spacing: 1,
+            ol_number_spacing: 1,
+            ..options::Options::default()
+        })
+        .skip_tags(NOT_TEXT.to_vec())
+        .add_handler(UNMARKED.to_vec(), |handlers: &dyn Handlers, element: Element| {
+            Some(handlers.walk_children(element.node))
+        })
+        .build();
+    let markdown = converter.convert(&html).map_err(Failure::damaged)?;
+    let text = unescape(&markdown);
+    if text.trim().is_empty() {
+        return Err(Failure::NoText { pages: 0, first: 1 });
+    }
+    let trailer = Trailer { title: title(&html), warnings: warning.into_iter().collect(), ..Trailer::default() };
+    Ok((vec![Page { number: 1, text: text.trim_matches('\n').to_owned() }], trailer))
+}
+
+/// As plain text, except that the page itself may name its encoding.
+fn decode(bytes: &[u8]) -> (String, Option<String>) {
+    if encoding_rs::Encoding::for_bom(bytes).is_none()
+        && std::str::from_utf8(bytes).is_err()
+        && let Some(encoding) = declared_encoding(bytes)
+    {
+        return (encoding.decode(bytes).0.into_owned(), None);
+    }
+    let (text, warning) = plain::decode(bytes);
+    (text.into_owned(), warning)
+}
+
+/// `<meta charset="…">`, in either of its forms, within the first kilobyte as the standard wants it.
+fn declared_encoding(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
+    let head = String::from_utf8_lossy(bytes.get(..1024).unwrap_or(bytes)).to_ascii_lowercase();
+    let (_, rest) = head.split_once("charset=")?;
+    let label: String = rest
+        .trim_start_matches(['"', '\''])
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || "-_:".contains(*c))
+        .collect();
+    encoding_rs::Encoding::for_label(label.as_bytes())
+}
+
+/// The text of the `<title>` element.
+fn title(html: &str) -> Option<String> {
+    let lower = html.to_ascii_lowercase();
+    let open = lower.find("<title")?;
+    let start = open + lower.get(open..)?.find('>')? + 1;
+    let end = start + lower.get(start..)?.find("</title")?;
+    let text = entities(html.get(start..end)?).split_whitespace().collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then_some(text)
+}
+
+/// Takes the converter's escapes back, so that the text reads, and is quoted, as the page shows it.
+fn unescape(markdown: &str) -> String {
+    let mut out = String::with_capacity(markdown.len());
+    let mut rest = markdown.chars().peekable();
+    while let Some(character) = rest.next() {
+        match rest.peek() {
+            Some(&next) if character == '\\' && "\\*_`[]=~<>-+#.&".contains(next) => {
+                out.push(next);
+                rest.next();
+            }
+            _ => out.push(character),
+        }
+    }
+    entities(&out)
+}
+
+fn entities(text: &str) -> String {
+    text.replace("&nbsp;", "\u{a0}")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&amp;", "&")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(html: &[u8]) -> String {
+        extract(html).expect("a page").0[0].text.clone()
+    }
+
+    #[test]
+    fn structure_stays_and_everything_else_goes() {
+        let html = b"<!doctype html><html><head><title>Rules &amp; more</title><style>p{color:red}</style></head>
+            <body><nav>Home</nav><script>alert(1)</script><h2>2. Scope</h2><p>Records <b>must</b> be
+            <a href='x'>kept</a>, see snake_case [1] &lt;here&gt;.</p><ul><li>one</li><li>two</li></ul>
+            <table><tr><th>Kind</th><th>Years</th></tr><tr><td>Invoice</td><td>10</td></tr></table></body></html>";
+        let (pages, trailer) = extract(html).expect("a page");
+        assert_eq!(trailer.title.as_deref(), Some("Rules & more"));
+        let text = &pages[0].text;
+        for expected in ["## 2. Scope", "Records must be kept, see snake_case [1] <here>.", "- one\n- two"] {
+            assert!(text.contains(expected), "{expected} in {text}");
+        }
+        assert!(text.contains("Invoice") && text.contains('|'), "{text}");
+        for unwanted in ["Home", "alert", "color"] {
+            assert!(!text.contains(unwanted), "{unwanted} in {text}");
+        }
+    }
+
+    #[test]
+    fn a_declared_encoding_counts_and_an_undeclared_one_is_guessed() {
+        assert_eq!(text_of(b"<meta charset=\"iso-8859-2\"><p>Pr\xfcfung \xb1</p>"), "Pr\u{fc}fung \u{105}");
+        let (_, trailer) = extract(b"<p>Pr\xfcfung</p>").expect("a page");
+        assert_eq!(trailer.warnings.len(), 1);
+    }
+
+    #[test]
+    fn a_page_without_words_is_an_error() {
+        assert_eq!(extract(b"<html><script>1</script></html>"), Err(Failure::NoText { pages: 0, first: 1 }));
+    }
+}

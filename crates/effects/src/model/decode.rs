@@ -1,0 +1,197 @@
+//! Reads an answer, whichever dialect it is in (lesson 45).
+//!
+//! The body is read as an untyped value and asked for what is needed: a typed decoder breaks on the first provider that
+//! sends null where another sends nothing. What is needed and missing is an error; what is only unusual is not.
+
+use super::body::CALL_EXTRAS;
+use plumbline_engine::{Finish, ToolCall};
+use serde_json::{Map, Value, json};
+
+/// An answer in neutral form.
+#[derive(Debug, PartialEq)]
+pub(super) struct Decoded {
+    pub(super) content: String,
+    pub(super) tool_calls: Vec<ToolCall>,
+    /// As the provider says; whether the cap was reached is judged with the token counts.
+    pub(super) finish: Finish,
+    pub(super) extra: Map<String, Value>,
+    /// The usage object as it came.
+    pub(super) raw_usage: Option<Value>,
+}
+
+/// Why a body with status 200 is no answer.
+#[derive(Debug, PartialEq)]
+pub(super) enum NoAnswer {
+    /// The text ends in the middle: the connection was cut where nothing else shows it.
+    Cut,
+    /// An error object in place of, or inside, the answer.
+    Error(Value),
+    /// It is not what was agreed on; with what is wrong.
+    Malformed(String),
+}
+
+/// Reads the body of a 200.
+pub(super) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
+    let mut root: Value =
+        serde_json::from_slice(body).map_err(|error| match error.is_eof() && !body.trim_ascii().is_empty() {
+            true => NoAnswer::Cut,
+            false => NoAnswer::Malformed(format!("it is not JSON ({error})")),
+        })?;
+    if let Some(error) = error_of(&root) {
+        return Err(NoAnswer::Error(error));
+    }
+    let raw_usage = root.get_mut("usage").map(Value::take).filter(|usage| !usage.is_null());
+    let choice = root.pointer_mut("/choices/0").map(Value::take).ok_or_else(|| malformed("it has no choices"))?;
+    if let Some(error) = error_of(&choice) {
+        return Err(NoAnswer::Error(error));
+    }
+    let finish = finish_of(choice.get("finish_reason").and_then(Value::as_str));
+    let Some(Value::Object(message)) = choice.get("message") else {
+        return Err(malformed("its first choice has no message"));
+    };
+    decode_message(message, finish, raw_usage)
+}
+
+fn malformed(what: &str) -> NoAnswer {
+    NoAnswer::Malformed(what.to_string())
+}
+
+fn decode_message(message: &Map<String, Value>, finish: Finish, raw_usage: Option<Value>) -> Result<Decoded, NoAnswer> {
+    let refusal = message.get("refusal").and_then(Value::as_str).filter(|text| !text.is_empty());
+    let mut content = text_of(message.get("content"));
+    if let (Some(refusal), true) = (refusal, content.is_empty()) {
+        content = refusal.to_string();
+    }
+    let (tool_calls, call_extras) = calls_of(message.get("tool_calls"))?;
+    let mut extra = extra_of(message);
+    if call_extras.iter().any(|extra| extra.as_object().is_some_and(|fields| !fields.is_empty())) {
+        extra.insert(CALL_EXTRAS.into(), Value::Array(call_extras));
+    }
+    let finish = if refusal.is_some() && tool_calls.is_empty() { Finish::Refused } else { finish };
+    Ok(Decoded { content, tool_calls, finish, extra, raw_usage })
+}
+
+/// An `error` that is there and says something.
+fn error_of(holder: &Value) -> Option<Value> {
+    match holder.get("error")? {
+        Value::Null => None,
+        Value::Object(fields) if fields.is_empty() => None,
+        error => Some(error.clone()),
+    }
+}
+
+fn finish_of(reason: Option<&str>) -> Finish {
+    match reason.unwrap_or("").to_ascii_lowercase().as_str() {
+        "length" | "max_tokens" | "max_output_tokens" | "model_length" => Finish::Truncated,
+        "content_filter" | "safety" | "refusal" | "blocked" | "recitation" | "prohibited_content" => Finish::Refused,
+        // `stop`, `tool_calls`, `function_call`, `end_turn`, `eos`, null and whatever comes next: it ended by itself.
+        _ => Finish::Done,
+    }
+}
+
+/// Text from a string, from a list of blocks, or from null.
+fn text_of(content: Option<&Value>) -> String {
+    match content {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(blocks)) => blocks.iter().map(block_text).collect(),
+        Some(block @ Value::Object(_)) => block_text(block).to_string(),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_)) | None => String::new(),
+    }
+}
+
+fn block_text(block: &Value) -> &str {
+    match block {
+        Value::String(text) => text,
+        // A block of thinking has a text too, but it is not the answer.
+        Value::Object(fields) => match fields.get("type").and_then(Value::as_str) {
+            None | Some("text" | "output_text") => fields.get("text").and_then(Value::as_str).unwrap_or(""),
+            Some(_) => "",
+        },
+        _ => "",
+    }
+}
+
+/// The calls, and beside each what the provider put into it besides id, type, index and function.
+fn calls_of(calls: Option<&Value>) -> Result<(Vec<ToolCall>, Vec<Value>), NoAnswer> {
+    let calls = match calls {
+        None | Some(Value::Null) => return Ok((Vec::new(), Vec::new())),
+        Some(Value::Array(calls)) => calls,
+        Some(_) => return Err(malformed("its tool_calls are not a list")),
+    };
+    let mut read = (Vec::with_capacity(calls.len()), Vec::with_capacity(calls.len()));
+    for call in calls {
+        read.0.push(call_of(call)?);
+        let fields = call.as_object().into_iter().flatten();
+        let extra = fields
+            .filter(|(key, value)| !matches!(key.as_str(), "id" | "type" | "index" | "function") && !value.is_null());
+        read.1.push(Value::Object(extra.map(|(key, value)| (key.clone(), value.clone())).collect()));
+    }
+    Ok(read)
+}
+
+fn call_of(call: &Value) -> Result<ToolCall, NoAnswer> {
+    // Some servers leave the `function` wrapper out.
+    let function = call.get("function").filter(|f| f.is_object()).unwrap_or(call);
+    let name = function.get("name").and_then(Value::as_str).map(str::trim).unwrap_or("");
+    if name.is_empty() {
+        return Err(malformed("it has a tool call without a name"));
+    }
+    Ok(ToolCall {
+        id: call.get("id").and_then(Value::as_str).unwrap_or("").to_string(),
+        name: name.to_string(),
+        arguments: arguments_of(function.get("arguments")),
+    })
+}
+
+/// Arguments as text. What is no valid JSON stays as it came: the engine answers it with what is wrong.
+fn arguments_of(arguments: Option<&Value>) -> String {
+    match arguments {
+        None | Some(Value::Null) => "{}".to_string(),
+        // A tool without parameters is called with an empty string by some models.
+        Some(Value::String(text)) if text.trim().is_empty() => "{}".to_string(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    }
+}
+
+/// Fields of the message that must go back unchanged with it (FAULTS F44), which are all that are not the protocol's.
+fn extra_of(message: &Map<String, Value>) -> Map<String, Value> {
+    const PROTOCOL: [&str; 9] =
+        ["role", "content", "tool_calls", "refusal", "annotations", "audio", "function_call", "name", "index"];
+    let says_something =
+        |value: &Value| *value != Value::Null && *value != json!([]) && *value != json!({}) && *value != json!("");
+    message
+        .iter()
+        .filter(|(key, value)| !PROTOCOL.contains(&key.as_str()) && says_something(value))
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BODY: &str = r#"{"choices":[{"finish_reason":"tool_calls","message":{"content":"Grüße","tool_calls":[
+        {"id":"a","function":{"name":"t","arguments":"{\"x\":1}"}}]}}],"usage":{"prompt_tokens":3}}"#;
+
+    #[test]
+    fn every_prefix_is_a_cut() {
+        assert!(decode(BODY.as_bytes()).is_ok());
+        for end in 1..BODY.len() {
+            assert_eq!(decode(&BODY.as_bytes()[..end]), Err(NoAnswer::Cut), "after {end} bytes");
+        }
+    }
+
+    #[test]
+    fn damage_is_an_error_or_an_answer_but_never_a_panic() {
+        let mut answers = 0;
+        for place in 0..BODY.len() {
+            for byte in [b'0', b'"', b'{', b'[', b',', b'n', 0, 0xff] {
+                let mut damaged = BODY.as_bytes().to_vec();
+                damaged[place] = byte;
+                answers += u32::from(decode(&damaged).is_ok());
+            }
+        }
+        assert!(answers > 0, "a changed letter inside a string is still an answer");
+    }
+}

@@ -1,0 +1,83 @@
+//! One HTTP exchange under four time limits and a size limit.
+
+use super::config::Timeouts;
+use futures_util::StreamExt;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Largest answer taken in, in bytes. Far beyond any real answer; a bound so that a broken server cannot fill memory.
+pub(super) const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
+
+/// What came back, complete.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: u16,
+    /// The `Retry-After` header as it came.
+    pub(super) retry_after: Option<String>,
+    pub(super) body: Vec<u8>,
+}
+
+/// Why nothing complete came back.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// No connection: refused, unreachable, unknown name, TLS; with the reason.
+    NoConnection(String),
+    /// No connection within the limit.
+    ConnectTimeout(Duration),
+    /// Connected and sent, but no headers within the limit.
+    FirstByteTimeout(Duration),
+    /// The body stalled.
+    IdleTimeout(Duration),
+    /// The whole call took too long.
+    TotalTimeout(Duration),
+    /// The connection ended inside the answer; with the reason.
+    Cut(String),
+    /// The answer is larger than [`MAX_ANSWER_BYTES`].
+    TooLarge,
+}
+
+/// Sends the request and takes the whole answer in, whatever its status.
+pub(super) async fn exchange(request: reqwest::RequestBuilder, limits: Timeouts) -> Result<Answer, Broken> {
+    timeout(limits.total, send_and_read(request, limits)).await.unwrap_or(Err(Broken::TotalTimeout(limits.total)))
+}
+
+async fn send_and_read(request: reqwest::RequestBuilder, limits: Timeouts) -> Result<Answer, Broken> {
+    let response = timeout(limits.first_byte, request.send())
+        .await
+        .map_err(|_| Broken::FirstByteTimeout(limits.first_byte))?
+        .map_err(|error| not_sent(error, limits))?;
+    let status = response.status().as_u16();
+    let retry_after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_string);
+    let body = read_body(response, limits.idle).await?;
+    Ok(Answer { status, retry_after, body })
+}
+
+async fn read_body(response: reqwest::Response, idle: Duration) -> Result<Vec<u8>, Broken> {
+    let mut body = Vec::new();
+    let mut pieces = response.bytes_stream();
+    while let Some(piece) = timeout(idle, pieces.next()).await.map_err(|_| Broken::IdleTimeout(idle))? {
+        let piece = piece.map_err(|error| Broken::Cut(root_cause(&error)))?;
+        if body.len() + piece.len() > MAX_ANSWER_BYTES {
+            return Err(Broken::TooLarge);
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
+}
+
+fn not_sent(error: reqwest::Error, limits: Timeouts) -> Broken {
+    match (error.is_connect(), error.is_timeout()) {
+        (true, true) => Broken::ConnectTimeout(limits.connect),
+        (true, false) => Broken::NoConnection(root_cause(&error)),
+        (false, _) => Broken::Cut(root_cause(&error)),
+    }
+}
+
+/// The innermost reason: the outer ones only repeat that a request failed, with its address.
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

@@ -1,0 +1,83 @@
+//! Token counts as providers report them, under all their names (lesson 47).
+
+use plumbline_engine::Usage;
+use serde_json::Value;
+
+/// Reads a usage object; none when it says nothing of prompt or completion.
+pub(super) fn read(usage: &Value) -> Option<Usage> {
+    let prompt = first(usage, &["/prompt_tokens"]);
+    let input = first(usage, &["/input_tokens"]);
+    let completion = first(usage, &["/completion_tokens", "/output_tokens"]);
+    if prompt.is_none() && input.is_none() && completion.is_none() {
+        return None;
+    }
+    let cached = first(
+        usage,
+        &[
+            "/prompt_tokens_details/cached_tokens",
+            "/input_tokens_details/cached_tokens",
+            "/prompt_cache_hit_tokens",
+            "/cache_read_input_tokens",
+            "/cached_tokens",
+        ],
+    )
+    .unwrap_or(0);
+    // Where the prompt is called `input_tokens` and the cache is counted beside it, the whole prompt is the sum.
+    let beside = first(usage, &["/cache_read_input_tokens"])
+        .unwrap_or(0)
+        .saturating_add(first(usage, &["/cache_creation_input_tokens"]).unwrap_or(0));
+    let prompt_tokens = prompt.unwrap_or_else(|| input.unwrap_or(0).saturating_add(beside));
+    Some(Usage {
+        prompt_tokens,
+        // A provider that counts more cached than sent would make the cost negative.
+        cached_tokens: cached.min(prompt_tokens),
+        completion_tokens: completion.unwrap_or(0),
+    })
+}
+
+/// The first of these that is a number; null and absent are the same (lesson 45).
+fn first(usage: &Value, pointers: &[&str]) -> Option<u32> {
+    pointers.iter().find_map(|pointer| {
+        let value = usage.pointer(pointer)?;
+        let number = value.as_u64().or_else(|| value.as_f64().filter(|n| *n >= 0.0).map(|n| n as u64))?;
+        Some(u32::try_from(number).unwrap_or(u32::MAX))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn lesson_47_every_provider_s_names() {
+        for (usage, expected) in [
+            (json!({"prompt_tokens": 10, "completion_tokens": 2}), Some((10, 0, 2))),
+            (
+                json!({"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 8}}),
+                Some((10, 8, 2)),
+            ),
+            (json!({"prompt_tokens": 10, "completion_tokens": null, "prompt_tokens_details": null}), Some((10, 0, 0))),
+            (json!({"prompt_tokens": 10, "completion_tokens": 2, "prompt_cache_hit_tokens": 6}), Some((10, 6, 2))),
+            (
+                json!({"input_tokens": 3, "output_tokens": 2, "cache_read_input_tokens": 7, "cache_creation_input_tokens": 5}),
+                Some((15, 7, 2)),
+            ),
+            (
+                json!({"input_tokens": 30, "output_tokens": 2, "input_tokens_details": {"cached_tokens": 7}}),
+                Some((30, 7, 2)),
+            ),
+            (
+                json!({"prompt_tokens": 5, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 9}}),
+                Some((5, 5, 1)),
+            ),
+            (json!({"prompt_tokens": 12.0, "completion_tokens": 1}), Some((12, 0, 1))),
+            (json!({"total_tokens": 5}), None),
+            (json!({}), None),
+            (Value::Null, None),
+        ] {
+            let read = read(&usage).map(|u| (u.prompt_tokens, u.cached_tokens, u.completion_tokens));
+            assert_eq!(read, expected, "{usage}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The normal form of a text: what is left when typesetting is taken away.
+//!
+//! White space becomes single spaces, typographic characters their plain forms. Hyphens inside words need more care.
+//! At a line end nobody can tell whether `re-` `sign` is "resign" or "re-sign", so hyphens inside words are taken out
+//! of the searched text and kept in a list beside it; a match is then held against both lists, where a hyphen at a line
+//! end may be there or not and any other must be in both.
+
+/// A text in its normal form.
+#[derive(Debug, Default)]
+pub(super) struct Normal {
+    /// The text without hyphens inside words.
+    pub(super) text: String,
+    /// The hyphens taken out, by the offset of what follows them, ascending.
+    hyphens: Vec<(usize, Hyphen)>,
+    /// The offset at which each page begins, ascending.
+    pages: Vec<(usize, u32)>,
+}
+
+/// A hyphen between two halves of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hyphen {
+    /// Nothing else between the halves: `well-known`.
+    Inside,
+    /// A line ends between the halves: part of the word or of the typesetting.
+    AtLineEnd,
+    /// A space between the halves: `pre- and post-audit`.
+    BeforeSpace,
+}
+
+/// White space not yet written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Gap {
+    None,
+    Space,
+    Line,
+}
+
+struct Writer {
+    normal: Normal,
+    gap: Gap,
+    /// A hyphen after a letter or digit, not yet written: what follows decides what it is.
+    hyphen: Option<Seen>,
+    page: Option<u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Plain,
+    Soft,
+}
+
+impl Normal {
+    /// Brings a text into normal form; `[page N]` lines are no part of the text.
+    pub(super) fn of(text: &str) -> Self {
+        let mut normal = Self::default();
+        normal.text.reserve(text.len());
+        let mut writer = Writer { normal, gap: Gap::None, hyphen: None, page: None };
+        for line in text.split_inclusive('\n') {
+            match crate::documents::page_mark(line) {
+                Some(page) => {
+                    writer.page = Some(page);
+                    writer.gap = Gap::Line;
+                }
+                None => line.chars().for_each(|character| writer.take(character)),
+            }
+        }
+        writer.finish()
+    }
+
+    /// The page of an offset; text before the first mark belongs to the first page.
+    pub(super) fn page_at(&self, offset: usize) -> Option<u32> {
+        let after = self.pages.partition_point(|(start, _)| *start <= offset);
+        self.pages.get(after.saturating_sub(1)).map(|(_, page)| *page)
+    }
+
+    /// Whether `quote`, whose text stands at `start`, is really there: between whole words, with the same hyphens.
+    pub(super) fn holds(&self, start: usize, quote: &Normal) -> bool {
+        let end = start + quote.text.len();
+        let word_starts = !joined(&self.text, start) || self.real_hyphen_at(start);
+        let word_ends = !joined(&self.text, end) || self.real_hyphen_at(end);
+        word_starts && word_ends && agree(self.hyphens_between(start, end), start, &quote.hyphens)
+    }
+
+    /// A stretch of the text as it reads, with its hyphens.
+    pub(super) fn readable(&self, start: usize, end: usize) -> String {
+        let mut out = String::with_capacity(end - start + 8);
+        let mut done = start;
+        for (offset, hyphen) in self.hyphens_between(start, end) {
+            out.push_str(&self.text[done..*offset]);
+            out.push_str(match hyphen {
+                Hyphen::Inside => "-",
+                Hyphen::AtLineEnd => "",
+                Hyphen::BeforeSpace => "- ",
+            });
+            done = *offset;
+        }
+        out.push_str(&self.text[done..end]);
+        out
+    }
+
+    fn real_hyphen_at(&self, offset: usize) -> bool {
+        let found = self.hyphens.binary_search_by_key(&offset, |(at, _)| *at);
+        found.is_ok_and(|index| self.hyphens[index].1 != Hyphen::AtLineEnd)
+    }
+
+    /// The hyphens strictly inside a stretch.
+    fn hyphens_between(&self, start: usize, end: usize) -> &[(usize, Hyphen)] {
+        let from = self.hyphens.partition_point(|(offset, _)| *offset <= start);
+        let to = self.hyphens.partition_point(|(offset, _)| *offset < end);
+        &self.hyphens[from..to.max(from)]
+    }
+}
+
+/// Whether the characters before and after an offset are of the same word.
+fn joined(text: &str, offset: usize) -> bool {
+    let before = text[..offset].chars().next_back().is_some_and(char::is_alphanumeric);
+    before && text[offset..].chars().next().is_some_and(char::is_alphanumeric)
+}
+
+/// Compares the hyphens of a stretch of the source, which begins at `start`, with those of a quote.
+fn agree(source: &[(usize, Hyphen)], start: usize, quote: &[(usize, Hyphen)]) -> bool {
+    use Hyphen::AtLineEnd;
+    let (mut source, mut quote) = (source.iter().peekable(), quote.iter().peekable());
+    loop {
+        match (source.peek(), quote.peek()) {
+            (None, None) => return true,
+            (Some((left, ours)), Some((right, theirs))) if left - start == *right => {
+                if ours != theirs && *ours != AtLineEnd && *theirs != AtLineEnd {
+                    return false;
+                }
+                source.next();
+                quote.next();
+            }
+            (Some((left, ours)), right) if right.is_none_or(|(right, _)| left - start < *right) => {
+                if *ours != AtLineEnd {
+                    return false;
+                }
+                source.next();
+            }
+            (_, Some((_, theirs))) => {
+                if *theirs != AtLineEnd {
+                    return false;
+                }
+                quote.next();
+            }
+            (Some(_), None) => return false,
+        }
+    }
+}
+
+impl Writer {
+    fn take(&mut self, character: char) {
+        match character {
+            '\n' | '\u{2028}' | '\u{2029}' => self.gap = Gap::Line,
+            _ if character.is_whitespace() => self.gap = self.gap.max(Gap::Space),
+            '\u{200b}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{feff}' => {}
+            '\u{ad}' => {
+                if self.hyphen.is_none() && self.gap == Gap::None && self.after_word() {
+                    self.hyphen = Some(Seen::Soft);
+                }
+            }
+            '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe63}' | '\u{ff0d}' => self.dash(),
+            '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' | '\u{2039}' | '\u{203a}' | '\u{2032}' => self.put("'"),
+            '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{ab}' | '\u{bb}' | '\u{2033}' => self.put("\""),
+            '\u{fb00}' => self.put("ff"),
+            '\u{fb01}' => self.put("fi"),
+            '\u{fb02}' => self.put("fl"),
+            '\u{fb03}' => self.put("ffi"),
+            '\u{fb04}' => self.put("ffl"),
+            '\u{fb05}' | '\u{fb06}' => self.put("st"),
+            _ => self.put(character.encode_utf8(&mut [0; 4])),
+        }
+    }
+
+    fn dash(&mut self) {
+        if self.gap == Gap::None && self.hyphen != Some(Seen::Plain) && self.after_word() {
+            self.hyphen = Some(Seen::Plain);
+        } else {
+            self.put("-");
+        }
+    }
+
+    fn after_word(&self) -> bool {
+        self.normal.text.ends_with(char::is_alphanumeric)
+    }
+
+    /// Writes what is pending, and then `text`.
+    fn put(&mut self, text: &str) {
+        let goes_on = text.starts_with(char::is_alphanumeric);
+        match (self.hyphen.take(), self.gap) {
+            (Some(Seen::Soft), Gap::None) | (None, Gap::None) => {}
+            (Some(Seen::Plain), Gap::None) if goes_on => self.join(Hyphen::Inside),
+            (Some(Seen::Plain), Gap::Space) if goes_on => self.join(Hyphen::BeforeSpace),
+            (Some(_), Gap::Line) if goes_on => self.join(Hyphen::AtLineEnd),
+            (hyphen, gap) => {
+                if hyphen == Some(Seen::Plain) {
+                    self.normal.text.push('-');
+                }
+                if gap != Gap::None && !self.normal.text.is_empty() {
+                    self.normal.text.push(' ');
+                }
+            }
+        }
+        self.gap = Gap::None;
+        if let Some(page) = self.page.take() {
+            self.normal.pages.push((self.normal.text.len(), page));
+        }
+        self.normal.text.push_str(text);
+    }
+
+    fn join(&mut self, hyphen: Hyphen) {
+        self.normal.hyphens.push((self.normal.text.len(), hyphen));
+    }
+
+    fn finish(mut self) -> Normal {
+        if self.hyphen == Some(Seen::Plain) {
+            self.normal.text.push('-');
+        }
+        self.normal
+    }
+}

@@ -1,0 +1,94 @@
+//! `add_requirement`: a requirement for the hand-over, with verified evidence, once.
+
+mod build;
+mod key;
+mod schema;
+
+use super::arguments::decode;
+use super::error::{Output, ToolError, ToolResult};
+use super::evidence::{Claim, verify};
+use super::registry::Tool;
+use super::toolbox::Bench;
+use build::build;
+use plumbline_engine::{Citation, Handler, Phases, Product, Replay, ToolSpec};
+use schema::{Arguments, DOCUMENTATION, Evidence, schema};
+use serde_json::{Value, json};
+
+pub(super) const TOOL: Tool =
+    Tool { spec, schema, reads_only: false, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// The same tool under its older name.
+pub(super) const ALIAS: Tool = Tool {
+    spec: alias_spec,
+    schema,
+    reads_only: false,
+    patience: 1,
+    run: |bench, arguments| Box::pin(run(bench, arguments)),
+};
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "add_requirement",
+        phases: Phases::Tactical,
+        description: "Record one requirement with its evidence. Quotes are verified against the source, and the same text is recorded once.".into(),
+        parameters: schema(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+    }
+}
+
+fn alias_spec() -> ToolSpec {
+    ToolSpec {
+        name: "write_requirement_to_db",
+        description: "Older name of add_requirement, with the same parameters.".into(),
+        // The request carries the parameters once, under the first name; calls are checked against them all the same.
+        parameters: json!({
+            "type": "object",
+            "properties": {"text": {"type": "string", "description": "The requirement's words"}},
+            "required": ["text"]
+        }),
+        ..spec()
+    }
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let arguments: Arguments = decode(arguments)?;
+    let key = key::of(&arguments.text);
+    if let Some(known) = bench.desk.requirement(&key).await? {
+        return Ok(Output::text(format!("already recorded as {known}; nothing changed")));
+    }
+    let mut citations = Vec::with_capacity(arguments.citations.len());
+    for (place, evidence) in arguments.citations.iter().enumerate() {
+        citations.push(citation(bench, evidence).await.map_err(|error| at(place, error))?);
+    }
+    let requirement = build(bench, arguments, key, &citations).await?;
+    let evidence = match citations.len() {
+        0 => "unverified, it has no citation".to_string(),
+        1 => "1 citation verified".to_string(),
+        n => format!("{n} citations verified"),
+    };
+    let content = format!("recorded {}: {} ({evidence})", requirement.candidate_id, requirement.name);
+    let mut products: Vec<Product> = citations.into_iter().map(Product::AddCitation).collect();
+    products.push(Product::AddRequirement(Box::new(requirement)));
+    Ok(Output { content, products })
+}
+
+async fn citation(bench: &Bench<'_>, evidence: &Evidence) -> Result<Citation, ToolError> {
+    match evidence {
+        Evidence::Id(id) => bench.desk.citation(id).await?.ok_or_else(|| {
+            ToolError::refused(format!(
+                "there is no citation {id}; cite the quote first, or give source, page and quote here"
+            ))
+        }),
+        Evidence::Quote { source, page, quote } => verify(bench, Claim { source, page: *page, quote }).await,
+    }
+}
+
+/// Says which of several citations was refused, and that nothing was recorded.
+fn at(place: usize, error: ToolError) -> ToolError {
+    match error {
+        ToolError::Refused(reason) => ToolError::refused(format!("nothing was recorded; citations[{place}]: {reason}")),
+        ToolError::Workspace(error) => ToolError::Workspace(error),
+    }
+}

@@ -1,0 +1,128 @@
+//! The arguments of `add_requirement`: their schema, their types, their documentation.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// Longest name, in characters: the hand-over's own limit.
+pub(super) const MAX_NAME_CHARS: usize = 80;
+/// Fewest characters of a requirement's text.
+pub(super) const MIN_TEXT_CHARS: usize = 10;
+
+pub(super) const DOCUMENTATION: &str = "\
+# add_requirement
+
+Records one requirement for the validator. Every quote given as evidence is verified as by `cite`; if one does not
+occur in its source, nothing is recorded and the answer gives the nearest passage. A requirement whose text is recorded
+already is not recorded again. `write_requirement_to_db` is the same tool under its older name.
+
+| argument | meaning |
+|---|---|
+| `text` | the requirement's words, 10 to 10,000 characters, one obligation |
+| `name` | a short name, at most 80 characters (default: the beginning of the text) |
+| `type` | `functional` (default), `non_functional`, `compliance` or `constraint` |
+| `priority` | `high` (must, shall), `medium` (should; default) or `low` (may) |
+| `source_document` | the document, e.g. `input/policy.pdf` (default: that of the first citation) |
+| `source_location` | `article`, `paragraph`, `page`, `section`, as far as known (default page: that of the first citation) |
+| `citations` | evidence: ids from `cite`, or objects with `source`, `page` and `quote` |
+| `gobd_relevant`, `gdpr_relevant` | whether it bears on proper book-keeping or on data protection |
+| `mentioned_objects`, `mentioned_messages` | names of business objects and messages, as they stand in the document |
+| `reasoning`, `research_notes` | why it is a requirement; what research found |
+| `confidence` | 0 to 1 (default 0.5) |
+| `tags` | free labels |
+
+Example: `{\"text\": \"Invoices must be kept for ten years.\", \"name\": \"Retention of invoices\", \"type\": \"compliance\",
+\"priority\": \"high\", \"citations\": [{\"source\": \"input/policy.pdf\", \"page\": 3, \"quote\": \"Invoices must be kept for ten
+years.\"}], \"gobd_relevant\": true, \"mentioned_objects\": [\"Invoice\"], \"confidence\": 0.9}`
+";
+
+pub(super) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "minLength": MIN_TEXT_CHARS, "maxLength": 10_000, "description": "The requirement's words, one obligation"},
+            "name": {"type": "string", "maxLength": MAX_NAME_CHARS, "description": "Short name, at most 80 characters"},
+            "type": {"type": "string", "enum": ["functional", "non_functional", "compliance", "constraint"]},
+            "priority": {"type": "string", "enum": ["high", "medium", "low"]},
+            "source_document": {"type": "string", "description": "The document, e.g. input/policy.pdf"},
+            "source_location": {
+                "type": "object",
+                "properties": {
+                    "article": {"type": ["string", "integer"]},
+                    "paragraph": {"type": ["string", "integer"]},
+                    "page": {"type": "integer", "minimum": 1},
+                    "section": {"type": ["string", "number"]}
+                },
+                "additionalProperties": false
+            },
+            "citations": {
+                "type": "array",
+                "maxItems": 50,
+                "items": {
+                    "description": "a citation id such as cit_1a2b3c4d, or an object with source, page (optional) and quote",
+                    "anyOf": [
+                        {"type": "string", "pattern": "^cit_[0-9a-f]{8}$"},
+                        {
+                            "type": "object",
+                            "properties": {
+                                "source": {"type": "string"},
+                                "page": {"type": "integer", "minimum": 1, "maximum": 1_000_000},
+                                "quote": {"type": "string", "maxLength": 10_000}
+                            },
+                            "required": ["source", "quote"]
+                        }
+                    ]
+                }
+            },
+            "gobd_relevant": {"type": "boolean"},
+            "gdpr_relevant": {"type": "boolean"},
+            "mentioned_objects": names(),
+            "mentioned_messages": names(),
+            "reasoning": {"type": "string", "maxLength": 10_000},
+            "research_notes": {"type": "string", "maxLength": 10_000},
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+            "tags": names()
+        },
+        "required": ["text"],
+        "additionalProperties": false
+    })
+}
+
+fn names() -> Value {
+    json!({"type": "array", "items": {"type": "string", "maxLength": 200}, "maxItems": 100})
+}
+
+#[derive(Deserialize)]
+pub(super) struct Arguments {
+    pub(super) text: String,
+    pub(super) name: Option<String>,
+    pub(super) r#type: Option<String>,
+    pub(super) priority: Option<String>,
+    pub(super) source_document: Option<String>,
+    #[serde(default)]
+    pub(super) source_location: Map<String, Value>,
+    #[serde(default)]
+    pub(super) citations: Vec<Evidence>,
+    #[serde(default)]
+    pub(super) gobd_relevant: bool,
+    #[serde(default)]
+    pub(super) gdpr_relevant: bool,
+    #[serde(default)]
+    pub(super) mentioned_objects: Vec<String>,
+    #[serde(default)]
+    pub(super) mentioned_messages: Vec<String>,
+    pub(super) reasoning: Option<String>,
+    pub(super) research_notes: Option<String>,
+    pub(super) confidence: Option<f64>,
+    #[serde(default)]
+    pub(super) tags: Vec<String>,
+}
+
+/// One piece of evidence.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Evidence {
+    /// A citation made before.
+    Id(String),
+    /// A quote to be verified now.
+    Quote { source: String, page: Option<u32>, quote: String },
+}

@@ -1,0 +1,160 @@
+//! `chunk_document`: a text cut along its headings and paragraphs into pieces that are worked on one by one.
+
+use super::arguments::decode;
+use super::error::{Output, ToolError, ToolResult};
+use super::evidence::{not_extracted, resolve};
+use super::path;
+use super::read_file::text_of;
+use super::registry::Tool;
+use super::toolbox::Bench;
+use crate::chunking::{Chunk, ChunkOptions, Manifest, chunk, render_chunk};
+use crate::documents::from_text_file;
+use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(super) const TOOL: Tool =
+    Tool { spec, schema, reads_only: false, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+const MANIFEST: &str = "chunks/manifest.json";
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "chunk_document",
+        phases: Phases::Tactical,
+        description: "Cut an extracted document into chunks along headings and paragraphs: chunks/chunk_NNN.md and chunks/manifest.json.".into(),
+        parameters: schema(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# chunk_document
+
+Cuts a document, after `extract_document_text`, into files `chunks/chunk_001.md`, `chunks/chunk_002.md` and so on. The
+first line of each says where it comes from, `<!-- source: input/policy.pdf | pages: 3-4 | section: 2.1 Records -->`;
+in documents with pages, lines `[page N]` say where a page begins. `chunks/manifest.json` lists all chunks with source,
+pages, headings and tokens. Cutting a document again replaces its chunks; another document's are added after them.
+
+| argument | meaning |
+|---|---|
+| `file_path` | the document, e.g. `input/policy.pdf`, or any text file of the workspace |
+| `max_tokens` | most tokens of a chunk, 100 to 4000 (default 1200) |
+| `overlap` | tokens repeated from one chunk to the next (default 0) |
+
+Example: `{\"file_path\": \"input/policy.pdf\", \"max_tokens\": 1200}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "file_path": {"type": "string", "description": "The document, e.g. input/policy.pdf"},
+            "max_tokens": {"type": "integer", "minimum": 100, "maximum": 4000, "description": "Most tokens of a chunk (default 1200)"},
+            "overlap": {"type": "integer", "minimum": 0, "maximum": 2000, "description": "Tokens repeated between chunks (default 0)"}
+        },
+        "required": ["file_path"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    file_path: String,
+    max_tokens: Option<u32>,
+    overlap: Option<u32>,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let arguments: Arguments = decode(arguments)?;
+    let defaults = ChunkOptions::default();
+    let options = ChunkOptions {
+        max_tokens: arguments.max_tokens.unwrap_or(defaults.max_tokens),
+        overlap: arguments.overlap.unwrap_or(defaults.overlap),
+    };
+    if options.overlap > options.max_tokens / 2 {
+        return Err(ToolError::refused(format!(
+            "`overlap` is {}, more than half of `max_tokens` ({}); choose a smaller one",
+            options.overlap, options.max_tokens
+        )));
+    }
+    let (name, text) = text_to_cut(bench, &arguments.file_path).await?;
+    let mut manifest = manifest(bench).await?;
+    let source = name.clone();
+    let chunks = super::off_the_loop(move || {
+        let file = from_text_file(&text);
+        chunk(&source, &file.pages, file.paged, options)
+    })
+    .await;
+    if chunks.is_empty() {
+        return Err(ToolError::refused(format!("{name} has no text to cut")));
+    }
+    let (files, dropped) = manifest.merge(&name, &chunks);
+    let content = describe(&name, &files, &chunks);
+    let mut products: Vec<Product> =
+        files.iter().zip(&chunks).map(|(file, chunk)| chunk_file(&name, file, chunk)).collect();
+    products.extend(
+        dropped.into_iter().filter(|file| bench.desk.size(file).is_some()).map(|path| Product::DeleteFile { path }),
+    );
+    products.push(Product::WriteFile(FileWrite::text(MANIFEST, render(&manifest))));
+    Ok(Output { content, products })
+}
+
+/// What to cut and what to call it: a document's extracted text under the document's name, or a text file as it is.
+async fn text_to_cut(bench: &Bench<'_>, raw: &str) -> Result<(String, String), ToolError> {
+    let path = path::file(raw)?;
+    match resolve(bench.desk, &path).await {
+        Ok(source) => {
+            let text_path = source.text_path.as_deref().ok_or_else(|| not_extracted(source))?;
+            Ok((source.path.clone(), text_of(bench, text_path).await?))
+        }
+        Err(ToolError::Refused(_)) if path.starts_with("input/") && bench.desk.size(&path).is_some() => {
+            Err(ToolError::refused(format!(
+                "{path} has no text yet; call extract_document_text with file_path {path} first"
+            )))
+        }
+        Err(ToolError::Refused(_)) if bench.desk.size(&path).is_some() => {
+            let text = text_of(bench, &path).await?;
+            Ok((path, text))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+async fn manifest(bench: &Bench<'_>) -> Result<Manifest, ToolError> {
+    let Some(bytes) = bench.desk.read(MANIFEST).await? else {
+        return Ok(Manifest::default());
+    };
+    serde_json::from_slice(&bytes).map_err(|error| {
+        ToolError::refused(format!("{MANIFEST} is not the list of chunks any more ({error}); delete it and cut again"))
+    })
+}
+
+fn chunk_file(source: &str, file: &str, chunk: &Chunk) -> Product {
+    Product::WriteFile(FileWrite::text(file, render_chunk(source, chunk)))
+}
+
+fn render(manifest: &Manifest) -> String {
+    let mut text = serde_json::to_string_pretty(manifest).expect("plain data is always written as JSON");
+    text.push('\n');
+    text
+}
+
+fn describe(name: &str, files: &[String], chunks: &[Chunk]) -> String {
+    let first = files.first().map_or("", String::as_str);
+    let range = match files {
+        [_] => first.to_string(),
+        _ => format!("{first} to {}", files.last().map_or("", String::as_str)),
+    };
+    let tokens: u64 = chunks.iter().map(|chunk| u64::from(chunk.tokens)).sum();
+    let largest = chunks.iter().map(|chunk| chunk.tokens).max().unwrap_or(0);
+    let from = chunks.iter().filter_map(|chunk| chunk.first_page).min();
+    let to = chunks.iter().filter_map(|chunk| chunk.last_page).max();
+    let pages = from.zip(to).map_or_else(String::new, |(from, to)| format!(", pages {from}-{to}"));
+    let count = if chunks.len() == 1 { "1 chunk".to_string() } else { format!("{} chunks", chunks.len()) };
+    format!(
+        "cut {name} into {count}: {range}{pages}; {tokens} tokens in all, the largest has {largest}\nlist: {MANIFEST}"
+    )
+}

@@ -1,0 +1,157 @@
+//! The workspace as the calls of one batch see it: the committed rows, and over them what earlier calls produced.
+
+use super::workspace::{Workspace, WorkspaceError};
+use plumbline_engine::{Citation, Product, Source};
+use std::collections::{BTreeMap, HashMap};
+
+/// Most similar paths offered for one that does not exist.
+const MAX_SIMILAR: usize = 3;
+/// Paths are compared up to here; among more, nobody can tell a slip of the pen.
+const MAX_COMPARED: usize = 5_000;
+
+/// What the batch did to a file.
+enum Layer {
+    Whole(Vec<u8>),
+    /// Bytes after those of the committed file.
+    Appended(Vec<u8>),
+    Deleted,
+}
+
+/// The overlay.
+pub(super) struct Desk<'a> {
+    rows: &'a dyn Workspace,
+    files: BTreeMap<String, Layer>,
+    sources: Vec<Source>,
+    citations: HashMap<String, Citation>,
+    requirements: HashMap<Vec<u8>, String>,
+}
+
+impl<'a> Desk<'a> {
+    /// The committed rows, with nothing over them.
+    pub(super) fn new(rows: &'a dyn Workspace) -> Self {
+        Self {
+            rows,
+            files: BTreeMap::new(),
+            sources: rows.sources().to_vec(),
+            citations: HashMap::new(),
+            requirements: HashMap::new(),
+        }
+    }
+
+    /// Size of a file in bytes; none when there is no such file.
+    pub(super) fn size(&self, path: &str) -> Option<u64> {
+        let committed = || self.rows.index().get(path).map(|facts| facts.size);
+        match self.files.get(path) {
+            None => committed(),
+            Some(Layer::Whole(content)) => Some(content.len() as u64),
+            Some(Layer::Appended(tail)) => Some(committed().unwrap_or(0) + tail.len() as u64),
+            Some(Layer::Deleted) => None,
+        }
+    }
+
+    /// Content of a file; none when there is no such file.
+    pub(super) async fn read(&self, path: &str) -> Result<Option<Vec<u8>>, WorkspaceError> {
+        match self.files.get(path) {
+            None => self.rows.read(path).await,
+            Some(Layer::Whole(content)) => Ok(Some(content.clone())),
+            Some(Layer::Deleted) => Ok(None),
+            Some(Layer::Appended(tail)) => {
+                let mut content = self.rows.read(path).await?.unwrap_or_default();
+                content.extend_from_slice(tail);
+                Ok(Some(content))
+            }
+        }
+    }
+
+    /// Whether files lie beneath this path.
+    pub(super) fn is_folder(&self, path: &str) -> bool {
+        self.beneath(path).next().is_some()
+    }
+
+    /// Paths and sizes of the files beneath a folder, sorted; the empty path is the workspace.
+    pub(super) fn list(&self, folder: &str) -> Vec<(&str, u64)> {
+        let mut paths: Vec<&str> = self.beneath(folder).collect();
+        paths.sort_unstable();
+        paths.into_iter().filter_map(|path| Some((path, self.size(path)?))).collect()
+    }
+
+    fn beneath<'s>(&'s self, folder: &str) -> impl Iterator<Item = &'s str> + use<'s, 'a> {
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let from = prefix.clone();
+        let committed = self.rows.index().range(from.clone()..).map(|(path, _)| path.as_str());
+        let touched = self.files.range(from..).map(|(path, _)| path.as_str());
+        let end = prefix.clone();
+        committed
+            .take_while(move |path| path.starts_with(&prefix))
+            .filter(|path| !self.files.contains_key(*path))
+            .chain(touched.take_while(move |path| path.starts_with(&end)).filter(|path| self.size(path).is_some()))
+    }
+
+    /// Existing paths that somebody who wrote this one may have meant: the same file name elsewhere first.
+    pub(super) fn similar(&self, path: &str) -> Vec<&str> {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_lowercase();
+        let wanted = name(path);
+        let mut scored: Vec<(f64, &str)> = self
+            .beneath("")
+            .take(MAX_COMPARED)
+            .map(|known| (strsim::normalized_levenshtein(&wanted, &name(known)), known))
+            .filter(|(likeness, _)| *likeness > 0.6)
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+        scored.into_iter().take(MAX_SIMILAR).map(|(_, path)| path).collect()
+    }
+
+    /// The job's documents.
+    pub(super) fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// A citation by its id.
+    pub(super) async fn citation(&self, id: &str) -> Result<Option<Citation>, WorkspaceError> {
+        match self.citations.get(id) {
+            Some(citation) => Ok(Some(citation.clone())),
+            None => self.rows.citation(id).await,
+        }
+    }
+
+    /// The `candidate_id` of a recorded requirement.
+    pub(super) async fn requirement(&self, content_key: &[u8]) -> Result<Option<String>, WorkspaceError> {
+        match self.requirements.get(content_key) {
+            Some(id) => Ok(Some(id.clone())),
+            None => self.rows.requirement(content_key).await,
+        }
+    }
+
+    /// Lays a call's products over what is there.
+    pub(super) fn apply(&mut self, products: &[Product]) {
+        for product in products {
+            match product {
+                Product::WriteFile(file) => self.put(&file.path, Layer::Whole(file.content.clone())),
+                Product::AppendFile { path, text } => self.append(path, text.as_bytes()),
+                Product::DeleteFile { path } => self.put(path, Layer::Deleted),
+                Product::AddSource(source) => match self.sources.iter_mut().find(|known| known.path == source.path) {
+                    Some(known) => *known = source.clone(),
+                    None => self.sources.push(source.clone()),
+                },
+                Product::AddCitation(citation) => {
+                    self.citations.insert(citation.id.clone(), citation.clone());
+                }
+                Product::AddRequirement(requirement) => {
+                    self.requirements.insert(requirement.content_key.clone(), requirement.candidate_id.clone());
+                }
+            }
+        }
+    }
+
+    fn put(&mut self, path: &str, layer: Layer) {
+        self.files.insert(path.to_string(), layer);
+    }
+
+    fn append(&mut self, path: &str, tail: &[u8]) {
+        match self.files.get_mut(path) {
+            Some(Layer::Whole(content) | Layer::Appended(content)) => content.extend_from_slice(tail),
+            Some(Layer::Deleted) => self.put(path, Layer::Whole(tail.to_vec())),
+            None => self.put(path, Layer::Appended(tail.to_vec())),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! `edit_file`: one passage of a file replaced by another. Reads, changes and writes in one call, so that no edit is
+//! ever made on a stale copy (lesson 66).
+
+use super::arguments::decode;
+use super::error::{Output, ToolError, ToolResult};
+use super::path;
+use super::read_file::text_of;
+use super::registry::Tool;
+use super::toolbox::Bench;
+use super::write_file::check_size;
+use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(super) const TOOL: Tool =
+    Tool { spec, schema, reads_only: false, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Most places named for a passage that is not unique.
+const MAX_PLACES: usize = 5;
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "edit_file",
+        phases: Phases::Both,
+        description: "Replace one exact passage of a text file. The passage must occur exactly once.".into(),
+        parameters: schema(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# edit_file
+
+Replaces one passage of a text file.
+
+| argument | meaning |
+|---|---|
+| `path` | the file, relative to the workspace |
+| `old` | the passage as it stands in the file, character for character, line ends included; it must occur exactly once |
+| `new` | what takes its place; empty deletes the passage |
+
+If the passage occurs several times, give more of the text around it. Files that `write_file` may not write are not
+edited either.
+
+Example: `{\"path\": \"main_plan.md\", \"old\": \"- [ ] Extract\", \"new\": \"- [x] Extract\"}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "Workspace path"},
+            "old": {"type": "string", "minLength": 1, "description": "The passage to replace, exactly as it stands"},
+            "new": {"type": "string", "description": "What takes its place"}
+        },
+        "required": ["path", "old", "new"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    path: String,
+    old: String,
+    new: String,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { path, old, new } = decode(arguments)?;
+    let path = path::file(&path)?;
+    path::check_writable(&path, bench.desk, bench.ctx)?;
+    if old == new {
+        return Err(ToolError::refused("`old` and `new` are the same; nothing to change"));
+    }
+    let text = text_of(bench, &path).await?;
+    let places: Vec<usize> = text.match_indices(&old).map(|(at, _)| at).collect();
+    let [at] = places[..] else {
+        return Err(not_once(&path, &text, &old, &places));
+    };
+    let edited = format!("{}{new}{}", &text[..at], &text[at + old.len()..]);
+    check_size(&path, edited.len() as u64)?;
+    let done = format!("edited {path} at line {}, now {} bytes", line_of(&text, at), edited.len());
+    Ok(Output::with(done, Product::WriteFile(FileWrite::text(path, edited))))
+}
+
+fn not_once(path: &str, text: &str, old: &str, places: &[usize]) -> ToolError {
+    if places.is_empty() {
+        let hint = match squeezed(text).contains(&squeezed(old)) {
+            true => "it occurs with other white space or line ends; copy it exactly as read_file shows it",
+            false => "read the file and copy the passage exactly",
+        };
+        return ToolError::refused(format!("`old` does not occur in `{path}` (0 matches); {hint}"));
+    }
+    let lines: Vec<String> = places.iter().take(MAX_PLACES).map(|at| line_of(text, *at).to_string()).collect();
+    let more = if places.len() > MAX_PLACES { " and more" } else { "" };
+    ToolError::refused(format!(
+        "`old` occurs {} times in `{path}` (lines {}{more}); give more of the text around the one that is meant",
+        places.len(),
+        lines.join(", ")
+    ))
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count() + 1
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,164 @@
+//! The promise behind every citation: its quote occurs in its source, on its page.
+//!
+//! The source is always a document that the job was given, and its text the one that was extracted from it, which no
+//! tool can write. Otherwise a model could write a sentence into a file and then cite it.
+
+use super::desk::Desk;
+use super::error::ToolError;
+use super::path;
+use super::quote_cache::TextKey;
+use super::toolbox::Bench;
+use crate::quotes::{Match, SHORTEST, SourceText};
+use plumbline_engine::{Citation, Source};
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Longest passage repeated in a refusal, in characters.
+const MAX_PASSAGE_CHARS: usize = 600;
+/// Most documents named in a refusal.
+const MAX_NAMED: usize = 10;
+
+/// A quote as the model claims it.
+#[derive(Clone, Copy)]
+pub(super) struct Claim<'a> {
+    /// The document: its path, its file name, the path of its text or of one of its chunks.
+    pub(super) source: &'a str,
+    pub(super) page: Option<u32>,
+    pub(super) quote: &'a str,
+}
+
+/// Finds the quote in its source and makes the citation, or refuses with the nearest passage.
+pub(super) async fn verify(bench: &Bench<'_>, claim: Claim<'_>) -> Result<Citation, ToolError> {
+    let source = resolve(bench.desk, claim.source).await?;
+    let text = prepared(bench, source).await?;
+    match text.find(claim.quote, claim.page) {
+        Match::Found { page } => Ok(citation(source, page, claim.quote)),
+        Match::TooShort => Err(ToolError::refused(format!(
+            "the quote is shorter than {SHORTEST} characters; quote the whole sentence"
+        ))),
+        Match::OnOtherPage { page } => {
+            let asked = claim.page.map_or_else(String::new, |page| format!(" not on page {page} but"));
+            Err(ToolError::refused(format!("the quote is{asked} on page {page} of {}; give that page", source.path)))
+        }
+        Match::NotFound { nearest } => {
+            let nearest = match nearest {
+                Some(passage) => {
+                    let page = passage.page.map_or_else(String::new, |page| format!(" on page {page}"));
+                    format!("the nearest passage{page} is: \"{}\"; quote the source word for word", cut(&passage.text))
+                }
+                None => "nothing in it is like the quote; check the source".to_string(),
+            };
+            Err(ToolError::refused(format!("the quote does not occur in {}: {nearest}", source.path)))
+        }
+    }
+}
+
+/// The document that a name means: its path, the path of its text, of one of its chunks, or its bare file name.
+pub(super) async fn resolve<'d>(desk: &'d Desk<'_>, name: &str) -> Result<&'d Source, ToolError> {
+    let path = path::file(name)?;
+    if let Some(source) = named(desk, &path)? {
+        return Ok(source);
+    }
+    if let Some(origin) = chunk_origin(desk, &path).await?
+        && let Some(source) = named(desk, &origin)?
+    {
+        return Ok(source);
+    }
+    Err(unknown_document(desk, &path))
+}
+
+fn named<'d>(desk: &'d Desk<'_>, path: &str) -> Result<Option<&'d Source>, ToolError> {
+    let sources = desk.sources();
+    let exact = |source: &&Source| source.path == path || source.text_path.as_deref() == Some(path);
+    if let Some(source) = sources.iter().find(exact) {
+        return Ok(Some(source));
+    }
+    let by_name = |source: &&Source| !path.contains('/') && file_name(&source.path).eq_ignore_ascii_case(path);
+    let matching: Vec<&Source> = sources.iter().filter(by_name).collect();
+    match matching[..] {
+        [] => Ok(None),
+        [source] => Ok(Some(source)),
+        _ => {
+            let paths: Vec<&str> = matching.iter().map(|source| source.path.as_str()).collect();
+            Err(ToolError::refused(format!("`{path}` may be {}; give the path", paths.join(" or "))))
+        }
+    }
+}
+
+/// The document that a chunk file says it is from, in its first line.
+async fn chunk_origin(desk: &Desk<'_>, path: &str) -> Result<Option<String>, ToolError> {
+    if !path.starts_with("chunks/") {
+        return Ok(None);
+    }
+    let Some(bytes) = desk.read(path).await? else {
+        return Ok(None);
+    };
+    let head = String::from_utf8_lossy(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
+    let origin = head.strip_prefix("<!-- source: ").and_then(|rest| rest.split(" | ").next());
+    Ok(origin.map(|origin| origin.trim_end_matches("-->").trim().to_string()))
+}
+
+/// The refusal for a name that no document has.
+pub(super) fn unknown_document(desk: &Desk<'_>, path: &str) -> ToolError {
+    let known: Vec<&str> = desk.sources().iter().take(MAX_NAMED).map(|source| source.path.as_str()).collect();
+    match known.is_empty() {
+        true => ToolError::refused(format!("`{path}` is no document of this job, which has none")),
+        false => {
+            ToolError::refused(format!("`{path}` is no document of this job; its documents are {}", known.join(", ")))
+        }
+    }
+}
+
+/// The refusal for a document whose text is not there yet.
+pub(super) fn not_extracted(source: &Source) -> ToolError {
+    let path = &source.path;
+    ToolError::refused(format!("{path} has no text yet; call extract_document_text with file_path {path} first"))
+}
+
+/// The document's text, ready to be asked; prepared once and kept.
+async fn prepared(bench: &Bench<'_>, source: &Source) -> Result<Arc<SourceText>, ToolError> {
+    let path = source.text_path.as_deref().ok_or_else(|| not_extracted(source))?;
+    let size = bench.desk.size(path).ok_or_else(|| not_extracted(source))?;
+    let key = TextKey { job_id: bench.ctx.job_id, path: path.to_string(), size };
+    if let Some(text) = bench.quotes.get(&key) {
+        return Ok(text);
+    }
+    let bytes = bench.desk.read(path).await?.ok_or_else(|| not_extracted(source))?;
+    let text = super::off_the_loop(move || Arc::new(SourceText::new(&String::from_utf8_lossy(&bytes)))).await;
+    bench.quotes.put(key, Arc::clone(&text));
+    Ok(text)
+}
+
+fn citation(source: &Source, page: Option<u32>, quote: &str) -> Citation {
+    let page = page.and_then(|page| i32::try_from(page).ok());
+    let quote = quote.trim().to_string();
+    Citation { id: citation_id(&source.path, page, &quote), source: source.path.clone(), page, quote, verified: true }
+}
+
+fn citation_id(source: &str, page: Option<i32>, quote: &str) -> String {
+    let page = page.map_or_else(String::new, |page| page.to_string());
+    let hash = Sha256::digest(format!("{source}\0{page}\0{quote}"));
+    format!("cit_{}", hex(&hash[..4]))
+}
+
+/// Bytes as lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut out, byte| {
+        // Writing to a String cannot fail.
+        let _ = write!(out, "{byte:02x}");
+        out
+    })
+}
+
+/// The last component of a path.
+pub(super) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_PASSAGE_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}

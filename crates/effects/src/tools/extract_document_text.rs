@@ -1,0 +1,191 @@
+//! `extract_document_text`: a document's text into the workspace, where it is read, chunked and quoted from. The text
+//! is stored and the model gets its path, never the whole (lesson 65).
+
+use super::arguments::decode;
+use super::desk::Desk;
+use super::error::{Output, ToolError, ToolResult};
+use super::evidence::{file_name, unknown_document};
+use super::path;
+use super::registry::Tool;
+use super::toolbox::Bench;
+use crate::documents::{Extracted, kind_of, to_text_file};
+use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, Source, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::ops::RangeInclusive;
+
+/// Parsing has limits of its own, in the parser; this one only has to be longer, waiting for a free child included.
+pub(super) const TOOL: Tool =
+    Tool { spec, schema, reads_only: false, patience: 5, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Most headings shown, so that the model sees how the document is built.
+const MAX_HEADINGS: usize = 12;
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "extract_document_text",
+        phases: Phases::Tactical,
+        description: "Extract the text of a document under input/ (PDF, DOCX, HTML, Markdown, plain text) into a page-marked file under chunks/. Returns the file's path and a short description.".into(),
+        parameters: schema(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Outside,
+        replay: Replay::Safe,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# extract_document_text
+
+Extracts the text of a document into `chunks/<name>.md`. In documents with pages a line `[page N]` stands before the
+text of each page. The result names the file in a line `text: chunks/<name>.md` and describes the document; the text
+itself is read from the file, or cut with `chunk_document`. Quotes are checked against this text, which cannot be
+changed by other tools.
+
+| argument | meaning |
+|---|---|
+| `file_path` | the document, e.g. `input/policy.pdf` |
+| `pages` | a page or a range such as `3-7`, into a file of its own (`chunks/<name>_p3-7.md`) for a closer look; left out: the whole document, which is what chunking and citing need |
+
+Example: `{\"file_path\": \"input/policy.pdf\"}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "file_path": {"type": "string", "description": "The document, e.g. input/policy.pdf"},
+            "pages": {
+                "type": ["string", "integer"],
+                "pattern": "^ *[0-9]{1,6} *([-–] *[0-9]{1,6} *)?$",
+                "description": "page or range such as 3-7 (default: the whole document)"
+            }
+        },
+        "required": ["file_path"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    file_path: String,
+    pages: Option<Pages>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Pages {
+    One(u32),
+    Range(String),
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let arguments: Arguments = decode(arguments)?;
+    let path = document(bench.desk, &arguments.file_path)?;
+    let pages = arguments.pages.map(|pages| range(&pages)).transpose()?;
+    let bytes = bench.desk.read(&path).await?.ok_or_else(|| path::not_found(&path, bench.desk))?;
+    let read = |error: crate::documents::DocumentError| ToolError::refused(error.with_name(&path).to_string());
+    let kind = kind_of(&path, &bytes).map_err(read)?;
+    let extracted = bench.parser.extract(kind, &bytes, pages.clone()).await.map_err(read)?;
+    let text_path = text_path(bench.desk, &path, pages.as_ref());
+    let text = to_text_file(&extracted);
+    let content = describe(&path, &text_path, &text, &extracted);
+    let mut products = Vec::new();
+    // Extracting again gives the same; a new version of the same bytes would only make the workspace grow.
+    if bench.desk.read(&text_path).await?.is_none_or(|known| known != text.as_bytes()) {
+        products.push(Product::WriteFile(FileWrite::text(&text_path, text)));
+    }
+    if pages.is_none() {
+        products.push(Product::AddSource(source(path, bytes.len(), &extracted, text_path)));
+    }
+    Ok(Output { content, products })
+}
+
+/// The document's path. Only what the job was given counts as a document: quotes from anything else prove nothing.
+fn document(desk: &Desk<'_>, raw: &str) -> Result<String, ToolError> {
+    let path = path::file(raw)?;
+    let is_given = |path: &str| path.starts_with("input/") || desk.sources().iter().any(|source| source.path == path);
+    if is_given(&path) && desk.size(&path).is_some() {
+        return Ok(path);
+    }
+    let in_input = format!("input/{path}");
+    if desk.size(&in_input).is_some() {
+        return Ok(in_input);
+    }
+    if desk.size(&path).is_some() {
+        return Err(ToolError::refused(format!("`{path}` is no document of the job; documents are under input/")));
+    }
+    match desk.sources().is_empty() {
+        true => Err(path::not_found(&path, desk)),
+        false => Err(unknown_document(desk, &path)),
+    }
+}
+
+fn range(pages: &Pages) -> Result<RangeInclusive<u32>, ToolError> {
+    let (from, to) = match pages {
+        Pages::One(page) => (*page, *page),
+        Pages::Range(text) => {
+            let mut ends = text.split(['-', '–']).map(|end| end.trim().parse::<u32>());
+            match (ends.next(), ends.next()) {
+                (Some(Ok(from)), Some(Ok(to))) => (from, to),
+                (Some(Ok(page)), None) => (page, page),
+                _ => return Err(ToolError::refused(format!("`pages` is {text}; give a page or a range such as 3-7"))),
+            }
+        }
+    };
+    if from == 0 || from > to {
+        return Err(ToolError::refused(format!(
+            "there are no pages {from}-{to}; pages count from 1 and a range rises"
+        )));
+    }
+    Ok(from..=to)
+}
+
+/// Where the text goes: `chunks/<stem>.md`, or with the extension in its name where another document has that text or
+/// where it would look like a chunk.
+fn text_path(desk: &Desk<'_>, path: &str, pages: Option<&RangeInclusive<u32>>) -> String {
+    let name = file_name(path);
+    let (stem, extension) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).unwrap_or((name, "document"));
+    let suffix = pages.map_or_else(String::new, |pages| format!("_p{}-{}", pages.start(), pages.end()));
+    let candidates = std::iter::once(stem.to_string())
+        .chain(std::iter::once(format!("{stem}_{extension}")))
+        .chain((2..).map(|number| format!("{stem}_{extension}_{number}")));
+    let is_free = |candidate: &String| {
+        let others = desk.sources().iter().filter(|source| source.path != path);
+        let whole = format!("chunks/{candidate}.md");
+        let taken = others.filter_map(|source| source.text_path.as_deref()).any(|known| known == whole);
+        let like_chunk = candidate.strip_prefix("chunk_").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
+        !taken && !like_chunk
+    };
+    let free = candidates.into_iter().find(is_free).expect("a free name: the candidates never end, the documents do");
+    format!("chunks/{free}{suffix}.md")
+}
+
+fn source(path: String, size: usize, extracted: &Extracted, text_path: String) -> Source {
+    Source {
+        path,
+        size: i64::try_from(size).unwrap_or(i64::MAX),
+        pages: extracted.paged.then(|| i32::try_from(extracted.pages.len()).unwrap_or(i32::MAX)),
+        text_path: Some(text_path),
+    }
+}
+
+fn describe(path: &str, text_path: &str, text: &str, extracted: &Extracted) -> String {
+    let words: usize = extracted.pages.iter().map(|page| page.text.split_whitespace().count()).sum();
+    let mut out = vec![format!("extracted {path}"), format!("kind: {}", extracted.kind)];
+    if let Some(title) = &extracted.title {
+        out.push(format!("title: {title}"));
+    }
+    if extracted.paged {
+        out.push(format!("pages: {}", extracted.pages.len()));
+    }
+    out.push(format!("words: {words}"));
+    out.push(format!("lines: {}", text.lines().count()));
+    out.push(format!("text: {text_path}"));
+    out.extend(extracted.warnings.iter().map(|warning| format!("warning: {warning}")));
+    let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).take(MAX_HEADINGS).collect();
+    if !headings.is_empty() {
+        out.push("first headings:".to_string());
+        out.extend(headings.into_iter().map(str::to_string));
+    }
+    out.join("\n")
+}

@@ -1,0 +1,48 @@
+//! The tools that act outside the engine: files, documents, citations, requirements. One file a tool.
+//!
+//! A tool is a function from arguments and a view of the workspace to a text for the model and a list of products. It
+//! writes nothing: the step's commit does (DESIGN section 4). So a tool may be run again after a crash, a refused call
+//! leaves no trace, and all results of a turn land together.
+//!
+//! ```text
+//! ToolCall ─▶ Toolbox ── name known? arguments as its schema says? ──▶ tool ──▶ Output{content, products}
+//!                                                                       │                │
+//!                          Workspace (rows) ◀── Desk (what this batch did) ◀─────────────┘
+//! ```
+//!
+//! The rules that hold for all of them are kept in one place each: `path.rs` for paths and what may be written,
+//! `arguments.rs` for schemas, `evidence.rs` for the promise that every citation's quote occurs in its source.
+
+mod add_requirement;
+mod arguments;
+mod chunk_document;
+mod cite;
+mod create_folder;
+mod delete_file;
+mod desk;
+mod edit_file;
+mod error;
+mod evidence;
+mod extract_document_text;
+mod list_files;
+mod path;
+mod quote_cache;
+mod read_file;
+mod registry;
+mod search_files;
+mod toolbox;
+mod workspace;
+mod write_file;
+
+pub use registry::catalog;
+pub use toolbox::{ToolContext, Toolbox};
+pub use workspace::{BoxFuture, Workspace, WorkspaceError};
+
+/// Runs work that keeps a processor busy beside the event loop, which has other jobs to serve. A panic in it goes on in
+/// the caller.
+async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}

@@ -1,0 +1,46 @@
+//! The list of tools. A tool is in it or it does not exist.
+
+use super::error::ToolResult;
+use super::toolbox::Bench;
+use super::workspace::BoxFuture;
+use super::{
+    add_requirement, chunk_document, cite, create_folder, delete_file, edit_file, extract_document_text, list_files,
+    read_file, search_files, write_file,
+};
+use plumbline_engine::ToolSpec;
+use serde_json::Value;
+
+/// A tool, as its file declares it.
+pub(super) struct Tool {
+    /// What the model and the engine know of it.
+    pub(super) spec: fn() -> ToolSpec,
+    /// What its arguments are held against. The same as the schema of the spec, except for aliases, which refer to
+    /// their original there to keep requests short.
+    pub(super) schema: fn() -> Value,
+    /// Whether it only reads: a second identical call in a batch is then answered by the first.
+    pub(super) reads_only: bool,
+    /// How many times the ordinary time limit it may take.
+    pub(super) patience: u32,
+    pub(super) run: for<'a> fn(&'a Bench<'a>, Value) -> BoxFuture<'a, ToolResult>,
+}
+
+/// All tools, in the fixed order of the request.
+pub(super) static TOOLS: [Tool; 12] = [
+    read_file::TOOL,
+    write_file::TOOL,
+    edit_file::TOOL,
+    list_files::TOOL,
+    search_files::TOOL,
+    delete_file::TOOL,
+    create_folder::TOOL,
+    extract_document_text::TOOL,
+    chunk_document::TOOL,
+    cite::TOOL,
+    add_requirement::TOOL,
+    add_requirement::ALIAS,
+];
+
+/// The specifications of all tools carried out here. The engine has its own, which it carries out itself.
+pub fn catalog() -> Vec<ToolSpec> {
+    TOOLS.iter().map(|tool| (tool.spec)()).collect()
+}

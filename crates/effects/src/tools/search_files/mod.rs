@@ -1,0 +1,162 @@
+//! `search_files`: lines of text files that contain something.
+
+mod scan;
+
+use super::arguments::decode;
+use super::desk::Desk;
+use super::error::{Output, ToolError, ToolResult};
+use super::path;
+use super::registry::Tool;
+use super::toolbox::Bench;
+use globset::{GlobBuilder, GlobMatcher};
+use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
+use scan::{Finder, Hits};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(super) const TOOL: Tool =
+    Tool { spec, schema, reads_only: true, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Larger files are not searched, in bytes.
+const MAX_SEARCHED_BYTES: u64 = 8 * 1024 * 1024;
+/// Extensions of files that hold no text; their content is not even fetched.
+const BINARY: [&str; 12] = ["pdf", "docx", "docm", "xlsx", "pptx", "zip", "gz", "png", "jpg", "jpeg", "gif", "webp"];
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "search_files",
+        phases: Phases::Both,
+        description: "Search the workspace's text files and list the lines found as path:line: text.".into(),
+        parameters: schema(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# search_files
+
+Searches text files line by line.
+
+| argument | meaning |
+|---|---|
+| `query` | what to look for |
+| `path` | a file, a folder, or a pattern such as `chunks/*.md`; left out: the whole workspace |
+| `mode` | `text`: the words as they stand, whatever their case (if no line has them together, lines with all the words); `regex`: a regular expression, case-sensitive unless it begins with `(?i)`; `semantic` and `hybrid`: by meaning, where embeddings are configured, otherwise as `text` |
+
+At most 100 lines are shown, at most 20 of one file; the last line says how many there are. PDF and other binary files
+are not searched: search their extracted text under `chunks/`.
+
+Example: `{\"query\": \"retention period\", \"path\": \"chunks\"}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What to look for"},
+            "path": {"type": "string", "description": "File, folder or pattern such as chunks/*.md (default: everything)"},
+            "mode": {"type": "string", "enum": ["text", "regex", "semantic", "hybrid"], "description": "Default text"}
+        },
+        "required": ["query"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    query: String,
+    #[serde(default)]
+    path: String,
+    #[serde(default)]
+    mode: Mode,
+}
+
+#[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    #[default]
+    Text,
+    Regex,
+    Semantic,
+    Hybrid,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { query, path, mode } = decode(arguments)?;
+    let files = scope(bench.desk, &path)?;
+    let mut remarks = Vec::new();
+    if matches!(mode, Mode::Semantic | Mode::Hybrid) {
+        remarks.push("(no embeddings are configured, so this is a text search)".to_string());
+    }
+    let finder = if mode == Mode::Regex { Finder::regex(&query)? } else { Finder::phrase(&query)? };
+    let mut hits = search(bench.desk, &files, &finder).await?;
+    if hits.total == 0
+        && mode != Mode::Regex
+        && let Some(words) = Finder::all_words(&query)?
+    {
+        hits = search(bench.desk, &files, &words).await?;
+        if hits.total > 0 {
+            remarks.push("(no line has exactly these words together; these lines have all of them)".to_string());
+        }
+    }
+    Ok(Output::text(render(hits, remarks, files.len())))
+}
+
+async fn search(desk: &Desk<'_>, files: &[String], finder: &Finder) -> Result<Hits, ToolError> {
+    let mut hits = Hits::default();
+    for path in files {
+        if let Some(content) = desk.read(path).await? {
+            hits.scan(path, &content, finder);
+        }
+    }
+    Ok(hits)
+}
+
+fn render(hits: Hits, mut out: Vec<String>, searched: usize) -> String {
+    if hits.total == 0 {
+        out.push(format!("(nothing found in {searched} text files)"));
+        return out.join("\n");
+    }
+    let shown = hits.lines.len();
+    out.extend(hits.lines);
+    if hits.total > shown {
+        out.push(format!("({shown} of {} lines are shown; give a narrower query or a path)", hits.total));
+    }
+    out.join("\n")
+}
+
+/// The searchable files that a path means.
+fn scope(desk: &Desk<'_>, raw: &str) -> Result<Vec<String>, ToolError> {
+    let pattern = raw.contains(['*', '?', '[', '{']);
+    let path = path::folder(if raw.trim() == "." { "" } else { raw })?;
+    let files: Vec<(&str, u64)> = if pattern {
+        let matcher = glob(&path)?;
+        desk.list("").into_iter().filter(|(file, _)| matcher.is_match(file)).collect()
+    } else if let Some(size) = desk.size(&path) {
+        vec![(path.as_str(), size)]
+    } else {
+        desk.list(&path)
+    };
+    if files.is_empty() && !path.is_empty() {
+        return Err(path::not_found(&path, desk));
+    }
+    Ok(files
+        .into_iter()
+        .filter(|(file, size)| *size <= MAX_SEARCHED_BYTES && !is_binary(file))
+        .map(|(file, _)| file.to_string())
+        .collect())
+}
+
+fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
+    let built = GlobBuilder::new(pattern).literal_separator(true).build();
+    built
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| ToolError::refused(format!("the pattern `{pattern}` is not usable: {}", error.kind())))
+}
+
+fn is_binary(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(_, extension)| BINARY.contains(&extension.to_ascii_lowercase().as_str()))
+}

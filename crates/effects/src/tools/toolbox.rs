@@ -1,0 +1,186 @@
+//! Runs the calls of a turn: in order, each within its time, none able to take the worker down.
+
+use super::arguments;
+use super::desk::Desk;
+use super::error::{Output, ToolError};
+use super::quote_cache::QuoteCache;
+use super::registry::{TOOLS, Tool};
+use super::workspace::{Workspace, WorkspaceError};
+use crate::documents::Parser;
+use futures_util::FutureExt;
+use jsonschema::Validator;
+use plumbline_engine::{ToolCall, ToolReturn};
+use serde_json::Value;
+use std::any::Any;
+use std::collections::{BTreeMap, HashSet};
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Ordinary time limit of one call.
+const CALL_TIMEOUT: Duration = Duration::from_secs(120);
+/// Ordinary cap of one result, in tokens.
+const MAX_RESULT_TOKENS: u32 = 8_000;
+
+/// What a batch is run under.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolContext<'a> {
+    /// The job.
+    pub job_id: Uuid,
+    /// Largest result, in tokens, that a tool may give; what would be larger is refused with the parts to ask for.
+    pub max_result_tokens: u32,
+    /// Time limit of one call.
+    pub call_timeout: Duration,
+    /// Names of all tools bound in this phase, the engine's included: no message names another one (lesson 14).
+    pub bound: &'a [&'a str],
+}
+
+impl<'a> ToolContext<'a> {
+    /// A context with the default limits.
+    pub fn new(job_id: Uuid, bound: &'a [&'a str]) -> Self {
+        Self { job_id, max_result_tokens: MAX_RESULT_TOKENS, call_timeout: CALL_TIMEOUT, bound }
+    }
+}
+
+/// What a running tool has at hand.
+pub(super) struct Bench<'a> {
+    pub(super) desk: &'a Desk<'a>,
+    pub(super) ctx: &'a ToolContext<'a>,
+    pub(super) parser: &'a Parser,
+    pub(super) quotes: &'a QuoteCache,
+}
+
+/// Every tool with its compiled schema; one for the whole process.
+pub struct Toolbox {
+    parser: Parser,
+    quotes: QuoteCache,
+    tools: BTreeMap<&'static str, Compiled>,
+}
+
+struct Compiled {
+    tool: &'static Tool,
+    schema: Value,
+    validator: Validator,
+}
+
+impl std::fmt::Debug for Toolbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Toolbox").field("tools", &self.tools.keys().collect::<Vec<_>>()).finish_non_exhaustive()
+    }
+}
+
+impl Toolbox {
+    /// Compiles every tool's schema, once.
+    pub fn new(parser: Parser) -> Self {
+        let tools = TOOLS.iter().map(|tool| ((tool.spec)().name, Compiled::of(tool))).collect();
+        Self { parser, quotes: QuoteCache::default(), tools }
+    }
+
+    /// Runs the calls in order and returns one result each. A call sees what the calls before it produced.
+    ///
+    /// # Errors
+    /// The workspace could not be read. Nothing has been changed then, and the batch may be run again.
+    pub async fn run(
+        &self,
+        calls: &[&ToolCall],
+        workspace: &dyn Workspace,
+        ctx: &ToolContext<'_>,
+    ) -> Result<Vec<ToolReturn>, WorkspaceError> {
+        let mut desk = Desk::new(workspace);
+        let mut returns = Vec::with_capacity(calls.len());
+        let mut answered = HashSet::new();
+        for call in calls {
+            let done = match self.call(call, &desk, ctx, &mut answered).await {
+                Ok(output) => {
+                    if !output.products.is_empty() {
+                        answered.clear();
+                    }
+                    desk.apply(&output.products);
+                    ToolReturn::ok(&call.id, clean(output.content), output.products)
+                }
+                Err(ToolError::Refused(reason)) => {
+                    tracing::debug!(tool.name = %call.name, tool.call_id = %call.id, %reason, "tool call refused");
+                    ToolReturn::error(&call.id, clean(reason))
+                }
+                Err(ToolError::Workspace(error)) => return Err(error),
+            };
+            returns.push(done);
+        }
+        Ok(returns)
+    }
+
+    async fn call(
+        &self,
+        call: &ToolCall,
+        desk: &Desk<'_>,
+        ctx: &ToolContext<'_>,
+        answered: &mut HashSet<(&'static str, String)>,
+    ) -> Result<Output, ToolError> {
+        let Some((name, compiled)) = self.tools.get_key_value(call.name.as_str()) else {
+            return Err(unknown(&call.name, ctx));
+        };
+        let arguments = arguments::read(&call.arguments, &compiled.schema, &compiled.validator)?;
+        // `Value` keeps keys sorted, so its text is the same for the same arguments.
+        if compiled.tool.reads_only && !answered.insert((name, arguments.to_string())) {
+            return Ok(Output::text("The same call was made earlier in this turn; its result stands above."));
+        }
+        let bench = Bench { desk, ctx, parser: &self.parser, quotes: &self.quotes };
+        let limit = ctx.call_timeout * compiled.tool.patience;
+        let guarded = AssertUnwindSafe((compiled.tool.run)(&bench, arguments)).catch_unwind();
+        match tokio::time::timeout(limit, guarded).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(panic)) => {
+                tracing::error!(tool.name = name, tool.call_id = %call.id, reason = panic_text(&*panic), "tool panicked");
+                Err(ToolError::refused(format!("{name} failed inside; nothing was changed; try another way")))
+            }
+            Err(_) => {
+                tracing::warn!(tool.name = name, tool.call_id = %call.id, limit_s = limit.as_secs(), "tool timed out");
+                let limit = limit.as_secs_f64();
+                Err(ToolError::refused(format!(
+                    "{name} did not finish within {limit} s; nothing was changed; ask for less at once"
+                )))
+            }
+        }
+    }
+}
+
+impl Compiled {
+    fn of(tool: &'static Tool) -> Self {
+        let schema = (tool.schema)();
+        let validator = jsonschema::validator_for(&schema).expect("a tool's schema compiles: a test compiles them all");
+        Self { tool, schema, validator }
+    }
+}
+
+/// The refusal for a name that no tool has, with the bound names most like it.
+fn unknown(name: &str, ctx: &ToolContext<'_>) -> ToolError {
+    let wanted = name.to_lowercase();
+    let mut near: Vec<(f64, &str)> = ctx
+        .bound
+        .iter()
+        .map(|known| (strsim::jaro_winkler(&wanted, known), *known))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    let near: Vec<&str> = near.into_iter().take(3).map(|(_, known)| known).collect();
+    match near.is_empty() {
+        true => ToolError::refused(format!("there is no tool `{name}`; the tools are {}", ctx.bound.join(", "))),
+        false => ToolError::refused(format!("there is no tool `{name}`; similar are {}", near.join(", "))),
+    }
+}
+
+/// Rows cannot hold NUL, and a file's bytes may.
+fn clean(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no reason given")
+}
+
+#[cfg(test)]
+mod tests;

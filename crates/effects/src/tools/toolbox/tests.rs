@@ -1,0 +1,102 @@
+//! What no shipped tool does: panic, or never end.
+
+use super::*;
+use crate::tools::BoxFuture;
+use crate::tools::error::ToolResult;
+use plumbline_engine::{Citation, FileIndex, Handler, Phases, Replay, Source, ToolSpec};
+use serde_json::json;
+
+#[derive(Default)]
+struct Nothing(FileIndex);
+
+impl Workspace for Nothing {
+    fn index(&self) -> &FileIndex {
+        &self.0
+    }
+
+    fn sources(&self) -> &[Source] {
+        &[]
+    }
+
+    fn read<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn citation<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn requirement<'a>(&'a self, _: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
+        Box::pin(async { Ok(None) })
+    }
+}
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "odd",
+        phases: Phases::Both,
+        description: String::new(),
+        parameters: json!({}),
+        documentation: String::new(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+    }
+}
+
+static PANICS: Tool = Tool {
+    spec,
+    schema: || json!({"type": "object"}),
+    reads_only: false,
+    patience: 1,
+    run: |_, _| Box::pin(async { panic!("a defect") }),
+};
+
+static PANICS_ELSEWHERE: Tool = Tool {
+    spec,
+    schema: || json!({"type": "object"}),
+    reads_only: false,
+    patience: 1,
+    run: |_, _| Box::pin(async { crate::tools::off_the_loop(|| -> ToolResult { panic!("a defect") }).await }),
+};
+
+static HANGS: Tool = Tool {
+    spec,
+    schema: || json!({"type": "object"}),
+    reads_only: false,
+    patience: 2,
+    run: |_, _| Box::pin(std::future::pending()),
+};
+
+async fn check(tool: &'static Tool, expected: &str) {
+    let toolbox = Toolbox {
+        parser: Parser::new("/no/such/program"),
+        quotes: QuoteCache::default(),
+        tools: BTreeMap::from([("odd", Compiled::of(tool)), ("list_files", Compiled::of(&TOOLS[3]))]),
+    };
+    let mut ctx = ToolContext::new(Uuid::nil(), &[]);
+    ctx.call_timeout = Duration::from_millis(25);
+    let call = |id: &str, name: &str| ToolCall { id: id.into(), name: name.into(), arguments: "{}".into() };
+    let (odd, after) = (call("1", "odd"), call("2", "list_files"));
+    let returns = toolbox.run(&[&odd, &after], &Nothing::default(), &ctx).await.unwrap();
+    assert_eq!(returns[0], ToolReturn::error("1", expected));
+    assert_eq!(returns[1], ToolReturn::ok("2", "(no files in the workspace)", Vec::new()), "the next call runs");
+}
+
+#[tokio::test]
+async fn f49_a_panic_is_the_tool_s_error() {
+    check(&PANICS, "odd failed inside; nothing was changed; try another way").await;
+    check(&PANICS_ELSEWHERE, "odd failed inside; nothing was changed; try another way").await;
+}
+
+#[tokio::test]
+async fn f48_a_tool_that_hangs_is_given_up_after_its_patience() {
+    check(&HANGS, "odd did not finish within 0.05 s; nothing was changed; ask for less at once").await;
+}
+
+#[test]
+fn running_a_batch_can_move_between_threads() {
+    fn assert_send<T: Send>(_: T) {}
+    let toolbox = Toolbox::new(Parser::new("x"));
+    let ctx = ToolContext::new(Uuid::nil(), &[]);
+    assert_send(toolbox.run(&[], &Nothing::default(), &ctx));
+}

@@ -1,0 +1,32 @@
+//! What a tool may see of its job. The worker implements this over the store, tests over memory.
+
+use plumbline_engine::{Citation, FileIndex, Source};
+use std::future::Future;
+use std::pin::Pin;
+
+/// A future that an object-safe trait can return.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Read access to one job's committed rows. What the running batch itself has done is laid over it by the toolbox.
+pub trait Workspace: Send + Sync {
+    /// The workspace's files.
+    fn index(&self) -> &FileIndex;
+
+    /// The job's documents.
+    fn sources(&self) -> &[Source];
+
+    /// A file's content; none when there is no such file.
+    fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>>;
+
+    /// A citation of this job by its id.
+    fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>>;
+
+    /// The `candidate_id` of this job's requirement with that content key, if it is recorded already.
+    fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>>;
+}
+
+/// The rows could not be read. No matter for the model: the batch is given up, and the step is the worker's to repeat
+/// (lesson 84).
+#[derive(Debug, thiserror::Error)]
+#[error("the workspace could not be read")]
+pub struct WorkspaceError(#[source] pub Box<dyn std::error::Error + Send + Sync>);

@@ -1,0 +1,10 @@
+//! The model client against a real HTTP server on loopback, scripted by each test.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod answers;
+mod failures;
+mod server;
+mod stalls;
+mod talk;
+mod wire;

@@ -1,0 +1,139 @@
+//! `cite`: a citation stands only if its quote does.
+
+use crate::bench::Bench;
+use serde_json::json;
+
+const TEXT: &str = "[page 1]\n\n# Policy\n\nThis policy applies to all com-\npanies of the group.\n\n[page 2]\n\nInvoices must be kept\nfor ten years. They “shall” be complete.\n\n[page 3]\n\nDelivery notes may be destroyed.\n";
+
+fn bench() -> Bench {
+    Bench::new().extracted("input/policy.pdf", "chunks/policy.md", TEXT)
+}
+
+#[tokio::test]
+async fn a_quote_that_occurs_is_recorded_with_its_page() {
+    for (source, page, quote, found) in [
+        ("input/policy.pdf", Some(2), "Invoices must be kept for ten years.", 2),
+        ("policy.pdf", None, "Invoices must be kept for ten years.", 2),
+        ("Policy.PDF", None, "all companies of the group", 1),
+        ("chunks/policy.md", None, "They \"shall\" be complete.", 2),
+        ("/workspace/input/policy.pdf", None, "Delivery notes may be destroyed.", 3),
+    ] {
+        let mut bench = bench();
+        let said = bench.ok("cite", json!({"source": source, "page": page, "quote": quote})).await;
+        let citation = bench.rows.citations.last().unwrap();
+        assert_eq!(said, format!("citation {}: the quote occurs in input/policy.pdf, page {found}", citation.id));
+        assert_eq!(
+            (citation.source.as_str(), citation.page, citation.quote.as_str()),
+            ("input/policy.pdf", Some(found), quote)
+        );
+        assert!(citation.verified);
+        assert!(citation.id.len() == 12 && citation.id.starts_with("cit_"), "{}", citation.id);
+    }
+}
+
+#[tokio::test]
+async fn the_same_citation_has_the_same_id() {
+    let mut bench = bench();
+    let quote = "Invoices must be kept for ten years.";
+    let first = bench.ok("cite", json!({"source": "policy.pdf", "quote": quote})).await;
+    let second =
+        bench.ok("cite", json!({"source": "input/policy.pdf", "page": 2, "quote": format!(" {quote}\n")})).await;
+    assert_eq!(first, second);
+    assert_ne!(bench.ok("cite", json!({"source": "policy.pdf", "quote": "Invoices must be kept"})).await, first);
+}
+
+#[tokio::test]
+async fn a_quote_that_does_not_occur_is_refused_with_the_nearest_passage() {
+    let mut bench = bench();
+    for (page, quote, says) in [
+        (
+            None,
+            "Invoices must be kept for eleven years.",
+            vec!["does not occur in input/policy.pdf", "on page 2", "kept for ten years"],
+        ),
+        (
+            Some(3),
+            "Invoices must be kept for ten years.",
+            vec!["the quote is not on page 3 but on page 2 of input/policy.pdf"],
+        ),
+        (None, "invoices must be kept for ten years.", vec!["does not occur"]),
+        (None, "Inv", vec!["the quote is shorter than 8 characters"]),
+        (None, "Zebras gallop across purple savannahs.", vec!["does not occur"]),
+    ] {
+        let done = bench.call("cite", json!({"source": "input/policy.pdf", "page": page, "quote": quote})).await;
+        assert!(done.is_error, "{}", done.content);
+        for part in says {
+            assert!(done.content.contains(part), "{quote}: {}", done.content);
+        }
+    }
+    assert!(bench.rows.citations.is_empty());
+}
+
+#[tokio::test]
+async fn only_documents_of_the_job_can_be_cited() {
+    let mut bench = bench().document("input/new.pdf", b"%PDF-1.4");
+    bench.ok("write_file", json!({"path": "output/mine.md", "content": "A sentence that I made up."})).await;
+    for (source, says) in [
+        (
+            "output/mine.md",
+            "`output/mine.md` is no document of this job; its documents are input/policy.pdf, input/new.pdf",
+        ),
+        (
+            "input/new.pdf",
+            "input/new.pdf has no text yet; call extract_document_text with file_path input/new.pdf first",
+        ),
+        ("../policy.pdf", "leads out of the workspace"),
+    ] {
+        let refusal = bench.refused("cite", json!({"source": source, "quote": "A sentence that I made up."})).await;
+        assert!(refusal.contains(says), "{refusal}");
+    }
+    let refusal = Bench::new().refused("cite", json!({"source": "a.pdf", "quote": "whatever it is"})).await;
+    assert_eq!(refusal, "`a.pdf` is no document of this job, which has none");
+}
+
+#[tokio::test]
+async fn a_chunk_stands_for_its_document() {
+    let mut bench = bench();
+    bench.ok("chunk_document", json!({"file_path": "input/policy.pdf"})).await;
+    let said = bench
+        .ok("cite", json!({"source": "chunks/chunk_001.md", "quote": "Invoices must be kept for ten years."}))
+        .await;
+    assert!(said.ends_with("the quote occurs in input/policy.pdf, page 2"), "{said}");
+}
+
+#[tokio::test]
+async fn one_name_for_two_documents_is_refused() {
+    let mut bench = Bench::new().extracted("input/a/p.pdf", "chunks/p.md", TEXT).extracted(
+        "input/b/p.pdf",
+        "chunks/p_pdf.md",
+        TEXT,
+    );
+    let refusal = bench.refused("cite", json!({"source": "p.pdf", "quote": "Invoices must be kept"})).await;
+    assert_eq!(refusal, "`p.pdf` may be input/a/p.pdf or input/b/p.pdf; give the path");
+}
+
+#[tokio::test]
+async fn a_source_is_prepared_once_for_all_citations_and_anew_when_it_changed() {
+    let mut bench = bench();
+    for _ in 0..20 {
+        bench.ok("cite", json!({"source": "policy.pdf", "quote": "Invoices must be kept for ten years."})).await;
+    }
+    assert_eq!(bench.reads(), 1);
+    let mut bench =
+        bench.extracted("input/other.pdf", "chunks/policy.md", "[page 1]\n\nAnother text of another length.\n");
+    bench.refused("cite", json!({"source": "input/other.pdf", "quote": "Invoices must be kept for ten years."})).await;
+    bench.ok("cite", json!({"source": "input/other.pdf", "quote": "Another text of another length."})).await;
+}
+
+#[tokio::test]
+async fn a_document_extracted_in_the_same_turn_can_be_cited() {
+    let bench = Bench::new().document("input/a.txt", b"Invoices must be kept for ten years.");
+    let turn = bench
+        .turn(&[
+            ("extract_document_text", json!({"file_path": "input/a.txt"})),
+            ("cite", json!({"source": "input/a.txt", "page": 1, "quote": "Invoices must be kept"})),
+        ])
+        .await;
+    assert!(!turn[1].is_error, "{}", turn[1].content);
+    assert!(turn[1].content.ends_with("the quote occurs in input/a.txt"), "{}", turn[1].content);
+}

@@ -1,0 +1,13 @@
+//! The tools over a workspace in memory, documents read by the real parser in its child process.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod batches;
+mod bench;
+mod chunks;
+mod citations;
+mod documents;
+mod files;
+mod requirements;
+mod searching;
+mod specs;

@@ -1,0 +1,169 @@
+//! `add_requirement`: complete rows, verified evidence, no duplicates.
+
+use crate::bench::Bench;
+use plumbline_engine::Requirement;
+use serde_json::{Value, json};
+
+const TEXT: &str = "[page 1]\n\nInvoices must be kept for ten years.\n\n[page 2]\n\nBackups shall be tested.\n";
+const SENTENCE: &str = "Invoices must be kept for ten years.";
+
+fn bench() -> Bench {
+    Bench::new().extracted("input/policy.pdf", "chunks/policy.md", TEXT)
+}
+
+fn evidence(quote: &str) -> Value {
+    json!({"source": "policy.pdf", "quote": quote})
+}
+
+#[tokio::test]
+async fn the_whole_row() {
+    let mut bench = bench();
+    let said = bench
+        .ok(
+            "add_requirement",
+            json!({
+                "text": format!(" {SENTENCE} "), "name": "Retention of invoices", "type": "compliance", "priority": "high",
+                "source_document": "policy.pdf", "source_location": {"section": "2.1", "article": 14},
+                "citations": [evidence(SENTENCE)], "gobd_relevant": true, "mentioned_objects": ["Invoice"],
+                "mentioned_messages": ["InvoicePosted"], "reasoning": "must", "research_notes": "none",
+                "confidence": 0.9, "tags": ["retention"]
+            }),
+        )
+        .await;
+    let row = bench.rows.requirements[0].clone();
+    assert_eq!(said, format!("recorded {}: Retention of invoices (1 citation verified)", row.candidate_id));
+    assert!(row.candidate_id.starts_with("req_") && row.candidate_id.len() == 16);
+    let expected = Requirement {
+        candidate_id: row.candidate_id.clone(),
+        content_key: row.content_key.clone(),
+        text: SENTENCE.into(),
+        name: "Retention of invoices".into(),
+        r#type: "compliance".into(),
+        priority: "high".into(),
+        source_document: Some("input/policy.pdf".into()),
+        source_location: json!({"section": "2.1", "article": 14, "page": 1}),
+        gobd_relevant: true,
+        gdpr_relevant: false,
+        citations: json!([{"source": "input/policy.pdf", "page": 1, "quote": SENTENCE, "verified": true}]),
+        mentioned_objects: vec!["Invoice".into()],
+        mentioned_messages: vec!["InvoicePosted".into()],
+        reasoning: Some("must".into()),
+        research_notes: Some("none".into()),
+        confidence: 0.9,
+        tags: vec!["retention".into()],
+    };
+    assert_eq!(row, expected);
+    assert_eq!(row.content_key.len(), 32);
+    assert_eq!(bench.rows.citations.len(), 1);
+}
+
+#[tokio::test]
+async fn what_is_left_out_is_derived() {
+    let mut bench = bench();
+    bench
+        .ok(
+            "write_requirement_to_db",
+            json!({"text": "Backups shall be tested.", "citations": [evidence("Backups shall be tested.")]}),
+        )
+        .await;
+    let row = &bench.rows.requirements[0];
+    assert_eq!(
+        (row.name.as_str(), row.r#type.as_str(), row.priority.as_str()),
+        ("Backups shall be tested.", "functional", "medium")
+    );
+    assert_eq!(row.source_document.as_deref(), Some("input/policy.pdf"));
+    assert_eq!(row.source_location, json!({"page": 2}));
+    let said = bench.ok("add_requirement", json!({"text": "A requirement from nowhere."})).await;
+    assert!(said.ends_with("(unverified, it has no citation)"), "{said}");
+    assert_eq!(bench.rows.requirements[1].source_location, json!({}));
+    assert_eq!(bench.rows.requirements[1].citations, json!([]));
+}
+
+#[tokio::test]
+async fn the_same_text_is_recorded_once() {
+    let mut bench = bench();
+    bench.ok("add_requirement", json!({"text": SENTENCE})).await;
+    let id = bench.rows.requirements[0].candidate_id.clone();
+    for again in [SENTENCE.to_string(), format!("  {}\n", SENTENCE.replace(' ', "\n "))] {
+        let done =
+            bench.call("add_requirement", json!({"text": again, "citations": [evidence("wrong words here")]})).await;
+        assert_eq!(
+            (done.is_error, done.content.as_str()),
+            (false, format!("already recorded as {id}; nothing changed").as_str())
+        );
+        assert_eq!(done.products, []);
+    }
+    let turn = bench
+        .turn(&[
+            ("add_requirement", json!({"text": "Within one turn too."})),
+            ("add_requirement", json!({"text": "Within one  turn too."})),
+        ])
+        .await;
+    assert!(turn[1].content.starts_with("already recorded as req_"), "{}", turn[1].content);
+}
+
+#[tokio::test]
+async fn evidence_by_id_and_by_quote() {
+    let mut bench = bench();
+    bench.ok("cite", json!({"source": "policy.pdf", "quote": SENTENCE})).await;
+    let id = bench.rows.citations[0].id.clone();
+    let said = bench
+        .ok("add_requirement", json!({"text": SENTENCE, "citations": [id, evidence("Backups shall be tested.")]}))
+        .await;
+    assert!(said.ends_with("(2 citations verified)"), "{said}");
+    let pages: Vec<&Value> =
+        bench.rows.requirements[0].citations.as_array().unwrap().iter().map(|citation| &citation["page"]).collect();
+    assert_eq!(pages, [&json!(1), &json!(2)]);
+}
+
+#[tokio::test]
+async fn one_wrong_quote_refuses_the_whole() {
+    let mut bench = bench();
+    let arguments =
+        json!({"text": SENTENCE, "citations": [evidence(SENTENCE), evidence("Invoices must be kept for six years.")]});
+    let refusal = bench.refused("add_requirement", arguments).await;
+    assert!(
+        refusal.starts_with("nothing was recorded; citations[1]: the quote does not occur in input/policy.pdf"),
+        "{refusal}"
+    );
+    assert!(refusal.contains("on page 1") && refusal.contains("kept for ten years"), "{refusal}");
+    let refusal = bench.refused("add_requirement", json!({"text": SENTENCE, "citations": ["cit_00000000"]})).await;
+    assert!(refusal.contains("there is no citation cit_00000000; cite the quote first"), "{refusal}");
+}
+
+#[tokio::test]
+async fn lesson_58_wrong_values_are_answered_with_the_valid_ones() {
+    let text = "A requirement of some length.";
+    for (arguments, says) in [
+        (json!({}), "`text` is missing"),
+        (json!({"text": "short"}), "`text` must have at least 10 characters"),
+        (json!({"text": "   a           "}), "`text` has fewer than 10 characters besides white space"),
+        (json!({"text": "x".repeat(10_001)}), "`text` has 10001 characters, at most 10000 are allowed"),
+        (json!({"text": text, "name": "n".repeat(81)}), "`name` has 81 characters, at most 80 are allowed"),
+        (
+            json!({"text": text, "type": "legal"}),
+            "`type` is \"legal\", expected one of functional, non_functional, compliance, constraint",
+        ),
+        (json!({"text": text, "priority": "urgent"}), "`priority` is \"urgent\", expected one of high, medium, low"),
+        (json!({"text": text, "confidence": 95}), "`confidence` is 95, expected at most 1"),
+        (json!({"text": text, "source_location": {"page": 0}}), "`source_location.page` is 0, expected at least 1"),
+        (
+            json!({"text": text, "source_location": {"line": 3}}),
+            "`source_location.line` is not a parameter, known are article, page, paragraph, section",
+        ),
+        (
+            json!({"text": text, "citations": ["page 3"]}),
+            "`citations[0]` is \"page 3\", expected a citation id such as cit_1a2b3c4d, or an object",
+        ),
+        (
+            json!({"text": text, "source_document": "other.pdf"}),
+            "`other.pdf` is no document of this job; its documents are input/policy.pdf",
+        ),
+        (json!({"txt": text}), "`txt` is not a parameter"),
+    ] {
+        for tool in ["add_requirement", "write_requirement_to_db"] {
+            let refusal = bench().refused(tool, arguments.clone()).await;
+            assert!(refusal.contains(says), "{tool} {arguments}: {refusal}");
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! One call of a turn: who answers it, and with what.
+
+use super::{Consequence, model_replied::INVALID_JSON, model_replied::MAX_CALLS};
+use crate::{
+    FileWrite, Handler, PhaseKind, Product, Replay, Run, ToolCall, ToolReturn, guard::Repetition, nearest::nearest,
+    tools,
+};
+use serde_json::{Map, Value};
+
+/// A call's answer and what the guardrails make of it.
+pub(super) struct Answered {
+    pub(super) content: String,
+    pub(super) progress: bool,
+    pub(super) repetition: Repetition,
+}
+
+impl Run {
+    pub(super) fn answer_call(
+        &mut self,
+        at: usize,
+        call: &ToolCall,
+        given: Option<ToolReturn>,
+        consequence: &mut Consequence,
+    ) -> Answered {
+        let arguments = match self.check_call(at, call, given.is_some(), consequence) {
+            Ok(arguments) => arguments,
+            Err(why) => return self.noted(call, &Map::new(), format!("Error: {why}"), false),
+        };
+        let (content, progress) = match given {
+            Some(given) => {
+                let progress = self.take_products(given.products);
+                (given.content, progress)
+            }
+            None => self.run_own_tool(call, &arguments, consequence),
+        };
+        self.noted(call, &arguments, content, progress)
+    }
+
+    fn run_own_tool(&mut self, call: &ToolCall, arguments: &Map<String, Value>, consequence: &mut Consequence) -> (String, bool) {
+        let before = self.pending.len();
+        match tools::run(self, &call.name, arguments, consequence) {
+            Ok(content) => (content, self.pending.len() > before),
+            Err(why) => (format!("Error: {why}"), false),
+        }
+    }
+
+    /// Everything that can be wrong with a call before it is carried out.
+    fn check_call(
+        &self,
+        at: usize,
+        call: &ToolCall,
+        has_run: bool,
+        consequence: &Consequence,
+    ) -> Result<Map<String, Value>, String> {
+        match consequence {
+            Consequence::Leave(_) => return Err("not carried out: an earlier call of this answer ended the job.".into()),
+            Consequence::NextPhase(_) if self.handler_is_engine(&call.name) => {
+                return Err("not carried out: an earlier call of this answer ended the phase; the next one begins now.".into());
+            }
+            Consequence::NextPhase(_) | Consequence::None => {}
+        }
+        if at >= MAX_CALLS {
+            return Err(format!("not carried out: at most {MAX_CALLS} calls in one answer; make the others in the next."));
+        }
+        let tool = self.bound_tool(&call.name).ok_or_else(|| self.why_not_bound(&call.name))?;
+        let arguments = self.arguments(call)?;
+        // What has run is answered by what it gave: whether to run it was decided before the answer's first call.
+        if !has_run && self.is_refused(call, &arguments) {
+            return Err(format!(
+                "refused: this call has given the same result {} times. Do something else for the current todo: use \
+                 what is known, try another way, or close the todo with a note on what cannot be done.",
+                self.repeats(call, &arguments)
+            ));
+        }
+        if self.interrupted && tool.handler != Handler::Engine && tool.replay == Replay::Unsafe {
+            return Err("interrupted, outcome unknown: the worker stopped while this call was in flight. Check what it did before you call it again.".into());
+        }
+        if !has_run && tool.handler != Handler::Engine {
+            return Err("refused: this call kept giving the same result when the answer began. Call it again if it is still needed.".into());
+        }
+        match arguments {
+            Value::Object(map) => Ok(map),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Ok(Map::new()),
+        }
+    }
+
+    /// A call's arguments as a JSON object.
+    pub(crate) fn arguments(&self, call: &ToolCall) -> Result<Value, String> {
+        let value: Value = serde_json::from_str(&call.arguments).map_err(|error| format!("the arguments are not valid JSON ({error})."))?;
+        match value.get(INVALID_JSON) {
+            Some(_) if value.as_object().is_some_and(|map| map.len() == 1) => {
+                Err("the arguments are not a valid JSON object; send them again as one, with every quote and line break inside a string escaped.".into())
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn handler_is_engine(&self, name: &str) -> bool {
+        self.bound_tool(name).is_some_and(|tool| tool.handler == Handler::Engine)
+    }
+
+    fn why_not_bound(&self, name: &str) -> String {
+        let kind = self.state.phase.kind;
+        let other = match kind {
+            PhaseKind::Strategic => PhaseKind::Tactical,
+            PhaseKind::Tactical => PhaseKind::Strategic,
+        };
+        if self.settings.bound(other).any(|tool| tool.name == name) {
+            return format!("{name} is only available in {} phases; this phase is {}.", other.as_str(), kind.as_str());
+        }
+        let near = nearest(name, self.settings.bound(kind).map(|tool| tool.name));
+        if near.is_empty() {
+            let all: Vec<&str> = self.settings.bound(kind).map(|tool| tool.name).collect();
+            return format!("there is no tool named {name}. Available now: {}.", all.join(", "));
+        }
+        format!("there is no tool named {name}. Did you mean {}?", near.join(" or "))
+    }
+
+    /// Counts the call by its whole result, then makes the text that enters the conversation.
+    fn noted(&mut self, call: &ToolCall, arguments: &Map<String, Value>, content: String, progress: bool) -> Answered {
+        let arguments = if arguments.is_empty() {
+            serde_json::from_str(&call.arguments).unwrap_or_default()
+        } else {
+            Value::Object(arguments.clone())
+        };
+        let repetition = self.note_call(call, &arguments, &content);
+        let mut content = self.evict(call, content);
+        if let Repetition::Nudge(count) = repetition {
+            content.push_str(&format!(
+                "\n\n(This is the same result for the same call, {count} times now. It will not change: go on with what is known.)"
+            ));
+        }
+        Answered { content, progress, repetition }
+    }
+
+    /// A result that is too large for the conversation goes to a file before it enters it; the model gets head, tail
+    /// and the path.
+    fn evict(&mut self, call: &ToolCall, content: String) -> String {
+        let most = self.settings.limits.max_tool_result_tokens;
+        // A token is at least one byte, so short texts need no counting.
+        if content.len() <= most as usize || self.count(&content) <= most {
+            return content;
+        }
+        let path = format!("tool_results/{}.md", call.id);
+        // About four bytes a token: a quarter of the room for the head, an eighth for the tail.
+        let (head, tail) = (most as usize, most as usize / 2);
+        let shown = format!(
+            "{}\n\n[… {} bytes in all; the whole result is in {path}, read it in parts …]\n\n{}",
+            &content[..floor_char(&content, head)],
+            content.len(),
+            &content[ceil_char(&content, content.len() - tail)..]
+        );
+        self.produce(Product::WriteFile(FileWrite::text(path, content)));
+        shown
+    }
+}
+
+fn floor_char(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn ceil_char(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at += 1;
+    }
+    at
+}

@@ -1,0 +1,96 @@
+//! The model call failed: wait, park, pause, shrink, or fail. A provider's outage costs no job (lesson 39).
+
+use crate::{
+    Change, Failure, FailureClass, JobError, Leave, Run, Stage,
+    compaction::{MAX_COMPACTIONS_IN_ROW, Shrunk},
+    retry::{self, Verdict},
+};
+use chrono::{DateTime, Utc};
+
+impl Run {
+    pub(super) fn model_failed(&mut self, failure: Failure, now: DateTime<Utc>) {
+        self.note_request(failure.record.clone());
+        self.note_failure(&failure, now);
+        match failure.class {
+            FailureClass::Transient
+            | FailureClass::RateLimited
+            | FailureClass::Overloaded
+            | FailureClass::Malformed => self.try_again(&failure, now),
+            FailureClass::Quota | FailureClass::Unauthorized => self.pause_for_operator(&failure),
+            FailureClass::ContextTooLong => self.shrink_after_refusal(&failure, now),
+            FailureClass::Refused | FailureClass::Permanent => self.give_up(&failure, now),
+        }
+    }
+
+    fn note_failure(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        let retry = &mut self.state.retry;
+        retry.failures += 1;
+        retry.since.get_or_insert(now);
+        retry.first_error.get_or_insert_with(|| failure.message.clone());
+        retry.last_error = Some(failure.message.clone());
+    }
+
+    fn try_again(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        let since = self.state.retry.since.unwrap_or(now);
+        match retry::decide(failure, self.state.retry.failures, since, now) {
+            Verdict::Wait(until) => self.state.retry.not_before = Some(until),
+            Verdict::Park(until) => {
+                self.leave(Leave::Parked { until, reason: format!("model unavailable: {}", failure.message) });
+            }
+            Verdict::GiveUp => self.fail(failure),
+        }
+    }
+
+    /// Waiting does not bring money or a key; a person does. The work is kept.
+    fn pause_for_operator(&mut self, failure: &Failure) {
+        let hint = failure.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
+        // The next try starts with a clean count once the operator has resumed the job.
+        self.state.retry = crate::Retry::default();
+        self.leave(Leave::Paused { reason: format!("{}{hint}", failure.message) });
+    }
+
+    fn shrink_after_refusal(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        self.state.context.anchor = None;
+        if matches!(self.state.stage, Stage::Summary { .. }) {
+            // The conversation does not even fit for summarizing: the mechanical rung of the ladder.
+            self.cut_mechanically(now);
+        } else if self.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW || self.shrink(now) == Shrunk::Nothing {
+            self.fail(failure);
+        }
+    }
+
+    fn give_up(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        if matches!(self.state.stage, Stage::Summary { .. }) {
+            self.cut_mechanically(now);
+        } else {
+            self.fail(failure);
+        }
+    }
+
+    fn fail(&mut self, failure: &Failure) {
+        let retry = &self.state.retry;
+        let mut error = JobError::new("model", format!("the model call failed: {}", failure.message))
+            .with("class", serde_json::to_value(failure.class).unwrap_or_default())
+            .with("stage", self.stage_name())
+            .with("attempts", retry.failures)
+            .with("first_error", retry.first_error.clone())
+            .with("last_error", retry.last_error.clone());
+        if let Some(hint) = &failure.hint {
+            error = error.with("hint", hint.clone());
+        }
+        // A retried job must not inherit the count that ended it (lesson 25).
+        self.state.retry = crate::Retry::default();
+        self.leave(Leave::Failed(error));
+    }
+
+    /// Books a request, failed or not.
+    pub(crate) fn note_request(&mut self, record: crate::RequestRecord) {
+        let usage = record.usage();
+        let totals = &mut self.state.totals;
+        totals.requests += 1;
+        totals.tokens += i64::from(usage.prompt_tokens) + i64::from(usage.completion_tokens);
+        totals.cached_tokens += i64::from(usage.cached_tokens);
+        totals.cost_microusd += self.settings.model.prices.cost_microusd(&usage);
+        self.pending.push(Change::Request(record));
+    }
+}

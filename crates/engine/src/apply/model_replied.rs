@@ -1,0 +1,143 @@
+//! The model answered: its message goes into the history; calls are run or prepared, prose is answered by a nudge.
+
+use crate::{
+    Finish, JobError, Leave, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, Stage, ToolCall,
+    boundary::Next, state::Anchor,
+};
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+
+/// Most calls of one answer that are carried out (FAULTS F39); the others are answered with an error.
+pub(crate) const MAX_CALLS: usize = 64;
+
+/// Key under which arguments that are no JSON object are kept, so that the stored call stays valid JSON.
+pub(crate) const INVALID_JSON: &str = "invalid_json";
+
+impl Run {
+    pub(super) fn model_replied(&mut self, reply: Reply, now: DateTime<Utc>) {
+        self.note_request(reply.record.clone());
+        self.state.retry = Retry::default();
+        self.state.guards.compactions_in_row = 0;
+        let usage = reply.record.usage();
+        let seq = self.push_reply(&reply);
+        self.state.context.anchor =
+            (!reply.record.estimated).then_some(Anchor { tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens), seq });
+        let calls = self.message(seq).map(|message| message.tool_calls.clone()).unwrap_or_default();
+        match (reply.finish, calls.is_empty()) {
+            (Finish::Truncated, _) => self.answer_truncated(&calls, now),
+            (Finish::Done | Finish::Refused, true) => self.answer_silence(reply.finish, now),
+            (Finish::Done | Finish::Refused, false) => self.begin_calls(seq, now),
+        }
+    }
+
+    fn push_reply(&mut self, reply: &Reply) -> i64 {
+        let seq = self.state.next_seq;
+        let tool_calls: Vec<ToolCall> =
+            reply.tool_calls.iter().enumerate().map(|(at, call)| rekey(call, seq, at)).collect();
+        let tokens = self.count(&reply.content)
+            + tool_calls.iter().map(|call| self.count(&call.arguments) + self.count(&call.name)).sum::<u32>();
+        self.push(Message {
+            seq: 0,
+            role: Role::Assistant,
+            kind: MessageKind::Reply,
+            content: reply.content.clone(),
+            tool_calls,
+            tool_call_id: None,
+            extra: reply.extra.clone(),
+            tokens,
+            cleared: false,
+        })
+    }
+
+    fn begin_calls(&mut self, message_seq: i64, now: DateTime<Utc>) {
+        self.state.guards.silent_turns = 0;
+        self.state.guards.truncated_turns = 0;
+        self.state.stage = Stage::Tools { message_seq };
+        let nothing_outside = self.message(message_seq).is_some_and(|message| self.outside_calls(message).is_empty());
+        if nothing_outside {
+            self.tools_returned(Vec::new(), now);
+        }
+    }
+
+    /// A cut answer's calls are never run, whatever the finish reason was (FAULTS F38).
+    fn answer_truncated(&mut self, calls: &[ToolCall], now: DateTime<Utc>) {
+        let cap = self.settings.model.max_output_tokens;
+        let text = format!(
+            "Your answer was cut off at the limit of {cap} tokens and nothing in it was carried out. Split the work: \
+             write long files in several parts, each well below the limit, and make fewer calls in one answer."
+        );
+        for call in calls {
+            self.answer(call, format!("Error: {text}"));
+        }
+        if calls.is_empty() {
+            self.say(Role::User, MessageKind::Nudge, text);
+        }
+        self.state.guards.truncated_turns += 1;
+        let turns = self.state.guards.truncated_turns;
+        self.after_fruitless_turn(turns, "no_end", "answers were cut off at the output limit", now);
+    }
+
+    fn answer_silence(&mut self, finish: Finish, now: DateTime<Utc>) {
+        self.state.guards.silent_turns += 1;
+        let turns = self.state.guards.silent_turns;
+        let text = match (finish, self.current_todo()) {
+            (Finish::Refused, _) => "The last answer was withheld by the provider. Work on the current todo in another \
+                                     way, or note what cannot be done and close the todo."
+                .to_string(),
+            (Finish::Done | Finish::Truncated, Some(todo)) => format!(
+                "Nothing happens by text alone: work is done by calling tools. The current todo is {} ('{}'). Use a \
+                 tool that moves it forward, and close it once it is done.",
+                todo.position, todo.content
+            ),
+            (Finish::Done | Finish::Truncated, None) => "Nothing happens by text alone: use a tool.".to_string(),
+        };
+        self.say(Role::User, MessageKind::Nudge, text);
+        self.after_fruitless_turn(turns, "no_tool_calls", "the model answered without calling a tool", now);
+    }
+
+    /// Nudged below the bound, re-planned at it, stopped at twice the bound (lesson 2).
+    fn after_fruitless_turn(&mut self, turns: u32, kind: &str, what: &str, now: DateTime<Utc>) {
+        let bound = self.settings.limits.turns_without_tool_call.max(1);
+        if turns >= bound * 2 {
+            let message = format!("{what} {turns} times in a row");
+            self.state.guards = crate::Guards::default();
+            self.leave(Leave::Failed(JobError::new(kind, message).with("attempts", turns)));
+        } else if turns == bound {
+            self.replan(&format!("{what} {turns} times in a row"), now);
+        } else {
+            self.ready_for_model(now);
+        }
+    }
+
+    /// Gives the phase up and opens a strategic phase about the reason.
+    pub(super) fn replan(&mut self, issue: &str, now: DateTime<Utc>) {
+        self.state.guards.forced_replans += 1;
+        let replans = self.state.guards.forced_replans;
+        if replans > crate::guard::MAX_FORCED_REPLANS {
+            let message = format!("the job is stuck: {issue}, and {} re-plannings did not help", replans - 1);
+            self.state.guards = crate::Guards::default();
+            self.leave(Leave::Failed(JobError::new("stuck", message).with("attempts", replans)));
+            return;
+        }
+        let note = self.close_phase(PhaseOutcome::Forced, Some(issue));
+        self.open_phase(Next::strategic(Opening::Rewound), Some(note), now);
+        self.ready_for_model(now);
+    }
+}
+
+/// The call under our own id, with arguments that are a JSON object.
+fn rekey(call: &ToolCall, seq: i64, at: usize) -> ToolCall {
+    let arguments = match serde_json::from_str::<Value>(&call.arguments) {
+        Ok(Value::Object(_)) => call.arguments.clone(),
+        // Many models send an empty text or null for "no arguments".
+        _ if matches!(call.arguments.trim(), "" | "null") => "{}".to_string(),
+        Ok(_) | Err(_) => json!({ INVALID_JSON: clip(&call.arguments) }).to_string(),
+    };
+    ToolCall { id: format!("call_{seq}_{}", at + 1), name: call.name.clone(), arguments }
+}
+
+/// Enough of broken arguments for the model to recognise them.
+fn clip(text: &str) -> &str {
+    let end = text.char_indices().nth(200).map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}

@@ -1,0 +1,76 @@
+//! The calls of a turn are answered, in their order, whoever carried them out.
+
+use super::Consequence;
+use crate::{Leave, PhaseOutcome, Product, Run, Stage, ToolReturn, boundary::Next, guard::Repetition};
+use chrono::{DateTime, Utc};
+use std::collections::HashMap;
+
+impl Run {
+    pub(super) fn tools_returned(&mut self, returns: Vec<ToolReturn>, now: DateTime<Utc>) {
+        let Stage::Tools { message_seq } = self.state.stage else {
+            return;
+        };
+        let calls = self.message(message_seq).map(|message| message.tool_calls.clone()).unwrap_or_default();
+        let mut returns: HashMap<String, ToolReturn> =
+            returns.into_iter().map(|given| (given.call_id.clone(), given)).collect();
+        let mut consequence = Consequence::None;
+        let mut progress = false;
+        let mut stuck = None;
+        for (at, call) in calls.iter().enumerate() {
+            let given = returns.remove(&call.id);
+            let answered = self.answer_call(at, call, given, &mut consequence);
+            progress |= answered.progress;
+            if let Repetition::Replan(count) = answered.repetition {
+                stuck.get_or_insert(format!("the call of {} gave the same result {count} times", call.name));
+            }
+            self.answer(call, answered.content);
+        }
+        self.interrupted = false;
+        self.after_calls(consequence, progress, stuck, now);
+    }
+
+    fn after_calls(&mut self, consequence: Consequence, progress: bool, stuck: Option<String>, now: DateTime<Utc>) {
+        self.state.guards.idle_turns = if progress { 0 } else { self.state.guards.idle_turns + 1 };
+        // The calls are answered, however the job goes on or ends: a retry must not run them again.
+        self.state.stage = Stage::Model;
+        match consequence {
+            Consequence::Leave(leave) => {
+                if matches!(leave, Leave::Completed { .. } | Leave::Review { .. }) {
+                    self.close_phase(PhaseOutcome::Completed, None);
+                }
+                if let Leave::Review { result, .. } = &leave {
+                    self.state.stage = Stage::Review { result: result.clone() };
+                }
+                self.leave(leave);
+            }
+            Consequence::NextPhase(next) => {
+                self.turn_the_page(next, now);
+                self.ready_for_model(now);
+            }
+            Consequence::None => match stuck.or_else(|| self.idle_too_long()) {
+                Some(issue) => self.replan(&issue, now),
+                None => self.ready_for_model(now),
+            },
+        }
+    }
+
+    fn turn_the_page(&mut self, next: Next, now: DateTime<Utc>) {
+        let outcome = if next.issue.is_some() { PhaseOutcome::Rewound } else { PhaseOutcome::Completed };
+        let note = self.close_phase(outcome, next.issue.as_deref());
+        self.open_phase(next, Some(note), now);
+    }
+
+    fn idle_too_long(&self) -> Option<String> {
+        let (turns, bound) = (self.state.guards.idle_turns, self.settings.limits.turns_without_progress);
+        (turns >= bound).then(|| format!("{turns} turns went by without a closed todo, a changed file or a requirement"))
+    }
+
+    /// Takes in what a tool produced.
+    pub(super) fn take_products(&mut self, products: Vec<Product>) -> bool {
+        let progress = !products.is_empty();
+        for product in products {
+            self.produce(product);
+        }
+        progress
+    }
+}

@@ -1,0 +1,191 @@
+//! The outer loop's boundaries: a phase is closed and archived, the next one opens with new todos, a fresh system
+//! prompt and everything the model needs to find its bearings. New todos exist before the old conversation goes.
+
+use crate::{
+    Change, ContextWindow, FileWrite, HistoryAtBoundary, MessageKind, Opening, PhaseKind, PhaseOutcome, Product, Role,
+    Run, Todo, TodoStatus, orientation,
+    plan::read_plan,
+    summary,
+    yaml::Archive,
+};
+use chrono::{DateTime, Utc};
+
+/// The phase to open.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Next {
+    pub(crate) kind: PhaseKind,
+    pub(crate) opening: Opening,
+    /// Why the phase before was given up, if it was.
+    pub(crate) issue: Option<String>,
+}
+
+impl Next {
+    pub(crate) fn strategic(opening: Opening) -> Self {
+        Self { kind: PhaseKind::Strategic, opening, issue: None }
+    }
+
+    /// The tactical phase whose todos have been written, if they have.
+    pub(crate) fn tactical(run: &Run) -> Option<Self> {
+        let fewest = run.settings.phases.min_todos;
+        let ready = run.state.staged.is_some() && run.staged_todos.len() >= fewest.max(1);
+        ready.then_some(Self { kind: PhaseKind::Tactical, opening: Opening::Work, issue: None })
+    }
+
+    /// What follows a tactical phase. That the plan has no further phase only chooses the todos offered; whether the
+    /// job ends is decided by the completion gate alone (lesson 7).
+    pub(crate) fn after_tactical(run: &Run) -> Self {
+        let planned = read_plan(&run.memory.main_plan).len() as i32;
+        let last = planned > 0 && run.state.phase.tactical >= planned;
+        Self::strategic(if last { Opening::Final } else { Opening::Transition })
+    }
+}
+
+impl Run {
+    /// Closes the current phase and gives the note that the next one opens with.
+    pub(crate) fn close_phase(&mut self, outcome: PhaseOutcome, issue: Option<&str>) -> String {
+        let number = self.state.phase.number;
+        self.abandon_open_todos();
+        let text = self.archive_note(outcome, issue);
+        if self.settings.phases.archive_on_transition {
+            let path = format!("archive/phase_{number}.yaml");
+            self.produce(Product::WriteFile(FileWrite::text(path, text.clone())));
+        }
+        self.pending.push(Change::PhaseClosed { number, outcome });
+        if self.state.phase.kind == PhaseKind::Tactical {
+            let summary = summary::render(self);
+            self.produce(Product::WriteFile(FileWrite::text("workspace_summary.md", summary)));
+        }
+        text
+    }
+
+    /// What is remembered of the current phase when it has ended.
+    pub(crate) fn archive_note(&self, outcome: PhaseOutcome, issue: Option<&str>) -> String {
+        let phase = &self.state.phase;
+        let (number, kind, name) = (phase.number, phase.kind, phase.name.as_str());
+        Archive { number, kind, name, outcome, issue, todos: &self.todos }.render()
+    }
+
+    fn abandon_open_todos(&mut self) {
+        let phase_number = self.state.phase.number;
+        for todo in self.todos.iter_mut().filter(|todo| todo.status.is_open()) {
+            todo.status = TodoStatus::Abandoned;
+            self.pending.push(Change::TodoMoved {
+                phase_number,
+                position: todo.position,
+                status: TodoStatus::Abandoned,
+                notes: None,
+            });
+        }
+    }
+
+    /// Opens a phase. `note` is the archive note of the one before.
+    pub(crate) fn open_phase(&mut self, next: Next, note: Option<String>, now: DateTime<Utc>) {
+        let staged = self.state.staged.take();
+        let description = match (next.kind, &staged) {
+            (PhaseKind::Tactical, Some(staged)) => staged.description.clone(),
+            (PhaseKind::Tactical | PhaseKind::Strategic, _) => String::new(),
+        };
+        self.begin_phase(&next, staged.map(|staged| staged.phase));
+        self.put_todos(next.kind);
+        let system = self.system_text(now);
+        let system_seq = self.say(Role::System, MessageKind::System, system);
+        let opening = orientation::opening(self, &next, &description, note.as_deref());
+        let opening_seq = self.say(Role::User, MessageKind::Opening, opening);
+        self.move_context(system_seq, opening_seq);
+        // Fruitless turns in a row go on counting: only a call ends them, or a re-planning would hide the silence.
+        let guards = &mut self.state.guards;
+        guards.idle_turns = 0;
+        guards.repeats.clear();
+    }
+
+    fn begin_phase(&mut self, next: &Next, staged_name: Option<String>) {
+        let phase = &mut self.state.phase;
+        phase.number += 1;
+        phase.kind = next.kind;
+        phase.opening = next.opening;
+        phase.tactical += i32::from(next.kind == PhaseKind::Tactical);
+        phase.name = match (next.opening, staged_name) {
+            (Opening::Work, Some(name)) => name,
+            (Opening::Work, None) => format!("Phase {}", phase.tactical),
+            (Opening::Initial, _) => "Planning".into(),
+            (Opening::Transition, _) => "Review and next phase".into(),
+            (Opening::Final, _) => "Completion".into(),
+            (Opening::Rewound, _) => "Re-planning".into(),
+            (Opening::Feedback, _) => "Feedback".into(),
+        };
+        let (number, kind, name) = (phase.number, phase.kind, phase.name.clone());
+        self.pending.push(Change::PhaseOpened { number, kind, name });
+    }
+
+    fn put_todos(&mut self, kind: PhaseKind) {
+        let staged = std::mem::take(&mut self.staged_todos);
+        self.todos = match kind {
+            PhaseKind::Tactical => staged,
+            // Todos written ahead for a phase that does not come give way to the system's own.
+            PhaseKind::Strategic => self.strategic_todos(),
+        };
+        if let Some(first) = self.todos.first_mut() {
+            first.status = TodoStatus::InProgress;
+        }
+        self.pending.push(Change::TodosPut { phase_number: self.state.phase.number, todos: self.todos.clone() });
+    }
+
+    fn strategic_todos(&self) -> Vec<Todo> {
+        let texts = &self.settings.prompts.todos;
+        let texts = match self.state.phase.opening {
+            Opening::Initial => &texts.initial,
+            Opening::Transition | Opening::Work => &texts.transition,
+            Opening::Final => &texts.r#final,
+            Opening::Rewound => &texts.rewound,
+            Opening::Feedback => &texts.feedback,
+        };
+        texts.iter().enumerate().map(|(at, text)| Todo::pending(at as i32 + 1, text.clone())).collect()
+    }
+
+    fn move_context(&mut self, system_seq: i64, opening_seq: i64) {
+        let window = &mut self.state.context;
+        let first_phase = window.system_seq == 0;
+        match self.settings.phases.history_at_boundary {
+            HistoryAtBoundary::Compact if !first_phase => {
+                window.system_seq = system_seq;
+                window.anchor = None;
+            }
+            HistoryAtBoundary::Compact | HistoryAtBoundary::Reset => {
+                *window = ContextWindow {
+                    system_seq,
+                    summary_seq: None,
+                    kept: Vec::new(),
+                    tail_from: opening_seq,
+                    anchor: None,
+                };
+            }
+        }
+        self.drop_unseen_messages();
+    }
+
+    /// Layer 1: the phase's prompt, the job, the instructions and `workspace.md` as it stands now.
+    pub(crate) fn system_text(&self, now: DateTime<Utc>) -> String {
+        let prompts = &self.settings.prompts;
+        let prompt = match self.state.phase.kind {
+            PhaseKind::Strategic => &prompts.strategic,
+            PhaseKind::Tactical => &prompts.tactical,
+        };
+        let workspace = if self.memory.workspace.trim().is_empty() { "(empty)" } else { self.memory.workspace.trim() };
+        format!(
+            "{}\n\n## The job\n\n{}\n\n## Instructions\n\n{}\n\nToday is {}.\n\n## workspace.md\n\n{workspace}\n",
+            prompt.trim(),
+            self.job.prompt.trim(),
+            prompts.instructions.trim(),
+            // Day granularity, so that a prompt cache survives (lesson 30).
+            now.format("%Y-%m-%d"),
+        )
+    }
+
+    /// Forgets messages no request will show again; the rows keep them.
+    pub(crate) fn drop_unseen_messages(&mut self) {
+        let seen: Vec<i64> = self.context().map(|message| message.seq).collect();
+        // `context` is ordered by layer, not by seq.
+        let seen: std::collections::BTreeSet<i64> = seen.into_iter().collect();
+        self.messages.retain(|message| seen.contains(&message.seq));
+    }
+}

@@ -1,0 +1,272 @@
+//! Everything that may be written because of an outcome. A step's changes land in one transaction, in order.
+
+use crate::{Message, PhaseKind, PhaseOutcome, Todo, TodoStatus};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One thing to write.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A message is appended to the history.
+    Message(Message),
+    /// These tool results are no longer shown to the model.
+    ResultsCleared(Vec<i64>),
+    /// A phase begins.
+    PhaseOpened {
+        /// The job's one phase counter, from 1.
+        number: i32,
+        /// Strategic or tactical.
+        kind: PhaseKind,
+        /// Its name.
+        name: String,
+    },
+    /// The phase ends.
+    PhaseClosed {
+        /// Which one.
+        number: i32,
+        /// How.
+        outcome: PhaseOutcome,
+    },
+    /// The todo list of a phase is replaced: the current one's when it opens, the next one's when it is written.
+    TodosPut {
+        /// The phase they belong to.
+        phase_number: i32,
+        /// The whole list; positions are 1 to n.
+        todos: Vec<Todo>,
+    },
+    /// One todo's status changes.
+    TodoMoved {
+        /// The phase it belongs to.
+        phase_number: i32,
+        /// Its position.
+        position: i32,
+        /// The new status.
+        status: TodoStatus,
+        /// Notes, when it is closed.
+        notes: Option<String>,
+    },
+    /// Something a tool or the engine produced.
+    Product(Product),
+    /// A model request was made (also when it failed).
+    Request(RequestRecord),
+    /// These feedback rows are now part of the conversation.
+    FeedbackTaken(Vec<i64>),
+    /// The job leaves the worker.
+    Left(Leave),
+}
+
+/// What work produces besides conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Product {
+    /// A workspace file is created or replaced.
+    WriteFile(FileWrite),
+    /// Text is added at the end of a workspace file, which is created when missing.
+    AppendFile {
+        /// Workspace path.
+        path: String,
+        /// The text to add.
+        text: String,
+    },
+    /// A workspace file is deleted.
+    DeleteFile {
+        /// Workspace path.
+        path: String,
+    },
+    /// A document the job works on.
+    AddSource(Source),
+    /// A verified citation.
+    AddCitation(Citation),
+    /// A requirement for the hand-over, one that the job does not have yet: the tool knows, and each one is counted.
+    AddRequirement(Box<Requirement>),
+}
+
+/// A file's new content.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileWrite {
+    /// Workspace path, normalized: relative, `/`-separated, without `.` or `..`.
+    pub path: String,
+    /// The bytes.
+    pub content: Vec<u8>,
+}
+
+impl FileWrite {
+    /// A text file.
+    pub fn text(path: impl Into<String>, content: impl Into<String>) -> Self {
+        Self { path: path.into(), content: content.into().into_bytes() }
+    }
+}
+
+/// A document taken in or extracted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Source {
+    /// Workspace path of the document, e.g. `input/policy.pdf`.
+    pub path: String,
+    /// Size in bytes.
+    pub size: i64,
+    /// Number of pages, where the format has pages.
+    pub pages: Option<i32>,
+    /// Workspace path of its extracted, page-marked text, once extracted.
+    pub text_path: Option<String>,
+}
+
+/// A quote that was found in its source.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Citation {
+    /// `cit_` and 8 hexadecimal digits of the hash of source, page and quote: the same citation has the same id.
+    pub id: String,
+    /// Workspace path of the source.
+    pub source: String,
+    /// The page on which the quote begins, where the source has pages.
+    pub page: Option<i32>,
+    /// The words as given by the model.
+    pub quote: String,
+    /// Whether the quote was found in the source.
+    pub verified: bool,
+}
+
+/// A row of `requirement_cache`, as the creator fills it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Requirement {
+    /// `req_` and 12 hexadecimal digits of the hash of the normalized text.
+    pub candidate_id: String,
+    /// SHA-256 of the normalized text; unique within the job.
+    pub content_key: Vec<u8>,
+    /// The requirement's words, 10 to 10,000 characters.
+    pub text: String,
+    /// At most 80 characters.
+    pub name: String,
+    /// `functional`, `non_functional`, `compliance` or `constraint`.
+    pub r#type: String,
+    /// `high`, `medium` or `low`.
+    pub priority: String,
+    /// Workspace path of the document.
+    pub source_document: Option<String>,
+    /// `{article, paragraph, page, section}`, each optional.
+    pub source_location: Value,
+    /// Whether it bears on proper book-keeping (GoBD).
+    pub gobd_relevant: bool,
+    /// Whether it bears on data protection (GDPR).
+    pub gdpr_relevant: bool,
+    /// `[{source, page, quote, verified}]`.
+    pub citations: Value,
+    /// Names of business objects, as they stand in the document.
+    pub mentioned_objects: Vec<String>,
+    /// Names of messages, as they stand in the document.
+    pub mentioned_messages: Vec<String>,
+    /// Why it is a requirement.
+    pub reasoning: Option<String>,
+    /// What research found.
+    pub research_notes: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// Free labels.
+    pub tags: Vec<String>,
+}
+
+/// A row of `llm_requests`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequestRecord {
+    /// The model as asked for.
+    pub model: String,
+    /// What the request was for.
+    pub purpose: Purpose,
+    /// Tokens of the whole prompt, cached ones included, as the provider counted them (or estimated).
+    pub prompt_tokens: u32,
+    /// Of those, served from the provider's cache.
+    pub cached_tokens: u32,
+    /// Tokens of the answer.
+    pub completion_tokens: u32,
+    /// Whether the provider left the usage out and the counts are ours.
+    pub estimated: bool,
+    /// From sending to the last byte, in milliseconds.
+    pub duration_ms: i64,
+    /// Which try at the same request this was, from 1.
+    pub attempt: i32,
+    /// One sentence, when it failed.
+    pub error: Option<String>,
+    /// The provider's usage object as it came (lesson 47).
+    pub raw_usage: Option<Value>,
+    /// When it was sent.
+    pub created_at: DateTime<Utc>,
+}
+
+/// What a model request is for; may select another model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Purpose {
+    /// A turn of a strategic phase.
+    Strategic,
+    /// A turn of a tactical phase.
+    Tactical,
+    /// A summary at a compaction.
+    Summary,
+}
+
+impl Purpose {
+    /// The word used in SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Strategic => "strategic",
+            Self::Tactical => "tactical",
+            Self::Summary => "summary",
+        }
+    }
+}
+
+/// How a job leaves the worker that runs it. Never part of the checkpoint: a resumed job must not find its own stop
+/// sign (lesson 25).
+#[derive(Clone, Debug, PartialEq)]
+pub enum Leave {
+    /// Done; the gate accepted it.
+    Completed {
+        /// The arguments of `job_complete`.
+        result: Value,
+    },
+    /// Done, waiting for a person (`autonomy: review`).
+    Review {
+        /// The arguments of `job_complete`.
+        result: Value,
+        /// Shown as `status_reason`.
+        reason: String,
+    },
+    /// Cannot go on.
+    Failed(JobError),
+    /// A budget is used up; the work is kept.
+    Paused {
+        /// Shown as `status_reason`, e.g. `cost budget of 5.00 USD reached`.
+        reason: String,
+    },
+    /// Goes on later by itself (`pending` with a later `run_at`).
+    Parked {
+        /// When.
+        until: DateTime<Utc>,
+        /// Shown as `status_reason`.
+        reason: String,
+    },
+}
+
+/// Why a job failed: `error_message` and `error_details`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobError {
+    /// One sentence.
+    pub message: String,
+    /// `{kind, stage, attempts, first_error, last_error, hint}`, as far as known.
+    pub details: Map<String, Value>,
+}
+
+impl JobError {
+    /// An error of a kind, with the sentence a user reads.
+    pub fn new(kind: &str, message: impl Into<String>) -> Self {
+        let mut details = Map::new();
+        details.insert("kind".into(), kind.into());
+        Self { message: message.into(), details }
+    }
+
+    /// The same error with one more detail.
+    #[must_use]
+    pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
+        self.details.insert(key.into(), value.into());
+        self
+    }
+}

@@ -1,0 +1,189 @@
+//! Keeping the context in bounds. Before every call, if the estimate passes the threshold: first old tool results are
+//! cleared, in one large batch so that the prefix moves seldom; then layers 4 and 5 are summarized by the model; if the
+//! summary fails or does not shrink, they are cut mechanically at pair boundaries. Layers 1 to 3 and the user's words
+//! are never touched, and the rows keep everything.
+
+use crate::{
+    CLEARED_NOTE, Change, ContextWindow, Message, MessageKind, Reply, Retry, Role, Run, Stage, frame, orientation,
+};
+use chrono::{DateTime, Utc};
+
+/// Compactions without a turn in between before the mechanical cut.
+pub(crate) const MAX_COMPACTIONS_IN_ROW: u32 = 2;
+
+/// Clearing must bring at least this share of the threshold, else it would move the prefix for little.
+const CLEARING_WORTHWHILE: f64 = 0.2;
+
+/// Share of the threshold that stays word for word at a compaction.
+const KEPT_TAIL: f64 = 0.25;
+
+/// Whether there was anything to shrink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shrunk {
+    Something,
+    Nothing,
+}
+
+impl Run {
+    /// Estimated tokens of the next request: the provider's last count plus what was added since; without one, our
+    /// own counts, tool definitions included (lesson 53).
+    pub(crate) fn estimate(&self) -> u32 {
+        let todo_list = self.count(&frame::render(self));
+        match self.state.context.anchor {
+            Some(anchor) => {
+                let added: u32 = self.tail().filter(|message| message.seq > anchor.seq).map(visible_tokens).sum();
+                anchor.tokens.saturating_add(added).saturating_add(todo_list)
+            }
+            None => {
+                let tools = self.tool_tokens.get(&self.state.phase.kind).copied().unwrap_or(0);
+                self.context().map(visible_tokens).sum::<u32>() + tools + todo_list
+            }
+        }
+    }
+
+    /// The bound that a request must keep: the configured threshold, or the window less the answer, if smaller.
+    fn threshold(&self) -> u32 {
+        let model = &self.settings.model;
+        let window = model.context_window.saturating_sub(model.max_output_tokens);
+        self.settings.limits.context_threshold_tokens.min(window)
+    }
+
+    /// Shrinks the context if the next request would pass the threshold.
+    pub(crate) fn keep_context_in_bounds(&mut self, now: DateTime<Utc>) {
+        if self.left.is_none() && self.estimate() > self.threshold() {
+            self.shrink(now);
+        }
+    }
+
+    /// One rung of the ladder: clear, summarize, or cut.
+    pub(crate) fn shrink(&mut self, now: DateTime<Utc>) -> Shrunk {
+        if self.clear_old_results() && self.estimate() <= self.threshold() {
+            return Shrunk::Something;
+        }
+        let Some(keep_from) = self.keep_from() else {
+            return Shrunk::Nothing;
+        };
+        if self.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW {
+            return self.cut(keep_from, None, now);
+        }
+        self.state.stage = Stage::Summary { keep_from };
+        Shrunk::Something
+    }
+
+    /// Clears all tool results but the recent ones, if that is worth moving the prefix.
+    fn clear_old_results(&mut self) -> bool {
+        let results: Vec<(i64, u32)> = self
+            .tail()
+            .filter(|message| message.kind == MessageKind::ToolResult && !message.cleared)
+            .map(|message| (message.seq, message.tokens.saturating_sub(self.count(CLEARED_NOTE))))
+            .collect();
+        let keep = self.settings.limits.keep_recent_tool_results;
+        let old = &results[..results.len().saturating_sub(keep)];
+        let gain: u32 = old.iter().map(|(_, gain)| gain).sum();
+        if f64::from(gain) < f64::from(self.threshold()) * CLEARING_WORTHWHILE {
+            return false;
+        }
+        let cleared: Vec<i64> = old.iter().filter(|(_, gain)| *gain > 0).map(|(seq, _)| *seq).collect();
+        for message in self.messages.iter_mut().filter(|message| cleared.contains(&message.seq)) {
+            message.cleared = true;
+        }
+        self.pending.push(Change::ResultsCleared(cleared));
+        self.state.context.anchor = None;
+        true
+    }
+
+    /// The first message of the part that stays word for word: a boundary between turns, so that no call is parted
+    /// from its result. None when there is nothing before it.
+    fn keep_from(&self) -> Option<i64> {
+        // A provider may refuse less than the threshold: then a share of what it refused is kept.
+        let budget = (f64::from(self.threshold().min(self.estimate())) * KEPT_TAIL) as u32;
+        let tail: Vec<&Message> = self.tail().collect();
+        // With no turn small enough to keep, everything is summarized and the todo list goes on from there.
+        let mut keep_from = self.state.next_seq;
+        let mut spent = 0;
+        for message in tail.iter().rev() {
+            spent += visible_tokens(message);
+            if spent > budget {
+                break;
+            }
+            if starts_a_turn(message) {
+                keep_from = message.seq;
+            }
+        }
+        (tail.first()?.seq < keep_from).then_some(keep_from)
+    }
+
+    /// The model's summary arrived.
+    pub(crate) fn summarized(&mut self, reply: Reply, keep_from: i64, now: DateTime<Utc>) {
+        self.note_request(reply.record.clone());
+        self.state.retry = Retry::default();
+        let replaced: u32 =
+            self.context_before(keep_from).filter(|m| m.kind != MessageKind::System).map(visible_tokens).sum();
+        let text = reply.content.trim();
+        let shrinks = !text.is_empty() && self.count(text) < replaced;
+        let summary = shrinks.then(|| text.to_string());
+        self.cut(keep_from, summary, now);
+    }
+
+    /// The rung that needs no model.
+    pub(crate) fn cut_mechanically(&mut self, now: DateTime<Utc>) {
+        let keep_from = match self.state.stage {
+            Stage::Summary { keep_from } => keep_from,
+            Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => self.state.next_seq,
+        };
+        self.state.retry = Retry::default();
+        self.cut(keep_from, None, now);
+    }
+
+    /// Replaces everything before `keep_from` by a summary, or by the bare facts.
+    fn cut(&mut self, keep_from: i64, summary: Option<String>, now: DateTime<Utc>) -> Shrunk {
+        let kept: Vec<i64> = self
+            .context()
+            .filter(|message| message.kind == MessageKind::Feedback && message.seq < keep_from)
+            .map(|message| message.seq)
+            .collect();
+        let previous = self.state.context.summary_seq.and_then(|seq| self.message(seq)).map(|m| m.content.clone());
+        let body = summary.or_else(|| previous.map(|text| strip_bearings(&text))).unwrap_or_else(|| {
+            "The conversation before this point was cut because the context was full. What was done is in the files \
+             and in the todo list."
+                .to_string()
+        });
+        let system = self.system_text(now);
+        let system_seq = self.say(Role::System, MessageKind::System, system);
+        let body = body.strip_prefix(SUMMARY_HEAD).unwrap_or(&body).trim().to_string();
+        let text = format!("{SUMMARY_HEAD}\n\n{body}\n\n{}", orientation::bearings(self));
+        let summary_seq = self.say(Role::User, MessageKind::Summary, text);
+        self.state.context =
+            ContextWindow { system_seq, summary_seq: Some(summary_seq), kept, tail_from: keep_from, anchor: None };
+        self.drop_unseen_messages();
+        self.state.guards.compactions_in_row += 1;
+        self.state.stage = Stage::Model;
+        if self.estimate() > self.threshold() && self.state.guards.compactions_in_row <= MAX_COMPACTIONS_IN_ROW {
+            self.keep_context_in_bounds(now);
+        }
+        Shrunk::Something
+    }
+}
+
+/// How a summary begins.
+const SUMMARY_HEAD: &str = "Summary of earlier work";
+
+fn strip_bearings(text: &str) -> String {
+    text.split("\n\n### Documents").next().unwrap_or(text).to_string()
+}
+
+fn starts_a_turn(message: &Message) -> bool {
+    match message.kind {
+        MessageKind::Reply | MessageKind::Opening => true,
+        MessageKind::ToolResult
+        | MessageKind::Nudge
+        | MessageKind::Feedback
+        | MessageKind::System
+        | MessageKind::Summary => false,
+    }
+}
+
+fn visible_tokens(message: &Message) -> u32 {
+    // A cleared result still costs its note and its place.
+    if message.cleared { 20 } else { message.tokens + 4 }
+}

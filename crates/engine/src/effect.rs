@@ -1,0 +1,59 @@
+//! Everything the outside may be asked to do. The enum is closed on purpose: a new effect breaks every driver at
+//! compile time.
+
+use crate::{
+    change::{Leave, Purpose},
+    message::{Message, ToolCall},
+    tool::ToolSpec,
+};
+use chrono::{DateTime, Utc};
+
+/// What to do next.
+#[derive(Debug)]
+pub enum Effect<'a> {
+    /// Gather the job's documents and first files.
+    TakeIn,
+    /// Ask the model.
+    CallModel(ModelRequest<'a>),
+    /// Run these calls, in order, and return one result each. May be empty: then return none.
+    RunTools {
+        /// The calls that the outside has to carry out.
+        calls: Vec<&'a ToolCall>,
+        /// Whether what was decided so far must be committed before the first call runs, because one of them touches
+        /// the outside. Otherwise the model's answer and the results land in one commit.
+        commit_first: bool,
+    },
+    /// Do nothing until then.
+    Wait {
+        /// The moment to go on.
+        until: DateTime<Utc>,
+    },
+    /// Nothing more: the job leaves this worker. Commit and forget the run.
+    Leave(&'a Leave),
+}
+
+/// A request as neutral data; the adapter gives it the provider's form.
+#[derive(Debug)]
+pub struct ModelRequest<'a> {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The messages in order, the active todo list included. [`Message::visible_content`] is the text to send.
+    pub messages: Vec<RequestMessage<'a>>,
+    /// The bound tools in their fixed order; empty for a summary.
+    pub tools: Vec<&'a ToolSpec>,
+    /// Cap for the answer, in tokens.
+    pub max_output_tokens: u32,
+    /// Which try at the same request this is, from 1.
+    pub attempt: i32,
+}
+
+/// A message of a request: from the history, or made for this request alone.
+#[derive(Debug)]
+pub enum RequestMessage<'a> {
+    /// A stored one.
+    Stored(&'a Message),
+    /// A `system` message made for this request.
+    System(String),
+    /// A `user` message made for this request: the todo list, or the question for a summary.
+    User(String),
+}

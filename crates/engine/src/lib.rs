@@ -1,0 +1,92 @@
+//! Every decision of a Plumbline job, as a pure, synchronous state machine.
+//!
+//! This crate has no clock, no ids, no randomness and no I/O of its own; everything impure is an argument. It cannot
+//! name a runtime (see its manifest), and `clippy.toml` bans clocks and id makers.
+//!
+//! # Driving a run
+//!
+//! ```text
+//! rows ──load──▶ Run ──next──▶ Effect ──(the outside)──▶ Outcome ──apply──▶ Changes ──▶ rows, one transaction
+//! ```
+//!
+//! - [`Run::load`] rebuilds a run from a [`Snapshot`] of its rows.
+//! - [`Run::next`] says what to do: a *read*. The same state gives the same answer however often it is asked, and that
+//!   is all there is to crash recovery.
+//! - [`Run::apply`] takes what came back, moves the run and says what to write. Pairs that do not belong together are
+//!   [`Illegal`] and leave the run untouched.
+//!
+//! The driver performs the effect, writes the changes together with [`Run::state`] and [`Run::progress`], and asks
+//! again. It commits after every [`Outcome`] except between a model's answer and the results of local tools, where
+//! [`Effect::RunTools`] says so: those land in one commit.
+//!
+//! # The two loops
+//!
+//! The outer loop alternates strategic phases (plan, remember, write the next todos) and tactical phases (do them)
+//! until [`tools`]' completion gate accepts `job_complete`. The inner loop runs turns, one todo after another, until
+//! the phase's todos are done. Both kinds of phase are the same loop with other tools, another prompt and another todo
+//! list.
+//!
+//! # Where to find what
+//!
+//! | question | file |
+//! |---|---|
+//! | what is asked of the outside, what may come back, what may be written | `effect`, `outcome`, `change` |
+//! | what is next | `next`, `request`, `frame` |
+//! | what an outcome leads to | `apply/` |
+//! | how phases open and close | `boundary`, `orientation`, `summary`, `yaml` |
+//! | the tools that decide about the job itself | `tools/` |
+//! | how the context stays in bounds | `compaction` |
+//! | guardrails, budgets, retry | `guard`, `budget`, `retry` |
+
+mod apply;
+mod boundary;
+mod budget;
+mod change;
+mod compaction;
+mod effect;
+mod error;
+mod fingerprint;
+mod frame;
+pub mod guard;
+mod message;
+mod nearest;
+mod next;
+mod orientation;
+mod outcome;
+pub mod path;
+mod phase;
+mod placeholder;
+pub mod plan;
+mod request;
+mod retry;
+mod run;
+mod settings;
+mod snapshot;
+mod state;
+mod summary;
+mod todo;
+mod tool;
+pub mod tools;
+mod yaml;
+
+pub use change::{
+    Change, Citation, FileWrite, JobError, Leave, Product, Purpose, RequestRecord, Requirement, Source,
+};
+pub use effect::{Effect, ModelRequest, RequestMessage};
+pub use error::{Corrupt, Illegal};
+pub use message::{CLEARED_NOTE, Message, MessageKind, Role, ToolCall};
+pub use nearest::nearest;
+pub use outcome::{Failure, FailureClass, Feedback, Finish, Intake, Outcome, Reply, ToolReturn, Usage};
+pub use phase::{Opening, PhaseKind, PhaseOutcome};
+pub use placeholder::is_placeholder;
+pub use run::Run;
+pub use settings::{
+    Autonomy, HistoryAtBoundary, Limits, ModelSettings, PhaseSettings, Prices, Prompts, RepeatedCalls, Settings,
+    StrategicTodos, TodoListPosition, TokenCounter,
+};
+pub use snapshot::{FileFacts, FileIndex, JobFacts, Memory, Progress, Snapshot};
+pub use state::{
+    Anchor, ContextWindow, Guards, PhaseState, Repeat, Retry, STATE_VERSION, Stage, StagedPhase, State, Totals,
+};
+pub use todo::{PlannedTodo, Todo, TodoPlan, TodoStatus};
+pub use tool::{Handler, Phases, Replay, ToolSpec};

@@ -1,0 +1,60 @@
+//! Whether a file is a real deliverable or only says that there will be one (lessons 11 and 26).
+
+/// Fewest characters of real text that a deliverable needs besides headings.
+const MIN_SUBSTANCE: usize = 20;
+
+/// Lines that stand for missing content, compared in lower case without punctuation at either end.
+const EMPTY_WORDS: [&str; 12] = [
+    "todo",
+    "tbd",
+    "tba",
+    "placeholder",
+    "to be done",
+    "to be determined",
+    "to be added",
+    "to be written",
+    "content goes here",
+    "coming soon",
+    "work in progress",
+    "lorem ipsum",
+];
+
+/// Whether the content is no content: empty, headings only, or nothing but stand-in words.
+///
+/// Content that is not UTF-8 text is never a placeholder unless it is empty.
+pub fn is_placeholder(content: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(content) else {
+        return content.is_empty();
+    };
+    let substance: usize = text.lines().map(str::trim).filter(|line| is_substance(line)).map(letters).sum();
+    substance < MIN_SUBSTANCE
+}
+
+fn is_substance(line: &str) -> bool {
+    !line.is_empty() && !line.starts_with('#') && !is_stand_in(line)
+}
+
+fn is_stand_in(line: &str) -> bool {
+    let bare = line.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    EMPTY_WORDS.iter().any(|word| bare == *word || (bare.starts_with(word) && bare.len() < word.len() + 24))
+}
+
+fn letters(line: &str) -> usize {
+    line.chars().filter(|c| c.is_alphanumeric()).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_placeholder;
+
+    #[test]
+    fn lesson_11_headings_alone_are_no_deliverable() {
+        for text in ["", "  \n", "# Report\n\n## Findings\n", "# Report\nTODO\n", "# R\n- TBD\n- [to be written]\n", "TODO: fill in later"] {
+            assert!(is_placeholder(text.as_bytes()), "{text:?}");
+        }
+        for text in ["# Report\n\nInvoices must be kept for ten years.\n", "id,page\nreq_1,3\nreq_2,5\nreq_3,7\n"] {
+            assert!(!is_placeholder(text.as_bytes()), "{text:?}");
+        }
+        assert!(!is_placeholder(&[0xff, 0xd8, 0x00]));
+    }
+}

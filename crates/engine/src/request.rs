@@ -1,0 +1,84 @@
+//! Request assembly: the layers in the order of the public interface (INTERFACE section 6).
+//!
+//! system prompt with instructions and `workspace.md` (1) · tool definitions (3, in `tools`) · summary of earlier work
+//! (4) · the conversation since (5) · the active todo list (2) last. Nothing before the todo list changes between two
+//! turns except by appending.
+
+use crate::{
+    Message, MessageKind, ModelRequest, PhaseKind, Purpose, RequestMessage, Run, TodoListPosition, frame,
+};
+
+impl Run {
+    /// The request for the next turn.
+    pub(crate) fn turn_request(&self) -> ModelRequest<'_> {
+        let purpose = match self.state.phase.kind {
+            PhaseKind::Strategic => Purpose::Strategic,
+            PhaseKind::Tactical => Purpose::Tactical,
+        };
+        let mut messages: Vec<RequestMessage<'_>> = self.context().map(RequestMessage::Stored).collect();
+        let todo_list = frame::render(self);
+        match self.settings.model.todo_list_position {
+            TodoListPosition::Last => messages.push(RequestMessage::User(todo_list)),
+            TodoListPosition::AfterSystem => messages.insert(1.min(messages.len()), RequestMessage::System(todo_list)),
+        }
+        ModelRequest {
+            purpose,
+            messages,
+            tools: self.settings.bound(self.state.phase.kind).collect(),
+            max_output_tokens: self.settings.model.max_output_tokens,
+            attempt: self.attempt(),
+        }
+    }
+
+    /// The request for a summary of what comes before `keep_from`.
+    pub(crate) fn summary_request(&self, keep_from: i64) -> ModelRequest<'_> {
+        let mut messages: Vec<RequestMessage<'_>> =
+            self.context_before(keep_from).map(RequestMessage::Stored).collect();
+        messages.push(RequestMessage::User(self.settings.prompts.summarization.clone()));
+        ModelRequest {
+            purpose: Purpose::Summary,
+            messages,
+            tools: Vec::new(),
+            max_output_tokens: self.settings.model.max_output_tokens,
+            attempt: self.attempt(),
+        }
+    }
+
+    fn attempt(&self) -> i32 {
+        self.state.retry.failures as i32 + 1
+    }
+
+    /// The stored messages the model sees, in order: system, summary, kept feedback, tail.
+    pub(crate) fn context(&self) -> impl Iterator<Item = &Message> {
+        let window = &self.state.context;
+        let head = [Some(window.system_seq), window.summary_seq].into_iter().flatten().chain(window.kept.iter().copied());
+        head.filter_map(|seq| self.message(seq)).chain(self.tail())
+    }
+
+    /// The part of the context that a summary stands for, behind the system message. Both the system message and an
+    /// earlier summary may be younger than what is kept.
+    pub(crate) fn context_before(&self, keep_from: i64) -> impl Iterator<Item = &Message> {
+        self.context().filter(move |message| match message.kind {
+            MessageKind::System | MessageKind::Summary => true,
+            MessageKind::Opening
+            | MessageKind::Feedback
+            | MessageKind::Nudge
+            | MessageKind::Reply
+            | MessageKind::ToolResult => message.seq < keep_from,
+        })
+    }
+
+    /// The conversation since the phase began or was last compacted.
+    pub(crate) fn tail(&self) -> impl Iterator<Item = &Message> {
+        let from = self.state.context.tail_from;
+        let start = self.messages.partition_point(|message| message.seq < from);
+        self.messages[start..].iter().filter(|message| match message.kind {
+            MessageKind::System | MessageKind::Summary => false,
+            MessageKind::Opening
+            | MessageKind::Feedback
+            | MessageKind::Nudge
+            | MessageKind::Reply
+            | MessageKind::ToolResult => true,
+        })
+    }
+}

@@ -1,0 +1,226 @@
+//! A run: the engine's view of one job between load and leave.
+
+use crate::{
+    Change, Corrupt, Feedback, FileFacts, FileIndex, JobFacts, Leave, Memory, Message, PhaseKind, Product, Progress,
+    Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, budget, plan::read_plan, state,
+};
+use std::collections::HashMap;
+
+/// One job in memory. Everything in it comes from a [`Snapshot`] or from the changes of later steps, so loading the
+/// rows after any step gives an equal run.
+#[derive(Debug)]
+pub struct Run {
+    pub(crate) job: JobFacts,
+    pub(crate) settings: Settings,
+    pub(crate) state: State,
+    /// The messages of the context window and whatever else was loaded, ascending by `seq`.
+    pub(crate) messages: Vec<Message>,
+    pub(crate) todos: Vec<Todo>,
+    pub(crate) staged_todos: Vec<Todo>,
+    pub(crate) files: FileIndex,
+    pub(crate) memory: Memory,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) requirements: i64,
+    pub(crate) feedback: Vec<Feedback>,
+    pub(crate) interrupted: bool,
+    pub(crate) left: Option<Leave>,
+    /// Tokens of the tool definitions, by phase kind.
+    pub(crate) tool_tokens: HashMap<PhaseKind, u32>,
+    /// Changes of the outcome being applied.
+    pub(crate) pending: Vec<Change>,
+}
+
+impl Run {
+    /// Rebuilds a run from its rows.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when the rows contradict each other or were written by a newer version.
+    pub fn load(snapshot: Snapshot) -> Result<Self, Corrupt> {
+        let Snapshot { job, settings, state, messages, todos, staged_todos, .. } = snapshot;
+        let state = match state {
+            Some(state) => checked(state)?,
+            None => state::initial(job.started_at),
+        };
+        let in_flight = matches!(state.stage, Stage::Tools { .. });
+        let tool_tokens = [PhaseKind::Strategic, PhaseKind::Tactical]
+            .into_iter()
+            .map(|kind| (kind, settings.bound(kind).map(|tool| tool_size(&settings, tool)).sum()))
+            .collect();
+        let mut run = Self {
+            job,
+            settings,
+            state,
+            messages,
+            todos,
+            staged_todos,
+            files: snapshot.files,
+            memory: snapshot.memory,
+            sources: snapshot.sources,
+            requirements: snapshot.requirements,
+            feedback: snapshot.feedback,
+            // Only calls that were waited for were in flight; those of later answers are new.
+            interrupted: snapshot.interrupted && in_flight,
+            left: None,
+            tool_tokens,
+            pending: Vec::new(),
+        };
+        run.check_messages()?;
+        run.left = run.leave_at_once();
+        Ok(run)
+    }
+
+    /// A job in review without feedback has nothing to do, and one whose budget is used up may not go on.
+    fn leave_at_once(&self) -> Option<Leave> {
+        match &self.state.stage {
+            Stage::Review { result } if self.feedback.is_empty() => Some(Leave::Review {
+                result: result.clone(),
+                reason: "waiting for approval or feedback".to_string(),
+            }),
+            Stage::Model | Stage::Summary { .. } => budget::used_up(self).map(|reason| Leave::Paused { reason }),
+            Stage::Intake | Stage::Tools { .. } | Stage::Review { .. } => None,
+        }
+    }
+
+    fn check_messages(&self) -> Result<(), Corrupt> {
+        if let Stage::Tools { message_seq } = self.state.stage
+            && self.message(message_seq).is_none_or(|message| message.tool_calls.is_empty())
+        {
+            return Err(Corrupt(format!("message {message_seq} holds no tool calls, but the checkpoint waits for them")));
+        }
+        let system = self.state.context.system_seq;
+        if system > 0 && self.message(system).is_none() {
+            return Err(Corrupt(format!("the system message {system} of the context is missing")));
+        }
+        Ok(())
+    }
+
+    /// The checkpoint to store.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The job.
+    pub fn job(&self) -> &JobFacts {
+        &self.job
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Todos of the current phase.
+    pub fn todos(&self) -> &[Todo] {
+        &self.todos
+    }
+
+    /// Index of the workspace.
+    pub fn files(&self) -> &FileIndex {
+        &self.files
+    }
+
+    /// The job's documents.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// Whether feedback is waiting to be taken in: apply [`crate::Outcome::FeedbackReceived`].
+    pub fn feedback_waiting(&self) -> bool {
+        !self.feedback.is_empty() && self.left.is_none()
+    }
+
+    /// How the job leaves this worker, once it does.
+    pub fn left(&self) -> Option<&Leave> {
+        self.left.as_ref()
+    }
+
+    /// The first open todo.
+    pub fn current_todo(&self) -> Option<&Todo> {
+        self.todos.iter().find(|todo| todo.status.is_open())
+    }
+
+    /// The progress columns of the job row.
+    pub fn progress(&self) -> Progress {
+        let phase = &self.state.phase;
+        let begun = phase.number > 0;
+        Progress {
+            phase_number: phase.number,
+            phase: begun.then_some(phase.kind),
+            phase_name: begun.then(|| phase.name.clone()),
+            todos_done: self.todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count() as i32,
+            todos_total: self.todos.len() as i32,
+            current_todo: self.current_todo().map(|todo| todo.content.clone()),
+        }
+    }
+
+    /// The tactical phase being planned or done, and how many the plan has: "2 of 4".
+    pub(crate) fn phase_of_plan(&self) -> (i32, i32) {
+        let phase = &self.state.phase;
+        let planned = read_plan(&self.memory.main_plan).len() as i32;
+        let ahead = match phase.kind {
+            PhaseKind::Tactical => 0,
+            // A final phase plans no further one.
+            PhaseKind::Strategic if phase.opening == crate::Opening::Final => 0,
+            PhaseKind::Strategic => 1,
+        };
+        let ordinal = (phase.tactical + ahead).max(1);
+        (ordinal, planned.max(ordinal))
+    }
+
+    pub(crate) fn message(&self, seq: i64) -> Option<&Message> {
+        self.messages.binary_search_by_key(&seq, |message| message.seq).ok().map(|at| &self.messages[at])
+    }
+
+    pub(crate) fn count(&self, text: &str) -> u32 {
+        (self.settings.count_tokens)(text)
+    }
+
+    /// Remembers a change and keeps the run equal to what loading it would give.
+    pub(crate) fn produce(&mut self, product: Product) {
+        match &product {
+            Product::WriteFile(file) => {
+                self.files.insert(file.path.clone(), FileFacts::of(&file.content));
+                if let Some(text) = self.memory.get_mut(&file.path) {
+                    *text = String::from_utf8_lossy(&file.content).into_owned();
+                }
+            }
+            Product::AppendFile { path, text } => {
+                let facts = self.files.entry(path.clone()).or_insert(FileFacts { size: 0, placeholder: true });
+                facts.size += text.len() as u64;
+                facts.placeholder &= crate::is_placeholder(text.as_bytes());
+                if let Some(memory) = self.memory.get_mut(path) {
+                    memory.push_str(text);
+                }
+            }
+            Product::DeleteFile { path } => {
+                self.files.remove(path);
+                if let Some(memory) = self.memory.get_mut(path) {
+                    memory.clear();
+                }
+            }
+            Product::AddSource(source) => {
+                self.sources.retain(|known| known.path != source.path);
+                self.sources.push(source.clone());
+            }
+            Product::AddCitation(_) => {}
+            Product::AddRequirement(_) => self.requirements += 1,
+        }
+        self.pending.push(Change::Product(product));
+    }
+}
+
+fn checked(state: State) -> Result<State, Corrupt> {
+    if state.version > state::STATE_VERSION {
+        return Err(Corrupt(format!(
+            "its checkpoint has version {}, this worker reads up to {}: update the worker",
+            state.version,
+            state::STATE_VERSION
+        )));
+    }
+    Ok(state)
+}
+
+fn tool_size(settings: &Settings, tool: &crate::ToolSpec) -> u32 {
+    // The envelope around name, description and schema is about ten tokens.
+    (settings.count_tokens)(&tool.description) + (settings.count_tokens)(&tool.parameters.to_string()) + 10
+}

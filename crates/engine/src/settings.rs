@@ -1,0 +1,189 @@
+//! Everything about a job that is decided before it starts: the resolved configuration as the engine needs it.
+
+use crate::{PhaseKind, tool::ToolSpec};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Counts the tokens of a text. Counting is pure, so the engine takes it as a function and needs no tokenizer.
+pub type TokenCounter = Arc<dyn Fn(&str) -> u32 + Send + Sync>;
+
+/// One job's settings; the same for the job's whole life.
+#[derive(Clone)]
+pub struct Settings {
+    /// Rendered prompts.
+    pub prompts: Prompts,
+    /// Every tool the job may use, each with the phases it is bound in, in the fixed order of the request.
+    pub tools: Arc<Vec<ToolSpec>>,
+    /// Sizes and rules of phases.
+    pub phases: PhaseSettings,
+    /// The bounds of the guardrails.
+    pub limits: Limits,
+    /// What the engine must know of the model.
+    pub model: ModelSettings,
+    /// Whether `job_complete` ends the job or hands it to a person.
+    pub autonomy: Autonomy,
+    /// Counts tokens for messages the engine writes itself.
+    pub count_tokens: TokenCounter,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Settings").field("limits", &self.limits).field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+/// The job's texts, rendered once against the bound tools.
+#[derive(Clone, Debug, Default)]
+pub struct Prompts {
+    /// System prompt of strategic phases.
+    pub strategic: String,
+    /// System prompt of tactical phases.
+    pub tactical: String,
+    /// Asks for the summary at a compaction.
+    pub summarization: String,
+    /// The job type's `instructions.md`.
+    pub instructions: String,
+    /// The todos that the system writes for strategic phases.
+    pub todos: StrategicTodos,
+}
+
+/// Todo texts of strategic phases, by opening.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StrategicTodos {
+    /// The first phase: explore, plan, divide, write todos.
+    pub initial: Vec<String>,
+    /// Between tactical phases.
+    pub transition: Vec<String>,
+    /// After the plan's last tactical phase.
+    pub r#final: Vec<String>,
+    /// After a rewind.
+    pub rewound: Vec<String>,
+    /// After feedback.
+    pub feedback: Vec<String>,
+}
+
+/// `phase_settings` of the configuration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PhaseSettings {
+    /// Fewest todos of a tactical phase.
+    pub min_todos: usize,
+    /// Most todos of a tactical phase.
+    pub max_todos: usize,
+    /// Whether `archive/phase_<n>.yaml` is written when a phase ends.
+    pub archive_on_transition: bool,
+    /// What happens to the conversation between phases.
+    pub history_at_boundary: HistoryAtBoundary,
+}
+
+/// What happens to the conversation when a phase ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum HistoryAtBoundary {
+    /// The next phase starts with a fresh conversation (the files are the memory).
+    Reset,
+    /// The conversation goes on; compaction by threshold keeps it in bounds.
+    Compact,
+}
+
+/// `limits` of the configuration. `None` means unlimited.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// Most model calls of the job.
+    pub max_iterations: u32,
+    /// Context size, in tokens, from which old content is cleared or summarized.
+    pub context_threshold_tokens: u32,
+    /// How many of the newest tool results clearing leaves alone.
+    pub keep_recent_tool_results: usize,
+    /// Largest tool result, in tokens, that enters the conversation whole.
+    pub max_tool_result_tokens: u32,
+    /// Total tokens the job may use before it is paused.
+    pub token_budget: Option<u64>,
+    /// Cost in millionths of a US dollar before the job is paused.
+    pub cost_budget_microusd: Option<i64>,
+    /// Seconds from the job's first start until it is paused.
+    pub deadline_s: Option<u64>,
+    /// Consecutive answers without a tool call: nudged up to here, then re-planned, at twice this the job fails.
+    pub turns_without_tool_call: u32,
+    /// Bounds for the same call with the same result.
+    pub repeated_calls: RepeatedCalls,
+    /// Turns without a closed todo, a changed file or a requirement before a re-planning is forced.
+    pub turns_without_progress: u32,
+}
+
+/// How often the same call may give the same result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RepeatedCalls {
+    /// From here the result carries a remark.
+    pub nudge: u32,
+    /// From here the call is refused.
+    pub refuse: u32,
+    /// From here the phase is given up and re-planned.
+    pub replan: u32,
+}
+
+/// What the engine must know of the model; the rest of `llm` is the adapter's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelSettings {
+    /// Name, as recorded in `llm_requests`.
+    pub model: String,
+    /// Answer cap, in tokens, sent with every request.
+    pub max_output_tokens: u32,
+    /// The model's window, in tokens.
+    pub context_window: u32,
+    /// Where the active todo list stands.
+    pub todo_list_position: TodoListPosition,
+    /// For the cost of a request.
+    pub prices: Prices,
+}
+
+/// Where layer 2 stands in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TodoListPosition {
+    /// As the last message, role `user`: nothing before it changes, so a provider's prefix cache keeps serving.
+    Last,
+    /// Directly after the system prompt, role `system`, for models that want it there.
+    AfterSystem,
+}
+
+/// US dollars per million tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Prices {
+    /// Uncached prompt tokens.
+    pub input: f64,
+    /// Prompt tokens the provider served from its cache.
+    pub cached_input: f64,
+    /// Completion tokens.
+    pub output: f64,
+}
+
+impl Prices {
+    /// Cost of one request in millionths of a US dollar, rounded to the nearest.
+    pub fn cost_microusd(&self, usage: &crate::outcome::Usage) -> i64 {
+        let cached = usage.cached_tokens.min(usage.prompt_tokens);
+        let fresh = usage.prompt_tokens - cached;
+        // Dollars per million tokens and millionths of a dollar per token are the same number.
+        let cost = f64::from(fresh) * self.input
+            + f64::from(cached) * self.cached_input
+            + f64::from(usage.completion_tokens) * self.output;
+        cost.round() as i64
+    }
+}
+
+/// Who has the last word on completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Autonomy {
+    /// `job_complete` ends the job.
+    Full,
+    /// `job_complete` puts the job into `review` for a person.
+    Review,
+}
+
+impl Settings {
+    /// The tools bound in a phase, in the fixed order.
+    pub fn bound(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
+        self.tools.iter().filter(move |tool| tool.phases.contains(kind))
+    }
+}

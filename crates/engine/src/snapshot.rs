@@ -1,0 +1,114 @@
+//! The rows a run is rebuilt from.
+
+use crate::{Feedback, Message, Settings, Source, State, Todo, is_placeholder};
+use chrono::{DateTime, Utc};
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// Everything [`crate::Run::load`] needs. Built from the rows of one job by the store.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// The job as the user wrote it.
+    pub job: JobFacts,
+    /// The resolved configuration.
+    pub settings: Settings,
+    /// The last checkpoint; none for a job that never took a step.
+    pub state: Option<State>,
+    /// The messages of the checkpoint's [`crate::ContextWindow`], ascending by `seq`. More do no harm.
+    pub messages: Vec<Message>,
+    /// Todos of the current phase, by position.
+    pub todos: Vec<Todo>,
+    /// Todos written ahead for the next phase, by position.
+    pub staged_todos: Vec<Todo>,
+    /// Index of the workspace.
+    pub files: FileIndex,
+    /// Texts of the memory files, as far as they exist.
+    pub memory: Memory,
+    /// The job's documents.
+    pub sources: Vec<Source>,
+    /// Requirements recorded so far.
+    pub requirements: i64,
+    /// Feedback that no step has taken in yet, oldest first.
+    pub feedback: Vec<Feedback>,
+    /// Whether the attempt before this one ended without releasing the job: calls that were in flight then have an
+    /// unknown outcome.
+    pub interrupted: bool,
+}
+
+/// The user's row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobFacts {
+    /// `jobs.id`.
+    pub id: Uuid,
+    /// `jobs.job_type`.
+    pub job_type: String,
+    /// `jobs.prompt`.
+    pub prompt: String,
+    /// Last committed step.
+    pub step: i64,
+    /// `jobs.started_at`, or now for a job that starts.
+    pub started_at: DateTime<Utc>,
+}
+
+/// The workspace's files by path, without their content.
+pub type FileIndex = BTreeMap<String, FileFacts>;
+
+/// What decisions need to know of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileFacts {
+    /// Bytes.
+    pub size: u64,
+    /// Whether its content is no real content (see [`is_placeholder`]); stored with the file, so that no decision
+    /// needs to read it again.
+    pub placeholder: bool,
+}
+
+impl FileFacts {
+    /// The facts of some content.
+    pub fn of(content: &[u8]) -> Self {
+        Self { size: content.len() as u64, placeholder: is_placeholder(content) }
+    }
+}
+
+/// The files that are memory: part of prompts and openings, so kept at hand.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct Memory {
+    /// `workspace.md`.
+    pub workspace: String,
+    /// `main_plan.md`.
+    pub main_plan: String,
+    /// `workspace_summary.md`.
+    pub summary: String,
+}
+
+impl Memory {
+    /// The paths of the memory files.
+    pub const PATHS: [&'static str; 3] = ["workspace.md", "main_plan.md", "workspace_summary.md"];
+
+    /// The text of a memory file, by path.
+    pub fn get_mut(&mut self, path: &str) -> Option<&mut String> {
+        match path {
+            "workspace.md" => Some(&mut self.workspace),
+            "main_plan.md" => Some(&mut self.main_plan),
+            "workspace_summary.md" => Some(&mut self.summary),
+            _ => None,
+        }
+    }
+}
+
+/// Progress columns of the job row, kept current with every step.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Progress {
+    /// The phase counter.
+    pub phase_number: i32,
+    /// `strategic` or `tactical`; none before the first phase.
+    pub phase: Option<crate::PhaseKind>,
+    /// Its name.
+    pub phase_name: Option<String>,
+    /// Closed todos of the phase.
+    pub todos_done: i32,
+    /// All todos of the phase.
+    pub todos_total: i32,
+    /// Text of the current todo.
+    pub current_todo: Option<String>,
+}

@@ -1,0 +1,184 @@
+//! The checkpoint: what of a run is neither message, todo nor file. Small, and written whole with every step; its
+//! size does not depend on how long the job has run.
+
+use crate::{Opening, PhaseKind};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::VecDeque;
+
+/// Version of the stored form. A worker reads its own and older ones.
+pub const STATE_VERSION: u32 = 1;
+
+/// Everything the engine must remember between steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// [`STATE_VERSION`] of the writer.
+    pub version: u32,
+    /// What is being waited for.
+    pub stage: Stage,
+    /// The current phase.
+    pub phase: PhaseState,
+    /// Which messages the model sees.
+    pub context: ContextWindow,
+    /// The `seq` of the next message.
+    pub next_seq: i64,
+    /// Name and purpose of the phase whose todos have been written ahead, if any.
+    pub staged: Option<StagedPhase>,
+    /// Counters of the guardrails.
+    pub guards: Guards,
+    /// Consecutive failures of the model call at hand.
+    pub retry: Retry,
+    /// Sums over all requests.
+    pub totals: Totals,
+    /// When the job first started; limits count from here, not from its insertion (lesson 97).
+    pub started_at: DateTime<Utc>,
+}
+
+/// What the run waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "at", rename_all = "snake_case")]
+pub enum Stage {
+    /// The job's documents.
+    Intake,
+    /// The model's answer to the next turn.
+    Model,
+    /// The results of the calls in this message.
+    Tools {
+        /// `seq` of the assistant message with the calls.
+        message_seq: i64,
+    },
+    /// The summary of the conversation up to (not including) this message.
+    Summary {
+        /// First message that stays as it is.
+        keep_from: i64,
+    },
+    /// A person's word on the finished work (`autonomy: review`).
+    Review {
+        /// The arguments of `job_complete`.
+        result: Value,
+    },
+}
+
+/// The current phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseState {
+    /// The job's one phase counter, from 1; 0 before the first phase.
+    pub number: i32,
+    /// Strategic or tactical.
+    pub kind: PhaseKind,
+    /// Its name.
+    pub name: String,
+    /// Why it was opened.
+    pub opening: Opening,
+    /// How many tactical phases there have been, this one included.
+    pub tactical: i32,
+}
+
+/// The part of the history that the model sees: the system message, the summary if any, then everything from
+/// `tail_from` on that is neither.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct ContextWindow {
+    /// `seq` of the system message.
+    pub system_seq: i64,
+    /// `seq` of the summary of earlier work.
+    pub summary_seq: Option<i64>,
+    /// Feedback from before the tail: kept word for word.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<i64>,
+    /// First `seq` of the conversation shown.
+    pub tail_from: i64,
+    /// Prompt tokens of the last request by the provider's count, and the `seq` up to which they cover the
+    /// conversation: the anchor of the estimate.
+    pub anchor: Option<Anchor>,
+}
+
+/// The provider's last word on the size of the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// Tokens of prompt and answer.
+    pub tokens: u32,
+    /// Last message they cover.
+    pub seq: i64,
+}
+
+/// A phase written ahead by `todo_write`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StagedPhase {
+    /// Its name.
+    pub phase: String,
+    /// What it is for.
+    pub description: String,
+}
+
+/// Counters of the guardrails; all are reset by what they wait for.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Guards {
+    /// Consecutive answers without a tool call.
+    pub silent_turns: u32,
+    /// Consecutive answers cut by the cap.
+    pub truncated_turns: u32,
+    /// Turns since a todo was closed, a file changed or a requirement was recorded.
+    pub idle_turns: u32,
+    /// Re-plannings forced in a row without a closed todo in between.
+    pub forced_replans: u32,
+    /// Compactions without a turn in between.
+    pub compactions_in_row: u32,
+    /// The latest distinct calls, oldest first. Bounded by [`crate::guard::REMEMBERED_CALLS`].
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub repeats: VecDeque<Repeat>,
+}
+
+/// A call and how often in a row it gave the same result: fingerprint of the call, fingerprint of the result, count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeat(pub u32, pub u32, pub u32);
+
+/// Consecutive failures of one model call.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Retry {
+    /// How many.
+    pub failures: u32,
+    /// When the first of them was.
+    pub since: Option<DateTime<Utc>>,
+    /// The first error's sentence; kept beside the last.
+    pub first_error: Option<String>,
+    /// The last error's sentence.
+    pub last_error: Option<String>,
+    /// Not before this moment.
+    pub not_before: Option<DateTime<Utc>>,
+}
+
+/// Sums over all requests of the job, failed ones included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Totals {
+    /// Model requests.
+    pub requests: i64,
+    /// Prompt and completion tokens.
+    pub tokens: i64,
+    /// Cached prompt tokens.
+    pub cached_tokens: i64,
+    /// Millionths of a US dollar.
+    pub cost_microusd: i64,
+}
+
+/// The state of a job that never took a step.
+pub(crate) fn initial(started_at: DateTime<Utc>) -> State {
+    State {
+        version: STATE_VERSION,
+        stage: Stage::Intake,
+        phase: PhaseState {
+            number: 0,
+            kind: PhaseKind::Strategic,
+            name: String::new(),
+            opening: Opening::Initial,
+            tactical: 0,
+        },
+        context: ContextWindow::default(),
+        next_seq: 1,
+        staged: None,
+        guards: Guards::default(),
+        retry: Retry::default(),
+        totals: Totals::default(),
+        started_at,
+    }
+}

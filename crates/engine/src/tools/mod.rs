@@ -1,0 +1,55 @@
+//! The tools that decide something about the job itself: todos, plan, memory, completion. Pure functions over the run;
+//! one file a family, specification beside behaviour.
+
+mod arguments;
+mod job_complete;
+mod memory;
+mod plan;
+mod rewind;
+mod todo_complete;
+mod todo_write;
+
+use crate::{Run, ToolSpec, apply::Consequence};
+use serde_json::{Map, Value};
+
+/// What a tool tells the model: a result, or why it refused.
+pub(crate) type Answer = Result<String, String>;
+
+/// The specifications of the engine's own tools, in the fixed order of the request.
+pub fn specs() -> Vec<ToolSpec> {
+    [
+        todo_complete::specs(),
+        todo_write::specs(),
+        rewind::specs(),
+        plan::specs(),
+        memory::specs(),
+        job_complete::specs(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Whether a tool only asks if something may end: a refused one has done nothing.
+pub(crate) fn is_gate(name: &str) -> bool {
+    matches!(name, "todo_complete" | "complete_task" | "job_complete")
+}
+
+/// Carries out one of the engine's own tools.
+pub(crate) fn run(run: &mut Run, name: &str, arguments: &Map<String, Value>, consequence: &mut Consequence) -> Answer {
+    match name {
+        "todo_complete" | "complete_task" => todo_complete::complete(run, arguments, consequence),
+        "get_progress" => Ok(todo_complete::progress(run)),
+        "todo_write" => todo_write::write(run, arguments),
+        "add_task" => todo_write::add(run, arguments),
+        "todo_rewind" => rewind::rewind(arguments, consequence),
+        "archive_and_reset" => Ok(rewind::reset(run, consequence)),
+        "write_plan" => plan::write(run, arguments),
+        "read_plan" => Ok(plan::read(run)),
+        "generate_workspace_summary" => Ok(memory::generate_summary(run)),
+        "add_note" => memory::add(run, arguments, memory::Section::Notes),
+        "add_accomplishment" => memory::add(run, arguments, memory::Section::Accomplishments),
+        "job_complete" => job_complete::complete(run, arguments, consequence),
+        other => Err(format!("{other} cannot be carried out by this worker; it was configured, but is not built in.")),
+    }
+}

@@ -1,0 +1,182 @@
+//! Writing the todos of the next phase. They are rows at once, with the phase they belong to (lesson 107), and
+//! `todos.yaml` is their view.
+
+use super::{Answer, arguments};
+use crate::{
+    Change, FileWrite, Handler, Phases, PlannedTodo, Product, Replay, Run, Todo, TodoPlan, ToolSpec,
+    state::StagedPhase, yaml,
+};
+use serde_json::{Map, Value, json};
+
+/// Longest text of a todo, in characters: it is shown on one line of every request.
+const MAX_CONTENT: usize = 500;
+
+pub(super) fn specs() -> Vec<ToolSpec> {
+    vec![
+        ToolSpec {
+            name: "todo_write",
+            phases: Phases::Strategic,
+            description: "Write the todo list of the next phase (todos.yaml); replaces one written before.".into(),
+            parameters: json!({"type": "object", "properties": {
+                "phase": {"type": "string", "description": "Name of the phase."},
+                "description": {"type": "string", "description": "What the phase is for."},
+                "todos": {"type": "array", "items": {"type": "object", "properties": {
+                    "id": {"type": "integer"}, "content": {"type": "string"}}, "required": ["id", "content"]}}},
+                "required": ["phase", "description", "todos"], "additionalProperties": false}),
+            documentation: "Each todo is one piece of work that can be finished and checked; say in its text when it \
+                            is done. Ids are unique numbers; the order of the list is the order of work.\n\nExample: \
+                            `{\"phase\": \"Requirement extraction\", \"description\": \"Record every normative \
+                            sentence of sections 1 to 6\", \"todos\": [{\"id\": 1, \"content\": \"Process section \
+                            1-3: requirements recorded with page and quote\"}, …]}`"
+                .into(),
+            handler: Handler::Engine,
+            replay: Replay::Safe,
+        },
+        ToolSpec {
+            name: "add_task",
+            phases: Phases::Strategic,
+            description: "Add one todo to the list being written for the next phase.".into(),
+            parameters: json!({"type": "object", "properties": {
+                "content": {"type": "string"},
+                "after": {"type": "integer", "description": "Id after which it goes; at the end if left out."}},
+                "required": ["content"], "additionalProperties": false}),
+            documentation: "Adds a todo to `todos.yaml` as it is being written. Ids after it move up by one.\n\n\
+                            Examples: `{\"content\": \"Check all citations\"}` · `{\"content\": \"Process annex A\", \
+                            \"after\": 3}`"
+                .into(),
+            handler: Handler::Engine,
+            replay: Replay::Safe,
+        },
+    ]
+}
+
+pub(super) fn write(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
+    let plan = TodoPlan {
+        phase: arguments::text(arguments, "phase", "Requirement extraction")?,
+        description: arguments::optional_text(arguments, "description")?.unwrap_or_default(),
+        todos: read_todos(arguments.get("todos"))?,
+    };
+    check(run, &plan)?;
+    let text = format!(
+        "todos.yaml written: phase '{}' with {} todos. It begins when the todos of this phase are complete.",
+        plan.phase,
+        plan.todos.len()
+    );
+    stage(run, plan);
+    Ok(text)
+}
+
+pub(super) fn add(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
+    let content = arguments::text(arguments, "content", "Check all citations")?;
+    let after = arguments::optional_number(arguments, "after")?;
+    let mut plan = staged(run);
+    let most = run.settings.phases.max_todos;
+    if plan.todos.len() >= most {
+        return Err(format!("the list has {most} todos already, the most a phase may have; merge some of them."));
+    }
+    let at = match after {
+        None => plan.todos.len(),
+        Some(id) => plan.todos.iter().position(|todo| todo.id == id).map(|at| at + 1).ok_or_else(|| {
+            format!("there is no todo {id} in the list being written; it has {} todos.", plan.todos.len())
+        })?,
+    };
+    check_content(&content, at + 1)?;
+    plan.todos.insert(at, PlannedTodo { id: 0, content });
+    renumber(&mut plan.todos);
+    let text = format!("Todo {} added; the list has {} todos now.", at + 1, plan.todos.len());
+    stage(run, plan);
+    Ok(text)
+}
+
+/// The list written so far, or a new one named after the next phase of the plan.
+fn staged(run: &Run) -> TodoPlan {
+    let (phase, description) = match &run.state.staged {
+        Some(staged) => (staged.phase.clone(), staged.description.clone()),
+        None => (next_planned_name(run), String::new()),
+    };
+    let todos = run
+        .staged_todos
+        .iter()
+        .map(|todo| PlannedTodo { id: i64::from(todo.position), content: todo.content.clone() })
+        .collect();
+    TodoPlan { phase, description, todos }
+}
+
+fn next_planned_name(run: &Run) -> String {
+    let planned = crate::plan::read_plan(&run.memory.main_plan);
+    let next = usize::try_from(run.state.phase.tactical).unwrap_or(0);
+    planned.get(next).map_or_else(|| format!("Phase {}", next + 1), |phase| phase.name.clone())
+}
+
+fn read_todos(value: Option<&Value>) -> Result<Vec<PlannedTodo>, String> {
+    let Some(Value::Array(items)) = value else {
+        return Err("argument 'todos' is missing: expected a list such as [{\"id\": 1, \"content\": \"Process section 1-3\"}].".into());
+    };
+    items.iter().enumerate().map(|(at, item)| read_todo(at, item)).collect()
+}
+
+fn read_todo(at: usize, item: &Value) -> Result<PlannedTodo, String> {
+    let place = at + 1;
+    match item {
+        Value::String(content) => Ok(PlannedTodo { id: place as i64, content: content.trim().to_string() }),
+        Value::Object(map) => {
+            let id = match map.get("id") {
+                None | Some(Value::Null) => place as i64,
+                Some(id) => arguments::number(id).ok_or_else(|| format!("todo {place}: its id must be a whole number."))?,
+            };
+            let content = arguments::text(map, "content", "Process section 1-3").map_err(|why| format!("todo {place}: {why}"))?;
+            Ok(PlannedTodo { id, content })
+        }
+        other => Err(format!("todo {place} must be an object with id and content, not {}.", arguments::kind(other))),
+    }
+}
+
+fn check(run: &Run, plan: &TodoPlan) -> Result<(), String> {
+    let (fewest, most) = (run.settings.phases.min_todos, run.settings.phases.max_todos);
+    let count = plan.todos.len();
+    if count < fewest {
+        return Err(format!(
+            "todos.yaml not written: {count} todos, but a phase has {fewest} to {most}. Divide the work of the phase \
+             into smaller checkable steps, or join it with the next phase."
+        ));
+    }
+    if count > most {
+        return Err(format!(
+            "todos.yaml not written: {count} todos, but a phase has {fewest} to {most}. Write the first {most} now and \
+             leave the rest to the next phase."
+        ));
+    }
+    for (at, todo) in plan.todos.iter().enumerate() {
+        check_content(&todo.content, at + 1)?;
+        if let Some(first) = plan.todos[..at].iter().position(|other| other.id == todo.id) {
+            return Err(format!("todos.yaml not written: todos {} and {} have the same id {}.", first + 1, at + 1, todo.id));
+        }
+    }
+    Ok(())
+}
+
+fn check_content(content: &str, place: usize) -> Result<(), String> {
+    if content.is_empty() {
+        return Err(format!("todo {place} is empty: expected a text such as \"Process section 1-3\"."));
+    }
+    let length = content.chars().count();
+    if length > MAX_CONTENT {
+        return Err(format!("todo {place} is {length} characters long, at most {MAX_CONTENT} are allowed; put details into a file and name it."));
+    }
+    Ok(())
+}
+
+fn renumber(todos: &mut [PlannedTodo]) {
+    for (at, todo) in todos.iter_mut().enumerate() {
+        todo.id = at as i64 + 1;
+    }
+}
+
+fn stage(run: &mut Run, plan: TodoPlan) {
+    run.produce(Product::WriteFile(FileWrite::text("todos.yaml", yaml::todo_plan(&plan))));
+    let todos: Vec<Todo> =
+        plan.todos.iter().enumerate().map(|(at, todo)| Todo::pending(at as i32 + 1, todo.content.clone())).collect();
+    run.pending.push(Change::TodosPut { phase_number: run.state.phase.number + 1, todos: todos.clone() });
+    run.staged_todos = todos;
+    run.state.staged = Some(StagedPhase { phase: plan.phase, description: plan.description });
+}

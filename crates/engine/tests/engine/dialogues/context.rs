@@ -1,0 +1,275 @@
+//! The context stays in bounds: evict, clear, summarize, cut, and never part a call from its result.
+
+use crate::kit::{Dialogue, change, intake, says, settings};
+use plumbline_engine::{CLEARED_NOTE, Effect, FailureClass, HistoryAtBoundary, Leave, Purpose, Role, Settings, Stage};
+use serde_json::{Value, json};
+
+/// A context of 4,000 tokens, counted by the provider.
+fn small(threshold: u32) -> Settings {
+    Dialogue::with(|settings| settings.limits.context_threshold_tokens = threshold)
+}
+
+/// A working job with files of about 500 tokens each.
+fn reader(settings: Settings) -> Dialogue {
+    let mut dialogue = Dialogue::working(settings, 1);
+    for n in 0..20 {
+        let content = format!("Page {n}: {}", "invoices must be kept. ".repeat(87));
+        dialogue.toy.files.insert(format!("page_{n}.md"), content.into_bytes());
+    }
+    dialogue.resume(|_| {});
+    dialogue.counts = true;
+    dialogue
+}
+
+fn read(dialogue: &mut Dialogue, n: usize) {
+    dialogue.call("read_file", json!({"path": format!("page_{n}.md")}));
+}
+
+fn purpose(dialogue: &Dialogue) -> Purpose {
+    match dialogue.run.next() {
+        Effect::CallModel(request) => request.purpose,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Long notes between short calls: nothing to clear, only to summarize.
+fn talker(settings: Settings) -> Dialogue {
+    let mut dialogue = Dialogue::working(settings, 1);
+    dialogue.counts = true;
+    dialogue
+}
+
+fn talk(dialogue: &mut Dialogue, n: usize) {
+    let thoughts = format!("Thought {n}: {}", "the policy says more on this. ".repeat(80));
+    dialogue.reply(crate::kit::reply(&thoughts, vec![crate::kit::call("get_progress", &json!({"n": n}))]));
+}
+
+fn talk_until_full(dialogue: &mut Dialogue) {
+    for n in 0..50 {
+        talk(dialogue, n);
+        if matches!(dialogue.run.state().stage, Stage::Summary { .. }) {
+            return;
+        }
+    }
+    panic!("the context never filled up");
+}
+
+#[test]
+fn a_large_result_goes_to_a_file_and_the_model_gets_head_tail_and_path() {
+    let mut dialogue = reader(Dialogue::with(|settings| settings.limits.max_tool_result_tokens = 100));
+    read(&mut dialogue, 3);
+    let request = dialogue.request();
+    let (id, shown) = (request[2].calls[0].id.clone(), &request[3].text);
+    assert!(shown.starts_with("Page 3: invoices"), "{shown}");
+    assert!(shown.contains(&format!("the whole result is in tool_results/{id}.md")), "{shown}");
+    assert!(shown.len() < 300, "{} bytes are shown", shown.len());
+    let whole = dialogue.toy.file(&format!("tool_results/{id}.md"));
+    assert_eq!(whole, dialogue.toy.file("page_3.md"));
+    assert!(shown.ends_with(&whole[whole.len() - 50..]), "{shown}");
+}
+
+#[test]
+fn a_large_result_is_cut_between_characters() {
+    let mut dialogue = reader(Dialogue::with(|settings| settings.limits.max_tool_result_tokens = 101));
+    dialogue.toy.files.insert("umlauts.md".into(), "äöü€😀".repeat(100).into_bytes());
+    dialogue.resume(|_| {});
+    let shown = dialogue.call("read_file", json!({"path": "umlauts.md"}));
+    assert!(shown.contains("1300 bytes in all"), "{shown}");
+}
+
+#[test]
+fn old_results_are_cleared_first_in_one_batch() {
+    let mut dialogue = reader(small(4000));
+    let mut cleared = 0;
+    for n in 0..7 {
+        read(&mut dialogue, n);
+        let request = dialogue.request();
+        let now = request.iter().filter(|line| line.text == CLEARED_NOTE).count();
+        if now > cleared {
+            assert!(cleared == 0 && now >= 3, "one batch of many: {now} after {cleared}");
+            let kept: Vec<bool> =
+                request.iter().filter(|line| line.answers.is_some()).map(|line| line.text != CLEARED_NOTE).collect();
+            assert_eq!(kept[kept.len() - 2..], [true, true], "the recent ones stay");
+            cleared = now;
+        }
+        assert_eq!(purpose(&dialogue), Purpose::Tactical, "clearing was enough");
+        assert!(dialogue.request_tokens() <= 4000, "{} tokens", dialogue.request_tokens());
+    }
+    assert!(cleared > 0, "the context filled up");
+}
+
+#[test]
+fn a_full_conversation_is_summarized() {
+    let mut dialogue = talker(small(4000));
+    dialogue.feedback("Mind annex B.");
+    talk_until_full(&mut dialogue);
+    assert_eq!(purpose(&dialogue), Purpose::Summary);
+    let asked = dialogue.request();
+    assert_eq!(asked[asked.len() - 1].text, "Summarize the conversation.");
+    dialogue.says("Three requirements were found on pages 1 to 4.");
+    let request = dialogue.request();
+    assert_eq!(request[0].role, Role::System);
+    let summary = &request[1].text;
+    assert!(
+        summary.starts_with("Summary of earlier work\n\nThree requirements were found on pages 1 to 4."),
+        "{summary}"
+    );
+    assert!(summary.contains("### main_plan.md"), "documents and plan are put in again: {summary}");
+    assert_eq!(request[2].text, "Feedback from the user:\n\nMind annex B.", "the user's words stay word for word");
+    assert!(request[3].text.starts_with("Thought"), "the last turns stay: {}", request[3].text);
+    assert!(dialogue.request_tokens() < 4000, "{} tokens", dialogue.request_tokens());
+    let all = dialogue.toy.messages.iter().filter(|message| message.content.starts_with("Thought")).count();
+    assert!(all >= 4, "the rows keep everything: {all}");
+}
+
+#[test]
+fn a_summary_follows_a_summary() {
+    let mut dialogue = talker(small(4000));
+    for round in ["First", "Second"] {
+        talk_until_full(&mut dialogue);
+        dialogue.says(&format!("{round} summary."));
+        assert!(dialogue.request()[1].text.contains(&format!("{round} summary.")));
+    }
+    let summaries = dialogue.request().iter().filter(|line| line.text.contains("summary.")).count();
+    assert_eq!(summaries, 1, "the second stands for the first");
+}
+
+#[test]
+fn a_summary_that_does_not_shrink_or_says_nothing_is_not_used() {
+    for useless in ["".to_string(), "blah ".repeat(4000)] {
+        let mut dialogue = talker(small(4000));
+        talk_until_full(&mut dialogue);
+        dialogue.says(&useless);
+        let request = dialogue.request();
+        assert!(request[1].text.contains("was cut because the context was full"), "{}", request[1].text);
+        assert!(dialogue.request_tokens() < 4000, "{} tokens", dialogue.request_tokens());
+    }
+}
+
+#[test]
+fn a_summary_that_fails_leads_to_the_cut() {
+    for class in [FailureClass::ContextTooLong, FailureClass::Permanent, FailureClass::Refused] {
+        let mut dialogue = talker(small(4000));
+        talk_until_full(&mut dialogue);
+        dialogue.fails(class);
+        assert_eq!(purpose(&dialogue), Purpose::Tactical, "{class:?}");
+        assert!(dialogue.request()[1].text.contains("was cut because the context was full"), "{class:?}");
+    }
+}
+
+#[test]
+fn a_summary_waits_out_an_outage() {
+    let mut dialogue = talker(small(4000));
+    talk_until_full(&mut dialogue);
+    dialogue.fails(FailureClass::Transient);
+    dialogue.wake();
+    assert_eq!(purpose(&dialogue), Purpose::Summary);
+}
+
+#[test]
+fn a_request_that_the_provider_finds_too_long_is_summarized_then_cut_then_given_up() {
+    let mut dialogue = talker(settings());
+    for n in 0..6 {
+        talk(&mut dialogue, n);
+    }
+    dialogue.fails(FailureClass::ContextTooLong);
+    assert_eq!(purpose(&dialogue), Purpose::Summary);
+    dialogue.fails(FailureClass::ContextTooLong);
+    assert_eq!(purpose(&dialogue), Purpose::Tactical);
+    assert!(dialogue.request()[1].text.contains("was cut because the context was full"));
+    dialogue.fails(FailureClass::ContextTooLong);
+    for _ in 0..3 {
+        if dialogue.run.left().is_some() {
+            break;
+        }
+        dialogue.fails(FailureClass::ContextTooLong);
+    }
+    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    assert_eq!(error.details["class"], "context_too_long");
+}
+
+#[test]
+fn old_results_are_cleared_before_a_refused_request_is_summarized() {
+    let mut dialogue = reader(small(6000));
+    for n in 0..7 {
+        read(&mut dialogue, n);
+    }
+    let changes: Vec<String> = dialogue.fails(FailureClass::ContextTooLong).iter().map(change).collect();
+    assert!(changes.iter().any(|line| line.starts_with("results cleared")), "{changes:?}");
+    assert_eq!(purpose(&dialogue), Purpose::Tactical);
+}
+
+#[test]
+fn reset_begins_each_phase_with_a_fresh_conversation() {
+    let mut dialogue = Dialogue::working(settings(), 2);
+    let request = dialogue.request();
+    assert_eq!(request.len(), 3, "system, opening, todo list");
+    assert!(request[0].text.starts_with("You work."), "{}", request[0].text);
+    dialogue.finish_phase();
+    assert_eq!(dialogue.request().len(), 3);
+    assert!(dialogue.request()[0].text.starts_with("You plan."));
+}
+
+#[test]
+fn compact_goes_on_with_the_conversation_under_the_new_system_prompt() {
+    let compact = Dialogue::with(|settings| settings.phases.history_at_boundary = HistoryAtBoundary::Compact);
+    let mut dialogue = Dialogue::working(compact, 2);
+    let request = dialogue.request();
+    assert!(request[0].text.starts_with("You work."), "{}", request[0].text);
+    assert!(request[1].text.starts_with("Phase 1 (strategic) begins"), "{}", request[1].text);
+    assert!(request[request.len() - 2].text.starts_with("Phase 2 (tactical) begins"));
+    dialogue.finish_phase();
+    assert!(dialogue.request()[1].text.starts_with("Phase 1 (strategic) begins"));
+}
+
+#[test]
+fn compact_is_kept_in_bounds_by_the_threshold() {
+    let mut dialogue = Dialogue::begun(Dialogue::with(|settings| {
+        settings.phases.history_at_boundary = HistoryAtBoundary::Compact;
+        settings.limits.context_threshold_tokens = 3000;
+    }));
+    dialogue.counts = true;
+    dialogue.write_plan(30);
+    let mut summaries = 0;
+    for _ in 0..200 {
+        if purpose(&dialogue) == Purpose::Summary {
+            summaries += 1;
+            dialogue.says("The phases so far went well.");
+            continue;
+        }
+        assert!(dialogue.request_tokens() < 3300, "{} tokens", dialogue.request_tokens());
+        let staged = dialogue.run.state().staged.is_some();
+        match (dialogue.run.progress().phase, staged) {
+            (Some(plumbline_engine::PhaseKind::Strategic), false) => {
+                let todos: Vec<Value> = (0..5).map(|n| json!(format!("Process the next section, part {n}"))).collect();
+                dialogue.call("todo_write", json!({"phase": "Next", "todos": todos}));
+            }
+            _ => {
+                dialogue.call("todo_complete", json!({}));
+            }
+        }
+    }
+    assert!(summaries >= 2, "{summaries} summaries");
+}
+
+#[test]
+fn the_system_prompt_shows_workspace_md_as_it_stood_when_the_phase_began() {
+    let mut dialogue = Dialogue::begun(settings());
+    dialogue.call("add_note", json!({"text": "'record' is defined in section 4"}));
+    assert!(dialogue.request()[0].text.ends_with("## workspace.md\n\n(empty)\n"), "{}", dialogue.request()[0].text);
+    dialogue.open_tactical();
+    let system = &dialogue.request()[0].text;
+    assert!(system.ends_with("## workspace.md\n\n## Notes\n\n- 'record' is defined in section 4\n"), "{system}");
+    assert!(system.contains("Today is 2026-01-01."), "{system}");
+}
+
+#[test]
+fn an_absurd_count_of_the_provider_does_no_harm() {
+    let mut dialogue = Dialogue::new(settings());
+    dialogue.apply(intake());
+    let mut absurd = says("Hm.");
+    absurd.record.prompt_tokens = u32::MAX;
+    absurd.record.completion_tokens = u32::MAX;
+    dialogue.reply(absurd);
+    assert!(matches!(dialogue.run.next(), Effect::CallModel(_)), "{:?}", dialogue.run.next());
+}

@@ -1,0 +1,162 @@
+//! Failed model calls: wait, park, pause, or give up. Decided here and nowhere else.
+
+use crate::kit::{Dialogue, check, failure, intake_of, settings};
+use chrono::TimeDelta;
+use plumbline_engine::{Effect, Failure, FailureClass, Leave, Outcome};
+use serde_json::json;
+
+fn parked_for(dialogue: &Dialogue) -> i64 {
+    match dialogue.left() {
+        Leave::Parked { until, .. } => (*until - dialogue.now).num_seconds(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_outage_waits_in_place_then_parks() {
+    let script = "
+        take in
+        fail transient
+        wake
+        fail overloaded
+        wake
+        fail transient
+        wake
+        fail transient
+        resume
+        fail transient
+        resume
+        say I am back.
+    ";
+    check("an_outage", settings(), script);
+}
+
+#[test]
+fn waits_double_and_are_spread() {
+    let mut dialogue = Dialogue::begun(settings());
+    for expected in [1, 2, 4] {
+        dialogue.fails(FailureClass::Transient);
+        assert_eq!(dialogue.wake(), expected);
+    }
+    let mut dialogue = Dialogue::begun(settings());
+    dialogue.apply(Outcome::ModelFailed(Failure { jitter: 0.0, ..failure(FailureClass::Transient) }));
+    let Effect::Wait { until } = dialogue.run.next() else { panic!("{:?}", dialogue.run.next()) };
+    assert_eq!((until - dialogue.now).num_milliseconds(), 500, "without luck half the time");
+}
+
+#[test]
+fn parking_grows_to_an_hour_and_ends_after_a_day() {
+    let mut dialogue = Dialogue::begun(settings());
+    for _ in 0..3 {
+        dialogue.fails(FailureClass::Transient);
+        dialogue.wake();
+    }
+    let mut parked = Vec::new();
+    for _ in 0..100 {
+        dialogue.fails(FailureClass::Transient);
+        if matches!(dialogue.left(), Leave::Failed(_)) {
+            break;
+        }
+        parked.push(parked_for(&dialogue));
+        dialogue.later(TimeDelta::seconds(parked[parked.len() - 1]));
+        dialogue.resume(|_| {});
+    }
+    assert_eq!(parked[..9], [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]);
+    let hours = parked.iter().sum::<i64>() / 3600;
+    assert_eq!(hours, 24, "{parked:?}");
+    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    assert_eq!(error.message, "the model call failed: the provider says Transient");
+    assert_eq!(error.details["attempts"], parked.len() + 4);
+    assert_eq!(error.details["stage"], "model");
+}
+
+#[test]
+fn the_providers_wish_is_honoured_in_place_or_parked() {
+    let mut dialogue = Dialogue::begun(settings());
+    dialogue.fails_for(FailureClass::RateLimited, 15);
+    assert_eq!(dialogue.wake(), 15);
+    dialogue.fails_for(FailureClass::RateLimited, 600);
+    assert_eq!(parked_for(&dialogue), 600);
+    assert_eq!(dialogue.reason(), "model unavailable: the provider says RateLimited");
+}
+
+#[test]
+fn an_answer_ends_the_count() {
+    let mut dialogue = Dialogue::begun(settings());
+    for _ in 0..5 {
+        dialogue.fails(FailureClass::Transient);
+        assert_eq!(dialogue.wake(), 1);
+        dialogue.call("read_plan", json!({}));
+    }
+}
+
+#[test]
+fn quota_and_key_pause_at_once_and_a_resumed_job_begins_with_a_clean_count() {
+    for class in [FailureClass::Quota, FailureClass::Unauthorized] {
+        let mut dialogue = Dialogue::begun(settings());
+        let hint = Some("check the key in OPENAI_API_KEY".to_string());
+        dialogue.apply(Outcome::ModelFailed(Failure { hint, ..failure(class) }));
+        assert_eq!(dialogue.reason(), format!("the provider says {class:?}; check the key in OPENAI_API_KEY"));
+        assert!(matches!(dialogue.left(), Leave::Paused { .. }), "{:?}", dialogue.left());
+        dialogue.resume(|_| {});
+        dialogue.fails(FailureClass::Transient);
+        assert_eq!(dialogue.wake(), 1);
+    }
+}
+
+#[test]
+fn what_no_waiting_changes_fails_at_once() {
+    for class in [FailureClass::Permanent, FailureClass::Refused] {
+        let mut dialogue = Dialogue::begun(settings());
+        dialogue.fails(class);
+        let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+        assert_eq!(error.details["kind"], "model");
+        assert_eq!(error.details["last_error"], format!("the provider says {class:?}"));
+    }
+}
+
+#[test]
+fn the_first_error_is_kept_beside_the_last() {
+    let mut dialogue = Dialogue::begun(settings());
+    dialogue.fails(FailureClass::Transient);
+    dialogue.wake();
+    dialogue.fails(FailureClass::Permanent);
+    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    assert_eq!(error.details["first_error"], "the provider says Transient");
+    assert_eq!(error.details["last_error"], "the provider says Permanent");
+    assert_eq!(error.details["attempts"], 2);
+}
+
+#[test]
+fn answers_that_cannot_be_decoded_are_not_waited_for_a_day() {
+    let mut dialogue = Dialogue::begun(settings());
+    for _ in 0..3 {
+        dialogue.fails(FailureClass::Malformed);
+        dialogue.wake();
+    }
+    dialogue.fails(FailureClass::Malformed);
+    assert_eq!(parked_for(&dialogue), 30);
+    dialogue.resume(|_| {});
+    dialogue.fails(FailureClass::Malformed);
+    assert!(matches!(dialogue.left(), Leave::Failed(_)), "{:?}", dialogue.left());
+}
+
+#[test]
+fn each_failed_request_is_booked() {
+    let mut dialogue = Dialogue::begun(settings());
+    dialogue.fails(FailureClass::Transient);
+    assert_eq!(dialogue.toy.requests.len(), 1);
+    assert_eq!(dialogue.run.state().totals.requests, 1);
+    assert!(dialogue.toy.requests[0].error.is_some());
+}
+
+#[test]
+fn a_job_that_cannot_be_started_fails_with_the_reason_and_may_be_retried() {
+    let mut dialogue = Dialogue::new(settings());
+    dialogue.apply(Outcome::IntakeRefused { reason: "the document input/a.pdf does not exist.".into() });
+    assert_eq!(dialogue.reason(), "the document input/a.pdf does not exist.");
+    dialogue.resume(|_| {});
+    assert!(matches!(dialogue.run.next(), Effect::TakeIn));
+    dialogue.apply(intake_of(Vec::new()));
+    assert!(dialogue.request()[1].text.contains("### Documents\n\n(none)"), "{}", dialogue.request()[1].text);
+}

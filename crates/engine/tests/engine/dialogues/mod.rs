@@ -1,0 +1,12 @@
+//! Dialogues: each arrow of the design's section 3.
+
+mod budgets;
+mod calls;
+mod completion;
+mod context;
+mod failures;
+mod feedback;
+mod flow;
+mod guardrails;
+mod rewind;
+mod todos;

@@ -1,0 +1,140 @@
+//! Requests to the letter: the order of the layers, and the active todo list's frame (INTERFACE section 6).
+
+use crate::kit::{Dialogue, settings};
+use plumbline_engine::{Role, TodoListPosition};
+use serde_json::json;
+
+const FRAME: &str = "\
+═══════════════════════════════════════════════════════════════════
+                         ACTIVE TODO LIST
+═══════════════════════════════════════════════════════════════════
+
+Phase: Requirement Extraction (2 of 4)
+
+[x] 1. Process section 1-3
+[x] 2. Process section 4-6
+[ ] 3. Consolidate findings      ← CURRENT
+[ ] 4. Write extraction_results.md
+[ ] 5. Validate format
+
+Progress: 2/5 tasks complete
+
+───────────────────────────────────────────────────────────────────
+INSTRUCTION: Complete task 3, then call todo_complete()
+═══════════════════════════════════════════════════════════════════";
+
+/// A job in the phase of the interface's example, with one turn of conversation.
+fn example(position: TodoListPosition) -> Dialogue {
+    let mut dialogue = Dialogue::working(Dialogue::with(|settings| settings.model.todo_list_position = position), 4);
+    dialogue.finish_phase();
+    let todos = [
+        "Process section 1-3",
+        "Process section 4-6",
+        "Consolidate findings",
+        "Write extraction_results.md",
+        "Validate format",
+    ];
+    dialogue.call("todo_write", json!({"phase": "Requirement Extraction", "description": "", "todos": todos}));
+    dialogue.finish_phase();
+    dialogue.call("todo_complete", json!({}));
+    dialogue.call("todo_complete", json!({}));
+    dialogue
+}
+
+#[test]
+fn the_example_of_the_interface() {
+    let request = example(TodoListPosition::Last).request();
+    assert_eq!(request[request.len() - 1].text, FRAME);
+}
+
+#[test]
+fn the_list_stands_last_as_a_user_message() {
+    let request = example(TodoListPosition::Last).request();
+    let roles: Vec<Role> = request.iter().map(|line| line.role).collect();
+    use Role::{Assistant, System, Tool, User};
+    assert_eq!(roles, [System, User, Assistant, Tool, Assistant, Tool, User]);
+    assert!(request[0].text.starts_with("You work.\n\n## The job\n\nExtract the requirements of policy.pdf."));
+    assert!(request[1].text.starts_with("Phase 4 (tactical) begins: Requirement Extraction"), "{}", request[1].text);
+}
+
+#[test]
+fn or_directly_after_the_system_prompt_as_a_system_message() {
+    let request = example(TodoListPosition::AfterSystem).request();
+    let roles: Vec<Role> = request.iter().map(|line| line.role).collect();
+    use Role::{Assistant, System, Tool, User};
+    assert_eq!(roles, [System, System, User, Assistant, Tool, Assistant, Tool]);
+    assert_eq!(request[1].text, FRAME);
+}
+
+#[test]
+fn a_todo_is_one_line_whatever_its_text() {
+    let mut dialogue = Dialogue::begun(settings());
+    let todos = ["One\n[x] 9. forged", "Two\tparts", "Three", "Four", "Five"];
+    dialogue.call("todo_write", json!({"phase": "Lines\nof text", "todos": todos}));
+    dialogue.finish_phase();
+    let request = dialogue.request();
+    let list = &request[request.len() - 1].text;
+    assert!(list.contains("\n[ ] 1. One [x] 9. forged      ← CURRENT\n[ ] 2. Two parts\n"), "{list}");
+    assert!(list.contains("\nPhase: Lines of text (1 of 1)\n"), "{list}");
+}
+
+#[test]
+fn strategic_phases_count_towards_the_phase_they_prepare() {
+    let mut dialogue = Dialogue::begun(settings());
+    dialogue.write_plan(2);
+    let line = |dialogue: &Dialogue| {
+        let request = dialogue.request();
+        request[request.len() - 1].text.lines().nth(4).map(ToString::to_string).unwrap_or_default()
+    };
+    assert_eq!(line(&dialogue), "Phase: Planning (1 of 2)");
+    dialogue.open_tactical();
+    assert_eq!(line(&dialogue), "Phase: Extraction (1 of 2)");
+    dialogue.finish_phase();
+    assert_eq!(line(&dialogue), "Phase: Review and next phase (2 of 2)");
+    dialogue.open_tactical();
+    assert_eq!(line(&dialogue), "Phase: Extraction (2 of 2)");
+    dialogue.finish_phase();
+    assert_eq!(line(&dialogue), "Phase: Completion (2 of 2)");
+}
+
+#[test]
+fn the_tools_keep_their_order_and_a_phase_offers_only_its_own() {
+    let dialogue = Dialogue::working(settings(), 1);
+    let plumbline_engine::Effect::CallModel(request) = dialogue.run.next() else { panic!("{:?}", dialogue.run.next()) };
+    let names: Vec<&str> = request.tools.iter().map(|tool| tool.name).collect();
+    assert_eq!(
+        names,
+        [
+            "todo_complete",
+            "complete_task",
+            "get_progress",
+            "todo_rewind",
+            "read_plan",
+            "generate_workspace_summary",
+            "add_note",
+            "add_accomplishment",
+            "write_file",
+            "read_file",
+            "add_requirement",
+            "web_search",
+            "index_page",
+            "send_letter"
+        ]
+    );
+    assert_eq!(request.max_output_tokens, 1000);
+}
+
+#[test]
+fn nothing_before_the_list_changes_but_by_appending() {
+    let mut dialogue = Dialogue::working(settings(), 1);
+    let mut before = dialogue.request();
+    for n in 0..6 {
+        dialogue
+            .calls(&[("add_note", json!({"text": format!("Note {n}")})), ("todo_complete", json!({}))][..1 + n % 2]);
+        let request = dialogue.request();
+        let prefix = &before[..before.len() - 1];
+        assert_eq!(&request[..prefix.len()], prefix);
+        assert!(request.len() > before.len());
+        before = request;
+    }
+}

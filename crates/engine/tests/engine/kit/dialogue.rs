@@ -1,0 +1,282 @@
+//! A job in conversation: a live run, its toy rows, and the check that each can be made from the other.
+
+use super::{
+    call, count, executor::execute, failure, intake, lines, reply, request::Line, says, settings, toy::Toy, validate,
+};
+use chrono::{DateTime, TimeDelta, Utc};
+use plumbline_engine::{
+    Change, Effect, Failure, FailureClass, Feedback, Finish, Illegal, Leave, ModelRequest, Opening, Outcome, PhaseKind,
+    Reply, Run, Settings, ToolCall, ToolReturn,
+};
+use serde_json::{Value, json};
+
+/// When jobs of the tests start.
+pub(crate) fn start() -> DateTime<Utc> {
+    DateTime::from_timestamp(1_767_225_600, 0).expect("2026-01-01 is a valid moment")
+}
+
+/// A job that is being talked to.
+pub(crate) struct Dialogue {
+    pub(crate) toy: Toy,
+    pub(crate) run: Run,
+    /// The run as rebuilt after the last step: goes on beside the live one.
+    rebuilt: Run,
+    pub(crate) now: DateTime<Utc>,
+    /// Whether the provider counts the tokens of each request; else it reports the same small number each time.
+    pub(crate) counts: bool,
+}
+
+impl Dialogue {
+    /// A job that never took a step.
+    pub(crate) fn new(settings: Settings) -> Self {
+        let toy = Toy::new(settings);
+        Self { run: load(&toy), rebuilt: load(&toy), toy, now: start(), counts: false }
+    }
+
+    /// A job in its first phase.
+    pub(crate) fn begun(settings: Settings) -> Self {
+        let mut dialogue = Self::new(settings);
+        dialogue.apply(intake());
+        dialogue
+    }
+
+    /// A job in its first tactical phase, of five todos; its plan has so many phases.
+    pub(crate) fn working(settings: Settings, planned: usize) -> Self {
+        let mut dialogue = Self::begun(settings);
+        dialogue.write_plan(planned);
+        dialogue.open_tactical();
+        dialogue
+    }
+
+    /// The default settings, changed a little.
+    pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Settings {
+        let mut settings = settings();
+        change(&mut settings);
+        settings
+    }
+
+    /// Applies an outcome, commits, rebuilds, and requires both runs to be equal.
+    pub(crate) fn try_apply(&mut self, outcome: Outcome) -> Result<Vec<Change>, Illegal> {
+        let ends_interruption = !matches!(outcome, Outcome::FeedbackReceived(_));
+        let changes = self.run.apply(outcome.clone(), self.now)?;
+        assert_eq!(self.rebuilt.apply(outcome, self.now), Ok(changes.clone()), "the rebuilt run goes on differently");
+        if ends_interruption {
+            self.toy.interrupted = false;
+        }
+        self.toy.commit(&changes, self.run.state());
+        self.check_rebuilt();
+        Ok(changes)
+    }
+
+    fn check_rebuilt(&mut self) {
+        let rebuilt = load(&self.toy);
+        assert_eq!(rebuilt.state(), self.run.state());
+        assert_eq!(rebuilt.progress(), self.run.progress());
+        assert_eq!(rebuilt.todos(), self.run.todos());
+        assert_eq!(rebuilt.files(), self.run.files());
+        assert_eq!(rebuilt.sources(), self.run.sources());
+        // A job that left is not loaded until someone resumes it.
+        if self.run.left().is_some() {
+            return;
+        }
+        assert_eq!(seen(&rebuilt), seen(&self.run));
+        assert_eq!(rebuilt.feedback_waiting(), self.run.feedback_waiting());
+        if let Effect::CallModel(request) = self.run.next() {
+            validate(&request, &self.toy);
+        }
+        self.rebuilt = rebuilt;
+    }
+
+    /// Applies an outcome that must be legal.
+    pub(crate) fn apply(&mut self, outcome: Outcome) -> Vec<Change> {
+        self.try_apply(outcome).expect("the outcome is legal")
+    }
+
+    /// The model's answer, and its calls carried out.
+    pub(crate) fn reply(&mut self, mut reply: Reply) -> Vec<Change> {
+        if self.counts {
+            reply.record.prompt_tokens = self.request_tokens();
+        }
+        let mut changes = self.apply(Outcome::ModelReplied(reply));
+        changes.extend(self.run_tools());
+        changes
+    }
+
+    /// Carries the waiting calls out, if any.
+    pub(crate) fn run_tools(&mut self) -> Vec<Change> {
+        if !matches!(self.run.next(), Effect::RunTools { .. }) {
+            return Vec::new();
+        }
+        let returns = self.returns();
+        self.apply(Outcome::ToolsReturned(returns))
+    }
+
+    /// What the waiting calls give; each sees what those before it made.
+    pub(crate) fn returns(&self) -> Vec<ToolReturn> {
+        let Effect::RunTools { calls, .. } = self.run.next() else { panic!("no calls wait: {:?}", self.run.next()) };
+        let mut desk = self.toy.clone();
+        let mut returns = Vec::new();
+        for call in calls {
+            let given = execute(&desk, call);
+            given.products.iter().for_each(|product| desk.produce(product));
+            returns.push(given);
+        }
+        returns
+    }
+
+    /// One answer with these calls; the results as the model will read them.
+    pub(crate) fn calls(&mut self, calls: &[(&str, Value)]) -> Vec<String> {
+        let calls: Vec<ToolCall> = calls.iter().map(|(name, arguments)| call(name, arguments)).collect();
+        results(&self.reply(reply("", calls)))
+    }
+
+    /// One answer with one call; its result.
+    pub(crate) fn call(&mut self, name: &str, arguments: Value) -> String {
+        self.calls(&[(name, arguments)]).remove(0)
+    }
+
+    /// An answer without calls.
+    pub(crate) fn says(&mut self, text: &str) -> Vec<Change> {
+        self.reply(says(text))
+    }
+
+    /// An answer that ran into the cap, with a call in it.
+    pub(crate) fn cut_off(&mut self, name: &str, arguments: &Value) -> Vec<Change> {
+        self.reply(Reply { finish: Finish::Truncated, ..reply("", vec![call(name, arguments)]) })
+    }
+
+    /// The model call fails.
+    pub(crate) fn fails(&mut self, class: FailureClass) -> Vec<Change> {
+        self.apply(Outcome::ModelFailed(failure(class)))
+    }
+
+    /// The model call fails with the provider's wish for a pause, in seconds.
+    pub(crate) fn fails_for(&mut self, class: FailureClass, seconds: u64) -> Vec<Change> {
+        self.apply(Outcome::ModelFailed(Failure { retry_after_s: Some(seconds), ..failure(class) }))
+    }
+
+    /// Serves the wait; gives its seconds.
+    pub(crate) fn wake(&mut self) -> i64 {
+        let Effect::Wait { until } = self.run.next() else { panic!("nothing to wait for: {:?}", self.run.next()) };
+        let waited = (until - self.now).num_seconds();
+        self.now = until;
+        self.apply(Outcome::Woken);
+        waited
+    }
+
+    /// The user writes.
+    pub(crate) fn feedback(&mut self, text: &str) -> Vec<Change> {
+        let row = Feedback { id: self.toy.feedback.len() as i64 + 1, text: text.into(), created_at: self.now };
+        self.toy.feedback.push(row.clone());
+        self.apply(Outcome::FeedbackReceived(vec![row]))
+    }
+
+    /// The worker dies and another takes over.
+    pub(crate) fn crash(&mut self) {
+        self.toy.interrupted = true;
+        self.reload();
+    }
+
+    /// The job is taken up again, after a person changed a setting.
+    pub(crate) fn resume(&mut self, change: impl FnOnce(&mut Settings)) {
+        change(&mut self.toy.settings);
+        self.reload();
+    }
+
+    fn reload(&mut self) {
+        self.toy.left = None;
+        self.run = load(&self.toy);
+        self.rebuilt = load(&self.toy);
+    }
+
+    pub(crate) fn later(&mut self, time: TimeDelta) {
+        self.now += time;
+    }
+
+    /// The next request as it goes out.
+    pub(crate) fn request(&self) -> Vec<Line> {
+        match self.run.next() {
+            Effect::CallModel(request) => lines(&request),
+            other => panic!("no request is next, but {other:?}"),
+        }
+    }
+
+    /// Tokens of the next request, counted from what goes out.
+    pub(crate) fn request_tokens(&self) -> u32 {
+        let Effect::CallModel(request) = self.run.next() else { return 0 };
+        let calls =
+            |line: &Line| -> u32 { line.calls.iter().map(|call| count(&call.name) + count(&call.arguments)).sum() };
+        let messages: u32 = lines(&request).iter().map(|line| count(&line.text) + 4 + calls(line)).sum();
+        let tools: u32 =
+            request.tools.iter().map(|tool| count(&tool.description) + count(&tool.parameters.to_string())).sum();
+        messages + tools
+    }
+
+    /// How the job left.
+    pub(crate) fn left(&self) -> &Leave {
+        self.run.left().unwrap_or_else(|| panic!("the job goes on: {:?}", self.run.next()))
+    }
+
+    /// The sentence with which the job was paused or failed.
+    pub(crate) fn reason(&self) -> &str {
+        match self.left() {
+            Leave::Paused { reason } | Leave::Parked { reason, .. } | Leave::Review { reason, .. } => reason,
+            Leave::Failed(error) => &error.message,
+            Leave::Completed { .. } => panic!("the job is completed"),
+        }
+    }
+
+    /// Number, kind and opening of the current phase.
+    pub(crate) fn phase(&self) -> (i32, PhaseKind, Opening) {
+        let phase = &self.run.state().phase;
+        (phase.number, phase.kind, phase.opening)
+    }
+
+    pub(crate) fn write_plan(&mut self, phases: usize) {
+        let sections: String = (1..=phases).map(|n| format!("\n## Phase {n}: Part {n}\n- [ ] do it\n")).collect();
+        self.call("write_plan", json!({"content": format!("# Plan\n{sections}")}));
+    }
+
+    /// Writes five todos and closes the strategic phase.
+    pub(crate) fn open_tactical(&mut self) {
+        let todos: Vec<Value> =
+            (1..=5).map(|id| json!({"id": id, "content": format!("Process section {id} of the policy")})).collect();
+        self.call("todo_write", json!({"phase": "Extraction", "description": "Record it all.", "todos": todos}));
+        self.finish_phase();
+    }
+
+    /// Closes every todo of the phase.
+    pub(crate) fn finish_phase(&mut self) -> String {
+        let mut last = String::new();
+        for _ in self.run.progress().todos_done..self.run.progress().todos_total {
+            last = self.call("todo_complete", json!({}));
+        }
+        last
+    }
+}
+
+fn load(toy: &Toy) -> Run {
+    Run::load(toy.snapshot()).expect("the toy rows are consistent")
+}
+
+/// Everything of what is next; tools by name, since they are settings.
+fn seen(run: &Run) -> String {
+    match run.next() {
+        Effect::CallModel(ModelRequest { purpose, messages, tools, max_output_tokens, attempt }) => {
+            let tools: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+            format!("{purpose:?} {messages:?} {tools:?} {max_output_tokens} {attempt}")
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+/// The tool results among changes.
+fn results(changes: &[Change]) -> Vec<String> {
+    changes
+        .iter()
+        .filter_map(|change| match change {
+            Change::Message(message) if message.tool_call_id.is_some() => Some(message.content.clone()),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,17 @@
+//! What the tests are written with.
+
+mod dialogue;
+mod executor;
+mod outcomes;
+mod request;
+mod script;
+mod settings;
+mod short;
+mod toy;
+
+pub(crate) use dialogue::Dialogue;
+pub(crate) use outcomes::{call, failure, intake, intake_of, reply, says};
+pub(crate) use request::{Line, lines, validate};
+pub(crate) use script::check;
+pub(crate) use settings::{count, settings};
+pub(crate) use short::{change, effect};

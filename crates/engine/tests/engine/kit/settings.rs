@@ -1,0 +1,98 @@
+//! Settings with small, round numbers, and the tools of the tests.
+
+use plumbline_engine::{
+    Autonomy, Handler, HistoryAtBoundary, Limits, ModelSettings, PhaseSettings, Phases, Prices, Prompts, RepeatedCalls,
+    Replay, Settings, StrategicTodos, TodoListPosition, ToolSpec, tools,
+};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Four bytes are a token.
+pub(crate) fn count(text: &str) -> u32 {
+    u32::try_from(text.len().div_ceil(4)).expect("texts of tests are short: no overflow")
+}
+
+/// Bounds as configured by default, with a context that is never full; tests narrow what they are about.
+pub(crate) fn settings() -> Settings {
+    Settings {
+        prompts: prompts(),
+        tools: Arc::new(tools::specs().into_iter().chain(test_tools()).collect()),
+        phases: PhaseSettings {
+            min_todos: 5,
+            max_todos: 20,
+            archive_on_transition: true,
+            history_at_boundary: HistoryAtBoundary::Reset,
+        },
+        limits: Limits {
+            max_iterations: 1000,
+            context_threshold_tokens: 100_000,
+            keep_recent_tool_results: 2,
+            max_tool_result_tokens: 1000,
+            token_budget: None,
+            cost_budget_microusd: None,
+            deadline_s: None,
+            turns_without_tool_call: 3,
+            repeated_calls: RepeatedCalls { nudge: 3, refuse: 5, replan: 8 },
+            turns_without_progress: 25,
+        },
+        model: ModelSettings {
+            model: "test-model".into(),
+            max_output_tokens: 1000,
+            context_window: 200_000,
+            todo_list_position: TodoListPosition::Last,
+            prices: Prices { input: 1.0, cached_input: 0.1, output: 2.0 },
+        },
+        autonomy: Autonomy::Full,
+        count_tokens: Arc::new(count),
+    }
+}
+
+fn prompts() -> Prompts {
+    Prompts {
+        strategic: "You plan.".into(),
+        tactical: "You work.".into(),
+        summarization: "Summarize the conversation.".into(),
+        instructions: "Record each requirement with page and quote.".into(),
+        todos: StrategicTodos {
+            initial: texts(&[
+                "Explore and fill workspace.md",
+                "Write main_plan.md",
+                "Divide into phases",
+                "Write the todos",
+            ]),
+            transition: texts(&["Summarize", "Update workspace.md", "Update main_plan.md", "Write the next todos"]),
+            r#final: texts(&["Verify the deliverables", "Write the report", "Complete the job"]),
+            rewound: texts(&["Find out what went wrong", "Write better todos"]),
+            feedback: texts(&["Take in the feedback", "Write corrective todos"]),
+        },
+    }
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(ToString::to_string).collect()
+}
+
+/// Tools that the outside carries out, one of each kind; `super::executor` does.
+fn test_tools() -> Vec<ToolSpec> {
+    vec![
+        tool("write_file", Phases::Both, Handler::Local, Replay::Safe),
+        tool("read_file", Phases::Both, Handler::Local, Replay::Safe),
+        tool("add_requirement", Phases::Tactical, Handler::Local, Replay::Safe),
+        tool("web_search", Phases::Both, Handler::Outside, Replay::Safe),
+        tool("index_page", Phases::Tactical, Handler::Outside, Replay::Keyed),
+        tool("send_letter", Phases::Tactical, Handler::Outside, Replay::Unsafe),
+        tool("switched_off", Phases::Neither, Handler::Local, Replay::Safe),
+    ]
+}
+
+fn tool(name: &'static str, phases: Phases, handler: Handler, replay: Replay) -> ToolSpec {
+    ToolSpec {
+        name,
+        phases,
+        description: format!("{name} of the tests."),
+        parameters: json!({"type": "object"}),
+        documentation: String::new(),
+        handler,
+        replay,
+    }
+}

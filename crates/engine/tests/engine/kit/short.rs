@@ -1,0 +1,83 @@
+//! Changes and effects in a line each, for snapshots.
+
+use plumbline_engine::{Change, Effect, Leave, Message, Product, RequestMessage};
+
+/// A change in a line.
+pub(crate) fn change(change: &Change) -> String {
+    match change {
+        Change::Message(message) => format!("message {}", said(message)),
+        Change::ResultsCleared(seqs) => format!("results cleared: {seqs:?}"),
+        Change::PhaseOpened { number, kind, name } => format!("phase {number} opens: {}, '{name}'", kind.as_str()),
+        Change::PhaseClosed { number, outcome } => format!("phase {number} closes: {}", outcome.as_str()),
+        Change::TodosPut { phase_number, todos } => format!("todos of phase {phase_number}: {}", todos.len()),
+        Change::TodoMoved { phase_number, position, status, notes } => {
+            let notes = notes.as_deref().map(|notes| format!(" ({notes})")).unwrap_or_default();
+            format!("todo {position} of phase {phase_number}: {}{notes}", status.as_str())
+        }
+        Change::Product(product) => produced(product),
+        Change::Request(record) => match &record.error {
+            Some(error) => format!("request failed: {error}"),
+            None => format!("request of {} + {} tokens", record.prompt_tokens, record.completion_tokens),
+        },
+        Change::FeedbackTaken(ids) => format!("feedback taken: {ids:?}"),
+        Change::Left(leave) => leaves(leave),
+    }
+}
+
+fn said(message: &Message) -> String {
+    let calls: Vec<String> =
+        message.tool_calls.iter().map(|call| format!(" → {} {}", call.name, call.arguments)).collect();
+    format!("{} {:?}: {}{}", message.seq, message.kind, clip(&message.content), clip(&calls.concat()))
+}
+
+fn produced(product: &Product) -> String {
+    match product {
+        Product::WriteFile(file) => format!("file {} written", file.path),
+        Product::AppendFile { path, text } => format!("file {path} + {text:?}"),
+        Product::DeleteFile { path } => format!("file {path} deleted"),
+        Product::AddSource(source) => format!("source {}", source.path),
+        Product::AddCitation(citation) => format!("citation {}", citation.id),
+        Product::AddRequirement(requirement) => format!("requirement {:?}", requirement.text),
+    }
+}
+
+fn leaves(leave: &Leave) -> String {
+    match leave {
+        Leave::Completed { result } => format!("job completed: {}", result["summary"]),
+        Leave::Review { reason, .. } => format!("job in review: {reason}"),
+        Leave::Failed(error) => format!("job failed: {} ({})", error.message, error.details["kind"]),
+        Leave::Paused { reason } => format!("job paused: {reason}"),
+        Leave::Parked { until, reason } => format!("job parked until {}: {reason}", until.format("%H:%M:%S")),
+    }
+}
+
+/// What is next, in a line.
+pub(crate) fn effect(effect: &Effect<'_>) -> String {
+    match effect {
+        Effect::TakeIn => "take in the documents".into(),
+        Effect::CallModel(request) => {
+            let list = request.messages.iter().find_map(|message| match message {
+                RequestMessage::User(text) | RequestMessage::System(text) => Some(text),
+                RequestMessage::Stored(_) => None,
+            });
+            let current = list.and_then(|list| list.lines().find(|line| line.contains("← CURRENT")));
+            let todo = current
+                .map(|line| format!(", at {}", line.trim_end_matches(" ← CURRENT").trim_end()))
+                .unwrap_or_default();
+            let attempt = if request.attempt > 1 { format!(", attempt {}", request.attempt) } else { String::new() };
+            format!("call the model ({}, {} messages{attempt}{todo})", request.purpose.as_str(), request.messages.len())
+        }
+        Effect::RunTools { calls, commit_first } => {
+            let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+            format!("run [{}]{}", names.join(", "), if *commit_first { ", after a commit" } else { "" })
+        }
+        Effect::Wait { until } => format!("wait until {}", until.format("%H:%M:%S")),
+        Effect::Leave(leave) => leaves(leave),
+    }
+}
+
+/// One line of at most a hundred characters.
+fn clip(text: &str) -> String {
+    let line = text.replace('\n', "⏎");
+    if line.chars().count() <= 100 { line } else { line.chars().take(100).chain(['…']).collect() }
+}

@@ -1,0 +1,17 @@
+//! The engine's tests: no mocks, no clock, all in milliseconds.
+//!
+//! - [`table`]: every stage × every outcome, as a snapshot that documents the state machine.
+//! - [`dialogues`]: a script of what the model does, and the transcript of what comes of it.
+//! - [`frame`]: requests and the active todo list, to the letter.
+//! - [`walks`]: random legal outcomes, and what must hold after each.
+//! - [`lessons`]: one test per production incident, named after it.
+//!
+//! Whatever the test, [`kit::Dialogue`] commits each step's changes to toy rows, rebuilds the run from them and requires
+//! the rebuilt run to be equal to the live one: changes are complete, and recovery is loading.
+
+mod dialogues;
+mod frame;
+mod kit;
+mod lessons;
+mod table;
+mod walks;

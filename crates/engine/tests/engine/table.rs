@@ -1,0 +1,212 @@
+//! The table: every stage × every outcome, with what it leads to. The snapshot is the state machine's documentation.
+//!
+//! A new variant of a stage, an outcome or a failure class does not compile until it is named here, and a named one
+//! without a row or column fails [`every_constructor_has_its_place`].
+
+use crate::kit::{Dialogue, call, change, effect, failure, intake, reply, says, settings};
+use plumbline_engine::{
+    Autonomy, Change, Effect, FailureClass, Feedback, Finish, Outcome, Reply, Settings, Stage, ToolReturn,
+};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+const STAGES: [&str; 5] = ["intake", "model", "tools", "summary", "review"];
+const OUTCOMES: [&str; 7] =
+    ["taken in", "intake refused", "model replied", "model failed", "tools returned", "woken", "feedback received"];
+
+fn name_of_stage(stage: &Stage) -> &'static str {
+    match stage {
+        Stage::Intake => "intake",
+        Stage::Model => "model",
+        Stage::Tools { .. } => "tools",
+        Stage::Summary { .. } => "summary",
+        Stage::Review { .. } => "review",
+    }
+}
+
+fn name_of_outcome(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::TakenIn(_) => "taken in",
+        Outcome::IntakeRefused { .. } => "intake refused",
+        Outcome::ModelReplied(_) => "model replied",
+        Outcome::ModelFailed(_) => "model failed",
+        Outcome::ToolsReturned(_) => "tools returned",
+        Outcome::Woken => "woken",
+        Outcome::FeedbackReceived(_) => "feedback received",
+    }
+}
+
+/// Every class, in order; the match makes a new one fail to compile.
+fn classes() -> Vec<FailureClass> {
+    use FailureClass as C;
+    let after = |class: C| match class {
+        C::Transient => Some(C::RateLimited),
+        C::RateLimited => Some(C::Overloaded),
+        C::Overloaded => Some(C::Quota),
+        C::Quota => Some(C::Unauthorized),
+        C::Unauthorized => Some(C::ContextTooLong),
+        C::ContextTooLong => Some(C::Refused),
+        C::Refused => Some(C::Malformed),
+        C::Malformed => Some(C::Permanent),
+        C::Permanent => None,
+    };
+    std::iter::successors(Some(C::Transient), |class| after(*class)).collect()
+}
+
+/// Makes a run that stands at a stage.
+type Row = (&'static str, fn() -> Dialogue);
+
+/// Each stage, and the same stages while waiting or after leaving.
+const ROWS: [Row; 8] = [
+    ("intake", || Dialogue::new(settings())),
+    ("model", || Dialogue::working(settings(), 1)),
+    ("model, waiting", waiting),
+    ("tools", || at_tools(settings())),
+    ("tools, interrupted", interrupted),
+    ("summary", at_summary),
+    ("review, with feedback", in_review),
+    ("left", left),
+];
+
+fn waiting() -> Dialogue {
+    let mut dialogue = Dialogue::working(settings(), 1);
+    dialogue.fails(FailureClass::Transient);
+    dialogue
+}
+
+fn at_tools(settings: Settings) -> Dialogue {
+    let mut dialogue = Dialogue::working(settings, 1);
+    let calls = ["web_search", "send_letter"].map(|name| call(name, &json!({"query": "GoBD"})));
+    dialogue.apply(Outcome::ModelReplied(reply("", calls.to_vec())));
+    dialogue
+}
+
+fn interrupted() -> Dialogue {
+    let mut dialogue = at_tools(settings());
+    dialogue.crash();
+    dialogue
+}
+
+fn at_summary() -> Dialogue {
+    let mut dialogue = Dialogue::working(Dialogue::with(|settings| settings.limits.context_threshold_tokens = 3000), 1);
+    let mut long = says(&"the policy says more. ".repeat(400));
+    long.record.prompt_tokens = 3000;
+    dialogue.reply(long);
+    dialogue
+}
+
+fn in_review() -> Dialogue {
+    let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.autonomy = Autonomy::Review));
+    dialogue.call("write_file", json!({"path": "output/a.md", "content": "Invoices must be kept for ten years."}));
+    dialogue.call("job_complete", json!({"summary": "Done.", "deliverables": ["output/a.md"], "confidence": 1}));
+    dialogue.toy.feedback.push(feedback(&dialogue).remove(0));
+    dialogue.resume(|_| {});
+    dialogue
+}
+
+fn left() -> Dialogue {
+    let mut dialogue = Dialogue::new(settings());
+    dialogue.apply(Outcome::IntakeRefused { reason: "the document is missing.".into() });
+    dialogue
+}
+
+fn feedback(dialogue: &Dialogue) -> Vec<Feedback> {
+    vec![Feedback { id: 1, text: "Mind annex B.".into(), created_at: dialogue.now }]
+}
+
+/// Every outcome, in the forms that lead to different ends.
+fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
+    let engine_call = call("get_progress", &json!({}));
+    let local_call = call("write_file", &json!({"path": "a.md", "content": "x"}));
+    let cut = Reply { finish: Finish::Truncated, ..reply("", vec![local_call.clone()]) };
+    let withheld = Reply { finish: Finish::Refused, ..says("") };
+    let mut columns = vec![
+        ("documents".to_string(), intake()),
+        ("reason".into(), Outcome::IntakeRefused { reason: "the document is missing.".into() }),
+        ("text".into(), Outcome::ModelReplied(says("Two requirements."))),
+        ("own tool".into(), Outcome::ModelReplied(reply("", vec![engine_call]))),
+        ("local tool".into(), Outcome::ModelReplied(reply("", vec![local_call]))),
+        ("cut".into(), Outcome::ModelReplied(cut)),
+        ("withheld".into(), Outcome::ModelReplied(withheld)),
+    ];
+    columns.extend(classes().into_iter().map(|class| (format!("{class:?}"), Outcome::ModelFailed(failure(class)))));
+    columns.extend([
+        ("as asked".into(), Outcome::ToolsReturned(returns(dialogue))),
+        ("of another call".into(), Outcome::ToolsReturned(vec![ToolReturn::ok("call_99_1", "?", Vec::new())])),
+        ("time".into(), Outcome::Woken),
+        ("one row".into(), Outcome::FeedbackReceived(feedback(dialogue))),
+    ]);
+    columns
+}
+
+fn returns(dialogue: &Dialogue) -> Vec<ToolReturn> {
+    match dialogue.run.next() {
+        Effect::RunTools { calls, .. } => {
+            calls.iter().map(|call| ToolReturn::ok(&call.id, "Done.", Vec::new())).collect()
+        }
+        Effect::TakeIn | Effect::CallModel(_) | Effect::Wait { .. } | Effect::Leave(_) => Vec::new(),
+    }
+}
+
+#[test]
+fn every_stage_meets_every_outcome() {
+    let mut table = String::new();
+    for (name, make) in ROWS {
+        let row = make();
+        writeln!(table, "# {name}: {}\n", effect(&row.run.next())).expect("writing to a String cannot fail");
+        for (form, outcome) in columns(&row) {
+            let cell = meet(make(), outcome.clone());
+            writeln!(table, "{} ({form}) → {cell}", name_of_outcome(&outcome))
+                .expect("writing to a String cannot fail");
+        }
+        table.push('\n');
+    }
+    insta::with_settings!({ prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!("table", table);
+    });
+}
+
+/// What an outcome leads to; a fresh run each time. An illegal one leaves the run as it was.
+fn meet(mut dialogue: Dialogue, outcome: Outcome) -> String {
+    if let (Outcome::FeedbackReceived(rows), true) = (&outcome, dialogue.toy.feedback.is_empty()) {
+        dialogue.toy.feedback.clone_from(rows);
+    }
+    let (before, name) = (format!("{:?}", dialogue.run), name_of_outcome(&outcome));
+    match dialogue.try_apply(outcome) {
+        Ok(changes) => {
+            let changes: Vec<String> = changes.iter().map(short).collect();
+            format!("{}\n    {}", effect(&dialogue.run.next()), changes.join("\n    ")).trim_end().to_string()
+        }
+        Err(illegal) => {
+            assert_eq!(before, format!("{:?}", dialogue.run), "an illegal outcome leaves the run untouched");
+            assert_eq!(illegal.outcome, name);
+            "Illegal".into()
+        }
+    }
+}
+
+/// Shorter than in dialogues: the texts are told there.
+fn short(told: &Change) -> String {
+    match told {
+        Change::Message(message) => format!("message {} {:?}", message.seq, message.kind),
+        other @ (Change::ResultsCleared(_)
+        | Change::PhaseOpened { .. }
+        | Change::PhaseClosed { .. }
+        | Change::TodosPut { .. }
+        | Change::TodoMoved { .. }
+        | Change::Product(_)
+        | Change::Request(_)
+        | Change::FeedbackTaken(_)
+        | Change::Left(_)) => change(other),
+    }
+}
+
+#[test]
+fn every_constructor_has_its_place() {
+    let stages: BTreeSet<&str> = ROWS.iter().map(|(_, make)| name_of_stage(&make().run.state().stage)).collect();
+    assert_eq!(stages, BTreeSet::from(STAGES));
+    let outcomes: BTreeSet<&str> =
+        columns(&Dialogue::new(settings())).iter().map(|(_, outcome)| name_of_outcome(outcome)).collect();
+    assert_eq!(outcomes, BTreeSet::from(OUTCOMES));
+}

@@ -1,0 +1,63 @@
+//! Reads the archive note that a strategic phase opens with: which phase came before, how it ended, which of its todos
+//! were done.
+
+use crate::situation::Situation;
+
+/// The title of the note's section in the opening.
+const TITLE: &str = "Archive note of the phase before";
+
+/// The phase before this one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Archive {
+    /// Its name.
+    pub(crate) phase: String,
+    /// Whether it was a tactical phase that came to its end.
+    pub(crate) completed: bool,
+    /// The texts of its todos that were done.
+    pub(crate) done: Vec<String>,
+}
+
+impl Archive {
+    /// The note of this phase's opening; `None` when there is none, or when it fell to a compaction.
+    pub(crate) fn read(situation: &Situation<'_>) -> Option<Self> {
+        situation.opening(TITLE).map(Self::parse)
+    }
+
+    fn parse(text: &str) -> Self {
+        let (mut archive, mut tactical, mut completed, mut content) = (Self::default(), false, false, String::new());
+        for line in text.lines() {
+            let Some((key, value)) = line.trim_start_matches([' ', '-']).split_once(": ") else { continue };
+            match key {
+                "phase" => archive.phase = plain(value),
+                "kind" => tactical = value.trim() == "tactical",
+                "outcome" => completed = value.trim() == "completed",
+                "content" => content = plain(value),
+                "status" if value.trim() == "completed" => archive.done.push(std::mem::take(&mut content)),
+                _ => {}
+            }
+        }
+        archive.completed = tactical && completed;
+        archive
+    }
+}
+
+/// A YAML scalar: quoted as JSON, or plain.
+fn plain(value: &str) -> String {
+    serde_json::from_str(value.trim()).unwrap_or_else(|_| value.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Archive;
+
+    #[test]
+    fn a_note_tells_what_was_done() {
+        let note = "```yaml\nphase: \"Part \\\"1\\\"\"\nnumber: 2\nkind: tactical\noutcome: rewound\nissue: \"x\"\ntodos:\n  \
+                    - id: 1\n    content: \"Read: a\"\n    status: completed\n    notes: \"ok\"\n  - id: 2\n    \
+                    content: \"Read: b\"\n    status: abandoned\n```";
+        let expected = Archive { phase: "Part \"1\"".to_owned(), completed: false, done: vec!["Read: a".to_owned()] };
+        assert_eq!(Archive::parse(note), expected);
+        assert!(Archive::parse("kind: tactical\noutcome: completed").completed);
+        assert!(!Archive::parse("kind: strategic\noutcome: completed").completed);
+    }
+}

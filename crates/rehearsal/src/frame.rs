@@ -1,0 +1,108 @@
+//! Reads the active todo list, in the frame of INTERFACE.md section 6.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// The title in the frame's head, by which it is found among the messages.
+const TITLE: &str = "ACTIVE TODO LIST";
+
+static TODO: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\s*\[([ xX])\]\s+(\d+)\.\s+(.*?)\s*(←\s*CURRENT)?\s*$").expect("TODO: the pattern is valid")
+});
+
+/// One line of the list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Todo {
+    /// Its number in the list, from 1.
+    pub(crate) number: u32,
+    /// What is to be done.
+    pub(crate) text: String,
+    /// Whether it is ticked.
+    pub(crate) done: bool,
+    /// Whether the arrow points at it.
+    pub(crate) marked: bool,
+}
+
+/// The whole list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Frame {
+    /// What stands behind `Phase:`.
+    pub(crate) phase: String,
+    /// The todos in order.
+    pub(crate) todos: Vec<Todo>,
+}
+
+impl Frame {
+    /// Reads the frame out of a message; `None` when there is none in it.
+    pub(crate) fn read(message: &str) -> Option<Self> {
+        let (_, body) = message.split_once(TITLE)?;
+        let mut frame = Self::default();
+        for line in body.lines() {
+            if let Some(phase) = line.trim().strip_prefix("Phase:") {
+                frame.phase = phase.trim().to_owned();
+            } else if let Some(found) = TODO.captures(line) {
+                frame.todos.push(Todo {
+                    number: found[2].parse().unwrap_or_default(),
+                    text: found[3].to_owned(),
+                    done: &found[1] != " ",
+                    marked: found.get(4).is_some(),
+                });
+            }
+        }
+        Some(frame)
+    }
+
+    /// The todo to work on: the one the arrow points at, else the first open one.
+    pub(crate) fn current(&self) -> Option<&Todo> {
+        let marked = self.todos.iter().find(|todo| todo.marked);
+        marked.or_else(|| self.todos.iter().find(|todo| !todo.done))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Frame;
+
+    const FRAME: &str = "\
+═══════════════════════════════════════════════════════════════════
+                         ACTIVE TODO LIST
+═══════════════════════════════════════════════════════════════════
+
+Phase: Requirement Extraction (2 of 4)
+
+[x] 1. Process section 1-3
+[ ] 2. Consolidate findings      ← CURRENT
+[ ] 3. Write extraction_results.md
+
+Progress: 1/3 tasks complete
+
+───────────────────────────────────────────────────────────────────
+INSTRUCTION: Complete task 2, then call todo_complete()
+═══════════════════════════════════════════════════════════════════";
+
+    #[test]
+    fn the_frame_of_the_interface_is_understood() {
+        let frame = Frame::read(FRAME).unwrap();
+        assert_eq!(frame.phase, "Requirement Extraction (2 of 4)");
+        let lines: Vec<_> = frame.todos.iter().map(|todo| (todo.number, todo.text.as_str(), todo.done)).collect();
+        let expected = [
+            (1, "Process section 1-3", true),
+            (2, "Consolidate findings", false),
+            (3, "Write extraction_results.md", false),
+        ];
+        assert_eq!(lines, expected);
+        assert_eq!(frame.current().unwrap().number, 2);
+    }
+
+    #[test]
+    fn without_an_arrow_the_first_open_todo_is_current() {
+        let frame = Frame::read(&FRAME.replace("← CURRENT", "")).unwrap();
+        assert_eq!(frame.current().unwrap().number, 2);
+    }
+
+    #[test]
+    fn other_messages_have_no_frame() {
+        assert_eq!(Frame::read("[ ] 1. not a frame"), None);
+    }
+}

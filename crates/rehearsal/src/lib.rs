@@ -1,0 +1,69 @@
+//! Plumbline's rehearsal model: a chat-completions server that works by rules, without an LLM.
+//!
+//! `plumbline dev`, the system tests and the benchmarks need something at the other end of the wire that does a
+//! creator's whole job: reads the instructions, plans phases by the length of the documents, extracts and chunks them,
+//! records every normative sentence with page and quote, writes the deliverables and completes. This crate does that
+//! through the ordinary tools, as a real model would, and says plainly what it is in everything it writes.
+//!
+//! **It is stateless.** One request in, one answer out, and equal requests have equal answers, byte for byte. All that
+//! it knows it reads from the request: the system prompt, the phase's opening, the conversation since, the bound tools
+//! and the todo list. What must outlive a phase it writes into files, as the engine asks of every model.
+//!
+//! How one request is answered, and where:
+//!
+//! | question | module |
+//! |---|---|
+//! | Is the conversation well formed? | [`check`] |
+//! | Which phase, which todo, what was done since that todo began? | `situation`, `frame`, `opening`, `archive` |
+//! | What is to be done for this todo? | `strategic`, `tactical` |
+//! | What does the plan say, and what comes next? | `plan`, `schedule`, `manifest` |
+//! | Which sentences are normative, and where do they stand? | `text` |
+//! | What does a requirement look like? | `requirement` |
+//! | How does the decision become an answer? | `reply` |
+
+use situation::Situation;
+
+mod archive;
+mod call;
+mod candidates;
+pub mod check;
+mod frame;
+mod manifest;
+mod opening;
+mod pages;
+mod plan;
+mod reply;
+mod requirement;
+mod schedule;
+mod server;
+mod situation;
+mod strategic;
+mod summary;
+mod tactical;
+mod task;
+mod text;
+pub mod wire;
+
+pub use server::{MAX_REQUEST_BYTES, Options, Rehearsal, serve};
+pub use wire::{ChatRequest, ChatResponse};
+
+/// The name under which the model lists itself. Every other name is answered as well, and echoed.
+pub const MODEL: &str = "plumbline-rehearsal";
+
+/// The sentence that every report of this model carries.
+pub const DISCLAIMER: &str = "Produced by Plumbline's rehearsal model, a rule-based stand-in without an LLM; \
+                              not a production answer.";
+
+/// The whole brain: one request in, one answer out. Pure and deterministic.
+///
+/// The request is expected to have passed [`check::check`]; one that has not is answered all the same, from whatever
+/// part of it makes sense.
+pub fn answer(request: &ChatRequest) -> ChatResponse {
+    let situation = Situation::read(request);
+    let turn = match situation.stage() {
+        situation::Stage::Summary => summary::turn_for(&situation),
+        situation::Stage::Strategic => strategic::turn_for(&situation),
+        situation::Stage::Tactical => tactical::turn_for(&situation),
+    };
+    reply::reply(request, &situation, turn)
+}

@@ -1,0 +1,112 @@
+//! Reads `chunks/manifest.json`.
+//!
+//! It is read line by line rather than as JSON, so that a manifest that is cut short, or has a line twice, still tells of
+//! the chunks in it: what counts is the order of the keys `file`, `source`, `pages`, `headings`.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::call::Call;
+use crate::pages::read_all;
+use crate::situation::Situation;
+
+/// Where the manifest lies.
+pub(crate) const PATH: &str = "chunks/manifest.json";
+
+/// Lines asked for at once: about thirty entries.
+const LINES: usize = 400;
+
+/// One chunk of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// The number in the chunk's file name.
+    pub(crate) number: u32,
+    /// The document it was cut from.
+    pub(crate) source: String,
+    /// The pages it covers.
+    pub(crate) pages: Option<(u32, u32)>,
+    /// The headings it stands under, outermost first.
+    pub(crate) headings: Vec<String>,
+}
+
+static KEY: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"^\s*"(file|source|from|to|headings)":\s*(.*?),?\s*$"#).expect("KEY: the pattern is valid")
+});
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d+)\.md").expect("NUMBER: the pattern is valid"));
+
+/// The file of chunk `number`.
+pub(crate) fn chunk_file(number: u32) -> String {
+    format!("chunks/chunk_{number:03}.md")
+}
+
+/// The whole manifest, or the call that reads its next lines. A manifest that is not there is empty.
+pub(crate) fn read(situation: &Situation<'_>) -> Result<Vec<Entry>, Call> {
+    Ok(parse(&read_all(situation, PATH, LINES)?))
+}
+
+fn parse(text: &str) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut in_headings = false;
+    for line in text.lines() {
+        if let Some(found) = KEY.captures(line) {
+            in_headings = &found[1] == "headings" && !found[2].contains(']');
+            key(&mut entries, &found[1], &found[2]);
+        } else if in_headings {
+            match (string(line.trim().trim_end_matches(',')), entries.last_mut()) {
+                (Some(heading), Some(entry)) if !entry.headings.contains(&heading) => entry.headings.push(heading),
+                (Some(_), _) => {}
+                (None, _) => in_headings = false,
+            }
+        }
+    }
+    entries
+}
+
+fn key(entries: &mut Vec<Entry>, key: &str, value: &str) {
+    if key == "file" {
+        let number = NUMBER.captures(value).and_then(|found| found[1].parse().ok());
+        if let Some(number) = number.filter(|number| entries.iter().all(|entry| entry.number != *number)) {
+            entries.push(Entry { number, source: String::new(), pages: None, headings: Vec::new() });
+        }
+        return;
+    }
+    let Some(entry) = entries.last_mut() else { return };
+    match key {
+        "source" => entry.source = string(value).unwrap_or_default(),
+        "from" => entry.pages = value.parse().ok().map(|from| (from, from)),
+        "to" => entry.pages = entry.pages.map(|(from, to)| (from, value.parse().unwrap_or(to))),
+        _ => entry.headings.extend(serde_json::from_str::<Vec<String>>(value).unwrap_or_default()),
+    }
+}
+
+fn string(value: &str) -> Option<String> {
+    serde_json::from_str(value).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Entry, parse};
+    use serde_json::json;
+
+    fn entry(number: u32, pages: Option<(u32, u32)>, headings: &[&str]) -> Entry {
+        let headings = headings.iter().map(|heading| (*heading).to_owned()).collect();
+        Entry { number, source: "input/p \"1\".pdf".to_owned(), pages, headings }
+    }
+
+    #[test]
+    fn a_line_that_comes_twice_does_no_harm() {
+        let manifest = json!({"chunks": [
+            {"file": "chunks/chunk_001.md", "source": "input/p \"1\".pdf", "pages": {"from": 1, "to": 2},
+             "headings": ["1 Scope", "1.1 Who"], "tokens": 812},
+            {"file": "chunks/chunk_002.md", "source": "input/p \"1\".pdf", "pages": null, "headings": [], "tokens": 3},
+        ]});
+        let text = serde_json::to_string_pretty(&manifest).unwrap();
+        let expected = vec![entry(1, Some((1, 2)), &["1 Scope", "1.1 Who"]), entry(2, None, &[])];
+        let lines: Vec<&str> = text.lines().collect();
+        for cut in 1..lines.len() {
+            let overlapping = format!("{}\n{}", lines[..=cut].join("\n"), lines[cut..].join("\n"));
+            assert_eq!(parse(&overlapping), expected, "cut at {cut}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Reads files of any length through `read_file`, some lines at a time.
+//!
+//! The tool begins each result with a line that says what it shows, `[path: lines 1-60 of 120]`, and refuses ranges that
+//! are too large for one result with the ranges that are not. Both are understood here; a tool without such a line is
+//! understood as well, by counting.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::call::{Call, read_lines};
+use crate::situation::Situation;
+
+static HEADER: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\[\S.*: (?:lines \d+-(\d+) of (\d+)|empty)\]$").expect("HEADER: the pattern is valid")
+});
+static FITTING: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"limit (\d+)").expect("FITTING: the pattern is valid"));
+
+/// A result of `read_file` without its first line, and the last line shown with the number of all lines where that first
+/// line says them.
+pub(crate) fn body(result: &str) -> (&str, Option<(usize, usize)>) {
+    let (first, rest) = result.split_once('\n').unwrap_or((result, ""));
+    match HEADER.captures(first.trim_end()) {
+        None => (result, None),
+        Some(found) => {
+            let number = |group| found.get(group).and_then(|digits| digits.as_str().parse().ok());
+            (rest, Some((number(1).unwrap_or(0), number(2).unwrap_or(0))))
+        }
+    }
+}
+
+/// The whole text of a file, or the call that reads its next lines, `limit` of them or fewer. A file that is not there is
+/// empty.
+pub(crate) fn read_all(situation: &Situation<'_>, path: &str, limit: usize) -> Result<String, Call> {
+    let (mut text, mut next, mut limit) = (String::new(), 1, limit);
+    loop {
+        let call = read_lines(path, next, limit);
+        let done = situation.result_of(&call).ok_or(call)?;
+        if done.failed() {
+            let fitting = FITTING.captures(done.result).and_then(|found| found[1].parse::<usize>().ok());
+            match fitting.filter(|fitting| (1..limit).contains(fitting)) {
+                Some(fitting) => limit = fitting,
+                None => return Ok(text),
+            }
+            continue;
+        }
+        let (lines, shown) = body(done.result);
+        text.push_str(lines);
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let count = lines.lines().count();
+        let (last, total) = shown.unwrap_or((next + count - 1, if count < limit { 0 } else { usize::MAX }));
+        if count == 0 || last >= total {
+            return Ok(text);
+        }
+        next = last + 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::body;
+
+    #[test]
+    fn the_first_line_of_a_result_is_told_from_text() {
+        assert_eq!(body("[a b.md: lines 1-2 of 9]\none\ntwo\n"), ("one\ntwo\n", Some((2, 9))));
+        assert_eq!(body("[a.md: empty]"), ("", Some((0, 0))));
+        assert_eq!(body("[page 3]\ntext"), ("[page 3]\ntext", None));
+    }
+}

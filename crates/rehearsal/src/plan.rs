@@ -1,0 +1,148 @@
+//! main_plan.md: phases with checkbox steps, the only memory of what comes next.
+//!
+//! The plan is written by this model, kept by the engine, and comes back in the opening of every strategic phase. A
+//! phase whose steps are all ticked is finished; the first other one is next.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::call::{Call, read_file};
+use crate::pages::body;
+use crate::situation::Situation;
+
+static PHASE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*## Phase \d+: (.*?)\s*$").expect("PHASE: the pattern is valid"));
+static STEP: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"^\s*- \[([ xX])\] (.*?)\s*$").expect("STEP: the pattern is valid"));
+
+/// A step of a phase; it becomes a todo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Step {
+    /// Whether it is ticked.
+    pub(crate) done: bool,
+    /// The todo's text.
+    pub(crate) text: String,
+}
+
+/// A phase of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Phase {
+    /// Its name, which becomes the phase's name.
+    pub(crate) name: String,
+    /// Its steps.
+    pub(crate) steps: Vec<Step>,
+}
+
+impl Phase {
+    /// A phase with nothing done.
+    pub(crate) fn new(name: impl Into<String>, steps: impl IntoIterator<Item = String>) -> Self {
+        let steps = steps.into_iter().map(|text| Step { done: false, text }).collect();
+        Self { name: name.into(), steps }
+    }
+
+    /// Whether every step is ticked.
+    pub(crate) fn done(&self) -> bool {
+        self.steps.iter().all(|step| step.done)
+    }
+
+    /// Ticks every step.
+    pub(crate) fn finish(&mut self) {
+        self.steps.iter_mut().for_each(|step| step.done = true);
+    }
+}
+
+/// The plan.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Plan {
+    /// What stands above the first phase: goal, approach, how completion is judged.
+    pub(crate) head: String,
+    /// The phases in order.
+    pub(crate) phases: Vec<Phase>,
+}
+
+impl Plan {
+    /// Reads a plan.
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut plan = Self::default();
+        for line in text.lines() {
+            if let Some(found) = PHASE.captures(line) {
+                plan.phases.push(Phase::new(&found[1], []));
+            } else if let Some(phase) = plan.phases.last_mut() {
+                let found = STEP.captures(line);
+                phase.steps.extend(found.map(|found| Step { done: &found[1] != " ", text: found[2].to_owned() }));
+            } else {
+                plan.head.push_str(line);
+                plan.head.push('\n');
+            }
+        }
+        plan.head.truncate(plan.head.trim_end().len());
+        plan
+    }
+
+    /// Writes it.
+    pub(crate) fn render(&self) -> String {
+        let mut text = format!("{}\n", self.head);
+        for (number, phase) in (1..).zip(&self.phases) {
+            let _ = writeln!(text, "\n## Phase {number}: {}\n", phase.name);
+            for step in &phase.steps {
+                let _ = writeln!(text, "- [{}] {}", if step.done { "x" } else { " " }, step.text);
+            }
+        }
+        text
+    }
+
+    /// The phase to do next; `None` when the plan is fulfilled.
+    pub(crate) fn next(&self) -> Option<&Phase> {
+        self.phases.iter().find(|phase| !phase.done())
+    }
+
+    /// The same, to change it.
+    pub(crate) fn next_mut(&mut self) -> Option<&mut Phase> {
+        self.phases.iter_mut().find(|phase| !phase.done())
+    }
+
+    /// The plan as it stands now, or the call that reads it: what this phase has written last, else what it has read,
+    /// else what the phase opened with.
+    pub(crate) fn current(situation: &Situation<'_>) -> Result<Self, Call> {
+        let mut written = situation.history.iter().rev().filter(|done| done.name == "write_plan" && !done.failed());
+        if let Some(done) = written.next() {
+            return Ok(Self::parse(done.arg("content")));
+        }
+        let call = read_file("main_plan.md");
+        let read = situation.result_of(&call);
+        match (read, situation.opening("main_plan.md")) {
+            (Some(done), _) if !done.failed() => Ok(Self::parse(body(done.result).0)),
+            (_, Some(text)) => Ok(Self::parse(text)),
+            (Some(_), None) => Ok(Self::default()),
+            (None, None) => Err(call),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Phase, Plan};
+
+    #[test]
+    fn a_plan_survives_being_written_and_read() {
+        let mut plan = Plan {
+            head: "# Plan\n\n## Goal\n\nExtract.".to_owned(),
+            phases: vec![
+                Phase::new("Document preparation", ["Chunk it".to_owned()]),
+                Phase::new("Consolidation", ["Write it".to_owned(), "Check it".to_owned()]),
+            ],
+        };
+        assert_eq!(Plan::parse(&plan.render()), plan);
+        plan.next_mut().unwrap().finish();
+        let read = Plan::parse(&plan.render());
+        assert_eq!(read, plan);
+        assert_eq!(read.next().unwrap().name, "Consolidation");
+    }
+
+    #[test]
+    fn a_fulfilled_plan_has_no_next_phase() {
+        assert_eq!(Plan::parse("# Plan\n## Phase 1: One\n- [x] a\n- [X] b\n").next(), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! Turns a decision into an answer: leaves out what is done, cuts to the limits, gives ids, counts tokens.
+
+use crate::call::{Call, Turn};
+use crate::situation::Situation;
+use crate::wire::{ChatRequest, ChatResponse, Choice, FunctionCall, PromptTokensDetails, Reply, ToolCall, Usage};
+
+/// The most calls in one answer; more work waits for the next turn.
+pub(crate) const MAX_CALLS: usize = 24;
+
+/// After so many refusals of closing calls for one todo the model says what is wrong instead of calling again, and
+/// leaves the next move to the engine's guardrails.
+const MAX_REFUSALS: usize = 3;
+
+/// The answer to `request` that carries out `turn`.
+pub(crate) fn reply(request: &ChatRequest, situation: &Situation<'_>, turn: Turn) -> ChatResponse {
+    let fingerprint = fingerprint(request);
+    let say = format!("Rehearsal model: rule-based, no LLM. {}", turn.say);
+    let (say, calls) = match refused(situation) {
+        Some(reason) if !turn.calls.is_empty() => {
+            (format!("{say} This is refused again and again: {reason}"), Vec::new())
+        }
+        _ => (say, outstanding(situation, turn.calls)),
+    };
+    let calls: Vec<ToolCall> =
+        calls.into_iter().enumerate().map(|(index, call)| wire_call(fingerprint, index, call)).collect();
+    let calls = fit(calls, say.len(), request);
+    let completion_tokens = tokens(say.len() + calls.iter().map(size).sum::<usize>());
+    let prompt_tokens = tokens(request_bytes(request));
+    let finish_reason = if calls.is_empty() { "stop" } else { "tool_calls" };
+    ChatResponse {
+        id: format!("chatcmpl-rehearsal-{fingerprint:016x}"),
+        object: "chat.completion",
+        created: 0,
+        model: request.model.clone(),
+        choices: vec![Choice {
+            index: 0,
+            message: Reply { role: "assistant", content: Some(say), tool_calls: calls },
+            finish_reason,
+        }],
+        usage: Usage {
+            prompt_tokens,
+            completion_tokens,
+            total_tokens: prompt_tokens + completion_tokens,
+            prompt_tokens_details: PromptTokensDetails { cached_tokens: 0 },
+        },
+    }
+}
+
+/// The calls of a turn that were not yet made for this todo.
+///
+/// Closing calls are always made: they are the last of a turn, and a refused one is to be repeated once its cause is
+/// put right.
+fn outstanding(situation: &Situation<'_>, calls: Vec<Call>) -> Vec<Call> {
+    let mut open: Vec<Call> = calls
+        .into_iter()
+        .filter(|call| closes(call.name) || !made(situation, call))
+        .filter(|call| situation.bound(call.name))
+        .collect();
+    open.truncate(MAX_CALLS);
+    open
+}
+
+/// A call that reads is made again once its result was cleared from the conversation; one that writes never is.
+fn made(situation: &Situation<'_>, call: &Call) -> bool {
+    match call.name {
+        "read_file" | "list_files" => situation.result_of(call).is_some(),
+        _ => situation.work().iter().any(|done| done.is(call)),
+    }
+}
+
+fn closes(tool: &str) -> bool {
+    matches!(tool, "todo_complete" | "job_complete")
+}
+
+/// The last refusal, when the closing calls of this todo were refused too often.
+fn refused(situation: &Situation<'_>) -> Option<String> {
+    let refusals: Vec<_> = situation.work().iter().filter(|done| closes(done.name) && done.failed()).collect();
+    let last = refusals.last()?;
+    (refusals.len() >= MAX_REFUSALS).then(|| crate::situation::one_line(last.result))
+}
+
+fn wire_call(fingerprint: u64, index: usize, call: Call) -> ToolCall {
+    ToolCall {
+        id: format!("call_{fingerprint:016x}_{index:02}"),
+        kind: "function".to_owned(),
+        function: FunctionCall { name: call.name.to_owned(), arguments: call.args.to_string() },
+    }
+}
+
+/// Keeps as many calls as the request's output limit allows, one at the least: a whole call is worth more than a
+/// truncated one, which the engine would have to throw away.
+fn fit(mut calls: Vec<ToolCall>, said: usize, request: &ChatRequest) -> Vec<ToolCall> {
+    let limit = request.max_tokens.into_iter().chain(request.max_completion_tokens).min().unwrap_or(u64::MAX);
+    let mut bytes = said;
+    let fitting = calls.iter().take_while(|call| {
+        bytes += size(call);
+        tokens(bytes) <= limit
+    });
+    let keep = fitting.count().max(1);
+    calls.truncate(keep);
+    calls
+}
+
+fn size(call: &ToolCall) -> usize {
+    call.id.len() + call.function.name.len() + call.function.arguments.len()
+}
+
+/// The estimate that stands in for a tokenizer: four bytes a token, at least one.
+fn tokens(bytes: usize) -> u64 {
+    (bytes as u64).div_ceil(4).max(1)
+}
+
+fn request_bytes(request: &ChatRequest) -> usize {
+    let messages: usize = request
+        .messages
+        .iter()
+        .map(|message| message.content.len() + message.tool_calls.iter().map(size).sum::<usize>())
+        .sum();
+    messages + request.tools.iter().map(|tool| tool.function.to_string().len()).sum::<usize>()
+}
+
+/// FNV-1a over the conversation: the same request gives the same ids, and two requests of one job different ones, so
+/// that a tool call id stays unique within its job although each phase begins a new conversation.
+fn fingerprint(request: &ChatRequest) -> u64 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    let mut add = |text: &str| {
+        // The zero ends each part, so that moving text from one part to the next changes the hash.
+        for byte in text.bytes().chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for message in &request.messages {
+        add(&message.content);
+        for call in &message.tool_calls {
+            add(&call.id);
+            add(&call.function.arguments);
+        }
+    }
+    hash
+}

@@ -1,0 +1,137 @@
+//! The HTTP side: routes, limits and OpenAI's error shape. All thinking is in [`crate::answer`].
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse, Json, Response};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::wire::ChatRequest;
+use crate::{DISCLAIMER, MODEL, answer, check};
+
+/// The largest request body taken, in bytes: far above any context window, so that no honest request meets it.
+pub const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
+
+/// How the server behaves.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Waited before every answer, to stand in for a model's thinking time; zero by default.
+    pub delay: Duration,
+}
+
+/// Serves the rehearsal model on `listener` until `shutdown` resolves; requests under way are finished first.
+///
+/// Answers `POST` to any path that ends in `/chat/completions` and `GET` to any path that ends in `/models`.
+pub async fn serve(
+    listener: TcpListener,
+    options: Options,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> io::Result<()> {
+    let router = Router::new().fallback(route).with_state(options);
+    axum::serve(listener, router).with_graceful_shutdown(shutdown).await
+}
+
+/// A rehearsal model that serves in the background for as long as this handle lives.
+#[derive(Debug)]
+pub struct Rehearsal {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    task: JoinHandle<io::Result<()>>,
+}
+
+impl Rehearsal {
+    /// Binds `address` (port 0 takes a free port) and serves from a task of the current tokio runtime.
+    pub async fn start(address: SocketAddr, options: Options) -> io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        // A dropped sender resolves the receiver as well, which is how dropping the handle stops the server.
+        let task = tokio::spawn(serve(listener, options, async move { drop(stopped.await) }));
+        Ok(Self { address, stop: Some(stop), task })
+    }
+
+    /// Where it listens; the port is the real one.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What to put into `OPENAI_BASE_URL`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Stops serving and waits until the requests under way are answered.
+    pub async fn shutdown(mut self) -> io::Result<()> {
+        drop(self.stop.take());
+        (&mut self.task).await.map_err(io::Error::other)?
+    }
+}
+
+async fn route(State(options): State<Options>, request: Request) -> Response {
+    let path = request.uri().path().trim_end_matches('/');
+    if path.ends_with("/chat/completions") {
+        return match *request.method() {
+            Method::POST => completion(options, request.into_body()).await,
+            _ => error(StatusCode::METHOD_NOT_ALLOWED, "use POST for chat/completions"),
+        };
+    }
+    if path.ends_with("/models") {
+        return match *request.method() {
+            Method::GET => models(),
+            _ => error(StatusCode::METHOD_NOT_ALLOWED, "use GET for models"),
+        };
+    }
+    let message = format!("nothing is served at {path}; use POST /v1/chat/completions or GET /v1/models");
+    error(StatusCode::NOT_FOUND, &message)
+}
+
+async fn completion(options: Options, body: Body) -> Response {
+    let Ok(body) = to_bytes(body, MAX_REQUEST_BYTES).await else {
+        let message = format!("the request body was cut off or is larger than {MAX_REQUEST_BYTES} bytes; send less");
+        return error(StatusCode::PAYLOAD_TOO_LARGE, &message);
+    };
+    if !options.delay.is_zero() {
+        tokio::time::sleep(options.delay).await;
+    }
+    // A long conversation takes milliseconds to read: off the runtime's threads, which others share.
+    match tokio::task::spawn_blocking(move || think(&body)).await {
+        Ok(response) => response,
+        Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the rehearsal model failed on this request; see its log"),
+    }
+}
+
+fn think(body: &Bytes) -> Response {
+    let request: ChatRequest = match serde_json::from_slice(body) {
+        Ok(request) => request,
+        Err(reason) => {
+            let message = format!("the request body is not a chat-completions request: {reason}");
+            return error(StatusCode::BAD_REQUEST, &message);
+        }
+    };
+    if let Err(message) = check::check(&request) {
+        tracing::warn!(error = %message, "refused a request");
+        return error(StatusCode::BAD_REQUEST, &message);
+    }
+    Json(answer(&request)).into_response()
+}
+
+fn models() -> Response {
+    let model =
+        json!({"id": MODEL, "object": "model", "created": 0, "owned_by": "plumbline", "description": DISCLAIMER});
+    Json(json!({"object": "list", "data": [model]})).into_response()
+}
+
+fn error(status: StatusCode, message: &str) -> Response {
+    let kind = if status.is_server_error() { "server_error" } else { "invalid_request_error" };
+    let body = json!({"error": {"message": message, "type": kind, "param": null, "code": null}});
+    (status, Json(body)).into_response()
+}

@@ -1,0 +1,233 @@
+//! What the model can know: one request, read once.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::Value;
+
+use crate::call::{Call, list_files};
+use crate::frame::Frame;
+use crate::opening::{self, Document};
+use crate::wire::{ChatRequest, Message, Role};
+
+static FILE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^\s*(?:[-*]\s+)?(\S.*?)\s+\(?(\d+)(?:\s*(?:B|bytes))?\)?\s*$").expect("FILE: the pattern is valid")
+});
+
+/// Which of its three jobs the model is asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// No tools are bound: summarize the conversation.
+    Summary,
+    /// `todo_write` is bound: plan.
+    Strategic,
+    /// Other tools are bound: work.
+    Tactical,
+}
+
+/// A call of the conversation with its result.
+#[derive(Debug)]
+pub(crate) struct Done<'a> {
+    /// The tool.
+    pub(crate) name: &'a str,
+    /// Its arguments; null when they were no JSON.
+    pub(crate) args: Value,
+    /// What the tool answered; empty when the answer is missing.
+    pub(crate) result: &'a str,
+}
+
+impl Done<'_> {
+    /// Whether the engine has cleared the result from the conversation to save room.
+    pub(crate) fn cleared(&self) -> bool {
+        self.result.starts_with("[result cleared")
+    }
+
+    /// Whether the tool refused.
+    pub(crate) fn failed(&self) -> bool {
+        self.result.trim_start().starts_with("Error:")
+    }
+
+    /// Whether this was the very same call.
+    pub(crate) fn is(&self, call: &Call) -> bool {
+        self.name == call.name && self.args == call.args
+    }
+
+    /// A string argument, empty when absent.
+    pub(crate) fn arg(&self, key: &str) -> &str {
+        self.args.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn closes_a_todo(&self) -> bool {
+        matches!(self.name, "todo_complete" | "complete_task") && !self.failed()
+    }
+}
+
+/// One request, taken apart.
+#[derive(Debug)]
+pub(crate) struct Situation<'a> {
+    /// The messages as they came.
+    pub(crate) messages: &'a [Message],
+    /// The todo list, when there is one.
+    pub(crate) frame: Option<Frame>,
+    /// Every call of the conversation with its result, in order.
+    pub(crate) history: Vec<Done<'a>>,
+    /// Where in `history` the work on the current todo begins.
+    todo_began: usize,
+    tools: Vec<&'a str>,
+}
+
+impl<'a> Situation<'a> {
+    /// Reads a request.
+    pub(crate) fn read(request: &'a ChatRequest) -> Self {
+        let history = history(&request.messages);
+        let switched_off = request.tool_choice.as_ref().is_some_and(|choice| choice == "none");
+        let tools = match switched_off {
+            true => Vec::new(),
+            false => request.tools.iter().map(crate::wire::Tool::name).collect(),
+        };
+        Self {
+            messages: &request.messages,
+            // Behind the conversation by default, directly after the system prompt where so configured.
+            frame: request.messages.iter().rev().filter(prepared).find_map(|message| Frame::read(&message.content)),
+            todo_began: history.iter().rposition(Done::closes_a_todo).map_or(0, |at| at + 1),
+            history,
+            tools,
+        }
+    }
+
+    /// Which job is asked for.
+    pub(crate) fn stage(&self) -> Stage {
+        match (self.tools.is_empty(), self.bound("todo_write")) {
+            (true, _) => Stage::Summary,
+            (false, true) => Stage::Strategic,
+            (false, false) => Stage::Tactical,
+        }
+    }
+
+    /// Whether a tool may be called in this turn.
+    pub(crate) fn bound(&self, tool: &str) -> bool {
+        self.tools.contains(&tool)
+    }
+
+    /// The calls made since the current todo began.
+    pub(crate) fn work(&self) -> &[Done<'a>] {
+        &self.history[self.todo_began..]
+    }
+
+    /// The result of this very call since the current todo began, the latest first; `None` when it was not made or its
+    /// result was cleared, so that it has to be made (again).
+    pub(crate) fn result_of(&self, call: &Call) -> Option<&Done<'a>> {
+        self.work().iter().rev().find(|done| done.is(call) && !done.cleared())
+    }
+
+    /// The system prompt.
+    pub(crate) fn system(&self) -> &'a str {
+        self.messages.iter().find(|message| message.role == Role::System).map_or("", |message| &message.content)
+    }
+
+    /// What the user wants: the prompt of the job.
+    pub(crate) fn prompt(&self) -> &'a str {
+        opening::section(self.system(), "## The job", &["## Instructions", "## workspace.md"]).unwrap_or_default()
+    }
+
+    /// The long-term memory as it stood when the phase began or was last compacted.
+    fn memory(&self) -> &'a str {
+        opening::section(self.system(), "## workspace.md", &["## The job", "## Instructions"]).unwrap_or_default()
+    }
+
+    /// A section (`### title`) of what the system prepared; the latest, since an earlier phase's opening may still be in
+    /// the conversation.
+    pub(crate) fn opening(&self, title: &str) -> Option<&'a str> {
+        let heading = format!("### {title}");
+        let messages = self.messages.iter().rev().filter(prepared);
+        messages.filter_map(|message| opening::section(&message.content, &heading, &["### "])).next()
+    }
+
+    /// Why the phase before was given up, in the engine's words.
+    pub(crate) fn issue(&self) -> Option<&'a str> {
+        let messages = self.messages.iter().rev().filter(prepared);
+        let mut lines = messages.flat_map(|message| message.content.lines());
+        lines.find_map(|line| line.strip_prefix("The phase before was given up: "))
+    }
+
+    /// What the user said about the work, oldest first.
+    pub(crate) fn feedback(&self) -> Vec<&'a str> {
+        let messages = self.messages.iter().filter(|message| message.role == Role::User);
+        messages.filter_map(|message| message.content.strip_prefix("Feedback from the user:")).map(str::trim).collect()
+    }
+
+    /// The documents of the job: the opening's list, what workspace.md has kept of it, and what input/ was seen to hold,
+    /// since a long list is cut short in the opening.
+    pub(crate) fn documents(&self) -> Vec<Document> {
+        let listed = self.opening("Documents").unwrap_or_default();
+        let mut documents = opening::documents(&format!("{listed}\n{}", self.memory()));
+        let listings = self.history.iter().filter(|done| done.name == "list_files" && done.arg("path") == "input");
+        for (path, bytes) in listings.flat_map(|done| files_in(done.result)) {
+            if opening::is_document(&path) && documents.iter().all(|known| known.path != path) {
+                documents.push(Document { path, pages: None, bytes });
+            }
+        }
+        documents
+    }
+
+    /// The files in a folder with their sizes, or the call that lists them. A folder that is not there is empty.
+    pub(crate) fn files(&self, folder: &str) -> Result<Vec<(String, u64)>, Call> {
+        let call = list_files(folder);
+        let done = self.result_of(&call).ok_or(call)?;
+        let files = if done.failed() { Vec::new() } else { files_in(done.result) };
+        Ok(files.into_iter().filter(|(path, _)| path.starts_with(&format!("{folder}/"))).collect())
+    }
+
+    /// The documents that could not be read, with the reason: from workspace.md as the phase began, and from what this
+    /// phase has tried since.
+    pub(crate) fn unreadable(&self) -> Vec<(String, String)> {
+        let mut all: BTreeMap<String, String> = opening::unreadable(self.memory()).into_iter().collect();
+        for done in &self.history {
+            let path = done.arg("file_path");
+            match done.name {
+                "extract_document_text" | "chunk_document" if done.failed() => {
+                    all.entry(path.to_owned()).or_insert_with(|| one_line(done.result));
+                }
+                "write_file" => all.extend(opening::unreadable(done.arg("content"))),
+                _ => {}
+            }
+        }
+        all.into_iter().collect()
+    }
+}
+
+/// The lines `path  size` of a listing.
+fn files_in(listing: &str) -> Vec<(String, u64)> {
+    let found = listing.lines().filter_map(|line| FILE.captures(line));
+    found.map(|found| (found[1].to_owned(), found[2].parse().unwrap_or_default())).collect()
+}
+
+/// A tool's message on one line of at most 300 characters, fit for a list.
+pub(crate) fn one_line(text: &str) -> String {
+    let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match joined.char_indices().nth(300) {
+        None => joined,
+        Some((at, _)) => format!("{}…", &joined[..at]),
+    }
+}
+
+/// Whether the system or the engine wrote this message, rather than the model or a tool.
+fn prepared(message: &&Message) -> bool {
+    matches!(message.role, Role::User | Role::System | Role::Developer)
+}
+
+fn history(messages: &[Message]) -> Vec<Done<'_>> {
+    let mut results: BTreeMap<&str, &str> = BTreeMap::new();
+    for message in messages.iter().filter(|message| message.role == Role::Tool) {
+        results.insert(message.tool_call_id.as_deref().unwrap_or_default(), &message.content);
+    }
+    let calls = messages.iter().flat_map(|message| &message.tool_calls);
+    calls
+        .map(|call| Done {
+            name: &call.function.name,
+            args: serde_json::from_str(&call.function.arguments).unwrap_or_default(),
+            result: results.get(call.id.as_str()).copied().unwrap_or_default(),
+        })
+        .collect()
+}

@@ -1,0 +1,134 @@
+//! The end of a job: verify, report, hand over.
+
+use std::fmt::Write as _;
+
+use crate::call::{Call, Turn, job_complete, read_lines, todo_complete, turn, write_file, write_plan};
+use crate::plan::Plan;
+use crate::schedule::{self, LATE};
+use crate::situation::Situation;
+use crate::strategic::planning;
+
+const OUTPUT: &str = "output";
+const REPORT: &str = "output/summary_report.md";
+const REQUIREMENTS: &str = "output/requirements.md";
+
+/// Enough lines of the deliverable to see its count.
+const HEAD_LINES: usize = 8;
+
+/// Final todo 1: tick the last phase and look at what is there.
+pub(super) fn verify(situation: &Situation<'_>) -> Turn {
+    let looked = outputs(situation).and_then(|files| Ok((files, planning::marked(situation)?)));
+    match looked {
+        Err(call) => turn("Looking at the deliverables and the plan.", vec![call]),
+        Ok((files, (plan, ticked))) => {
+            let open = plan.next().map(|phase| format!("; '{}' is still to be done", phase.name)).unwrap_or_default();
+            let notes = format!("{} files in output/, none of them empty: {}{open}", files.len(), files.join(", "));
+            let tick = ticked.map(|_| write_plan(&plan.render()));
+            turn("Verifying the deliverables.", tick.into_iter().chain([todo_complete(&notes)]).collect())
+        }
+    }
+}
+
+/// Final todo 2: the report, unless there is nothing to report on or a phase is still to be done: the engine counts
+/// phases, and one that was done twice makes it believe in the end too early.
+pub(super) fn report(situation: &Situation<'_>) -> Turn {
+    let text = Plan::current(situation).and_then(|plan| {
+        let files = outputs(situation)?;
+        match files.is_empty() || plan.next().is_some() {
+            true => Ok(None),
+            false => report_text(situation, &files).map(Some),
+        }
+    });
+    match text {
+        Err(call) => turn("Looking at the deliverables.", vec![call]),
+        Ok(None) => turn("It is too early for a report.", vec![todo_complete("nothing to report on yet")]),
+        Ok(Some(text)) => {
+            turn("Writing the summary report.", vec![write_file(REPORT, &text), todo_complete("the report is written")])
+        }
+    }
+}
+
+/// Hands the job over when the plan is fulfilled, at the end of a final phase or of any other strategic one. A report
+/// that is missing is written first, in a turn of its own: the hand-over names it, so it has to exist by then.
+pub(super) fn finish(situation: &Situation<'_>) -> Turn {
+    let mut files = match outputs(situation) {
+        Err(call) => return turn("Looking at the deliverables.", vec![call]),
+        Ok(files) => files,
+    };
+    if !files.is_empty() && files.iter().all(|file| file != REPORT) {
+        let written = situation.work().iter().any(|done| done.name == "write_file" && done.arg("path") == REPORT);
+        if !written {
+            return match report_text(situation, &files) {
+                Err(call) => turn("Looking at the deliverables.", vec![call]),
+                Ok(text) => turn("Writing the summary report.", vec![write_file(REPORT, &text)]),
+            };
+        }
+        files.push(REPORT.to_owned());
+    }
+    turn("The plan is fulfilled: completing the job.", vec![hand_over(situation, files)])
+}
+
+/// The files in output/ that hold anything, or the call that lists them.
+fn outputs(situation: &Situation<'_>) -> Result<Vec<String>, Call> {
+    let files = situation.files(OUTPUT)?;
+    Ok(files.into_iter().filter(|(_, size)| *size > 0).map(|(path, _)| path).collect())
+}
+
+/// What could not be delivered: the requirements of every document that could not be read or came too late.
+fn undelivered(situation: &Situation<'_>) -> Vec<String> {
+    let plan = Plan::current(situation).unwrap_or_default();
+    let late = schedule::late(&plan, &situation.documents()).into_iter().map(|path| (path, LATE.to_owned()));
+    let all = situation.unreadable().into_iter().chain(late);
+    all.map(|(path, reason)| format!("requirements of {path}: {reason}")).collect()
+}
+
+/// Leaves out what an earlier refusal named, and says so.
+fn hand_over(situation: &Situation<'_>, files: Vec<String>) -> Call {
+    let mut undelivered = undelivered(situation);
+    let refusals: Vec<&str> = situation
+        .work()
+        .iter()
+        .filter(|done| done.name == "job_complete" && done.failed())
+        .map(|done| done.result)
+        .collect();
+    let (bad, good): (Vec<String>, Vec<String>) =
+        files.into_iter().partition(|file| refusals.iter().any(|refusal| refusal.contains(file.as_str())));
+    undelivered.extend(bad.into_iter().map(|file| format!("{file}: refused as incomplete")));
+    if good.is_empty() && undelivered.is_empty() {
+        undelivered.push("nothing was written to output/".to_owned());
+    }
+    let confidence = match (good.is_empty(), undelivered.is_empty()) {
+        (true, _) => 0.0,
+        (false, false) => 0.4,
+        (false, true) => 0.6,
+    };
+    let summary = format!("{} deliverables, {} not delivered. {}", good.len(), undelivered.len(), crate::DISCLAIMER);
+    job_complete(&summary, &good, &undelivered, confidence)
+}
+
+fn report_text(situation: &Situation<'_>, files: &[String]) -> Result<String, Call> {
+    let mut text = format!("# Summary report\n\n{}\n\n## Result\n\n", crate::DISCLAIMER);
+    if files.iter().any(|file| file == REQUIREMENTS) {
+        let call = read_lines(REQUIREMENTS, 1, HEAD_LINES);
+        let head = situation.result_of(&call).ok_or(call)?.result;
+        let count = head.lines().find(|line| line.ends_with(" requirements."));
+        let _ = writeln!(text, "{}\n", count.unwrap_or("The number of requirements is not known.").trim());
+    } else {
+        text.push_str("The statements of the prompt are listed; no requirement was recorded.\n\n");
+    }
+    text.push_str("## Deliverables\n\n");
+    for file in files.iter().filter(|file| *file != REPORT) {
+        let _ = writeln!(text, "- {file}");
+    }
+    let undelivered = undelivered(situation);
+    if !undelivered.is_empty() {
+        let _ = writeln!(text, "\n## Not delivered\n\n- {}", undelivered.join("\n- "));
+    }
+    text.push_str(
+        "\n## Method\n\nEvery chunk of every readable document was searched for sentences with a normative word (must, \
+         shall, should, may not, required, is to be; muss, müssen, soll, darf nicht, ist zu, hat zu). Each was recorded \
+         with its page and its wording as the quote. Type, priority, flags and tags follow from key words. Nothing was \
+         understood, weighed or merged: sentences without such a word are missing, and some that have one bind nobody.\n",
+    );
+    Ok(text)
+}

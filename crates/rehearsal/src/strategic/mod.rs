@@ -1,0 +1,86 @@
+//! Strategic phases: the system's todos, recognised by key words, and what is done for each.
+//!
+//! | module | todos |
+//! |---|---|
+//! | `planning` | explore, plan, divide, tick, set todos or complete |
+//! | `memory` | workspace summary, workspace.md, reconsidering, feedback |
+//! | `closing` | verify, report, hand over |
+
+mod closing;
+mod memory;
+mod planning;
+
+use crate::call::{Turn, add_note, read_file, todo_complete, turn};
+use crate::situation::Situation;
+
+/// A rule: what is done for one todo.
+type Rule = fn(&Situation<'_>) -> Turn;
+
+/// Key words of the system's todos, all of which must occur, in lower case; the first rule that fits is taken.
+const RULES: &[(&[&str], Rule)] = &[
+    (&["explore"], planning::explore),
+    (&["with write_plan"], planning::write_goal),
+    (&["divide"], planning::divide),
+    (&["generate_workspace_summary"], memory::summarize),
+    (&["summarize"], memory::summarize),
+    (&["feedback", "note it"], memory::take_in_feedback),
+    (&["evaluate"], memory::evaluate),
+    (&["reconsider"], memory::reconsider),
+    (&["main_plan.md accordingly"], planning::adapt),
+    (&["update main_plan.md"], planning::mark),
+    (&["update workspace.md"], memory::remember),
+    (&["verify"], closing::verify),
+    (&["summary report"], closing::report),
+    (&["todo_write"], planning::set_todos),
+    (&["job_complete"], planning::set_todos),
+];
+
+/// Decides one strategic turn.
+pub(crate) fn turn_for(situation: &Situation<'_>) -> Turn {
+    let Some(todo) = situation.frame.as_ref().and_then(|frame| frame.current()) else {
+        return turn("There is no open todo to work on.", Vec::new());
+    };
+    let text = todo.text.to_lowercase();
+    let rule = RULES.iter().find(|(words, _)| words.iter().all(|word| text.contains(word)));
+    match rule {
+        Some((_, rule)) => rule(situation),
+        None => unknown(&todo.text),
+    }
+}
+
+/// What is done for a todo that no rule fits: it is said, noted and closed, since nothing else would move on.
+pub(crate) fn unknown(todo: &str) -> Turn {
+    let note = format!("The rehearsal model has no rule for the todo '{todo}'; it looked at workspace.md and went on.");
+    turn(note.clone(), vec![read_file("workspace.md"), add_note(&note), todo_complete(&note)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RULES;
+
+    #[test]
+    fn every_system_todo_has_its_rule() {
+        for (todo, words) in [
+            ("Explore: read instructions.md and list input/, then fill workspace.md", "explore"),
+            ("Write main_plan.md with write_plan: the goal, the approach", "with write_plan"),
+            ("Divide the plan into phases with their steps in main_plan.md", "divide"),
+            ("Write the todos of the first phase with todo_write", "todo_write"),
+            ("Summarize what the last phase produced (generate_workspace_summary)", "generate_workspace_summary"),
+            ("Update workspace.md with what must be remembered", "update workspace.md"),
+            ("Update main_plan.md: mark the finished phase, correct the rest", "update main_plan.md"),
+            ("Write the todos of the next phase with todo_write, or call job_complete if", "todo_write"),
+            ("Verify that every deliverable exists in output/ and is complete", "verify"),
+            ("Write the summary report to output/summary_report.md", "summary report"),
+            ("Call job_complete with the deliverables", "job_complete"),
+            ("Reconsider the issue that stopped the last phase", "reconsider"),
+            ("Update main_plan.md accordingly", "main_plan.md accordingly"),
+            ("Write the corrected todos with todo_write", "todo_write"),
+            ("Take in the feedback and note it in workspace.md", "feedback"),
+            ("Evaluate what it means for the deliverables", "evaluate"),
+        ] {
+            let text = todo.to_lowercase();
+            let rule = RULES.iter().find(|(words, _)| words.iter().all(|word| text.contains(word)));
+            assert_eq!(rule.map(|(found, _)| found[0]), Some(words), "{todo}");
+        }
+    }
+}

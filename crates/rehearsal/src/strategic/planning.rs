@@ -1,0 +1,173 @@
+//! Exploring, planning, and handing the next phase over.
+
+use crate::archive::Archive;
+use crate::call::{Call, Turn, list_files, read_file, todo_complete, todo_write, turn, write_file, write_plan};
+use crate::manifest;
+use crate::opening::Document;
+use crate::plan::{Phase, Plan, Step};
+use crate::schedule;
+use crate::situation::{Situation, one_line};
+use crate::strategic::closing;
+
+/// The fewest todos that the engine takes.
+const MIN_TODOS: usize = 5;
+
+/// Initial todo 1: look, then write down what must be remembered.
+pub(super) fn explore(situation: &Situation<'_>) -> Turn {
+    let looks = [read_file("instructions.md"), list_files("input")];
+    if looks.iter().any(|call| situation.result_of(call).is_none()) {
+        return turn("Reading the instructions and listing the documents.", looks.into());
+    }
+    let documents = situation.documents();
+    let listed: Vec<String> = documents.iter().map(Document::line).collect();
+    let listed = if listed.is_empty() { "The job has no documents.".to_owned() } else { listed.join("\n") };
+    let memory = format!(
+        "# Workspace\n\n{}\n\n## Goal\n\n{}\n\n## Documents\n\n{listed}\n\n## Conventions\n\n\
+         - A requirement is a sentence with a normative word, quoted as it stands, with its page.\n\
+         - Findings go to candidates/part_<n>.md, one line each; deliverables go to output/.\n\n## Progress\n\n\
+         - Explored instructions.md and input/.\n",
+        crate::DISCLAIMER,
+        one_line(situation.prompt()),
+    );
+    let notes = format!("{} documents", documents.len());
+    turn(
+        "Noting the goal, the documents and the conventions.",
+        vec![write_file("workspace.md", &memory), todo_complete(&notes)],
+    )
+}
+
+/// Initial todo 2: goal, approach and how completion is judged.
+pub(super) fn write_goal(situation: &Situation<'_>) -> Turn {
+    let plan = Plan { head: head(situation), phases: Vec::new() };
+    turn(
+        "Writing the goal and the approach.",
+        vec![write_plan(&plan.render()), todo_complete("goal, approach and judgement are written")],
+    )
+}
+
+fn head(situation: &Situation<'_>) -> String {
+    let approach = match situation.documents().is_empty() {
+        true => {
+            "There is no document, so the prompt itself is the work: its statements are listed in output/answer.md. No \
+             requirement is recorded, because there is no source to quote."
+        }
+        false => {
+            "Extract the text of every document, cut it into chunks, and go through all chunks in order. Record every \
+             sentence with a normative word (must, shall, should, may not, required; muss, darf nicht, ist zu) with page \
+             and quote, then put the findings together in output/."
+        }
+    };
+    format!(
+        "# Plan\n\n{}\n\n## Goal\n\n{}\n\n## Approach\n\n{approach}\n\n## How completion is judged\n\n\
+         Every phase below is ticked, and every deliverable exists in output/.",
+        crate::DISCLAIMER,
+        one_line(situation.prompt()),
+    )
+}
+
+/// Initial todo 3: the phases, by the length of the documents.
+pub(super) fn divide(situation: &Situation<'_>) -> Turn {
+    let plan = Plan { head: head(situation), phases: schedule::first(&situation.documents()) };
+    let notes = format!("{} phases", plan.phases.len());
+    turn("Dividing the plan into phases.", vec![write_plan(&plan.render()), todo_complete(&notes)])
+}
+
+/// The plan, made anew where it was lost.
+fn plan(situation: &Situation<'_>) -> Result<Plan, Call> {
+    let plan = Plan::current(situation)?;
+    if plan.phases.is_empty() {
+        return Ok(Plan { head: head(situation), phases: schedule::first(&situation.documents()) });
+    }
+    Ok(plan)
+}
+
+/// The plan with the phase before ticked, and that phase's name if it was not ticked yet; or the call to be made first.
+/// After the preparation the manifest tells which phases follow.
+pub(super) fn marked(situation: &Situation<'_>) -> Result<(Plan, Option<String>), Call> {
+    let mut plan = plan(situation)?;
+    let archive = Archive::read(situation);
+    let named = archive.as_ref().and_then(|archive| plan.phases.iter().position(|phase| phase.name == archive.phase));
+    // Without a note, or with a name that the plan does not have, it was the first phase that is not ticked.
+    let at = named.or_else(|| plan.phases.iter().position(|phase| !phase.done()));
+    let ended = archive.is_none_or(|archive| archive.completed);
+    let Some(phase) = at.and_then(|at| plan.phases.get_mut(at)).filter(|phase| ended && !phase.done()) else {
+        return Ok((plan, None));
+    };
+    phase.finish();
+    let name = phase.name.clone();
+    let prepared = plan.phases.iter().filter(|phase| phase.name.starts_with(schedule::PREPARATION)).all(Phase::done);
+    if name.starts_with(schedule::PREPARATION) && prepared {
+        schedule::lay_out(&mut plan, &manifest::read(situation)?);
+    }
+    Ok((plan, Some(name)))
+}
+
+/// Transition todo 3: tick the finished phase.
+pub(super) fn mark(situation: &Situation<'_>) -> Turn {
+    match marked(situation) {
+        Err(call) => turn("Reading what the plan depends on.", vec![call]),
+        Ok((_, None)) => turn("The plan needs no change.", vec![todo_complete("no phase was left to tick")]),
+        Ok((plan, Some(name))) => turn(
+            format!("Ticking the phase '{name}'."),
+            vec![write_plan(&plan.render()), todo_complete(&format!("'{name}' is finished"))],
+        ),
+    }
+}
+
+/// After a rewind: tick the steps that the archive note shows as done. After feedback: add a phase that answers it.
+pub(super) fn adapt(situation: &Situation<'_>) -> Turn {
+    let mut plan = match plan(situation) {
+        Err(call) => return turn("Reading the plan.", vec![call]),
+        Ok(plan) => plan,
+    };
+    let done = Archive::read(situation).unwrap_or_default().done;
+    let notes = match plan.next_mut() {
+        Some(phase) => {
+            // One step stays open at the least, or the phase would count as finished although it was stopped.
+            let open: Vec<&mut Step> = phase.steps.iter_mut().filter(|step| !step.done).collect();
+            let most = open.len().saturating_sub(1);
+            let ticked = open.into_iter().filter(|step| done.contains(&step.text)).take(most);
+            let count = ticked.map(|step| step.done = true).count();
+            format!("'{}' is taken up again, {count} of its steps are finished", phase.name)
+        }
+        None => {
+            let number = plan.phases.iter().filter(|phase| phase.name.starts_with("Feedback ")).count() + 1;
+            plan.phases.push(schedule::feedback(u32::try_from(number).unwrap_or(u32::MAX)));
+            "a phase that answers the feedback is added".to_owned()
+        }
+    };
+    turn("Adapting the plan.", vec![write_plan(&plan.render()), todo_complete(&notes)])
+}
+
+/// The last todo of most strategic phases: the todos of the next phase, or the end of the job.
+pub(super) fn set_todos(situation: &Situation<'_>) -> Turn {
+    let plan = match plan(situation) {
+        Err(call) => return turn("Reading the plan.", vec![call]),
+        Ok(plan) => plan,
+    };
+    let Some(phase) = plan.next() else { return closing::finish(situation) };
+    let todos = todos(phase);
+    let description = format!("{} todos of the plan's phase '{}'", todos.len(), phase.name);
+    let notes = format!("'{}' is next", phase.name);
+    turn(
+        format!("Next phase: {}.", phase.name),
+        vec![todo_write(&phase.name, &description, &todos), todo_complete(&notes)],
+    )
+}
+
+/// The open steps of a phase; where they are too few for the engine, the last finished ones are done again.
+fn todos(phase: &Phase) -> Vec<String> {
+    let open = phase.steps.iter().filter(|step| !step.done).count();
+    let mut again = MIN_TODOS.saturating_sub(open);
+    let mut todos: Vec<String> = Vec::new();
+    for step in phase.steps.iter().rev() {
+        if !step.done {
+            todos.push(step.text.clone());
+        } else if again > 0 {
+            again -= 1;
+            todos.push(step.text.clone());
+        }
+    }
+    todos.reverse();
+    todos
+}

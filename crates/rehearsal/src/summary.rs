@@ -1,0 +1,76 @@
+//! Requests without tools: the engine asks for a summary before it drops older messages.
+//!
+//! Whatever the model needs it can read again from files, so the summary only says where the work stands. It is built
+//! from the calls of the conversation; where the conversation comes as one text, from the paths named in it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::call::{Turn, turn};
+use crate::situation::Situation;
+use crate::situation::one_line;
+
+/// The longest summary, in bytes: a few hundred words.
+const MAX_BYTES: usize = 2_400;
+
+/// Below this, in bytes, a request is a greeting rather than a conversation to summarize.
+const GREETING: usize = 400;
+
+static CHUNK: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"chunks/chunk_(\d+)\.md").expect("CHUNK: the pattern is valid"));
+static FILE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?:output|candidates|requirements)/[\w.-]+\.md").expect("FILE: the pattern is valid")
+});
+
+/// Answers a request without tools.
+pub(crate) fn turn_for(situation: &Situation<'_>) -> Turn {
+    let size: usize = situation.messages.iter().map(|message| message.content.len()).sum();
+    if size < GREETING && situation.history.is_empty() {
+        return turn("It works on Plumbline jobs: send a todo list and tools.", Vec::new());
+    }
+    let mut text = write(situation);
+    let room = (size / 2).clamp(40, MAX_BYTES);
+    while text.len() > room {
+        text.pop();
+    }
+    turn(text, Vec::new())
+}
+
+fn write(situation: &Situation<'_>) -> String {
+    let mut text = format!("Summary of earlier work.\n\nGoal: {}\n", one_line(situation.prompt()));
+    if let Some(frame) = &situation.frame {
+        let done = frame.todos.iter().filter(|todo| todo.done).count();
+        let _ = writeln!(text, "Phase: {}; {done} of {} todos done.", frame.phase, frame.todos.len());
+        for todo in frame.todos.iter().filter(|todo| !todo.done) {
+            let _ = writeln!(text, "Open: {}. {}", todo.number, todo.text);
+        }
+    }
+    let said = situation.messages.iter().map(|message| message.content.as_str());
+    let called = situation.history.iter().map(|done| done.arg("path"));
+    let (mut chunks, mut files) = (BTreeSet::new(), BTreeSet::new());
+    for part in said.chain(called) {
+        chunks.extend(CHUNK.captures_iter(part).filter_map(|found| found[1].parse::<u32>().ok()));
+        files.extend(FILE.find_iter(part).map(|found| found.as_str()));
+    }
+    let recorded = situation.history.iter().filter(|done| done.name == "add_requirement" && !done.failed()).count();
+    if recorded > 0 {
+        let _ = writeln!(text, "Requirements recorded in this stretch: {recorded}.");
+    }
+    if let (Some(first), Some(last)) = (chunks.first(), chunks.last()) {
+        let _ = writeln!(text, "Chunks looked at: {} between {first} and {last}.", chunks.len());
+    }
+    if !files.is_empty() {
+        let _ = writeln!(text, "Files: {}.", files.into_iter().collect::<Vec<_>>().join(", "));
+    }
+    let closed = situation.history.iter().filter(|done| done.name == "todo_complete" && !done.failed());
+    let mut notes: Vec<String> = closed.rev().take(8).map(|done| one_line(done.arg("notes"))).collect();
+    notes.reverse();
+    for note in notes {
+        let _ = writeln!(text, "Done: {note}");
+    }
+    text.push_str("Next: the current todo of the list; what it needs is read from the files again.\n");
+    text
+}

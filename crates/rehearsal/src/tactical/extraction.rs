@@ -1,0 +1,93 @@
+//! The heart of the work: the normative sentences of some chunks become requirements.
+//!
+//! Three kinds of turns, chosen by what the conversation shows: read the chunks; record what is not recorded yet; write
+//! the findings down and close the todo. A chunk whose text was cleared from the conversation is read again; a
+//! requirement is known by its text, so nothing is recorded twice.
+
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
+use crate::call::{Call, Turn, append, read_file, read_lines, todo_complete, turn};
+use crate::candidates;
+use crate::manifest::chunk_file;
+use crate::pages::body;
+use crate::requirement;
+use crate::situation::{Done, Situation};
+use crate::text::{Finding, ends_in_mid_sentence, findings};
+
+/// Earlier tries to record a sentence, by its text.
+type Tries<'a> = HashMap<&'a str, Vec<&'a Done<'a>>>;
+
+/// How much of the chunk behind is read to complete a sentence, in lines.
+const LINES_BEHIND: usize = 20;
+
+/// Where one finding stands.
+enum Progress<'a> {
+    /// To be recorded by this call.
+    Open(Call),
+    /// Recorded, with this result.
+    Recorded(&'a str),
+    /// Refused for good.
+    Dropped,
+}
+
+/// Processes the chunks `numbers`; the findings go to part `part`.
+pub(super) fn process(situation: &Situation<'_>, numbers: RangeInclusive<u32>, part: u32) -> Turn {
+    let mut reads: Vec<Call> = numbers.clone().map(|number| read_file(&chunk_file(number))).collect();
+    let own = reads.len();
+    let mut texts = match texts(situation, &reads) {
+        Some(texts) => texts,
+        None => return turn(format!("Reading chunks {}-{}.", numbers.start(), numbers.end()), reads),
+    };
+    if texts.last().is_some_and(|text| ends_in_mid_sentence(text)) {
+        reads.push(read_lines(&chunk_file(numbers.end() + 1), 1, LINES_BEHIND));
+        texts = match self::texts(situation, &reads) {
+            Some(texts) => texts,
+            None => return turn("The last chunk ends in mid-sentence; reading on.", reads),
+        };
+    }
+    let findings = findings(&texts, own);
+    let tries = tries(situation);
+    let (mut open, mut recorded, mut dropped) = (Vec::new(), String::new(), 0);
+    for finding in &findings {
+        match progress(finding, &tries) {
+            Progress::Open(call) => open.push(call),
+            Progress::Recorded(result) => recorded.push_str(&candidates::line(finding, result)),
+            Progress::Dropped => dropped += 1,
+        }
+    }
+    if !open.is_empty() {
+        return turn(format!("{} of {} normative sentences are to be recorded.", open.len(), findings.len()), open);
+    }
+    let notes = format!("{} requirements recorded, {dropped} refused", findings.len() - dropped);
+    let write = (!recorded.is_empty()).then(|| append(&candidates::path(part), &recorded));
+    turn(notes.clone(), write.into_iter().chain([todo_complete(&notes)]).collect())
+}
+
+/// What the reads gave, or `None` while one of them is still to be made. A chunk that could not be read is empty.
+fn texts<'a>(situation: &Situation<'a>, reads: &[Call]) -> Option<Vec<&'a str>> {
+    let text = |done: &Done<'a>| if done.failed() { "" } else { body(done.result).0 };
+    reads.iter().map(|call| situation.result_of(call).map(text)).collect()
+}
+
+fn tries<'a>(situation: &'a Situation<'a>) -> Tries<'a> {
+    let mut tries = Tries::new();
+    for done in situation.history.iter().filter(|done| done.name == "add_requirement") {
+        tries.entry(done.arg("text")).or_default().push(done);
+    }
+    tries
+}
+
+/// Two tries at the most: as it stands, then without page and with the passage that the refusal offered.
+fn progress<'a>(finding: &Finding, tries: &Tries<'a>) -> Progress<'a> {
+    match tries.get(finding.text.as_str()).map(Vec::as_slice) {
+        None | Some([]) => Progress::Open(requirement::add(finding)),
+        // A cleared result cannot be told from a recorded one; the engine refused few, so it counts as recorded.
+        Some([.., last]) if !last.failed() => Progress::Recorded(last.result),
+        Some([only]) => {
+            let again = requirement::add_again(finding, only.result);
+            if only.is(&again) { Progress::Dropped } else { Progress::Open(again) }
+        }
+        Some(_) => Progress::Dropped,
+    }
+}

@@ -1,0 +1,112 @@
+//! The first phase of a job with documents: text, chunks, and a look at how the documents are built.
+
+use std::fmt::Write as _;
+
+use crate::call::{
+    Call, Turn, append, chunk_document, extract_document_text, list_files, todo_complete, turn, write_in_pieces,
+};
+use crate::manifest::{self, Entry};
+use crate::opening::UNREADABLE;
+use crate::situation::{Situation, one_line};
+
+/// Extracts a document; one that fails is noted, and the others go on.
+pub(super) fn extract(situation: &Situation<'_>, document: &str) -> Turn {
+    once(situation, extract_document_text(document), document, "extracted")
+}
+
+/// Chunks a document, unless an earlier todo found that it cannot be read.
+pub(super) fn chunk(situation: &Situation<'_>, document: &str) -> Turn {
+    let call = chunk_document(document);
+    let known = situation.unreadable().into_iter().find(|(path, _)| path == document);
+    match known {
+        Some((_, reason)) if !tried(situation, &call) => {
+            turn(format!("{document} cannot be chunked."), vec![todo_complete(&format!("not chunked: {reason}"))])
+        }
+        _ => once(situation, call, document, "chunked"),
+    }
+}
+
+/// Makes the call, then closes the todo; a failure is noted in workspace.md, where later phases see it.
+fn once(situation: &Situation<'_>, call: Call, document: &str, done_word: &str) -> Turn {
+    if !tried(situation, &call) {
+        return turn(format!("{document} is to be {done_word}."), vec![call]);
+    }
+    match situation.result_of(&call).filter(|done| done.failed()) {
+        None => turn(format!("{document} is {done_word}."), vec![todo_complete(&format!("{document} is {done_word}"))]),
+        Some(done) => {
+            let reason = one_line(done.result);
+            turn(
+                format!("{document} could not be {done_word}."),
+                vec![
+                    append("workspace.md", &format!("{UNREADABLE}{document}: {reason}\n")),
+                    todo_complete(&format!("{document} could not be {done_word}: {reason}")),
+                ],
+            )
+        }
+    }
+}
+
+/// Whether the call was made; what it changed stays changed though its result was cleared.
+fn tried(situation: &Situation<'_>, call: &Call) -> bool {
+    situation.work().iter().any(|done| done.is(call))
+}
+
+/// Compares what was chunked with what should have been.
+pub(super) fn check_manifest(situation: &Situation<'_>) -> Turn {
+    let listing = list_files("chunks");
+    if situation.result_of(&listing).is_none() {
+        return turn("Listing the chunks.", vec![listing]);
+    }
+    with_manifest(situation, |entries| {
+        let missing: Vec<String> = situation
+            .documents()
+            .into_iter()
+            .map(|document| document.path)
+            .filter(|path| entries.iter().all(|entry| entry.source != *path))
+            .collect();
+        let missing = if missing.is_empty() {
+            "no document is missing".to_owned()
+        } else {
+            format!("missing: {}", missing.join(", "))
+        };
+        let notes = format!("{} chunks in the manifest; {missing}", entries.len());
+        turn(notes.clone(), vec![todo_complete(&notes)])
+    })
+}
+
+/// Writes the headings of every document with the chunks they begin in.
+pub(super) fn structure(situation: &Situation<'_>) -> Turn {
+    with_manifest(situation, |entries| {
+        let mut text = format!("# Structure of the documents\n\n{}\n", crate::DISCLAIMER);
+        let mut source = "";
+        let mut last: &[String] = &[];
+        for entry in entries {
+            if entry.source != source {
+                source = &entry.source;
+                last = &[];
+                let count = entries.iter().filter(|other| other.source == source).count();
+                let _ = writeln!(text, "\n## {source}\n\n{count} chunks.\n");
+            }
+            if entry.headings.as_slice() != last && !entry.headings.is_empty() {
+                last = &entry.headings;
+                let page = entry.pages.map(|(from, _)| format!(", page {from}")).unwrap_or_default();
+                let _ = writeln!(text, "- chunk {}{page}: {}", entry.number, entry.headings.join(" > "));
+            }
+        }
+        if entries.is_empty() {
+            text.push_str("\nNo document could be read.\n");
+        }
+        let calls = write_in_pieces("analysis.md", &text);
+        turn(
+            "Writing down how the documents are built.",
+            calls.into_iter().chain([todo_complete("analysis.md is written")]).collect(),
+        )
+    })
+}
+
+fn with_manifest(situation: &Situation<'_>, then: impl FnOnce(&[Entry]) -> Turn) -> Turn {
+    match manifest::read(situation) {
+        Err(call) => turn("Reading the manifest.", vec![call]),
+        Ok(entries) => then(&entries),
+    }
+}

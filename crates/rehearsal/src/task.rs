@@ -1,0 +1,194 @@
+//! The todos that this model sets itself in tactical phases: what each is called and how it is read back.
+//!
+//! A todo's text is all that a tactical turn knows of the plan, so it holds everything that is needed to do it.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// One tactical todo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// Extract the text of a document.
+    Extract(String),
+    /// Cut a document into chunks.
+    Chunk(String),
+    /// Compare the manifest with the documents.
+    CheckManifest,
+    /// Write down how the documents are built.
+    Structure,
+    /// Note what was prepared.
+    NotePrepared,
+    /// Record the normative sentences of chunks `first..=last` of `source`.
+    Process { first: u32, last: u32, source: String, part: u32 },
+    /// Look for duplicates among the findings of a part.
+    Review(u32),
+    /// Write a part of the deliverable.
+    WritePart(u32),
+    /// Check that every finding of a part has a place.
+    CheckPlaces(u32),
+    /// Look at what lies in candidates/.
+    ListPart(u32),
+    /// Note what a part found.
+    NotePart(u32),
+    /// Check that no part is missing.
+    CheckParts,
+    /// Write the deliverable.
+    WriteRequirements,
+    /// Write what was processed and what was not.
+    Coverage,
+    /// Look at the task again.
+    Reorient,
+    /// Note the statements of the prompt.
+    NoteStatements,
+    /// Write the answer of a job without documents.
+    WriteAnswer,
+    /// Look at the feedback again.
+    ReadFeedback,
+    /// Compare the deliverables with the feedback.
+    CheckFeedback,
+    /// Write what the feedback led to.
+    WriteFeedback(u32),
+    /// Read a file back.
+    ReadBack(String),
+    /// Note what was delivered.
+    NoteDelivered,
+    /// A todo that this model did not write.
+    Other(String),
+}
+
+static PROCESS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^Process chunks? (\d+)(?:-(\d+))? of (.+) \(part (\d+)\): ").expect("PROCESS: the pattern is valid")
+});
+static NUMBERED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?:part|feedback)[_ ](\d+)").expect("NUMBERED: the pattern is valid"));
+
+impl Task {
+    /// What the todo is called.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Extract(document) => format!("Extract the text of {document}"),
+            Self::Chunk(document) => format!("Chunk {document}"),
+            Self::CheckManifest => "Check chunks/manifest.json against the documents".to_owned(),
+            Self::Structure => "Write analysis.md: the structure of the documents".to_owned(),
+            Self::NotePrepared => "Note in workspace.md what was prepared".to_owned(),
+            Self::Process { first, last, source, part } => {
+                let chunks = if first == last { format!("chunk {first}") } else { format!("chunks {first}-{last}") };
+                format!(
+                    "Process {chunks} of {source} (part {part}): record every normative sentence with page and quote"
+                )
+            }
+            Self::Review(part) => format!("Read candidates/part_{part}.md back and check it for duplicates"),
+            Self::WritePart(part) => {
+                format!("Write output/requirements_part_{part}.md from candidates/part_{part}.md")
+            }
+            Self::CheckPlaces(part) => {
+                format!("Check that every finding in candidates/part_{part}.md has a place in its source")
+            }
+            Self::ListPart(part) => format!("List what candidates/ holds after part {part}"),
+            Self::NotePart(part) => format!("Note in workspace.md that part {part} is finished"),
+            Self::CheckParts => "Check that every part in candidates/ and output/ is there".to_owned(),
+            Self::WriteRequirements => "Write output/requirements.md from candidates/".to_owned(),
+            Self::Coverage => "Write output/coverage.md: what was processed and what was not".to_owned(),
+            Self::Reorient => "Read instructions.md and list input/ again for what the job asks".to_owned(),
+            Self::NoteStatements => "Write analysis.md: the statements of the prompt".to_owned(),
+            Self::WriteAnswer => "Write output/answer.md".to_owned(),
+            Self::ReadFeedback => "Read the feedback in workspace.md again".to_owned(),
+            Self::CheckFeedback => "List output/ and compare the deliverables with the feedback".to_owned(),
+            Self::WriteFeedback(number) => {
+                format!("Write output/feedback_{number}.md: what the feedback asks and what was done")
+            }
+            Self::ReadBack(path) => format!("Read {path} back and check that it is complete"),
+            Self::NoteDelivered => "Note in workspace.md what was delivered".to_owned(),
+            Self::Other(text) => text.clone(),
+        }
+    }
+
+    /// Reads a todo's text.
+    pub(crate) fn read(text: &str) -> Self {
+        if let Some(found) = PROCESS.captures(text) {
+            let first = found[1].parse().unwrap_or_default();
+            let last = found.get(2).map_or(first, |last| last.as_str().parse().unwrap_or(first));
+            return Self::Process {
+                first,
+                last,
+                source: found[3].to_owned(),
+                part: found[4].parse().unwrap_or_default(),
+            };
+        }
+        if let Some(rest) = text.strip_prefix("Extract the text of ") {
+            return Self::Extract(rest.to_owned());
+        }
+        if let Some(rest) = text.strip_prefix("Chunk ") {
+            return Self::Chunk(rest.to_owned());
+        }
+        Self::fixed(text).unwrap_or_else(|| Self::Other(text.to_owned()))
+    }
+
+    /// The task, if any, whose text is exactly `text`: every one that holds no more than a number or a path is tried.
+    fn fixed(text: &str) -> Option<Self> {
+        let number = NUMBERED.captures(text).and_then(|found| found[1].parse().ok()).unwrap_or_default();
+        let path = text.strip_prefix("Read ").and_then(|rest| rest.split(" back ").next()).unwrap_or_default();
+        let all = [
+            Self::CheckManifest,
+            Self::Structure,
+            Self::NotePrepared,
+            Self::Review(number),
+            Self::WritePart(number),
+            Self::CheckPlaces(number),
+            Self::ListPart(number),
+            Self::NotePart(number),
+            Self::CheckParts,
+            Self::WriteRequirements,
+            Self::Coverage,
+            Self::Reorient,
+            Self::NoteStatements,
+            Self::WriteAnswer,
+            Self::ReadFeedback,
+            Self::CheckFeedback,
+            Self::WriteFeedback(number),
+            Self::NoteDelivered,
+            Self::ReadBack(path.to_owned()),
+        ];
+        all.into_iter().find(|task| task.text() == text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Task;
+
+    #[test]
+    fn every_task_is_read_back_from_its_text() {
+        let document = || "input/a b; c.pdf".to_owned();
+        let process = |first, last| Task::Process { first, last, source: "input/p (2).pdf".to_owned(), part: 3 };
+        for task in [
+            Task::Extract(document()),
+            Task::Chunk(document()),
+            Task::CheckManifest,
+            Task::Structure,
+            Task::NotePrepared,
+            process(7, 9),
+            process(10, 10),
+            Task::Review(2),
+            Task::WritePart(12),
+            Task::CheckPlaces(1),
+            Task::ListPart(4),
+            Task::NotePart(5),
+            Task::CheckParts,
+            Task::WriteRequirements,
+            Task::Coverage,
+            Task::Reorient,
+            Task::NoteStatements,
+            Task::WriteAnswer,
+            Task::ReadFeedback,
+            Task::CheckFeedback,
+            Task::WriteFeedback(2),
+            Task::ReadBack("output/answer.md".to_owned()),
+            Task::NoteDelivered,
+            Task::Other("Call the auditor".to_owned()),
+        ] {
+            assert_eq!(Task::read(&task.text()), task);
+        }
+    }
+}

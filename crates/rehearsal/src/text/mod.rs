@@ -1,0 +1,103 @@
+//! Finds normative sentences in chunks of a document: which sentence, which word makes it normative, on which page and
+//! in which section it stands.
+//!
+//! Three steps, one module each: [`passages`] puts lines back together into running text and knows what is a heading, a
+//! list item, a table or a code block; [`sentences`] splits running text; [`normative`] knows the words.
+
+mod normative;
+mod passages;
+mod sentences;
+
+pub(crate) use normative::{Modal, Strength, modal};
+use passages::{Kind, Passage};
+pub(crate) use sentences::{collapse, split};
+
+/// The shortest and the longest text of a requirement, in characters. Shorter ones say nothing by themselves, longer
+/// ones are tables or listings that were taken for a sentence.
+const LENGTH: std::ops::RangeInclusive<usize> = 20..=1500;
+
+/// Fewer words are no sentence.
+const MIN_WORDS: usize = 4;
+
+/// A normative sentence and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    /// The sentence with its white space collapsed.
+    pub(crate) text: String,
+    /// The sentence as it stands in the source.
+    pub(crate) quote: String,
+    /// The document.
+    pub(crate) source: String,
+    /// The page it begins on, in a paged document.
+    pub(crate) page: Option<u32>,
+    /// Whether it ends on a later page.
+    pub(crate) crosses_page: bool,
+    /// The heading it stands under.
+    pub(crate) section: Option<String>,
+    /// What makes it normative.
+    pub(crate) modal: Modal,
+    /// Whether it is a list item or a table cell, or begins in the middle: less certain to be a whole statement.
+    pub(crate) fragment: bool,
+}
+
+/// Whether a chunk file ends in mid-sentence, so that the next one is needed to read the sentence to its end.
+pub(crate) fn ends_in_mid_sentence(chunk: &str) -> bool {
+    let passages = passages::passages(&[chunk]);
+    passages.last().is_some_and(|last| last.kind == Kind::Prose && !passages::finished(&last.text))
+}
+
+/// All normative sentences of consecutive chunk files, in reading order, the same text once. Chunks behind the first
+/// `own` only serve to complete a sentence that begins before them.
+pub(crate) fn findings(chunks: &[&str], own: usize) -> Vec<Finding> {
+    let mut all: Vec<Finding> = Vec::new();
+    let passages = passages::passages(chunks);
+    for (index, passage) in passages.iter().filter(|passage| passage.chunk < own).enumerate() {
+        for finding in in_passage(passage, index == 0) {
+            if !all.iter().any(|known| known.text == finding.text) {
+                all.push(finding);
+            }
+        }
+    }
+    all
+}
+
+/// `first`: the passage opens the chunk, so that a lower-case beginning means a sentence that the chunk before has cut.
+fn in_passage(passage: &Passage, first: bool) -> Vec<Finding> {
+    let ranges = split(&passage.text);
+    ranges
+        .into_iter()
+        .filter_map(|range| {
+            let raw = passage.text[range.clone()].trim();
+            let text = sentences::without_footnote(&collapse(raw)).replace("**", "");
+            let lower = text.starts_with(char::is_lowercase);
+            let whole = passage.kind != Kind::Prose || ends_a_sentence(&text);
+            let long_enough = LENGTH.contains(&text.chars().count()) && text.split(' ').count() >= MIN_WORDS;
+            if !whole || !long_enough || text.ends_with('?') || (first && lower && range.start == 0) {
+                return None;
+            }
+            let modal = modal(&text)?;
+            // What begins with its own verb has lost its subject to a code block or a table.
+            if lower && passage.kind == Kind::Prose && text.starts_with(&modal.word) {
+                return None;
+            }
+            let (page, last_page) = (passage.page_at(range.start), passage.page_at(range.end.saturating_sub(1)));
+            Some(Finding {
+                quote: sentences::quotable(raw),
+                source: passage.source.clone(),
+                page,
+                crosses_page: page != last_page,
+                section: passage.section.clone(),
+                modal,
+                fragment: lower || passage.kind != Kind::Prose,
+                text,
+            })
+        })
+        .collect()
+}
+
+fn ends_a_sentence(text: &str) -> bool {
+    text.trim_end_matches(['"', '\'', ')', ']', '”', '’', '“', '»', '*']).ends_with(['.', '!', ':', ';'])
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! The words that make a sentence normative, in English and German.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// How strongly a sentence binds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Strength {
+    /// should, soll
+    Should,
+    /// must, shall, required, muss, ist zu
+    Must,
+}
+
+/// What makes a sentence normative.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Modal {
+    /// The words as they stand in the sentence, at most the first and the last of a wide construction.
+    pub(crate) word: String,
+    /// How strongly they bind.
+    pub(crate) strength: Strength,
+    /// Whether they forbid.
+    pub(crate) forbids: bool,
+    /// Whether they are German.
+    pub(crate) german: bool,
+}
+
+struct Rule {
+    pattern: Regex,
+    strength: Strength,
+    forbids: bool,
+    german: bool,
+}
+
+/// In order of precedence: what binds more strongly first, and a prohibition before the plain verb in it.
+static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
+    let rule = |pattern: &str, strength, forbids, german| Rule {
+        pattern: Regex::new(pattern).expect("RULES: every pattern is valid"),
+        strength,
+        forbids,
+        german,
+    };
+    let (must, should) = (Strength::Must, Strength::Should);
+    vec![
+        rule(r"(?i)\b(must not|must never|shall not|shall never|may not|may never|mustn't)\b", must, true, false),
+        rule(r"(?i)\b(must|shall)\b", must, false, false),
+        rule(r"(?i)\b(required)\b", must, false, false),
+        rule(r"(?i)\b((?:is|are) (?:not )?to be)\b", must, false, false),
+        rule(r"(?i)\b(darf|dürfen)\b[^;:]{0,160}?\b(nicht|nur|keine?|keine[nrsm]|niemals|weder)\b", must, true, true),
+        rule(r"(?i)\b(muss|muß|müssen)\b", must, false, true),
+        rule(r"(?i)\b(should(?: not| never)?|shouldn't)\b", should, false, false),
+        rule(r"(?i)\b(soll(?:en|te|ten)?)\b", should, false, true),
+    ]
+});
+
+/// The verb that asks for `zu` and an infinitive: `ist … zu prüfen`, `sind … aufzubewahren`, `hat … zu melden`.
+static VERB: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(?:ist|sind|hat|haben)\b").expect("VERB: the pattern is valid"));
+
+/// The infinitive with `zu`, which German puts behind the verb, often at the end of the sentence.
+static INFINITIVE: LazyLock<Regex> = LazyLock::new(|| {
+    let prefixes = "ab|an|auf|aus|bei|bereit|dar|durch|ein|fest|fort|frei|her|heraus|mit|nach|nieder|offen|sicher|um|unter|\
+                    vor|weg|weiter|wieder|zurück|zusammen";
+    let pattern = format!(
+        r"\b(?:zu\s+(?:\p{{Ll}}{{2,}}(?:en|ern|eln)|tun|sein)|(?:{prefixes})zu\p{{Ll}}{{2,}}(?:en|ern|eln|tun))\b"
+    );
+    Regex::new(&pattern).expect("INFINITIVE: the pattern is valid")
+});
+
+/// Words behind `zu` that end like an infinitive and are none.
+const NO_INFINITIVE: &[&str] = &[
+    "allen",
+    "anderen",
+    "beiden",
+    "denen",
+    "deren",
+    "diesen",
+    "einen",
+    "einzelnen",
+    "ersten",
+    "ihren",
+    "jenen",
+    "keinen",
+    "letzten",
+    "manchen",
+    "meinen",
+    "seinen",
+    "solchen",
+    "unseren",
+    "vielen",
+    "welchen",
+    "zweiten",
+];
+
+/// What makes `sentence` normative; `None` when nothing does.
+pub(crate) fn modal(sentence: &str) -> Option<Modal> {
+    let sentence = &sentence.replace("may or may not", "may");
+    let strong = || RULES.iter().filter(|rule| rule.strength == Strength::Must).find_map(|rule| apply(rule, sentence));
+    let weak = || RULES.iter().filter(|rule| rule.strength == Strength::Should).find_map(|rule| apply(rule, sentence));
+    strong().or_else(|| to_be(sentence)).or_else(weak)
+}
+
+fn apply(rule: &Rule, sentence: &str) -> Option<Modal> {
+    let found = rule.pattern.captures(sentence)?;
+    let word = match found.get(2) {
+        None => found[1].to_lowercase(),
+        Some(second) => format!("{} {}", &found[1], second.as_str()).to_lowercase(),
+    };
+    let forbids = rule.forbids || word.ends_with(" not") || word.contains("not to be");
+    Some(Modal { word, strength: rule.strength, forbids, german: rule.german })
+}
+
+fn to_be(sentence: &str) -> Option<Modal> {
+    let verb = VERB.find(sentence)?;
+    // The construction stays within its clause; an early `zu` may be a preposition, so every candidate is looked at.
+    let rest = &sentence[verb.end()..];
+    let clause = &rest[..rest.find([';', ':']).unwrap_or(rest.len())];
+    let infinitive = INFINITIVE.find_iter(clause).map(|found| found.as_str()).find(|infinitive| {
+        !infinitive.strip_prefix("zu").is_some_and(|behind| NO_INFINITIVE.contains(&behind.trim()))
+    })?;
+    let word = format!("{} … {infinitive}", verb.as_str().to_lowercase());
+    Some(Modal { word, strength: Strength::Must, forbids: clause.contains(" nicht "), german: true })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Strength, modal};
+
+    fn check(sentence: &str, expected: Option<(&str, Strength, bool)>) {
+        let found = modal(sentence);
+        let found = found.as_ref().map(|modal| (modal.word.as_str(), modal.strength, modal.forbids));
+        assert_eq!(found, expected, "{sentence}");
+    }
+
+    #[test]
+    fn english_words() {
+        use Strength::{Must, Should};
+        check("Records must be kept.", Some(("must", Must, false)));
+        check("Records shall be kept.", Some(("shall", Must, false)));
+        check("Records must not be deleted.", Some(("must not", Must, true)));
+        check("Staff may not share keys.", Some(("may not", Must, true)));
+        check("A signature is required.", Some(("required", Must, false)));
+        check("Invoices are to be filed.", Some(("are to be", Must, false)));
+        check("Copies should be checked.", Some(("should", Should, false)));
+        check("Copies should not be sent.", Some(("should not", Should, true)));
+        check("Copies should be sent and must be kept.", Some(("must", Must, false)));
+    }
+
+    #[test]
+    fn english_words_that_only_look_alike() {
+        check("The mustard and the shoulder are here.", None);
+        check("Staff may keep copies.", None);
+        check("The copy may or may not be complete.", None);
+        check("The archive keeps the records.", None);
+    }
+
+    #[test]
+    fn german_words() {
+        use Strength::{Must, Should};
+        check("Belege müssen lesbar sein.", Some(("müssen", Must, false)));
+        check("Der Beleg muss lesbar sein.", Some(("muss", Must, false)));
+        check("Der Beleg darf nicht gelöscht werden.", Some(("darf nicht", Must, true)));
+        check("Die Belege dürfen nach der Prüfung nicht mehr geändert werden.", Some(("dürfen nicht", Must, true)));
+        check("Die Kopie soll lesbar sein.", Some(("soll", Should, false)));
+        check("Der Beleg ist unverzüglich zu erfassen.", Some(("ist … zu erfassen", Must, false)));
+        check("Rechnungen sind zehn Jahre aufzubewahren.", Some(("sind … aufzubewahren", Must, false)));
+        check("Die Leitung hat jede Änderung zu dokumentieren.", Some(("hat … zu dokumentieren", Must, false)));
+        check("Er ist zu allen Belegen zu befragen.", Some(("ist … zu befragen", Must, false)));
+    }
+
+    #[test]
+    fn german_words_that_only_look_alike() {
+        check("Das Archiv ist zu Beginn leer.", None);
+        check("Die Frist ist zu diesen Zeiten offen.", None);
+        check("Das Archiv ist groß.", None);
+    }
+}

@@ -1,0 +1,124 @@
+//! The server over real HTTP on loopback.
+
+use std::sync::Once;
+use std::time::{Duration, Instant};
+
+use plumbline_rehearsal::{Options, Rehearsal};
+use serde_json::{Value, json};
+
+static PROVIDER: Once = Once::new();
+
+async fn start(delay: Duration) -> (Rehearsal, reqwest::Client) {
+    // The client is built without a TLS provider of its own.
+    PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
+    let server = Rehearsal::start("127.0.0.1:0".parse().unwrap(), Options { delay }).await.unwrap();
+    (server, reqwest::Client::new())
+}
+
+async fn post(client: &reqwest::Client, url: String, body: &Value) -> (u16, Value) {
+    let response = client.post(url).body(body.to_string()).send().await.unwrap();
+    (response.status().as_u16(), response.json().await.unwrap())
+}
+
+fn strategic() -> Value {
+    let frame = "ACTIVE TODO LIST\nPhase: Initial (1 of 1)\n[ ] 1. Explore: read instructions.md  ← CURRENT\n";
+    let tool = |name: &str| json!({"type": "function", "function": {"name": name, "parameters": {}}});
+    json!({
+        "model": "some-model",
+        "messages": [
+            {"role": "system", "content": "## The job\n\nExtract."},
+            {"role": "user", "content": frame},
+        ],
+        "tools": [tool("read_file"), tool("list_files"), tool("todo_write")],
+    })
+}
+
+#[tokio::test]
+async fn a_completion_has_the_shape_of_openai() {
+    let (server, client) = start(Duration::ZERO).await;
+    let (status, body) = post(&client, format!("{}/chat/completions", server.base_url()), &strategic()).await;
+    assert_eq!(status, 200, "{body}");
+    assert_eq!((&body["object"], &body["model"]), (&json!("chat.completion"), &json!("some-model")));
+    let choice = &body["choices"][0];
+    assert_eq!(choice["finish_reason"], "tool_calls");
+    assert!(choice["message"]["content"].as_str().unwrap().contains("rule-based, no LLM"));
+    let call = &choice["message"]["tool_calls"][0];
+    assert_eq!((&call["type"], &call["function"]["name"]), (&json!("function"), &json!("read_file")));
+    let arguments: Value = serde_json::from_str(call["function"]["arguments"].as_str().unwrap()).unwrap();
+    assert_eq!(arguments, json!({"path": "instructions.md"}));
+    let usage = &body["usage"];
+    let sum = usage["prompt_tokens"].as_u64().unwrap() + usage["completion_tokens"].as_u64().unwrap();
+    assert_eq!(usage["total_tokens"], sum);
+    assert_eq!(usage["prompt_tokens_details"]["cached_tokens"], 0);
+    server.shutdown().await.unwrap();
+}
+
+#[tokio::test]
+async fn equal_requests_have_equal_answers_under_any_prefix() {
+    let (server, client) = start(Duration::ZERO).await;
+    let root = format!("http://{}", server.address());
+    let mut answers = Vec::new();
+    for prefix in ["", "/v1", "/v1", "/api/openai/v1"] {
+        answers.push(post(&client, format!("{root}{prefix}/chat/completions"), &strategic()).await);
+    }
+    assert!(answers.iter().all(|answer| *answer == answers[0] && answer.0 == 200));
+}
+
+#[tokio::test]
+async fn the_model_lists_itself_and_says_what_it_is() {
+    let (server, client) = start(Duration::ZERO).await;
+    let body: Value = client.get(format!("{}/models", server.base_url())).send().await.unwrap().json().await.unwrap();
+    assert_eq!(body["data"][0]["id"], plumbline_rehearsal::MODEL);
+    assert!(body["data"][0]["description"].as_str().unwrap().contains("without an LLM"));
+}
+
+#[tokio::test]
+async fn wrong_requests_get_an_error_in_openai_shape() {
+    let (server, client) = start(Duration::ZERO).await;
+    let url = format!("{}/chat/completions", server.base_url());
+    let call = json!({"id": "a", "type": "function", "function": {"name": "read_file", "arguments": "{}"}});
+    let unanswered = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+    let orphan = json!({"role": "tool", "tool_call_id": "b", "content": "x"});
+    for (body, says) in [
+        (json!({"model": "m"}), "not a chat-completions request"),
+        (json!({"model": "m", "messages": [], "tools": null}), "messages is empty"),
+        (json!({"model": "m", "messages": [unanswered]}), "tool call 'a' has no result"),
+        (json!({"model": "m", "messages": [orphan]}), "result of tool call 'b'"),
+        (json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "x"}]}), "stream"),
+    ] {
+        let (status, error) = post(&client, url.clone(), &body).await;
+        assert_eq!((status, &error["error"]["type"]), (400, &json!("invalid_request_error")), "{body}");
+        assert!(error["error"]["message"].as_str().unwrap().contains(says), "{error}");
+    }
+    assert_eq!(post(&client, format!("{}/embeddings", server.base_url()), &json!({})).await.0, 404);
+    assert_eq!(client.get(&url).send().await.unwrap().status(), 405);
+}
+
+#[tokio::test]
+async fn a_request_of_many_megabytes_is_answered() {
+    let (server, client) = start(Duration::ZERO).await;
+    let mut request = strategic();
+    request["messages"][0]["content"] = json!(format!("## The job\n\n{}", "long text ".repeat(800_000)));
+    let (status, body) = post(&client, format!("{}/chat/completions", server.base_url()), &request).await;
+    assert_eq!(status, 200);
+    assert!(body["usage"]["prompt_tokens"].as_u64().unwrap() > 2_000_000);
+}
+
+#[tokio::test]
+async fn the_delay_is_waited() {
+    let delay = Duration::from_millis(60);
+    let (server, client) = start(delay).await;
+    let before = Instant::now();
+    let (status, _) = post(&client, format!("{}/chat/completions", server.base_url()), &strategic()).await;
+    assert_eq!(status, 200);
+    assert!(before.elapsed() >= delay);
+}
+
+#[tokio::test]
+async fn dropping_the_handle_ends_the_server() {
+    let (server, client) = start(Duration::ZERO).await;
+    let url = format!("{}/models", server.base_url());
+    assert_eq!(client.get(&url).send().await.unwrap().status(), 200);
+    server.shutdown().await.unwrap();
+    assert!(client.get(&url).send().await.unwrap_err().is_connect());
+}

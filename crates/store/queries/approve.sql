@@ -1,0 +1,1 @@
+SELECT approve_job($1) AS "status!"

@@ -1,0 +1,1 @@
+SELECT cancel_job($1) AS "status!"

@@ -1,0 +1,1 @@
+SELECT document_content FROM jobs WHERE id = $1

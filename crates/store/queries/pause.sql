@@ -1,0 +1,1 @@
+SELECT pause_job($1) AS "status!"

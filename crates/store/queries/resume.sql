@@ -1,0 +1,1 @@
+SELECT resume_job($1, $2) AS "status!"

@@ -1,0 +1,1 @@
+SELECT retry_job($1) AS "status!"

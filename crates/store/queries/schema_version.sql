@@ -1,0 +1,1 @@
+SELECT max(version) FROM _sqlx_migrations WHERE success

@@ -1,0 +1,1 @@
+SELECT send_feedback($1, $2) AS "status!"

@@ -1,0 +1,1 @@
+SELECT resolved FROM job_settings WHERE job_id = $1

@@ -1,0 +1,121 @@
+//! What can go wrong with the database, in the few kinds that a caller treats differently.
+
+use uuid::Uuid;
+
+/// An error of the store; its text is one sentence for a user.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The job is no longer ours: another claim, or a user's command. Normal, not a failure: drop the run. Nothing
+    /// was written.
+    #[error("job {0} is no longer held under this lease: the run is dropped and nothing was written")]
+    LeaseLost(Uuid),
+    /// A command that does not fit the job's status, or names no job; the database's own sentence.
+    #[error("{0}")]
+    Refused(String),
+    /// The database was migrated by a later release.
+    #[error(
+        "the database schema {found} is newer than this version of plumbline knows ({known}): use a newer plumbline"
+    )]
+    SchemaNewer {
+        /// The database's version.
+        found: i64,
+        /// The newest version built in.
+        known: i64,
+    },
+    /// The database is not migrated, or not far enough.
+    #[error("the database schema is {} but at least {needed} is needed: run `plumbline migrate`", version(*.found))]
+    SchemaOlder {
+        /// The database's version, if it has one.
+        found: Option<i64>,
+        /// The oldest version that works.
+        needed: i64,
+    },
+    /// A migration failed.
+    #[error("could not migrate the database: {0}")]
+    Migrate(#[from] sqlx::migrate::MigrateError),
+    /// A row that does not read back as what it must be.
+    #[error("job {job_id}: the stored {what} cannot be read: {reason}")]
+    Corrupt {
+        /// Whose row.
+        job_id: Uuid,
+        /// Which part.
+        what: &'static str,
+        /// Why.
+        reason: String,
+    },
+    /// Everything else the database says; see [`Error::is_transient`].
+    #[error("could not {doing}: {source}")]
+    Database {
+        /// What was being done, after "could not".
+        doing: &'static str,
+        /// The driver's error.
+        source: sqlx::Error,
+    },
+}
+
+fn version(found: Option<i64>) -> String {
+    found.map_or_else(|| "missing".to_owned(), |version| version.to_string())
+}
+
+impl Error {
+    /// Whether the same call may succeed later: the database is away, full, restarting, read-only during a failover,
+    /// or two transactions were in each other's way.
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::Database { source, .. } => is_transient(source),
+            Self::Migrate(sqlx::migrate::MigrateError::Execute(source)) => is_transient(source),
+            _ => false,
+        }
+    }
+}
+
+fn is_transient(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::Protocol(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::WorkerCrashed
+        | sqlx::Error::BeginFailed => true,
+        sqlx::Error::Database(database) => database.code().is_some_and(|code| is_transient_code(&code)),
+        _ => false,
+    }
+}
+
+/// SQLSTATEs that pass by themselves or by an operator's help. Classes: 08 connection, 53 resources (too many
+/// connections, disk full), 57P0x shutdown and start-up.
+fn is_transient_code(code: &str) -> bool {
+    code.starts_with("08")
+        || code.starts_with("53")
+        || code.starts_with("57P0")
+        || matches!(code, "40001" | "40P01" | "25006" | "55P03" | "57014" | "58030")
+}
+
+/// Adds what was being done to a driver error.
+pub(crate) trait During<T> {
+    /// `doing` completes the sentence "could not …".
+    fn during(self, doing: &'static str) -> Result<T, Error>;
+}
+
+impl<T> During<T> for Result<T, sqlx::Error> {
+    fn during(self, doing: &'static str) -> Result<T, Error> {
+        self.map_err(|source| Error::Database { doing, source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, is_transient_code};
+
+    #[test]
+    fn trouble_that_passes_is_transient_and_a_broken_rule_is_not() {
+        for code in ["08006", "53300", "53100", "57P01", "57P03", "40001", "40P01", "25006"] {
+            assert!(is_transient_code(code), "{code}");
+        }
+        for code in ["23514", "23505", "42P01", "22021", "55000", "28P01"] {
+            assert!(!is_transient_code(code), "{code}");
+        }
+        assert!(Error::Database { doing: "x", source: sqlx::Error::PoolTimedOut }.is_transient());
+        assert!(!Error::LeaseLost(uuid::Uuid::nil()).is_transient());
+    }
+}

@@ -1,0 +1,52 @@
+//! Postgres, and the only crate that knows SQL.
+//!
+//! One file a verb, one statement a file in `queries/`, checked against a real database when `.sqlx` is regenerated.
+//! A job's way through here:
+//!
+//! 1. [`Store::enqueue`] inserts the row (users do the same with plain SQL).
+//! 2. [`Store::claim`] hands it to a worker under a [`Lease`]: the job's id and a number, the epoch, that is one more
+//!    with each claim. Whoever holds an older epoch can no longer write.
+//! 3. [`Store::load`] gives the rows a run is rebuilt from.
+//! 4. [`Store::commit`] writes a step: one transaction, the fence first.
+//! 5. The last commit, [`Store::release`] or [`Store::reject`] gives the job back; [`Store::sweep`] does it for workers
+//!    that died.
+//!
+//! A lease lives as long as its worker's heartbeat is young by the database's clock; there is one heartbeat a worker,
+//! not one a job. No session state is kept, no connection is held between calls, and no caller sees one.
+
+mod claim;
+mod commit;
+mod control;
+mod enqueue;
+mod error;
+mod files;
+mod findings;
+mod health;
+mod lease;
+mod listen;
+mod load;
+mod pool;
+mod release;
+mod rows;
+mod schema;
+mod settings;
+mod status;
+mod sweep;
+mod worker;
+
+pub use claim::ClaimedJob;
+pub use commit::{Commit, Committed};
+pub use control::Command;
+pub use enqueue::NewJob;
+pub use error::Error;
+pub use files::FileRow;
+pub use health::{Health, QueueCounts};
+pub use lease::Lease;
+pub use listen::{JobNotice, Listener};
+pub use load::LoadedJob;
+pub use pool::{ConnectOptions, Store};
+pub use release::ReleaseReason;
+pub use schema::MIGRATOR;
+pub use status::{JobDetail, JobOverview, RequirementRow, TodoRow, WatchRow};
+pub use sweep::Rescued;
+pub use worker::NewWorker;

@@ -1,0 +1,63 @@
+//! Hints that a job's status changed. A hint can be lost (a broken connection, a failover), so a listener also polls.
+
+use crate::{Error, Store, error::During};
+use serde::Deserialize;
+use sqlx::postgres::{PgListener, PgPoolOptions};
+use uuid::Uuid;
+
+/// The channel of the public interface.
+const CHANNEL: &str = "plumbline_jobs";
+
+/// A notification's payload.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct JobNotice {
+    /// The job.
+    pub id: Uuid,
+    /// Its status then.
+    pub status: String,
+}
+
+/// A connection of its own that listens.
+#[derive(Debug)]
+pub struct Listener {
+    inner: PgListener,
+}
+
+impl Store {
+    /// Starts to listen, on a connection outside the pool.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn listen(&self) -> Result<Listener, Error> {
+        let doing = "listen for changes of jobs";
+        let own = PgPoolOptions::new()
+            .max_connections(1)
+            .max_lifetime(None)
+            .idle_timeout(None)
+            .connect_with(self.pool.connect_options().as_ref().clone())
+            .await
+            .during(doing)?;
+        let mut inner = PgListener::connect_with(&own).await.during(doing)?;
+        inner.listen(CHANNEL).await.during(doing)?;
+        Ok(Listener { inner })
+    }
+}
+
+impl Listener {
+    /// Waits for the next notice. `None`: the connection broke and notices may be lost, so look at the rows at once;
+    /// the next call connects again.
+    ///
+    /// # Errors
+    /// [`Error::Database`] when it cannot connect again; wait a little before the next call.
+    pub async fn next(&mut self) -> Result<Option<JobNotice>, Error> {
+        loop {
+            let Some(notice) = self.inner.try_recv().await.during("listen for changes of jobs")? else {
+                return Ok(None);
+            };
+            // Anyone may notify the channel; what is not ours is passed over.
+            if let Ok(notice) = serde_json::from_str(notice.payload()) {
+                return Ok(Some(notice));
+            }
+        }
+    }
+}

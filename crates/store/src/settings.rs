@@ -1,0 +1,51 @@
+//! What belongs to a job before its first step: the resolved configuration and the inline document.
+
+use crate::{Error, Store, error::During, rows::json};
+use serde_json::Value;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+impl Store {
+    /// The resolved configuration stored with the job; none before its first start.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn settings(&self, job_id: Uuid) -> Result<Option<Value>, Error> {
+        sqlx::query_file_scalar!("queries/settings.sql", job_id)
+            .fetch_optional(&self.pool)
+            .await
+            .during("read the job's settings")
+    }
+
+    /// Stores the resolved configuration, once for the job's life, and returns the stored one: that of an earlier
+    /// start wins. [`crate::Commit::settings`] does the same within the first step.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn put_settings(&self, job_id: Uuid, settings: &Value) -> Result<Value, Error> {
+        let mut connection = self.pool.acquire().await.during("store the job's settings")?;
+        put(&mut connection, job_id, settings).await?;
+        drop(connection);
+        Ok(self.settings(job_id).await?.unwrap_or_else(|| settings.clone()))
+    }
+
+    /// The inline document of the job's row.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn job_content(&self, job_id: Uuid) -> Result<Option<Vec<u8>>, Error> {
+        let content = sqlx::query_file_scalar!("queries/job_content.sql", job_id)
+            .fetch_optional(&self.pool)
+            .await
+            .during("read the job's document")?;
+        Ok(content.flatten())
+    }
+}
+
+pub(crate) async fn put(connection: &mut PgConnection, job_id: Uuid, settings: &Value) -> Result<(), Error> {
+    sqlx::query_file!("queries/put_settings.sql", job_id, json(settings))
+        .execute(connection)
+        .await
+        .during("store the job's settings")?;
+    Ok(())
+}

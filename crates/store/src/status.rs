@@ -1,0 +1,199 @@
+//! What people and the command line see of jobs.
+
+use crate::{Error, Store, error::During};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+/// A job as a line of a list. Fields are the columns of `job_summary`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the public columns, described in the interface")]
+pub struct JobOverview {
+    pub id: Uuid,
+    pub job_type: String,
+    /// The first 120 characters.
+    pub prompt: String,
+    pub status: String,
+    pub status_reason: Option<String>,
+    pub phase_number: i32,
+    pub phase: Option<String>,
+    pub phase_name: Option<String>,
+    pub todos_done: i32,
+    pub todos_total: i32,
+    pub current_todo: Option<String>,
+    pub requirements: i64,
+    pub total_tokens_used: i64,
+    pub cost_usd: f64,
+    pub error_message: Option<String>,
+    pub created_at: DateTime<Utc>,
+    pub started_at: Option<DateTime<Utc>>,
+    pub completed_at: Option<DateTime<Utc>>,
+}
+
+/// A job with all its public columns, the document's bytes left out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the public columns, described in the interface")]
+pub struct JobDetail {
+    pub id: Uuid,
+    pub job_type: String,
+    pub prompt: String,
+    pub document_path: Option<String>,
+    /// Size of `document_content`.
+    pub document_bytes: Option<i64>,
+    pub context: Value,
+    pub config: Value,
+    pub priority: i32,
+    pub run_at: DateTime<Utc>,
+    pub max_attempts: i32,
+    pub idempotency_key: Option<String>,
+    pub parent_job_id: Option<Uuid>,
+    pub status: String,
+    pub status_reason: Option<String>,
+    pub attempt: i32,
+    /// Crashes since the last committed step.
+    pub crash_count: i32,
+    pub worker_id: Option<Uuid>,
+    pub lease_epoch: i64,
+    pub step: i64,
+    pub phase_number: i32,
+    pub phase: Option<String>,
+    pub phase_name: Option<String>,
+    pub todos_done: i32,
+    pub todos_total: i32,
+    pub current_todo: Option<String>,
+    /// Feedback that no step has taken in yet.
+    pub feedback_untaken: i32,
+    pub result: Option<Value>,
+    pub error_message: Option<String>,
+    pub error_details: Option<Value>,
+    pub total_requests: i64,
+    pub total_tokens_used: i64,
+    pub cached_tokens: i64,
+    pub cost_usd: f64,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+    pub started_at: Option<DateTime<Utc>>,
+    pub completed_at: Option<DateTime<Utc>>,
+}
+
+/// A todo with its phase.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the public columns, described in the interface")]
+pub struct TodoRow {
+    pub phase_number: i32,
+    pub position: i32,
+    pub content: String,
+    pub status: String,
+    pub notes: Option<String>,
+    pub created_at: DateTime<Utc>,
+    pub completed_at: Option<DateTime<Utc>>,
+}
+
+/// A row of `requirement_cache`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the public columns, described in the interface")]
+pub struct RequirementRow {
+    pub id: Uuid,
+    pub candidate_id: Option<String>,
+    pub text: String,
+    pub name: Option<String>,
+    pub r#type: Option<String>,
+    pub priority: Option<String>,
+    pub source_document: Option<String>,
+    pub source_location: Option<Value>,
+    pub gobd_relevant: bool,
+    pub gdpr_relevant: bool,
+    pub citations: Value,
+    pub mentioned_objects: Value,
+    pub mentioned_messages: Value,
+    pub reasoning: Option<String>,
+    pub research_notes: Option<String>,
+    pub confidence: f64,
+    pub status: String,
+    pub validation_result: Option<Value>,
+    pub graph_node_id: Option<String>,
+    pub rejection_reason: Option<String>,
+    pub retry_count: i32,
+    pub last_error: Option<String>,
+    pub created_at: DateTime<Utc>,
+    pub updated_at: DateTime<Utc>,
+    pub validated_at: Option<DateTime<Utc>>,
+    pub tags: Value,
+}
+
+/// A job's live progress.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "the public columns, described in the interface")]
+pub struct WatchRow {
+    pub status: String,
+    pub status_reason: Option<String>,
+    pub phase_number: i32,
+    pub phase: Option<String>,
+    pub phase_name: Option<String>,
+    pub todos_done: i32,
+    pub todos_total: i32,
+    pub current_todo: Option<String>,
+    pub step: i64,
+    pub total_requests: i64,
+    pub total_tokens_used: i64,
+    pub cost_usd: f64,
+    pub error_message: Option<String>,
+}
+
+impl Store {
+    /// The newest jobs, at most `limit`.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn jobs_overview(&self, limit: i64) -> Result<Vec<JobOverview>, Error> {
+        sqlx::query_file_as!(JobOverview, "queries/jobs_overview.sql", limit)
+            .fetch_all(&self.pool)
+            .await
+            .during("list the jobs")
+    }
+
+    /// One job; none when there is no such job.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn job_detail(&self, job_id: Uuid) -> Result<Option<JobDetail>, Error> {
+        sqlx::query_file_as!(JobDetail, "queries/job_detail.sql", job_id)
+            .fetch_optional(&self.pool)
+            .await
+            .during("read the job")
+    }
+
+    /// The todos of all its phases, in order; the last phase may be one that is only written ahead.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn todos_of(&self, job_id: Uuid) -> Result<Vec<TodoRow>, Error> {
+        sqlx::query_file_as!(TodoRow, "queries/todos_of.sql", job_id)
+            .fetch_all(&self.pool)
+            .await
+            .during("read the job's todos")
+    }
+
+    /// Its requirements, in the order they were recorded.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn requirements_of(&self, job_id: Uuid) -> Result<Vec<RequirementRow>, Error> {
+        sqlx::query_file_as!(RequirementRow, "queries/requirements_of.sql", job_id)
+            .fetch_all(&self.pool)
+            .await
+            .during("read the job's requirements")
+    }
+
+    /// Its progress; none when there is no such job.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn watch(&self, job_id: Uuid) -> Result<Option<WatchRow>, Error> {
+        sqlx::query_file_as!(WatchRow, "queries/watch.sql", job_id)
+            .fetch_optional(&self.pool)
+            .await
+            .during("watch the job")
+    }
+}

@@ -1,0 +1,131 @@
+//! Migrations and what the tables refuse.
+
+use crate::support::{execute, pending, sentence, store, value};
+use plumbline_store::{Error, MIGRATOR, NewJob};
+use sqlx::PgPool;
+
+#[sqlx::test(migrations = false)]
+async fn migrate_is_safe_at_once_and_again(pool: PgPool) {
+    let store = store(&pool);
+    assert_eq!(store.schema_version().await.unwrap(), None);
+    let refused = store.check_schema().await.unwrap_err();
+    assert!(matches!(refused, Error::SchemaOlder { found: None, .. }), "{refused}");
+
+    let (one, two) = tokio::join!(store.migrate(), store.migrate());
+    one.unwrap();
+    two.unwrap();
+    store.migrate().await.unwrap();
+    store.check_schema().await.unwrap();
+    assert_eq!(store.schema_version().await.unwrap(), MIGRATOR.iter().map(|m| m.version).max());
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_newer_schema_is_refused(pool: PgPool) {
+    execute(
+        &pool,
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+         VALUES (99991231235959, 'from the future', true, '', 0)",
+    )
+    .await
+    .unwrap();
+    let refused = store(&pool).check_schema().await.unwrap_err();
+    assert!(matches!(refused, Error::SchemaNewer { found: 99_991_231_235_959, .. }), "{refused}");
+    assert!(refused.to_string().contains("newer"), "{refused}");
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn the_least_a_user_writes_is_enough(pool: PgPool) {
+    execute(&pool, "INSERT INTO jobs (prompt, document_path) VALUES ('Extract the requirements', 'policy.pdf')")
+        .await
+        .unwrap();
+    let row = value(
+        &pool,
+        "SELECT concat_ws(' ', job_type, status, priority, max_attempts, attempt, step, context, config, cost_usd) FROM jobs",
+    )
+    .await;
+    assert_eq!(row.as_deref(), Some("creator pending 0 3 0 0 {} {} 0"));
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn checks_refuse_rows_that_cannot_be(pool: PgPool) {
+    let job = pending(&store(&pool)).await;
+    let refused = [
+        ("INSERT INTO jobs (prompt, status) VALUES ('x', 'done')".to_owned(), "jobs_status_check"),
+        ("INSERT INTO jobs (prompt, status) VALUES ('x', 'completed')".to_owned(), "jobs_ended_has_completed_at"),
+        ("INSERT INTO jobs (prompt, completed_at) VALUES ('x', now())".to_owned(), "jobs_ended_has_completed_at"),
+        ("INSERT INTO jobs (prompt, status) VALUES ('x', 'running')".to_owned(), "jobs_running_has_worker"),
+        ("INSERT INTO jobs (prompt, max_attempts) VALUES ('x', 0)".to_owned(), "jobs_max_attempts_check"),
+        (requirement(&job.to_string(), "'too short'", "0.5", "pending"), "requirement_cache_text_check"),
+        (requirement(&job.to_string(), "repeat('x', 10001)", "0.5", "pending"), "requirement_cache_text_check"),
+        (
+            requirement(&job.to_string(), "'long enough to be one'", "1.5", "pending"),
+            "requirement_cache_confidence_check",
+        ),
+        (requirement(&job.to_string(), "'long enough to be one'", "0.5", "odd"), "requirement_cache_status_check"),
+        (
+            format!(
+                "INSERT INTO todos (job_id, phase_number, position, content, status, created_step) VALUES ('{job}', 1, 1, 'x', 'done', 1)"
+            ),
+            "todos_status_check",
+        ),
+        (
+            format!(
+                "INSERT INTO attempts (job_id, attempt, lease_epoch, worker_id, outcome) VALUES ('{job}', 1, 1, gen_random_uuid(), 'lost')"
+            ),
+            "attempts_ended_has_outcome",
+        ),
+    ];
+    for (sql, constraint) in refused {
+        let said = sentence(execute(&pool, sql.clone()).await.expect_err(&sql));
+        assert!(said.contains(constraint), "{sql}: {said}");
+    }
+}
+
+fn requirement(job: &str, text: &str, confidence: &str, status: &str) -> String {
+    format!(
+        "INSERT INTO requirement_cache (job_id, text, confidence, status) VALUES ('{job}', {text}, {confidence}, '{status}')"
+    )
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn enqueue_with_a_known_key_returns_the_first_job(pool: PgPool) {
+    let store = store(&pool);
+    let keyed = NewJob { idempotency_key: Some("policy-7".into()), ..NewJob::new("Extract") };
+    let first = store.enqueue(&keyed).await.unwrap();
+    assert_eq!(store.enqueue(&keyed).await.unwrap(), first);
+    let sql = "SELECT enqueue_job('Extract', idempotency_key => 'policy-7')";
+    assert_eq!(value(&pool, sql).await, Some(first.to_string()));
+
+    let other_type = NewJob { job_type: "validator".into(), ..keyed };
+    assert_ne!(store.enqueue(&other_type).await.unwrap(), first);
+    assert_eq!(value(&pool, "SELECT count(*) FROM jobs").await.as_deref(), Some("2"));
+    let again = execute(&pool, "INSERT INTO jobs (prompt, idempotency_key) VALUES ('x', 'policy-7')").await;
+    assert!(sentence(again.unwrap_err()).contains("jobs_idempotency"));
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn enqueue_stores_everything_the_user_gave(pool: PgPool) {
+    let store = store(&pool);
+    let parent = pending(&store).await;
+    let job = NewJob {
+        document_name: Some("policy.txt".into()),
+        document_content: Some(b"Records must be kept.".to_vec()),
+        context: serde_json::json!({"customer": "A"}),
+        config: serde_json::json!({"limits": {"max_iterations": 5}}),
+        priority: 9,
+        parent_job_id: Some(parent),
+        ..NewJob::new("with a \0 in it")
+    };
+    let id = store.enqueue(&job).await.unwrap();
+    let detail = store.job_detail(id).await.unwrap().unwrap();
+    assert_eq!(detail.prompt, "with a \u{FFFD} in it");
+    assert_eq!(detail.context, serde_json::json!({"customer": "A", "document_name": "policy.txt"}));
+    assert_eq!(detail.config, job.config);
+    assert_eq!((detail.priority, detail.parent_job_id, detail.document_bytes), (9, Some(parent), Some(21)));
+    assert_eq!(store.job_content(id).await.unwrap(), job.document_content);
+    assert_eq!(store.job_content(parent).await.unwrap(), None);
+
+    execute(&pool, "SELECT enqueue_job('x', document_name => 'a.md', document_content => 'x')").await.unwrap();
+    let context = value(&pool, "SELECT context FROM jobs WHERE document_content = 'x'").await;
+    assert_eq!(context.as_deref(), Some(r#"{"document_name": "a.md"}"#));
+}

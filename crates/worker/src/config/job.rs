@@ -1,0 +1,78 @@
+//! The types of a job type's configuration. Their doc comments become the descriptions in `configs/schema.json`, so
+//! they are written for the person who edits a configuration file.
+//!
+//! No default stands here: every default is a line of `configs/defaults.json`, where a user can read and change it.
+
+use super::{Connections, Limits, Llm, LlmByPurpose};
+use plumbline_engine::{Autonomy, HistoryAtBoundary};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Configuration of a Plumbline job type.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct JobConfig {
+    /// Name of the job type; the same as its folder's.
+    pub job_type: String,
+    /// Name for people.
+    pub display_name: String,
+    /// The language model and how to talk to it.
+    pub llm: Llm,
+    /// Parts of `llm` that differ by what a request is for.
+    pub llm_by_purpose: LlmByPurpose,
+    /// Which tools are bound in which phases.
+    pub tools: Tools,
+    /// Sizes and rules of phases.
+    pub phase_settings: PhaseSettings,
+    /// Bounds and budgets.
+    pub limits: Limits,
+    /// `full`: `job_complete` ends the job. `review`: it stops in status `review` for a person.
+    #[schemars(with = "String", extend("enum" = ["full", "review"]))]
+    pub autonomy: Autonomy,
+    /// Services besides the model.
+    pub connections: Connections,
+    /// What follows a completed job.
+    pub on_complete: OnComplete,
+}
+
+/// Tool names by where they are bound. A tool is bound in the phases of its lists, as far as it works there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tools {
+    /// Tools over the workspace's files, bound in both kinds of phase.
+    pub workspace: Vec<String>,
+    /// Bound in strategic phases.
+    pub strategic: Vec<String>,
+    /// Bound in tactical phases.
+    pub tactical: Vec<String>,
+    /// The job type's own tools, bound wherever they work.
+    pub domain: Vec<String>,
+    /// Not bound until asked for.
+    pub deferred: Vec<String>,
+}
+
+/// Sizes and rules of phases.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseSettings {
+    /// Fewest todos of a tactical phase.
+    #[schemars(range(min = 1))]
+    pub min_todos: u32,
+    /// Most todos of a tactical phase.
+    #[schemars(range(min = 1, max = 100))]
+    pub max_todos: u32,
+    /// Whether `archive/phase_<n>.yaml` is written when a phase ends.
+    pub archive_on_transition: bool,
+    /// `reset`: each phase starts with a fresh conversation, the files are the memory. `compact`: the conversation
+    /// goes on and is summarized when it grows too large.
+    #[schemars(with = "String", extend("enum" = ["reset", "compact"]))]
+    pub history_at_boundary: HistoryAtBoundary,
+}
+
+/// What follows a completed job.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnComplete {
+    /// A job of this type is enqueued in the transaction that completes the job.
+    pub enqueue: Option<String>,
+}

@@ -1,0 +1,67 @@
+//! The layers of a job type's configuration: the files of its `$extends` chain, the environment, the job's own
+//! `config`. Later layers win.
+
+use super::{error::Problem, locate::Lines, merge::merge};
+use serde_json::{Value, json};
+
+/// One source of configuration.
+#[derive(Clone, Debug)]
+pub(super) struct Layer {
+    /// File name, or what it is.
+    pub(super) name: String,
+    /// The object it contributes, without `$extends`.
+    pub(super) value: Value,
+    /// Where its keys stand.
+    pub(super) lines: Lines,
+}
+
+impl Layer {
+    /// A layer that is no file.
+    pub(super) fn unwritten(name: &str, value: Value) -> Self {
+        Self { name: name.into(), value, lines: Lines::default() }
+    }
+}
+
+/// Layers in the order in which they are put on top of each other: `files`, then `over`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layers {
+    /// The files of the `$extends` chain, the most general first.
+    pub(super) files: Vec<Layer>,
+    /// What is no file: the environment, the job's own `config`.
+    pub(super) over: Vec<Layer>,
+}
+
+impl Layers {
+    /// All layers, the lowest first.
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Layer> {
+        self.files.iter().chain(&self.over)
+    }
+
+    /// The layers that speak of this very job type: its own file, and what is no file.
+    pub(super) fn iter_own(&self) -> impl Iterator<Item = &Layer> {
+        self.files.last().into_iter().chain(&self.over)
+    }
+
+    /// Everything merged.
+    pub(super) fn merged(&self) -> Value {
+        let mut merged = json!({});
+        for layer in self.iter() {
+            merge(&mut merged, &layer.value);
+        }
+        merged
+    }
+
+    /// The problem of some values together, at the highest layer that sets one of them: whoever wrote that layer
+    /// wrote last and can mend it. Keys that nobody set belong to the job type's own file.
+    pub(super) fn blame(&self, keys: &[String], message: String) -> Problem {
+        let set = |layer: &'_ Layer| {
+            let found = keys.iter().find(|key| layer.value.pointer(&format!("/{}", key.replace('.', "/"))).is_some());
+            found.map(|key| (layer.name.clone(), layer.lines.of(key)))
+        };
+        let culprit = self.iter().rev().find_map(set);
+        let (name, line) = culprit
+            .or_else(|| self.files.last().map(|layer| (layer.name.clone(), None)))
+            .unwrap_or_else(|| ("configuration".into(), None));
+        Problem::new(name, line, message)
+    }
+}

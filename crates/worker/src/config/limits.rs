@@ -1,0 +1,61 @@
+//! `limits`: the bounds of the guardrails and the budgets.
+//!
+//! Every number has an upper bound far above any use, so that sums and durations made of it cannot overflow.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Bounds and budgets. A budget that is used up pauses the job with its work kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Most model calls of a job. `PLUMBLINE_MAX_ITERATIONS` wins over configuration files.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    pub max_iterations: u32,
+    /// Context size, in tokens, from which old content is cleared or summarized.
+    #[schemars(range(min = 512))]
+    pub context_threshold_tokens: u32,
+    /// How many of the newest tool results clearing leaves alone.
+    pub keep_recent_tool_results: u32,
+    /// Largest tool result, in tokens, that enters the conversation whole; a larger one goes to `tool_results/`.
+    #[schemars(range(min = 64))]
+    pub max_tool_result_tokens: u32,
+    /// How often a tool that failed for a passing reason is run again.
+    #[schemars(range(max = 100))]
+    pub tool_retries: u32,
+    /// Seconds until a tool that has not returned counts as failed.
+    #[schemars(range(min = 1, max = 86400))]
+    pub tool_timeout_s: u64,
+    /// Tokens, prompt and completion together, after which the job is paused; unlimited when absent.
+    #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
+    pub token_budget: Option<u64>,
+    /// US dollars after which the job is paused, counted with `llm.prices`; unlimited when absent.
+    #[schemars(range(min = 0.0, max = 1_000_000_000.0))]
+    pub cost_budget_usd: Option<f64>,
+    /// Seconds from the job's first start after which it is paused; unlimited when absent.
+    #[schemars(range(min = 1, max = 315_360_000))]
+    pub deadline_s: Option<u64>,
+    /// Consecutive answers without a tool call before the phase is planned anew; at twice as many the job fails.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub turns_without_tool_call: u32,
+    /// Bounds for the same call with the same arguments and result.
+    pub repeated_calls: RepeatedCalls,
+    /// Turns without a closed todo, a changed file or a requirement before the phase is planned anew.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub turns_without_progress: u32,
+}
+
+/// How often the same call may give the same result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RepeatedCalls {
+    /// From here the result carries a remark.
+    #[schemars(range(min = 2, max = 1_000_000))]
+    pub nudge: u32,
+    /// From here the call is refused.
+    #[schemars(range(min = 2, max = 1_000_000))]
+    pub refuse: u32,
+    /// From here the phase is given up and planned anew.
+    #[schemars(range(min = 2, max = 1_000_000))]
+    pub replan: u32,
+}

@@ -1,0 +1,138 @@
+//! From a resolved configuration to what the engine decides with.
+
+use super::{ConfigError, Resolved, Tools, error::Problem, nearest::advice};
+use plumbline_engine::{
+    Limits, ModelSettings, PhaseKind, PhaseSettings, Phases, Prices, Purpose, RepeatedCalls, Settings, TokenCounter,
+    ToolSpec,
+};
+use std::sync::Arc;
+
+impl Resolved {
+    /// The engine's settings. `catalog` is every tool there is; of it come out those that the configuration lists, in
+    /// the order of its lists, each bound where the lists and its own nature agree.
+    ///
+    /// # Errors
+    /// When a list names a tool that does not exist or does not work in its phase, or a prompt does not render.
+    pub fn settings(&self, catalog: Vec<ToolSpec>, count_tokens: TokenCounter) -> Result<Settings, ConfigError> {
+        let tools = select(&self.config.tools, catalog)?;
+        let prompts = self.prompts.render(&self.config, &tools).map_err(ConfigError::from)?;
+        Ok(Settings {
+            prompts,
+            tools: Arc::new(tools),
+            phases: self.phases(),
+            limits: self.limits(),
+            model: self.model(),
+            autonomy: self.config.autonomy,
+            count_tokens,
+        })
+    }
+
+    fn phases(&self) -> PhaseSettings {
+        let phases = &self.config.phase_settings;
+        PhaseSettings {
+            min_todos: phases.min_todos as usize,
+            max_todos: phases.max_todos as usize,
+            archive_on_transition: phases.archive_on_transition,
+            history_at_boundary: phases.history_at_boundary,
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let limits = &self.config.limits;
+        Limits {
+            max_iterations: limits.max_iterations,
+            context_threshold_tokens: limits.context_threshold_tokens,
+            keep_recent_tool_results: limits.keep_recent_tool_results as usize,
+            max_tool_result_tokens: limits.max_tool_result_tokens,
+            token_budget: limits.token_budget,
+            cost_budget_microusd: limits.cost_budget_usd.map(|usd| (usd * 1e6).round() as i64),
+            deadline_s: limits.deadline_s,
+            turns_without_tool_call: limits.turns_without_tool_call,
+            repeated_calls: RepeatedCalls {
+                nudge: limits.repeated_calls.nudge,
+                refuse: limits.repeated_calls.refuse,
+                replan: limits.repeated_calls.replan,
+            },
+            turns_without_progress: limits.turns_without_progress,
+        }
+    }
+
+    /// Budgets of tokens are the smallest of the models a turn may go to (lesson 46); name and prices are the tactical
+    /// model's, which answers most requests.
+    fn model(&self) -> ModelSettings {
+        let [strategic, tactical] = [Purpose::Strategic, Purpose::Tactical].map(|purpose| self.llm(purpose));
+        ModelSettings {
+            model: tactical.model.clone().unwrap_or_default(),
+            max_output_tokens: strategic.max_output_tokens.min(tactical.max_output_tokens),
+            context_window: strategic.context_window.min(tactical.context_window),
+            todo_list_position: tactical.todo_list_position,
+            prices: Prices {
+                input: tactical.prices.input,
+                cached_input: tactical.prices.cached_input,
+                output: tactical.prices.output,
+            },
+        }
+    }
+}
+
+/// The listed tools in the order of the lists, with the phases they are bound in.
+fn select(lists: &Tools, catalog: Vec<ToolSpec>) -> Result<Vec<ToolSpec>, ConfigError> {
+    let mut selected: Vec<ToolSpec> = Vec::new();
+    let mut wrong = Vec::new();
+    for (list, names, kinds) in listed(lists) {
+        for name in names {
+            let Some(tool) = catalog.iter().find(|tool| tool.name == name) else {
+                wrong.push(unknown_tool(list, name, &catalog));
+                continue;
+            };
+            let kinds: Vec<PhaseKind> = kinds.iter().copied().filter(|kind| tool.phases.contains(*kind)).collect();
+            match selected.iter_mut().find(|chosen| chosen.name == tool.name) {
+                _ if kinds.is_empty() => wrong.push(wrong_phase(list, tool)),
+                Some(chosen) => chosen.phases = widened(chosen.phases, &kinds),
+                None => selected.push(ToolSpec { phases: widened(Phases::Neither, &kinds), ..tool.clone() }),
+            }
+        }
+    }
+    wrong.extend(
+        lists
+            .deferred
+            .iter()
+            .filter(|name| !catalog.iter().any(|tool| tool.name == name.as_str()))
+            .map(|name| unknown_tool("deferred", name, &catalog)),
+    );
+    ConfigError::unless_empty(wrong)?;
+    Ok(selected)
+}
+
+const BOTH: &[PhaseKind] = &[PhaseKind::Strategic, PhaseKind::Tactical];
+
+fn listed(lists: &Tools) -> [(&'static str, &[String], &'static [PhaseKind]); 4] {
+    [
+        ("workspace", &lists.workspace, BOTH),
+        ("strategic", &lists.strategic, &BOTH[..1]),
+        ("tactical", &lists.tactical, &BOTH[1..]),
+        ("domain", &lists.domain, BOTH),
+    ]
+}
+
+fn widened(phases: Phases, by: &[PhaseKind]) -> Phases {
+    let in_kind = |kind| phases.contains(kind) || by.contains(&kind);
+    match (in_kind(PhaseKind::Strategic), in_kind(PhaseKind::Tactical)) {
+        (true, true) => Phases::Both,
+        (true, false) => Phases::Strategic,
+        (false, true) => Phases::Tactical,
+        (false, false) => Phases::Neither,
+    }
+}
+
+fn unknown_tool(list: &str, name: &str, catalog: &[ToolSpec]) -> Problem {
+    let known: Vec<&str> = catalog.iter().map(|tool| tool.name).collect();
+    Problem::new("tools", None, format!("`tools.{list}` names the unknown tool `{name}`; {}", advice(name, &known)))
+}
+
+fn wrong_phase(list: &str, tool: &ToolSpec) -> Problem {
+    let kinds: Vec<&str> = BOTH.iter().filter(|kind| tool.phases.contains(**kind)).map(|kind| kind.as_str()).collect();
+    let where_it_works = if kinds.is_empty() { "no" } else { kinds[0] };
+    let message = format!("`tools.{list}` names `{}`, which works in {where_it_works} phases only; move it", tool.name);
+    Problem::new("tools", None, message)
+}

@@ -1,0 +1,135 @@
+//! Rules between keys, which no single key's type can say. Each broken rule is one sentence at the key to change.
+
+use super::{JobConfig, Llm};
+
+/// A broken rule.
+#[derive(Debug)]
+pub(super) struct Broken {
+    /// The keys that do not go together, dotted.
+    pub(super) keys: Vec<String>,
+    /// The sentence.
+    pub(super) message: String,
+}
+
+impl Broken {
+    pub(super) fn new(keys: &[&str], message: String) -> Self {
+        Self { keys: keys.iter().map(ToString::to_string).collect(), message }
+    }
+}
+
+/// Everything in which the configuration contradicts itself. `llms` are the models by purpose, fully merged.
+pub(super) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> Vec<Broken> {
+    let mut broken = Vec::new();
+    phases(config, &mut broken);
+    repeated_calls(config, &mut broken);
+    tool_result(config, &mut broken);
+    connections(config, &mut broken);
+    for (section, llm) in llms {
+        model(section, llm, config.limits.context_threshold_tokens, &mut broken);
+    }
+    broken
+}
+
+fn phases(config: &JobConfig, broken: &mut Vec<Broken>) {
+    let (min, max) = (config.phase_settings.min_todos, config.phase_settings.max_todos);
+    if min > max {
+        let message = format!(
+            "`phase_settings.min_todos` ({min}) is above `phase_settings.max_todos` ({max}); lower one or raise the other"
+        );
+        broken.push(Broken::new(&["phase_settings.min_todos", "phase_settings.max_todos"], message));
+    }
+}
+
+fn repeated_calls(config: &JobConfig, broken: &mut Vec<Broken>) {
+    let calls = config.limits.repeated_calls;
+    if !(calls.nudge <= calls.refuse && calls.refuse <= calls.replan) {
+        let message = format!(
+            "`limits.repeated_calls` must rise from nudge to refuse to replan, but it is {}, {}, {}",
+            calls.nudge, calls.refuse, calls.replan
+        );
+        let key = |name: &str| format!("limits.repeated_calls.{name}");
+        broken.push(Broken::new(&[&key("nudge"), &key("refuse"), &key("replan")], message));
+    }
+}
+
+fn tool_result(config: &JobConfig, broken: &mut Vec<Broken>) {
+    let (result, threshold) = (config.limits.max_tool_result_tokens, config.limits.context_threshold_tokens);
+    if result >= threshold {
+        let message = format!(
+            "`limits.max_tool_result_tokens` ({result}) must be below `limits.context_threshold_tokens` ({threshold}), \
+             or one result fills the context"
+        );
+        broken.push(Broken::new(&["limits.max_tool_result_tokens", "limits.context_threshold_tokens"], message));
+    }
+}
+
+fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<Broken>) {
+    let (window, answer) = (llm.context_window, llm.max_output_tokens);
+    if answer >= window {
+        let message = format!(
+            "`{section}.max_output_tokens` ({answer}) must be below `{section}.context_window` ({window}), \
+             or there is no room for the prompt"
+        );
+        broken.push(Broken::new(
+            &[&format!("{section}.max_output_tokens"), &format!("{section}.context_window")],
+            message,
+        ));
+    } else if u64::from(threshold) + u64::from(answer) > u64::from(window) {
+        let message = format!(
+            "`limits.context_threshold_tokens` ({threshold}) and `{section}.max_output_tokens` ({answer}) together \
+             exceed `{section}.context_window` ({window}); lower the threshold to {} or less",
+            window - answer
+        );
+        let keys = [&format!("{section}.max_output_tokens"), &format!("{section}.context_window")];
+        broken.push(Broken::new(&["limits.context_threshold_tokens", keys[0], keys[1]], message));
+    }
+    address(&format!("{section}.base_url"), llm.base_url.as_deref(), broken);
+    variable(&format!("{section}.api_key_env"), llm.api_key_env.as_deref(), broken);
+}
+
+fn connections(config: &JobConfig, broken: &mut Vec<Broken>) {
+    let connections = &config.connections;
+    if let Some(neo4j) = &connections.neo4j {
+        variable("connections.neo4j.password_env", neo4j.password_env.as_deref(), broken);
+        credentials("connections.neo4j.uri", &neo4j.uri, broken);
+    }
+    if let Some(embeddings) = &connections.embeddings {
+        address("connections.embeddings.base_url", Some(&embeddings.base_url), broken);
+        variable("connections.embeddings.api_key_env", embeddings.api_key_env.as_deref(), broken);
+    }
+    if let Some(search) = &connections.web_search {
+        address("connections.web_search.base_url", search.base_url.as_deref(), broken);
+        variable("connections.web_search.api_key_env", search.api_key_env.as_deref(), broken);
+    }
+}
+
+fn address(key: &str, url: Option<&str>, broken: &mut Vec<Broken>) {
+    let Some(url) = url else { return };
+    if !(url.starts_with("http://") || url.starts_with("https://")) {
+        broken.push(Broken::new(&[key], format!("`{key}` must begin with http:// or https://")));
+    }
+    credentials(key, url, broken);
+}
+
+/// Configurations are stored and shown, so no secret may stand in an address (lesson 75).
+fn credentials(key: &str, url: &str, broken: &mut Vec<Broken>) {
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next().unwrap_or("");
+    if authority.contains('@') {
+        let message =
+            format!("`{key}` contains user name or password; take them out, secrets come from the environment");
+        broken.push(Broken::new(&[key], message));
+    }
+}
+
+/// Somebody may have put the secret itself where its variable's name belongs; the sentence does not repeat it.
+fn variable(key: &str, name: Option<&str>, broken: &mut Vec<Broken>) {
+    let Some(name) = name else { return };
+    let plain = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    if name.is_empty() || !plain || name.starts_with(|c: char| c.is_ascii_digit()) {
+        let message = format!(
+            "`{key}` must be the name of an environment variable (capital letters, digits, underscores), \
+             not the secret itself"
+        );
+        broken.push(Broken::new(&[key], message));
+    }
+}

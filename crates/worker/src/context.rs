@@ -1,0 +1,20 @@
+//! What every job of the process shares.
+
+use crate::{config::Configs, mirror::Mirror, models::Models, options::WorkerOptions};
+use plumbline_effects::{documents, tools::Toolbox};
+use plumbline_store::Store;
+use std::path::PathBuf;
+use uuid::Uuid;
+
+/// Built once at start.
+pub(crate) struct Context {
+    pub(crate) worker_id: Uuid,
+    pub(crate) store: Store,
+    pub(crate) configs: Configs,
+    pub(crate) models: Models,
+    pub(crate) toolbox: Toolbox,
+    pub(crate) parser: documents::Parser,
+    pub(crate) mirror: Mirror,
+    pub(crate) import_root: PathBuf,
+    pub(crate) options: WorkerOptions,
+}

@@ -1,0 +1,59 @@
+//! What tools see of a job: its files, documents, citations and requirements, read from the rows on demand. A
+//! connection is taken for one query and given back; none is held while a tool works.
+
+use crate::patience::Patience;
+use plumbline_effects::tools::{BoxFuture, Workspace, WorkspaceError};
+use plumbline_engine::{Citation, FileIndex, Run, Source};
+use plumbline_store::{Error, Store};
+use uuid::Uuid;
+
+/// One job's rows.
+pub(crate) struct Desk<'a> {
+    store: &'a Store,
+    job_id: Uuid,
+    run: &'a Run,
+}
+
+impl<'a> Desk<'a> {
+    pub(crate) fn new(store: &'a Store, job_id: Uuid, run: &'a Run) -> Self {
+        Self { store, job_id, run }
+    }
+
+    /// Asks the database, waiting out its trouble: the caller's lease bounds how long.
+    async fn ask<T, F>(&self, query: impl Fn() -> F + Send) -> Result<T, WorkspaceError>
+    where
+        F: Future<Output = Result<T, Error>> + Send,
+        T: Send,
+    {
+        let mut patience = Patience::new();
+        loop {
+            match query().await {
+                Ok(answer) => return Ok(answer),
+                Err(error) if error.is_transient() => patience.wait().await,
+                Err(error) => return Err(WorkspaceError(Box::new(error))),
+            }
+        }
+    }
+}
+
+impl Workspace for Desk<'_> {
+    fn index(&self) -> &FileIndex {
+        self.run.files()
+    }
+
+    fn sources(&self) -> &[Source] {
+        self.run.sources()
+    }
+
+    fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(self.ask(move || self.store.read_file(self.job_id, path)))
+    }
+
+    fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
+        Box::pin(self.ask(move || self.store.citation(self.job_id, id)))
+    }
+
+    fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
+        Box::pin(self.ask(move || self.store.requirement_known(self.job_id, content_key)))
+    }
+}

@@ -1,0 +1,19 @@
+//! `on_complete`: the job that follows is enqueued in the very transaction that completes this one, so that neither
+//! exists without the other.
+
+use crate::config::Resolved;
+use plumbline_engine::{Change, Leave};
+use plumbline_store::{ClaimedJob, NewJob};
+use serde_json::json;
+
+/// The job to enqueue with these changes, if they complete the job and its configuration asks for one.
+pub(crate) fn next_job(claimed: &ClaimedJob, resolved: &Resolved, changes: &[Change]) -> Option<NewJob> {
+    let completes = changes.iter().any(|change| matches!(change, Change::Left(Leave::Completed { .. })));
+    let job_type = resolved.config.on_complete.enqueue.clone().filter(|_| completes)?;
+    let mut next = NewJob::new(format!("Check and integrate the requirements of job {}.", claimed.id));
+    next.idempotency_key = Some(format!("on_complete:{}", claimed.id));
+    next.job_type = job_type;
+    next.context = json!({ "parent_job_id": claimed.id });
+    next.parent_job_id = Some(claimed.id);
+    Some(next)
+}

@@ -1,0 +1,51 @@
+//! The documents of a job: where they come from, and whether they can be read.
+
+use super::{Document, IntakeJob, Refused, import, name};
+use plumbline_effects::documents::Parser;
+use plumbline_engine::Source;
+use std::{collections::HashSet, path::Path};
+
+/// The documents of `document_path` and `document_content`, with the names they get below `input/`.
+pub(super) async fn collect(job: &IntakeJob, import_root: &Path) -> Result<Vec<Document>, Refused> {
+    let mut documents = match &job.document_path {
+        Some(path) => imported(path.clone(), import_root).await?,
+        None => Vec::new(),
+    };
+    if let Some(bytes) = &job.document {
+        let name = name::inline(&job.context, bytes)?;
+        documents.push(Document { name, bytes: bytes.clone() });
+    }
+    let mut names = HashSet::new();
+    for document in &documents {
+        if document.name == "context.json" {
+            return Err("a document is called `context.json`, which the job's context is written to; rename it".into());
+        }
+        // Folders that people see do not all tell capitals apart.
+        if !names.insert(document.name.to_lowercase()) {
+            return Err(format!("two documents are called `{}`; give one of them another name", document.name));
+        }
+    }
+    Ok(documents)
+}
+
+async fn imported(path: String, import_root: &Path) -> Result<Vec<Document>, Refused> {
+    let root = import_root.to_owned();
+    let done = tokio::task::spawn_blocking(move || import::read(&root, &path)).await;
+    done.unwrap_or_else(|error| Err(format!("the documents could not be read ({error}); try the job again")))
+}
+
+/// Asks the parser of each document whether it can be opened, and how many pages it has.
+pub(super) async fn probe(documents: &[Document], parser: &Parser) -> Result<Vec<Source>, Refused> {
+    let mut sources = Vec::with_capacity(documents.len());
+    for document in documents {
+        let path = format!("input/{}", document.name);
+        let probe = parser.probe(&path, &document.bytes).await.map_err(|error| error.to_string())?;
+        sources.push(Source {
+            size: i64::try_from(document.bytes.len()).expect("a document is bounded to far less than 2^63 bytes"),
+            pages: probe.pages.and_then(|pages| i32::try_from(pages).ok()),
+            text_path: None,
+            path,
+        });
+    }
+    Ok(sources)
+}

@@ -1,0 +1,158 @@
+//! Reading `document_path`: a file or a folder under the import folder, and nothing outside of it.
+//!
+//! The path is a user's text. It is resolved beneath the import folder by the kernel (cap-std), so neither `..` nor a
+//! link leads out, however the folder changes meanwhile.
+
+use super::{Document, Refused};
+use cap_std::{ambient_authority, fs::Dir};
+use std::{
+    io::{self, Read as _},
+    path::{Component, Path, PathBuf},
+};
+
+/// Most documents of one job.
+const MOST_FILES: usize = 1000;
+/// Most bytes of all documents of one job.
+const MOST_BYTES: u64 = 512 << 20;
+/// Folders nested deeper than this are refused.
+const DEEPEST: usize = 16;
+
+/// The documents at `path`; a folder's keep their place below it.
+pub(super) fn read(root: &Path, path: &str) -> Result<Vec<Document>, Refused> {
+    let relative = below(root, path)?;
+    let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(|error| {
+        format!("the import folder {} cannot be opened ({error}); create it and put `{path}` there", root.display())
+    })?;
+    let import = Import { dir, root, path };
+    let metadata = import.dir.metadata(&relative).map_err(|error| import.refuse(path, &error))?;
+    if metadata.is_dir() { import.folder(&relative) } else { import.file(&relative) }
+}
+
+/// `path` as seen from the import folder. An absolute path is fine when it lies within.
+fn below(root: &Path, path: &str) -> Result<PathBuf, Refused> {
+    if path.trim().is_empty() {
+        return Err("document_path is empty; name a file or folder under the import folder or leave it out".into());
+    }
+    let outside = || {
+        format!("`{path}` in document_path leads outside the import folder {}; put the document there", root.display())
+    };
+    let given = Path::new(path);
+    let relative = if given.is_absolute() {
+        let canonical = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+        let inside = given.strip_prefix(root).or_else(|_| given.strip_prefix(&canonical));
+        inside.map_err(|_| outside())?
+    } else {
+        given
+    };
+    if path.contains('\0')
+        || relative.components().any(|part| !matches!(part, Component::Normal(_) | Component::CurDir))
+    {
+        return Err(outside());
+    }
+    Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative.to_owned() })
+}
+
+struct Import<'a> {
+    dir: Dir,
+    root: &'a Path,
+    path: &'a str,
+}
+
+impl Import<'_> {
+    fn file(&self, relative: &Path) -> Result<Vec<Document>, Refused> {
+        let name = relative.file_name().and_then(|name| name.to_str()).unwrap_or("document").to_owned();
+        let bytes = self.bytes(relative, MOST_BYTES)?;
+        Ok(vec![Document { name, bytes }])
+    }
+
+    fn folder(&self, relative: &Path) -> Result<Vec<Document>, Refused> {
+        let mut files = Vec::new();
+        self.list(relative, Path::new(""), 0, &mut files)?;
+        if files.is_empty() {
+            return Err(format!("the folder `{}` in document_path has no files; put the documents there", self.path));
+        }
+        files.sort();
+        let mut left = MOST_BYTES;
+        let mut documents = Vec::with_capacity(files.len());
+        for file in files {
+            let bytes = self.bytes(&relative.join(&file), left)?;
+            left -= bytes.len() as u64;
+            let name =
+                file.to_str().ok_or_else(|| format!("`{}` is no readable file name; rename it", file.display()))?;
+            documents.push(Document { name: name.to_owned(), bytes });
+        }
+        Ok(documents)
+    }
+
+    /// Collects the files below a folder. Names that begin with a dot are the system's, not documents.
+    fn list(&self, start: &Path, below: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), Refused> {
+        let folder = start.join(below);
+        let refuse = |error: io::Error| self.refuse(&folder.display().to_string(), &error);
+        for entry in self.dir.read_dir(&folder).map_err(refuse)? {
+            let entry = entry.map_err(refuse)?;
+            let name = entry.file_name();
+            if name.as_encoded_bytes().starts_with(b".") {
+                continue;
+            }
+            let path = below.join(name);
+            // Through links too, so that one to a document works and one that leads outside is refused by name.
+            let shown = start.join(&path);
+            let metadata =
+                self.dir.metadata(&shown).map_err(|error| self.refuse(&shown.display().to_string(), &error))?;
+            if !metadata.is_dir() {
+                files.push(path);
+            } else if depth == DEEPEST {
+                return Err(format!(
+                    "`{}` is nested too deep (more than {DEEPEST} folders); flatten it",
+                    shown.display()
+                ));
+            } else {
+                self.list(start, &path, depth + 1, files)?;
+            }
+            if files.len() > MOST_FILES {
+                return Err(format!("`{}` has more than {MOST_FILES} files; split the job", self.path));
+            }
+        }
+        Ok(())
+    }
+
+    fn bytes(&self, relative: &Path, most: u64) -> Result<Vec<u8>, Refused> {
+        let shown = relative.display().to_string();
+        // Opening a pipe would wait for a writer, so it is looked at first.
+        let is_file = self.dir.metadata(relative).map_err(|error| self.refuse(&shown, &error))?.is_file();
+        if !is_file {
+            return Err(format!("`{shown}` under the import folder is no regular file; supply a copy of the document"));
+        }
+        let file = self.dir.open(relative).map_err(|error| self.refuse(&shown, &error))?;
+        let mut bytes = Vec::new();
+        file.take(most + 1).read_to_end(&mut bytes).map_err(|error| self.refuse(&shown, &error))?;
+        if bytes.len() as u64 > most {
+            let limit = MOST_BYTES >> 20;
+            return Err(format!(
+                "the documents of `{}` are larger than {limit} MiB together; split the job",
+                self.path
+            ));
+        }
+        Ok(bytes)
+    }
+
+    fn refuse(&self, shown: &str, error: &io::Error) -> Refused {
+        let root = self.root.display();
+        match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                format!(
+                    "the document `{shown}` was not found under the import folder {root}; put it there or correct document_path"
+                )
+            }
+            // cap-std's answer to a path or link that leads out has no errno behind it.
+            io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {
+                format!(
+                    "`{shown}` is a link that leads outside the import folder {root}; put the document itself there"
+                )
+            }
+            _ => format!(
+                "the document `{shown}` under the import folder {root} could not be read ({error}); make it readable"
+            ),
+        }
+    }
+}

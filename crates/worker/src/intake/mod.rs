@@ -1,0 +1,131 @@
+//! Taking a job in: what the user gave becomes the workspace's first files.
+//!
+//! Everything that can be known to be wrong is found here, before the first model call costs anything (lesson 16): an
+//! empty prompt, a missing document, a document that is not what its name says. The answer is an [`Outcome`] like any
+//! other; a refusal ends the job as `failed` with the sentence.
+//!
+//! | file | from |
+//! |---|---|
+//! | `instructions.md` | the job type's instructions, then the user's prompt |
+//! | `workspace.md` | an empty form for the long-term memory |
+//! | `input/<name>` | `document_path`, `document_content` |
+//! | `input/context.json` | `context` |
+//! | `tools/<tool>.md` | the documentation of each bound tool |
+
+mod documents;
+mod import;
+mod name;
+#[cfg(test)]
+mod tests;
+
+use plumbline_effects::documents::Parser;
+use plumbline_engine::{FileWrite, Intake, Outcome, ToolSpec};
+use serde_json::Value;
+use std::path::Path;
+use uuid::Uuid;
+
+/// Fewest letters and digits of a prompt that says anything.
+const LEAST_PROMPT: usize = 3;
+
+/// The long-term memory as it is before anybody has written to it.
+const WORKSPACE_FORM: &str = include_str!("workspace.md");
+
+/// What intake needs of a job's row.
+#[derive(Clone, Debug, Default)]
+pub struct IntakeJob {
+    /// `jobs.id`.
+    pub id: Uuid,
+    /// `jobs.prompt`.
+    pub prompt: String,
+    /// `jobs.context`; its `document_name` names an inline document.
+    pub context: Value,
+    /// `jobs.document_path`: a file or folder under the import folder.
+    pub document_path: Option<String>,
+    /// `jobs.document_content`: a document given inline.
+    pub document: Option<Vec<u8>>,
+}
+
+/// A document before it is taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Document {
+    /// Path below `input/`.
+    name: String,
+    bytes: Vec<u8>,
+}
+
+/// A refusal: one sentence, what, where, what to do.
+type Refused = String;
+
+/// Gathers the job's documents and first files.
+///
+/// `import_root` is where `document_path` leads (`PLUMBLINE_WORKSPACE_DIR/import`), `instructions` the job type's
+/// instructions, `tools` the tools that the job has bound.
+pub async fn take_in(
+    job: &IntakeJob,
+    import_root: &Path,
+    parser: &Parser,
+    instructions: &str,
+    tools: &[ToolSpec],
+) -> Outcome {
+    match gather(job, import_root, parser, instructions, tools).await {
+        Ok(intake) => Outcome::TakenIn(intake),
+        Err(reason) => Outcome::IntakeRefused { reason },
+    }
+}
+
+async fn gather(
+    job: &IntakeJob,
+    import_root: &Path,
+    parser: &Parser,
+    instructions: &str,
+    tools: &[ToolSpec],
+) -> Result<Intake, Refused> {
+    check_prompt(&job.prompt)?;
+    let documents = documents::collect(job, import_root).await?;
+    let sources = documents::probe(&documents, parser).await?;
+    let mut files = vec![
+        FileWrite::text("instructions.md", instructions_file(instructions, &job.prompt)),
+        FileWrite::text("workspace.md", WORKSPACE_FORM),
+        FileWrite::text("input/context.json", context_file(&job.context)),
+    ];
+    files.extend(
+        documents
+            .into_iter()
+            .map(|document| FileWrite { path: format!("input/{}", document.name), content: document.bytes }),
+    );
+    files.extend(tools.iter().map(|tool| FileWrite::text(format!("tools/{}.md", tool.name), tool_file(tool))));
+    Ok(Intake { files, sources })
+}
+
+fn check_prompt(prompt: &str) -> Result<(), Refused> {
+    let substance = prompt.chars().filter(|c| c.is_alphanumeric()).count();
+    match substance {
+        0 => Err("the job's prompt is empty; say in `prompt` what is to be done".into()),
+        n if n < LEAST_PROMPT => Err(format!(
+            "the job's prompt `{}` is too short to act on; say in `prompt` what is to be done",
+            prompt.trim()
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The user's words stay word for word: they are appended as they are, never run through a template (lesson 76).
+fn instructions_file(instructions: &str, prompt: &str) -> String {
+    format!("{}\n\n# The job\n\n{}\n", instructions.trim_end(), prompt.trim_end())
+}
+
+/// A tool's documentation, under its name.
+fn tool_file(tool: &ToolSpec) -> String {
+    let documentation = tool.documentation.trim();
+    if documentation.starts_with("# ") {
+        return format!("{documentation}\n");
+    }
+    format!("# {}\n\n{}\n\n{documentation}\n", tool.name, tool.description)
+}
+
+fn context_file(context: &Value) -> String {
+    let context = if context.is_null() { &Value::Object(serde_json::Map::new()) } else { context };
+    let mut text = serde_json::to_string_pretty(context).expect("a JSON value can be written: it has string keys only");
+    text.push('\n');
+    text
+}

@@ -1,0 +1,182 @@
+use super::{IntakeJob, take_in};
+use plumbline_effects::documents::Parser;
+use plumbline_engine::{Handler, Intake, Outcome, Phases, Replay, ToolSpec};
+use serde_json::{Value, json};
+use std::{fs, os::unix::fs::symlink, path::Path};
+use tempfile::TempDir;
+
+fn parser() -> Parser {
+    Parser::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/intake/parser_double.sh"))
+}
+
+fn tool() -> ToolSpec {
+    ToolSpec {
+        name: "read_file",
+        phases: Phases::Both,
+        description: "Reads.".into(),
+        parameters: json!({}),
+        documentation: "Reads by lines.".into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+    }
+}
+
+/// An import folder with these files.
+fn import(files: &[(&str, &str)]) -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    root
+}
+
+fn job(document_path: Option<&str>) -> IntakeJob {
+    let document_path = document_path.map(str::to_owned);
+    IntakeJob { prompt: "Extract the requirements".into(), context: json!({}), document_path, ..IntakeJob::default() }
+}
+
+async fn take(job: &IntakeJob, root: &Path) -> Outcome {
+    take_in(job, root, &parser(), "Extract {{ carefully }}.\n", &[tool()]).await
+}
+
+async fn taken(job: &IntakeJob, root: &Path) -> Intake {
+    match take(job, root).await {
+        Outcome::TakenIn(intake) => intake,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn refused(job: &IntakeJob, root: &Path) -> String {
+    match take(job, root).await {
+        Outcome::IntakeRefused { reason } => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn text<'a>(intake: &'a Intake, path: &str) -> &'a str {
+    let file = intake.files.iter().find(|file| file.path == path).unwrap_or_else(|| panic!("no {path}"));
+    std::str::from_utf8(&file.content).unwrap()
+}
+
+#[tokio::test]
+async fn a_file_becomes_the_first_workspace() {
+    let root = import(&[("policy.pdf", "%PDF-1.7 pages=193\n")]);
+    let mut job = job(Some("policy.pdf"));
+    job.context = json!({"client": "ACME"});
+    let intake = taken(&job, root.path()).await;
+    let paths: Vec<&str> = intake.files.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        ["instructions.md", "workspace.md", "input/context.json", "input/policy.pdf", "tools/read_file.md"]
+    );
+    assert_eq!(text(&intake, "instructions.md"), "Extract {{ carefully }}.\n\n# The job\n\nExtract the requirements\n");
+    assert_eq!(serde_json::from_str::<Value>(text(&intake, "input/context.json")).unwrap(), job.context);
+    assert_eq!(text(&intake, "tools/read_file.md"), "# read_file\n\nReads.\n\nReads by lines.\n");
+    let source = &intake.sources[0];
+    assert_eq!((source.path.as_str(), source.size, source.pages), ("input/policy.pdf", 19, Some(193)));
+}
+
+#[tokio::test]
+async fn every_form_of_a_path_within_the_import_folder_is_fine() {
+    let root = import(&[("a/x.txt", "Text of x."), (".hidden", "no"), ("a/b/y.md", "# y")]);
+    let absolute = root.path().join("a/x.txt");
+    for path in ["a/x.txt", "./a/x.txt", absolute.to_str().unwrap()] {
+        assert_eq!(text(&taken(&job(Some(path)), root.path()).await, "input/x.txt"), "Text of x.", "{path}");
+    }
+    for path in ["a", "a/", root.path().join("a").to_str().unwrap()] {
+        let intake = taken(&job(Some(path)), root.path()).await;
+        let sources: Vec<&str> = intake.sources.iter().map(|source| source.path.as_str()).collect();
+        assert_eq!(sources, ["input/b/y.md", "input/x.txt"], "{path}");
+    }
+    let whole = root.path().to_str().unwrap();
+    assert_eq!(taken(&job(Some(whole)), root.path()).await.sources.len(), 2, "hidden files are no documents");
+    symlink("a/x.txt", root.path().join("link.txt")).unwrap();
+    assert_eq!(text(&taken(&job(Some("link.txt")), root.path()).await, "input/link.txt"), "Text of x.");
+}
+
+#[tokio::test]
+async fn nothing_outside_the_import_folder_is_read() {
+    let outside = import(&[("secret.txt", "SECRET of the host")]);
+    let root = import(&[("a/x.txt", "x")]);
+    symlink(outside.path().join("secret.txt"), root.path().join("a/link.txt")).unwrap();
+    symlink(outside.path(), root.path().join("folder")).unwrap();
+    let secret = outside.path().join("secret.txt");
+    for path in [
+        "../secret.txt",
+        "a/../../secret.txt",
+        secret.to_str().unwrap(),
+        "/etc/passwd",
+        "a/link.txt",
+        "folder",
+        "a",
+        "folder/secret.txt",
+    ] {
+        let reason = refused(&job(Some(path)), root.path()).await;
+        assert!(reason.contains("outside the import folder"), "{path}: {reason}");
+        assert!(!reason.contains("SECRET"), "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_refused_with_one_sentence() {
+    let root = import(&[
+        ("text.pdf", "This is plain text."),
+        ("locked.pdf", "%PDF-1.7 encrypted\n"),
+        ("broken.pdf", "%PDF-1.7 broken\n"),
+        ("empty.txt", ""),
+        ("more/context.json", "{}"),
+    ]);
+    fs::create_dir(root.path().join("nothing")).unwrap();
+    for (path, expected) in [
+        ("gone.pdf", "the document `gone.pdf` was not found under the import folder"),
+        ("text.pdf", "input/text.pdf is not a PDF"),
+        ("locked.pdf", "input/locked.pdf is encrypted"),
+        ("broken.pdf", "input/broken.pdf"),
+        ("empty.txt", "input/empty.txt"),
+        ("nothing", "the folder `nothing` in document_path has no files"),
+        ("more", "a document is called `context.json`"),
+        (" ", "document_path is empty"),
+    ] {
+        let reason = refused(&job(Some(path)), root.path()).await;
+        assert!(reason.contains(expected), "{path}: {reason}");
+    }
+    let nowhere = root.path().join("no/such/folder");
+    assert!(refused(&job(Some("x.pdf")), &nowhere).await.contains("cannot be opened"));
+}
+
+#[tokio::test]
+async fn a_pipe_is_no_document() {
+    let root = import(&[]);
+    let pipe = root.path().join("pipe.txt");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(refused(&job(Some("pipe.txt")), root.path()).await.contains("no regular file"));
+}
+
+#[tokio::test]
+async fn an_inline_document_is_taken_in_under_its_name() {
+    let root = import(&[("policy.txt", "Invoices must be kept.")]);
+    let mut inline = job(None);
+    inline.document = Some(b"%PDF-1.4 pages=2\n".to_vec());
+    inline.context = json!({"document_name": "Policy.pdf"});
+    let intake = taken(&inline, &root.path().join("missing is fine here")).await;
+    assert_eq!((intake.sources[0].path.as_str(), intake.sources[0].pages), ("input/Policy.pdf", Some(2)));
+    inline.document = Some(b"Records shall be complete.".to_vec());
+    inline.context = json!({"document_name": "POLICY.txt"});
+    inline.document_path = Some("policy.txt".into());
+    assert!(refused(&inline, root.path()).await.contains("two documents are called `POLICY.txt`"));
+}
+
+#[tokio::test]
+async fn lesson_16_an_empty_brief_is_refused_before_it_costs_anything() {
+    let root = import(&[]);
+    for prompt in ["", "  \n", "...", "?"] {
+        let empty = IntakeJob { prompt: prompt.into(), ..job(None) };
+        assert!(refused(&empty, root.path()).await.contains("prompt is empty"), "{prompt:?}");
+    }
+    let short = IntakeJob { prompt: " go ".into(), ..job(None) };
+    assert!(refused(&short, root.path()).await.contains("`go` is too short"));
+    let enough = IntakeJob { prompt: "Summarize".into(), context: Value::Null, ..job(None) };
+    assert_eq!(text(&taken(&enough, root.path()).await, "input/context.json"), "{}\n");
+}

@@ -1,0 +1,143 @@
+//! The lease keeper: this worker's heartbeat, on a thread, a runtime and a connection of its own, so that no busy tool
+//! and no exhausted pool can starve it (FAULTS F25).
+//!
+//! # When leases are lost
+//!
+//! All leases of a worker live on one row, `workers.heartbeat_at`. Others take this worker's jobs when that row is older
+//! than the lease by the database's clock. The keeper declares the leases lost *earlier* by its own monotonic clock:
+//! measured from the moment it *sent* the last heartbeat that succeeded, so that whatever the answer's delay was, the
+//! database's time of it is later than ours.
+//!
+//! ```text
+//! ours:      sent ─────────────── lease − margin ──▶ drop everything
+//! database:    └─▶ heartbeat_at ─────────────── lease ──▶ others may take the jobs
+//! ```
+
+use crate::options::Timing;
+use plumbline_store::{ConnectOptions, Store};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+use tokio::sync::Notify;
+use tracing::warn;
+use uuid::Uuid;
+
+/// The running keeper.
+pub(crate) struct Keeper {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    /// When the last successful heartbeat was sent.
+    sent: Mutex<Instant>,
+    /// The worker's row was gone at a heartbeat.
+    disowned: AtomicBool,
+    stop: Notify,
+    timing: Timing,
+}
+
+impl Keeper {
+    /// Starts the heartbeat of a worker that has just been registered.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub(crate) fn start(database_url: String, worker_id: Uuid, timing: Timing) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            sent: Mutex::new(Instant::now()),
+            disowned: AtomicBool::new(false),
+            stop: Notify::new(),
+            timing,
+        });
+        let theirs = shared.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let thread = std::thread::Builder::new()
+            .name("lease-keeper".into())
+            .spawn(move || runtime.block_on(beat(&theirs, &database_url, worker_id)))?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Whether the leases can still be trusted.
+    pub(crate) fn holds(&self) -> bool {
+        let sent = *self.shared.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        sent.elapsed() < self.shared.timing.lease - margin(self.shared.timing.lease) && !self.disowned()
+    }
+
+    /// Whether the worker's row is gone, e.g. swept while this process was frozen.
+    pub(crate) fn disowned(&self) -> bool {
+        self.shared.disowned.load(Ordering::Acquire)
+    }
+
+    /// The worker was registered anew.
+    pub(crate) fn registered_anew(&self) {
+        *self.shared.sent.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.shared.disowned.store(false, Ordering::Release);
+    }
+
+    /// Whether the thread runs; without it this process only looks alive.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.shared.stop.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // The thread ends within one query's time-out; a panic in it was logged by the panic hook.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// How long before the database would, the leases are given up: a tenth, at least a second where the lease allows it.
+fn margin(lease: Duration) -> Duration {
+    (lease / 10).max(Duration::from_secs(1)).min(lease / 3)
+}
+
+async fn beat(shared: &Shared, database_url: &str, worker_id: Uuid) {
+    let options = ConnectOptions { max_connections: 1, application_name: "plumbline lease keeper".into() };
+    let mut store = None;
+    loop {
+        let beat = one_beat(shared, database_url, worker_id, &options, &mut store);
+        tokio::select! {
+            beaten = tokio::time::timeout(shared.timing.heartbeat, beat) => {
+                if let Ok(Err(error)) = &beaten {
+                    warn!(%error, "heartbeat failed; trying again");
+                }
+                // After a failure, sooner than the interval: the lease is running out.
+                let pause = if matches!(beaten, Ok(Ok(()))) { shared.timing.heartbeat } else { shared.timing.heartbeat / 4 };
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    () = shared.stop.notified() => return,
+                }
+            }
+            () = shared.stop.notified() => return,
+        }
+    }
+}
+
+async fn one_beat(
+    shared: &Shared,
+    database_url: &str,
+    worker_id: Uuid,
+    options: &ConnectOptions,
+    store: &mut Option<Store>,
+) -> Result<(), plumbline_store::Error> {
+    let store = match store {
+        Some(store) => store,
+        None => store.insert(Store::connect(database_url, options.clone()).await?),
+    };
+    let sent = Instant::now();
+    if store.heartbeat(worker_id).await? {
+        *shared.sent.lock().unwrap_or_else(PoisonError::into_inner) = sent;
+    } else {
+        shared.disowned.store(true, Ordering::Release);
+    }
+    Ok(())
+}

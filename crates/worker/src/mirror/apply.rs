@@ -1,0 +1,51 @@
+//! Showing one step.
+
+use super::{
+    Applied, FileEvent, MirrorTrouble,
+    folder::Folder,
+    marker::{self, Marker},
+};
+
+/// Writes what the step changed. One bad file does not keep the others from being shown.
+pub(super) fn apply(folder: &Folder, epoch: i64, step: i64, events: Vec<FileEvent>) -> Result<Applied, MirrorTrouble> {
+    if !claim(folder, epoch)? {
+        return Ok(Applied::Stale);
+    }
+    let mut troubles = Vec::new();
+    for event in events {
+        match show(folder, epoch, event) {
+            Ok(Applied::Written) => {}
+            Ok(Applied::Stale) => return Ok(Applied::Stale),
+            Err(trouble) => troubles.push(trouble),
+        }
+    }
+    MirrorTrouble::of_all(troubles)?;
+    marker::write(folder, Marker { epoch, step })?;
+    Ok(Applied::Written)
+}
+
+/// Says whose folder it is before the first file is written, so that an older worker stops from here on. The step
+/// stays: how far the files have got is only known after they are written.
+pub(super) fn claim(folder: &Folder, epoch: i64) -> Result<bool, MirrorTrouble> {
+    match marker::read(folder) {
+        Some(marker) if marker.epoch > epoch => Ok(false),
+        Some(marker) if marker.epoch == epoch => Ok(true),
+        older => marker::write(folder, Marker { epoch, step: older.map_or(0, |marker| marker.step) }).map(|()| true),
+    }
+}
+
+pub(super) fn show(folder: &Folder, epoch: i64, event: FileEvent) -> Result<Applied, MirrorTrouble> {
+    let ours = || !marker::is_stale(folder, epoch);
+    match event {
+        FileEvent::Written { path, content } => match folder.put(&path, &content, ours) {
+            Ok(true) => Ok(Applied::Written),
+            Ok(false) => Ok(Applied::Stale),
+            Err(error) => Err(MirrorTrouble::at("write", &path, &error)),
+        },
+        FileEvent::Deleted { .. } if !ours() => Ok(Applied::Stale),
+        FileEvent::Deleted { path } => match folder.remove(&path) {
+            Ok(()) => Ok(Applied::Written),
+            Err(error) => Err(MirrorTrouble::at("delete", &path, &error)),
+        },
+    }
+}

@@ -1,0 +1,95 @@
+//! The mirror: the folder `job_<uuid>/` that shows a job's workspace to people.
+//!
+//! Rows are the truth and the folder is a view of them. Nothing of a job's progress depends on it: what goes wrong
+//! here comes back as [`MirrorTrouble`], which the worker logs and shows, and the next repair puts it right.
+//!
+//! ```text
+//! job_<uuid>/
+//!   workspace.md, input/…, output/…        the files, as of some committed step
+//!   .plumbline/mirror.json                 {"epoch": 7, "step": 41}: whose view this is, and how far it got
+//!   .plumbline/tmp/                        files being written
+//! ```
+//!
+//! - **Never half a file.** A file is written under `.plumbline/tmp/`, flushed to the disk, then renamed to its place.
+//! - **Never outside.** All paths are resolved beneath the job's folder by the kernel (cap-std), so a link that somebody
+//!   plants leads nowhere.
+//! - **Never by a worker that lost the job.** The marker holds the lease epoch of the last writer, and a writer of an
+//!   older epoch stops before it touches a file. Between that look and the rename lies an instant in which a
+//!   newer epoch can begin; the newer worker's repair compares every file with its row and so undoes even that.
+//! - **What people do.** A new file under `input/` is handed back as [`Found`] so that the job takes it in; any other
+//!   change from outside is put right and logged.
+
+mod apply;
+mod events;
+mod export;
+mod folder;
+mod marker;
+mod repair;
+mod survey;
+#[cfg(test)]
+mod tests;
+
+pub use events::{Applied, FileEvent, Found, IndexEntry, MirrorTrouble, Repaired};
+pub use export::{ExportError, export};
+
+use folder::Folder;
+use std::{path::PathBuf, sync::Arc};
+use uuid::Uuid;
+
+/// Keeps the folders of all jobs under one workspace folder; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Mirror {
+    root: Arc<PathBuf>,
+}
+
+impl Mirror {
+    /// A mirror under the workspace folder (`PLUMBLINE_WORKSPACE_DIR`). The folder is created when it is first needed.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: Arc::new(root.into()) }
+    }
+
+    /// Where a job's files are shown.
+    pub fn path(&self, job: Uuid) -> PathBuf {
+        self.root.join(folder_name(job))
+    }
+
+    /// Shows what a committed step changed.
+    ///
+    /// # Errors
+    /// When some of it could not be written; the rest has been. A repair puts it right.
+    pub async fn apply(
+        &self,
+        job: Uuid,
+        epoch: i64,
+        step: i64,
+        events: Vec<FileEvent>,
+    ) -> Result<Applied, MirrorTrouble> {
+        self.blocking(job, move |folder| apply::apply(&folder, epoch, step, events)).await
+    }
+
+    /// New files under `input/` that are not in the job's `index`: what people have put there.
+    ///
+    /// A file that changed within the last second is left for the next look, because it may be half copied.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub async fn found(&self, job: Uuid, index: &[IndexEntry]) -> Result<Vec<Found>, MirrorTrouble> {
+        let known: std::collections::HashSet<String> = index.iter().map(|entry| entry.path.clone()).collect();
+        self.blocking(job, move |folder| survey::found(&folder, &known)).await
+    }
+
+    /// Runs file work on a thread that may block.
+    async fn blocking<T: Send + 'static>(
+        &self,
+        job: Uuid,
+        work: impl FnOnce(Folder) -> Result<T, MirrorTrouble> + Send + 'static,
+    ) -> Result<T, MirrorTrouble> {
+        let root = Arc::clone(&self.root);
+        let done = tokio::task::spawn_blocking(move || work(Folder::open(&root, &folder_name(job))?)).await;
+        done.unwrap_or_else(|error| Err(MirrorTrouble::new(format!("the mirror's file work ended early ({error})"))))
+    }
+}
+
+fn folder_name(job: Uuid) -> String {
+    format!("job_{job}")
+}

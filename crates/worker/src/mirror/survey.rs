@@ -1,0 +1,116 @@
+//! Looking at what is in the folder.
+
+use super::{
+    Found, IndexEntry, MirrorTrouble,
+    folder::{Folder, OWN},
+};
+use cap_std::{fs::Dir, fs::Metadata, time::SystemClock};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::{HashMap, HashSet},
+    io::{self, Read as _},
+    time::Duration,
+};
+
+/// Where people may put files.
+const INPUT: &str = "input/";
+/// Most bytes of one file that is taken in from there.
+const MOST_FOUND_BYTES: u64 = 128 << 20;
+/// A file younger than this may be half copied.
+const SETTLING: Duration = Duration::from_secs(1);
+/// Folders nested deeper than this are not looked into; the job's own are two or three deep.
+const DEEPEST: usize = 32;
+
+/// What a look at the folder found.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    /// Files of the index that are missing or differ.
+    pub(super) wanted: Vec<String>,
+    /// What no row knows: files, links and other things, outside `input/`.
+    pub(super) strays: Vec<String>,
+    /// New files under `input/`.
+    pub(super) found: Vec<Found>,
+}
+
+/// Compares the folder with the index.
+pub(super) fn survey(folder: &Folder, index: &[IndexEntry]) -> Result<Survey, MirrorTrouble> {
+    let present: HashMap<String, bool> = walk(&folder.dir, "")?.into_iter().collect();
+    let known: HashSet<String> = index.iter().map(|entry| entry.path.clone()).collect();
+    let is_as_it_should = |entry: &IndexEntry| present.get(&entry.path) == Some(&true) && same(&folder.dir, entry);
+    let wanted = index.iter().filter(|entry| !is_as_it_should(entry)).map(|entry| entry.path.clone()).collect();
+    let mut strays: Vec<String> =
+        present.keys().filter(|path| !known.contains(*path) && !path.starts_with(INPUT)).cloned().collect();
+    strays.sort();
+    Ok(Survey { wanted, strays, found: found(folder, &known)? })
+}
+
+/// New files under `input/` that have settled.
+pub(super) fn found(folder: &Folder, known: &HashSet<String>) -> Result<Vec<Found>, MirrorTrouble> {
+    let mut found = Vec::new();
+    if folder.dir.symlink_metadata("input").is_ok_and(|metadata| metadata.is_dir()) {
+        let mut files = walk(&folder.dir, "input")?;
+        files.sort();
+        for (path, is_file) in files {
+            let hidden = path.split('/').any(|part| part.starts_with('.'));
+            if is_file && !hidden && !known.contains(&path) {
+                found.extend(take(&folder.dir, path)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn take(dir: &Dir, path: String) -> Result<Option<Found>, MirrorTrouble> {
+    let read = || -> io::Result<Option<Vec<u8>>> {
+        let mut file = dir.open(&path)?;
+        let metadata = file.metadata()?;
+        if !is_settled(&metadata) || metadata.len() > MOST_FOUND_BYTES {
+            return Ok(None);
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Some(bytes))
+    };
+    let bytes = read().map_err(|error| MirrorTrouble::at("read", &path, &error))?;
+    Ok(bytes.map(|bytes| Found { path, bytes }))
+}
+
+/// A time in the future comes from another machine's clock and says nothing.
+fn is_settled(metadata: &Metadata) -> bool {
+    let now = SystemClock::new(cap_std::ambient_authority()).now();
+    metadata.modified().map_or(true, |at| now.duration_since(at).map_or(true, |age| age >= SETTLING))
+}
+
+fn same(dir: &Dir, entry: &IndexEntry) -> bool {
+    let right_size = dir.metadata(&entry.path).is_ok_and(|metadata| metadata.len() == entry.size);
+    right_size && dir.open(&entry.path).and_then(hash).is_ok_and(|hash| hash == entry.sha256)
+}
+
+fn hash(mut file: impl io::Read) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    io::copy(&mut file, &mut hasher)?;
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Everything below `start` that is no folder, with whether it is a regular file. Links are not followed.
+fn walk(dir: &Dir, start: &str) -> Result<Vec<(String, bool)>, MirrorTrouble> {
+    let mut entries = Vec::new();
+    let mut folders = vec![(start.to_owned(), 0)];
+    while let Some((folder, depth)) = folders.pop() {
+        let place = if folder.is_empty() { "." } else { &folder };
+        let trouble = |error: io::Error| MirrorTrouble::at("look into", place, &error);
+        for entry in dir.read_dir(place).map_err(trouble)? {
+            let entry = entry.map_err(trouble)?;
+            // A name that is no text is in no row; it is left alone, as it cannot be named in one either.
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            let kind = entry.file_type().map_err(trouble)?;
+            match kind.is_dir() {
+                true if path == OWN || depth == DEEPEST => {}
+                true => folders.push((path, depth + 1)),
+                false => entries.push((path, kind.is_file())),
+            }
+        }
+    }
+    Ok(entries)
+}

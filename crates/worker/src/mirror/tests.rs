@@ -1,0 +1,253 @@
+use super::{Applied, FileEvent, IndexEntry, Mirror, Repaired, export};
+use sha2::{Digest, Sha256};
+use std::{
+    collections::BTreeMap,
+    convert::Infallible,
+    fs,
+    os::unix::fs::symlink,
+    path::Path,
+    time::{Duration, SystemTime},
+};
+use tempfile::TempDir;
+use uuid::Uuid;
+
+/// A workspace folder, a job in it, and the rows of its files.
+struct Bench {
+    root: TempDir,
+    mirror: Mirror,
+    job: Uuid,
+    rows: BTreeMap<String, Vec<u8>>,
+}
+
+impl Bench {
+    fn new(rows: &[(&str, &str)]) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let mirror = Mirror::new(root.path().join("workspace"));
+        let rows = rows.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
+        Self { root, mirror, job: Uuid::from_u128(7), rows }
+    }
+
+    fn path(&self, path: &str) -> std::path::PathBuf {
+        self.mirror.path(self.job).join(path)
+    }
+
+    fn index(&self) -> Vec<IndexEntry> {
+        let entry = |(path, content): (&String, &Vec<u8>)| IndexEntry {
+            path: path.clone(),
+            sha256: Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect(),
+            size: content.len() as u64,
+        };
+        self.rows.iter().map(entry).collect()
+    }
+
+    async fn apply(&self, epoch: i64, step: i64, events: Vec<FileEvent>) -> Result<Applied, super::MirrorTrouble> {
+        self.mirror.apply(self.job, epoch, step, events).await
+    }
+
+    async fn repair(&self, epoch: i64) -> Repaired {
+        let read = |path: String| async move { Ok::<_, Infallible>(self.rows.get(&path).cloned()) };
+        self.mirror.repair(self.job, epoch, 1, &self.index(), read).await.unwrap()
+    }
+
+    /// Every file of the job's folder, the mirror's own aside, with its text.
+    fn shown(&self) -> BTreeMap<String, Vec<u8>> {
+        let mut files = BTreeMap::new();
+        collect(&self.path(""), &self.path(""), &mut files);
+        files
+    }
+
+    fn unfinished(&self) -> usize {
+        fs::read_dir(self.path(".plumbline/tmp")).unwrap().count()
+    }
+}
+
+fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() && name != ".plumbline" {
+            collect(root, &path, files);
+        } else if path.is_file() {
+            files.insert(name, fs::read(&path).unwrap());
+        }
+    }
+}
+
+fn written(path: &str, text: &str) -> FileEvent {
+    FileEvent::Written { path: path.into(), content: text.into() }
+}
+
+fn deleted(path: &str) -> FileEvent {
+    FileEvent::Deleted { path: path.into() }
+}
+
+/// Makes a file look as if nobody had touched it for a minute.
+fn settle(path: &Path) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
+}
+
+#[tokio::test]
+async fn steps_are_shown_in_place_and_leave_nothing_unfinished() {
+    let bench = Bench::new(&[]);
+    let first = vec![written("a.md", "one"), written("output/deep/b.md", "two"), deleted("never/was.md")];
+    assert_eq!(bench.apply(1, 1, first).await, Ok(Applied::Written));
+    assert_eq!(
+        bench.apply(1, 2, vec![written("a.md", "three"), deleted("output/deep/b.md")]).await,
+        Ok(Applied::Written)
+    );
+    assert_eq!(bench.shown(), BTreeMap::from([("a.md".to_owned(), b"three".to_vec())]));
+    assert_eq!(bench.unfinished(), 0);
+    let marker: serde_json::Value =
+        serde_json::from_slice(&fs::read(bench.path(".plumbline/mirror.json")).unwrap()).unwrap();
+    assert_eq!(marker, serde_json::json!({"epoch": 1, "step": 2}));
+}
+
+#[tokio::test]
+async fn a_reader_never_sees_half_a_file() {
+    let bench = Bench::new(&[]);
+    bench.apply(1, 1, vec![written("a.md", &"x".repeat(100_000))]).await.unwrap();
+    // The old file stays whole for whoever has it open: it is replaced, not overwritten.
+    let mut open = fs::File::open(bench.path("a.md")).unwrap();
+    bench.apply(1, 2, vec![written("a.md", "short")]).await.unwrap();
+    let mut old = String::new();
+    std::io::Read::read_to_string(&mut open, &mut old).unwrap();
+    assert_eq!(old.len(), 100_000);
+}
+
+#[tokio::test]
+async fn names_that_lead_elsewhere_are_refused_and_the_rest_is_shown() {
+    let bench = Bench::new(&[]);
+    for name in ["../escaped.md", "/tmp/plumbline-escaped.md", "a/../../escaped.md", ".plumbline/mirror.json", ""] {
+        let trouble =
+            bench.apply(1, 1, vec![written(name, "x"), written("good.md", "y"), deleted(name)]).await.unwrap_err();
+        assert!(trouble.to_string().contains("and 1 more"), "{name}: {trouble}");
+    }
+    assert_eq!(bench.shown().keys().collect::<Vec<_>>(), ["good.md"]);
+    assert!(!bench.root.path().join("workspace/escaped.md").exists());
+    assert_eq!(bench.unfinished(), 0);
+}
+
+#[tokio::test]
+async fn a_link_that_somebody_plants_is_replaced_and_not_followed() {
+    let bench = Bench::new(&[]);
+    bench.apply(1, 1, vec![written("output/a.md", "one"), written("b.md", "one")]).await.unwrap();
+    let outside = bench.root.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("target"), "mine").unwrap();
+    fs::remove_dir_all(bench.path("output")).unwrap();
+    symlink(&outside, bench.path("output")).unwrap();
+    fs::remove_file(bench.path("b.md")).unwrap();
+    symlink(outside.join("target"), bench.path("b.md")).unwrap();
+    bench.apply(1, 2, vec![written("output/a.md", "two"), written("b.md", "two")]).await.unwrap();
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
+    assert_eq!(fs::read_to_string(outside.join("target")).unwrap(), "mine");
+    assert_eq!(
+        bench.shown(),
+        BTreeMap::from([("b.md".into(), b"two".to_vec()), ("output/a.md".into(), b"two".to_vec())])
+    );
+}
+
+#[tokio::test]
+async fn a_worker_that_lost_the_job_writes_nothing() {
+    let mut bench = Bench::new(&[("a.md", "new")]);
+    bench.apply(1, 5, vec![written("a.md", "old")]).await.unwrap();
+    bench.repair(2).await;
+    assert_eq!(bench.apply(1, 6, vec![written("a.md", "zombie"), deleted("a.md")]).await, Ok(Applied::Stale));
+    bench.rows.insert("b.md".into(), b"zombie".to_vec());
+    assert_eq!(bench.repair(1).await, Repaired { stale: true, ..Repaired::default() });
+    assert_eq!(bench.shown(), BTreeMap::from([("a.md".to_owned(), b"new".to_vec())]));
+}
+
+#[tokio::test]
+async fn a_folder_that_was_deleted_comes_back_from_the_rows() {
+    let bench = Bench::new(&[("a.md", "one"), ("output/b.md", "two"), ("empty.md", "")]);
+    assert_eq!(bench.repair(1).await.written, ["a.md", "empty.md", "output/b.md"]);
+    fs::remove_dir_all(bench.path("")).unwrap();
+    bench.repair(1).await;
+    assert_eq!(bench.shown(), bench.rows);
+    assert_eq!(bench.repair(1).await, Repaired::default(), "a second repair finds nothing to do");
+}
+
+#[tokio::test]
+async fn changes_from_outside_are_put_right() {
+    let bench = Bench::new(&[("a.md", "one"), ("output/b.md", "two"), ("c", "three"), ("d/e", "four")]);
+    bench.repair(1).await;
+    fs::write(bench.path("a.md"), "eno").unwrap();
+    fs::remove_file(bench.path("output/b.md")).unwrap();
+    fs::write(bench.path("output/stray.md"), "?").unwrap();
+    symlink("/etc/passwd", bench.path("link")).unwrap();
+    fs::remove_file(bench.path("c")).unwrap();
+    fs::create_dir(bench.path("c")).unwrap();
+    fs::write(bench.path("c/inner"), "?").unwrap();
+    fs::remove_dir_all(bench.path("d")).unwrap();
+    fs::write(bench.path("d"), "a file where a folder was").unwrap();
+    fs::write(bench.path(".plumbline/tmp/left-by-a-crash"), "half").unwrap();
+    let repaired = bench.repair(1).await;
+    assert_eq!(repaired.removed, ["c/inner", "d", "link", "output/stray.md"]);
+    assert_eq!(repaired.written, ["a.md", "c", "d/e", "output/b.md"]);
+    assert_eq!(bench.shown(), bench.rows);
+    assert_eq!(bench.unfinished(), 0);
+}
+
+#[tokio::test]
+async fn a_file_that_a_person_puts_into_input_is_handed_over_and_stays() {
+    let bench = Bench::new(&[("input/policy.pdf", "%PDF")]);
+    bench.repair(1).await;
+    fs::create_dir(bench.path("input/more")).unwrap();
+    for path in ["input/annex.txt", "input/more/b.txt", "input/.part", "input/copying.txt"] {
+        fs::write(bench.path(path), "by a person").unwrap();
+        settle(&bench.path(path));
+    }
+    fs::write(bench.path("input/copying.txt"), "half").unwrap();
+    fs::write(bench.path("input/policy.pdf"), "changed").unwrap();
+    let looked = bench.mirror.found(bench.job, &bench.index()).await.unwrap();
+    let repaired = bench.repair(1).await;
+    assert_eq!(looked, repaired.found);
+    let names: Vec<&str> = looked.iter().map(|found| found.path.as_str()).collect();
+    assert_eq!(names, ["input/annex.txt", "input/more/b.txt"]);
+    assert_eq!(looked[0].bytes, b"by a person");
+    assert!(bench.path("input/annex.txt").exists() && bench.path("input/copying.txt").exists());
+    assert_eq!(repaired.written, ["input/policy.pdf"], "a document of the job is the rows' again");
+}
+
+#[tokio::test]
+async fn a_volume_that_cannot_be_written_is_trouble_and_no_panic() {
+    let root = tempfile::tempdir().unwrap();
+    let blocked = root.path().join("workspace");
+    fs::write(&blocked, "a file where the workspace folder should be").unwrap();
+    let mirror = Mirror::new(blocked.join("deeper"));
+    let job = Uuid::from_u128(7);
+    let trouble = mirror.apply(job, 1, 1, vec![written("a.md", "x")]).await.unwrap_err();
+    assert!(trouble.to_string().contains("could not open its folder"), "{trouble}");
+    let read = |_: String| async { Ok::<_, Infallible>(None) };
+    assert!(mirror.repair(job, 1, 1, &[], read).await.is_err());
+    assert!(mirror.found(job, &[]).await.is_err());
+}
+
+#[tokio::test]
+async fn content_that_cannot_be_loaded_is_trouble_and_the_rest_is_written() {
+    let bench = Bench::new(&[("a.md", "one"), ("b.md", "two")]);
+    let read =
+        |path: String| async move { if path == "a.md" { Err("connection lost") } else { Ok(Some(b"two".to_vec())) } };
+    let trouble = bench.mirror.repair(bench.job, 1, 1, &bench.index(), read).await.unwrap_err();
+    assert!(trouble.to_string().contains("`a.md` could not be loaded (connection lost)"), "{trouble}");
+    assert_eq!(bench.shown().keys().collect::<Vec<_>>(), ["b.md"]);
+}
+
+#[tokio::test]
+async fn an_export_is_a_plain_folder_and_never_overwrites() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = root.path().join("out");
+    let files = || vec![("a.md".to_owned(), b"one".to_vec()), ("output/b.md".to_owned(), b"two".to_vec())];
+    assert_eq!(export(&dir, files()).await.unwrap(), 2);
+    let mut shown = BTreeMap::new();
+    collect(&dir, &dir, &mut shown);
+    assert_eq!(shown, files().into_iter().collect());
+    assert!(!dir.join(".plumbline").exists());
+    let refused = export(&dir, files()).await.unwrap_err().to_string();
+    assert!(refused.contains("is not empty"), "{refused}");
+    let escaping = vec![("../x".to_owned(), Vec::new())];
+    assert!(export(&root.path().join("other"), escaping).await.is_err());
+    assert!(!root.path().join("x").exists());
+}

@@ -1,0 +1,73 @@
+//! Model clients, one per distinct configuration, shared by all jobs of the process.
+
+use crate::config::{Llm, OutputCap};
+use chrono::Utc;
+use plumbline_effects::model::{ApiKey, ModelClient, ModelConfig, OutputCapField, Timeouts};
+use plumbline_engine::{Failure, FailureClass, ModelRequest, RequestRecord};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+/// Variable that holds the key when the configuration names none.
+const DEFAULT_KEY_ENV: &str = "OPENAI_API_KEY";
+
+/// The clients made so far.
+#[derive(Default)]
+pub(crate) struct Models {
+    clients: Mutex<HashMap<String, Arc<ModelClient>>>,
+}
+
+impl Models {
+    /// The client for a configuration.
+    ///
+    /// # Errors
+    /// A sentence, when no client can be made from it.
+    pub(crate) fn client(&self, llm: &Llm) -> Result<Arc<ModelClient>, String> {
+        let key = serde_json::to_string(llm).map_err(|error| error.to_string())?;
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(client) = clients.get(&key) {
+            return Ok(client.clone());
+        }
+        let client = Arc::new(ModelClient::new(config(llm)).map_err(|error| error.to_string())?);
+        clients.insert(key, client.clone());
+        Ok(client)
+    }
+}
+
+/// The failure of a call that could not even be made: the configuration has to change.
+pub(crate) fn unusable(request: &ModelRequest<'_>, llm: &Llm, reason: String) -> Failure {
+    let record = RequestRecord {
+        model: llm.model.clone().unwrap_or_default(),
+        purpose: request.purpose,
+        prompt_tokens: 0,
+        cached_tokens: 0,
+        completion_tokens: 0,
+        estimated: false,
+        duration_ms: 0,
+        attempt: request.attempt,
+        error: Some(reason.clone()),
+        raw_usage: None,
+        created_at: Utc::now(),
+    };
+    let hint = Some("correct `llm` in the job type's configuration or the environment".to_string());
+    Failure { class: FailureClass::Permanent, message: reason, retry_after_s: None, hint, jitter: 0.0, record }
+}
+
+fn config(llm: &Llm) -> ModelConfig {
+    let api_key_env = llm.api_key_env.clone().unwrap_or_else(|| DEFAULT_KEY_ENV.to_string());
+    let total = Duration::from_secs(llm.timeout_s);
+    let mut config = ModelConfig::new(llm.base_url.clone().unwrap_or_default(), llm.model.clone().unwrap_or_default());
+    config.api_key = std::env::var(&api_key_env).ok().as_deref().and_then(ApiKey::new);
+    config.api_key_env = api_key_env;
+    config.temperature = llm.temperature;
+    config.reasoning_level = llm.reasoning_level.clone();
+    config.parallel_tool_calls = llm.parallel_tool_calls;
+    config.output_cap = match llm.output_cap {
+        OutputCap::MaxTokens => OutputCapField::MaxTokens,
+        OutputCap::MaxCompletionTokens => OutputCapField::MaxCompletionTokens,
+    };
+    config.timeouts = Timeouts { total, first_byte: total, ..Timeouts::default() };
+    config
+}

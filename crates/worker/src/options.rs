@@ -1,0 +1,72 @@
+//! What a worker process is told: flags and environment, already weighed, as one value.
+
+use crate::config::{Configs, ModelEnv};
+use std::{path::PathBuf, time::Duration};
+
+/// How a worker runs.
+#[derive(Clone, Debug)]
+pub struct WorkerOptions {
+    /// Postgres.
+    pub database_url: String,
+    /// Most jobs at once.
+    pub concurrency: usize,
+    /// Only these job types; all of them when none is named.
+    pub job_types: Option<Vec<String>>,
+    /// Ends by itself when nothing is running and nothing can run now.
+    pub until_idle: bool,
+    /// The mirror's root; documents are imported from `import/` beneath it.
+    pub workspace_dir: PathBuf,
+    /// Job types and prompts.
+    pub configs: Configs,
+    /// The environment's word on models.
+    pub model_env: ModelEnv,
+    /// The program that parses documents when called with `__extract`: this very binary.
+    pub program: PathBuf,
+    /// Intervals and bounds.
+    pub timing: Timing,
+}
+
+/// The worker's clockwork.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// A job's lease holds while its worker's heartbeat is younger than this, by the database's clock.
+    pub lease: Duration,
+    /// Time between heartbeats, and between sweeps.
+    pub heartbeat: Duration,
+    /// Time between looks at the queue when no notification comes.
+    pub poll: Duration,
+    /// Grace for the effect in flight when the worker is asked to stop.
+    pub drain: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            lease: Duration::from_secs(45),
+            heartbeat: Duration::from_secs(10),
+            poll: Duration::from_millis(1000),
+            drain: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Timing {
+    /// Whether the numbers fit together.
+    ///
+    /// # Errors
+    /// A sentence naming the variables.
+    pub fn validate(&self) -> Result<(), String> {
+        if self.lease < self.heartbeat * 2 {
+            return Err(format!(
+                "PLUMBLINE_LEASE_SECS ({}) must be at least twice PLUMBLINE_HEARTBEAT_SECS ({}), so that one late \
+                 heartbeat loses no job",
+                self.lease.as_secs(),
+                self.heartbeat.as_secs()
+            ));
+        }
+        if self.poll.is_zero() || self.heartbeat.is_zero() {
+            return Err("PLUMBLINE_POLL_MS and PLUMBLINE_HEARTBEAT_SECS must be greater than zero".into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! Configuration and prompts as they are shipped, and as users get them wrong.
+
+#![allow(clippy::unwrap_used, reason = "a helper that cannot set the test up fails the test")]
+
+mod layers;
+mod mistakes;
+mod prompts;
+mod schema;
+mod tools;
+
+use plumbline_engine::ToolSpec;
+use plumbline_worker::config::{ConfigError, Configs, ModelEnv, Resolved};
+use serde_json::Value;
+use std::fs;
+
+/// Every tool there is.
+fn catalog() -> Vec<ToolSpec> {
+    let mut catalog = plumbline_engine::tools::specs();
+    catalog.extend(plumbline_effects::tools::catalog());
+    catalog
+}
+
+/// A process whose environment names a model.
+fn env() -> ModelEnv {
+    ModelEnv { model: Some("test-model".into()), base_url: Some("http://127.0.0.1:1/v1".into()), max_iterations: None }
+}
+
+/// The creator with some overrides.
+fn creator(overrides: Value) -> Result<Resolved, ConfigError> {
+    Configs::embedded().resolve("creator", &overrides, &env())
+}
+
+/// A configuration folder with these files.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    dir
+}

@@ -1,0 +1,105 @@
+//! The shipped prompts against the tools that are really bound.
+
+use crate::{catalog, creator, env, folder};
+use plumbline_engine::{PhaseKind, Phases, Settings, ToolSpec};
+use plumbline_worker::{config::Configs, prompts::unbound_names};
+use serde_json::json;
+use std::sync::Arc;
+
+/// Most tokens of a request before the job's own words: prompt, instructions and tool definitions (lesson 19).
+const FIXED_PART: u32 = 6000;
+
+fn settings() -> Settings {
+    let count: plumbline_engine::TokenCounter = Arc::new(plumbline_effects::tokens::count);
+    creator(json!({})).unwrap().settings(catalog(), count).unwrap()
+}
+
+#[test]
+fn lesson_14_no_prompt_names_a_tool_that_its_phase_does_not_have() {
+    let settings = settings();
+    let catalog = catalog();
+    let prompts = &settings.prompts;
+    let check = |what: &str, text: &str, in_phase: &dyn Fn(&ToolSpec) -> bool| {
+        assert_eq!(unbound_names(text, &catalog, in_phase), Vec::<&str>::new(), "{what}");
+    };
+    let bound = |kind| move |tool: &ToolSpec| tool.phases.contains(kind);
+    check("strategic.md", &prompts.strategic, &bound(PhaseKind::Strategic));
+    check("tactical.md", &prompts.tactical, &bound(PhaseKind::Tactical));
+    check("summarization.md", &prompts.summarization, &|_| false);
+    // Instructions stand in the prompts of both kinds of phase.
+    check("instructions.md", &prompts.instructions, &|tool| tool.phases == Phases::Both);
+    let todos = &prompts.todos;
+    for todo in
+        [&todos.initial, &todos.transition, &todos.r#final, &todos.rewound, &todos.feedback].into_iter().flatten()
+    {
+        check(todo, todo, &bound(PhaseKind::Strategic));
+    }
+}
+
+#[test]
+fn the_guard_finds_a_tool_name_as_a_word_only() {
+    let catalog = catalog();
+    let none = |_: &ToolSpec| false;
+    assert_eq!(unbound_names("Call `todo_write`, then rest.", &catalog, none), ["todo_write"]);
+    assert_eq!(unbound_names("todo_writes, excited, citeable", &catalog, none), Vec::<&str>::new());
+}
+
+#[test]
+fn lesson_19_the_fixed_part_of_a_request_is_small() {
+    let settings = settings();
+    for (kind, prompt) in
+        [(PhaseKind::Strategic, &settings.prompts.strategic), (PhaseKind::Tactical, &settings.prompts.tactical)]
+    {
+        let definitions = settings.bound(kind).map(|tool| {
+            json!({"type": "function", "function": {
+                "name": tool.name, "description": tool.description, "parameters": tool.parameters
+            }})
+        });
+        let tools: u32 = definitions.map(|tool| plumbline_effects::tokens::count(&tool.to_string())).sum();
+        let texts =
+            plumbline_effects::tokens::count(prompt) + plumbline_effects::tokens::count(&settings.prompts.instructions);
+        assert!(tools + texts <= FIXED_PART, "{}: {texts} tokens of text and {tools} of tools", kind.as_str());
+    }
+}
+
+#[test]
+fn rendered_prompts_know_their_tools_and_leave_the_systems_headings_to_the_system() {
+    let settings = settings();
+    let prompts = &settings.prompts;
+    assert!(prompts.strategic.contains("todo_write") && prompts.strategic.contains("5 to 20 todos"));
+    assert!(!prompts.tactical.contains("todo_write"));
+    for text in [&prompts.strategic, &prompts.tactical, &prompts.instructions, &prompts.summarization] {
+        assert!(!text.contains("{{") && !text.contains("{%"), "{text}");
+        for heading in ["## The job", "## Instructions", "## workspace.md"] {
+            assert!(!text.lines().any(|line| line == heading), "{heading} is written by the engine");
+        }
+    }
+}
+
+#[test]
+fn what_a_job_has_not_bound_its_prompts_do_not_mention() {
+    let resolved = creator(json!({"tools": {"workspace": ["read_file", "write_file", "todo_complete"]}})).unwrap();
+    let settings = resolved.settings(catalog(), Arc::new(|_| 0)).unwrap();
+    assert!(!settings.prompts.tactical.contains("todo_rewind"), "{}", settings.prompts.tactical);
+    assert!(!settings.prompts.strategic.contains("todo_rewind"));
+}
+
+#[test]
+fn a_template_that_does_not_render_is_a_sentence_with_its_line() {
+    for (template, expected) in [
+        ("one\n{{ nonsense }}", "tactical.md:2: does not render"),
+        ("{% for a in range(10000) %}{% for b in range(10000) %}x{% endfor %}{% endfor %}", "does not render"),
+        ("{% if %}", "tactical.md:1: does not render"),
+    ] {
+        let dir = folder(&[("tactical.md", template)]);
+        let resolved = Configs::load(None, Some(dir.path())).unwrap().resolve("creator", &json!({}), &env()).unwrap();
+        let error = resolved.settings(catalog(), Arc::new(|_| 0)).expect_err(template).to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    let dir = folder(&[("todos.yaml", "initial: [a]\ntransition: [b]\nfinal: []\nrewound: [c]\nfeedback: [d]\n")]);
+    let error = Configs::load(None, Some(dir.path())).unwrap().resolve("creator", &json!({}), &env()).unwrap_err();
+    assert!(
+        error.to_string().contains("each of initial, transition, final, rewound and feedback needs a todo"),
+        "{error}"
+    );
+}

@@ -1,0 +1,34 @@
+//! What the system tests share: a world per test, with everything in it real.
+//!
+//! ```text
+//! World ── pool       a database of this test's own, made by #[sqlx::test]
+//!       ── workspace  a temporary folder, import/ included
+//!       ── model      a chat-completions server: the rehearsal model's brain, which can also fail, hang or hold
+//!       ── program    the real binary, as worker or as any other command
+//! ```
+//!
+//! Two rules hold for every test and are kept by this crate, not by discipline:
+//!
+//! - **Nothing outlives its test.** A process is killed with its whole group when its handle is dropped, also by a
+//!   panic.
+//! - **Every test ends with the invariants.** [`World::finish`] runs `invariants.sql` over the rows and compares every
+//!   mirrored folder with its rows; a world that is dropped without it fails its test.
+
+pub mod documents;
+pub mod invariants;
+pub mod jobs;
+pub mod mirror;
+pub mod model;
+pub mod program;
+pub mod record;
+pub mod seed;
+pub mod wait;
+mod world;
+
+pub use model::{Answer, Model};
+pub use program::{Ended, Program};
+pub use wait::eventually;
+pub use world::World;
+
+pub use sqlx::PgPool;
+pub use uuid::Uuid;

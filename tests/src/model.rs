@@ -1,0 +1,194 @@
+//! A model server under a test's command: the rehearsal model's brain behind a door that can be slow, broken or shut.
+//!
+//! Requests are numbered from 1 in the order of their arrival. A test that wants to act at a known moment lets the
+//! server hold a request: while it is held, the worker is known to wait for exactly this answer.
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{Method, StatusCode, Uri},
+    response::{IntoResponse, Json, Response},
+};
+use plumbline_rehearsal::{ChatRequest, answer, check};
+use serde_json::json;
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle, time::timeout};
+
+use crate::wait::DEADLINE;
+
+/// How the server answers from now on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// As the rehearsal model.
+    Work,
+    /// As the rehearsal model, after a time to think.
+    Slowly(Duration),
+    /// With this status, and this `Retry-After` in seconds.
+    Fail(u16, Option<u64>),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Orders {
+    answer: Answer,
+    /// Requests from this number on wait for other orders.
+    hold_from: u64,
+}
+
+#[derive(Debug)]
+struct Desk {
+    orders: watch::Sender<Orders>,
+    arrived: watch::Sender<u64>,
+    answered: watch::Sender<u64>,
+}
+
+/// The server, for as long as this lives.
+#[derive(Debug)]
+pub struct Model {
+    address: SocketAddr,
+    desk: Arc<Desk>,
+    task: Option<JoinHandle<()>>,
+}
+
+impl Model {
+    /// Starts it on a free port.
+    ///
+    /// # Panics
+    /// When loopback has no free port.
+    pub async fn start() -> Self {
+        let desk = Desk {
+            orders: watch::Sender::new(Orders { answer: Answer::Work, hold_from: u64::MAX }),
+            arrived: watch::Sender::new(0),
+            answered: watch::Sender::new(0),
+        };
+        let mut model = Self { address: (Ipv4Addr::LOCALHOST, 0).into(), desk: Arc::new(desk), task: None };
+        model.open().await;
+        model
+    }
+
+    /// What to put into `OPENAI_BASE_URL`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Answers so from now on, held requests included.
+    pub fn answers(&self, answer: Answer) {
+        self.desk.orders.send_replace(Orders { answer, hold_from: u64::MAX });
+    }
+
+    /// Holds the request of this number and all that follow, until [`Model::answers`] says how to answer them.
+    pub fn hold_from(&self, number: u64) {
+        self.desk.orders.send_modify(|orders| orders.hold_from = number);
+    }
+
+    /// Waits until so many requests have arrived.
+    ///
+    /// # Panics
+    /// When they do not arrive.
+    pub async fn arrived(&self, number: u64) {
+        at_least(&self.desk.arrived, number, "arrived").await;
+    }
+
+    /// Waits until so many requests have been answered.
+    ///
+    /// # Panics
+    /// When they are not answered.
+    pub async fn answered(&self, number: u64) {
+        at_least(&self.desk.answered, number, "been answered").await;
+    }
+
+    /// How many requests have arrived so far.
+    pub fn requests(&self) -> u64 {
+        *self.desk.arrived.borrow()
+    }
+
+    /// Goes away: connections are refused until [`Model::open`].
+    pub async fn close(&mut self) {
+        if let Some(task) = self.task.take() {
+            task.abort();
+            // It ends by the abort, which is an error only in name.
+            let _ = task.await;
+        }
+    }
+
+    /// Comes back at the same address.
+    ///
+    /// # Panics
+    /// When the address was taken meanwhile.
+    pub async fn open(&mut self) {
+        let listener = TcpListener::bind(self.address).await.expect("the model's port on loopback is free");
+        self.address = listener.local_addr().expect("a bound socket has an address");
+        let router = Router::new().fallback(route).with_state(self.desk.clone());
+        self.task = Some(tokio::spawn(async move {
+            axum::serve(listener, router).await.expect("serving ends with its task only");
+        }));
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        if let Some(task) = &self.task {
+            task.abort();
+        }
+    }
+}
+
+async fn at_least(count: &watch::Sender<u64>, number: u64, what: &str) {
+    let mut count = count.subscribe();
+    if timeout(DEADLINE, count.wait_for(|now| *now >= number)).await.is_err() {
+        panic!("waited in vain until {number} model requests had {what}; there were {}", *count.borrow());
+    }
+}
+
+async fn route(State(desk): State<Arc<Desk>>, method: Method, uri: Uri, body: Bytes) -> Response {
+    if method == Method::GET && uri.path().ends_with("/models") {
+        return Json(json!({"object": "list", "data": [{"id": plumbline_rehearsal::MODEL}]})).into_response();
+    }
+    let mut number = 0;
+    desk.arrived.send_modify(|count| {
+        *count += 1;
+        number = *count;
+    });
+    let mut orders = desk.orders.subscribe();
+    let answer = orders.wait_for(|orders| number < orders.hold_from).await.map(|orders| orders.answer);
+    let response = match answer.expect("the desk outlives its requests") {
+        Answer::Work => work(body).await,
+        Answer::Slowly(time) => {
+            tokio::time::sleep(time).await;
+            work(body).await
+        }
+        Answer::Fail(status, retry_after) => failure(status, retry_after),
+    };
+    desk.answered.send_modify(|count| *count += 1);
+    response
+}
+
+/// A request that breaks the protocol gets a 400, which fails its job: every test checks the protocol.
+async fn work(body: Bytes) -> Response {
+    let done = tokio::task::spawn_blocking(move || {
+        let request: ChatRequest = serde_json::from_slice(&body).map_err(|error| error.to_string())?;
+        check::check(&request)?;
+        Ok::<_, String>(answer(&request))
+    });
+    match done.await.expect("the rehearsal model does not panic") {
+        Ok(response) => Json(response).into_response(),
+        Err(reason) => error(StatusCode::BAD_REQUEST, &reason),
+    }
+}
+
+fn failure(status: u16, retry_after: Option<u64>) -> Response {
+    let status = StatusCode::from_u16(status).expect("tests name real status codes");
+    let mut response = error(status, "the test asked for this");
+    if let Some(seconds) = retry_after {
+        response.headers_mut().insert("retry-after", seconds.into());
+    }
+    response
+}
+
+fn error(status: StatusCode, message: &str) -> Response {
+    (status, Json(json!({"error": {"message": message, "type": "test", "param": null, "code": null}}))).into_response()
+}

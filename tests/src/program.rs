@@ -1,0 +1,146 @@
+//! The real binary: started, watched, signalled, and never left behind.
+
+use crate::wait::DEADLINE;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+use tokio::{
+    process::{Child, Command},
+    time::timeout,
+};
+
+/// How a process ended, and what it said.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// Exit code; `None` when a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+/// A running process; dropping it kills it and all its children.
+#[derive(Debug)]
+pub struct Program {
+    child: Child,
+    stdout: PathBuf,
+    stderr: PathBuf,
+    shown: String,
+}
+
+/// Path of the binary under test: beside the folder of this very test executable.
+///
+/// # Panics
+/// When it is not there, with what to do.
+pub fn path() -> PathBuf {
+    let test = std::env::current_exe().expect("the path of a running program is known");
+    let profile = test.parent().and_then(Path::parent).expect("a test executable lies in target/<profile>/deps");
+    let binary = profile.join("plumbline");
+    assert!(binary.is_file(), "{} is missing: run `cargo build -p plumbline` first", binary.display());
+    binary
+}
+
+/// A command line of the binary in a clean environment: nothing that the tester has set reaches it.
+pub fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(path());
+    command.args(arguments).env_clear();
+    for kept in ["PATH", "HOME", "USER", "LANG", "TMPDIR"] {
+        if let Some(value) = std::env::var_os(kept) {
+            command.env(kept, value);
+        }
+    }
+    command
+}
+
+impl Program {
+    /// Starts a command in a process group of its own; its output goes to files under `logs`.
+    ///
+    /// # Panics
+    /// When it cannot be started.
+    pub fn start(mut command: Command, logs: &Path) -> Self {
+        let shown = format!("{:?}", command.as_std().get_args().collect::<Vec<_>>());
+        let unique = uuid::Uuid::now_v7();
+        let [stdout, stderr] = ["out", "err"].map(|kind| logs.join(format!("{unique}.{kind}")));
+        let create = |path: &PathBuf| Stdio::from(File::create(path).expect("the log folder can be written"));
+        command.stdin(Stdio::null()).stdout(create(&stdout)).stderr(create(&stderr)).process_group(0);
+        let child = command.spawn().unwrap_or_else(|error| panic!("plumbline {shown} could not be started: {error}"));
+        Self { child, stdout, stderr, shown }
+    }
+
+    /// Sends a signal.
+    ///
+    /// # Panics
+    /// When the process has ended already.
+    pub fn signal(&self, signal: Signal) {
+        let pid = self.pid().unwrap_or_else(|| panic!("plumbline {} has ended before {signal:?}", self.shown));
+        kill_process(pid, signal).expect("a child that was not waited for can be signalled");
+    }
+
+    /// `kill -9`, and waits until it is gone.
+    ///
+    /// # Panics
+    /// When it does not go.
+    pub async fn kill(mut self) {
+        self.signal(Signal::KILL);
+        timeout(DEADLINE, self.child.wait()).await.expect("a killed process ends").expect("a child can be waited for");
+    }
+
+    /// Waits for its own end.
+    ///
+    /// # Panics
+    /// When it does not end within the deadline.
+    pub async fn ended(self) -> Ended {
+        self.ended_within(DEADLINE).await
+    }
+
+    /// Waits for its own end, which must come within a bound that the test is about.
+    ///
+    /// # Panics
+    /// When it does not.
+    pub async fn ended_within(mut self, bound: Duration) -> Ended {
+        let Ok(status) = timeout(bound, self.child.wait()).await else {
+            panic!("plumbline {} did not end within {bound:?}\n{}", self.shown, self.stderr());
+        };
+        let code = status.expect("a child can be waited for").code();
+        Ended { code, stdout: self.stdout(), stderr: self.stderr() }
+    }
+
+    /// Whether it still runs.
+    ///
+    /// # Panics
+    /// When the system does not say.
+    pub fn runs(&mut self) -> bool {
+        self.child.try_wait().expect("a child can be asked for its state").is_none()
+    }
+
+    /// What it has printed so far.
+    pub fn stdout(&self) -> String {
+        std::fs::read_to_string(&self.stdout).unwrap_or_default()
+    }
+
+    /// What it has reported so far.
+    pub fn stderr(&self) -> String {
+        std::fs::read_to_string(&self.stderr).unwrap_or_default()
+    }
+
+    fn pid(&self) -> Option<Pid> {
+        self.child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // A document being parsed is a child of the worker and in its group. An ended process has no pid any more.
+        if let Some(pid) = self.pid() {
+            let _ = kill_process_group(pid, Signal::KILL);
+            if std::thread::panicking() {
+                eprintln!("--- plumbline {}, when its test failed:\n{}", self.shown, self.stderr());
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! Waiting for a condition. No test waits for a time: it says what must become true, and fails with that sentence.
+
+use std::time::{Duration, Instant};
+
+/// The longest any condition is waited for. Far above what is ever needed, so that a loaded machine fails no test.
+pub const DEADLINE: Duration = Duration::from_secs(90);
+
+/// Time between two looks.
+const LOOK: Duration = Duration::from_millis(15);
+
+/// Looks until there is something, and gives it.
+///
+/// # Panics
+/// When there is still nothing at the [`DEADLINE`]; `what` completes the sentence "waited in vain for …".
+pub async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        assert!(begun.elapsed() < DEADLINE, "waited in vain for {what}");
+        tokio::time::sleep(LOOK).await;
+    }
+}

@@ -1,0 +1,156 @@
+//! Everything one test has.
+
+use crate::{
+    invariants::{check_invariants, check_mirrors},
+    jobs::{self, Job, NewJob},
+    model::Model,
+    program::{self, Ended, Program},
+};
+use sqlx::{ConnectOptions, PgPool};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use tokio::process::Command;
+use uuid::Uuid;
+
+/// A database, a workspace folder, a model, and the program.
+#[derive(Debug)]
+pub struct World {
+    /// The test's own database.
+    pub pool: PgPool,
+    /// The model that workers of this world are told to use.
+    pub model: Model,
+    folder: TempDir,
+    finished: bool,
+}
+
+impl World {
+    /// A world around the database that `#[sqlx::test]` made.
+    ///
+    /// # Panics
+    /// When there is no temporary folder or no free port.
+    pub async fn new(pool: PgPool) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        for name in ["workspace/import", "logs"] {
+            std::fs::create_dir_all(folder.path().join(name)).expect("a temporary folder can be written");
+        }
+        Self { pool, model: Model::start().await, folder, finished: false }
+    }
+
+    /// `DATABASE_URL` of this world.
+    pub fn url(&self) -> String {
+        self.pool.connect_options().to_url_lossy().to_string()
+    }
+
+    /// The workspace folder.
+    pub fn workspace(&self) -> PathBuf {
+        self.folder.path().join("workspace")
+    }
+
+    /// A folder for whatever else a test needs.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Puts a document under the import root.
+    ///
+    /// # Panics
+    /// When it cannot be written.
+    pub fn import(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.workspace().join("import").join(name), content).expect("the import folder can be written");
+    }
+
+    /// A command of the program in this world: short leases, fast polling, this database and model.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = program::command(arguments);
+        command
+            .env("DATABASE_URL", self.url())
+            .env("PLUMBLINE_WORKSPACE_DIR", self.workspace())
+            .env("PLUMBLINE_LEASE_SECS", "2")
+            .env("PLUMBLINE_HEARTBEAT_SECS", "1")
+            .env("PLUMBLINE_POLL_MS", "200")
+            .env("OPENAI_BASE_URL", self.model.base_url())
+            .env("OPENAI_API_KEY", "a-key-for-tests")
+            .env("PLUMBLINE_MODEL", plumbline_rehearsal::MODEL)
+            .current_dir(self.folder.path());
+        command
+    }
+
+    /// Starts a command.
+    pub fn start(&self, command: Command) -> Program {
+        Program::start(command, &self.folder.path().join("logs"))
+    }
+
+    /// Starts a worker that runs until it is told to stop.
+    pub fn worker(&self) -> Program {
+        self.start(self.command(&["worker"]))
+    }
+
+    /// Runs a worker until nothing is left to do.
+    ///
+    /// # Panics
+    /// When it fails, or does not end.
+    pub async fn work_until_idle(&self) {
+        let ended = self.run(&["worker", "--until-idle"]).await;
+        assert_eq!(ended.code, Some(0), "a worker failed: {}", ended.stderr);
+    }
+
+    /// Runs a command to its end.
+    pub async fn run(&self, arguments: &[&str]) -> Ended {
+        self.start(self.command(arguments)).ended().await
+    }
+
+    /// Inserts a job.
+    pub async fn insert(&self, job: &NewJob<'_>) -> Uuid {
+        job.insert(&self.pool).await
+    }
+
+    /// Reads a job's row.
+    pub async fn job(&self, id: Uuid) -> Job {
+        jobs::read(&self.pool, id).await
+    }
+
+    /// Waits until the job has this status.
+    pub async fn becomes(&self, id: Uuid, status: &str) -> Job {
+        jobs::becomes(&self.pool, id, status).await
+    }
+
+    /// Waits until something holds of the job.
+    pub async fn until(&self, id: Uuid, what: &str, holds: impl Fn(&Job) -> bool) -> Job {
+        jobs::until(&self.pool, id, what, holds).await
+    }
+
+    /// Calls one of the SQL functions that take a job and give its new status.
+    ///
+    /// # Errors
+    /// What the database says.
+    pub async fn call(&self, statement: &'static str, id: Uuid) -> Result<String, sqlx::Error> {
+        sqlx::query_scalar(statement).bind(id).fetch_one(&self.pool).await
+    }
+
+    /// Makes every worker's heartbeat look old, as after a long silence, so that the next sweep takes its jobs back.
+    ///
+    /// # Panics
+    /// When the database refuses.
+    pub async fn age_workers(&self) {
+        sqlx::query("UPDATE workers SET heartbeat_at = heartbeat_at - interval '1 hour'")
+            .execute(&self.pool)
+            .await
+            .expect("workers can be aged");
+    }
+
+    /// The end of every test: the invariants.
+    ///
+    /// # Panics
+    /// When one of them is broken.
+    pub async fn finish(mut self) {
+        self.finished = true;
+        check_invariants(&self.pool).await;
+        check_mirrors(&self.pool, &self.workspace()).await;
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        assert!(self.finished || std::thread::panicking(), "a system test must end with World::finish");
+    }
+}
