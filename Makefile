@@ -1,12 +1,19 @@
 # Every target sets up what it needs. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench fmt sqlx db clean-demo prepare
+.PHONY: help demo test faults soak check bench bench-check microbench fmt sqlx db clean-demo prepare
 
 # Where `make demo` keeps its Postgres; see crates/cli/src/private_postgres.
 DEMO_POSTGRES := .plumbline/postgres
 RUN := cargo run --quiet -p plumbline --
 ARGS ?=
+# The fault suite's program has fail-points in it. It is built with the suite, so that both are of the same sources.
+WITH_FAIL_POINTS := -p plumbline -p plumbline-system-tests --features plumbline/fail-points
+FAULTS := cargo build $(WITH_FAIL_POINTS) && $${CARGO_TARGET_DIR:-target}/debug/plumbline __with-postgres -- env
+FAULT_SUITE := cargo test --quiet $(WITH_FAIL_POINTS) --test faults
+RELEASE := $${CARGO_TARGET_DIR:-target}/release/plumbline
+# Commits reach the disk, and no checkpoint falls into a measurement: its full-page images would be counted as a step's.
+BENCH_SETTINGS := --set shared_buffers=1GB --set max_wal_size=16GB --set checkpoint_timeout=1h
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,16 +30,35 @@ test: prepare ## Run all tests, on a Postgres of their own (PLUMBLINE_TEST_DATAB
 		$(RUN) __with-postgres -- cargo test --workspace --no-fail-fast $(ARGS); \
 	fi
 
+faults: prepare ## Ten minutes of faults: kills, zombies, restarts, bad networks (FAULT_SCENES=kills,network for some)
+	@$(FAULTS) PLUMBLINE_FAULTS=full $(FAULT_SUITE)
+
+soak: prepare ## The same again and again, for SOAK_MINUTES (60)
+	@$(FAULTS) PLUMBLINE_FAULTS=soak $(FAULT_SUITE)
+
+misbehave: prepare ## Jobs against misbehaving models, as a table (KINDS=prose,stall JOBS=5 for a part of it)
+	@.ci/build
+	@PLUMBLINE_MISBEHAVE=full PLUMBLINE_MISBEHAVE_KINDS="$(KINDS)" PLUMBLINE_MISBEHAVE_JOBS="$(JOBS)" \
+		$(RUN) __with-postgres -- cargo test -p plumbline-system-tests --test misbehave -- --nocapture --test-threads 1
+
 check: prepare ## Format, lints, documentation and licences, without changing anything
 	@.ci/prepare lints
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --quiet
+	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items --quiet
 	.ci/licences
 
-bench: prepare ## Measure, on a Postgres whose commits reach the disk
-	@.ci/build
-	@$(RUN) __with-postgres --durable -- cargo bench --workspace $(ARGS)
+bench: prepare ## Measure the release build against the targets (ARGS="--quick", ARGS="--only P1,P5")
+	cargo build --release -p plumbline
+	@$(RELEASE) __with-postgres --durable $(BENCH_SETTINGS) -- cargo run --release --quiet -p plumbline-bench -- $(ARGS)
+
+bench-check: prepare ## Fail when a ratio or count of the benchmarks is worse than its target by more than a quarter
+	cargo build --release -p plumbline
+	@$(RELEASE) __with-postgres --durable $(BENCH_SETTINGS) -- cargo run --release --quiet -p plumbline-bench -- --guard
+
+microbench: prepare ## Measure single functions, claim and commit included (ARGS="count_tokens")
+	cargo build --release -p plumbline
+	@$(RELEASE) __with-postgres --durable $(BENCH_SETTINGS) -- cargo bench -p plumbline-bench $(ARGS)
 
 fmt: ## Format the sources
 	@.ci/prepare lints

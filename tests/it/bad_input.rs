@@ -6,7 +6,7 @@ use serde_json::json;
 /// A bad job, and the words its sentence must have.
 type Case<'a> = (NewJob<'a>, &'a [&'a str]);
 
-#[sqlx::test(migrations = "../migrations")]
+#[sqlx::test(migrations = false)]
 async fn each_bad_row_fails_with_one_clear_sentence(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(3);
@@ -24,7 +24,10 @@ async fn each_bad_row_fails_with_one_clear_sentence(pool: PgPool) {
         (NewJob::with_path("encrypted.pdf"), &["encrypted.pdf", "password"]),
         (NewJob { prompt: "  \n ", ..NewJob::default() }, &["prompt", "empty"]),
         (NewJob { prompt, config: Some(json!({"limts": {}})), ..NewJob::default() }, &["limts", "limits"]),
-        (NewJob { prompt, config: Some(json!({"limits": {"max_iterations": "many"}})), ..NewJob::default() }, &["max_iterations"]),
+        (
+            NewJob { prompt, config: Some(json!({"limits": {"max_iterations": "many"}})), ..NewJob::default() },
+            &["max_iterations"],
+        ),
         (NewJob::with_path("../outside.md"), &["../outside.md", "import"]),
         (NewJob::with_path("/etc/passwd"), &["/etc/passwd", "import"]),
         (NewJob::with_path("empty.md"), &["empty.md", "empty"]),
@@ -48,7 +51,7 @@ async fn each_bad_row_fails_with_one_clear_sentence(pool: PgPool) {
         .await
         .expect("attempts can be read");
     assert_eq!(workers, 1, "the worker that met the bad rows completed the good one");
-    drop(worker);
+    worker.stop().await;
     world.finish().await;
 }
 
@@ -62,7 +65,10 @@ async fn assert_refused(world: &World, job: Uuid, words: &[&str]) {
     assert!(!sentence.contains('\n') && (20..=400).contains(&sentence.len()), "not one clear sentence: {sentence}");
     let details = row.details.unwrap_or_default();
     assert!(details["kind"].is_string(), "{details}");
-    let attempt: (String, Option<String>) =
-        sqlx::query_as("SELECT outcome, error FROM attempts WHERE job_id = $1").bind(job).fetch_one(&world.pool).await.expect("attempts can be read");
+    let attempt: (String, Option<String>) = sqlx::query_as("SELECT outcome, error FROM attempts WHERE job_id = $1")
+        .bind(job)
+        .fetch_one(&world.pool)
+        .await
+        .expect("attempts can be read");
     assert_eq!(attempt, ("ended".to_owned(), Some(sentence)));
 }

@@ -16,7 +16,7 @@ const PAGES: [(&str, i64); 8] = [
     ("Departments shall adapt their work instructions by 30 June 2026.", 10),
 ];
 
-#[sqlx::test(migrations = "../migrations")]
+#[sqlx::test(migrations = false)]
 async fn the_least_a_user_writes_becomes_a_finished_job(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(6);
@@ -54,7 +54,7 @@ async fn the_least_a_user_writes_becomes_a_finished_job(pool: PgPool) {
     world.finish().await;
 }
 
-#[sqlx::test(migrations = "../migrations")]
+#[sqlx::test(migrations = false)]
 async fn the_jobs_row_shows_where_the_work_is(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(3);
@@ -84,11 +84,11 @@ async fn the_jobs_row_shows_where_the_work_is(pool: PgPool) {
     assert!(seen.windows(2).all(|pair| (pair[0].0, pair[0].2) < (pair[1].0, pair[1].2)), "it does not move: {seen:?}");
     assert!(seen.iter().any(|(_, phase, _)| phase == "tactical"), "{seen:?}");
     world.becomes(job, "completed").await;
-    drop(worker);
+    worker.stop().await;
     world.finish().await;
 }
 
-#[sqlx::test(migrations = "../migrations")]
+#[sqlx::test(migrations = false)]
 async fn an_inline_pdf_gives_verified_citations_on_the_right_pages(pool: PgPool) {
     let world = World::new(pool).await;
     let pdf = documents::sample("pdf");
@@ -114,7 +114,7 @@ async fn an_inline_pdf_gives_verified_citations_on_the_right_pages(pool: PgPool)
     world.finish().await;
 }
 
-#[sqlx::test(migrations = "../migrations")]
+#[sqlx::test(migrations = false)]
 async fn docx_and_pdf_give_the_same_requirements(pool: PgPool) {
     let world = World::new(pool).await;
     let mut texts = Vec::new();

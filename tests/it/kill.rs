@@ -2,7 +2,7 @@
 //! job ends with the same rows and files as if nothing had happened.
 
 use plumbline_system_tests::{
-    Answer, PgPool, Uuid, World, documents, eventually,
+    Answer, Command, PgPool, Uuid, World, documents, eventually,
     jobs::NewJob,
     record::{self, Record},
     seed::Seed,
@@ -37,7 +37,7 @@ impl Undisturbed {
     }
 }
 
-#[sqlx::test(migrations = "../migrations")]
+#[sqlx::test(migrations = false)]
 async fn killed_while_a_model_call_is_in_flight(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(5);
@@ -64,7 +64,7 @@ async fn killed_while_a_model_call_is_in_flight(pool: PgPool) {
     world.finish().await;
 }
 
-#[sqlx::test(migrations = "../migrations")]
+#[sqlx::test(migrations = false)]
 async fn killed_while_tools_run_or_a_step_commits(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(5);
@@ -88,7 +88,14 @@ async fn killed_while_tools_run_or_a_step_commits(pool: PgPool) {
     world.finish().await;
 }
 
-#[sqlx::test(migrations = "../migrations")]
+/// A worker whose lease really runs out within the test; elsewhere rows are aged.
+fn short_lease(world: &World) -> Command {
+    let mut worker = world.command(&["worker"]);
+    worker.env("PLUMBLINE_LEASE_SECS", "2").env("PLUMBLINE_HEARTBEAT_SECS", "1");
+    worker
+}
+
+#[sqlx::test(migrations = false)]
 async fn killed_in_intake_and_extraction_with_a_live_successor(pool: PgPool) {
     let world = World::new(pool).await;
     let pdf = documents::fixture("small.pdf");
@@ -104,23 +111,22 @@ async fn killed_in_intake_and_extraction_with_a_live_successor(pool: PgPool) {
     ] {
         let before = world.model.requests();
         let job = world.insert(&new).await;
-        let worker = world.worker();
+        let worker = world.start(short_lease(&world));
         eventually(&format!("the job to be in its {what}"), async || {
             let there: bool = sqlx::query_scalar(statement).bind(job).fetch_one(&world.pool).await.expect("rows");
             there.then_some(())
         })
         .await;
         // The successor is there before its predecessor dies and waits for the lease to run out.
-        let successor = world.worker();
+        let successor = world.start(short_lease(&world));
         worker.kill().await;
         calm.assert_same(&world, job, before, 1, &format!("killed in {what}")).await;
-        drop(successor);
-        world.age_workers().await;
+        successor.stop().await;
     }
     world.finish().await;
 }
 
-#[sqlx::test(migrations = "../migrations")]
+#[sqlx::test(migrations = false)]
 async fn killed_three_times_at_random(pool: PgPool) {
     let world = World::new(pool).await;
     let markdown = documents::sample("md");
@@ -132,7 +138,10 @@ async fn killed_three_times_at_random(pool: PgPool) {
     let third = u64::try_from(calm.took.as_millis()).expect("a run takes minutes at most") / 3;
     let mut moments = Vec::new();
     for _ in 0..3 {
+        let step = world.job(job).await.step;
         let worker = world.worker();
+        // A job that dies three times at one step is another test.
+        world.until(job, "makes a step", |job| job.step > step).await;
         let moment = Duration::from_millis(seed.below(third.max(1)));
         tokio::time::sleep(moment).await;
         worker.kill().await;
@@ -144,7 +153,7 @@ async fn killed_three_times_at_random(pool: PgPool) {
     world.finish().await;
 }
 
-#[sqlx::test(migrations = "../migrations")]
+#[sqlx::test(migrations = false)]
 async fn a_job_that_kills_its_worker_at_the_same_step_three_times_fails(pool: PgPool) {
     let world = World::new(pool).await;
     let job = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;

@@ -15,7 +15,8 @@ pub struct Policy {
 pub fn policy(sections: usize) -> Policy {
     let mut policy = Policy { markdown: "# Archive policy\n".into(), sentences: Vec::new() };
     for number in 1..=sections {
-        let first = format!("The owner of archive {number} must keep a register of its records for {} years.", number + 5);
+        let first =
+            format!("The owner of archive {number} must keep a register of its records for {} years.", number + 5);
         let second = format!("A copy of the register of archive {number} shall be sent to the records manager.");
         policy.markdown.push_str(&format!(
             "\n## {number} Archive {number}\n\nThis section describes archive {number} and who looks after it. {first} \

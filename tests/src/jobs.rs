@@ -1,7 +1,7 @@
 //! A job as its user sees it: rows of `jobs`, written and read with plain SQL.
 
 use crate::wait::eventually;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::{PgPool, Row, postgres::PgRow};
 use uuid::Uuid;
 
@@ -16,7 +16,7 @@ pub struct NewJob<'a> {
     pub path: Option<&'a str>,
     /// `document_content`, and its name in `context`.
     pub content: Option<(&'a str, &'a [u8])>,
-    /// `config`.
+    /// `config`, on top of no follow-up job: a test is about the job that it inserts.
     pub config: Option<Value>,
     /// `priority`.
     pub priority: i32,
@@ -41,10 +41,14 @@ impl<'a> NewJob<'a> {
     /// When the database refuses.
     pub async fn insert(&self, pool: &PgPool) -> Uuid {
         let (name, content) = self.content.unzip();
+        let mut config = json!({"on_complete": {"enqueue": null}});
+        if let (Some(map), Some(Value::Object(given))) = (config.as_object_mut(), self.config.clone()) {
+            map.extend(given);
+        }
         sqlx::query_scalar(
             "INSERT INTO jobs (job_type, prompt, document_path, document_content, context, config, priority, run_at)
              VALUES (coalesce(nullif($1, ''), 'creator'), $2, $3, $4,
-                     jsonb_strip_nulls(jsonb_build_object('document_name', $5::text)), coalesce($6, '{}'), $7,
+                     jsonb_strip_nulls(jsonb_build_object('document_name', $5::text)), $6, $7,
                      now() + make_interval(secs => $8))
              RETURNING id",
         )
@@ -53,7 +57,7 @@ impl<'a> NewJob<'a> {
         .bind(self.path)
         .bind(content)
         .bind(name)
-        .bind(&self.config)
+        .bind(config)
         .bind(self.priority)
         .bind(self.in_seconds)
         .fetch_one(pool)

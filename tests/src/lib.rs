@@ -30,5 +30,7 @@ pub use program::{Ended, Program};
 pub use wait::eventually;
 pub use world::World;
 
+pub use rustix::process::Signal;
 pub use sqlx::PgPool;
+pub use tokio::process::Command;
 pub use uuid::Uuid;

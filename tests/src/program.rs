@@ -33,11 +33,15 @@ pub struct Program {
     shown: String,
 }
 
-/// Path of the binary under test: beside the folder of this very test executable.
+/// Path of the binary under test: the one that `PLUMBLINE_TEST_PROGRAM` names, e.g. a release build, or the one beside
+/// the folder of this very test executable.
 ///
 /// # Panics
 /// When it is not there, with what to do.
 pub fn path() -> PathBuf {
+    if let Some(named) = std::env::var_os("PLUMBLINE_TEST_PROGRAM") {
+        return named.into();
+    }
     let test = std::env::current_exe().expect("the path of a running program is known");
     let profile = test.parent().and_then(Path::parent).expect("a test executable lies in target/<profile>/deps");
     let binary = profile.join("plumbline");
@@ -88,6 +92,16 @@ impl Program {
     pub async fn kill(mut self) {
         self.signal(Signal::KILL);
         timeout(DEADLINE, self.child.wait()).await.expect("a killed process ends").expect("a child can be waited for");
+    }
+
+    /// Asks it to stop, as a supervisor does, and waits until it has.
+    ///
+    /// # Panics
+    /// When it does not stop or reports a failure.
+    pub async fn stop(self) {
+        self.signal(Signal::TERM);
+        let ended = self.ended().await;
+        assert_eq!(ended.code, Some(0), "a program that was asked to stop failed: {}", ended.stderr);
     }
 
     /// Waits for its own end.

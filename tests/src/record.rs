@@ -53,9 +53,8 @@ pub async fn read(pool: &PgPool, job: Uuid) -> Record {
         "SELECT phase_number, position, content, status, notes FROM todos
          WHERE job_id = $1 ORDER BY phase_number, position",
     );
-    let phases = sqlx::query_as(
-        "SELECT phase_number, kind, name, outcome FROM phases WHERE job_id = $1 ORDER BY phase_number",
-    );
+    let phases =
+        sqlx::query_as("SELECT phase_number, kind, name, outcome FROM phases WHERE job_id = $1 ORDER BY phase_number");
     Record {
         requirements: requirements(pool, job).await,
         todos: todos.bind(job).fetch_all(pool).await.expect("todos can be read"),

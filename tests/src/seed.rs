@@ -12,6 +12,11 @@ impl Seed {
         Self(seed)
     }
 
+    /// Numbers of their own for a part of a run, so that what another part draws does not change them.
+    pub fn split(&mut self) -> Self {
+        Self(self.below(u64::MAX))
+    }
+
     /// A number below `bound`, which is at least 1.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 /// The longest any condition is waited for. Far above what is ever needed, so that a loaded machine fails no test.
-pub const DEADLINE: Duration = Duration::from_secs(90);
+pub const DEADLINE: Duration = Duration::from_secs(45);
 
 /// Time between two looks.
-const LOOK: Duration = Duration::from_millis(15);
+pub const LOOK: Duration = Duration::from_millis(15);
 
 /// Looks until there is something, and gives it.
 ///

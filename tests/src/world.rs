@@ -24,11 +24,23 @@ pub struct World {
 }
 
 impl World {
-    /// A world around the database that `#[sqlx::test]` made.
+    /// A world around the database that `#[sqlx::test]` made, migrated by the program under test, so that the schema
+    /// is always the one that it knows.
+    ///
+    /// # Panics
+    /// When there is no temporary folder or no free port, or the program cannot migrate.
+    pub async fn new(pool: PgPool) -> Self {
+        let world = Self::with_empty_database(pool).await;
+        let migrated = world.run(&["migrate"]).await;
+        assert_eq!(migrated.code, Some(0), "the database could not be migrated: {}", migrated.stderr);
+        world
+    }
+
+    /// A world whose database has no tables yet.
     ///
     /// # Panics
     /// When there is no temporary folder or no free port.
-    pub async fn new(pool: PgPool) -> Self {
+    pub async fn with_empty_database(pool: PgPool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for name in ["workspace/import", "logs"] {
             std::fs::create_dir_all(folder.path().join(name)).expect("a temporary folder can be written");
@@ -59,13 +71,14 @@ impl World {
         std::fs::write(self.workspace().join("import").join(name), content).expect("the import folder can be written");
     }
 
-    /// A command of the program in this world: short leases, fast polling, this database and model.
+    /// A command of the program in this world: fast polling and sweeping, this database and model. A lease outlasts any stall
+    /// of a busy machine; [`World::age_workers`] ends it.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = program::command(arguments);
         command
             .env("DATABASE_URL", self.url())
             .env("PLUMBLINE_WORKSPACE_DIR", self.workspace())
-            .env("PLUMBLINE_LEASE_SECS", "2")
+            .env("PLUMBLINE_LEASE_SECS", "20")
             .env("PLUMBLINE_HEARTBEAT_SECS", "1")
             .env("PLUMBLINE_POLL_MS", "200")
             .env("OPENAI_BASE_URL", self.model.base_url())

@@ -1,9 +1,9 @@
 //! The command line, as the public interface (INTERFACE section 1) has it.
 
-use crate::with_postgres;
+use crate::{age, with_postgres};
 use chrono::{DateTime, Utc};
-use clap::{Args, Parser, Subcommand};
-use std::{net::SocketAddr, path::PathBuf};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use uuid::Uuid;
 
 /// Runs long LLM jobs to the end: one Postgres, one transaction a step.
@@ -57,6 +57,16 @@ pub(crate) enum Command {
         /// The job's id
         job: Uuid,
     },
+    /// The conversation and effects of a job, step by step
+    Trace(TraceArguments),
+    /// A new pending job that continues from a checkpoint of another; prints its id
+    Fork {
+        /// The job's id
+        job: Uuid,
+        /// The step to go on from
+        #[arg(long = "at", value_name = "STEP", value_parser = clap::value_parser!(i64).range(1..))]
+        step: i64,
+    },
     /// Write a job's workspace from SQL to a folder
     Export {
         /// The job's id
@@ -67,12 +77,14 @@ pub(crate) enum Command {
     /// Look at configurations
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Delete ended jobs and what belongs to them, the oldest first
+    Prune(PruneArguments),
     /// Everything on one machine with nothing set up: Postgres, worker, a sample job, its result
     Dev(DevArguments),
     /// Serve the rehearsal model: rule-based, no LLM, for trying things out and for tests
     Rehearse(RehearseArguments),
     /// Check database, schema, workspace and model; one line each
-    Doctor,
+    Doctor(DoctorArguments),
     /// Run a command with a throw-away Postgres of its own
     #[command(name = "__with-postgres", hide = true)]
     WithPostgres(with_postgres::Arguments),
@@ -86,6 +98,9 @@ pub(crate) struct WorkerArguments {
     /// Only these job types, separated by commas
     #[arg(long, value_delimiter = ',')]
     pub(crate) job_types: Vec<String>,
+    /// Serve probes, metrics and the dashboard here instead of 127.0.0.1:8080 or the next free port
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) http: Option<SocketAddr>,
     /// Exit when nothing is running and nothing can run now
     #[arg(long)]
     pub(crate) until_idle: bool,
@@ -123,6 +138,55 @@ pub(crate) struct StatusArguments {
     /// As JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TraceArguments {
+    /// The job's id
+    pub(crate) job: Uuid,
+    /// One step only, with its texts in full
+    #[arg(long)]
+    pub(crate) step: Option<i64>,
+    /// One JSON object a step, each on a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PruneArguments {
+    /// Time since the job ended, e.g. 30d, 12h, 90m
+    #[arg(long, value_name = "AGE", value_parser = age::parse)]
+    pub(crate) older_than: Duration,
+    /// Only jobs that ended like this; repeat or separate by commas for several
+    #[arg(long, value_delimiter = ',', value_enum)]
+    pub(crate) status: Vec<EndedStatus>,
+    /// Say what would be deleted, and delete nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum EndedStatus {
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+impl EndedStatus {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Check instead what must hold of all rows, whatever happened; reads the whole database
+    #[arg(long)]
+    pub(crate) invariants: bool,
 }
 
 #[derive(Debug, Subcommand)]

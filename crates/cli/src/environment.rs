@@ -5,8 +5,9 @@ use plumbline_store::{ConnectOptions, Store};
 use plumbline_worker::{
     Timing,
     config::{Configs, ModelEnv},
+    http::HttpOptions,
 };
-use std::{path::PathBuf, str::FromStr, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
 /// A variable; empty counts as unset.
 pub(crate) fn var(name: &str) -> Option<String> {
@@ -17,9 +18,10 @@ pub(crate) fn var(name: &str) -> Option<String> {
 fn number<T: FromStr>(name: &str, default: T) -> Result<T, Failure> {
     match var(name) {
         None => Ok(default),
-        Some(text) => text.trim().parse().map_err(|_| {
-            Failure::usage(format!("{name} is `{text}`; set it to a whole number or leave it unset"))
-        }),
+        Some(text) => text
+            .trim()
+            .parse()
+            .map_err(|_| Failure::usage(format!("{name} is `{text}`; set it to a whole number or leave it unset"))),
     }
 }
 
@@ -39,7 +41,11 @@ pub(crate) async fn store() -> Result<Store, Failure> {
 
 /// A connection for a command.
 pub(crate) async fn connect(url: &str) -> Result<Store, Failure> {
-    let options = ConnectOptions { max_connections: 2, application_name: "plumbline command".into() };
+    let options = ConnectOptions {
+        max_connections: 2,
+        application_name: "plumbline command".into(),
+        ..ConnectOptions::default()
+    };
     Ok(Store::connect(url, options).await?)
 }
 
@@ -71,8 +77,23 @@ pub(crate) fn timing() -> Result<Timing, Failure> {
     })
 }
 
+/// `PLUMBLINE_HTTP_ADDR`, unless the flag says otherwise, and `PLUMBLINE_HTTP_TOKEN`.
+pub(crate) fn http(flag: Option<SocketAddr>) -> Result<HttpOptions, Failure> {
+    let asked = match (flag, var("PLUMBLINE_HTTP_ADDR")) {
+        (Some(address), _) => Some(address),
+        (None, None) => None,
+        (None, Some(text)) => Some(text.trim().parse().map_err(|_| {
+            Failure::usage(format!(
+                "PLUMBLINE_HTTP_ADDR is `{text}`; set it to an address and port like 127.0.0.1:8080"
+            ))
+        })?),
+    };
+    Ok(HttpOptions::new(asked, var("PLUMBLINE_HTTP_TOKEN")))
+}
+
 /// This very program, for its document child.
 pub(crate) fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe()
-        .map_err(|error| Failure::new(format!("the path of this program could not be found ({error}); start it by its full path")))
+    std::env::current_exe().map_err(|error| {
+        Failure::new(format!("the path of this program could not be found ({error}); start it by its full path"))
+    })
 }

@@ -1,6 +1,7 @@
 //! The binary `plumbline`: one command a file under `commands/`, the private Postgres of `dev` and of the tests beside
 //! them. Every error is one sentence on stderr; exit codes are 0 done, 1 failed, 2 wrong usage or cancelled.
 
+mod age;
 mod arguments;
 mod commands;
 mod environment;
@@ -11,7 +12,7 @@ mod stop;
 mod with_postgres;
 
 use arguments::{Cli, Command};
-use clap::Parser;
+use clap::{Parser, error::ErrorKind};
 use failure::Failure;
 use std::process::ExitCode;
 
@@ -20,7 +21,10 @@ fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "__extract") {
         return plumbline_effects::documents::run_child();
     }
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return Failure::new(format!("the runtime could not be started: {error}")).report(),
@@ -29,6 +33,18 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(failure) => failure.report(),
     }
+}
+
+/// Help and version as clap prints them; a wrong usage in one line, like every other failure.
+fn usage(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        error.exit();
+    }
+    let text = error.to_string();
+    let said = text.split("\n\nUsage:").next().unwrap_or_default();
+    let said = said.split("\n\nFor more information").next().unwrap_or_default();
+    let line = said.trim_start_matches("error: ").split_whitespace().collect::<Vec<_>>().join(" ");
+    Failure::usage(format!("{line}; see `plumbline --help`")).report()
 }
 
 async fn run(command: Command) -> Result<u8, Failure> {
@@ -45,11 +61,14 @@ async fn run(command: Command) -> Result<u8, Failure> {
         Command::Resume { job, feedback } => {
             commands::control::run(job, plumbline_store::Command::Resume { feedback }).await
         }
+        Command::Trace(arguments) => commands::trace::run(arguments).await,
+        Command::Fork { job, step } => commands::fork::run(job, step).await,
         Command::Export { job, dir } => commands::export::run(job, &dir).await,
         Command::Config(what) => commands::config::run(what),
+        Command::Prune(arguments) => commands::prune::run(arguments).await,
         Command::Dev(arguments) => commands::dev::run(arguments).await,
         Command::Rehearse(arguments) => commands::rehearse::run(arguments).await,
-        Command::Doctor => commands::doctor::run().await,
+        Command::Doctor(arguments) => commands::doctor::run(arguments).await,
         Command::WithPostgres(arguments) => with_postgres::run(arguments).await.map_err(Failure::from),
     }
 }

@@ -24,7 +24,10 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
 /// A table that fits the terminal.
 pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic).set_header(header.to_vec());
+    table
+        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(header.to_vec());
     if !io::IsTerminal::is_terminal(&io::stdout()) {
         // A pipe has no width; long cells stay readable all the same.
         table.set_width(120);

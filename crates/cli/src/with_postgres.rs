@@ -24,6 +24,9 @@ pub(crate) struct Arguments {
     /// Use the lasting cluster in this folder, as `plumbline dev` does, in place of a throw-away one
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// A server setting, as in postgresql.conf; repeat for several
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+    settings: Vec<(String, String)>,
     /// The command and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<OsString>,
@@ -39,12 +42,20 @@ pub(crate) async fn run(arguments: Arguments) -> Result<u8, Error> {
         dir: arguments.data.unwrap_or_default(),
         durable: arguments.durable || lasting,
         ephemeral: !lasting,
+        settings: arguments.settings,
         ..Options::default()
     })
     .await?;
     let result = run_command(&postgres, &arguments.command).await;
     postgres.stop().await?;
     result
+}
+
+/// Reads `name=value`.
+fn setting(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, value) = pair.ok_or("write a server setting as NAME=VALUE, e.g. shared_buffers=1GB")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 async fn run_command(postgres: &PrivatePostgres, command: &[OsString]) -> Result<u8, Error> {

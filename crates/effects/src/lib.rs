@@ -12,9 +12,13 @@
 
 pub mod chunking;
 pub mod documents;
+pub mod graph;
 pub mod model;
 pub mod quotes;
+pub mod search;
+pub mod similarity;
 pub mod tls;
 pub mod tokens;
 pub mod tools;
+pub mod web;
 pub mod yaml;

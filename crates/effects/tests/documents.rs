@@ -166,7 +166,7 @@ fn content_and_name_must_agree() {
         (
             "a/x.bin",
             b"\x00\x01\x02",
-            "a/x.bin is a binary file, which cannot be read; supply PDF, DOCX, HTML, Markdown or text",
+            "a/x.bin is a binary file, which cannot be read; supply PDF, DOCX, ODT, EPUB, HTML, Markdown or text",
         ),
         (
             "a/x.png",

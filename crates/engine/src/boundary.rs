@@ -3,10 +3,7 @@
 
 use crate::{
     Change, ContextWindow, FileWrite, HistoryAtBoundary, MessageKind, Opening, PhaseKind, PhaseOutcome, Product, Role,
-    Run, Todo, TodoStatus, orientation,
-    plan::read_plan,
-    summary,
-    yaml::Archive,
+    Run, Todo, TodoStatus, ToolSpec, orientation, plan::read_plan, summary, yaml::Archive,
 };
 use chrono::{DateTime, Utc};
 
@@ -170,15 +167,30 @@ impl Run {
             PhaseKind::Strategic => &prompts.strategic,
             PhaseKind::Tactical => &prompts.tactical,
         };
-        let workspace = if self.memory.workspace.trim().is_empty() { "(empty)" } else { self.memory.workspace.trim() };
+        let workspace = if self.memory.workspace.trim().is_empty() {
+            "(empty)".to_string()
+        } else {
+            self.shown(&self.memory.workspace, "workspace.md")
+        };
         format!(
-            "{}\n\n## The job\n\n{}\n\n## Instructions\n\n{}\n\nToday is {}.\n\n## workspace.md\n\n{workspace}\n",
+            "{}{}\n\n## The job\n\n{}\n\n## Instructions\n\n{}\n\nToday is {}.\n\n## workspace.md\n\n{workspace}\n",
             prompt.trim(),
+            self.tools_on_demand(),
             self.job.prompt.trim(),
             prompts.instructions.trim(),
             // Day granularity, so that a prompt cache survives (lesson 30).
             now.format("%Y-%m-%d"),
         )
+    }
+
+    /// The deferred tools, a line each; nothing where there are none.
+    fn tools_on_demand(&self) -> String {
+        let line = |tool: &ToolSpec| format!("\n- {}: {}", tool.name, tool.description);
+        let lines: String = self.settings.deferred(self.state.phase.kind).map(line).collect();
+        match lines.is_empty() {
+            true => lines,
+            false => format!("\n\nFurther tools, to be loaded with search_tools before they are called:\n{lines}"),
+        }
     }
 
     /// Forgets messages no request will show again; the rows keep them.

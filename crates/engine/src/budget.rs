@@ -1,8 +1,8 @@
 //! Budgets: hard limits of a job. Using one up pauses the job with the reason and keeps the work (lesson 15); raising
 //! it and resuming goes on.
 
-use crate::Run;
-use chrono::{DateTime, Utc};
+use crate::{Leave, Run};
+use chrono::{DateTime, TimeDelta, Utc};
 
 /// Why the job may not make another request, if so. Time is checked by [`deadline_passed`].
 pub(crate) fn used_up(run: &Run) -> Option<String> {
@@ -23,9 +23,21 @@ pub(crate) fn used_up(run: &Run) -> Option<String> {
     None
 }
 
+/// The pause for a budget. Where the model only fails, what it said last stands beside the budget that this used up.
+pub(crate) fn pause(run: &Run, reason: &str) -> Leave {
+    let failing = run.state.retry.last_error.as_ref();
+    let failing = failing.map(|error| format!("; the last request failed: {error}")).unwrap_or_default();
+    Leave::Paused { reason: format!("{reason}{failing}") }
+}
+
 /// Why the job may not go on at this moment, if its time is over.
 pub(crate) fn deadline_passed(run: &Run, now: DateTime<Utc>) -> Option<String> {
     let seconds = run.settings.limits.deadline_s?;
-    let elapsed = (now - run.state.started_at).num_seconds();
-    (elapsed >= i64::try_from(seconds).unwrap_or(i64::MAX)).then(|| format!("deadline of {seconds} s reached"))
+    deadline(run).filter(|deadline| now >= *deadline).map(|_| format!("deadline of {seconds} s reached"))
+}
+
+/// When the job's time is over, if it has a deadline.
+pub(crate) fn deadline(run: &Run) -> Option<DateTime<Utc>> {
+    let seconds = i64::try_from(run.settings.limits.deadline_s?).ok()?;
+    run.state.started_at.checked_add_signed(TimeDelta::try_seconds(seconds)?)
 }

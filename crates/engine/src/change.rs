@@ -4,6 +4,7 @@ use crate::{Message, PhaseKind, PhaseOutcome, Todo, TodoStatus};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 /// One thing to write.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +80,8 @@ pub enum Product {
     AddCitation(Citation),
     /// A requirement for the hand-over, one that the job does not have yet: the tool knows, and each one is counted.
     AddRequirement(Box<Requirement>),
+    /// A validator's judgement of a requirement that its job holds.
+    JudgeRequirement(Box<Judgement>),
 }
 
 /// A file's new content.
@@ -162,6 +165,35 @@ pub struct Requirement {
     pub confidence: f64,
     /// Free labels.
     pub tags: Vec<String>,
+}
+
+/// What a validator found about one row of `requirement_cache`. It is written only if the job still holds the row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judgement {
+    /// The row.
+    pub id: Uuid,
+    /// What becomes of it.
+    pub verdict: Verdict,
+    /// Why, for a rejection or a failure: one sentence.
+    pub reason: Option<String>,
+    /// The node's `rid`, once it is integrated.
+    pub graph_node_id: Option<String>,
+    /// Everything that was checked, an object.
+    pub validation_result: Value,
+}
+
+/// What becomes of a requirement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is in the graph.
+    Integrated,
+    /// It is no requirement to integrate: a duplicate, without evidence, malformed.
+    Rejected,
+    /// It could not be judged or integrated; the reason is the error.
+    Failed,
+    /// It passed every check, and there is no graph to put it into: it waits for one.
+    Accepted,
 }
 
 /// A row of `llm_requests`.

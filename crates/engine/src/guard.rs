@@ -11,6 +11,10 @@ pub const REMEMBERED_CALLS: usize = 8;
 /// Re-plannings in a row, without a closed todo in between, before the job is stopped as stuck.
 pub(crate) const MAX_FORCED_REPLANS: u32 = 3;
 
+/// Phases that the model may give up before one must come to its end: a plan that was wrong so often is not what is
+/// wrong.
+pub(crate) const MAX_REWINDS: u32 = 3;
+
 /// What a result's repetition leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Repetition {
@@ -37,6 +41,17 @@ impl Run {
         }
         // The bound counts this call: the fifth is refused when `refuse` is 5.
         self.repeats(call, arguments) + 1 >= self.settings.limits.repeated_calls.refuse
+    }
+
+    /// Why the model may not give this phase up, too.
+    pub(crate) fn too_many_rewinds(&self) -> Result<(), String> {
+        match self.state.guards.rewinds {
+            rewinds if rewinds < MAX_REWINDS => Ok(()),
+            rewinds => Err(format!(
+                "refused: {rewinds} phases were given up since the last one that came to its end. Work on with the todos \
+                 as they are: do what can be done of each, and close it with a note on what cannot."
+            )),
+        }
     }
 
     /// Counts a call and its result.

@@ -45,6 +45,7 @@ mod change;
 mod compaction;
 mod effect;
 mod error;
+mod excerpt;
 mod fingerprint;
 mod frame;
 pub mod guard;
@@ -70,7 +71,8 @@ pub mod tools;
 mod yaml;
 
 pub use change::{
-    Change, Citation, FileWrite, JobError, Leave, Product, Purpose, RequestRecord, Requirement, Source,
+    Change, Citation, FileWrite, JobError, Judgement, Leave, Product, Purpose, RequestRecord, Requirement, Source,
+    Verdict,
 };
 pub use effect::{Effect, ModelRequest, RequestMessage};
 pub use error::{Corrupt, Illegal};

@@ -29,7 +29,7 @@ pub enum MessageKind {
     Summary,
     /// A user's feedback, word for word. Never summarized away.
     Feedback,
-    /// A guardrail's remark to the model.
+    /// The system's remark to the model: a guardrail's, or that the user has placed files.
     Nudge,
     /// The model's answer, with or without tool calls.
     Reply,

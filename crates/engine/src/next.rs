@@ -52,7 +52,7 @@ impl Run {
 
     pub(crate) fn bound_tool(&self, name: &str) -> Option<&ToolSpec> {
         let kind = self.state.phase.kind;
-        self.settings.tools.iter().find(|tool| tool.name == name && tool.phases.contains(kind))
+        self.bound(kind).find(|tool| tool.name == name)
     }
 
     fn handler(&self, name: &str) -> Option<Handler> {

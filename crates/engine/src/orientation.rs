@@ -37,10 +37,10 @@ fn headline(run: &Run, next: &Next, description: &str) -> String {
 pub(crate) fn bearings(run: &Run) -> String {
     let mut parts = vec![format!("### Documents\n\n{}", documents(&run.sources))];
     if !run.memory.main_plan.trim().is_empty() {
-        parts.push(format!("### main_plan.md\n\n{}", run.memory.main_plan.trim()));
+        parts.push(format!("### main_plan.md\n\n{}", run.shown(&run.memory.main_plan, "main_plan.md")));
     }
     if !run.memory.summary.trim().is_empty() && run.state.phase.kind == PhaseKind::Strategic {
-        parts.push(format!("### workspace_summary.md\n\n{}", run.memory.summary.trim()));
+        parts.push(format!("### workspace_summary.md\n\n{}", run.shown(&run.memory.summary, "workspace_summary.md")));
     }
     parts.join("\n\n")
 }

@@ -28,9 +28,11 @@ pub enum Outcome {
     Woken,
     /// The user wrote; may come between any two steps.
     FeedbackReceived(Vec<Feedback>),
+    /// The user put files under `input/`; may come before any turn.
+    FilesPlaced(Intake),
 }
 
-/// What a job starts with.
+/// What a job starts with, or is given later.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Intake {
     /// First files: `instructions.md`, `input/…`, `tools/…`.

@@ -19,7 +19,9 @@ pub fn normalize(path: &str) -> Result<String, String> {
     let slashed = trimmed.replace('\\', "/");
     let mut parts: Vec<&str> = slashed.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     if parts.contains(&"..") {
-        return Err(format!("the path '{trimmed}' leads out of the workspace; use a path inside it, such as output/report.md."));
+        return Err(format!(
+            "the path '{trimmed}' leads out of the workspace; use a path inside it, such as output/report.md."
+        ));
     }
     if slashed.starts_with('/') && parts.first() == Some(&"workspace") {
         parts.remove(0);

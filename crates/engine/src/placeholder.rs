@@ -49,7 +49,14 @@ mod tests {
 
     #[test]
     fn lesson_11_headings_alone_are_no_deliverable() {
-        for text in ["", "  \n", "# Report\n\n## Findings\n", "# Report\nTODO\n", "# R\n- TBD\n- [to be written]\n", "TODO: fill in later"] {
+        for text in [
+            "",
+            "  \n",
+            "# Report\n\n## Findings\n",
+            "# Report\nTODO\n",
+            "# R\n- TBD\n- [to be written]\n",
+            "TODO: fill in later",
+        ] {
             assert!(is_placeholder(text.as_bytes()), "{text:?}");
         }
         for text in ["# Report\n\nInvoices must be kept for ten years.\n", "id,page\nreq_1,3\nreq_2,5\nreq_3,7\n"] {

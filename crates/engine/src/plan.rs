@@ -140,7 +140,8 @@ fn name_of(heading: &str) -> String {
         Some(word) if word.eq_ignore_ascii_case("phase") => text[5..].trim_start(),
         _ => text,
     };
-    let text = text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ':', ')', '-', '–', '—', ' ']);
+    let text =
+        text.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(['.', ':', ')', '-', '–', '—', ' ']);
     let mut name = text;
     for mark in ["←", "<-", "✓", "✔", "✅", "(", "["] {
         name = name.split(mark).next().unwrap_or(name);
@@ -175,21 +176,22 @@ mod tests {
 
     #[test]
     fn reads_many_habits() {
-        check("# Plan\n## Phase 1: Prepare\n- [x] a\n- [x] b\n## Phase 2: Extract\n- [x] a\n- [ ] b\n## Phase 3: Report", &[
-            ("Prepare", Done),
-            ("Extract", Current),
-            ("Report", Open),
-        ]);
-        check("## Phase 1 - Prepare ✓\n## Phase 2 - Extract ← CURRENT\n## Phase 3 - Report", &[
-            ("Prepare", Done),
-            ("Extract", Current),
-            ("Report", Open),
-        ]);
+        check(
+            "# Plan\n## Phase 1: Prepare\n- [x] a\n- [x] b\n## Phase 2: Extract\n- [x] a\n- [ ] b\n## Phase 3: Report",
+            &[("Prepare", Done), ("Extract", Current), ("Report", Open)],
+        );
+        check(
+            "## Phase 1 - Prepare ✓\n## Phase 2 - Extract ← CURRENT\n## Phase 3 - Report",
+            &[("Prepare", Done), ("Extract", Current), ("Report", Open)],
+        );
         check("- [x] Phase 1: Prepare\n- [ ] Phase 2: Extract", &[("Prepare", Done), ("Extract", Current)]);
         check("**Phase 1: Prepare** (COMPLETE)\n**Phase 2: Extract**", &[("Prepare", Done), ("Extract", Current)]);
         check("### 1. Prepare\n### 2. Extract (current)\n", &[("Prepare", Open), ("Extract", Current)]);
         check("no structure at all", &[]);
         check("```\n## Phase 9: quoted\n```\n## Phase 1: Real", &[("Real", Current)]);
-        check("## Phase 1: Completeness check\n## Phase 2: not complete", &[("Completeness check", Current), ("not complete", Open)]);
+        check(
+            "## Phase 1: Completeness check\n## Phase 2: not complete",
+            &[("Completeness check", Current), ("not complete", Open)],
+        );
     }
 }

@@ -4,9 +4,7 @@
 //! (4) · the conversation since (5) · the active todo list (2) last. Nothing before the todo list changes between two
 //! turns except by appending.
 
-use crate::{
-    Message, MessageKind, ModelRequest, PhaseKind, Purpose, RequestMessage, Run, TodoListPosition, frame,
-};
+use crate::{Message, MessageKind, ModelRequest, PhaseKind, Purpose, RequestMessage, Run, TodoListPosition, frame};
 
 impl Run {
     /// The request for the next turn.
@@ -24,8 +22,8 @@ impl Run {
         ModelRequest {
             purpose,
             messages,
-            tools: self.settings.bound(self.state.phase.kind).collect(),
-            max_output_tokens: self.settings.model.max_output_tokens,
+            tools: self.bound(self.state.phase.kind).collect(),
+            max_output_tokens: self.output_cap(),
             attempt: self.attempt(),
         }
     }
@@ -44,6 +42,27 @@ impl Run {
         }
     }
 
+    /// The cap of the next answer: raised once, as far as the window allows, after an answer that ran into it
+    /// (FAULTS F38).
+    pub(crate) fn output_cap(&self) -> u32 {
+        let model = &self.settings.model;
+        let cap = model.max_output_tokens;
+        if self.state.guards.truncated_turns != 1 {
+            return cap;
+        }
+        cap.saturating_mul(2).min(model.context_window.saturating_sub(self.estimate())).max(cap)
+    }
+
+    /// Goes back to the ordinary cap, if it was raised: the provider may not allow more.
+    pub(crate) fn lower_the_cap(&mut self) -> bool {
+        let raised = matches!(self.state.stage, crate::Stage::Model)
+            && self.output_cap() > self.settings.model.max_output_tokens;
+        if raised {
+            self.state.guards.truncated_turns += 1;
+        }
+        raised
+    }
+
     fn attempt(&self) -> i32 {
         self.state.retry.failures as i32 + 1
     }
@@ -51,7 +70,8 @@ impl Run {
     /// The stored messages the model sees, in order: system, summary, kept feedback, tail.
     pub(crate) fn context(&self) -> impl Iterator<Item = &Message> {
         let window = &self.state.context;
-        let head = [Some(window.system_seq), window.summary_seq].into_iter().flatten().chain(window.kept.iter().copied());
+        let head =
+            [Some(window.system_seq), window.summary_seq].into_iter().flatten().chain(window.kept.iter().copied());
         head.filter_map(|seq| self.message(seq)).chain(self.tail())
     }
 

@@ -4,8 +4,6 @@
 use crate::{Failure, FailureClass};
 use chrono::{DateTime, TimeDelta, Utc};
 
-/// Failures answered by waiting in place.
-const IN_PLACE: u32 = 3;
 /// The first parking time.
 const PARK_FIRST_S: f64 = 30.0;
 /// The longest parking time.
@@ -14,8 +12,11 @@ const PARK_MOST_S: f64 = 3600.0;
 const GIVE_UP_AFTER: TimeDelta = TimeDelta::hours(24);
 /// A wish of the provider up to here is waited out in place.
 const IN_PLACE_MOST_S: u64 = 15;
-/// Answers in a row that could not be decoded before the job fails: waiting does not change a decoder.
-const MALFORMED_MOST: u32 = 5;
+/// Answers in a row that could not be decoded before the job fails: waiting does not change a decoder. A model that
+/// garbles every third answer gets this far once in some ten thousand answers.
+const MALFORMED_MOST: u32 = 8;
+/// Refusals in a row as too long, of a context that cannot be made smaller, before the job fails.
+const TOO_LONG_MOST: u32 = 8;
 
 /// What to do after a failure that may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,22 +29,44 @@ pub(crate) enum Verdict {
     GiveUp,
 }
 
-/// Decides after the `failures`-th failure in a row (this one included), the first of which was at `since`.
-pub(crate) fn decide(failure: &Failure, failures: u32, since: DateTime<Utc>, now: DateTime<Utc>) -> Verdict {
+/// Consecutive failures of the model call at hand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Streak {
+    /// How many, this one included.
+    pub(crate) failures: u32,
+    /// When the first of them was.
+    pub(crate) since: DateTime<Utc>,
+    /// How many are answered by waiting in place (`llm.max_retries`).
+    pub(crate) in_place: u32,
+}
+
+/// Decides after a failure that may pass.
+pub(crate) fn decide(failure: &Failure, streak: Streak, now: DateTime<Utc>) -> Verdict {
+    let Streak { failures, since, in_place } = streak;
     let malformed = failure.class == FailureClass::Malformed;
     if now - since >= GIVE_UP_AFTER || (malformed && failures >= MALFORMED_MOST) {
         return Verdict::GiveUp;
     }
     let wish = failure.retry_after_s.unwrap_or(0);
-    // Between half and the whole of the backoff, so that many jobs do not come back at once.
-    let spread = 0.5 + 0.5 * failure.jitter.clamp(0.0, 1.0);
-    if failures <= IN_PLACE && wish <= IN_PLACE_MOST_S {
-        let backoff = f64::from(1 << (failures - 1).min(8)) * spread;
+    let spread = spread(failure);
+    if failures <= in_place && wish <= IN_PLACE_MOST_S {
+        let backoff = f64::from(1 << (failures - 1).min(4)) * spread;
         return Verdict::Wait(now + seconds(backoff.max(wish as f64)));
     }
-    let doublings = i32::try_from(failures.saturating_sub(IN_PLACE + 1).min(16)).unwrap_or(16);
+    let doublings = i32::try_from(failures.saturating_sub(in_place + 1).min(16)).unwrap_or(16);
     let backoff = (PARK_FIRST_S * 2f64.powi(doublings)).min(PARK_MOST_S) * spread;
     Verdict::Park(now + seconds(backoff.max(wish as f64)))
+}
+
+/// Decides after the `failures`-th refusal as too long of a context that is as small as it gets: a provider that is
+/// mistaken says otherwise the next time, one that is not goes on saying so.
+pub(crate) fn decide_too_long(failure: &Failure, failures: u32, now: DateTime<Utc>) -> Verdict {
+    if failures >= TOO_LONG_MOST { Verdict::GiveUp } else { Verdict::Wait(now + seconds(spread(failure))) }
+}
+
+/// Between half and the whole, so that many jobs do not come back at once.
+fn spread(failure: &Failure) -> f64 {
+    0.5 + 0.5 * failure.jitter.clamp(0.0, 1.0)
 }
 
 fn seconds(seconds: f64) -> TimeDelta {

@@ -2,7 +2,7 @@
 
 use crate::{
     Change, Corrupt, Feedback, FileFacts, FileIndex, JobFacts, Leave, Memory, Message, PhaseKind, Product, Progress,
-    Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, budget, plan::read_plan, state,
+    Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, ToolSpec, budget, plan::read_plan, state,
 };
 use std::collections::HashMap;
 
@@ -26,6 +26,8 @@ pub struct Run {
     pub(crate) left: Option<Leave>,
     /// Tokens of the tool definitions, by phase kind.
     pub(crate) tool_tokens: HashMap<PhaseKind, u32>,
+    /// Tools to be bound from the next request on.
+    pub(crate) loading: Vec<String>,
     /// Changes of the outcome being applied.
     pub(crate) pending: Vec<Change>,
 }
@@ -42,10 +44,6 @@ impl Run {
             None => state::initial(job.started_at),
         };
         let in_flight = matches!(state.stage, Stage::Tools { .. });
-        let tool_tokens = [PhaseKind::Strategic, PhaseKind::Tactical]
-            .into_iter()
-            .map(|kind| (kind, settings.bound(kind).map(|tool| tool_size(&settings, tool)).sum()))
-            .collect();
         let mut run = Self {
             job,
             settings,
@@ -61,9 +59,11 @@ impl Run {
             // Only calls that were waited for were in flight; those of later answers are new.
             interrupted: snapshot.interrupted && in_flight,
             left: None,
-            tool_tokens,
+            tool_tokens: HashMap::new(),
+            loading: Vec::new(),
             pending: Vec::new(),
         };
+        run.count_tools();
         run.check_messages()?;
         run.left = run.leave_at_once();
         Ok(run)
@@ -72,20 +72,45 @@ impl Run {
     /// A job in review without feedback has nothing to do, and one whose budget is used up may not go on.
     fn leave_at_once(&self) -> Option<Leave> {
         match &self.state.stage {
-            Stage::Review { result } if self.feedback.is_empty() => Some(Leave::Review {
-                result: result.clone(),
-                reason: "waiting for approval or feedback".to_string(),
-            }),
-            Stage::Model | Stage::Summary { .. } => budget::used_up(self).map(|reason| Leave::Paused { reason }),
+            Stage::Review { result } if self.feedback.is_empty() => {
+                Some(Leave::Review { result: result.clone(), reason: "waiting for approval or feedback".to_string() })
+            }
+            Stage::Model | Stage::Summary { .. } => budget::used_up(self).map(|reason| budget::pause(self, &reason)),
             Stage::Intake | Stage::Tools { .. } | Stage::Review { .. } => None,
         }
+    }
+
+    /// The tools bound in a phase of this kind: the fixed ones in their order, then those that were loaded, in theirs.
+    pub fn bound(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
+        let loaded = self.state.loaded_tools.iter();
+        let loaded = loaded.filter_map(move |name| self.settings.deferred(kind).find(|tool| tool.name == name));
+        self.settings.bound(kind).chain(loaded)
+    }
+
+    /// Binds the tools that the answer at hand has searched for. Not before all its calls are answered: which of them
+    /// the outside runs was decided when the answer came.
+    pub(crate) fn bind_loaded_tools(&mut self) {
+        for name in std::mem::take(&mut self.loading) {
+            if !self.state.loaded_tools.contains(&name) {
+                self.state.loaded_tools.push(name);
+            }
+        }
+        self.count_tools();
+    }
+
+    fn count_tools(&mut self) {
+        let kinds = [PhaseKind::Strategic, PhaseKind::Tactical];
+        let size = |kind| self.bound(kind).map(|tool| tool_size(&self.settings, tool)).sum();
+        self.tool_tokens = kinds.into_iter().map(|kind| (kind, size(kind))).collect();
     }
 
     fn check_messages(&self) -> Result<(), Corrupt> {
         if let Stage::Tools { message_seq } = self.state.stage
             && self.message(message_seq).is_none_or(|message| message.tool_calls.is_empty())
         {
-            return Err(Corrupt(format!("message {message_seq} holds no tool calls, but the checkpoint waits for them")));
+            return Err(Corrupt(format!(
+                "message {message_seq} holds no tool calls, but the checkpoint waits for them"
+            )));
         }
         let system = self.state.context.system_seq;
         if system > 0 && self.message(system).is_none() {
@@ -202,7 +227,7 @@ impl Run {
                 self.sources.retain(|known| known.path != source.path);
                 self.sources.push(source.clone());
             }
-            Product::AddCitation(_) => {}
+            Product::AddCitation(_) | Product::JudgeRequirement(_) => {}
             Product::AddRequirement(_) => self.requirements += 1,
         }
         self.pending.push(Change::Product(product));

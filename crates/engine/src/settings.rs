@@ -2,7 +2,7 @@
 
 use crate::{PhaseKind, tool::ToolSpec};
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// Counts the tokens of a text. Counting is pure, so the engine takes it as a function and needs no tokenizer.
 pub type TokenCounter = Arc<dyn Fn(&str) -> u32 + Send + Sync>;
@@ -14,6 +14,8 @@ pub struct Settings {
     pub prompts: Prompts,
     /// Every tool the job may use, each with the phases it is bound in, in the fixed order of the request.
     pub tools: Arc<Vec<ToolSpec>>,
+    /// Names of those that are bound only once the model has searched for them.
+    pub deferred: Arc<BTreeSet<String>>,
     /// Sizes and rules of phases.
     pub phases: PhaseSettings,
     /// The bounds of the guardrails.
@@ -103,7 +105,7 @@ pub struct Limits {
     pub cost_budget_microusd: Option<i64>,
     /// Seconds from the job's first start until it is paused.
     pub deadline_s: Option<u64>,
-    /// Consecutive answers without a tool call: nudged up to here, then re-planned, at twice this the job fails.
+    /// Consecutive answers without a tool call: nudged up to here, then re-planned, at three times this the job fails.
     pub turns_without_tool_call: u32,
     /// Bounds for the same call with the same result.
     pub repeated_calls: RepeatedCalls,
@@ -131,6 +133,8 @@ pub struct ModelSettings {
     pub max_output_tokens: u32,
     /// The model's window, in tokens.
     pub context_window: u32,
+    /// Failures in a row of one request that are answered by waiting in place, before the job is parked.
+    pub max_retries: u32,
     /// Where the active todo list stands.
     pub todo_list_position: TodoListPosition,
     /// For the cost of a request.
@@ -182,8 +186,14 @@ pub enum Autonomy {
 }
 
 impl Settings {
-    /// The tools bound in a phase, in the fixed order.
+    /// The tools bound in every phase of this kind, in the fixed order; see [`crate::Run::bound`] for those that a job
+    /// has loaded besides.
     pub fn bound(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
-        self.tools.iter().filter(move |tool| tool.phases.contains(kind))
+        self.tools.iter().filter(move |tool| tool.phases.contains(kind) && !self.deferred.contains(tool.name))
+    }
+
+    /// The tools that may be loaded in phases of this kind.
+    pub fn deferred(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
+        self.tools.iter().filter(move |tool| tool.phases.contains(kind) && self.deferred.contains(tool.name))
     }
 }

@@ -25,6 +25,9 @@ pub struct State {
     pub next_seq: i64,
     /// Name and purpose of the phase whose todos have been written ahead, if any.
     pub staged: Option<StagedPhase>,
+    /// Deferred tools that the model has searched for, in the order of their loading.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loaded_tools: Vec<String>,
     /// Counters of the guardrails.
     pub guards: Guards,
     /// Consecutive failures of the model call at hand.
@@ -122,6 +125,9 @@ pub struct Guards {
     pub idle_turns: u32,
     /// Re-plannings forced in a row without a closed todo in between.
     pub forced_replans: u32,
+    /// Phases that the model gave up since a tactical one came to its end.
+    #[serde(default)]
+    pub rewinds: u32,
     /// Compactions without a turn in between.
     pub compactions_in_row: u32,
     /// The latest distinct calls, oldest first. Bounded by [`crate::guard::REMEMBERED_CALLS`].
@@ -176,6 +182,7 @@ pub(crate) fn initial(started_at: DateTime<Utc>) -> State {
         context: ContextWindow::default(),
         next_seq: 1,
         staged: None,
+        loaded_tools: Vec::new(),
         guards: Guards::default(),
         retry: Retry::default(),
         totals: Totals::default(),

@@ -13,7 +13,8 @@ pub(crate) struct Archive {
     pub(crate) phase: String,
     /// Whether it was a tactical phase that came to its end.
     pub(crate) completed: bool,
-    /// The texts of its todos that were done.
+    /// The texts of its todos that were done, and of which it was said how: one that was closed with a mere "done" may
+    /// have been closed by mistake, and is worth another look.
     pub(crate) done: Vec<String>,
 }
 
@@ -24,21 +25,27 @@ impl Archive {
     }
 
     fn parse(text: &str) -> Self {
-        let (mut archive, mut tactical, mut completed, mut content) = (Self::default(), false, false, String::new());
+        let (mut archive, mut tactical, mut completed) = (Self::default(), false, false);
+        let (mut content, mut closed) = (String::new(), false);
         for line in text.lines() {
             let Some((key, value)) = line.trim_start_matches([' ', '-']).split_once(": ") else { continue };
             match key {
                 "phase" => archive.phase = plain(value),
                 "kind" => tactical = value.trim() == "tactical",
                 "outcome" => completed = value.trim() == "completed",
-                "content" => content = plain(value),
-                "status" if value.trim() == "completed" => archive.done.push(std::mem::take(&mut content)),
+                "content" => (content, closed) = (plain(value), false),
+                "status" => closed = value.trim() == "completed",
+                "notes" if closed && says_how(&plain(value)) => archive.done.push(std::mem::take(&mut content)),
                 _ => {}
             }
         }
         archive.completed = tactical && completed;
         archive
     }
+}
+
+fn says_how(notes: &str) -> bool {
+    notes.split_whitespace().nth(1).is_some()
 }
 
 /// A YAML scalar: quoted as JSON, or plain.
@@ -53,8 +60,9 @@ mod tests {
     #[test]
     fn a_note_tells_what_was_done() {
         let note = "```yaml\nphase: \"Part \\\"1\\\"\"\nnumber: 2\nkind: tactical\noutcome: rewound\nissue: \"x\"\ntodos:\n  \
-                    - id: 1\n    content: \"Read: a\"\n    status: completed\n    notes: \"ok\"\n  - id: 2\n    \
-                    content: \"Read: b\"\n    status: abandoned\n```";
+                    - id: 1\n    content: \"Read: a\"\n    status: completed\n    notes: \"read to the end\"\n  - id: 2\n    \
+                    content: \"Read: b\"\n    status: abandoned\n  - id: 3\n    content: \"Read: c\"\n    status: \
+                    completed\n    notes: \"done\"\n  - id: 4\n    content: \"Read: d\"\n    status: completed\n```";
         let expected = Archive { phase: "Part \"1\"".to_owned(), completed: false, done: vec!["Read: a".to_owned()] };
         assert_eq!(Archive::parse(note), expected);
         assert!(Archive::parse("kind: tactical\noutcome: completed").completed);

@@ -91,6 +91,10 @@ pub(crate) fn chunk_document(document: &str) -> Call {
     Call { name: "chunk_document", args: json!({ "file_path": document }) }
 }
 
+pub(crate) fn get_graph_schema() -> Call {
+    Call { name: "get_graph_schema", args: json!({}) }
+}
+
 pub(crate) fn todo_write(phase: &str, description: &str, todos: &[String]) -> Call {
     let todos: Vec<Value> = (1..).zip(todos).map(|(id, content)| json!({"id": id, "content": content})).collect();
     Call { name: "todo_write", args: json!({"phase": phase, "description": description, "todos": todos}) }

@@ -17,9 +17,11 @@
 //! | Which phase, which todo, what was done since that todo began? | `situation`, `frame`, `opening`, `archive` |
 //! | What is to be done for this todo? | `strategic`, `tactical` |
 //! | What does the plan say, and what comes next? | `plan`, `schedule`, `manifest` |
+//! | What does a validator's job do? | `validator` |
 //! | Which sentences are normative, and where do they stand? | `text` |
 //! | What does a requirement look like? | `requirement` |
 //! | How does the decision become an answer? | `reply` |
+//! | How would a model answer that behaves badly? | [`misbehave`] |
 
 use situation::Situation;
 
@@ -29,6 +31,7 @@ mod candidates;
 pub mod check;
 mod frame;
 mod manifest;
+pub mod misbehave;
 mod opening;
 mod pages;
 mod plan;
@@ -42,6 +45,7 @@ mod summary;
 mod tactical;
 mod task;
 mod text;
+mod validator;
 pub mod wire;
 
 pub use server::{MAX_REQUEST_BYTES, Options, Rehearsal, serve};
@@ -66,4 +70,10 @@ pub fn answer(request: &ChatRequest) -> ChatResponse {
         situation::Stage::Tactical => tactical::turn_for(&situation),
     };
     reply::reply(request, &situation, turn)
+}
+
+/// The normative sentences that the model finds in the chunk files of a document, in their order: what its
+/// requirements would be. For comparing how well documents were read.
+pub fn normative_sentences(chunks: &[&str]) -> Vec<String> {
+    text::findings(chunks, chunks.len()).into_iter().map(|finding| finding.text).collect()
 }

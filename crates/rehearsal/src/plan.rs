@@ -47,6 +47,11 @@ impl Phase {
         self.steps.iter().all(|step| step.done)
     }
 
+    /// Ticks the steps with these texts.
+    pub(crate) fn tick(&mut self, texts: &[String]) {
+        self.steps.iter_mut().filter(|step| texts.contains(&step.text)).for_each(|step| step.done = true);
+    }
+
     /// Ticks every step.
     pub(crate) fn finish(&mut self) {
         self.steps.iter_mut().for_each(|step| step.done = true);

@@ -1,13 +1,13 @@
 //! Turns a decision into an answer: leaves out what is done, cuts to the limits, gives ids, counts tokens.
 
 use crate::call::{Call, Turn};
-use crate::situation::Situation;
+use crate::situation::{Done, Situation};
 use crate::wire::{ChatRequest, ChatResponse, Choice, FunctionCall, PromptTokensDetails, Reply, ToolCall, Usage};
 
 /// The most calls in one answer; more work waits for the next turn.
 pub(crate) const MAX_CALLS: usize = 24;
 
-/// After so many refusals of closing calls for one todo the model says what is wrong instead of calling again, and
+/// After so many refusals of the same closing call for one todo the model says what is wrong instead of calling again, and
 /// leaves the next move to the engine's guardrails.
 const MAX_REFUSALS: usize = 3;
 
@@ -60,12 +60,26 @@ fn outstanding(situation: &Situation<'_>, calls: Vec<Call>) -> Vec<Call> {
     open
 }
 
-/// A call that reads is made again once its result was cleared from the conversation; one that writes never is.
+/// A call that reads is made again once its result was cleared from the conversation; one that writes only when what it
+/// wrote is gone.
 fn made(situation: &Situation<'_>, call: &Call) -> bool {
+    let work = situation.work();
     match call.name {
         "read_file" | "list_files" => situation.result_of(call).is_some(),
-        _ => situation.work().iter().any(|done| done.is(call)),
+        // Each claim gives others.
+        "next_requirement" => false,
+        _ => work
+            .iter()
+            .rposition(|done| done.is(call))
+            .is_some_and(|at| !work[at + 1..].iter().any(|later| undoes(later, call))),
     }
+}
+
+/// Whether a later call took away what an earlier one wrote.
+fn undoes(later: &Done<'_>, call: &Call) -> bool {
+    let replaces = later.name == "delete_file" || (later.name == "write_file" && later.args["append"] != true);
+    let same_file = !later.arg("path").is_empty() && call.args["path"] == later.arg("path");
+    replaces && same_file && !later.failed()
 }
 
 fn closes(tool: &str) -> bool {
@@ -74,9 +88,9 @@ fn closes(tool: &str) -> bool {
 
 /// The last refusal, when the closing calls of this todo were refused too often.
 fn refused(situation: &Situation<'_>) -> Option<String> {
-    let refusals: Vec<_> = situation.work().iter().filter(|done| closes(done.name) && done.failed()).collect();
-    let last = refusals.last()?;
-    (refusals.len() >= MAX_REFUSALS).then(|| crate::situation::one_line(last.result))
+    let last = situation.work().iter().rfind(|done| closes(done.name) && done.failed())?;
+    let same = situation.work().iter().filter(|done| done.name == last.name && done.args == last.args).count();
+    (same >= MAX_REFUSALS).then(|| crate::situation::one_line(last.result))
 }
 
 fn wire_call(fingerprint: u64, index: usize, call: Call) -> ToolCall {

@@ -48,6 +48,11 @@ impl Done<'_> {
         self.result.trim_start().starts_with("Error:")
     }
 
+    /// Whether the tool refused the call itself, which says nothing of the file that it is about.
+    pub(crate) fn was_ill_formed(&self) -> bool {
+        self.result.starts_with("Error: the arguments") || self.result.contains("has no text yet")
+    }
+
     /// Whether this was the very same call.
     pub(crate) fn is(&self, call: &Call) -> bool {
         self.name == call.name && self.args == call.args
@@ -174,8 +179,12 @@ impl<'a> Situation<'a> {
     /// The files in a folder with their sizes, or the call that lists them. A folder that is not there is empty.
     pub(crate) fn files(&self, folder: &str) -> Result<Vec<(String, u64)>, Call> {
         let call = list_files(folder);
-        let done = self.result_of(&call).ok_or(call)?;
-        let files = if done.failed() { Vec::new() } else { files_in(done.result) };
+        let at = self.work().iter().rposition(|done| done.is(&call) && !done.cleared()).ok_or(call)?;
+        let (listing, since) = (&self.work()[at], &self.work()[at + 1..]);
+        let mut files = if listing.failed() { Vec::new() } else { files_in(listing.result) };
+        for done in since.iter().filter(|done| !done.failed()) {
+            touch(&mut files, done);
+        }
         Ok(files.into_iter().filter(|(path, _)| path.starts_with(&format!("{folder}/"))).collect())
     }
 
@@ -186,7 +195,7 @@ impl<'a> Situation<'a> {
         for done in &self.history {
             let path = done.arg("file_path");
             match done.name {
-                "extract_document_text" | "chunk_document" if done.failed() => {
+                "extract_document_text" | "chunk_document" if done.failed() && !done.was_ill_formed() => {
                     all.entry(path.to_owned()).or_insert_with(|| one_line(done.result));
                 }
                 "write_file" => all.extend(opening::unreadable(done.arg("content"))),
@@ -194,6 +203,23 @@ impl<'a> Situation<'a> {
             }
         }
         all.into_iter().collect()
+    }
+}
+
+/// What a call changed in a listing that was made before it.
+fn touch(files: &mut Vec<(String, u64)>, done: &Done<'_>) {
+    let path = done.arg("path");
+    match done.name {
+        "delete_file" => files.retain(|(known, _)| known != path),
+        "write_file" => {
+            let size = done.arg("content").len() as u64;
+            match files.iter_mut().find(|(known, _)| known == path) {
+                Some(known) if done.args["append"] == true => known.1 += size,
+                Some(known) => known.1 = size,
+                None => files.push((path.to_owned(), size)),
+            }
+        }
+        _ => {}
     }
 }
 
@@ -229,5 +255,14 @@ fn history(messages: &[Message]) -> Vec<Done<'_>> {
             args: serde_json::from_str(&call.function.arguments).unwrap_or_default(),
             result: results.get(call.id.as_str()).copied().unwrap_or_default(),
         })
+        .filter(|done| NOT_RUN.iter().all(|start| !done.result.starts_with(start)))
         .collect()
 }
+
+/// How the results of calls begin that were not run, and are to be made again.
+const NOT_RUN: [&str; 4] = [
+    "Error: Your answer was cut off",
+    "Error: not carried out",
+    "Error: interrupted",
+    "The same call was made earlier in this turn",
+];

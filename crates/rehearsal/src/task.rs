@@ -53,6 +53,12 @@ pub(crate) enum Task {
     ReadBack(String),
     /// Note what was delivered.
     NoteDelivered,
+    /// Look at the graph.
+    GraphSchema,
+    /// Judge every pending requirement.
+    Validate,
+    /// Write what came of them.
+    WriteValidationReport,
     /// A todo that this model did not write.
     Other(String),
 }
@@ -100,6 +106,9 @@ impl Task {
             }
             Self::ReadBack(path) => format!("Read {path} back and check that it is complete"),
             Self::NoteDelivered => "Note in workspace.md what was delivered".to_owned(),
+            Self::GraphSchema => "Look at the graph with get_graph_schema".to_owned(),
+            Self::Validate => "Validate the pending requirements until none is left".to_owned(),
+            Self::WriteValidationReport => "Write output/validation_report.md: counts and reasons".to_owned(),
             Self::Other(text) => text.clone(),
         }
     }
@@ -148,6 +157,9 @@ impl Task {
             Self::CheckFeedback,
             Self::WriteFeedback(number),
             Self::NoteDelivered,
+            Self::GraphSchema,
+            Self::Validate,
+            Self::WriteValidationReport,
             Self::ReadBack(path.to_owned()),
         ];
         all.into_iter().find(|task| task.text() == text)
@@ -186,6 +198,9 @@ mod tests {
             Task::WriteFeedback(2),
             Task::ReadBack("output/answer.md".to_owned()),
             Task::NoteDelivered,
+            Task::GraphSchema,
+            Task::Validate,
+            Task::WriteValidationReport,
             Task::Other("Call the auditor".to_owned()),
         ] {
             assert_eq!(Task::read(&task.text()), task);

@@ -1,13 +1,44 @@
 -- Takes the most urgent runnable jobs, locked ones skipped, and opens an attempt for each, in one statement.
 -- A worker whose row is gone gets nothing: its jobs would be swept at once.
-WITH picked AS MATERIALIZED (
-    SELECT id
-    FROM runnable_jobs
-    WHERE ($3::text[] IS NULL OR job_type = ANY ($3))
+--
+-- Each lane with free slots is read from its front (front_of_lane), so jobs that may not run cost nothing. Where there
+-- are limits, claims take turns: each locks the limits before it counts, and the count sees what the one before has
+-- committed.
+WITH limits AS MATERIALIZED (
+    SELECT job_type, key, CASE WHEN key = '*' THEN max_running
+                               ELSE greatest(max_running - running_in_lane(job_type, key), 0) END AS slots
+    FROM (
+        SELECT job_type, key, max_running
+        FROM concurrency_limits
+        WHERE EXISTS (SELECT FROM waiting_lanes)
+        ORDER BY job_type, key
+        FOR UPDATE
+    ) AS locked
+), lanes AS MATERIALIZED (
+    SELECT w.job_type, w.concurrency_key, coalesce(of_type.slots, $2) AS type_slots,
+           least($2, of_type.slots, of_key.slots,
+                 CASE WHEN each_key.slots IS NOT NULL AND of_key.slots IS NULL AND w.concurrency_key <> '' THEN
+                     greatest(each_key.slots - running_in_lane(w.job_type, w.concurrency_key), 0) END) AS slots
+    FROM waiting_lanes w
+    LEFT JOIN limits of_type ON of_type.job_type = w.job_type AND of_type.key = ''
+    LEFT JOIN limits of_key ON of_key.job_type = w.job_type AND of_key.key = nullif(w.concurrency_key, '')
+    LEFT JOIN limits each_key ON each_key.job_type = w.job_type AND each_key.key = '*'
+    WHERE ($3::text[] IS NULL OR w.job_type = ANY ($3))
       AND EXISTS (SELECT FROM workers WHERE workers.id = $1)
+), front AS MATERIALIZED (
+    SELECT taken.id, taken.priority, taken.run_at, lanes.job_type, lanes.type_slots
+    FROM lanes
+    CROSS JOIN LATERAL front_of_lane(lanes.job_type, lanes.concurrency_key, lanes.slots) AS taken
+), picked AS MATERIALIZED (
+    SELECT id
+    FROM (
+        SELECT id, priority, run_at, type_slots,
+               row_number() OVER (PARTITION BY job_type ORDER BY priority DESC, run_at, id) AS place
+        FROM front
+    ) AS placed
+    WHERE place <= type_slots
     ORDER BY priority DESC, run_at, id
     LIMIT $2
-    FOR UPDATE SKIP LOCKED
 ), claimed AS (
     UPDATE jobs j
     SET status = 'running', worker_id = $1, lease_epoch = lease_epoch + 1, attempt = attempt + 1,

@@ -1,5 +1,14 @@
 -- job_types null: all. Workers count whatever they run.
-SELECT (SELECT count(*) FROM runnable_jobs WHERE $1::text[] IS NULL OR job_type = ANY ($1)) AS "runnable!",
+-- A job of a type or key that is stopped by a limit of 0 cannot run now.
+SELECT (SELECT count(*) FROM runnable_jobs r
+        WHERE ($1::text[] IS NULL OR r.job_type = ANY ($1))
+          AND (NOT EXISTS (SELECT FROM concurrency_limits WHERE max_running = 0)
+               OR 0 < ALL (
+                   SELECT l.max_running FROM concurrency_limits l
+                   WHERE l.job_type = r.job_type
+                     AND (l.key IN ('', r.concurrency_key) OR (l.key = '*' AND r.concurrency_key <> '' AND NOT EXISTS (
+                             SELECT FROM concurrency_limits own
+                             WHERE own.job_type = r.job_type AND own.key = r.concurrency_key)))))) AS "runnable!",
        (SELECT count(*) FROM jobs
         WHERE status = 'pending' AND run_at > now() AND ($1::text[] IS NULL OR job_type = ANY ($1))) AS "later!",
        (SELECT count(*) FROM jobs

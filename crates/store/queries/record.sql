@@ -1,4 +1,5 @@
--- What every step leaves behind: conversation, requests, feedback taken in, and the checkpoint.
+-- What every step leaves behind: conversation, requests, feedback taken in, and the checkpoint. And what it gives up:
+-- the state of the one step that is now too old to be kept whole, unless a phase began with it.
 WITH said AS (
     INSERT INTO messages (job_id, seq, step, phase_number, role, kind, content, tool_calls, tool_call_id, extra,
                           tokens, cleared_step)
@@ -21,6 +22,10 @@ WITH said AS (
 ), heard AS (
     UPDATE feedback SET taken_step = $2
     WHERE job_id = $1 AND id = ANY ($6::bigint[]) AND taken_step IS NULL
+), thinned AS (
+    UPDATE checkpoints SET state = NULL
+    WHERE job_id = $1 AND step = $11
+      AND NOT EXISTS (SELECT FROM phases WHERE phases.job_id = $1 AND phases.opened_step = $11)
 )
 INSERT INTO checkpoints (job_id, step, phase_number, phase, state, lease_epoch)
 VALUES ($1, $2, $7, $8, $9::text::jsonb, $10)

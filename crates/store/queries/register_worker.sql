@@ -1,4 +1,5 @@
-INSERT INTO workers (id, hostname, version, concurrency)
-VALUES ($1, $2, $3, $4)
+INSERT INTO workers (id, hostname, version, concurrency, job_types)
+VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (id) DO UPDATE
-SET hostname = excluded.hostname, version = excluded.version, concurrency = excluded.concurrency, heartbeat_at = now()
+SET hostname = excluded.hostname, version = excluded.version, concurrency = excluded.concurrency,
+    job_types = excluded.job_types, heartbeat_at = now()

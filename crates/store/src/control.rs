@@ -58,7 +58,7 @@ impl Store {
 }
 
 /// Keeps the functions' own sentences apart from trouble with the database.
-fn refused(answer: Result<String, sqlx::Error>, doing: &'static str) -> Result<String, Error> {
+pub(crate) fn refused<T>(answer: Result<T, sqlx::Error>, doing: &'static str) -> Result<T, Error> {
     if let Err(sqlx::Error::Database(error)) = &answer
         && error.code().is_some_and(|code| REFUSALS.contains(&code.as_ref()))
     {

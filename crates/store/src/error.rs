@@ -43,6 +43,15 @@ pub enum Error {
         /// Why.
         reason: String,
     },
+    /// The database was silent for too long and the caller gave up: whether the call happened is not known.
+    #[error("the database did not answer within {} s", .0.as_secs())]
+    Unanswered(std::time::Duration),
+    /// A pooler stands between, and it does not do what statements need.
+    #[error(
+        "the connection goes through a pooler in transaction mode that does not keep track of prepared statements: \
+         connect directly, set its pool_mode to session, or use PgBouncer 1.21 or later with max_prepared_statements > 0"
+    )]
+    Pooler,
     /// Everything else the database says; see [`Error::is_transient`].
     #[error("could not {doing}: {source}")]
     Database {
@@ -64,6 +73,7 @@ impl Error {
         match self {
             Self::Database { source, .. } => is_transient(source),
             Self::Migrate(sqlx::migrate::MigrateError::Execute(source)) => is_transient(source),
+            Self::Unanswered(_) => true,
             _ => false,
         }
     }
@@ -82,13 +92,15 @@ fn is_transient(error: &sqlx::Error) -> bool {
     }
 }
 
-/// SQLSTATEs that pass by themselves or by an operator's help. Classes: 08 connection, 53 resources (too many
-/// connections, disk full), 57P0x shutdown and start-up.
+/// SQLSTATEs that pass by themselves or by an operator's help. Classes: 08 connection, 28 authorization (a password was
+/// changed under a running worker; at its start the same error ends it), 53 resources (too many connections, disk full),
+/// 57P0x shutdown and start-up. 42501: a right was taken away.
 fn is_transient_code(code: &str) -> bool {
     code.starts_with("08")
+        || code.starts_with("28")
         || code.starts_with("53")
         || code.starts_with("57P0")
-        || matches!(code, "40001" | "40P01" | "25006" | "55P03" | "57014" | "58030")
+        || matches!(code, "40001" | "40P01" | "25006" | "25P03" | "42501" | "55P03" | "57014" | "58030")
 }
 
 /// Adds what was being done to a driver error.
@@ -109,10 +121,10 @@ mod tests {
 
     #[test]
     fn trouble_that_passes_is_transient_and_a_broken_rule_is_not() {
-        for code in ["08006", "53300", "53100", "57P01", "57P03", "40001", "40P01", "25006"] {
+        for code in ["08006", "53300", "53100", "57P01", "57P03", "40001", "40P01", "25006", "28P01"] {
             assert!(is_transient_code(code), "{code}");
         }
-        for code in ["23514", "23505", "42P01", "22021", "55000", "28P01"] {
+        for code in ["23514", "23505", "42P01", "22021", "55000"] {
             assert!(!is_transient_code(code), "{code}");
         }
         assert!(Error::Database { doing: "x", source: sqlx::Error::PoolTimedOut }.is_transient());

@@ -17,36 +17,53 @@
 mod claim;
 mod commit;
 mod control;
+mod dashboard;
 mod enqueue;
 mod error;
+pub mod fail_points;
 mod files;
 mod findings;
+mod fork;
 mod health;
+mod invariants;
 mod lease;
 mod listen;
 mod load;
 mod pool;
+mod prune;
 mod release;
 mod rows;
 mod schema;
+mod search;
 mod settings;
 mod status;
 mod sweep;
+mod trace;
+mod validation;
 mod worker;
 
 pub use claim::ClaimedJob;
 pub use commit::{Commit, Committed};
 pub use control::Command;
+pub use dashboard::{
+    AttemptLine, CostBar, FilePart, FileSummary, FindingsCount, JobFilter, JobLine, JobsPulse, PhaseLine,
+    RequirementLine, SourceText, StatusCount, StepCall, StepFile, StepLine, StepMessage, StepRequest,
+};
 pub use enqueue::NewJob;
 pub use error::Error;
 pub use files::FileRow;
 pub use health::{Health, QueueCounts};
+pub use invariants::Violation;
 pub use lease::Lease;
 pub use listen::{JobNotice, Listener};
 pub use load::LoadedJob;
 pub use pool::{ConnectOptions, Store};
+pub use prune::{Prunable, Retention};
 pub use release::ReleaseReason;
 pub use schema::MIGRATOR;
+pub use search::{FoundPassage, NewPassage, Unembedded, Unindexed};
 pub use status::{JobDetail, JobOverview, RequirementRow, TodoRow, WatchRow};
 pub use sweep::Rescued;
+pub use trace::{TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep};
+pub use validation::{HeldRequirement, SimilarRequirement, ValidationTally};
 pub use worker::NewWorker;

@@ -1,14 +1,27 @@
 //! The connection pool. Callers never hold a connection: every method takes one and gives it back.
+//!
+//! Connections go bad in two ways. Those that break say so: the call fails with a transient error and its caller tries
+//! again. Those that fall silent, behind a router that forgot them or a server that was frozen, say nothing for hours.
+//! So a connection that has been idle for a while is asked for a sign of life before it is used, one that is given back
+//! is asked within a bound, and the server is told to give up what takes too long.
 
-use crate::error::{During, Error};
+use crate::{
+    Health,
+    error::{During, Error},
+};
 use sqlx::{
-    ConnectOptions as _, Connection,
-    postgres::{PgConnectOptions, PgPool, PgPoolOptions},
+    ConnectOptions as _, Connection as _,
+    postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions},
 };
 use std::{str::FromStr, time::Duration};
+use tokio::time::timeout;
 
 /// How long a call waits for a free connection, or for the server to accept one, before it is a transient error.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
+/// A connection used more recently than this is taken to be alive.
+const FRESH: Duration = Duration::from_secs(5);
+/// A connection that gives no sign of life for so long is dead.
+const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 
 /// The database. Cheap to clone; all clones share one pool.
 #[derive(Clone, Debug)]
@@ -23,11 +36,27 @@ pub struct ConnectOptions {
     pub max_connections: u32,
     /// Shown in `pg_stat_activity`.
     pub application_name: String,
+    /// After how long the server gives a statement up, waits for locks included; `None`: never.
+    pub statement_timeout: Option<Duration>,
 }
 
 impl Default for ConnectOptions {
     fn default() -> Self {
-        Self { max_connections: 5, application_name: "plumbline".to_owned() }
+        Self { max_connections: 5, application_name: "plumbline".to_owned(), statement_timeout: None }
+    }
+}
+
+impl ConnectOptions {
+    fn server(&self, url: &str) -> Result<PgConnectOptions, sqlx::Error> {
+        let server = PgConnectOptions::from_str(url)?.application_name(&self.application_name);
+        Ok(match self.statement_timeout {
+            None => server,
+            Some(limit) => {
+                let limit = format!("{}ms", limit.as_millis());
+                // A transaction whose client fell silent would hold its locks for as long as the server does not notice.
+                server.options([("statement_timeout", &limit), ("idle_in_transaction_session_timeout", &limit)])
+            }
+        })
     }
 }
 
@@ -38,14 +67,29 @@ impl Store {
     /// [`Error::Database`] for a malformed address or a server that does not answer.
     pub async fn connect(url: &str, options: ConnectOptions) -> Result<Self, Error> {
         let doing = "connect to the database (check DATABASE_URL, and that the server is running)";
-        let server = PgConnectOptions::from_str(url).during(doing)?.application_name(&options.application_name);
+        let mut server = options.server(url).during(doing)?;
         // The pool would retry a refused connection until its time is up and then say only that it timed out.
-        let first = tokio::time::timeout(ACQUIRE_TIMEOUT, server.connect());
-        let first = first.await.unwrap_or_else(|_| Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()));
+        let mut first = try_once(&server).await;
+        if first.as_ref().is_err_and(is_refused_by_pooler) {
+            // A pooler that takes no settings at the start of a session; the caller's own deadlines remain.
+            server = ConnectOptions { statement_timeout: None, ..options.clone() }.server(url).during(doing)?;
+            first = try_once(&server).await;
+        }
         first.during(doing)?.close().await.during(doing)?;
         let pool = PgPoolOptions::new()
             .max_connections(options.max_connections)
             .acquire_timeout(ACQUIRE_TIMEOUT)
+            .test_before_acquire(false)
+            .before_acquire(|connection, about| {
+                Box::pin(async move { Ok(about.idle_for < FRESH || is_alive(connection).await) })
+            })
+            .after_release(|connection, _| {
+                Box::pin(async move {
+                    // An error closes the connection without a farewell, which could wait as long as an answer.
+                    let silent = || sqlx::Error::Io(std::io::ErrorKind::TimedOut.into());
+                    if is_alive(connection).await { Ok(true) } else { Err(silent()) }
+                })
+            })
             .connect_lazy_with(server);
         Ok(Self { pool })
     }
@@ -59,4 +103,53 @@ impl Store {
     pub async fn close(&self) {
         self.pool.close().await;
     }
+
+    /// Refuses a pooler that loses prepared statements. Two transactions at once are given two connections by a pooler
+    /// in transaction mode, so that the second use of a statement meets a server that was never asked to prepare it.
+    ///
+    /// # Errors
+    /// [`Error::Pooler`]; [`Error::Database`].
+    pub async fn check_pooler(&self) -> Result<(), Error> {
+        let doing = "try out the connection";
+        let mut ours = self.pool.acquire().await.during(doing)?;
+        ask(&mut ours).await.during(doing)?;
+        let mut other = self.pool.begin().await.during(doing)?;
+        // A pooler with one connection to the server lets the other one wait: then no statement can be lost.
+        let Ok(occupied) = timeout(SIGN_OF_LIFE, ask(&mut other)).await else { return Ok(()) };
+        let again = match occupied {
+            Ok(_) => ask(&mut ours).await,
+            refused => refused,
+        };
+        match again {
+            Ok(_) => Ok(()),
+            Err(error) if is_lost_statement(&error) => Err(Error::Pooler),
+            Err(source) => Err(Error::Database { doing, source }),
+        }
+    }
+}
+
+/// Any statement that is prepared under a name, as all of ours are.
+async fn ask(connection: &mut PgConnection) -> Result<Health, sqlx::Error> {
+    sqlx::query_file_as!(Health, "queries/health.sql").fetch_one(connection).await
+}
+
+async fn try_once(server: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+    timeout(ACQUIRE_TIMEOUT, server.connect())
+        .await
+        .unwrap_or_else(|_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))
+}
+
+async fn is_alive(connection: &mut PgConnection) -> bool {
+    matches!(timeout(SIGN_OF_LIFE, connection.ping()).await, Ok(Ok(())))
+}
+
+/// PgBouncer's words; the code is that of any violated protocol.
+fn is_refused_by_pooler(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| error.message().contains("unsupported startup parameter: options"))
+}
+
+/// SQLSTATEs of a prepared statement that is not there, or there already.
+fn is_lost_statement(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.is_some_and(|code| matches!(code.as_ref(), "26000" | "42P05"))
 }

@@ -70,4 +70,18 @@ impl Store {
         .map(drop)
         .ok_or(Error::LeaseLost(lease.job_id))
     }
+
+    /// Gives a job of a type that this worker does not know back, if another worker whose heartbeat is younger than
+    /// `lease_secs` knows it: pending again in a few seconds, and the attempt does not count. `false`: no other worker
+    /// knows the type either, and the job is still held; [`Store::reject`] it.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when it was no longer ours; [`Error::Database`].
+    pub async fn defer_unknown_type(&self, lease: &Lease, lease_secs: u32) -> Result<bool, Error> {
+        sqlx::query_file_scalar!("queries/defer.sql", lease.job_id, lease.epoch, f64::from(lease_secs))
+            .fetch_optional(&self.pool)
+            .await
+            .during("leave the job to another worker")?
+            .ok_or(Error::LeaseLost(lease.job_id))
+    }
 }

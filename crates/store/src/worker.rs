@@ -14,6 +14,8 @@ pub struct NewWorker {
     pub version: String,
     /// Most jobs at once.
     pub concurrency: i32,
+    /// The job types it can run: others leave jobs of these types to it (see [`Store::defer_unknown_type`]).
+    pub job_types: Vec<String>,
 }
 
 impl Store {
@@ -27,7 +29,8 @@ impl Store {
             worker.id,
             worker.hostname,
             worker.version,
-            worker.concurrency
+            worker.concurrency,
+            &worker.job_types
         )
         .execute(&self.pool)
         .await

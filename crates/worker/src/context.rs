@@ -1,9 +1,12 @@
 //! What every job of the process shares.
 
-use crate::{config::Configs, mirror::Mirror, models::Models, options::WorkerOptions};
+use crate::{
+    config::Configs, graphs::Graphs, mirror::Mirror, models::Models, options::WorkerOptions, services::Services,
+    vitals::Vitals,
+};
 use plumbline_effects::{documents, tools::Toolbox};
 use plumbline_store::Store;
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 use uuid::Uuid;
 
 /// Built once at start.
@@ -12,9 +15,12 @@ pub(crate) struct Context {
     pub(crate) store: Store,
     pub(crate) configs: Configs,
     pub(crate) models: Models,
+    pub(crate) graphs: Graphs,
+    pub(crate) services: Services,
     pub(crate) toolbox: Toolbox,
     pub(crate) parser: documents::Parser,
     pub(crate) mirror: Mirror,
     pub(crate) import_root: PathBuf,
     pub(crate) options: WorkerOptions,
+    pub(crate) vitals: Arc<Vitals>,
 }

@@ -1,7 +1,7 @@
 //! What tools see of a job: its files, documents, citations and requirements, read from the rows on demand. A
 //! connection is taken for one query and given back; none is held while a tool works.
 
-use crate::patience::Patience;
+use crate::patience::patiently;
 use plumbline_effects::tools::{BoxFuture, Workspace, WorkspaceError};
 use plumbline_engine::{Citation, FileIndex, Run, Source};
 use plumbline_store::{Error, Store};
@@ -25,14 +25,7 @@ impl<'a> Desk<'a> {
         F: Future<Output = Result<T, Error>> + Send,
         T: Send,
     {
-        let mut patience = Patience::new();
-        loop {
-            match query().await {
-                Ok(answer) => return Ok(answer),
-                Err(error) if error.is_transient() => patience.wait().await,
-                Err(error) => return Err(WorkspaceError(Box::new(error))),
-            }
-        }
+        patiently(query).await.map_err(|error| WorkspaceError(Box::new(error)))
     }
 }
 

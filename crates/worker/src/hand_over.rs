@@ -15,5 +15,9 @@ pub(crate) fn next_job(claimed: &ClaimedJob, resolved: &Resolved, changes: &[Cha
     next.job_type = job_type;
     next.context = json!({ "parent_job_id": claimed.id });
     next.parent_job_id = Some(claimed.id);
+    // The services that this job was told to use are those of the job that follows: the same graph, not another one.
+    if let Some(connections) = claimed.config.get("connections") {
+        next.config = json!({ "connections": connections });
+    }
     Some(next)
 }

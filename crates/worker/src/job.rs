@@ -3,29 +3,38 @@
 use crate::{
     config::Resolved,
     context::Context,
+    inbox::Inbox,
     mirror_feed::MirrorFeed,
+    patience::patiently,
     signal::{Listener, Signal},
     step::{End, Stepper, Trouble},
+    telemetry::spans,
 };
 use plumbline_effects::tokens;
 use plumbline_engine::{JobError, Leave, Run, Settings};
-use plumbline_store::{ClaimedJob, ReleaseReason};
+use plumbline_store::{
+    ClaimedJob, ReleaseReason,
+    fail_points::{Point, part, reach},
+};
 use serde_json::Value;
 use std::sync::Arc;
-use tracing::{error, info, warn};
+use tracing::{Instrument, error, info, warn};
 
 /// Runs a claimed job until it leaves this worker. Never fails: whatever goes wrong concerns this job alone.
 pub(crate) async fn run(context: Arc<Context>, claimed: ClaimedJob, signal: Listener) {
     info!(job.id = %claimed.id, job.r#type = claimed.job_type, job.attempt = claimed.attempt, step = claimed.step, "job claimed");
     let end = tokio::select! {
-        end = stay(&context, &claimed, signal.clone()) => end,
+        end = stay(&context, &claimed, signal.clone()).instrument(spans::claim(&claimed, context.worker_id)) => end,
         () = signal.at_least(Signal::Abandon) => abandoned(&context, &claimed, &signal).await,
     };
     match end {
         Ok(End::Left(leave)) => log_leave(&claimed, &leave),
         Ok(End::Released) => info!(job.id = %claimed.id, "job released"),
         Err(Trouble::LeaseLost) => info!(job.id = %claimed.id, "job dropped: it is no longer this worker's"),
-        Err(trouble) => give_up(&context, &claimed, &trouble).await,
+        Err(trouble) => tokio::select! {
+            () = give_up(&context, &claimed, &trouble) => {}
+            () = signal.at_least(Signal::Lost) => {}
+        },
     }
 }
 
@@ -34,36 +43,51 @@ async fn abandoned(context: &Context, claimed: &ClaimedJob, signal: &Listener) -
     if signal.now() == Signal::Lost {
         return Err(Trouble::LeaseLost);
     }
-    context.store.release(&claimed.lease(), ReleaseReason::Abandoned).await?;
+    reach(Point::Releasing, "abandoned").await?;
+    let lease = claimed.lease();
+    let given_back = patiently(|| context.store.release(&lease, ReleaseReason::Abandoned));
+    tokio::select! {
+        given_back = given_back => given_back?,
+        () = signal.at_least(Signal::Lost) => return Err(Trouble::LeaseLost),
+    }
     Ok(End::Released)
 }
 
 async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Result<End, Trouble> {
+    // The tokenizer's tables take a moment and much memory: loaded off the runtime, and only once there is work.
+    // An error would mean that loading panicked; the first count then says so.
+    let _ = tokio::task::spawn_blocking(tokens::warm).await;
+    reach(Point::Claimed, "claim").await?;
     let (resolved, stored) = match settings_of(context, claimed).await? {
         Ok(found) => found,
+        Err(_) if left_to_another(context, claimed).await? => return Ok(End::Released),
         Err(reason) => return refuse(context, claimed, JobError::new("configuration", reason)).await,
     };
     let settings = match engine_settings(&resolved) {
         Ok(settings) => settings,
         Err(reason) => return refuse(context, claimed, JobError::new("configuration", reason)).await,
     };
-    let loaded = context.store.load(&claimed.lease()).await?;
+    let lease = claimed.lease();
+    let loaded = patiently(|| context.store.load(&lease)).await?;
     let step = loaded.facts.step;
     let run = match Run::load(loaded.into_snapshot(settings)) {
         Ok(run) => run,
         Err(corrupt) => return refuse(context, claimed, JobError::new("corrupt", corrupt.to_string())).await,
     };
+    reach(Point::Loaded, part(run.state())).await?;
     let mirror = MirrorFeed::start(context, claimed);
     let mut stepper = Stepper {
+        span: spans::Step::begin(claimed.id, step + 1, run.state().phase.kind),
         context,
         claimed,
-        lease: claimed.lease(),
+        lease,
         resolved,
         new_settings: (!claimed.has_settings).then_some(stored),
         run,
         step,
         changes: Vec::new(),
         mirror,
+        inbox: Inbox::new(claimed.id),
         signal,
     };
     let end = stepper.drive().await;
@@ -73,7 +97,7 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
 
 /// The stored configuration, or a freshly resolved one. The inner error is the user's to mend.
 async fn settings_of(context: &Context, claimed: &ClaimedJob) -> Result<Result<(Resolved, Value), String>, Trouble> {
-    let stored = if claimed.has_settings { context.store.settings(claimed.id).await? } else { None };
+    let stored = if claimed.has_settings { patiently(|| context.store.settings(claimed.id)).await? } else { None };
     let resolved = match &stored {
         Some(stored) => Resolved::from_stored(stored)
             .map(|resolved| resolved.with_endpoint_of(&context.options.model_env))
@@ -86,6 +110,20 @@ async fn settings_of(context: &Context, claimed: &ClaimedJob) -> Result<Result<(
     }))
 }
 
+/// A job type that only a newer worker knows, in the middle of a rollout, is left to that worker.
+async fn left_to_another(context: &Context, claimed: &ClaimedJob) -> Result<bool, Trouble> {
+    if context.configs.job_types().contains(&claimed.job_type.as_str()) {
+        return Ok(false);
+    }
+    let lease_secs = u32::try_from(context.options.timing.lease.as_secs()).unwrap_or(u32::MAX);
+    let lease = claimed.lease();
+    let deferred = patiently(|| context.store.defer_unknown_type(&lease, lease_secs)).await?;
+    if deferred {
+        info!(job.id = %claimed.id, job.r#type = claimed.job_type, "job left to a worker that knows its type");
+    }
+    Ok(deferred)
+}
+
 fn engine_settings(resolved: &Resolved) -> Result<Settings, String> {
     let mut catalog = plumbline_engine::tools::specs();
     catalog.extend(plumbline_effects::tools::catalog());
@@ -95,7 +133,8 @@ fn engine_settings(resolved: &Resolved) -> Result<Settings, String> {
 }
 
 async fn refuse(context: &Context, claimed: &ClaimedJob, error: JobError) -> Result<End, Trouble> {
-    context.store.reject(&claimed.lease(), &error).await?;
+    let lease = claimed.lease();
+    patiently(|| context.store.reject(&lease, &error)).await?;
     Ok(End::Left(Leave::Failed(error)))
 }
 
@@ -115,10 +154,12 @@ fn log_leave(claimed: &ClaimedJob, leave: &Leave) {
 async fn give_up(context: &Context, claimed: &ClaimedJob, trouble: &Trouble) {
     error!(job.id = %claimed.id, error = %trouble, "job stopped by trouble");
     let transient = matches!(trouble, Trouble::Store(error) if error.is_transient());
+    let lease = claimed.lease();
     let given_back = if transient {
-        context.store.release(&claimed.lease(), ReleaseReason::Orphaned).await
+        patiently(|| context.store.release(&lease, ReleaseReason::Orphaned)).await
     } else {
-        context.store.reject(&claimed.lease(), &JobError::new("internal", trouble.to_string())).await
+        let reason = JobError::new("internal", trouble.to_string());
+        patiently(|| context.store.reject(&lease, &reason)).await
     };
     if let Err(error) = given_back {
         warn!(job.id = %claimed.id, %error, "job could not be given back; it is taken back once its lease ends");

@@ -13,7 +13,7 @@
 //! database:    └─▶ heartbeat_at ─────────────── lease ──▶ others may take the jobs
 //! ```
 
-use crate::options::Timing;
+use crate::{options::Timing, telemetry::instruments};
 use plumbline_store::{ConnectOptions, Store};
 use std::{
     sync::{
@@ -65,6 +65,7 @@ impl Keeper {
     /// Whether the leases can still be trusted.
     pub(crate) fn holds(&self) -> bool {
         let sent = *self.shared.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        instruments::heartbeat_age(sent.elapsed());
         sent.elapsed() < self.shared.timing.lease - margin(self.shared.timing.lease) && !self.disowned()
     }
 
@@ -101,7 +102,11 @@ fn margin(lease: Duration) -> Duration {
 }
 
 async fn beat(shared: &Shared, database_url: &str, worker_id: Uuid) {
-    let options = ConnectOptions { max_connections: 1, application_name: "plumbline lease keeper".into() };
+    let options = ConnectOptions {
+        max_connections: 1,
+        application_name: "plumbline lease keeper".into(),
+        statement_timeout: Some(shared.timing.heartbeat),
+    };
     let mut store = None;
     loop {
         let beat = one_beat(shared, database_url, worker_id, &options, &mut store);

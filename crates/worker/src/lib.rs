@@ -15,6 +15,7 @@
 //! | how does a job begin | `intake` |
 //! | what is in a job's settings | `config`, `prompts` |
 //! | how do files get into the folder | `mirror`, `mirror_feed` |
+//! | what do probes, dashboards and collectors get | `http`, `vitals`, `telemetry` |
 //!
 //! Decisions about a job are the engine's, SQL is the store's, the outside world is the effects'; this crate only
 //! brings them together.
@@ -23,7 +24,12 @@ pub mod config;
 mod context;
 mod desk;
 mod error;
+mod graphs;
 mod hand_over;
+mod held;
+mod hints;
+pub mod http;
+mod inbox;
 pub mod intake;
 mod job;
 mod keeper;
@@ -33,9 +39,13 @@ mod models;
 mod options;
 mod patience;
 pub mod prompts;
+mod services;
 mod signal;
 mod step;
 pub mod telemetry;
+mod text_index;
+mod validation_desk;
+mod vitals;
 mod worker;
 
 pub use error::Error;

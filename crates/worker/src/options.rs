@@ -1,6 +1,9 @@
 //! What a worker process is told: flags and environment, already weighed, as one value.
 
-use crate::config::{Configs, ModelEnv};
+use crate::{
+    config::{Configs, ModelEnv},
+    http::HttpOptions,
+};
 use std::{path::PathBuf, time::Duration};
 
 /// How a worker runs.
@@ -24,6 +27,8 @@ pub struct WorkerOptions {
     pub program: PathBuf,
     /// Intervals and bounds.
     pub timing: Timing,
+    /// Probes, metrics, API and dashboard.
+    pub http: HttpOptions,
 }
 
 /// The worker's clockwork.

@@ -1,9 +1,15 @@
 //! Waiting out trouble that passes: short at first, then longer, up to a few seconds.
 
+use plumbline_store::Error;
 use std::time::Duration;
+use tokio::time::timeout;
 
 /// The longest single wait: after an outage ends, work goes on within this time.
 const MOST: Duration = Duration::from_secs(5);
+
+/// The longest that a call of the database may take before it is given up as lost, e.g. because its connection broke
+/// without a word. Longer than the server takes to give the statement up itself.
+pub(crate) const CALL: Duration = Duration::from_secs(30);
 
 /// A growing wait.
 #[derive(Debug)]
@@ -25,5 +31,25 @@ impl Patience {
     /// Begins anew after a success.
     pub(crate) fn reset(&mut self) {
         *self = Self::new();
+    }
+}
+
+/// Calls the database, and gives the call up when it is not answered.
+pub(crate) async fn bounded<T>(call: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    timeout(CALL, call).await.unwrap_or(Err(Error::Unanswered(CALL)))
+}
+
+/// Calls the database until it says something else than that it cannot now. How long that may take is the caller's
+/// matter, who has a lease that ends.
+pub(crate) async fn patiently<T, F>(call: impl Fn() -> F) -> Result<T, Error>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    let mut patience = Patience::new();
+    loop {
+        match bounded(call()).await {
+            Err(error) if error.is_transient() => patience.wait().await,
+            other => return other,
+        }
     }
 }

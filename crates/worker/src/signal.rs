@@ -1,5 +1,9 @@
 //! How a running job hears from its worker.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 use tokio::sync::watch;
 
 /// What a running job must know; each level includes the ones before.
@@ -16,22 +20,33 @@ pub(crate) enum Signal {
 }
 
 /// The sending side, held by the worker.
-pub(crate) struct Switch(watch::Sender<Signal>);
+pub(crate) struct Switch {
+    signal: watch::Sender<Signal>,
+    left: Arc<AtomicBool>,
+}
 
 /// The receiving side, held by the job.
 #[derive(Clone)]
-pub(crate) struct Listener(watch::Receiver<Signal>);
+pub(crate) struct Listener {
+    signal: watch::Receiver<Signal>,
+    left: Arc<AtomicBool>,
+}
 
 /// A switch and its listener.
 pub(crate) fn channel() -> (Switch, Listener) {
     let (sender, receiver) = watch::channel(Signal::Run);
-    (Switch(sender), Listener(receiver))
+    let left = Arc::new(AtomicBool::new(false));
+    (Switch { signal: sender, left: left.clone() }, Listener { signal: receiver, left })
 }
 
 impl Switch {
-    /// Raises the signal; a lower one than before changes nothing.
+    /// Raises the signal; a lower one than before changes nothing. A job that has left by its own last commit cannot be
+    /// lost any more: that the database no longer counts it as ours is what the commit was for.
     pub(crate) fn raise(&self, signal: Signal) {
-        self.0.send_if_modified(|now| {
+        if signal == Signal::Lost && self.left.load(Ordering::Acquire) {
+            return;
+        }
+        self.signal.send_if_modified(|now| {
             let higher = signal > *now;
             *now = signal.max(*now);
             higher
@@ -42,14 +57,45 @@ impl Switch {
 impl Listener {
     /// The signal now.
     pub(crate) fn now(&self) -> Signal {
-        *self.0.borrow()
+        *self.signal.borrow()
+    }
+
+    /// Says that the job has left with its last commit and only its mirror has still to be finished.
+    pub(crate) fn leave(&self) {
+        self.left.store(true, Ordering::Release);
     }
 
     /// Waits until the signal is at least this. Never returns when the worker has forgotten the job.
     pub(crate) async fn at_least(&self, signal: Signal) {
-        let mut receiver = self.0.clone();
+        let mut receiver = self.signal.clone();
         if receiver.wait_for(|now| *now >= signal).await.is_err() {
             std::future::pending::<()>().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Signal, channel};
+
+    #[test]
+    fn a_signal_only_rises() {
+        let (switch, listener) = channel();
+        for (raised, expected) in
+            [(Signal::Drain, Signal::Drain), (Signal::Lost, Signal::Lost), (Signal::Abandon, Signal::Lost)]
+        {
+            switch.raise(raised);
+            assert_eq!(listener.now(), expected);
+        }
+    }
+
+    #[test]
+    fn a_job_that_has_left_is_not_lost_but_its_mirror_may_be_abandoned() {
+        let (switch, listener) = channel();
+        listener.leave();
+        switch.raise(Signal::Lost);
+        assert_eq!(listener.now(), Signal::Run);
+        switch.raise(Signal::Abandon);
+        assert_eq!(listener.now(), Signal::Abandon);
     }
 }

@@ -8,18 +8,27 @@ use crate::{
     config::Resolved,
     context::Context,
     desk::Desk,
+    inbox::Inbox,
     intake::{self, IntakeJob},
     mirror_feed::MirrorFeed,
-    patience::Patience,
+    patience::{Patience, bounded, patiently},
     signal::{Listener, Signal},
+    telemetry::spans,
+    validation_desk::ValidationDesk,
 };
 use chrono::{DateTime, Utc};
 use plumbline_effects::tools::ToolContext;
-use plumbline_engine::{Change, Effect, Leave, ModelRequest, Outcome, Run, ToolCall, ToolReturn};
-use plumbline_store::{ClaimedJob, Commit, Error as StoreError, Lease, ReleaseReason};
+use plumbline_engine::{Change, Effect, Leave, ModelRequest, Outcome, Run, Stage, ToolCall, ToolReturn};
+use plumbline_store::{
+    ClaimedJob, Commit, Error as StoreError, Lease, ReleaseReason,
+    fail_points::{Point, part, reach},
+};
 use serde_json::Value;
 use std::time::Duration;
-use tracing::{debug, info, warn};
+use tracing::{Instrument, debug, info, warn};
+
+/// The tool that reads documents, in a process of its own.
+const EXTRACTION: &str = "extract_document_text";
 
 /// How a job's stay at this worker ended.
 #[derive(Debug)]
@@ -69,7 +78,9 @@ pub(crate) struct Stepper<'a> {
     /// Decided, not yet committed.
     pub(crate) changes: Vec<Change>,
     pub(crate) mirror: MirrorFeed,
+    pub(crate) inbox: Inbox,
     pub(crate) signal: Listener,
+    pub(crate) span: spans::Step,
 }
 
 impl Stepper<'_> {
@@ -87,19 +98,40 @@ impl Stepper<'_> {
                 continue;
             }
             if self.changes.is_empty() && self.signal.now() >= Signal::Drain {
-                self.context.store.release(&self.lease, ReleaseReason::Drain).await?;
+                reach(Point::Releasing, part(self.run.state())).await?;
+                patiently(|| self.context.store.release(&self.lease, ReleaseReason::Drain)).await?;
                 return Ok(End::Released);
             }
-            let outcome = self.perform().await?;
+            if self.take_in_placed().await? {
+                continue;
+            }
+            let outcome = self.perform().instrument(self.span.span()).await?;
             self.apply(outcome)?;
+            reach(Point::Applied, part(self.run.state())).await?;
         }
     }
 
     async fn perform(&self) -> Result<Outcome, Trouble> {
+        let part = part(self.run.state());
         Ok(match self.run.next() {
-            Effect::TakeIn => self.take_in().await?,
-            Effect::CallModel(request) => self.call_model(&request).await,
-            Effect::RunTools { calls, .. } => Outcome::ToolsReturned(self.run_tools(&calls).await?),
+            Effect::TakeIn => {
+                let outcome = self.take_in().await?;
+                reach(Point::TakenIn, part).await?;
+                outcome
+            }
+            Effect::CallModel(request) => {
+                reach(Point::BeforeModel, part).await?;
+                let outcome = self.call_model(&request).await;
+                reach(Point::AfterModel, part).await?;
+                outcome
+            }
+            Effect::RunTools { calls, .. } => {
+                let extracts = calls.iter().any(|call| call.name == EXTRACTION);
+                reach(if extracts { Point::BeforeExtraction } else { Point::BeforeTools }, part).await?;
+                let returns = spans::tools(self.run_tools(&calls)).await?;
+                reach(Point::AfterTools, part).await?;
+                Outcome::ToolsReturned(returns)
+            }
             Effect::Wait { until } => {
                 self.wait(until).await;
                 Outcome::Woken
@@ -108,9 +140,27 @@ impl Stepper<'_> {
         })
     }
 
+    /// Takes in what people have put into the job's folder, if the model is about to be asked; whether there was any.
+    async fn take_in_placed(&mut self) -> Result<bool, Trouble> {
+        let state = self.run.state();
+        let asks_next = matches!(state.stage, Stage::Model) && state.retry.not_before.is_none();
+        if !asks_next || !self.changes.is_empty() {
+            return Ok(false);
+        }
+        let Some(placed) = self.inbox.look(self.context, &self.mirror, self.run.files()).await else {
+            return Ok(false);
+        };
+        self.apply(Outcome::FilesPlaced(placed))?;
+        Ok(true)
+    }
+
     async fn take_in(&self) -> Result<Outcome, Trouble> {
         let claimed = self.claimed;
-        let document = if claimed.has_document_content { self.context.store.job_content(claimed.id).await? } else { None };
+        let document = if claimed.has_document_content {
+            patiently(|| self.context.store.job_content(claimed.id)).await?
+        } else {
+            None
+        };
         let job = IntakeJob {
             id: claimed.id,
             prompt: claimed.prompt.clone(),
@@ -126,24 +176,36 @@ impl Stepper<'_> {
     async fn call_model(&self, request: &ModelRequest<'_>) -> Outcome {
         let llm = self.resolved.llm(request.purpose);
         match self.context.models.client(&llm) {
-            Ok(client) => match client.call(request, Utc::now).await {
-                Ok(reply) => Outcome::ModelReplied(reply),
-                Err(failure) => {
-                    debug!(job.id = %self.lease.job_id, error = failure.message, "model call failed");
-                    Outcome::ModelFailed(*failure)
+            Ok(client) => {
+                match spans::model_call(self.lease.job_id, &llm, request, client.call(request, Utc::now)).await {
+                    Ok(reply) => Outcome::ModelReplied(reply),
+                    Err(failure) => {
+                        debug!(job.id = %self.lease.job_id, error = failure.message, "model call failed");
+                        Outcome::ModelFailed(*failure)
+                    }
                 }
-            },
+            }
             Err(reason) => Outcome::ModelFailed(crate::models::unusable(request, &llm, reason)),
         }
     }
 
     async fn run_tools(&self, calls: &[&ToolCall]) -> Result<Vec<ToolReturn>, Trouble> {
         let desk = Desk::new(&self.context.store, self.lease.job_id, &self.run);
+        let hand_over = ValidationDesk::new(&self.context.store, self.lease);
+        let connections = &self.resolved.config.connections;
+        let graph = self.context.graphs.of(connections.neo4j.as_ref());
+        let services = self.context.services.of(connections);
+        let texts = services.texts(&self.context.store, self.lease.job_id);
         let settings = self.run.settings();
-        let bound: Vec<&str> = settings.bound(self.run.state().phase.kind).map(|tool| tool.name).collect();
+        let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name).collect();
         let bounds = ToolContext {
             max_result_tokens: settings.limits.max_tool_result_tokens,
             call_timeout: Duration::from_secs(self.resolved.config.limits.tool_timeout_s),
+            retries: self.resolved.config.limits.tool_retries,
+            hand_over: Some(&hand_over),
+            graph: graph.access(),
+            web: services.web(),
+            texts: Some(&texts),
             ..ToolContext::new(self.lease.job_id, &bound)
         };
         self.context.toolbox.run(calls, &desk, &bounds).await.map_err(|error| Trouble::Workspace(error.to_string()))
@@ -178,7 +240,9 @@ impl Stepper<'_> {
     async fn commit(&mut self) -> Result<(), Trouble> {
         let next_job = crate::hand_over::next_job(self.claimed, &self.resolved, &self.changes);
         let progress = self.run.progress();
+        reach(Point::BeforeCommit, part(self.run.state())).await?;
         let mut patience = Patience::new();
+        let mut in_doubt = false;
         let committed = loop {
             let commit = Commit {
                 lease: self.lease,
@@ -189,21 +253,32 @@ impl Stepper<'_> {
                 settings: self.new_settings.as_ref(),
                 enqueue_next: next_job.as_ref(),
             };
-            match self.context.store.commit(&commit).await {
+            let store = &self.context.store;
+            let tried = match in_doubt {
+                false => spans::commit(&self.span, self.step, self.changes.len(), bounded(store.commit(&commit))).await,
+                true => bounded(store.commit_again(&commit)).await,
+            };
+            match tried {
                 Ok(committed) => break committed,
                 Err(error) if error.is_transient() => {
+                    in_doubt = true;
                     warn!(job.id = %self.lease.job_id, step = self.step, %error, "commit delayed by database trouble");
                     patience.wait().await;
                 }
                 Err(error) => return Err(error.into()),
             }
         };
+        if self.run.left().is_some() {
+            // The mirror may take longer than the next look at what is ours, which must not drop it half way.
+            self.signal.leave();
+        }
         self.step = committed.step;
+        self.span.committed(self.step, self.run.state().phase.kind);
         self.new_settings = None;
         debug!(job.id = %self.lease.job_id, step = self.step, n_changes = self.changes.len(), "step committed");
-        self.mirror.feed(self.step, std::mem::take(&mut self.changes)).await;
+        self.mirror.feed(self.step, part(self.run.state()), std::mem::take(&mut self.changes)).await;
         if committed.feedback_pending && self.run.left().is_none() {
-            let feedback = self.context.store.feedback(self.lease.job_id).await?;
+            let feedback = patiently(|| self.context.store.feedback(self.lease.job_id)).await?;
             info!(job.id = %self.lease.job_id, n_feedback = feedback.len(), "feedback received");
             self.apply(Outcome::FeedbackReceived(feedback))?;
         }

@@ -1,6 +1,28 @@
-//! Logs: one line an event on stderr, readable alone, the same names as fields everywhere.
+//! What the process tells about itself: logs, traces, metrics.
+//!
+//! | what | where to | when |
+//! |---|---|---|
+//! | logs: one line an event, readable alone, the same names as fields everywhere | stderr | always |
+//! | traces: one a claim, the GenAI conventions' names | an OTLP collector | `OTEL_EXPORTER_OTLP_ENDPOINT` is set |
+//! | metrics: one set of instruments | `/metrics`, and the collector | always, and then too |
+//!
+//! `names` is the one table of the standard's names, `spans` and `instruments` are what the work calls, `export` is the
+//! way out. Telemetry is never waited for: it is queued, sent by threads of its own, and dropped when nobody takes it.
 
-use tracing_subscriber::{EnvFilter, fmt, prelude::*};
+mod export;
+mod ids;
+pub(crate) mod instruments;
+mod names;
+pub(crate) mod queue;
+mod settings;
+pub(crate) mod spans;
+
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_sdk::{metrics::SdkMeterProvider, trace::SdkTracerProvider};
+use settings::Settings;
+use std::sync::LazyLock;
+use tracing::Metadata;
+use tracing_subscriber::{EnvFilter, Layer, filter::FilterFn, fmt, prelude::*};
 
 /// How logs are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,16 +33,68 @@ pub enum LogFormat {
     Json,
 }
 
-/// Starts logging; `RUST_LOG` chooses what is written, `default` otherwise. A second call changes nothing.
+/// The process's ways out, set up by the first who needs them.
+struct Pipeline {
+    settings: Settings,
+    registry: prometheus::Registry,
+    metrics: SdkMeterProvider,
+    traces: Option<SdkTracerProvider>,
+}
+
+static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| {
+    let settings = Settings::of_process();
+    let registry = prometheus::Registry::new();
+    let metrics = export::metrics(&settings, &registry);
+    Pipeline { traces: export::traces(&settings), settings, registry, metrics }
+});
+
+fn pipeline() -> &'static Pipeline {
+    &PIPELINE
+}
+
+/// Starts logging, and tracing where a collector is named; `RUST_LOG` chooses what is logged, `default` otherwise. A
+/// second call changes nothing.
 pub fn start(format: LogFormat, default: &str) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
-    let registry = tracing_subscriber::registry().with(filter);
-    // The error says that logging runs already, as it does when a command starts a worker inside.
-    let _ = match format {
+    let wanted = || EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
+    let log = match format {
         LogFormat::Text => {
             let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr()) && std::env::var_os("NO_COLOR").is_none();
-            registry.with(fmt::layer().with_writer(std::io::stderr).with_ansi(ansi).with_target(false)).try_init()
+            fmt::layer().with_writer(std::io::stderr).with_ansi(ansi).with_target(false).boxed()
         }
-        LogFormat::Json => registry.with(fmt::layer().json().with_writer(std::io::stderr)).try_init(),
+        LogFormat::Json => fmt::layer().json().with_writer(std::io::stderr).boxed(),
     };
+    let traces = pipeline().traces.as_ref().map(|provider| {
+        tracing_opentelemetry::layer()
+            .with_tracer(provider.tracer("plumbline"))
+            .with_location(false)
+            .with_threads(false)
+            .with_tracked_inactivity(false)
+            .with_filter(FilterFn::new(is_ours))
+    });
+    let log = log.with_filter(wanted()).with_filter(FilterFn::new(|metadata| !is_ours(metadata)));
+    // The error says that logging runs already, as it does when a command starts a worker inside.
+    let _ = tracing_subscriber::registry().with(log).with(traces).try_init();
+}
+
+/// Whether this is one of the spans that make a trace.
+fn is_ours(metadata: &Metadata<'_>) -> bool {
+    metadata.is_span() && metadata.target() == spans::TARGET
+}
+
+/// The metrics in the text format of Prometheus.
+///
+/// # Errors
+/// A sentence.
+pub(crate) fn render_prometheus() -> Result<String, String> {
+    let families = pipeline().registry.gather();
+    prometheus::TextEncoder::new()
+        .encode_to_string(&families)
+        .map_err(|error| format!("the metrics could not be written: {error}"))
+}
+
+/// Sends what is queued, as far as a collector takes it within a few seconds.
+pub(crate) async fn finish() {
+    let sent = tokio::task::spawn_blocking(|| export::finish(pipeline().traces.as_ref(), &pipeline().metrics));
+    // A panic in an exporter was logged by the panic hook and concerns nothing else.
+    let _ = sent.await;
 }

@@ -12,13 +12,20 @@
 use crate::{
     context::Context,
     error::Error,
-    job,
+    graphs::Graphs,
+    held::Held,
+    hints::{Hint, Hints},
+    http, job,
     keeper::Keeper,
     mirror::Mirror,
+    mirror_feed,
     models::Models,
     options::WorkerOptions,
-    patience::Patience,
-    signal::{self, Signal, Switch},
+    patience::{Patience, bounded},
+    services::Services,
+    signal::{self, Signal},
+    telemetry,
+    vitals::Vitals,
 };
 use plumbline_effects::{documents::Parser, tools::Toolbox};
 use plumbline_engine::JobError;
@@ -29,18 +36,35 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::{
-    sync::{Notify, watch},
+    sync::watch,
     task::{self, JoinError, JoinSet},
 };
-use tracing::{debug, error, info, warn};
+use tracing::{error, info, warn};
 use uuid::Uuid;
 
 /// Most jobs taken in one claim.
 const CLAIM_BATCH: usize = 100;
 
-/// Looks in a row at which a job was not among those the database counts as ours before its run is dropped. One is not
-/// enough: the job may just be committing its last step.
-const MISSES: u32 = 2;
+/// Connections for claims and steps. Two more are the lease keeper's and the listener's, which makes the five that an
+/// operator has to reckon with.
+const POOL: u32 = 3;
+
+/// Sweeps between two looks for folders that a dead worker left incomplete.
+const CATCH_UP: u32 = 10;
+
+/// After how long the server gives a statement up.
+const STATEMENT: Duration = Duration::from_secs(20);
+
+/// Time between two looks at what the database counts as ours, while there is something; and when the first look found
+/// something that a second one must confirm.
+const LOOK: Duration = Duration::from_millis(500);
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// How long a worker that is shutting down tries to reach the database after its grace is over.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The same for one that was told to leave at once.
+const FAREWELL_NOW: Duration = Duration::from_millis(500);
 
 /// What the process is asked to do; only ever raised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,18 +82,22 @@ pub enum Stop {
 /// # Errors
 /// [`Error`]: the database cannot be used at the start, or a loop that everything depends on ended.
 pub async fn run(options: WorkerOptions, stop: watch::Receiver<Stop>) -> Result<(), Error> {
+    #[cfg(feature = "fail-points")]
+    plumbline_store::fail_points::arm();
     options.timing.validate().map_err(Error::Options)?;
-    let name = ConnectOptions { application_name: "plumbline worker".into(), ..ConnectOptions::default() };
-    let store = Store::connect(&options.database_url, name).await?;
+    let connect = ConnectOptions {
+        application_name: "plumbline worker".into(),
+        statement_timeout: Some(STATEMENT),
+        max_connections: POOL,
+    };
+    let store = Store::connect(&options.database_url, connect).await?;
+    store.check_pooler().await?;
     store.check_schema().await?;
     let worker = Worker::start(store, options, stop).await?;
-    worker.work().await
-}
-
-struct Held {
-    epoch: i64,
-    switch: Switch,
-    misses: u32,
+    let _http = http::start(&worker.context).await?;
+    let ended = worker.work().await;
+    telemetry::finish().await;
+    ended
 }
 
 struct Worker {
@@ -77,11 +105,13 @@ struct Worker {
     keeper: Keeper,
     stop: watch::Receiver<Stop>,
     jobs: JoinSet<()>,
-    /// Which job a task runs.
-    tasks: HashMap<task::Id, Uuid>,
-    held: HashMap<Uuid, Held>,
-    hint: Arc<Notify>,
+    /// Under which lease a task runs a job.
+    tasks: HashMap<task::Id, Lease>,
+    held: Held,
+    hints: Arc<Hints>,
+    looked: Instant,
     swept: Instant,
+    sweeps: u32,
 }
 
 impl Worker {
@@ -91,27 +121,39 @@ impl Worker {
             worker_id: Uuid::now_v7(),
             configs: options.configs.clone(),
             models: Models::default(),
+            graphs: Graphs::default(),
+            services: Services::default(),
             toolbox: Toolbox::new(parser.clone()),
             parser,
             mirror: Mirror::new(options.workspace_dir.clone()),
             import_root: options.workspace_dir.join("import"),
             store,
+            vitals: Arc::new(Vitals::new(&options.timing)),
             options,
         });
         register(&context).await?;
         let (url, timing) = (context.options.database_url.clone(), context.options.timing);
         let keeper = Keeper::start(url, context.worker_id, timing)
             .map_err(|error| Error::Options(format!("the lease keeper could not be started: {error}")))?;
-        // The tokenizer's tables take a moment to load: off the runtime, before the first job needs them.
-        tokio::task::spawn_blocking(plumbline_effects::tokens::warm);
-        let hint = Arc::new(Notify::new());
-        tokio::spawn(listen(context.store.clone(), hint.clone()));
+        let hints = Hints::listen(context.store.clone());
         info!(worker.id = %context.worker_id, concurrency = context.options.concurrency, "worker started");
-        Ok(Self { context, keeper, stop, jobs: JoinSet::new(), tasks: HashMap::new(), held: HashMap::new(), hint, swept: long_ago() })
+        Ok(Self {
+            context,
+            keeper,
+            stop,
+            jobs: JoinSet::new(),
+            tasks: HashMap::new(),
+            held: Held::default(),
+            hints,
+            looked: long_ago(),
+            swept: long_ago(),
+            sweeps: 0,
+        })
     }
 
     async fn work(mut self) -> Result<(), Error> {
         let mut patience = Patience::new();
+        let mut stopping = self.stop.clone();
         let ended = loop {
             if *self.stop.borrow() > Stop::No {
                 break Ok(());
@@ -119,7 +161,12 @@ impl Worker {
             if !self.keeper.is_alive() {
                 break Err(Error::LoopEnded("lease keeper"));
             }
-            match self.turn().await {
+            self.context.vitals.turned(self.keeper.holds(), self.hints.is_listening());
+            let turn = tokio::select! {
+                turn = bounded(self.turn()) => turn,
+                () = until(&mut stopping, Stop::Drain) => break Ok(()),
+            };
+            match turn {
                 Ok(Next::Again) => patience.reset(),
                 Ok(Next::Wait) => {
                     patience.reset();
@@ -148,11 +195,13 @@ impl Worker {
             register(&self.context).await?;
             self.keeper.registered_anew();
         }
-        if !self.held.is_empty() {
-            self.check_held().await?;
+        let sweeps = self.swept.elapsed() >= self.context.options.timing.heartbeat;
+        if sweeps || self.time_to_look().is_some_and(|left| left.is_zero()) {
+            self.look().await?;
         }
-        if self.swept.elapsed() >= self.context.options.timing.heartbeat {
+        if sweeps {
             self.sweep().await?;
+            self.catch_up();
         }
         let asked = self.context.options.concurrency.saturating_sub(self.held.len()).min(CLAIM_BATCH);
         let claimed = if asked > 0 && self.keeper.holds() { self.claim(asked).await? } else { 0 };
@@ -169,10 +218,10 @@ impl Worker {
         let count = claimed.len();
         for job in claimed {
             let (switch, listener) = signal::channel();
-            let (id, context) = (job.id, self.context.clone());
-            self.held.insert(id, Held { epoch: job.lease_epoch, switch, misses: 0 });
+            let (lease, context) = (job.lease(), self.context.clone());
+            self.held.insert(lease, switch);
             let task = self.jobs.spawn(job::run(context, job, listener));
-            self.tasks.insert(task.id(), id);
+            self.tasks.insert(task.id(), lease);
         }
         Ok(count)
     }
@@ -190,18 +239,13 @@ impl Worker {
             Ok(task) => *task,
             Err(error) => error.id(),
         };
-        let Some((id, held)) = self.tasks.remove(&task).and_then(|id| Some((id, self.held.remove(&id)?))) else {
-            return;
-        };
-        if let Err(panic) = ended {
-            error!(job.id = %id, error = %panic, "a job's run panicked");
-            let (context, lease) = (self.context.clone(), Lease { job_id: id, epoch: held.epoch });
-            tokio::spawn(async move {
-                let reason = JobError::new("internal", "internal error: the job's run panicked; please report it with the worker's log");
-                if let Err(error) = context.store.reject(&lease, &reason).await {
-                    warn!(job.id = %lease.job_id, %error, "the job could not be failed; it is given back");
-                }
-            });
+        let Some(lease) = self.tasks.remove(&task) else { return };
+        self.held.remove(lease);
+        if let Err(panic) = ended
+            && panic.is_panic()
+        {
+            error!(job.id = %lease.job_id, error = %panic, "a job's run panicked");
+            tokio::spawn(fail_panicked(self.context.clone(), lease));
         }
     }
 
@@ -209,27 +253,27 @@ impl Worker {
     fn guard_leases(&mut self) {
         if !self.keeper.holds() && !self.held.is_empty() {
             warn!(n_jobs = self.held.len(), "leases lost: no heartbeat for too long; all runs are dropped");
-            self.raise(Signal::Lost);
+            self.held.raise(Signal::Lost);
         }
     }
 
+    /// Time until our runs are to be compared with what the database counts as ours.
+    fn time_to_look(&self) -> Option<Duration> {
+        let pause = match self.held.is_in_doubt() {
+            true => LOOK_AGAIN,
+            false if self.held.is_empty() => return None,
+            false => LOOK,
+        };
+        Some(pause.saturating_sub(self.looked.elapsed()))
+    }
+
     /// Compares our runs with what the database counts as ours.
-    async fn check_held(&mut self) -> Result<(), plumbline_store::Error> {
+    async fn look(&mut self) -> Result<(), plumbline_store::Error> {
+        self.looked = Instant::now();
         let leases = self.context.store.held(self.context.worker_id).await?;
-        for (id, held) in &mut self.held {
-            if leases.iter().any(|lease| lease.job_id == *id && lease.epoch == held.epoch) {
-                held.misses = 0;
-            } else {
-                held.misses += 1;
-                if held.misses >= MISSES {
-                    debug!(job.id = %id, "the job was taken away");
-                    held.switch.raise(Signal::Lost);
-                }
-            }
-        }
-        for orphan in leases.iter().filter(|lease| !self.held.contains_key(&lease.job_id)) {
+        for orphan in self.held.compare(&leases) {
             warn!(job.id = %orphan.job_id, "a lease without a run is given back");
-            match self.context.store.release(orphan, ReleaseReason::Orphaned).await {
+            match self.context.store.release(&orphan, ReleaseReason::Orphaned).await {
                 Ok(()) | Err(plumbline_store::Error::LeaseLost(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -242,9 +286,18 @@ impl Worker {
         for job in self.context.store.sweep(u32::try_from(lease).unwrap_or(u32::MAX)).await? {
             warn!(job.id = %job.job_id, worker.id = %job.worker_id, n_crashes = job.crash_count, failed = job.failed,
                   "job taken back from a dead worker");
+            telemetry::instruments::rescued(1);
         }
         self.swept = Instant::now();
         Ok(())
+    }
+
+    /// Now and then, and at the start, in the background.
+    fn catch_up(&mut self) {
+        if self.sweeps.is_multiple_of(CATCH_UP) {
+            tokio::spawn(mirror_feed::catch_up(self.context.clone()));
+        }
+        self.sweeps = self.sweeps.wrapping_add(1);
     }
 
     async fn nothing_left(&self) -> Result<bool, plumbline_store::Error> {
@@ -255,9 +308,12 @@ impl Worker {
         // Between 80 and 120 % of the interval, so that many workers do not look at once.
         let spread = 0.8 + 0.4 * f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0;
         let poll = self.context.options.timing.poll.mul_f64(spread);
+        let pause = self.time_to_look().map_or(poll, |left| left.min(poll));
         tokio::select! {
-            () = tokio::time::sleep(poll) => {}
-            () = self.hint.notified() => {}
+            () = tokio::time::sleep(pause) => {}
+            hint = self.hints.next() => if hint == Hint::Look {
+                self.looked = long_ago();
+            },
             _ = self.stop.changed() => {}
             ended = self.jobs.join_next_with_id(), if !self.jobs.is_empty() => {
                 if let Some(ended) = ended {
@@ -267,38 +323,53 @@ impl Worker {
         }
     }
 
-    fn raise(&self, signal: Signal) {
-        for held in self.held.values() {
-            held.switch.raise(signal);
-        }
-    }
-
-    /// Stops: jobs are given back at their next boundary, at the latest when the grace is over.
+    /// Stops: jobs are given back at their next boundary, at the latest when the grace is over. A database that cannot
+    /// be reached is not waited for much longer than that: what is not given back is taken back once its lease ends.
     async fn drain(mut self) {
         if !self.jobs.is_empty() {
             info!(n_jobs = self.jobs.len(), "draining");
         }
-        self.raise(Signal::Drain);
-        let grace = tokio::time::sleep(self.context.options.timing.drain);
-        tokio::pin!(grace);
+        self.context.vitals.drains();
+        self.held.raise(Signal::Drain);
+        let grace = self.context.options.timing.drain;
+        let (abandon, leave) = (tokio::time::sleep(grace), tokio::time::sleep(grace + FAREWELL));
+        tokio::pin!(abandon, leave);
         let mut abandoned = false;
         while !self.jobs.is_empty() {
             tokio::select! {
                 _ = self.jobs.join_next() => {}
-                () = &mut grace, if !abandoned => {
+                () = &mut abandon, if !abandoned => {
                     abandoned = true;
-                    self.raise(Signal::Abandon);
+                    self.held.raise(Signal::Abandon);
                 }
-                () = until(&mut self.stop, Stop::Now) => {
-                    self.jobs.abort_all();
-                    break;
-                }
+                () = until(&mut self.stop, Stop::Now) => break,
+                () = &mut leave => break,
             }
         }
-        if let Err(error) = self.context.store.unregister_worker(self.context.worker_id).await {
+        self.jobs.shutdown().await;
+        let patience = if *self.stop.borrow() == Stop::Now { FAREWELL_NOW } else { FAREWELL };
+        if let Ok(Err(error)) = tokio::time::timeout(patience, farewell(&self.context)).await {
             warn!(%error, "the worker could not be unregistered; its row ages away");
         }
         info!(worker.id = %self.context.worker_id, "worker stopped");
+    }
+}
+
+/// Gives back what is still counted as ours, such as a claim whose answer nobody waited for, and signs off.
+async fn farewell(context: &Context) -> Result<(), plumbline_store::Error> {
+    for lease in context.store.held(context.worker_id).await? {
+        match context.store.release(&lease, ReleaseReason::Abandoned).await {
+            Ok(()) | Err(plumbline_store::Error::LeaseLost(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    context.store.unregister_worker(context.worker_id).await
+}
+
+async fn fail_panicked(context: Arc<Context>, lease: Lease) {
+    let said = "internal error: the job's run panicked; please report it with the worker's log";
+    if let Err(error) = context.store.reject(&lease, &JobError::new("internal", said)).await {
+        warn!(job.id = %lease.job_id, %error, "the job could not be failed; it is given back");
     }
 }
 
@@ -329,8 +400,16 @@ async fn register(context: &Context) -> Result<(), plumbline_store::Error> {
             hostname: hostname(),
             version: env!("CARGO_PKG_VERSION").into(),
             concurrency: i32::try_from(context.options.concurrency).unwrap_or(i32::MAX),
+            job_types: known_job_types(context),
         })
         .await
+}
+
+/// The job types that this worker has a configuration for and is asked to run: what others may leave to it.
+fn known_job_types(context: &Context) -> Vec<String> {
+    let asked = context.options.job_types.as_deref();
+    let known = context.configs.job_types().into_iter().map(str::to_owned);
+    known.filter(|known| asked.is_none_or(|asked| asked.contains(known))).collect()
 }
 
 fn hostname() -> String {
@@ -338,21 +417,4 @@ fn hostname() -> String {
     known
         .or_else(|| std::fs::read_to_string("/etc/hostname").ok().map(|name| name.trim().to_string()))
         .unwrap_or_else(|| "unknown".into())
-}
-
-/// Turns notifications into hints. Losing the listener costs latency only, so it tries for ever, unhurried.
-async fn listen(store: Store, hint: Arc<Notify>) {
-    let mut patience = Patience::new();
-    loop {
-        match store.listen().await {
-            Ok(mut listener) => {
-                patience.reset();
-                while listener.next().await.is_ok() {
-                    hint.notify_one();
-                }
-            }
-            Err(error) => debug!(%error, "not listening for notifications; polling goes on"),
-        }
-        patience.wait().await;
-    }
 }

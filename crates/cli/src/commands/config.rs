@@ -29,7 +29,11 @@ fn check(configs: &Configs) -> Result<u8, Failure> {
         output::print(&problem.to_string())?;
     }
     if problems.is_empty() {
-        output::print(&format!("{} job types are in order: {}", configs.job_types().len(), configs.job_types().join(", ")))?;
+        output::print(&format!(
+            "{} job types are in order: {}",
+            configs.job_types().len(),
+            configs.job_types().join(", ")
+        ))?;
     }
     Ok(u8::from(!problems.is_empty()))
 }

@@ -1,7 +1,7 @@
 //! `plumbline dev`: everything on one machine with nothing set up: a private Postgres, the migrations, a worker, a
 //! sample job, its progress, its result. Uses the model of the environment, or the built-in rehearsal model.
 
-use super::{enqueue, watch};
+use super::{enqueue, outcome, watch};
 use crate::{
     arguments::DevArguments,
     environment,
@@ -15,16 +15,21 @@ use plumbline_store::{NewJob, RequirementRow, Store, WatchRow};
 use plumbline_worker::{
     Stop, WorkerOptions,
     config::ModelEnv,
+    http::HttpOptions,
     telemetry::{self, LogFormat},
 };
-use std::path::{Path, PathBuf};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
 use tokio::{sync::watch as channel, task::JoinHandle};
 use uuid::Uuid;
 
 const DATABASE: &str = "plumbline";
 const SAMPLE: &[u8] = include_bytes!("../../sample/record-keeping-policy.pdf");
 const SAMPLE_NAME: &str = "record-keeping-policy.pdf";
-const PROMPT: &str = "Extract every requirement from the documents: each normative sentence with its page and a verbatim quote.";
+const PROMPT: &str =
+    "Extract every requirement from the documents: each normative sentence with its page and a verbatim quote.";
 /// Requirements shown; SQL shows the others.
 const SHOWN: usize = 20;
 /// Jobs at once: this is a demonstration, not a service.
@@ -57,7 +62,8 @@ async fn with_postgres(
     let url = postgres.url(DATABASE);
     let store = environment::connect(&url).await?;
     store.migrate().await?;
-    let workspace_dir = environment::var("PLUMBLINE_WORKSPACE_DIR").map_or_else(|| home.join("workspace"), PathBuf::from);
+    let workspace_dir =
+        environment::var("PLUMBLINE_WORKSPACE_DIR").map_or_else(|| home.join("workspace"), PathBuf::from);
     let model = Model::choose().await?;
     output::print(&format!("Database  {url}\nModel     {}", model.description))?;
     let job = insert_job(&store, arguments, &workspace_dir).await?;
@@ -65,13 +71,15 @@ async fn with_postgres(
     let worker = start_worker(url.clone(), workspace_dir.clone(), &model, &stop)?;
 
     let followed = tokio::select! {
-        followed = watch::follow(&store, job) => Some(followed?),
+        followed = follow(&store, job) => Some(followed?),
         _ = stop.wait_for(|now| *now > Stop::No) => None,
     };
     let code = match &followed {
-        Some(row) => {
+        Some((row, validator)) => {
             report(&store, job, row, &workspace_dir, &url).await?;
-            watch::exit_code(row)
+            outcome::print(&store, job, validator.as_ref().map(|(id, _)| *id)).await?;
+            // The validator's trouble is the whole's: what was asked for is the way to the graph.
+            validator.iter().map(|(_, row)| watch::exit_code(row)).fold(watch::exit_code(row), u8::max)
         }
         None => {
             output::print("Stopping; the job goes on from its last step at the next `plumbline dev`.")?;
@@ -90,6 +98,19 @@ async fn with_postgres(
     });
     worker.await.map_err(|error| Failure::new(format!("the worker stopped unexpectedly: {error}")))??;
     Ok(code)
+}
+
+/// Shows the job's progress to its end, then that of the validator job which its completion enqueued.
+async fn follow(store: &Store, job: Uuid) -> Result<(WatchRow, Option<(Uuid, WatchRow)>), Failure> {
+    let row = watch::follow(store, job).await?;
+    let validator = match store.follower(job).await? {
+        Some(id) => {
+            output::print(&format!("\nValidator {id}\n"))?;
+            Some((id, watch::follow(store, id).await?))
+        }
+        None => None,
+    };
+    Ok((row, validator))
 }
 
 /// The model of the environment, or the rehearsal model for as long as this lives.
@@ -129,6 +150,11 @@ async fn insert_job(store: &Store, arguments: &DevArguments, workspace_dir: &Pat
     enqueue::insert(store, &job).await
 }
 
+/// Where to look on; a terminal that does not take the line is no reason to stop.
+fn announce(address: SocketAddr) {
+    let _ = output::print(&format!("Dashboard http://{address}/\n"));
+}
+
 fn start_worker(
     database_url: String,
     workspace_dir: PathBuf,
@@ -145,6 +171,7 @@ fn start_worker(
         model_env: model.env.clone(),
         program: environment::program()?,
         timing: environment::timing()?,
+        http: HttpOptions { announce: Some(announce), ..environment::http(None)? },
     };
     Ok(tokio::spawn(plumbline_worker::run(options, stop.clone())))
 }
@@ -160,7 +187,7 @@ async fn report(store: &Store, job: Uuid, row: &WatchRow, workspace_dir: &Path, 
         "\nJob {}{ending}. {} requirements, {} citations verified, {} steps, {} model requests.",
         row.status,
         requirements.len(),
-        requirements.iter().map(verified_citations).sum::<usize>(),
+        requirements.iter().map(outcome::verified).sum::<usize>(),
         row.step,
         row.total_requests
     ))?;
@@ -195,9 +222,4 @@ fn plain(value: &serde_json::Value) -> String {
         serde_json::Value::Null => String::new(),
         other => other.to_string(),
     }
-}
-
-fn verified_citations(requirement: &RequirementRow) -> usize {
-    let citations = requirement.citations.as_array().map(Vec::as_slice).unwrap_or_default();
-    citations.iter().filter(|citation| citation.get("verified") == Some(&true.into())).count()
 }

@@ -1,8 +1,9 @@
-//! `plumbline doctor`: what a job needs, one line each; exit code 1 when a needed thing fails.
+//! `plumbline doctor`: what a job needs, one line each; exit code 1 when a needed thing fails. With `--invariants`
+//! instead whether the rows keep to the rules that hold whatever happens.
 
-use crate::{environment, failure::Failure, output};
+use crate::{arguments::DoctorArguments, environment, failure::Failure, output};
 use chrono::Utc;
-use plumbline_store::Store;
+use plumbline_store::{Store, Violation};
 use std::{path::Path, time::Duration};
 
 /// Clocks that differ more than this confuse people who compare times; leases go by the database's clock alone.
@@ -17,11 +18,31 @@ enum Finding {
     Bad(String),
 }
 
-pub(crate) async fn run() -> Result<u8, Failure> {
+pub(crate) async fn run(arguments: DoctorArguments) -> Result<u8, Failure> {
+    report(if arguments.invariants { invariants().await? } else { everything().await })
+}
+
+async fn everything() -> Vec<Finding> {
     let mut findings = database().await;
     findings.push(workspace(&environment::workspace_dir()));
     findings.push(configuration());
     findings.push(model().await);
+    findings
+}
+
+/// A violation a line. A dead worker's jobs may wait for one lease and the next sweep, no longer.
+async fn invariants() -> Result<Vec<Finding>, Failure> {
+    let timing = environment::timing()?;
+    let store = environment::store().await?;
+    let broken = store.invariants(timing.lease + timing.heartbeat * 2).await?;
+    if broken.is_empty() {
+        return Ok(vec![Finding::Good("invariants: all hold".into())]);
+    }
+    let line = |one: &Violation| Finding::Bad(format!("{} (job {}): {}", one.rule, one.job_id, one.found));
+    Ok(broken.iter().map(line).collect())
+}
+
+fn report(findings: Vec<Finding>) -> Result<u8, Failure> {
     let mut failed = false;
     for finding in findings {
         let line = match finding {
@@ -87,11 +108,16 @@ async fn server(store: &Store) -> Finding {
 
 fn workspace(dir: &Path) -> Finding {
     let probe = dir.join(format!(".plumbline-doctor-{}", std::process::id()));
-    let tried = std::fs::create_dir_all(dir).and_then(|()| std::fs::write(&probe, b"ok")).and_then(|()| std::fs::remove_file(&probe));
+    let tried = std::fs::create_dir_all(dir)
+        .and_then(|()| std::fs::write(&probe, b"ok"))
+        .and_then(|()| std::fs::remove_file(&probe));
     match tried {
         Ok(()) => Finding::Good(format!("workspace: {} can be written", dir.display())),
         // The mirror is a view: jobs run without it.
-        Err(error) => Finding::Note(format!("workspace: {} cannot be written ({error}); jobs run, but their files are not shown there", dir.display())),
+        Err(error) => Finding::Note(format!(
+            "workspace: {} cannot be written ({error}); jobs run, but their files are not shown there",
+            dir.display()
+        )),
     }
 }
 
@@ -109,7 +135,9 @@ fn configuration() -> Finding {
 
 async fn model() -> Finding {
     let Some(base_url) = environment::var("OPENAI_BASE_URL") else {
-        return Finding::Note("model: OPENAI_BASE_URL is not set; set it, or `llm.base_url` in each job type's configuration".into());
+        return Finding::Note(
+            "model: OPENAI_BASE_URL is not set; set it, or `llm.base_url` in each job type's configuration".into(),
+        );
     };
     match plumbline_effects::model::reachable(&base_url, Duration::from_secs(5)).await {
         Ok(()) => Finding::Good(format!("model: {base_url} answers")),

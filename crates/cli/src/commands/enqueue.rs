@@ -51,7 +51,10 @@ pub(crate) fn attach(job: &mut NewJob, documents: &[PathBuf], workspace_dir: &Pa
             for document in several {
                 let path = target.join(file_name(document)?);
                 if path.exists() {
-                    return Err(Failure::usage(format!("two documents are named {}; rename one of them", path.display())));
+                    return Err(Failure::usage(format!(
+                        "two documents are named {}; rename one of them",
+                        path.display()
+                    )));
                 }
                 std::fs::write(&path, read(document)?).map_err(|error| unwritable(&path, &error))?;
             }
@@ -63,14 +66,19 @@ pub(crate) fn attach(job: &mut NewJob, documents: &[PathBuf], workspace_dir: &Pa
 
 fn file_name(path: &Path) -> Result<String, Failure> {
     let name = path.file_name().and_then(|name| name.to_str());
-    name.map(str::to_string).ok_or_else(|| Failure::usage(format!("{} is not a file name that can be used", path.display())))
+    name.map(str::to_string)
+        .ok_or_else(|| Failure::usage(format!("{} is not a file name that can be used", path.display())))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path)
-        .map_err(|error| Failure::new(format!("the document {} could not be read ({error}); check its path", path.display())))
+    std::fs::read(path).map_err(|error| {
+        Failure::new(format!("the document {} could not be read ({error}); check its path", path.display()))
+    })
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(format!("{} could not be written ({error}); set PLUMBLINE_WORKSPACE_DIR to the worker's workspace folder", path.display()))
+    Failure::new(format!(
+        "{} could not be written ({error}); set PLUMBLINE_WORKSPACE_DIR to the worker's workspace folder",
+        path.display()
+    ))
 }

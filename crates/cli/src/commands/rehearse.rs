@@ -8,9 +8,9 @@ use tokio::net::TcpListener;
 pub(crate) async fn run(arguments: RehearseArguments) -> Result<u8, Failure> {
     let (_sender, mut stop) = stop::on_signals()?;
     let address = arguments.listen;
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|error| Failure::new(format!("{address} cannot be listened on ({error}); choose another address or port")))?;
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        Failure::new(format!("{address} cannot be listened on ({error}); choose another address or port"))
+    })?;
     let bound = listener.local_addr().unwrap_or(address);
     output::print(&format!("the rehearsal model (rule-based, no LLM) listens on http://{bound}/v1"))?;
     let options = plumbline_rehearsal::Options { delay: Duration::from_millis(arguments.delay_ms) };

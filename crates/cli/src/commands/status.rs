@@ -40,7 +40,10 @@ fn list(jobs: &[JobOverview]) -> String {
             job.id.to_string(),
             job.job_type.clone(),
             job.status.clone(),
-            job.phase_name.as_deref().map(|name| format!("{} {}", job.phase_number, short(name, 24))).unwrap_or_default(),
+            job.phase_name
+                .as_deref()
+                .map(|name| format!("{} {}", job.phase_number, short(name, 24)))
+                .unwrap_or_default(),
             format!("{}/{}", job.todos_done, job.todos_total),
             thousands(job.requirements),
             thousands(job.total_tokens_used),
@@ -94,7 +97,8 @@ fn detail(job: &JobDetail, todos: &[TodoRow]) -> String {
     ));
     if let Some(error) = &job.error_message {
         lines.push(format!("error     {error}"));
-        if let Some(hint) = job.error_details.as_ref().and_then(|details| details.get("hint")).and_then(|h| h.as_str()) {
+        if let Some(hint) = job.error_details.as_ref().and_then(|details| details.get("hint")).and_then(|h| h.as_str())
+        {
             lines.push(format!("hint      {hint}"));
         }
     }

@@ -45,7 +45,11 @@ pub(crate) async fn follow(store: &Store, job: Uuid) -> Result<WatchRow, Failure
                     return Ok(row);
                 }
             }
-            Ok(None) => return Err(Failure::new(format!("there is no job {job} in this database; `plumbline status` lists the jobs"))),
+            Ok(None) => {
+                return Err(Failure::new(format!(
+                    "there is no job {job} in this database; `plumbline status` lists the jobs"
+                )));
+            }
             Err(error) if error.is_transient() && failures < MOST_FAILURES => failures += 1,
             Err(error) => return Err(error.into()),
         }

@@ -25,5 +25,6 @@ fn options(arguments: WorkerArguments) -> Result<WorkerOptions, Failure> {
         model_env: environment::model_env()?,
         program: environment::program()?,
         timing: environment::timing()?,
+        http: environment::http(arguments.http)?,
     })
 }

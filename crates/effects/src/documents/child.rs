@@ -4,7 +4,7 @@
 //! well. Its arguments are an internal matter between two copies of the same binary.
 
 use super::wire::{Failure, Line, Trailer};
-use super::{Kind, Page, office, pdf, plain, web};
+use super::{Kind, Page, epub, odt, office, pdf, plain, web};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::io::{BufWriter, Read as _, Write as _};
 use std::ops::RangeInclusive;
@@ -23,12 +23,13 @@ struct Request {
     kind: Kind,
     pages: Option<RangeInclusive<u32>>,
     probe: bool,
+    article: bool,
     memory_bytes: u64,
     cpu_secs: u64,
 }
 
 /// Reads a document from stdin and writes its text to stdout, under the limits named in the arguments; the whole
-/// body of `plumbline __extract --kind KIND [--pages A-B] [--probe] --memory BYTES --cpu SECONDS`.
+/// body of `plumbline __extract --kind KIND [--pages A-B] [--probe] [--article] --memory BYTES --cpu SECONDS`.
 ///
 /// The exit code is 0 when a last word was said, be it an error about the document, and 1 otherwise.
 pub fn run_child() -> ExitCode {
@@ -59,6 +60,7 @@ impl Request {
             kind: Kind::from_word(value("--kind")?)?,
             pages,
             probe: arguments.iter().any(|argument| argument == "--probe"),
+            article: arguments.iter().any(|argument| argument == "--article"),
             memory_bytes: value("--memory")?.parse().ok()?,
             cpu_secs: value("--cpu")?.parse().ok()?,
         })
@@ -87,6 +89,9 @@ impl Request {
             }),
             Kind::Pdf => pdf::extract(bytes, self.pages.clone()),
             Kind::Docx => office::extract(bytes),
+            Kind::Odt => odt::extract(bytes),
+            Kind::Epub => epub::extract(bytes),
+            Kind::Html if self.article => web::article(bytes),
             Kind::Html => web::extract(bytes),
             Kind::Markdown | Kind::Text => plain::extract(bytes),
         }
@@ -127,10 +132,17 @@ mod tests {
         let request = read("--cpu 60 --pages 3-4 --kind pdf --memory 1024").expect("complete");
         assert_eq!(
             request,
-            Request { kind: Kind::Pdf, pages: Some(3..=4), probe: false, memory_bytes: 1024, cpu_secs: 60 }
+            Request {
+                kind: Kind::Pdf,
+                pages: Some(3..=4),
+                probe: false,
+                article: false,
+                memory_bytes: 1024,
+                cpu_secs: 60
+            }
         );
         assert!(read("--kind text --memory 1 --cpu 1 --probe").expect("complete").probe);
-        for wrong in ["", "--kind pdf", "--kind odt --memory 1 --cpu 1", "--kind pdf --memory 1 --cpu 1 --pages 3"] {
+        for wrong in ["", "--kind pdf", "--kind rtf --memory 1 --cpu 1", "--kind pdf --memory 1 --cpu 1 --pages 3"] {
             assert_eq!(read(wrong), None, "{wrong}");
         }
     }

@@ -19,22 +19,25 @@ pub struct TextFile {
 /// The text of a document as a file with page marks.
 pub fn to_text_file(document: &Extracted) -> String {
     let mut out = String::with_capacity(document.pages.iter().map(|page| page.text.len() + 16).sum());
-    for page in &document.pages {
-        if document.paged {
-            if !out.is_empty() {
-                out.push('\n');
-            }
-            writeln!(out, "[page {}]\n", page.number).expect("writing to a string: it cannot fail");
-        }
-        for line in page.text.lines() {
-            if page_mark(line.trim_start_matches('\\')).is_some() {
-                out.push('\\');
-            }
-            out.push_str(line);
+    document.pages.iter().for_each(|page| push_page(&mut out, page, document.paged));
+    out
+}
+
+/// Writes the next page to a file with page marks.
+pub(crate) fn push_page(out: &mut String, page: &Page, paged: bool) {
+    if paged {
+        if !out.is_empty() {
             out.push('\n');
         }
+        writeln!(out, "[page {}]\n", page.number).expect("writing to a string: it cannot fail");
     }
-    out
+    for line in page.text.lines() {
+        if page_mark(line.trim_start_matches('\\')).is_some() {
+            out.push('\\');
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
 }
 
 /// Reads a page-marked text file back. Text before the first mark belongs to the first marked page.

@@ -10,11 +10,14 @@
 //! line end had broken, running headers and footers left out. A paged document keeps its page numbers all the way:
 //! [`to_text_file`] writes them as `[page N]` lines, from which chunks and citations take them.
 
+mod archive;
 mod blocks;
 mod child;
+mod epub;
 mod error;
 mod kind;
 mod marks;
+mod odt;
 mod office;
 mod parser;
 mod pdf;
@@ -22,12 +25,13 @@ mod plain;
 mod tidy;
 mod web;
 mod wire;
+mod xml;
 
 pub use child::run_child;
 pub use error::{DocumentError, Ending};
 pub use kind::{Kind, kind_of};
-pub(crate) use marks::page_mark;
 pub use marks::{TextFile, from_text_file, to_text_file};
+pub(crate) use marks::{page_mark, push_page};
 pub use parser::{Limits, Parser};
 
 use serde::{Deserialize, Serialize};
@@ -52,6 +56,15 @@ pub struct Extracted {
     pub pages: Vec<Page>,
     /// Whether the page numbers mean anything: true for PDF only.
     pub paged: bool,
+    /// What the reader of the text should know, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// What is known of a document besides its pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// Its title, where the format states one.
+    pub title: Option<String>,
     /// What the reader of the text should know, one sentence each.
     pub warnings: Vec<String>,
 }

@@ -2,14 +2,14 @@
 
 use super::error::UNNAMED;
 use super::wire::{Line, Trailer};
-use super::{DocumentError, Ending, Extracted, Kind, Page, Probe, kind_of};
+use super::{About, DocumentError, Ending, Extracted, Kind, Page, Probe, kind_of};
 use std::ops::RangeInclusive;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
 
@@ -71,12 +71,40 @@ impl Parser {
         bytes: &[u8],
         pages: Option<RangeInclusive<u32>>,
     ) -> Result<Extracted, DocumentError> {
+        let mut read = Vec::new();
+        let about = self.extract_each(kind, bytes, pages, &mut |page| read.push(page)).await?;
+        Ok(Extracted { kind, title: about.title, pages: read, paged: kind.paged(), warnings: about.warnings })
+    }
+
+    /// The same, each page given away as soon as the child has said it: of a document of thousands of pages, one at a
+    /// time is held here.
+    ///
+    /// # Errors
+    /// As [`Parser::extract`]. Pages given away before an error are worth nothing.
+    pub async fn extract_each(
+        &self,
+        kind: Kind,
+        bytes: &[u8],
+        pages: Option<RangeInclusive<u32>>,
+        sink: &mut (dyn FnMut(Page) + Send),
+    ) -> Result<About, DocumentError> {
         let mut extra = Vec::new();
         if let Some(range) = pages {
             extra.extend(["--pages".to_owned(), format!("{}-{}", range.start(), range.end())]);
         }
-        let (pages, trailer) = self.run(kind, bytes, &extra).await?;
-        Ok(Extracted { kind, title: trailer.title, pages, paged: kind.paged(), warnings: trailer.warnings })
+        let trailer = self.run(kind, bytes, &extra, sink).await?;
+        Ok(About { title: trailer.title, warnings: trailer.warnings })
+    }
+
+    /// The main article of a web page, or the whole page where none stands out.
+    ///
+    /// # Errors
+    /// As [`Parser::extract`].
+    pub async fn article(&self, html: &[u8]) -> Result<Extracted, DocumentError> {
+        let mut pages = Vec::new();
+        let trailer = self.run(Kind::Html, html, &["--article".to_owned()], &mut |page| pages.push(page)).await?;
+        let Trailer { title, warnings, .. } = trailer;
+        Ok(Extracted { kind: Kind::Html, title, pages, paged: false, warnings })
     }
 
     /// What the document `name` is, and whether it can be opened at all, without extracting it.
@@ -88,21 +116,27 @@ impl Parser {
         if kind != Kind::Pdf {
             return Ok(Probe { kind, pages: None });
         }
-        let run = self.run(kind, bytes, &["--probe".to_owned()]).await;
-        run.map(|(_, trailer)| Probe { kind, pages: trailer.pages }).map_err(|error| error.with_name(name))
+        let run = self.run(kind, bytes, &["--probe".to_owned()], &mut |_| {}).await;
+        run.map(|trailer| Probe { kind, pages: trailer.pages }).map_err(|error| error.with_name(name))
     }
 
-    async fn run(&self, kind: Kind, bytes: &[u8], extra: &[String]) -> Result<(Vec<Page>, Trailer), DocumentError> {
+    async fn run(
+        &self,
+        kind: Kind,
+        bytes: &[u8],
+        extra: &[String],
+        sink: &mut (dyn FnMut(Page) + Send),
+    ) -> Result<Trailer, DocumentError> {
         let _turn = self.turns.acquire().await.expect("the semaphore is never closed");
         let mut child = self.spawn(kind, extra)?;
-        let talk = tokio::time::timeout(self.limits.wall, converse(&mut child, bytes, self.limits.output)).await;
-        let Ok(talk) = talk else {
+        let talk = converse(&mut child, bytes, self.limits.output, sink);
+        let Ok(talk) = tokio::time::timeout(self.limits.wall, talk).await else {
             // A child that cannot be killed has ended by itself.
             let _ = child.kill().await;
             return Err(died(Ending::OutOfTime));
         };
         let talk = talk.map_err(|error| self.not_run(&error))?;
-        if talk.stdout.len() as u64 > self.limits.output {
+        if talk.heard.bytes > self.limits.output {
             let _ = child.kill().await;
             return Err(died(Ending::TooMuchOutput));
         }
@@ -110,7 +144,11 @@ impl Parser {
         if !status.success() {
             return Err(died(why(status, &talk.stderr)));
         }
-        read_lines(&talk.stdout)
+        match talk.heard.last_word {
+            Some(Line::End(trailer)) => Ok(trailer),
+            Some(Line::Error(failure)) => Err(failure.into()),
+            Some(Line::Page(_)) | None => Err(died(Ending::Crashed)),
+        }
     }
 
     fn spawn(&self, kind: Kind, extra: &[String]) -> Result<Child, DocumentError> {
@@ -135,13 +173,25 @@ impl Parser {
     }
 }
 
+/// What a child said.
 struct Talk {
-    stdout: Vec<u8>,
+    heard: Heard,
     stderr: Vec<u8>,
 }
 
+/// What came through its stdout, besides the pages.
+struct Heard {
+    bytes: u64,
+    last_word: Option<Line>,
+}
+
 /// Feeds the child and listens to it at the same time: either alone would stand still once a pipe is full.
-async fn converse(child: &mut Child, bytes: &[u8], output: u64) -> std::io::Result<Talk> {
+async fn converse(
+    child: &mut Child,
+    bytes: &[u8],
+    output: u64,
+    sink: &mut (dyn FnMut(Page) + Send),
+) -> std::io::Result<Talk> {
     let mut stdin = child.stdin.take().expect("stdin was asked for as a pipe");
     let stdout = child.stdout.take().expect("stdout was asked for as a pipe");
     let stderr = child.stderr.take().expect("stderr was asked for as a pipe");
@@ -151,13 +201,32 @@ async fn converse(child: &mut Child, bytes: &[u8], output: u64) -> std::io::Resu
         drop(stdin);
     };
     // One byte over the limit is read, to tell a full output from one that is too large.
-    let ((), stdout, stderr) = tokio::join!(feed, listen(stdout, output + 1), listen(stderr, STDERR_BYTES));
-    Ok(Talk { stdout: stdout?, stderr: stderr? })
+    let ((), heard, stderr) = tokio::join!(feed, hear(stdout, output + 1, sink), last_words(stderr));
+    Ok(Talk { heard: heard?, stderr: stderr? })
 }
 
-async fn listen(pipe: impl AsyncRead + Unpin, limit: u64) -> std::io::Result<Vec<u8>> {
+/// Hands the pages on as they come, until the last word or a line that is none of ours.
+async fn hear(pipe: impl AsyncRead + Unpin, limit: u64, sink: &mut (dyn FnMut(Page) + Send)) -> std::io::Result<Heard> {
+    let mut lines = BufReader::new(pipe.take(limit));
+    let mut heard = Heard { bytes: 0, last_word: None };
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        heard.bytes += lines.read_until(b'\n', &mut line).await? as u64;
+        match serde_json::from_slice(&line) {
+            Ok(Line::Page(page)) => sink(page),
+            Ok(last @ (Line::End(_) | Line::Error(_))) => {
+                heard.last_word = Some(last);
+                return Ok(heard);
+            }
+            Err(_) => return Ok(heard),
+        }
+    }
+}
+
+async fn last_words(pipe: impl AsyncRead + Unpin) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    pipe.take(limit).read_to_end(&mut bytes).await?;
+    pipe.take(STDERR_BYTES).read_to_end(&mut bytes).await?;
     Ok(bytes)
 }
 
@@ -175,17 +244,4 @@ fn why(status: ExitStatus, stderr: &[u8]) -> Ending {
     } else {
         Ending::Crashed
     }
-}
-
-fn read_lines(stdout: &[u8]) -> Result<(Vec<Page>, Trailer), DocumentError> {
-    let mut pages = Vec::new();
-    for line in stdout.split(|byte| *byte == b'\n') {
-        match serde_json::from_slice(line) {
-            Ok(Line::Page(page)) => pages.push(page),
-            Ok(Line::End(trailer)) => return Ok((pages, trailer)),
-            Ok(Line::Error(failure)) => return Err(failure.into()),
-            Err(_) => break,
-        }
-    }
-    Err(died(Ending::Crashed))
 }

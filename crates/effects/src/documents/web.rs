@@ -19,12 +19,49 @@ const NOT_TEXT: [&str; 14] = [
 /// Marks of emphasis and link targets: left out, see [`super::blocks`].
 const UNMARKED: [&str; 12] = ["b", "strong", "em", "i", "u", "a", "code", "tt", "kbd", "samp", "s", "del"];
 
+/// An article that has less than this share of the page's words is not what the page is about: a list, an index.
+const ARTICLE_SHARE: usize = 5;
+
 /// The page as Markdown, without scripts, styles and navigation.
 pub(super) fn extract(bytes: &[u8]) -> Parsed {
-    if bytes.len() > MAX_BYTES {
-        return Err(Failure::damaged(format!("an HTML page of more than {} MiB is not read", MAX_BYTES >> 20)));
+    let (html, warning) = checked(bytes)?;
+    let text = convert(&html)?;
+    finish(text, title(&html), warning)
+}
+
+/// The same for a page of a book, which has no title of its own.
+pub(super) fn markdown(bytes: &[u8]) -> Result<String, Failure> {
+    convert(&checked(bytes)?.0)
+}
+
+/// The page's main article as Markdown; where none stands out, the whole page.
+pub(super) fn article(bytes: &[u8]) -> Parsed {
+    let (html, warning) = checked(bytes)?;
+    let whole = convert(&html)?;
+    let article = dom_smoothie::Readability::new(html.as_str(), None, None).and_then(|mut page| page.parse());
+    let (title, text) = match article {
+        Ok(article) => (Some(article.title.trim().to_owned()), convert(&article.content).unwrap_or_default()),
+        Err(_) => (None, String::new()),
+    };
+    let title = title.filter(|title| !title.is_empty()).or_else(|| self::title(&html));
+    let words = |text: &str| text.split_whitespace().count();
+    let text = if words(&text) * ARTICLE_SHARE >= words(&whole) { text } else { whole };
+    finish(text, title, warning)
+}
+
+fn finish(text: String, title: Option<String>, warning: Option<String>) -> Parsed {
+    let trailer = Trailer { title, warnings: warning.into_iter().collect(), ..Trailer::default() };
+    Ok((vec![Page { number: 1, text }], trailer))
+}
+
+fn checked(bytes: &[u8]) -> Result<(String, Option<String>), Failure> {
+    match bytes.len() > MAX_BYTES {
+        true => Err(Failure::damaged(format!("an HTML page of more than {} MiB is not read", MAX_BYTES >> 20))),
+        false => Ok(decode(bytes)),
     }
-    let (html, warning) = decode(bytes);
+}
+
+fn convert(html: &str) -> Result<String, Failure> {
     let converter = HtmlToMarkdown::builder()
         .options(options::Options {
             bullet_list_marker: options::BulletListMarker::Dash,
@@ -38,13 +75,12 @@ pub(super) fn extract(bytes: &[u8]) -> Parsed {
             Some(handlers.walk_children(element.node))
         })
         .build();
-    let markdown = converter.convert(&html).map_err(Failure::damaged)?;
+    let markdown = converter.convert(html).map_err(Failure::damaged)?;
     let text = unescape(&markdown);
-    if text.trim().is_empty() {
-        return Err(Failure::NoText { pages: 0, first: 1 });
+    match text.trim().is_empty() {
+        true => Err(Failure::NoText { pages: 0, first: 1 }),
+        false => Ok(text.trim_matches('\n').to_owned()),
     }
-    let trailer = Trailer { title: title(&html), warnings: warning.into_iter().collect(), ..Trailer::default() };
-    Ok((vec![Page { number: 1, text: text.trim_matches('\n').to_owned() }], trailer))
 }
 
 /// As plain text, except that the page itself may name its encoding.
@@ -130,6 +166,23 @@ mod tests {
         for unwanted in ["Home", "alert", "color"] {
             assert!(!text.contains(unwanted), "{unwanted} in {text}");
         }
+    }
+
+    #[test]
+    fn the_article_stands_out_and_a_list_does_not() {
+        let paragraph = "Invoices must be kept for ten years, letters for six, and everything else as long as needed. ";
+        let page = format!(
+            "<html><head><title>Retention</title></head><body><div class='sidebar'><ul><li><a href='/a'>Other rules</a>\
+             </li></ul></div><article><h1>Retention</h1>{}</article><footer>All rights reserved</footer></body></html>",
+            format!("<p>{}</p>", paragraph.repeat(4)).repeat(4)
+        );
+        let (pages, trailer) = article(page.as_bytes()).expect("an article");
+        assert_eq!(trailer.title.as_deref(), Some("Retention"));
+        let text = &pages[0].text;
+        assert!(text.contains("Invoices must be kept") && !text.contains("Other rules"), "{text}");
+        let list = format!("<title>Index</title><ul>{}</ul>", "<li><a href='/x'>A rule of many</a></li>".repeat(200));
+        let (pages, _) = article(list.as_bytes()).expect("a page");
+        assert_eq!(pages[0].text.matches("A rule of many").count(), 200);
     }
 
     #[test]

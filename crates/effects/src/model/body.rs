@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 /// their order. It is the one key of `extra` that is not a field of the message itself.
 pub(super) const CALL_EXTRAS: &str = "tool_calls";
 
-/// The body of one request.
-pub(super) fn render(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
+/// The body of one request, as it is sent.
+pub fn render(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
     serde_json::to_vec(&Body { config, request })
         .expect("writing JSON to memory: keys are strings and no value refuses to be written")
 }
@@ -77,8 +77,8 @@ struct Messages<'a>(&'a [RequestMessage<'a>]);
 
 impl Serialize for Messages<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut seq = serializer.serialize_seq(Some(self.0.len()))?;
-        for message in self.0 {
+        let mut seq = serializer.serialize_seq(None)?;
+        for message in self.0.iter().filter(|message| !is_void(message)) {
             match message {
                 RequestMessage::Stored(message) => seq.serialize_element(&Stored(message))?,
                 RequestMessage::System(text) => seq.serialize_element(&Made { role: Role::System, content: text })?,
@@ -86,6 +86,18 @@ impl Serialize for Messages<'_> {
             }
         }
         seq.end()
+    }
+}
+
+/// An answer that neither said nor called anything. It stays in the history, but providers refuse it in a request.
+fn is_void(message: &RequestMessage<'_>) -> bool {
+    match message {
+        RequestMessage::Stored(message) => {
+            message.role == Role::Assistant
+                && message.tool_calls.is_empty()
+                && message.visible_content().trim().is_empty()
+        }
+        RequestMessage::System(_) | RequestMessage::User(_) => false,
     }
 }
 

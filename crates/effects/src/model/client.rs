@@ -73,7 +73,9 @@ impl ModelClient {
     pub async fn call(&self, request: &ModelRequest<'_>, now: fn() -> DateTime<Utc>) -> Result<Reply, Box<Failure>> {
         let mut record = self.record(request, now());
         let started = Instant::now();
-        let answered = exchange(self.post(body::render(&self.config, request)), self.config.timeouts).await;
+        let body = body::render(&self.config, request);
+        let sent_bytes = body.len();
+        let answered = exchange(self.post(body), self.config.timeouts).await;
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
         let answer = match answered {
             Ok(answer) => answer,
@@ -82,9 +84,10 @@ impl ModelClient {
         let wish = answer.retry_after.as_deref().and_then(|header| retry_after::seconds(header, now()));
         match self.read(&answer) {
             Ok(decoded) => {
+                let bound: Vec<&str> = request.tools.iter().map(|tool| tool.name).collect();
                 // Rendered a second time only where the provider leaves the usage out, rather than kept for each call.
-                let sent = || body::render(&self.config, request);
-                Ok(answer::reply(decoded, record, request.max_output_tokens, sent))
+                let sent = answer::Sent { bytes: sent_bytes, render: &|| body::render(&self.config, request) };
+                Ok(answer::reply(decoded.with_leaked_calls(&bound), record, request.max_output_tokens, &sent))
             }
             Err(problem) => Err(self.failure(problem, wish, record)),
         }

@@ -112,7 +112,7 @@ impl ApiKey {
     }
 
     /// The key itself, for the one header that needs it.
-    pub(super) fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 

@@ -4,6 +4,7 @@
 //! sends null where another sends nothing. What is needed and missing is an error; what is only unusual is not.
 
 use super::body::CALL_EXTRAS;
+use super::leaked;
 use plumbline_engine::{Finish, ToolCall};
 use serde_json::{Map, Value, json};
 
@@ -17,6 +18,19 @@ pub(super) struct Decoded {
     pub(super) extra: Map<String, Value>,
     /// The usage object as it came.
     pub(super) raw_usage: Option<Value>,
+}
+
+impl Decoded {
+    /// The same with the calls that stand in its text, where it has no others (see [`leaked`]).
+    pub(super) fn with_leaked_calls(mut self, bound: &[&str]) -> Self {
+        if self.tool_calls.is_empty()
+            && self.finish == Finish::Done
+            && let Some((calls, rest)) = leaked::recover(&self.content, bound)
+        {
+            (self.tool_calls, self.content) = (calls, rest);
+        }
+        self
+    }
 }
 
 /// Why a body with status 200 is no answer.
@@ -149,9 +163,15 @@ fn arguments_of(arguments: Option<&Value>) -> String {
         None | Some(Value::Null) => "{}".to_string(),
         // A tool without parameters is called with an empty string by some models.
         Some(Value::String(text)) if text.trim().is_empty() => "{}".to_string(),
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => unwrapped(text).unwrap_or_else(|| text.clone()),
         Some(value) => value.to_string(),
     }
+}
+
+/// The object in a text that was encoded twice: a JSON string that holds an object.
+fn unwrapped(text: &str) -> Option<String> {
+    let inner: String = text.trim_start().starts_with('"').then(|| serde_json::from_str(text).ok())??;
+    serde_json::from_str::<Map<String, Value>>(&inner).is_ok().then_some(inner)
 }
 
 /// Fields of the message that must go back unchanged with it (FAULTS F44), which are all that are not the protocol's.

@@ -18,10 +18,12 @@ mod client;
 mod config;
 mod decode;
 mod exchange;
+mod leaked;
 mod reachable;
 mod retry_after;
 mod usage;
 
+pub use body::render as request_body;
 pub use client::{ModelClient, ModelClientError};
 pub use config::{ApiKey, ModelConfig, OutputCapField, Timeouts};
 pub use reachable::reachable;

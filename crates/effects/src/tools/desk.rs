@@ -1,8 +1,9 @@
 //! The workspace as the calls of one batch see it: the committed rows, and over them what earlier calls produced.
 
 use super::workspace::{Workspace, WorkspaceError};
-use plumbline_engine::{Citation, Product, Source};
+use plumbline_engine::{Citation, Product, Source, Verdict};
 use std::collections::{BTreeMap, HashMap};
+use uuid::Uuid;
 
 /// Most similar paths offered for one that does not exist.
 const MAX_SIMILAR: usize = 3;
@@ -24,6 +25,7 @@ pub(super) struct Desk<'a> {
     sources: Vec<Source>,
     citations: HashMap<String, Citation>,
     requirements: HashMap<Vec<u8>, String>,
+    judged: BTreeMap<Uuid, Verdict>,
 }
 
 impl<'a> Desk<'a> {
@@ -35,6 +37,7 @@ impl<'a> Desk<'a> {
             sources: rows.sources().to_vec(),
             citations: HashMap::new(),
             requirements: HashMap::new(),
+            judged: BTreeMap::new(),
         }
     }
 
@@ -61,6 +64,11 @@ impl<'a> Desk<'a> {
                 Ok(Some(content))
             }
         }
+    }
+
+    /// Whether this batch has written or deleted the file, so that the rows no longer tell.
+    pub(super) fn is_touched(&self, path: &str) -> bool {
+        self.files.contains_key(path)
     }
 
     /// Whether files lie beneath this path.
@@ -122,6 +130,11 @@ impl<'a> Desk<'a> {
         }
     }
 
+    /// What this batch has judged; the rows do not know it yet.
+    pub(super) fn judged(&self) -> &BTreeMap<Uuid, Verdict> {
+        &self.judged
+    }
+
     /// Lays a call's products over what is there.
     pub(super) fn apply(&mut self, products: &[Product]) {
         for product in products {
@@ -138,6 +151,9 @@ impl<'a> Desk<'a> {
                 }
                 Product::AddRequirement(requirement) => {
                     self.requirements.insert(requirement.content_key.clone(), requirement.candidate_id.clone());
+                }
+                Product::JudgeRequirement(judgement) => {
+                    self.judged.insert(judgement.id, judgement.verdict);
                 }
             }
         }

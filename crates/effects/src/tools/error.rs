@@ -30,6 +30,10 @@ pub(super) enum ToolError {
     /// The model asked for something that cannot be done: one sentence that says what, where and what to do.
     #[error("{0}")]
     Refused(String),
+    /// Something outside failed for a reason that may pass, and nothing was changed: the call is made again a few times
+    /// (`limits.tool_retries`) before the model reads this.
+    #[error("{0}")]
+    Passing(String),
     /// The rows could not be read.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),

@@ -136,7 +136,8 @@ fn citation(source: &Source, page: Option<u32>, quote: &str) -> Citation {
     Citation { id: citation_id(&source.path, page, &quote), source: source.path.clone(), page, quote, verified: true }
 }
 
-fn citation_id(source: &str, page: Option<i32>, quote: &str) -> String {
+/// The same citation has the same id.
+pub(super) fn citation_id(source: &str, page: Option<i32>, quote: &str) -> String {
     let page = page.map_or_else(String::new, |page| page.to_string());
     let hash = Sha256::digest(format!("{source}\0{page}\0{quote}"));
     format!("cit_{}", hex(&hash[..4]))

@@ -8,7 +8,7 @@ use super::evidence::{file_name, unknown_document};
 use super::path;
 use super::registry::Tool;
 use super::toolbox::Bench;
-use crate::documents::{Extracted, kind_of, to_text_file};
+use crate::documents::{About, Kind, Page, kind_of, push_page};
 use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, Source, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn spec() -> ToolSpec {
     ToolSpec {
         name: "extract_document_text",
         phases: Phases::Tactical,
-        description: "Extract the text of a document under input/ (PDF, DOCX, HTML, Markdown, plain text) into a page-marked file under chunks/. Returns the file's path and a short description.".into(),
+        description: "Extract the text of a document under input/ (PDF, DOCX, ODT, EPUB, HTML, Markdown, plain text) into a page-marked file under chunks/. Returns the file's path and a short description.".into(),
         parameters: schema(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Outside,
@@ -85,17 +85,19 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let bytes = bench.desk.read(&path).await?.ok_or_else(|| path::not_found(&path, bench.desk))?;
     let read = |error: crate::documents::DocumentError| ToolError::refused(error.with_name(&path).to_string());
     let kind = kind_of(&path, &bytes).map_err(read)?;
-    let extracted = bench.parser.extract(kind, &bytes, pages.clone()).await.map_err(read)?;
+    let mut reading = Reading { kind, text: String::new(), pages: 0, words: 0 };
+    let taken = bench.parser.extract_each(kind, &bytes, pages.clone(), &mut |page| reading.take(&page)).await;
+    let about = taken.map_err(read)?;
     let text_path = text_path(bench.desk, &path, pages.as_ref());
-    let text = to_text_file(&extracted);
-    let content = describe(&path, &text_path, &text, &extracted);
+    let content = reading.describe(&path, &text_path, &about);
     let mut products = Vec::new();
+    if pages.is_none() {
+        products.push(Product::AddSource(source(path, bytes.len(), &reading, text_path.clone())));
+    }
+    let Reading { text, .. } = reading;
     // Extracting again gives the same; a new version of the same bytes would only make the workspace grow.
     if bench.desk.read(&text_path).await?.is_none_or(|known| known != text.as_bytes()) {
         products.push(Product::WriteFile(FileWrite::text(&text_path, text)));
-    }
-    if pages.is_none() {
-        products.push(Product::AddSource(source(path, bytes.len(), &extracted, text_path)));
     }
     Ok(Output { content, products })
 }
@@ -160,32 +162,47 @@ fn text_path(desk: &Desk<'_>, path: &str, pages: Option<&RangeInclusive<u32>>) -
     format!("chunks/{free}{suffix}.md")
 }
 
-fn source(path: String, size: usize, extracted: &Extracted, text_path: String) -> Source {
+fn source(path: String, size: usize, reading: &Reading, text_path: String) -> Source {
     Source {
         path,
         size: i64::try_from(size).unwrap_or(i64::MAX),
-        pages: extracted.paged.then(|| i32::try_from(extracted.pages.len()).unwrap_or(i32::MAX)),
+        pages: reading.kind.paged().then(|| i32::try_from(reading.pages).unwrap_or(i32::MAX)),
         text_path: Some(text_path),
     }
 }
 
-fn describe(path: &str, text_path: &str, text: &str, extracted: &Extracted) -> String {
-    let words: usize = extracted.pages.iter().map(|page| page.text.split_whitespace().count()).sum();
-    let mut out = vec![format!("extracted {path}"), format!("kind: {}", extracted.kind)];
-    if let Some(title) = &extracted.title {
-        out.push(format!("title: {title}"));
+/// The text file as it grows, page by page: no page is kept besides.
+struct Reading {
+    kind: Kind,
+    text: String,
+    pages: usize,
+    words: usize,
+}
+
+impl Reading {
+    fn take(&mut self, page: &Page) {
+        self.pages += 1;
+        self.words += page.text.split_whitespace().count();
+        push_page(&mut self.text, page, self.kind.paged());
     }
-    if extracted.paged {
-        out.push(format!("pages: {}", extracted.pages.len()));
+
+    fn describe(&self, path: &str, text_path: &str, about: &About) -> String {
+        let mut out = vec![format!("extracted {path}"), format!("kind: {}", self.kind)];
+        if let Some(title) = &about.title {
+            out.push(format!("title: {title}"));
+        }
+        if self.kind.paged() {
+            out.push(format!("pages: {}", self.pages));
+        }
+        out.push(format!("words: {}", self.words));
+        out.push(format!("lines: {}", self.text.lines().count()));
+        out.push(format!("text: {text_path}"));
+        out.extend(about.warnings.iter().map(|warning| format!("warning: {warning}")));
+        let headings: Vec<&str> = self.text.lines().filter(|line| line.starts_with('#')).take(MAX_HEADINGS).collect();
+        if !headings.is_empty() {
+            out.push("first headings:".to_string());
+            out.extend(headings.into_iter().map(str::to_string));
+        }
+        out.join("\n")
     }
-    out.push(format!("words: {words}"));
-    out.push(format!("lines: {}", text.lines().count()));
-    out.push(format!("text: {text_path}"));
-    out.extend(extracted.warnings.iter().map(|warning| format!("warning: {warning}")));
-    let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).take(MAX_HEADINGS).collect();
-    if !headings.is_empty() {
-        out.push("first headings:".to_string());
-        out.extend(headings.into_iter().map(str::to_string));
-    }
-    out.join("\n")
 }

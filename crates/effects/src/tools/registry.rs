@@ -4,8 +4,9 @@ use super::error::ToolResult;
 use super::toolbox::Bench;
 use super::workspace::BoxFuture;
 use super::{
-    add_requirement, chunk_document, cite, create_folder, delete_file, edit_file, extract_document_text, list_files,
-    read_file, search_files, write_file,
+    add_requirement, chunk_document, cite, create_folder, delete_file, edit_file, execute_cypher_query,
+    extract_document_text, fetch_page, get_graph_schema, integrate_requirement, list_files, next_requirement,
+    query_similar_requirements, read_file, reject_requirement, search_files, web_search, write_file,
 };
 use plumbline_engine::ToolSpec;
 use serde_json::Value;
@@ -25,7 +26,7 @@ pub(super) struct Tool {
 }
 
 /// All tools, in the fixed order of the request.
-pub(super) static TOOLS: [Tool; 12] = [
+pub(super) static TOOLS: [Tool; 20] = [
     read_file::TOOL,
     write_file::TOOL,
     edit_file::TOOL,
@@ -35,9 +36,17 @@ pub(super) static TOOLS: [Tool; 12] = [
     create_folder::TOOL,
     extract_document_text::TOOL,
     chunk_document::TOOL,
+    web_search::TOOL,
+    fetch_page::TOOL,
     cite::TOOL,
     add_requirement::TOOL,
     add_requirement::ALIAS,
+    query_similar_requirements::TOOL,
+    next_requirement::TOOL,
+    integrate_requirement::TOOL,
+    reject_requirement::TOOL,
+    get_graph_schema::TOOL,
+    execute_cypher_query::TOOL,
 ];
 
 /// The specifications of all tools carried out here. The engine has its own, which it carries out itself.

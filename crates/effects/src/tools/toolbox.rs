@@ -2,11 +2,14 @@
 
 use super::arguments;
 use super::desk::Desk;
-use super::error::{Output, ToolError};
+use super::error::{Output, ToolError, ToolResult};
+use super::hand_over::{Graph, HandOver};
 use super::quote_cache::QuoteCache;
 use super::registry::{TOOLS, Tool};
+use super::text_index::TextIndex;
 use super::workspace::{Workspace, WorkspaceError};
 use crate::documents::Parser;
+use crate::web::Web;
 use futures_util::FutureExt;
 use jsonschema::Validator;
 use plumbline_engine::{ToolCall, ToolReturn};
@@ -15,10 +18,15 @@ use std::any::Any;
 use std::collections::{BTreeMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
+use tracing::{Instrument, Span};
 use uuid::Uuid;
 
 /// Ordinary time limit of one call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(120);
+/// How often a call that failed for a passing reason is ordinarily made again.
+const RETRIES: u32 = 3;
+/// Wait before a call is made again for the first time; it doubles each time.
+const RETRY_WAIT: Duration = Duration::from_millis(250);
 /// Ordinary cap of one result, in tokens.
 const MAX_RESULT_TOKENS: u32 = 8_000;
 
@@ -31,14 +39,34 @@ pub struct ToolContext<'a> {
     pub max_result_tokens: u32,
     /// Time limit of one call.
     pub call_timeout: Duration,
+    /// How often a call that failed for a passing reason is made again.
+    pub retries: u32,
     /// Names of all tools bound in this phase, the engine's included: no message names another one (lesson 14).
     pub bound: &'a [&'a str],
+    /// Requirements to validate and to compare with; none where a job has nothing to do with them.
+    pub hand_over: Option<&'a dyn HandOver>,
+    /// The job's graph.
+    pub graph: Graph<'a>,
+    /// What the job may do on the web.
+    pub web: Web<'a>,
+    /// Ranked search over the job's texts; none where there is no index.
+    pub texts: Option<&'a dyn TextIndex>,
 }
 
 impl<'a> ToolContext<'a> {
     /// A context with the default limits.
     pub fn new(job_id: Uuid, bound: &'a [&'a str]) -> Self {
-        Self { job_id, max_result_tokens: MAX_RESULT_TOKENS, call_timeout: CALL_TIMEOUT, bound }
+        Self {
+            job_id,
+            max_result_tokens: MAX_RESULT_TOKENS,
+            call_timeout: CALL_TIMEOUT,
+            retries: RETRIES,
+            bound,
+            hand_over: None,
+            graph: Graph::Off,
+            web: Web::default(),
+            texts: None,
+        }
     }
 }
 
@@ -90,7 +118,8 @@ impl Toolbox {
         let mut returns = Vec::with_capacity(calls.len());
         let mut answered = HashSet::new();
         for call in calls {
-            let done = match self.call(call, &desk, ctx, &mut answered).await {
+            let span = tool_span(call);
+            let done = match self.call(call, &desk, ctx, &mut answered).instrument(span.clone()).await {
                 Ok(output) => {
                     if !output.products.is_empty() {
                         answered.clear();
@@ -98,7 +127,8 @@ impl Toolbox {
                     desk.apply(&output.products);
                     ToolReturn::ok(&call.id, clean(output.content), output.products)
                 }
-                Err(ToolError::Refused(reason)) => {
+                Err(ToolError::Refused(reason) | ToolError::Passing(reason)) => {
+                    span.record("error.type", "refused").record("otel.status_code", "ERROR");
                     tracing::debug!(tool.name = %call.name, tool.call_id = %call.id, %reason, "tool call refused");
                     ToolReturn::error(&call.id, clean(reason))
                 }
@@ -126,7 +156,7 @@ impl Toolbox {
         }
         let bench = Bench { desk, ctx, parser: &self.parser, quotes: &self.quotes };
         let limit = ctx.call_timeout * compiled.tool.patience;
-        let guarded = AssertUnwindSafe((compiled.tool.run)(&bench, arguments)).catch_unwind();
+        let guarded = AssertUnwindSafe(patiently(compiled.tool, &bench, arguments)).catch_unwind();
         match tokio::time::timeout(limit, guarded).await {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => {
@@ -144,12 +174,35 @@ impl Toolbox {
     }
 }
 
+/// Runs a tool, and again when it failed for a reason that may pass. The time limit holds for all tries together.
+async fn patiently(tool: &Tool, bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let mut wait = RETRY_WAIT;
+    for _ in 0..bench.ctx.retries {
+        match (tool.run)(bench, arguments.clone()).await {
+            Err(ToolError::Passing(reason)) => tracing::debug!(%reason, "tool call is made again"),
+            done => return done,
+        }
+        tokio::time::sleep(wait).await;
+        wait *= 2;
+    }
+    (tool.run)(bench, arguments).await
+}
+
 impl Compiled {
     fn of(tool: &'static Tool) -> Self {
         let schema = (tool.schema)();
         let validator = jsonschema::validator_for(&schema).expect("a tool's schema compiles: a test compiles them all");
         Self { tool, schema, validator }
     }
+}
+
+/// The span of a call, for traces only: its target keeps it out of logs.
+fn tool_span(call: &ToolCall) -> Span {
+    tracing::info_span!(
+        target: "plumbline::span", "tool", otel.name = format!("execute_tool {}", call.name),
+        operation = "execute_tool", tool.name = call.name, tool.call_id = call.id, tool.r#type = "function",
+        error.r#type = tracing::field::Empty, otel.status_code = tracing::field::Empty,
+    )
 }
 
 /// The refusal for a name that no tool has, with the bound names most like it.

@@ -63,6 +63,7 @@ impl Memory {
             }
             Product::AddCitation(citation) => self.citations.push(citation),
             Product::AddRequirement(requirement) => self.requirements.push(*requirement),
+            Product::JudgeRequirement(_) => unreachable!("these tools judge no requirement"),
         }
     }
 }

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 pub(super) struct Answered {
     pub(super) content: String,
     pub(super) progress: bool,
+    pub(super) failed: bool,
     pub(super) repetition: Repetition,
 }
 
@@ -24,23 +25,44 @@ impl Run {
     ) -> Answered {
         let arguments = match self.check_call(at, call, given.is_some(), consequence) {
             Ok(arguments) => arguments,
-            Err(why) => return self.noted(call, &Map::new(), format!("Error: {why}"), false),
+            Err(why) => return self.failed(call, &why),
         };
-        let (content, progress) = match given {
+        match given {
             Some(given) => {
                 let progress = self.take_products(given.products);
-                (given.content, progress)
+                Answered { failed: given.is_error, ..self.noted(call, &arguments, given.content, progress) }
             }
             None => self.run_own_tool(call, &arguments, consequence),
-        };
-        self.noted(call, &arguments, content, progress)
+        }
     }
 
-    fn run_own_tool(&mut self, call: &ToolCall, arguments: &Map<String, Value>, consequence: &mut Consequence) -> (String, bool) {
+    /// The answer to a closing call behind one that failed: what it would close is not done.
+    pub(super) fn not_after_a_failure(&mut self, call: &ToolCall) -> Answered {
+        let why = format!(
+            "not carried out: an earlier call of this answer failed. Put that right first, or say in the notes why it \
+             cannot be, and then call {}.",
+            call.name
+        );
+        self.failed(call, &why)
+    }
+
+    fn failed(&mut self, call: &ToolCall, why: &str) -> Answered {
+        Answered { failed: true, ..self.noted(call, &Map::new(), format!("Error: {why}"), false) }
+    }
+
+    fn run_own_tool(
+        &mut self,
+        call: &ToolCall,
+        arguments: &Map<String, Value>,
+        consequence: &mut Consequence,
+    ) -> Answered {
         let before = self.pending.len();
         match tools::run(self, &call.name, arguments, consequence) {
-            Ok(content) => (content, self.pending.len() > before),
-            Err(why) => (format!("Error: {why}"), false),
+            Ok(content) => {
+                let progress = self.pending.len() > before;
+                self.noted(call, arguments, content, progress)
+            }
+            Err(why) => Answered { failed: true, ..self.noted(call, arguments, format!("Error: {why}"), false) },
         }
     }
 
@@ -53,14 +75,20 @@ impl Run {
         consequence: &Consequence,
     ) -> Result<Map<String, Value>, String> {
         match consequence {
-            Consequence::Leave(_) => return Err("not carried out: an earlier call of this answer ended the job.".into()),
+            Consequence::Leave(_) => {
+                return Err("not carried out: an earlier call of this answer ended the job.".into());
+            }
             Consequence::NextPhase(_) if self.handler_is_engine(&call.name) => {
-                return Err("not carried out: an earlier call of this answer ended the phase; the next one begins now.".into());
+                return Err(
+                    "not carried out: an earlier call of this answer ended the phase; the next one begins now.".into(),
+                );
             }
             Consequence::NextPhase(_) | Consequence::None => {}
         }
         if at >= MAX_CALLS {
-            return Err(format!("not carried out: at most {MAX_CALLS} calls in one answer; make the others in the next."));
+            return Err(format!(
+                "not carried out: at most {MAX_CALLS} calls in one answer; make the others in the next."
+            ));
         }
         let tool = self.bound_tool(&call.name).ok_or_else(|| self.why_not_bound(&call.name))?;
         let arguments = self.arguments(call)?;
@@ -86,7 +114,8 @@ impl Run {
 
     /// A call's arguments as a JSON object.
     pub(crate) fn arguments(&self, call: &ToolCall) -> Result<Value, String> {
-        let value: Value = serde_json::from_str(&call.arguments).map_err(|error| format!("the arguments are not valid JSON ({error})."))?;
+        let value: Value = serde_json::from_str(&call.arguments)
+            .map_err(|error| format!("the arguments are not valid JSON ({error})."))?;
         match value.get(INVALID_JSON) {
             Some(_) if value.as_object().is_some_and(|map| map.len() == 1) => {
                 Err("the arguments are not a valid JSON object; send them again as one, with every quote and line break inside a string escaped.".into())
@@ -105,12 +134,15 @@ impl Run {
             PhaseKind::Strategic => PhaseKind::Tactical,
             PhaseKind::Tactical => PhaseKind::Strategic,
         };
-        if self.settings.bound(other).any(|tool| tool.name == name) {
+        if self.settings.deferred(kind).any(|tool| tool.name == name) {
+            return format!("{name} is available on demand: load it with search_tools first.");
+        }
+        if self.bound(other).any(|tool| tool.name == name) {
             return format!("{name} is only available in {} phases; this phase is {}.", other.as_str(), kind.as_str());
         }
-        let near = nearest(name, self.settings.bound(kind).map(|tool| tool.name));
+        let near = nearest(name, self.bound(kind).map(|tool| tool.name));
         if near.is_empty() {
-            let all: Vec<&str> = self.settings.bound(kind).map(|tool| tool.name).collect();
+            let all: Vec<&str> = self.bound(kind).map(|tool| tool.name).collect();
             return format!("there is no tool named {name}. Available now: {}.", all.join(", "));
         }
         format!("there is no tool named {name}. Did you mean {}?", near.join(" or "))
@@ -130,41 +162,18 @@ impl Run {
                 "\n\n(This is the same result for the same call, {count} times now. It will not change: go on with what is known.)"
             ));
         }
-        Answered { content, progress, repetition }
+        Answered { content, progress, failed: false, repetition }
     }
 
     /// A result that is too large for the conversation goes to a file before it enters it; the model gets head, tail
     /// and the path.
     fn evict(&mut self, call: &ToolCall, content: String) -> String {
-        let most = self.settings.limits.max_tool_result_tokens;
-        // A token is at least one byte, so short texts need no counting.
-        if content.len() <= most as usize || self.count(&content) <= most {
+        if self.fits(&content) {
             return content;
         }
         let path = format!("tool_results/{}.md", call.id);
-        // About four bytes a token: a quarter of the room for the head, an eighth for the tail.
-        let (head, tail) = (most as usize, most as usize / 2);
-        let shown = format!(
-            "{}\n\n[… {} bytes in all; the whole result is in {path}, read it in parts …]\n\n{}",
-            &content[..floor_char(&content, head)],
-            content.len(),
-            &content[ceil_char(&content, content.len() - tail)..]
-        );
+        let shown = self.excerpt(&content, &path);
         self.produce(Product::WriteFile(FileWrite::text(path, content)));
         shown
     }
-}
-
-fn floor_char(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-fn ceil_char(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }

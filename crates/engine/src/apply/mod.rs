@@ -3,14 +3,13 @@
 
 mod calls;
 mod feedback;
+mod files_placed;
 mod intake;
 mod model_failed;
 mod model_replied;
 mod tools_returned;
 
-use crate::{
-    Change, Illegal, Leave, Message, MessageKind, Outcome, Role, Run, Stage, ToolCall, ToolReturn, budget,
-};
+use crate::{Change, Illegal, Leave, Message, MessageKind, Outcome, Role, Run, Stage, ToolCall, ToolReturn, budget};
 use chrono::{DateTime, Utc};
 
 pub(crate) use model_replied::MAX_CALLS;
@@ -47,6 +46,7 @@ impl Run {
             Outcome::ToolsReturned(returns) => self.tools_returned(returns, now),
             Outcome::Woken => self.state.retry.not_before = None,
             Outcome::FeedbackReceived(feedback) => self.feedback_received(feedback, now),
+            Outcome::FilesPlaced(placed) => self.files_placed(placed, now),
         }
         self.keep_to_budgets(now);
         Ok(std::mem::take(&mut self.pending))
@@ -58,7 +58,8 @@ impl Run {
             && match (&self.state.stage, outcome) {
                 (_, Outcome::FeedbackReceived(_)) => true,
                 (_, Outcome::Woken) => waiting,
-                (Stage::Intake, Outcome::TakenIn(_) | Outcome::IntakeRefused { .. }) => true,
+                (Stage::Intake, Outcome::TakenIn(_) | Outcome::IntakeRefused { .. })
+                | (Stage::Model, Outcome::FilesPlaced(_)) => true,
                 (Stage::Model | Stage::Summary { .. }, Outcome::ModelReplied(_) | Outcome::ModelFailed(_)) => !waiting,
                 (Stage::Tools { message_seq }, Outcome::ToolsReturned(returns)) => self.answers(*message_seq, returns),
                 (
@@ -67,7 +68,8 @@ impl Run {
                     | Outcome::IntakeRefused { .. }
                     | Outcome::ModelReplied(_)
                     | Outcome::ModelFailed(_)
-                    | Outcome::ToolsReturned(_),
+                    | Outcome::ToolsReturned(_)
+                    | Outcome::FilesPlaced(_),
                 ) => false,
             };
         if legal { Ok(()) } else { Err(Illegal { stage: self.stage_name(), outcome: outcome_name(outcome) }) }
@@ -158,7 +160,7 @@ impl Run {
             && asks_next
             && let Some(reason) = budget::used_up(self).or_else(|| budget::deadline_passed(self, now))
         {
-            self.leave(Leave::Paused { reason });
+            self.leave(budget::pause(self, &reason));
         }
     }
 }
@@ -172,5 +174,6 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::ToolsReturned(_) => "tools returned",
         Outcome::Woken => "woken",
         Outcome::FeedbackReceived(_) => "feedback received",
+        Outcome::FilesPlaced(_) => "files placed",
     }
 }

@@ -1,9 +1,9 @@
 //! The model call failed: wait, park, pause, shrink, or fail. A provider's outage costs no job (lesson 39).
 
 use crate::{
-    Change, Failure, FailureClass, JobError, Leave, Run, Stage,
+    Change, Failure, FailureClass, JobError, Leave, Run, Stage, budget,
     compaction::{MAX_COMPACTIONS_IN_ROW, Shrunk},
-    retry::{self, Verdict},
+    retry::{self, Streak, Verdict},
 };
 use chrono::{DateTime, Utc};
 
@@ -11,6 +11,9 @@ impl Run {
     pub(super) fn model_failed(&mut self, failure: Failure, now: DateTime<Utc>) {
         self.note_request(failure.record.clone());
         self.note_failure(&failure, now);
+        if failure.class == FailureClass::Permanent && self.lower_the_cap() {
+            return;
+        }
         match failure.class {
             FailureClass::Transient
             | FailureClass::RateLimited
@@ -31,10 +34,21 @@ impl Run {
     }
 
     fn try_again(&mut self, failure: &Failure, now: DateTime<Utc>) {
-        let since = self.state.retry.since.unwrap_or(now);
-        match retry::decide(failure, self.state.retry.failures, since, now) {
-            Verdict::Wait(until) => self.state.retry.not_before = Some(until),
+        let streak = Streak {
+            failures: self.state.retry.failures,
+            since: self.state.retry.since.unwrap_or(now),
+            in_place: self.settings.model.max_retries,
+        };
+        self.follow(retry::decide(failure, streak, now), failure);
+    }
+
+    fn follow(&mut self, verdict: Verdict, failure: &Failure) {
+        // Nobody waits for longer than the job may last: at its deadline it is paused with that reason.
+        let in_time = |until: DateTime<Utc>| budget::deadline(self).map_or(until, |deadline| until.min(deadline));
+        match verdict {
+            Verdict::Wait(until) => self.state.retry.not_before = Some(in_time(until)),
             Verdict::Park(until) => {
+                let until = in_time(until);
                 self.leave(Leave::Parked { until, reason: format!("model unavailable: {}", failure.message) });
             }
             Verdict::GiveUp => self.fail(failure),
@@ -54,8 +68,9 @@ impl Run {
         if matches!(self.state.stage, Stage::Summary { .. }) {
             // The conversation does not even fit for summarizing: the mechanical rung of the ladder.
             self.cut_mechanically(now);
-        } else if self.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW || self.shrink(now) == Shrunk::Nothing {
-            self.fail(failure);
+        } else if self.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW || self.shrink(now) == Shrunk::Nothing
+        {
+            self.follow(retry::decide_too_long(failure, self.state.retry.failures, now), failure);
         }
     }
 

@@ -10,6 +10,9 @@ use serde_json::{Value, json};
 /// Most calls of one answer that are carried out (FAULTS F39); the others are answered with an error.
 pub(crate) const MAX_CALLS: usize = 64;
 
+/// More bytes than this no tokenizer puts into a token, on average over an answer.
+const MAX_BYTES_A_TOKEN: usize = 16;
+
 /// Key under which arguments that are no JSON object are kept, so that the stored call stays valid JSON.
 pub(crate) const INVALID_JSON: &str = "invalid_json";
 
@@ -19,9 +22,10 @@ impl Run {
         self.state.retry = Retry::default();
         self.state.guards.compactions_in_row = 0;
         let usage = reply.record.usage();
+        let reply = self.within_reason(reply);
         let seq = self.push_reply(&reply);
-        self.state.context.anchor =
-            (!reply.record.estimated).then_some(Anchor { tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens), seq });
+        self.state.context.anchor = (!reply.record.estimated)
+            .then_some(Anchor { tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens), seq });
         let calls = self.message(seq).map(|message| message.tool_calls.clone()).unwrap_or_default();
         match (reply.finish, calls.is_empty()) {
             (Finish::Truncated, _) => self.answer_truncated(&calls, now),
@@ -49,6 +53,21 @@ impl Run {
         })
     }
 
+    /// An answer far beyond its cap is not stored in full, and counts as cut (lesson 43).
+    fn within_reason(&self, mut reply: Reply) -> Reply {
+        let calls: usize = reply.tool_calls.iter().map(|call| call.arguments.len()).sum();
+        if reply.content.len() + calls <= self.output_cap() as usize * MAX_BYTES_A_TOKEN {
+            return reply;
+        }
+        reply.finish = Finish::Truncated;
+        reply.content = clip(&reply.content).to_string();
+        reply.tool_calls.truncate(MAX_CALLS);
+        for call in &mut reply.tool_calls {
+            call.arguments = clip(&call.arguments).to_string();
+        }
+        reply
+    }
+
     fn begin_calls(&mut self, message_seq: i64, now: DateTime<Utc>) {
         self.state.guards.silent_turns = 0;
         self.state.guards.truncated_turns = 0;
@@ -61,7 +80,7 @@ impl Run {
 
     /// A cut answer's calls are never run, whatever the finish reason was (FAULTS F38).
     fn answer_truncated(&mut self, calls: &[ToolCall], now: DateTime<Utc>) {
-        let cap = self.settings.model.max_output_tokens;
+        let cap = self.output_cap();
         let text = format!(
             "Your answer was cut off at the limit of {cap} tokens and nothing in it was carried out. Split the work: \
              write long files in several parts, each well below the limit, and make fewer calls in one answer."
@@ -81,9 +100,11 @@ impl Run {
         self.state.guards.silent_turns += 1;
         let turns = self.state.guards.silent_turns;
         let text = match (finish, self.current_todo()) {
-            (Finish::Refused, _) => "The last answer was withheld by the provider. Work on the current todo in another \
+            (Finish::Refused, _) => {
+                "The last answer was withheld by the provider. Work on the current todo in another \
                                      way, or note what cannot be done and close the todo."
-                .to_string(),
+                    .to_string()
+            }
             (Finish::Done | Finish::Truncated, Some(todo)) => format!(
                 "Nothing happens by text alone: work is done by calling tools. The current todo is {} ('{}'). Use a \
                  tool that moves it forward, and close it once it is done.",
@@ -95,14 +116,14 @@ impl Run {
         self.after_fruitless_turn(turns, "no_tool_calls", "the model answered without calling a tool", now);
     }
 
-    /// Nudged below the bound, re-planned at it, stopped at twice the bound (lesson 2).
+    /// Nudged below the bound, re-planned at it and at twice the bound, stopped at three times (lesson 2).
     fn after_fruitless_turn(&mut self, turns: u32, kind: &str, what: &str, now: DateTime<Utc>) {
         let bound = self.settings.limits.turns_without_tool_call.max(1);
-        if turns >= bound * 2 {
+        if turns >= bound.saturating_mul(3) {
             let message = format!("{what} {turns} times in a row");
             self.state.guards = crate::Guards::default();
             self.leave(Leave::Failed(JobError::new(kind, message).with("attempts", turns)));
-        } else if turns == bound {
+        } else if turns.is_multiple_of(bound) {
             self.replan(&format!("{what} {turns} times in a row"), now);
         } else {
             self.ready_for_model(now);

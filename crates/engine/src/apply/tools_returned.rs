@@ -1,7 +1,9 @@
 //! The calls of a turn are answered, in their order, whoever carried them out.
 
 use super::Consequence;
-use crate::{Leave, PhaseOutcome, Product, Run, Stage, ToolReturn, boundary::Next, guard::Repetition};
+use crate::{
+    Leave, PhaseKind, PhaseOutcome, Product, Run, Stage, ToolReturn, boundary::Next, guard::Repetition, tools,
+};
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 
@@ -15,10 +17,15 @@ impl Run {
             returns.into_iter().map(|given| (given.call_id.clone(), given)).collect();
         let mut consequence = Consequence::None;
         let mut progress = false;
+        let mut failed = false;
         let mut stuck = None;
         for (at, call) in calls.iter().enumerate() {
             let given = returns.remove(&call.id);
-            let answered = self.answer_call(at, call, given, &mut consequence);
+            let answered = match failed && tools::is_gate(&call.name) && matches!(consequence, Consequence::None) {
+                true => self.not_after_a_failure(call),
+                false => self.answer_call(at, call, given, &mut consequence),
+            };
+            failed |= answered.failed && !tools::is_gate(&call.name);
             progress |= answered.progress;
             if let Repetition::Replan(count) = answered.repetition {
                 stuck.get_or_insert(format!("the call of {} gave the same result {count} times", call.name));
@@ -26,6 +33,9 @@ impl Run {
             self.answer(call, answered.content);
         }
         self.interrupted = false;
+        if !self.loading.is_empty() {
+            self.bind_loaded_tools();
+        }
         self.after_calls(consequence, progress, stuck, now);
     }
 
@@ -56,13 +66,20 @@ impl Run {
 
     fn turn_the_page(&mut self, next: Next, now: DateTime<Utc>) {
         let outcome = if next.issue.is_some() { PhaseOutcome::Rewound } else { PhaseOutcome::Completed };
+        let guards = &mut self.state.guards;
+        match (outcome, self.state.phase.kind) {
+            (PhaseOutcome::Completed, PhaseKind::Tactical) => guards.rewinds = 0,
+            (PhaseOutcome::Completed, PhaseKind::Strategic) => {}
+            (PhaseOutcome::Rewound | PhaseOutcome::Forced, _) => guards.rewinds += 1,
+        }
         let note = self.close_phase(outcome, next.issue.as_deref());
         self.open_phase(next, Some(note), now);
     }
 
     fn idle_too_long(&self) -> Option<String> {
         let (turns, bound) = (self.state.guards.idle_turns, self.settings.limits.turns_without_progress);
-        (turns >= bound).then(|| format!("{turns} turns went by without a closed todo, a changed file or a requirement"))
+        (turns >= bound)
+            .then(|| format!("{turns} turns went by without a closed todo, a changed file or a requirement"))
     }
 
     /// Takes in what a tool produced.

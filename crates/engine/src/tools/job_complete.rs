@@ -139,6 +139,11 @@ impl Claim {
 }
 
 fn existing(run: &Run) -> String {
-    let files: Vec<&str> = run.files.keys().filter(|path| path.starts_with("output/")).map(String::as_str).take(10).collect();
-    if files.is_empty() { " There is nothing in output/.".into() } else { format!(" In output/: {}.", files.join(", ")) }
+    let files: Vec<&str> =
+        run.files.keys().filter(|path| path.starts_with("output/")).map(String::as_str).take(10).collect();
+    if files.is_empty() {
+        " There is nothing in output/.".into()
+    } else {
+        format!(" In output/: {}.", files.join(", "))
+    }
 }

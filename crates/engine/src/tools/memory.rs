@@ -28,7 +28,8 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             phases: Phases::Both,
             description: "Write workspace_summary.md from the job's records: phases, files, requirements.".into(),
             parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}),
-            documentation: "Generates `workspace_summary.md` from what is recorded, and returns its text.\n\nExample: `{}`".into(),
+            documentation:
+                "Generates `workspace_summary.md` from what is recorded, and returns its text.\n\nExample: `{}`".into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
         },
@@ -77,7 +78,10 @@ fn with_line(text: &str, heading: &str, line: &str) -> String {
     let Some(start) = lines.iter().position(|l| l.trim_end() == heading) else {
         return format!("{}\n\n{heading}\n\n{bullet}\n", text.trim_end()).trim_start().to_string();
     };
-    let end = lines[start + 1..].iter().position(|l| l.starts_with("## ") || l.starts_with("# ")).map_or(lines.len(), |at| start + 1 + at);
+    let end = lines[start + 1..]
+        .iter()
+        .position(|l| l.starts_with("## ") || l.starts_with("# "))
+        .map_or(lines.len(), |at| start + 1 + at);
     let last = lines[start + 1..end].iter().rposition(|l| !l.trim().is_empty()).map_or(start + 1, |at| start + 2 + at);
     lines.insert(last, &bullet);
     lines.join("\n") + "\n"

@@ -6,6 +6,7 @@ mod job_complete;
 mod memory;
 mod plan;
 mod rewind;
+mod search_tools;
 mod todo_complete;
 mod todo_write;
 
@@ -24,6 +25,7 @@ pub fn specs() -> Vec<ToolSpec> {
         plan::specs(),
         memory::specs(),
         job_complete::specs(),
+        search_tools::specs(),
     ]
     .into_iter()
     .flatten()
@@ -42,14 +44,15 @@ pub(crate) fn run(run: &mut Run, name: &str, arguments: &Map<String, Value>, con
         "get_progress" => Ok(todo_complete::progress(run)),
         "todo_write" => todo_write::write(run, arguments),
         "add_task" => todo_write::add(run, arguments),
-        "todo_rewind" => rewind::rewind(arguments, consequence),
-        "archive_and_reset" => Ok(rewind::reset(run, consequence)),
+        "todo_rewind" => rewind::rewind(run, arguments, consequence),
+        "archive_and_reset" => rewind::reset(run, consequence),
         "write_plan" => plan::write(run, arguments),
         "read_plan" => Ok(plan::read(run)),
         "generate_workspace_summary" => Ok(memory::generate_summary(run)),
         "add_note" => memory::add(run, arguments, memory::Section::Notes),
         "add_accomplishment" => memory::add(run, arguments, memory::Section::Accomplishments),
         "job_complete" => job_complete::complete(run, arguments, consequence),
+        "search_tools" => search_tools::search(run, arguments),
         other => Err(format!("{other} cannot be carried out by this worker; it was configured, but is not built in.")),
     }
 }

@@ -36,14 +36,16 @@ pub(super) fn specs() -> Vec<ToolSpec> {
     ]
 }
 
-pub(super) fn rewind(arguments: &Map<String, Value>, consequence: &mut Consequence) -> Answer {
+pub(super) fn rewind(run: &Run, arguments: &Map<String, Value>, consequence: &mut Consequence) -> Answer {
+    run.too_many_rewinds()?;
     let issue = arguments::text(arguments, "issue", "The document has no sections; the todos must go by pages")?;
     *consequence = Consequence::NextPhase(Next { issue: Some(issue), ..Next::strategic(Opening::Rewound) });
     Ok("The list is archived with this issue; a strategic phase reconsiders it now.".into())
 }
 
-pub(super) fn reset(run: &Run, consequence: &mut Consequence) -> String {
+pub(super) fn reset(run: &Run, consequence: &mut Consequence) -> Answer {
+    run.too_many_rewinds()?;
     let issue = "the model archived the list and started the phase anew".to_string();
     *consequence = Consequence::NextPhase(Next { issue: Some(issue), ..Next::strategic(run.state.phase.opening) });
-    "The list is archived; this phase starts anew now.".into()
+    Ok("The list is archived; this phase starts anew now.".into())
 }

@@ -7,8 +7,12 @@ use crate::{
 };
 use serde_json::{Map, Value, json};
 
+/// How `progress.md` begins: with real text, so that whether it is a placeholder never depends on later, short lines.
+const PROGRESS_HEAD: &str = "# Progress\n\nEvery closed todo, in the order of closing.\n";
+
 pub(super) fn specs() -> Vec<ToolSpec> {
-    let notes = json!({"type": "string", "description": "What was done and where the result is, in one or two sentences."});
+    let notes =
+        json!({"type": "string", "description": "What was done and where the result is, in one or two sentences."});
     vec![
         ToolSpec {
             name: "todo_complete",
@@ -117,17 +121,17 @@ fn note_progress(run: &mut Run, content: &str, notes: Option<&str>) {
     } else {
         String::new()
     };
+    let begin = if run.files.contains_key("progress.md") { "" } else { PROGRESS_HEAD };
     let notes = notes.map(|notes| format!(" — {}", notes.replace('\n', " "))).unwrap_or_default();
-    let text = format!("{heading}- {}{notes}\n", content.replace('\n', " "));
+    let text = format!("{begin}{heading}- {}{notes}\n", content.replace('\n', " "));
     run.produce(Product::AppendFile { path: "progress.md".into(), text });
 }
 
 pub(super) fn progress(run: &Run) -> String {
     let progress = run.progress();
-    let current = run.current_todo().map_or_else(
-        || "no todo is open".to_string(),
-        |todo| format!("current: {}. {}", todo.position, todo.content),
-    );
+    let current = run
+        .current_todo()
+        .map_or_else(|| "no todo is open".to_string(), |todo| format!("current: {}. {}", todo.position, todo.content));
     format!(
         "Phase {} ({}): {}\n{} of {} todos complete, {current}\n{} model requests so far, {} requirements recorded",
         progress.phase_number,

@@ -110,7 +110,10 @@ fn next_planned_name(run: &Run) -> String {
 
 fn read_todos(value: Option<&Value>) -> Result<Vec<PlannedTodo>, String> {
     let Some(Value::Array(items)) = value else {
-        return Err("argument 'todos' is missing: expected a list such as [{\"id\": 1, \"content\": \"Process section 1-3\"}].".into());
+        return Err(
+            "argument 'todos' is missing: expected a list such as [{\"id\": 1, \"content\": \"Process section 1-3\"}]."
+                .into(),
+        );
     };
     items.iter().enumerate().map(|(at, item)| read_todo(at, item)).collect()
 }
@@ -122,9 +125,12 @@ fn read_todo(at: usize, item: &Value) -> Result<PlannedTodo, String> {
         Value::Object(map) => {
             let id = match map.get("id") {
                 None | Some(Value::Null) => place as i64,
-                Some(id) => arguments::number(id).ok_or_else(|| format!("todo {place}: its id must be a whole number."))?,
+                Some(id) => {
+                    arguments::number(id).ok_or_else(|| format!("todo {place}: its id must be a whole number."))?
+                }
             };
-            let content = arguments::text(map, "content", "Process section 1-3").map_err(|why| format!("todo {place}: {why}"))?;
+            let content =
+                arguments::text(map, "content", "Process section 1-3").map_err(|why| format!("todo {place}: {why}"))?;
             Ok(PlannedTodo { id, content })
         }
         other => Err(format!("todo {place} must be an object with id and content, not {}.", arguments::kind(other))),
@@ -149,7 +155,12 @@ fn check(run: &Run, plan: &TodoPlan) -> Result<(), String> {
     for (at, todo) in plan.todos.iter().enumerate() {
         check_content(&todo.content, at + 1)?;
         if let Some(first) = plan.todos[..at].iter().position(|other| other.id == todo.id) {
-            return Err(format!("todos.yaml not written: todos {} and {} have the same id {}.", first + 1, at + 1, todo.id));
+            return Err(format!(
+                "todos.yaml not written: todos {} and {} have the same id {}.",
+                first + 1,
+                at + 1,
+                todo.id
+            ));
         }
     }
     Ok(())
@@ -161,7 +172,9 @@ fn check_content(content: &str, place: usize) -> Result<(), String> {
     }
     let length = content.chars().count();
     if length > MAX_CONTENT {
-        return Err(format!("todo {place} is {length} characters long, at most {MAX_CONTENT} are allowed; put details into a file and name it."));
+        return Err(format!(
+            "todo {place} is {length} characters long, at most {MAX_CONTENT} are allowed; put details into a file and name it."
+        ));
     }
     Ok(())
 }

@@ -5,15 +5,24 @@
 
 use crate::kit::{Dialogue, call, change, effect, failure, intake, reply, says, settings};
 use plumbline_engine::{
-    Autonomy, Change, Effect, FailureClass, Feedback, Finish, Outcome, Reply, Settings, Stage, ToolReturn,
+    Autonomy, Change, Effect, FailureClass, Feedback, FileWrite, Finish, Intake, Outcome, Reply, Settings, Source,
+    Stage, ToolReturn,
 };
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const STAGES: [&str; 5] = ["intake", "model", "tools", "summary", "review"];
-const OUTCOMES: [&str; 7] =
-    ["taken in", "intake refused", "model replied", "model failed", "tools returned", "woken", "feedback received"];
+const OUTCOMES: [&str; 8] = [
+    "taken in",
+    "intake refused",
+    "model replied",
+    "model failed",
+    "tools returned",
+    "woken",
+    "feedback received",
+    "files placed",
+];
 
 fn name_of_stage(stage: &Stage) -> &'static str {
     match stage {
@@ -34,6 +43,7 @@ fn name_of_outcome(outcome: &Outcome) -> &'static str {
         Outcome::ToolsReturned(_) => "tools returned",
         Outcome::Woken => "woken",
         Outcome::FeedbackReceived(_) => "feedback received",
+        Outcome::FilesPlaced(_) => "files placed",
     }
 }
 
@@ -115,6 +125,12 @@ fn feedback(dialogue: &Dialogue) -> Vec<Feedback> {
     vec![Feedback { id: 1, text: "Mind annex B.".into(), created_at: dialogue.now }]
 }
 
+fn placed() -> Intake {
+    let file = FileWrite::text("input/annex.md", "Annex");
+    let source = Source { path: file.path.clone(), size: 5, pages: None, text_path: None };
+    Intake { files: vec![file], sources: vec![source] }
+}
+
 /// Every outcome, in the forms that lead to different ends.
 fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
     let engine_call = call("get_progress", &json!({}));
@@ -136,6 +152,7 @@ fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
         ("of another call".into(), Outcome::ToolsReturned(vec![ToolReturn::ok("call_99_1", "?", Vec::new())])),
         ("time".into(), Outcome::Woken),
         ("one row".into(), Outcome::FeedbackReceived(feedback(dialogue))),
+        ("one file".into(), Outcome::FilesPlaced(placed())),
     ]);
     columns
 }

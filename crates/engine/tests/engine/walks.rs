@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 use invariants::Watch;
 use plumbline_engine::{
     Autonomy, Effect, FailureClass, Feedback, Finish, HistoryAtBoundary, Leave, Outcome, PhaseKind, Purpose, Reply,
-    Settings, Stage, ToolCall,
+    Settings, Stage, TodoListPosition, ToolCall,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -21,12 +21,12 @@ proptest! {
         cases: 200,
         rng_seed: RngSeed::Fixed(20_260_101),
         failure_persistence: None,
-        max_shrink_iters: 200,
+        max_shrink_iters: 100,
         ..ProptestConfig::default()
     })]
 
     #[test]
-    fn a_job_keeps_its_invariants_whatever_happens(choices in proptest::collection::vec(any::<u16>(), 100..400)) {
+    fn a_job_keeps_its_invariants_whatever_happens(choices in proptest::collection::vec(any::<u16>(), 100..300)) {
         let mut walk = Walk::new(Choices::new(choices));
         while !walk.choices.are_over() && walk.step() {}
     }
@@ -184,6 +184,8 @@ impl Walk {
 fn narrow(choices: &mut Choices) -> Settings {
     Dialogue::with(|settings| {
         settings.phases.history_at_boundary = [HistoryAtBoundary::Reset, HistoryAtBoundary::Compact][choices.below(2)];
+        settings.phases.archive_on_transition = choices.below(4) > 0;
+        settings.model.todo_list_position = [TodoListPosition::Last, TodoListPosition::AfterSystem][choices.below(2)];
         settings.autonomy = [Autonomy::Full, Autonomy::Review][choices.below(2)];
         settings.limits.context_threshold_tokens = [2200, 3000, 5000, 100_000][choices.below(4)];
         settings.limits.max_tool_result_tokens = [60, 800][choices.below(2)];

@@ -23,7 +23,7 @@ mod server;
 mod turn;
 
 pub use dice::Rate;
-pub use kinds::{FATAL, KINDS, find};
+pub use kinds::{FATAL, find, kinds};
 pub use reaction::{Delivery, Reaction};
 pub use server::Misbehaving;
 pub use turn::Turn;

@@ -51,7 +51,8 @@ impl Reaction {
 
     /// A status with an HTML page, as proxies and edges send them.
     pub(super) fn page(status: u16, title: &str) -> Self {
-        let page = format!("<html>\n<head><title>{title}</title></head>\n<body><h1>{title}</h1><hr>nginx</body>\n</html>\n");
+        let page =
+            format!("<html>\n<head><title>{title}</title></head>\n<body><h1>{title}</h1><hr>nginx</body>\n</html>\n");
         Self::bytes(status, "text/html", page.into_bytes())
     }
 

@@ -7,10 +7,17 @@ use crate::plan::Plan;
 use crate::schedule::{self, LATE};
 use crate::situation::Situation;
 use crate::strategic::planning;
+use crate::tactical::consolidation;
+use crate::validator;
 
 const OUTPUT: &str = "output";
 const REPORT: &str = "output/summary_report.md";
 const REQUIREMENTS: &str = "output/requirements.md";
+
+const METHOD: &str = "Every chunk of every readable document was searched for sentences with a normative word (must, \
+     shall, should, may not, required, is to be; muss, müssen, soll, darf nicht, ist zu, hat zu). Each was recorded with \
+     its page and its wording as the quote. Type, priority, flags and tags follow from key words. Nothing was understood, \
+     weighed or merged: sentences without such a word are missing, and some that have one bind nobody.";
 
 /// Enough lines of the deliverable to see its count.
 const HEAD_LINES: usize = 8;
@@ -48,30 +55,50 @@ pub(super) fn report(situation: &Situation<'_>) -> Turn {
     }
 }
 
-/// Hands the job over when the plan is fulfilled, at the end of a final phase or of any other strategic one. A report
-/// that is missing is written first, in a turn of its own: the hand-over names it, so it has to exist by then.
+/// Hands the job over when the plan is fulfilled, at the end of a final phase or of any other strategic one. A report or
+/// a table that is missing is written first, in a turn of its own: the hand-over names it, so it has to exist by then.
 pub(super) fn finish(situation: &Situation<'_>) -> Turn {
-    let mut files = match outputs(situation) {
-        Err(call) => return turn("Looking at the deliverables.", vec![call]),
-        Ok(files) => files,
-    };
-    if !files.is_empty() && files.iter().all(|file| file != REPORT) {
-        let written = situation.work().iter().any(|done| done.name == "write_file" && done.arg("path") == REPORT);
-        if !written {
-            return match report_text(situation, &files) {
-                Err(call) => turn("Looking at the deliverables.", vec![call]),
-                Ok(text) => turn("Writing the summary report.", vec![write_file(REPORT, &text)]),
-            };
-        }
-        files.push(REPORT.to_owned());
+    match missing(situation) {
+        Err(call) => turn("Looking at the deliverables.", vec![call]),
+        Ok((_, Some(calls))) => turn("Writing what is missing.", calls),
+        Ok((files, None)) => turn("The plan is fulfilled: completing the job.", vec![hand_over(situation, files)]),
     }
-    turn("The plan is fulfilled: completing the job.", vec![hand_over(situation, files)])
 }
 
-/// The files in output/ that hold anything, or the call that lists them.
+/// The deliverables, and the calls that write the one that is missing. Nothing is made up where nothing was done.
+fn missing(situation: &Situation<'_>) -> Result<(Vec<String>, Option<Vec<Call>>), Call> {
+    let files = outputs(situation)?;
+    let lacks = |path: &str| files.iter().all(|file| file != path);
+    if lacks(REQUIREMENTS) && !situation.files("candidates")?.is_empty() {
+        let (_, calls) = consolidation::requirements_file(situation)?;
+        return Ok((files, Some(calls)));
+    }
+    if !files.is_empty() && lacks(REPORT) {
+        let text = report_text(situation, &files)?;
+        return Ok((files, Some(vec![write_file(REPORT, &text)])));
+    }
+    Ok((files, None))
+}
+
+/// The files in output/ that this model writes and that hold anything, or the call that lists them.
 fn outputs(situation: &Situation<'_>) -> Result<Vec<String>, Call> {
     let files = situation.files(OUTPUT)?;
-    Ok(files.into_iter().filter(|(_, size)| *size > 0).map(|(path, _)| path).collect())
+    Ok(files.into_iter().filter(|(path, size)| *size > 0 && is_own(path)).map(|(path, _)| path).collect())
+}
+
+/// Whether a path is one of this model's deliverables; whatever else came into the folder is nobody's promise.
+fn is_own(path: &str) -> bool {
+    let name = path.strip_prefix("output/").unwrap_or_default();
+    matches!(
+        name,
+        "requirements.md"
+            | "coverage.md"
+            | "summary_report.md"
+            | "answer.md"
+            | "validation_report.md"
+            | "insert.cypher"
+    ) || name.starts_with("requirements_part_")
+        || name.starts_with("feedback_")
 }
 
 /// What could not be delivered: the requirements of every document that could not be read or came too late.
@@ -91,8 +118,11 @@ fn hand_over(situation: &Situation<'_>, files: Vec<String>) -> Call {
         .filter(|done| done.name == "job_complete" && done.failed())
         .map(|done| done.result)
         .collect();
+    let named = |refusal: &str, file: &str| {
+        refusal.contains(&format!("{file} does not exist")) || refusal.contains(&format!("{file} has no"))
+    };
     let (bad, good): (Vec<String>, Vec<String>) =
-        files.into_iter().partition(|file| refusals.iter().any(|refusal| refusal.contains(file.as_str())));
+        files.into_iter().partition(|file| refusals.iter().any(|refusal| named(refusal, file)));
     undelivered.extend(bad.into_iter().map(|file| format!("{file}: refused as incomplete")));
     if good.is_empty() && undelivered.is_empty() {
         undelivered.push("nothing was written to output/".to_owned());
@@ -113,6 +143,8 @@ fn report_text(situation: &Situation<'_>, files: &[String]) -> Result<String, Ca
         let head = situation.result_of(&call).ok_or(call)?.result;
         let count = head.lines().find(|line| line.ends_with(" requirements."));
         let _ = writeln!(text, "{}\n", count.unwrap_or("The number of requirements is not known.").trim());
+    } else if validator::is_job(situation) {
+        let _ = writeln!(text, "What became of each requirement stands in {}.\n", validator::REPORT);
     } else {
         text.push_str("The statements of the prompt are listed; no requirement was recorded.\n\n");
     }
@@ -124,11 +156,7 @@ fn report_text(situation: &Situation<'_>, files: &[String]) -> Result<String, Ca
     if !undelivered.is_empty() {
         let _ = writeln!(text, "\n## Not delivered\n\n- {}", undelivered.join("\n- "));
     }
-    text.push_str(
-        "\n## Method\n\nEvery chunk of every readable document was searched for sentences with a normative word (must, \
-         shall, should, may not, required, is to be; muss, müssen, soll, darf nicht, ist zu, hat zu). Each was recorded \
-         with its page and its wording as the quote. Type, priority, flags and tags follow from key words. Nothing was \
-         understood, weighed or merged: sentences without such a word are missing, and some that have one bind nobody.\n",
-    );
+    let method = if validator::is_job(situation) { validator::METHOD } else { METHOD };
+    let _ = write!(text, "\n## Method\n\n{method}\n");
     Ok(text)
 }

@@ -8,6 +8,7 @@ use crate::plan::{Phase, Plan, Step};
 use crate::schedule;
 use crate::situation::{Situation, one_line};
 use crate::strategic::closing;
+use crate::validator;
 
 /// The fewest todos that the engine takes.
 const MIN_TODOS: usize = 5;
@@ -47,6 +48,7 @@ pub(super) fn write_goal(situation: &Situation<'_>) -> Turn {
 
 fn head(situation: &Situation<'_>) -> String {
     let approach = match situation.documents().is_empty() {
+        true if validator::is_job(situation) => validator::APPROACH,
         true => {
             "There is no document, so the prompt itself is the work: its statements are listed in output/answer.md. No \
              requirement is recorded, because there is no source to quote."
@@ -65,9 +67,14 @@ fn head(situation: &Situation<'_>) -> String {
     )
 }
 
+/// The phases that the job needs, as far as they can be known before it begins.
+fn phases(situation: &Situation<'_>) -> Vec<Phase> {
+    if validator::is_job(situation) { vec![validator::phase()] } else { schedule::first(&situation.documents()) }
+}
+
 /// Initial todo 3: the phases, by the length of the documents.
 pub(super) fn divide(situation: &Situation<'_>) -> Turn {
-    let plan = Plan { head: head(situation), phases: schedule::first(&situation.documents()) };
+    let plan = Plan { head: head(situation), phases: phases(situation) };
     let notes = format!("{} phases", plan.phases.len());
     turn("Dividing the plan into phases.", vec![write_plan(&plan.render()), todo_complete(&notes)])
 }
@@ -76,24 +83,28 @@ pub(super) fn divide(situation: &Situation<'_>) -> Turn {
 fn plan(situation: &Situation<'_>) -> Result<Plan, Call> {
     let plan = Plan::current(situation)?;
     if plan.phases.is_empty() {
-        return Ok(Plan { head: head(situation), phases: schedule::first(&situation.documents()) });
+        return Ok(Plan { head: head(situation), phases: phases(situation) });
     }
     Ok(plan)
 }
 
-/// The plan with the phase before ticked, and that phase's name if it was not ticked yet; or the call to be made first.
-/// After the preparation the manifest tells which phases follow.
+/// The plan with the finished steps of the phase before ticked, and that phase's name if something was left to tick; or
+/// the call to be made first. A step that was closed without a word on how stays open, so that its phase is taken up
+/// again. After the preparation the manifest tells which phases follow.
 pub(super) fn marked(situation: &Situation<'_>) -> Result<(Plan, Option<String>), Call> {
     let mut plan = plan(situation)?;
     let archive = Archive::read(situation);
     let named = archive.as_ref().and_then(|archive| plan.phases.iter().position(|phase| phase.name == archive.phase));
     // Without a note, or with a name that the plan does not have, it was the first phase that is not ticked.
     let at = named.or_else(|| plan.phases.iter().position(|phase| !phase.done()));
-    let ended = archive.is_none_or(|archive| archive.completed);
+    let ended = archive.as_ref().is_none_or(|archive| archive.completed);
     let Some(phase) = at.and_then(|at| plan.phases.get_mut(at)).filter(|phase| ended && !phase.done()) else {
         return Ok((plan, None));
     };
-    phase.finish();
+    match &archive {
+        Some(archive) => phase.tick(&archive.done),
+        None => phase.finish(),
+    }
     let name = phase.name.clone();
     let prepared = plan.phases.iter().filter(|phase| phase.name.starts_with(schedule::PREPARATION)).all(Phase::done);
     if name.starts_with(schedule::PREPARATION) && prepared {
@@ -109,7 +120,7 @@ pub(super) fn mark(situation: &Situation<'_>) -> Turn {
         Ok((_, None)) => turn("The plan needs no change.", vec![todo_complete("no phase was left to tick")]),
         Ok((plan, Some(name))) => turn(
             format!("Ticking the phase '{name}'."),
-            vec![write_plan(&plan.render()), todo_complete(&format!("'{name}' is finished"))],
+            vec![write_plan(&plan.render()), todo_complete(&format!("what is finished of '{name}' is ticked"))],
         ),
     }
 }
@@ -141,17 +152,24 @@ pub(super) fn adapt(situation: &Situation<'_>) -> Turn {
 
 /// The last todo of most strategic phases: the todos of the next phase, or the end of the job.
 pub(super) fn set_todos(situation: &Situation<'_>) -> Turn {
-    let plan = match plan(situation) {
-        Err(call) => return turn("Reading the plan.", vec![call]),
-        Ok(plan) => plan,
+    // The tick may be missing where an earlier todo of this phase was closed too early.
+    // Before the first phase there is nothing to tick, and no note either.
+    let marked = match Archive::read(situation) {
+        Some(_) => marked(situation),
+        None => plan(situation).map(|plan| (plan, None)),
     };
+    let (plan, ticked) = match marked {
+        Err(call) => return turn("Reading the plan.", vec![call]),
+        Ok(marked) => marked,
+    };
+    let tick = ticked.map(|_| write_plan(&plan.render()));
     let Some(phase) = plan.next() else { return closing::finish(situation) };
     let todos = todos(phase);
     let description = format!("{} todos of the plan's phase '{}'", todos.len(), phase.name);
     let notes = format!("'{}' is next", phase.name);
     turn(
         format!("Next phase: {}.", phase.name),
-        vec![todo_write(&phase.name, &description, &todos), todo_complete(&notes)],
+        tick.into_iter().chain([todo_write(&phase.name, &description, &todos), todo_complete(&notes)]).collect(),
     )
 }
 

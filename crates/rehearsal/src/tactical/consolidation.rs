@@ -24,15 +24,20 @@ pub(super) fn check_parts(situation: &Situation<'_>) -> Turn {
 
 /// A short job's requirements stand in one table; a longer job's in the parts, and this file leads to them.
 pub(super) fn write_requirements(situation: &Situation<'_>) -> Turn {
-    match requirements(situation) {
+    match requirements_file(situation) {
         Err(call) => turn("Reading the findings.", vec![call]),
-        Ok((count, body)) => {
-            let text = format!("# Requirements\n\n{count} requirements.\n\n{}\n\n{body}", crate::DISCLAIMER);
+        Ok((count, calls)) => {
             let close = todo_complete(&format!("{REQUIREMENTS}: {count} requirements"));
-            let calls = write_in_pieces(REQUIREMENTS, &text).into_iter().chain([close]).collect();
-            turn(format!("Writing {REQUIREMENTS}."), calls)
+            turn(format!("Writing {REQUIREMENTS}."), calls.into_iter().chain([close]).collect())
         }
     }
+}
+
+/// The calls that write the table of all requirements, and their number; or the call to be made first.
+pub(crate) fn requirements_file(situation: &Situation<'_>) -> Result<(usize, Vec<Call>), Call> {
+    let (count, body) = requirements(situation)?;
+    let text = format!("# Requirements\n\n{count} requirements.\n\n{}\n\n{body}", crate::DISCLAIMER);
+    Ok((count, write_in_pieces(REQUIREMENTS, &text)))
 }
 
 fn requirements(situation: &Situation<'_>) -> Result<(usize, String), Call> {

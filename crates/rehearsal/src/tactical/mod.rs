@@ -9,7 +9,7 @@
 //! | `answer` | jobs without documents, and feedback |
 
 mod answer;
-mod consolidation;
+pub(crate) mod consolidation;
 mod extraction;
 mod parts;
 mod preparation;
@@ -19,6 +19,7 @@ use crate::pages::body;
 use crate::situation::Situation;
 use crate::strategic::unknown;
 use crate::task::Task;
+use crate::validator;
 
 /// Decides one tactical turn.
 pub(crate) fn turn_for(situation: &Situation<'_>) -> Turn {
@@ -50,6 +51,9 @@ pub(crate) fn turn_for(situation: &Situation<'_>) -> Turn {
         Task::WriteFeedback(number) => answer::write_feedback(situation, number),
         Task::ReadBack(path) => read_back(situation, &path),
         Task::NoteDelivered => remember("The deliverables are in output/."),
+        Task::GraphSchema => validator::look_at_graph(situation),
+        Task::Validate => validator::validate(situation),
+        Task::WriteValidationReport => validator::write_report(situation),
         Task::Other(text) => unknown(&text),
     }
 }

@@ -9,6 +9,9 @@ use crate::manifest::{self, Entry};
 use crate::opening::UNREADABLE;
 use crate::situation::{Situation, one_line};
 
+/// Size of a chunk, in tokens, where none is named.
+const USUAL_TOKENS: u32 = 1200;
+
 /// Extracts a document; one that fails is noted, and the others go on.
 pub(super) fn extract(situation: &Situation<'_>, document: &str) -> Turn {
     once(situation, extract_document_text(document), document, "extracted")
@@ -16,7 +19,15 @@ pub(super) fn extract(situation: &Situation<'_>, document: &str) -> Turn {
 
 /// Chunks a document, unless an earlier todo found that it cannot be read.
 pub(super) fn chunk(situation: &Situation<'_>, document: &str) -> Turn {
-    let call = chunk_document(document);
+    let mut call = chunk_document(document);
+    // The todo before was closed too early: the text is extracted now, and the call made in other words.
+    if situation.work().iter().any(|done| done.is(&call) && done.was_ill_formed()) {
+        let extract = extract_document_text(document);
+        if !tried(situation, &extract) {
+            return turn(format!("{document} is to be extracted first."), vec![extract]);
+        }
+        call.args["max_tokens"] = USUAL_TOKENS.into();
+    }
     let known = situation.unreadable().into_iter().find(|(path, _)| path == document);
     match known {
         Some((_, reason)) if !tried(situation, &call) => {

@@ -70,7 +70,7 @@ fn pattern(text: &str) -> Regex {
 
 static PAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\[page (\d+)\]$"));
 static NOISE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?:\.\s?){4,}\s*\d*$|^(?i:page|seite)?\s*\d+(?:\s*(?:of|von|/)\s*\d+)?$"));
+    LazyLock::new(|| pattern(r"(?:\.\s?){4,}\s*\d*$|…\s*\d+$|^(?i:page|seite)?\s*\d+(?:\s*(?:of|von|/)\s*\d+)?$"));
 static HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"^#{1,6}\s+(.*?)[\s#]*$"));
 static UNDERLINE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:={3,}|-{3,}|~{3,}|\^{3,}|\*{3,}|_{3,})$"));
 static ITEM: LazyLock<Regex> =

@@ -77,7 +77,7 @@ fn items_and_cells_need_no_full_stop() {
 
 #[test]
 fn what_is_no_text_is_left_out() {
-    let chunk = "1.2 What must be kept . . . . . . . 12\nThe rules that must hold..........13\n\n\
+    let chunk = "1.2 What must be kept . . . . . . . 12\nThe rules that must hold..........13\nWhen a reboot is required … 91\n\n\
                  ```\nThis line must not be read as text.\n```\n\n# What you must know about archives\n\n\
                  Must it be kept for ten years?\nMust go.\n\nWhat everybody must know about boxes\n\n12\n";
     check(&[chunk], &[]);

@@ -5,8 +5,8 @@
 
 use super::{Commit, workspace::FileChange};
 use plumbline_engine::{
-    Change, Citation, Leave, Message, PhaseKind, PhaseOutcome, Product, RequestRecord, Requirement, Source, Todo,
-    TodoStatus,
+    Change, Citation, Judgement, Leave, Message, PhaseKind, PhaseOutcome, Product, RequestRecord, Requirement, Source,
+    Todo, TodoStatus,
 };
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +27,7 @@ pub(super) struct Batch<'a> {
     pub(super) sources: BTreeMap<&'a str, &'a Source>,
     pub(super) citations: Vec<&'a Citation>,
     pub(super) requirements: Vec<RequirementRow<'a>>,
+    pub(super) judgements: BTreeMap<Uuid, &'a Judgement>,
     pub(super) left: Option<&'a Leave>,
 }
 
@@ -166,6 +167,8 @@ impl<'a> Batch<'a> {
                 content_key_hex: hex(&requirement.content_key),
                 requirement,
             }),
+            // The same row judged twice in one step: the last word counts.
+            Product::JudgeRequirement(judgement) => drop(self.judgements.insert(judgement.id, judgement)),
         }
     }
 }

@@ -7,10 +7,16 @@
 mod batch;
 mod fence;
 mod leave;
+mod thinning;
 mod workspace;
 mod write;
 
-use crate::{Error, Lease, NewJob, Store, enqueue, error::During, settings};
+use crate::{
+    Error, Lease, NewJob, Store, enqueue,
+    error::During,
+    fail_points::{Point, part, reach},
+    settings, validation,
+};
 use batch::Batch;
 use plumbline_engine::{Change, Progress, State};
 use serde_json::Value;
@@ -56,41 +62,67 @@ impl Store {
         let batch = Batch::of(commit);
         let mut tx = self.pool.begin().await.during("begin a step")?;
         let committed = write(&mut tx, commit, batch).await?;
-        match tx.commit().await {
+        reach(Point::Written, part(commit.state)).await?;
+        let answer = tx.commit().await;
+        reach(Point::Committed, part(commit.state)).await?;
+        match answer {
             Ok(()) => Ok(committed),
-            Err(source) => self.read_back(commit, committed, source).await,
+            Err(source) => match self.find(commit).await? {
+                Found::Committed => Ok(committed),
+                Found::NotCommitted => Err(Error::Database { doing: "commit a step", source }),
+                Found::Others => Err(Error::LeaseLost(commit.lease.job_id)),
+            },
         }
     }
 
-    /// Decides whether a COMMIT without an answer happened.
-    async fn read_back(
-        &self,
-        commit: &Commit<'_>,
-        committed: Committed,
-        source: sqlx::Error,
-    ) -> Result<Committed, Error> {
+    /// Writes a step after a try of which nobody knows how it ended: the answer to COMMIT was lost and so was the
+    /// answer to the question whether it happened, or the caller gave up waiting. If it did happen, that is the answer.
+    ///
+    /// # Errors
+    /// As [`Store::commit`].
+    pub async fn commit_again(&self, commit: &Commit<'_>) -> Result<Committed, Error> {
+        match self.commit(commit).await {
+            Err(Error::LeaseLost(job_id)) => match self.find(commit).await? {
+                // Whether feedback waits is not known any more; that it may costs the caller one look.
+                Found::Committed => Ok(Committed { step: commit.expected_step + 1, feedback_pending: true }),
+                Found::NotCommitted | Found::Others => Err(Error::LeaseLost(job_id)),
+            },
+            other => other,
+        }
+    }
+
+    /// Looks for a step whose COMMIT had no answer. Nobody else writes steps under this lease's epoch.
+    async fn find(&self, commit: &Commit<'_>) -> Result<Found, Error> {
         let row = sqlx::query_file!("queries/committed_step.sql", commit.lease.job_id)
             .fetch_optional(&self.pool)
             .await
             .during("read a step back after its commit was not answered")?;
-        match row {
-            Some(row) if row.lease_epoch == commit.lease.epoch && row.step > commit.expected_step => Ok(committed),
-            Some(row) if row.lease_epoch == commit.lease.epoch => {
-                Err(Error::Database { doing: "commit a step", source })
-            }
-            Some(_) | None => Err(Error::LeaseLost(commit.lease.job_id)),
-        }
+        Ok(match row {
+            Some(row) if row.lease_epoch == commit.lease.epoch && row.step > commit.expected_step => Found::Committed,
+            Some(row) if row.lease_epoch == commit.lease.epoch => Found::NotCommitted,
+            Some(_) | None => Found::Others,
+        })
     }
+}
+
+/// What the row says of a step whose COMMIT had no answer.
+enum Found {
+    Committed,
+    NotCommitted,
+    /// Another claim has the job.
+    Others,
 }
 
 async fn write(tx: &mut PgConnection, commit: &Commit<'_>, batch: Batch<'_>) -> Result<Committed, Error> {
     let committed = fence::fence(tx, commit, &batch).await?;
+    reach(Point::Fenced, part(commit.state)).await?;
     let (job_id, step) = (commit.lease.job_id, committed.step);
     if let Some(resolved) = commit.settings {
         settings::put(tx, job_id, resolved).await?;
     }
     workspace::write_files(tx, job_id, step, &batch.files).await?;
     write::findings(tx, job_id, step, &batch).await?;
+    validation::judge(tx, job_id, &batch.judgements).await?;
     write::plan(tx, job_id, step, &batch).await?;
     write::record(tx, commit, step, &batch).await?;
     if let Some(leave) = batch.left {

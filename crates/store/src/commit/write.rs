@@ -1,6 +1,6 @@
 //! The statements that write what is new, each only where it has something to write.
 
-use super::{Commit, batch::Batch};
+use super::{Commit, batch::Batch, thinning};
 use crate::{Error, error::During, rows::json};
 use plumbline_engine::{PhaseKind, Todo};
 use serde::Serialize;
@@ -41,6 +41,7 @@ pub(super) async fn record(
         commit.progress.phase.map(PhaseKind::as_str),
         json(commit.state),
         commit.lease.epoch,
+        thinning::given_up_at(step),
     )
     .execute(tx)
     .await

@@ -18,7 +18,13 @@ pub(crate) fn store(pool: &PgPool) -> Store {
 /// A registered worker.
 pub(crate) async fn worker(store: &Store) -> Uuid {
     let id = Uuid::now_v7();
-    let worker = NewWorker { id, hostname: "host".into(), version: "0.1.0".into(), concurrency: 4 };
+    let worker = NewWorker {
+        id,
+        hostname: "host".into(),
+        version: "0.1.0".into(),
+        concurrency: 4,
+        job_types: vec!["creator".into()],
+    };
     store.register_worker(&worker).await.unwrap();
     id
 }
@@ -52,6 +58,7 @@ pub(crate) fn state() -> State {
         context: ContextWindow { system_seq: 1, tail_from: 2, ..ContextWindow::default() },
         next_seq: 1,
         staged: None,
+        loaded_tools: Vec::new(),
         guards: Guards { idle_turns: 4, ..Guards::default() },
         retry: Retry::default(),
         totals: Totals { requests: 3, tokens: 1200, cached_tokens: 800, cost_microusd: 1_234_567 },

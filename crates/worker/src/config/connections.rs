@@ -19,14 +19,17 @@ pub struct Connections {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Neo4j {
-    /// Bolt address, e.g. `bolt://localhost:7687`.
+    /// Address of its HTTP Query API, e.g. `http://localhost:7474`. A Bolt address (`bolt://localhost:7687`,
+    /// `neo4j+s://…`) stands for the Query API of the same host at its usual port.
     pub uri: String,
     /// User name.
     pub user: Option<String>,
     /// Name of the environment variable that holds the password.
     pub password_env: Option<String>,
-    /// Name of the database; the server's default when absent.
+    /// Name of the database; `neo4j` when absent.
     pub database: Option<String>,
+    /// Whether `execute_cypher_query` may add to the graph (MERGE, CREATE, SET); it reads only when absent.
+    pub allow_write: Option<bool>,
 }
 
 /// An OpenAI-compatible embeddings endpoint.
@@ -45,7 +48,7 @@ pub struct Embeddings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WebSearch {
-    /// Name of the provider.
+    /// Name of the provider: `searxng`, `tavily` or `brave`.
     pub provider: String,
     /// Address of its interface; the provider's usual one when absent.
     pub base_url: Option<String>,

@@ -35,7 +35,7 @@ pub struct Limits {
     /// Seconds from the job's first start after which it is paused; unlimited when absent.
     #[schemars(range(min = 1, max = 315_360_000))]
     pub deadline_s: Option<u64>,
-    /// Consecutive answers without a tool call before the phase is planned anew; at twice as many the job fails.
+    /// Consecutive answers without a tool call before the phase is planned anew; at three times as many the job fails.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub turns_without_tool_call: u32,
     /// Bounds for the same call with the same arguments and result.

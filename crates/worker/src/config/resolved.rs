@@ -1,6 +1,10 @@
 //! A configuration with everything decided, as a job carries it through its life.
 
-use super::{ConfigError, Configs, JobConfig, Llm, ModelEnv, error::{OVERRIDES, Problem}, merge::merge};
+use super::{
+    ConfigError, Configs, JobConfig, Llm, ModelEnv,
+    error::{OVERRIDES, Problem},
+    merge::merge,
+};
 use crate::prompts::PromptSources;
 use plumbline_engine::Purpose;
 use serde_json::{Map, Value, json};

@@ -14,17 +14,34 @@ impl Resolved {
     /// # Errors
     /// When a list names a tool that does not exist or does not work in its phase, or a prompt does not render.
     pub fn settings(&self, catalog: Vec<ToolSpec>, count_tokens: TokenCounter) -> Result<Settings, ConfigError> {
-        let tools = select(&self.config.tools, catalog)?;
+        let lists = &self.tools_with_service();
+        let mut tools = select(lists, &catalog)?;
+        let deferred = on_demand(lists, &catalog, &mut tools);
         let prompts = self.prompts.render(&self.config, &tools).map_err(ConfigError::from)?;
+        let names = deferred.iter().map(|tool| tool.name.to_string()).collect();
+        tools.extend(deferred);
         Ok(Settings {
             prompts,
             tools: Arc::new(tools),
+            deferred: Arc::new(names),
             phases: self.phases(),
             limits: self.limits(),
             model: self.model(),
             autonomy: self.config.autonomy,
             count_tokens,
         })
+    }
+
+    /// The lists without the tools whose service is not configured: a tool that can only fail is not offered.
+    fn tools_with_service(&self) -> Tools {
+        let mut lists = self.config.tools.clone();
+        if self.config.connections.web_search.is_none() {
+            let Tools { workspace, strategic, tactical, domain, deferred } = &mut lists;
+            for list in [workspace, strategic, tactical, domain, deferred] {
+                list.retain(|name| !WEB_RESEARCH.contains(&name.as_str()));
+            }
+        }
+        lists
     }
 
     fn phases(&self) -> PhaseSettings {
@@ -65,6 +82,7 @@ impl Resolved {
             model: tactical.model.clone().unwrap_or_default(),
             max_output_tokens: strategic.max_output_tokens.min(tactical.max_output_tokens),
             context_window: strategic.context_window.min(tactical.context_window),
+            max_retries: tactical.max_retries,
             todo_list_position: tactical.todo_list_position,
             prices: Prices {
                 input: tactical.prices.input,
@@ -75,14 +93,31 @@ impl Resolved {
     }
 }
 
+/// The tools that `connections.web_search` switches on.
+const WEB_RESEARCH: [&str; 2] = ["web_search", "fetch_page"];
+
+/// The tool that loads the deferred ones.
+const SEARCH: &str = "search_tools";
+
+/// The deferred tools that are not bound anyway. Where there are any, the one that finds them is bound.
+fn on_demand(lists: &Tools, catalog: &[ToolSpec], bound: &mut Vec<ToolSpec>) -> Vec<ToolSpec> {
+    let is_bound = |bound: &[ToolSpec], name: &str| bound.iter().any(|tool| tool.name == name);
+    let deferred = catalog.iter().filter(|tool| lists.deferred.iter().any(|name| name == tool.name));
+    let deferred: Vec<ToolSpec> = deferred.filter(|tool| !is_bound(bound, tool.name)).cloned().collect();
+    if !deferred.is_empty() && !is_bound(bound, SEARCH) {
+        bound.extend(catalog.iter().find(|tool| tool.name == SEARCH).cloned());
+    }
+    deferred
+}
+
 /// The listed tools in the order of the lists, with the phases they are bound in.
-fn select(lists: &Tools, catalog: Vec<ToolSpec>) -> Result<Vec<ToolSpec>, ConfigError> {
+fn select(lists: &Tools, catalog: &[ToolSpec]) -> Result<Vec<ToolSpec>, ConfigError> {
     let mut selected: Vec<ToolSpec> = Vec::new();
     let mut wrong = Vec::new();
     for (list, names, kinds) in listed(lists) {
         for name in names {
             let Some(tool) = catalog.iter().find(|tool| tool.name == name) else {
-                wrong.push(unknown_tool(list, name, &catalog));
+                wrong.push(unknown_tool(list, name, catalog));
                 continue;
             };
             let kinds: Vec<PhaseKind> = kinds.iter().copied().filter(|kind| tool.phases.contains(*kind)).collect();
@@ -98,7 +133,7 @@ fn select(lists: &Tools, catalog: Vec<ToolSpec>) -> Result<Vec<ToolSpec>, Config
             .deferred
             .iter()
             .filter(|name| !catalog.iter().any(|tool| tool.name == name.as_str()))
-            .map(|name| unknown_tool("deferred", name, &catalog)),
+            .map(|name| unknown_tool("deferred", name, catalog)),
     );
     ConfigError::unless_empty(wrong)?;
     Ok(selected)

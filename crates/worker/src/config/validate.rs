@@ -1,6 +1,7 @@
 //! Rules between keys, which no single key's type can say. Each broken rule is one sentence at the key to change.
 
-use super::{JobConfig, Llm};
+use super::{JobConfig, Llm, WebSearch};
+use plumbline_effects::web::Provider;
 
 /// A broken rule.
 #[derive(Debug)]
@@ -99,7 +100,23 @@ fn connections(config: &JobConfig, broken: &mut Vec<Broken>) {
     }
     if let Some(search) = &connections.web_search {
         address("connections.web_search.base_url", search.base_url.as_deref(), broken);
+        provider(search, broken);
         variable("connections.web_search.api_key_env", search.api_key_env.as_deref(), broken);
+    }
+}
+
+fn provider(search: &WebSearch, broken: &mut Vec<Broken>) {
+    let (key, base_url) = ("connections.web_search.provider", "connections.web_search.base_url");
+    match Provider::from_word(&search.provider) {
+        None => {
+            let message = format!("`{key}` is `{}`; it must be searxng, tavily or brave", search.provider);
+            broken.push(Broken::new(&[key], message));
+        }
+        Some(Provider::Searxng) if search.base_url.is_none() => {
+            broken
+                .push(Broken::new(&[key, base_url], format!("`{base_url}` is missing: searxng has no usual address")));
+        }
+        Some(_) => {}
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn apply(folder: &Folder, epoch: i64, step: i64, events: Vec<FileEven
         }
     }
     MirrorTrouble::of_all(troubles)?;
-    marker::write(folder, Marker { epoch, step })?;
+    marker::write(folder, Marker { epoch, step, done: false })?;
     Ok(Applied::Written)
 }
 
@@ -30,7 +30,8 @@ pub(super) fn claim(folder: &Folder, epoch: i64) -> Result<bool, MirrorTrouble> 
     match marker::read(folder) {
         Some(marker) if marker.epoch > epoch => Ok(false),
         Some(marker) if marker.epoch == epoch => Ok(true),
-        older => marker::write(folder, Marker { epoch, step: older.map_or(0, |marker| marker.step) }).map(|()| true),
+        older => marker::write(folder, Marker { epoch, step: older.map_or(0, |marker| marker.step), done: false })
+            .map(|()| true),
     }
 }
 

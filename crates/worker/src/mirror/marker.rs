@@ -4,7 +4,7 @@ use super::{MirrorTrouble, folder::Folder};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
 
-const MARKER: &str = ".plumbline/mirror.json";
+pub(super) const MARKER: &str = ".plumbline/mirror.json";
 const NEW_MARKER: &str = ".plumbline/mirror.json.new";
 
 /// Whose view the folder is.
@@ -14,6 +14,9 @@ pub(super) struct Marker {
     pub(super) epoch: i64,
     /// Last step whose files are all there.
     pub(super) step: i64,
+    /// Whether the writer said that nothing more comes: the job has left it and everything is shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) done: bool,
 }
 
 /// Reads the marker. A missing or unreadable one counts as none: the rows decide, and a repair follows.

@@ -28,9 +28,11 @@ mod repair;
 mod survey;
 #[cfg(test)]
 mod tests;
+mod unfinished;
 
 pub use events::{Applied, FileEvent, Found, IndexEntry, MirrorTrouble, Repaired};
 pub use export::{ExportError, export};
+pub use unfinished::Unfinished;
 
 use folder::Folder;
 use std::{path::PathBuf, sync::Arc};

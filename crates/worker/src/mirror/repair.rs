@@ -52,7 +52,7 @@ impl Mirror {
         }
         log_removed(job, &repaired);
         MirrorTrouble::of_all(troubles)?;
-        self.blocking(job, move |folder| marker::write(&folder, Marker { epoch, step })).await?;
+        self.blocking(job, move |folder| marker::write(&folder, Marker { epoch, step, done: false })).await?;
         Ok(repaired)
     }
 }

@@ -251,3 +251,18 @@ async fn an_export_is_a_plain_folder_and_never_overwrites() {
     assert!(export(&root.path().join("other"), escaping).await.is_err());
     assert!(!root.path().join("x").exists());
 }
+
+#[tokio::test]
+async fn a_folder_is_unfinished_until_its_writer_says_so() {
+    let bench = Bench::new(&[]);
+    bench.apply(2, 5, vec![written("a.md", "one")]).await.unwrap();
+    let unfinished = [super::Unfinished { job: bench.job, epoch: 2, step: 5 }];
+    assert_eq!(bench.mirror.unfinished(Duration::ZERO).await, unfinished);
+    assert!(bench.mirror.unfinished(Duration::from_secs(60)).await.is_empty(), "its writer may still be at it");
+    bench.mirror.finish(bench.job, 1).await.unwrap();
+    assert_eq!(bench.mirror.unfinished(Duration::ZERO).await, unfinished, "an older writer has no say");
+    bench.mirror.finish(bench.job, 2).await.unwrap();
+    assert!(bench.mirror.unfinished(Duration::ZERO).await.is_empty());
+    bench.apply(3, 6, vec![written("a.md", "two")]).await.unwrap();
+    assert_eq!(bench.mirror.unfinished(Duration::ZERO).await.len(), 1, "a new writer begins anew");
+}

@@ -61,7 +61,7 @@ fn instructions_come_from_the_nearest_type_that_has_some() {
     let configs = Configs::from_dir(dir.path()).unwrap();
     let mine = configs.resolve("mine", &json!({}), &env()).unwrap();
     assert_eq!(mine.prompts.instructions, creator(json!({})).unwrap().prompts.instructions);
-    assert_eq!(configs.job_types(), ["creator", "mine"]);
+    assert_eq!(configs.job_types(), ["creator", "mine", "validator"]);
 }
 
 #[test]

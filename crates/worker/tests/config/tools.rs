@@ -1,9 +1,15 @@
 //! Which tools a configuration binds, and in which phases.
 
-use crate::{catalog, creator};
+use crate::{catalog, creator, env};
 use plumbline_engine::{PhaseKind, Phases, Settings};
+use plumbline_worker::config::Configs;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+
+const VALIDATOR_TOOLS: [&str; 5] =
+    ["next_requirement", "integrate_requirement", "reject_requirement", "get_graph_schema", "execute_cypher_query"];
+
+static WEB_SEARCH: LazyLock<Value> = LazyLock::new(|| json!({"provider": "searxng", "base_url": "http://127.0.0.1:1"}));
 
 fn settings(overrides: Value) -> Settings {
     creator(overrides).unwrap().settings(catalog(), Arc::new(|text| text.len() as u32 / 4)).unwrap()
@@ -15,14 +21,31 @@ fn names(settings: &Settings, kind: PhaseKind) -> Vec<&'static str> {
 
 #[test]
 fn the_creator_has_every_tool_of_the_catalog_in_the_phases_it_is_made_for() {
-    let settings = settings(json!({}));
-    for tool in catalog() {
+    let settings = settings(json!({"connections": {"web_search": WEB_SEARCH.clone()}}));
+    let validates = |name: &str| VALIDATOR_TOOLS.contains(&name);
+    // Bound only where tools are deferred, which the creator has none of.
+    let searches = |name: &str| name == "search_tools";
+    for tool in catalog().into_iter().filter(|tool| !validates(tool.name) && !searches(tool.name)) {
         let bound = settings.tools.iter().find(|bound| bound.name == tool.name).map(|bound| bound.phases);
         assert_eq!(bound, Some(tool.phases), "{}", tool.name);
     }
+    assert!(!settings.tools.iter().any(|tool| validates(tool.name)));
     let tactical = names(&settings, PhaseKind::Tactical);
     assert!(!tactical.contains(&"todo_write") && !tactical.contains(&"job_complete"), "{tactical:?}");
     assert!(!names(&settings, PhaseKind::Strategic).contains(&"add_requirement"));
+}
+
+#[test]
+fn the_validator_has_its_own_tools_and_the_creators_file_tools_and_nothing_follows_it() {
+    let resolved = Configs::embedded().resolve("validator", &json!({}), &env()).unwrap();
+    let settings = resolved.settings(catalog(), Arc::new(|text| text.len() as u32 / 4)).unwrap();
+    let tactical = names(&settings, PhaseKind::Tactical);
+    for tool in VALIDATOR_TOOLS.into_iter().chain(["query_similar_requirements", "write_file", "todo_complete"]) {
+        assert!(tactical.contains(&tool), "{tool}");
+    }
+    assert!(!tactical.contains(&"add_requirement"));
+    assert_eq!(resolved.config.on_complete.enqueue, None);
+    assert_eq!(creator(json!({})).unwrap().config.on_complete.enqueue.as_deref(), Some("validator"));
 }
 
 #[test]
@@ -72,4 +95,20 @@ fn limits_and_prices_reach_the_engine_in_its_units() {
     assert_eq!(settings.model.model, "test-model");
     // Lesson 46: the smallest window of the models that turns go to.
     assert_eq!((settings.model.context_window, settings.model.max_output_tokens), (100_000, 4096));
+}
+
+#[test]
+fn web_research_is_offered_only_where_a_service_is_configured() {
+    let offered = |overrides: Value| names(&settings(overrides), PhaseKind::Tactical);
+    let (off, on) = (offered(json!({})), offered(json!({"connections": {"web_search": WEB_SEARCH.clone()}})));
+    for tool in ["web_search", "fetch_page"] {
+        assert!(!off.contains(&tool) && on.contains(&tool), "{tool}");
+    }
+    for (search, says) in [
+        (json!({"provider": "google"}), "it must be searxng, tavily or brave"),
+        (json!({"provider": "searxng"}), "searxng has no usual address"),
+    ] {
+        let error = creator(json!({"connections": {"web_search": search}})).expect_err(says).to_string();
+        assert!(error.contains(says), "{error}");
+    }
 }

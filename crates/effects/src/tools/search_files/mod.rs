@@ -1,4 +1,7 @@
-//! `search_files`: lines of text files that contain something.
+//! `search_files`: lines of text files that contain something, and passages that are about something.
+//!
+//! Lines come first, because they are exact and include what this very turn has written. Where no line has the words,
+//! or where meaning is asked for, the ranked index over the committed texts answers.
 
 mod scan;
 
@@ -7,6 +10,7 @@ use super::desk::Desk;
 use super::error::{Output, ToolError, ToolResult};
 use super::path;
 use super::registry::Tool;
+use super::text_index::{RankedPassage, Ranking, TextIndex};
 use super::toolbox::Bench;
 use globset::{GlobBuilder, GlobMatcher};
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
@@ -19,6 +23,10 @@ pub(super) const TOOL: Tool =
 
 /// Larger files are not searched, in bytes.
 const MAX_SEARCHED_BYTES: u64 = 8 * 1024 * 1024;
+/// Most passages that a ranked search shows.
+const MAX_PASSAGES: usize = 20;
+/// Longest piece of a passage that is shown, in characters.
+const MAX_PASSAGE_CHARS: usize = 400;
 /// Extensions of files that hold no text; their content is not even fetched.
 const BINARY: [&str; 12] = ["pdf", "docx", "docm", "xlsx", "pptx", "zip", "gz", "png", "jpg", "jpeg", "gif", "webp"];
 
@@ -43,7 +51,7 @@ Searches text files line by line.
 |---|---|
 | `query` | what to look for |
 | `path` | a file, a folder, or a pattern such as `chunks/*.md`; left out: the whole workspace |
-| `mode` | `text`: the words as they stand, whatever their case (if no line has them together, lines with all the words); `regex`: a regular expression, case-sensitive unless it begins with `(?i)`; `semantic` and `hybrid`: by meaning, where embeddings are configured, otherwise as `text` |
+| `mode` | `text`: the words as they stand, whatever their case (if no line has them together, lines with all the words; then passages ranked by the words they have); `regex`: a regular expression, case-sensitive unless it begins with `(?i)`; `semantic`: by meaning; `hybrid`: by words and meaning (default where embeddings are configured; without them both are as `text`) |
 
 At most 100 lines are shown, at most 20 of one file; the last line says how many there are. PDF and other binary files
 are not searched: search their extracted text under `chunks/`.
@@ -57,7 +65,7 @@ fn schema() -> Value {
         "properties": {
             "query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What to look for"},
             "path": {"type": "string", "description": "File, folder or pattern such as chunks/*.md (default: everything)"},
-            "mode": {"type": "string", "enum": ["text", "regex", "semantic", "hybrid"], "description": "Default text"}
+            "mode": {"type": "string", "enum": ["text", "regex", "semantic", "hybrid"], "description": "Default hybrid where embeddings are configured, else text"}
         },
         "required": ["query"],
         "additionalProperties": false
@@ -69,14 +77,12 @@ struct Arguments {
     query: String,
     #[serde(default)]
     path: String,
-    #[serde(default)]
-    mode: Mode,
+    mode: Option<Mode>,
 }
 
-#[derive(Clone, Copy, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
-    #[default]
     Text,
     Regex,
     Semantic,
@@ -86,22 +92,72 @@ enum Mode {
 async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let Arguments { query, path, mode } = decode(arguments)?;
     let files = scope(bench.desk, &path)?;
+    let knows_meaning = bench.ctx.texts.is_some_and(TextIndex::knows_meaning);
+    let mode = mode.unwrap_or(if knows_meaning { Mode::Hybrid } else { Mode::Text });
     let mut remarks = Vec::new();
-    if matches!(mode, Mode::Semantic | Mode::Hybrid) {
-        remarks.push("(no embeddings are configured, so this is a text search)".to_string());
+    if let Some(ranking) = mode.ranking() {
+        match bench.ctx.texts.filter(|_| knows_meaning) {
+            Some(_) if query.trim().is_empty() => return Err(blank()),
+            Some(index) => {
+                let found = index.ranked(&query, &committed(bench.desk, &files), ranking, MAX_PASSAGES).await?;
+                remarks.extend(found.remark.map(|remark| format!("({remark})")));
+                return Ok(Output::text(passages(&found.passages, remarks, files.len())));
+            }
+            None => remarks.push("(no embeddings are configured, so this is a text search)".to_string()),
+        }
     }
     let finder = if mode == Mode::Regex { Finder::regex(&query)? } else { Finder::phrase(&query)? };
     let mut hits = search(bench.desk, &files, &finder).await?;
-    if hits.total == 0
-        && mode != Mode::Regex
-        && let Some(words) = Finder::all_words(&query)?
-    {
+    if hits.total > 0 || mode == Mode::Regex {
+        return Ok(Output::text(render(hits, remarks, files.len())));
+    }
+    if let Some(words) = Finder::all_words(&query)? {
         hits = search(bench.desk, &files, &words).await?;
         if hits.total > 0 {
             remarks.push("(no line has exactly these words together; these lines have all of them)".to_string());
+            return Ok(Output::text(render(hits, remarks, files.len())));
         }
     }
-    Ok(Output::text(render(hits, remarks, files.len())))
+    let Some(index) = bench.ctx.texts else {
+        return Ok(Output::text(render(hits, remarks, files.len())));
+    };
+    let found = index.ranked(&query, &committed(bench.desk, &files), Ranking::Words, MAX_PASSAGES).await?;
+    if !found.passages.is_empty() {
+        remarks.push("(no line has all of these words; these passages come nearest, the best first)".to_string());
+    }
+    Ok(Output::text(passages(&found.passages, remarks, files.len())))
+}
+
+impl Mode {
+    fn ranking(self) -> Option<Ranking> {
+        match self {
+            Self::Semantic => Some(Ranking::Meaning),
+            Self::Hybrid => Some(Ranking::Both),
+            Self::Text | Self::Regex => None,
+        }
+    }
+}
+
+/// The files that the index knows in their present state: those that this turn has not touched.
+fn committed(desk: &Desk<'_>, files: &[String]) -> Vec<String> {
+    files.iter().filter(|file| !desk.is_touched(file)).cloned().collect()
+}
+
+fn passages(found: &[RankedPassage], mut out: Vec<String>, searched: usize) -> String {
+    if found.is_empty() {
+        out.push(format!("(nothing found in {searched} text files)"));
+    }
+    out.extend(found.iter().map(|passage| {
+        let text = passage.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let shown: String = text.chars().take(MAX_PASSAGE_CHARS).collect();
+        let more = if shown.len() < text.len() { "…" } else { "" };
+        format!("{}:{}: {shown}{more}", passage.path, passage.first_line)
+    }));
+    out.join("\n")
+}
+
+fn blank() -> ToolError {
+    ToolError::refused("`query` is blank; give the words to look for")
 }
 
 async fn search(desk: &Desk<'_>, files: &[String], finder: &Finder) -> Result<Hits, ToolError> {

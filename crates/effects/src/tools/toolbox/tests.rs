@@ -5,6 +5,7 @@ use crate::tools::BoxFuture;
 use crate::tools::error::ToolResult;
 use plumbline_engine::{Citation, FileIndex, Handler, Phases, Replay, Source, ToolSpec};
 use serde_json::json;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 #[derive(Default)]
 struct Nothing(FileIndex);
@@ -67,12 +68,47 @@ static HANGS: Tool = Tool {
     run: |_, _| Box::pin(std::future::pending()),
 };
 
-async fn check(tool: &'static Tool, expected: &str) {
-    let toolbox = Toolbox {
+/// Tries of [`SHAKY`] so far.
+static TRIES: AtomicU32 = AtomicU32::new(0);
+
+static SHAKY: Tool = Tool {
+    spec,
+    schema: || json!({"type": "object"}),
+    reads_only: false,
+    patience: 1,
+    run: |_, _| {
+        Box::pin(async {
+            match TRIES.fetch_add(1, Ordering::SeqCst) {
+                0 | 2 => Err(ToolError::Passing("the line was busy".into())),
+                _ => Ok(Output::text("through")),
+            }
+        })
+    },
+};
+
+fn toolbox(tool: &'static Tool) -> Toolbox {
+    Toolbox {
         parser: Parser::new("/no/such/program"),
         quotes: QuoteCache::default(),
         tools: BTreeMap::from([("odd", Compiled::of(tool)), ("list_files", Compiled::of(&TOOLS[3]))]),
-    };
+    }
+}
+
+#[tokio::test]
+async fn what_may_pass_is_tried_again_as_often_as_configured() {
+    let toolbox = toolbox(&SHAKY);
+    let call = ToolCall { id: "1".into(), name: "odd".into(), arguments: "{}".into() };
+    let mut ctx = ToolContext { retries: 1, ..ToolContext::new(Uuid::nil(), &[]) };
+    let returns = toolbox.run(&[&call], &Nothing::default(), &ctx).await.unwrap();
+    assert_eq!(returns, [ToolReturn::ok("1", "through", Vec::new())]);
+    ctx.retries = 0;
+    let returns = toolbox.run(&[&call], &Nothing::default(), &ctx).await.unwrap();
+    assert_eq!(returns, [ToolReturn::error("1", "the line was busy")]);
+    assert_eq!(TRIES.load(Ordering::SeqCst), 3);
+}
+
+async fn check(tool: &'static Tool, expected: &str) {
+    let toolbox = toolbox(tool);
     let mut ctx = ToolContext::new(Uuid::nil(), &[]);
     ctx.call_timeout = Duration::from_millis(25);
     let call = |id: &str, name: &str| ToolCall { id: id.into(), name: name.into(), arguments: "{}".into() };

@@ -81,8 +81,17 @@ fn deadline() {
 fn a_deadline_that_passes_while_waiting_makes_no_further_request() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.limits.deadline_s = Some(10)));
     dialogue.fails_for(FailureClass::RateLimited, 12);
-    dialogue.wake();
-    assert_eq!(paused(&dialogue), "deadline of 10 s reached");
+    assert_eq!(dialogue.wake(), 10, "nobody waits for longer than the job may last");
+    let failed = "the last request failed: the provider says RateLimited";
+    assert_eq!(paused(&dialogue), format!("deadline of 10 s reached; {failed}"));
+}
+
+#[test]
+fn a_job_is_not_parked_beyond_its_deadline() {
+    let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.limits.deadline_s = Some(100)));
+    dialogue.fails_for(FailureClass::RateLimited, 600);
+    let Leave::Parked { until, .. } = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    assert_eq!((*until - dialogue.now).num_seconds(), 100);
 }
 
 #[test]
@@ -91,7 +100,8 @@ fn failed_requests_count_and_are_not_repeated_beyond_the_limit() {
     dialogue.fails(FailureClass::Transient);
     dialogue.wake();
     dialogue.fails(FailureClass::Transient);
-    assert_eq!(paused(&dialogue), "limit of 2 iterations reached");
+    let failed = "the last request failed: the provider says Transient";
+    assert_eq!(paused(&dialogue), format!("limit of 2 iterations reached; {failed}"));
     assert_eq!(dialogue.toy.requests.len(), 2);
 }
 
@@ -100,9 +110,9 @@ fn a_summary_is_a_request_like_any_other() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.limits.max_iterations = 2));
     dialogue.call("write_file", json!({"path": "notes.md", "content": "invoices must be kept. ".repeat(1000)}));
     dialogue.fails(FailureClass::ContextTooLong);
-    assert_eq!(paused(&dialogue), "limit of 2 iterations reached");
+    assert!(paused(&dialogue).starts_with("limit of 2 iterations reached"));
     dialogue.resume(|_| {});
-    assert_eq!(paused(&dialogue), "limit of 2 iterations reached");
+    assert!(paused(&dialogue).starts_with("limit of 2 iterations reached"));
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn a_large_result_goes_to_a_file_and_the_model_gets_head_tail_and_path() {
     let request = dialogue.request();
     let (id, shown) = (request[2].calls[0].id.clone(), &request[3].text);
     assert!(shown.starts_with("Page 3: invoices"), "{shown}");
-    assert!(shown.contains(&format!("the whole result is in tool_results/{id}.md")), "{shown}");
+    assert!(shown.contains(&format!("the whole is in tool_results/{id}.md")), "{shown}");
     assert!(shown.len() < 300, "{} bytes are shown", shown.len());
     let whole = dialogue.toy.file(&format!("tool_results/{id}.md"));
     assert_eq!(whole, dialogue.toy.file("page_3.md"));
@@ -177,12 +177,15 @@ fn a_request_that_the_provider_finds_too_long_is_summarized_then_cut_then_given_
     dialogue.fails(FailureClass::ContextTooLong);
     assert_eq!(purpose(&dialogue), Purpose::Tactical);
     assert!(dialogue.request()[1].text.contains("was cut because the context was full"));
-    dialogue.fails(FailureClass::ContextTooLong);
-    for _ in 0..3 {
-        if dialogue.run.left().is_some() {
-            break;
-        }
+    // Nothing is left to make smaller: a provider that is mistaken gets some more tries, and that is all.
+    let mut tries = 0;
+    while dialogue.run.left().is_none() {
         dialogue.fails(FailureClass::ContextTooLong);
+        if dialogue.run.left().is_none() && matches!(dialogue.run.next(), Effect::Wait { .. }) {
+            assert_eq!(dialogue.wake(), 1);
+        }
+        tries += 1;
+        assert!(tries <= 10, "it goes on for ever");
     }
     let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
     assert_eq!(error.details["class"], "context_too_long");

@@ -81,6 +81,15 @@ fn the_providers_wish_is_honoured_in_place_or_parked() {
 }
 
 #[test]
+fn the_configuration_says_how_often_is_waited_in_place() {
+    let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.model.max_retries = 1));
+    dialogue.fails(FailureClass::Transient);
+    assert_eq!(dialogue.wake(), 1);
+    dialogue.fails(FailureClass::Transient);
+    assert_eq!(parked_for(&dialogue), 30);
+}
+
+#[test]
 fn an_answer_ends_the_count() {
     let mut dialogue = Dialogue::begun(settings());
     for _ in 0..5 {
@@ -134,9 +143,11 @@ fn answers_that_cannot_be_decoded_are_not_waited_for_a_day() {
         dialogue.fails(FailureClass::Malformed);
         dialogue.wake();
     }
-    dialogue.fails(FailureClass::Malformed);
-    assert_eq!(parked_for(&dialogue), 30);
-    dialogue.resume(|_| {});
+    for parked in [30, 60, 120, 240] {
+        dialogue.fails(FailureClass::Malformed);
+        assert_eq!(parked_for(&dialogue), parked);
+        dialogue.resume(|_| {});
+    }
     dialogue.fails(FailureClass::Malformed);
     assert!(matches!(dialogue.left(), Leave::Failed(_)), "{:?}", dialogue.left());
 }

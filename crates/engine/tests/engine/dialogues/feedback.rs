@@ -1,7 +1,9 @@
 //! The user's words: at a boundary between turns while the job runs, as a reason to reopen it in review.
 
 use crate::kit::{Dialogue, check, effect, settings};
-use plumbline_engine::{Autonomy, Effect, Leave, Opening, PhaseKind, Role, Settings, Stage};
+use plumbline_engine::{
+    Autonomy, Effect, FileWrite, Intake, Leave, Opening, Outcome, PhaseKind, Role, Settings, Source, Stage,
+};
 use serde_json::json;
 
 fn reviewed() -> Settings {
@@ -85,4 +87,20 @@ fn the_same_row_is_taken_in_once() {
     dialogue.run_tools();
     let said = dialogue.request().iter().filter(|line| line.text.contains("Stop searching.")).count();
     assert_eq!(said, 1);
+}
+
+#[test]
+fn files_that_the_user_places_are_the_jobs_before_the_next_turn() {
+    let mut dialogue = Dialogue::working(settings(), 1);
+    let file = FileWrite::text("input/annex.md", "Annex B: invoices must be kept for ten years.");
+    let source = Source { path: file.path.clone(), size: 46, pages: Some(1), text_path: None };
+    dialogue.apply(Outcome::FilesPlaced(Intake { files: vec![file], sources: vec![source.clone()] }));
+    // The last message is the todo list.
+    let said = dialogue.request().into_iter().rev().nth(1).unwrap();
+    assert_eq!(said.role, Role::User);
+    assert!(said.text.contains("- input/annex.md (45 bytes)"), "{}", said.text);
+    assert!(dialogue.run.files().contains_key("input/annex.md"));
+    assert!(dialogue.run.sources().contains(&source));
+    dialogue.crash();
+    assert!(dialogue.run.files().contains_key("input/annex.md"));
 }

@@ -6,7 +6,11 @@ use serde_json::json;
 
 #[test]
 fn silence_is_nudged_then_replanned_then_ends_the_job() {
-    check("silence", settings(), "take in\nsay One.\nsay Two.\nsay Three.\nsay Four.\nsay Five.\nsay Six.");
+    check(
+        "silence",
+        settings(),
+        "take in\nsay One.\nsay Two.\nsay Three.\nsay Four.\nsay Five.\nsay Six.\nsay Seven.\nsay Eight.\nsay Nine.",
+    );
 }
 
 #[test]
@@ -29,10 +33,10 @@ fn answers_that_are_always_cut_are_replanned_then_end_the_job() {
         dialogue.cut_off("write_file", &long);
     }
     assert_eq!(dialogue.phase(), (3, PhaseKind::Strategic, Opening::Rewound));
-    for _ in 0..3 {
+    for _ in 0..6 {
         dialogue.cut_off("write_file", &long);
     }
-    assert_eq!(dialogue.reason(), "answers were cut off at the output limit 6 times in a row");
+    assert_eq!(dialogue.reason(), "answers were cut off at the output limit 9 times in a row");
 }
 
 #[test]

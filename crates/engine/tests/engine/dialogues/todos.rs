@@ -158,3 +158,16 @@ fn several_todos_may_be_closed_in_one_answer_up_to_the_end_of_the_phase() {
     );
     assert_eq!((dialogue.phase().0, dialogue.run.progress().todos_done), (3, 0), "the sixth closed nothing");
 }
+
+#[test]
+fn short_todos_make_the_same_progress_file_before_and_after_a_restart() {
+    let short = ["a", "b", "c", "d"].map(ToString::to_string).to_vec();
+    let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.prompts.todos.initial = short));
+    // The kit compares the file's facts with those of the rows after each of them.
+    dialogue.call("todo_complete", json!({}));
+    dialogue.call("todo_complete", json!({}));
+    assert_eq!(
+        dialogue.toy.file("progress.md"),
+        "# Progress\n\nEvery closed todo, in the order of closing.\n\n## Phase 1 (strategic): Planning\n- a\n- b\n"
+    );
+}

@@ -39,8 +39,10 @@ pub(crate) fn validate(request: &ModelRequest<'_>, toy: &Toy) {
     assert!(lines[0].text.contains(&toy.job.prompt), "the user's prompt is in the system prompt");
     validate_pairs(&lines);
     validate_todo_list(request.purpose, &lines, toy);
-    let kind = toy.state.as_ref().map(|state| state.phase.kind).expect("requests come after the first step");
-    let bound: Vec<&str> = toy.settings.bound(kind).map(|tool| tool.name).collect();
+    let state = toy.state.as_ref().expect("requests come after the first step");
+    let kind = state.phase.kind;
+    let loaded = state.loaded_tools.iter().map(String::as_str);
+    let bound: Vec<&str> = toy.settings.bound(kind).map(|tool| tool.name).chain(loaded).collect();
     let offered: Vec<&str> = request.tools.iter().map(|tool| tool.name).collect();
     match request.purpose {
         Purpose::Summary => assert!(offered.is_empty(), "a summary has no tools"),

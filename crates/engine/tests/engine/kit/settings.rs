@@ -16,7 +16,9 @@ pub(crate) fn count(text: &str) -> u32 {
 pub(crate) fn settings() -> Settings {
     Settings {
         prompts: prompts(),
-        tools: Arc::new(tools::specs().into_iter().chain(test_tools()).collect()),
+        tools: Arc::new(
+            tools::specs().into_iter().filter(|tool| tool.name != "search_tools").chain(test_tools()).collect(),
+        ),
         phases: PhaseSettings {
             min_todos: 5,
             max_todos: 20,
@@ -36,6 +38,7 @@ pub(crate) fn settings() -> Settings {
             turns_without_progress: 25,
         },
         model: ModelSettings {
+            max_retries: 3,
             model: "test-model".into(),
             max_output_tokens: 1000,
             context_window: 200_000,
@@ -43,6 +46,7 @@ pub(crate) fn settings() -> Settings {
             prices: Prices { input: 1.0, cached_input: 0.1, output: 2.0 },
         },
         autonomy: Autonomy::Full,
+        deferred: Arc::default(),
         count_tokens: Arc::new(count),
     }
 }

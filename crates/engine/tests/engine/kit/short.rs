@@ -38,6 +38,7 @@ fn produced(product: &Product) -> String {
         Product::AddSource(source) => format!("source {}", source.path),
         Product::AddCitation(citation) => format!("citation {}", citation.id),
         Product::AddRequirement(requirement) => format!("requirement {:?}", requirement.text),
+        Product::JudgeRequirement(judgement) => format!("requirement {} {:?}", judgement.id, judgement.verdict),
     }
 }
 

@@ -137,7 +137,7 @@ impl Toy {
                 self.sources.retain(|known| known.path != source.path);
                 self.sources.push(source.clone());
             }
-            Product::AddCitation(_) => {}
+            Product::AddCitation(_) | Product::JudgeRequirement(_) => {}
             Product::AddRequirement(requirement) => {
                 self.requirements.insert(requirement.content_key.clone(), (**requirement).clone());
             }

@@ -31,7 +31,7 @@ fn lesson_01_each_turn_shows_the_present_state() {
 #[test]
 fn lesson_02_narration_is_counted_and_stopped_with_a_named_reason() {
     let mut dialogue = Dialogue::begun(settings());
-    for _ in 0..6 {
+    for _ in 0..9 {
         dialogue.says("I will now call a tool.");
     }
     let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };

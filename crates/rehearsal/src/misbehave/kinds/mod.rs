@@ -1,6 +1,7 @@
 //! All kinds, one file a family.
 
 mod arguments;
+mod bodies;
 mod calls;
 mod endings;
 mod markup;
@@ -14,32 +15,51 @@ mod todos;
 mod truncated;
 mod wire;
 
-use super::Kind;
+use super::{Kind, Reaction, odd};
 
-/// Every kind that a job must get over, by family.
-pub const KINDS: [&[Kind]; 12] = [
-    &silence::KINDS,
-    &repeats::KINDS,
-    &calls::KINDS,
-    &arguments::KINDS,
-    &todos::KINDS,
-    &endings::KINDS,
-    &markup::KINDS,
-    &truncated::KINDS,
-    &[],
-    &[],
-    &[],
-    &[],
+/// Every family with its kinds, in the order of tables.
+const FAMILIES: [&[Kind]; 14] = [
+    silence::KINDS,
+    repeats::KINDS,
+    calls::KINDS,
+    arguments::KINDS,
+    todos::KINDS,
+    endings::KINDS,
+    markup::KINDS,
+    truncated::KINDS,
+    paths::KINDS,
+    requirements::KINDS,
+    shapes::KINDS,
+    bodies::KINDS,
+    provider::KINDS,
+    wire::KINDS,
 ];
 
-/// The kinds that no waiting mends: the job must pause at once, for a person to act.
-pub const FATAL: &[Kind] = &provider::FATAL;
-
 /// A healthy model, to compare with.
-const HEALTHY: Kind = super::odd("healthy", |turn| super::Reaction::answer(&turn.healthy));
+static HEALTHY: Kind = odd("healthy", |turn| Reaction::answer(&turn.healthy));
+
+/// The kinds that no waiting mends: the job must pause at once, for a person to act.
+pub static FATAL: &[Kind] = provider::FATAL;
+
+/// Every kind that strikes turns a job can get over.
+pub fn kinds() -> impl Iterator<Item = &'static Kind> {
+    FAMILIES.into_iter().flatten()
+}
 
 /// The kind of this name; `healthy` is the rehearsal model as it is.
 pub fn find(name: &str) -> Option<&'static Kind> {
-    let all = KINDS.iter().flat_map(|family| family.iter()).chain(FATAL).chain([&HEALTHY]);
-    all.into_iter().find(|kind| kind.name == name)
+    kinds().chain(FATAL).chain([&HEALTHY]).find(|kind| kind.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FATAL, find, kinds};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique_and_found() {
+        let names: Vec<&str> = kinds().chain(FATAL).map(|kind| kind.name).collect();
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+        assert!(names.len() >= 40 && names.iter().all(|name| find(name).is_some()));
+    }
 }

@@ -209,7 +209,8 @@ impl Engine {
             format!("phase: {}\nnumber: 1\nkind: {kind}\noutcome: {outcome}\ntodos:\n", json!(self.phases.last()));
         for (index, (todo, done)) in self.todos.iter().enumerate() {
             let status = if *done { "completed" } else { "abandoned" };
-            note += &format!("  - id: {}\n    content: {}\n    status: {status}\n", index + 1, json!(todo));
+            let notes = if *done { "    notes: \"it was done\"\n" } else { "" };
+            note += &format!("  - id: {}\n    content: {}\n    status: {status}\n{notes}", index + 1, json!(todo));
         }
         format!("### Archive note of the phase before\n\n```yaml\n{note}```")
     }

@@ -1,0 +1,182 @@
+//! A job in conversation without a database: the engine's own side of a long run.
+
+use crate::prose::prose;
+use chrono::{DateTime, Utc};
+use plumbline_engine::{
+    Autonomy, Effect, FileWrite, Finish, HistoryAtBoundary, Intake, JobFacts, Limits, Memory, ModelSettings, Outcome,
+    PhaseSettings, Prices, Product, Prompts, Purpose, RepeatedCalls, Reply, RequestRecord, Run, Settings, Snapshot,
+    StrategicTodos, TodoListPosition, ToolCall, ToolReturn,
+};
+use serde_json::{Map, json};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// All tools with their real definitions, and a context that is never full: nothing is cleared or summarized.
+pub fn settings() -> Settings {
+    let mut tools = plumbline_engine::tools::specs();
+    tools.extend(plumbline_effects::tools::catalog());
+    Settings {
+        prompts: prompts(),
+        tools: Arc::new(tools),
+        deferred: Arc::default(),
+        phases: PhaseSettings {
+            min_todos: 5,
+            max_todos: 20,
+            archive_on_transition: true,
+            history_at_boundary: HistoryAtBoundary::Reset,
+        },
+        limits: Limits {
+            max_iterations: u32::MAX,
+            context_threshold_tokens: u32::MAX,
+            keep_recent_tool_results: 5,
+            max_tool_result_tokens: 8000,
+            token_budget: None,
+            cost_budget_microusd: None,
+            deadline_s: None,
+            turns_without_tool_call: 3,
+            repeated_calls: RepeatedCalls { nudge: 3, refuse: 5, replan: 8 },
+            turns_without_progress: 25,
+        },
+        model: ModelSettings {
+            model: "bench".into(),
+            max_output_tokens: 8192,
+            context_window: u32::MAX,
+            max_retries: 3,
+            todo_list_position: TodoListPosition::Last,
+            prices: Prices::default(),
+        },
+        autonomy: Autonomy::Full,
+        count_tokens: Arc::new(plumbline_effects::tokens::count),
+    }
+}
+
+fn prompts() -> Prompts {
+    let todos = |texts: [&str; 4]| texts.map(str::to_owned).to_vec();
+    Prompts {
+        strategic: prose(1, 5000),
+        tactical: prose(2, 5000),
+        summarization: prose(3, 1000),
+        instructions: prose(4, 3000),
+        todos: StrategicTodos {
+            initial: todos(["Explore", "Write main_plan.md", "Divide it into phases", "Write the todos"]),
+            transition: todos(["Summarize", "Update workspace.md", "Update main_plan.md", "Write the next todos"]),
+            r#final: todos(["Verify", "Write the report", "Check the report", "Complete the job"]),
+            rewound: todos(["Reconsider", "Correct the plan", "Check it", "Write better todos"]),
+            feedback: todos(["Take it in", "Evaluate it", "Correct the plan", "Write corrective todos"]),
+        },
+    }
+}
+
+/// A job in its first tactical phase that has taken so many turns of one `write_file` with 2 KB.
+pub fn after_turns(turns: usize) -> Run {
+    let mut run = started();
+    for turn in 0..turns {
+        take_turn(&mut run, turn);
+    }
+    run
+}
+
+fn started() -> Run {
+    let now = Utc::now();
+    let job = JobFacts {
+        id: Uuid::from_u128(7),
+        job_type: "creator".into(),
+        prompt: "Extract the requirements".into(),
+        step: 0,
+        started_at: now,
+    };
+    let snapshot = Snapshot {
+        job,
+        settings: settings(),
+        state: None,
+        messages: Vec::new(),
+        todos: Vec::new(),
+        staged_todos: Vec::new(),
+        files: Default::default(),
+        memory: Memory::default(),
+        sources: Vec::new(),
+        requirements: 0,
+        feedback: Vec::new(),
+        interrupted: false,
+    };
+    let mut run = Run::load(snapshot).expect("a job without rows is well-formed");
+    let files = vec![FileWrite::text("instructions.md", prose(4, 3000))];
+    apply(&mut run, Outcome::TakenIn(Intake { files, sources: Vec::new() }), now);
+    let todos: Vec<_> = (1..=5).map(|id| json!({"id": id, "content": format!("Process section {id}")})).collect();
+    let mut calls = vec![
+        ("write_plan", json!({"content": "# Plan\n\n## Phase 1: Extraction\n- [ ] all sections\n"})),
+        ("todo_write", json!({"phase": "Extraction", "description": "All sections", "todos": todos})),
+    ];
+    calls.extend((0..4).map(|_| ("todo_complete", json!({}))));
+    let calls = calls.into_iter().map(|(name, arguments)| call(name, &arguments)).collect();
+    apply(&mut run, Outcome::ModelReplied(reply(calls)), now);
+    run_tools(&mut run, now);
+    run
+}
+
+/// Takes one whole turn: the model's answer, the local tool, the results.
+pub fn take_turn(run: &mut Run, turn: usize) {
+    let now = Utc::now();
+    apply(run, Outcome::ModelReplied(write_reply(turn)), now);
+    run_tools(run, now);
+}
+
+/// An answer with one `write_file` of 2 KB.
+pub fn write_reply(turn: usize) -> Reply {
+    let arguments = json!({"path": format!("work/part_{turn:05}.md"), "content": prose(turn as u64, 2048)});
+    reply(vec![call("write_file", &arguments)])
+}
+
+fn reply(tool_calls: Vec<ToolCall>) -> Reply {
+    let record = RequestRecord {
+        model: "bench".into(),
+        purpose: Purpose::Tactical,
+        prompt_tokens: 0,
+        cached_tokens: 0,
+        completion_tokens: 0,
+        estimated: true,
+        duration_ms: 0,
+        attempt: 1,
+        error: None,
+        raw_usage: None,
+        created_at: Utc::now(),
+    };
+    Reply { content: String::new(), tool_calls, finish: Finish::Done, extra: Map::new(), record }
+}
+
+fn call(name: &str, arguments: &serde_json::Value) -> ToolCall {
+    ToolCall { id: "call_0".into(), name: name.into(), arguments: arguments.to_string() }
+}
+
+fn run_tools(run: &mut Run, now: DateTime<Utc>) {
+    let Effect::RunTools { calls, .. } = run.next() else { return };
+    let returns = calls.into_iter().map(write_file).collect();
+    apply(run, Outcome::ToolsReturned(returns), now);
+}
+
+/// What the tool does, without a workspace.
+fn write_file(call: &ToolCall) -> ToolReturn {
+    let arguments: serde_json::Value = serde_json::from_str(&call.arguments).expect("the engine checked the JSON");
+    let text = |key: &str| arguments[key].as_str().unwrap_or_default().to_owned();
+    let (path, content) = (text("path"), text("content"));
+    let done = format!("wrote {path}: {} bytes", content.len());
+    ToolReturn::ok(&call.id, done, vec![Product::WriteFile(FileWrite::text(path, content))])
+}
+
+fn apply(run: &mut Run, outcome: Outcome, now: DateTime<Utc>) {
+    run.apply(outcome, now).expect("the dialogue keeps to the protocol");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::after_turns;
+    use plumbline_engine::{Effect, PhaseKind};
+
+    #[test]
+    fn a_job_is_in_its_tactical_phase_and_its_request_holds_every_turn() {
+        let run = after_turns(30);
+        assert_eq!(run.state().phase.kind, PhaseKind::Tactical);
+        let Effect::CallModel(request) = run.next() else { panic!("the model is next") };
+        assert!(request.messages.len() >= 60, "{}", request.messages.len());
+    }
+}

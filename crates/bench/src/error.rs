@@ -1,0 +1,43 @@
+//! One error for the whole program: a sentence, with what was being done in front of it.
+
+use std::fmt;
+
+/// Why a measurement could not be made.
+#[derive(Debug)]
+pub(crate) struct Error(String);
+
+impl Error {
+    pub(crate) fn new(sentence: impl Into<String>) -> Self {
+        Self(sentence.into())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+// `Error` is no `std::error::Error` itself, or this would cover it too.
+impl<E: std::error::Error> From<E> for Error {
+    fn from(error: E) -> Self {
+        let mut sentence = error.to_string();
+        let mut cause = error.source();
+        while let Some(inner) = cause {
+            sentence = format!("{sentence}: {inner}");
+            cause = inner.source();
+        }
+        Self(sentence)
+    }
+}
+
+/// Says what was being done when it failed.
+pub(crate) trait During<T> {
+    fn during(self, doing: &str) -> Result<T, Error>;
+}
+
+impl<T, E: Into<Error>> During<T> for Result<T, E> {
+    fn during(self, doing: &str) -> Result<T, Error> {
+        self.map_err(|error| Error(format!("{doing}: {}", error.into())))
+    }
+}

@@ -1,0 +1,116 @@
+//! P5: a step's commit alone, against INSERT and COMMIT of one plain row.
+
+use super::floor;
+use crate::{
+    error::{During, Error},
+    report::{Figure, Target, median},
+    site::{Bench, Site},
+};
+use plumbline_bench::turn;
+use plumbline_store::{Commit, ConnectOptions, Lease, NewJob, NewWorker, Store};
+use std::time::{Duration, Instant};
+use uuid::Uuid;
+
+/// Bytes of the call and of its result.
+const BYTES: usize = 200;
+
+const CONNECTIONS: usize = 16;
+
+pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
+    let (mut alone, mut plain, mut together, mut plain_together) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..bench.sizes.runs {
+        let site = bench.site("commit", Duration::ZERO).await?;
+        floor::create(&site.database).await?;
+        let each = bench.sizes.commits / CONNECTIONS + 1;
+        plain.push(floor::insert_and_commit(&site.database, bench.sizes.commits).await?);
+        alone.push(one_by_one(&site, bench.sizes.commits).await?);
+        plain_together.push(floor::inserts_per_second(&site.database, CONNECTIONS, each).await?);
+        together.push(per_second(&site, each).await?);
+        bench.close(site).await?;
+    }
+    Ok(vec![
+        Figure::new("P5", "a step's commit, one connection", "ms", alone)
+            .floor("INSERT + COMMIT", &plain)
+            .target(Target::RatioAtMost(5.0)),
+        Figure::new("P5", "steps per second, 16 connections", "/s", together)
+            .floor("INSERT + COMMIT", &plain_together)
+            .target(Target::AtLeast(6000.0)),
+    ])
+}
+
+async fn one_by_one(site: &Site, commits: usize) -> Result<f64, Error> {
+    let store = connect(site, 1).await?;
+    let lease = running(&store, 1).await?.remove(0);
+    Ok(median(&commit(&store, lease, commits).await?))
+}
+
+async fn per_second(site: &Site, each: usize) -> Result<f64, Error> {
+    let store = connect(site, u32::try_from(CONNECTIONS)?).await?;
+    let leases = running(&store, CONNECTIONS).await?;
+    let started = Instant::now();
+    let tasks: Vec<_> = leases
+        .into_iter()
+        .map(|lease| {
+            let store = store.clone();
+            tokio::spawn(async move { commit(&store, lease, each).await.map(drop) })
+        })
+        .collect();
+    for task in tasks {
+        task.await??;
+    }
+    Ok((CONNECTIONS * each) as f64 / started.elapsed().as_secs_f64())
+}
+
+/// Commits turns to a job; gives the milliseconds of each.
+async fn commit(store: &Store, lease: Lease, commits: usize) -> Result<Vec<f64>, Error> {
+    let (progress, state) = (turn::progress(), turn::state());
+    let mut taken = Vec::with_capacity(commits);
+    let mut step = 0;
+    while taken.len() < commits {
+        let changes = turn::changes(2 * step + 1, BYTES);
+        let commit = Commit {
+            lease,
+            expected_step: step,
+            changes: &changes,
+            state: &state,
+            progress: &progress,
+            settings: None,
+            enqueue_next: None,
+        };
+        let started = Instant::now();
+        step = store.commit(&commit).await.during("commit a step")?.step;
+        taken.push(started.elapsed().as_secs_f64() * 1e3);
+    }
+    Ok(taken)
+}
+
+pub(super) async fn connect(site: &Site, connections: u32) -> Result<Store, Error> {
+    let options = ConnectOptions { max_connections: connections, ..ConnectOptions::default() };
+    Store::connect(&site.database.url, options).await.during("connect the store")
+}
+
+/// A worker that claims, without a process behind it.
+pub(super) async fn claimer(store: &Store) -> Result<Uuid, Error> {
+    let id = Uuid::now_v7();
+    let worker = NewWorker {
+        id,
+        hostname: "bench".into(),
+        version: "bench".into(),
+        concurrency: 10_000,
+        job_types: vec!["creator".into()],
+    };
+    store.register_worker(&worker).await.during("register a worker")?;
+    Ok(id)
+}
+
+async fn running(store: &Store, jobs: usize) -> Result<Vec<Lease>, Error> {
+    let worker = claimer(store).await?;
+    for _ in 0..jobs {
+        store.enqueue(&NewJob::new("bench")).await.during("insert a job")?;
+    }
+    let claimed = store.claim(worker, i64::try_from(jobs)?, None).await.during("claim the jobs")?;
+    if claimed.len() != jobs {
+        return Err(Error::new(format!("{} of {jobs} jobs were claimed", claimed.len())));
+    }
+    Ok(claimed.iter().map(plumbline_store::ClaimedJob::lease).collect())
+}

@@ -1,0 +1,89 @@
+//! P6, P7: many jobs at once in one worker. Ideal is the model's delay times the turns of a job: everything beyond it is
+//! the worker's, the server's and the model's own work on the same machine.
+
+use crate::{
+    error::Error,
+    model::Order,
+    proc,
+    report::{Figure, Target},
+    site::{Bench, defaults},
+};
+use std::time::{Duration, Instant};
+
+const TURNS: u32 = 20;
+
+/// What one crowd took.
+struct Taken {
+    secs: f64,
+    /// The worker's memory at its highest, in MiB.
+    memory: f64,
+    /// CPU of worker and server, in seconds.
+    worker_cpu: f64,
+    server_cpu: f64,
+}
+
+pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
+    let sizes = &bench.sizes;
+    let mut figures = crowd(bench, "P6", sizes.crowd, sizes.crowd_delay, 1.15, None).await?;
+    let bound = 60.0 + 100.0 / 1024.0 * sizes.large_crowd as f64;
+    figures.extend(crowd(bench, "P7", sizes.large_crowd, sizes.large_crowd_delay, 1.3, Some(bound)).await?);
+    Ok(figures)
+}
+
+async fn crowd(
+    bench: &Bench,
+    id: &'static str,
+    jobs: usize,
+    delay: Duration,
+    bound: f64,
+    memory: Option<f64>,
+) -> Result<Vec<Figure>, Error> {
+    let mut runs = Vec::new();
+    for _ in 0..bench.sizes.runs {
+        runs.push(run(bench, jobs, delay).await?);
+    }
+    let of = |value: fn(&Taken) -> f64| runs.iter().map(value).collect::<Vec<f64>>();
+    let steps = jobs as f64 * f64::from(TURNS);
+    let ideal = delay.as_secs_f64() * f64::from(TURNS);
+    let name = format!("{jobs} jobs × {TURNS} steps, model {} ms", delay.as_millis());
+    Ok(vec![
+        Figure::new(id, name, "s", of(|taken| taken.secs)).floor("ideal", &[ideal]).target(Target::RatioAtMost(bound)),
+        Figure::new(id, "steps per second", "/s", runs.iter().map(|taken| steps / taken.secs).collect()),
+        Figure::new(id, "peak memory of the worker", "MiB", of(|taken| taken.memory))
+            .target(memory.map_or(Target::None, Target::AtMost)),
+        Figure::new(
+            id,
+            "CPU per step, worker",
+            "ms",
+            runs.iter().map(|taken| taken.worker_cpu * 1e3 / steps).collect(),
+        ),
+        Figure::new(
+            id,
+            "CPU per step, Postgres",
+            "ms",
+            runs.iter().map(|taken| taken.server_cpu * 1e3 / steps).collect(),
+        ),
+    ])
+}
+
+/// The clock runs from the insertion on; the start of the worker is part of it.
+async fn run(bench: &Bench, jobs: usize, delay: Duration) -> Result<Taken, Error> {
+    let site = bench.site("crowd", delay).await?;
+    let orders: Vec<Order> = (0..jobs)
+        .map(|place| Order { tag: format!("crowd-{place}"), turns: TURNS, bytes: 2048, reads: false, trace: false })
+        .collect();
+    let started = Instant::now();
+    site.insert(&orders, &defaults()).await?;
+    let server_before = bench.server.cpu(&[])?;
+    let worker = site.worker(jobs)?;
+    site.completed().await?;
+    let taken = Taken {
+        secs: started.elapsed().as_secs_f64(),
+        memory: proc::memory(worker.pid())?.1 as f64 / f64::from(1 << 20),
+        worker_cpu: proc::cpu(worker.pid())?.as_secs_f64(),
+        server_cpu: bench.server.cpu(&[])?.saturating_sub(server_before).as_secs_f64(),
+    };
+    worker.stop()?;
+    bench.close(site).await?;
+    Ok(taken)
+}

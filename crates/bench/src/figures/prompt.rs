@@ -1,0 +1,64 @@
+//! P11–P13: what is sent to the model, as the model itself receives it.
+//!
+//! A job of many turns, each of which reads 2 KB, under the default limits and a model name that nobody knows; and the
+//! same job with nothing cleared or summarized, to compare with.
+
+use crate::{
+    error::Error,
+    model::{Order, Trace},
+    report::{Figure, Target},
+    site::{Bench, Site, many_turns, whole_conversation},
+};
+use plumbline_bench::prose::prose;
+use plumbline_effects::tokens;
+use serde_json::Value;
+use std::time::Duration;
+
+/// Four bytes a token, as the scripted model counts, times the default window of 128,000 tokens.
+const WINDOW_BYTES: f64 = 4.0 * 128_000.0;
+
+pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
+    let site = bench.site("prompt", Duration::ZERO).await?;
+    let turns = bench.sizes.traced_turns;
+    let (bounded, bounded_tokens) = traced(&site, "bounded", turns, &many_turns()).await?;
+    let (whole, whole_tokens) = traced(&site, "whole", turns, &whole_conversation()).await?;
+    bench.close(site).await?;
+    let shared = |trace: &Trace| vec![trace.repeated as f64 * 100.0 / trace.compared as f64];
+    let fixed =
+        bounded.fixed_parts.iter().map(|(tools, system)| f64::from(tokens::count(tools) + tokens::count(system)));
+    let fixed = fixed.fold(0.0, f64::max);
+    Ok(vec![
+        Figure::new("P11", format!("bytes that repeat the request before, {turns} turns"), "%", shared(&bounded))
+            .target(Target::AtLeast(98.0)),
+        Figure::new("P11", "the same when nothing is cleared", "%", shared(&whole)),
+        Figure::new("P11", "largest request", "bytes", vec![bounded.largest as f64])
+            .floor("the window", &[WINDOW_BYTES])
+            .target(Target::RatioAtMost(1.0)),
+        Figure::new("P12", format!("prompt tokens, {turns} turns of 2 KB results"), "", vec![bounded_tokens])
+            .floor("everything sent", &[whole_tokens])
+            .target(Target::RatioAtMost(0.5)),
+        Figure::new("P13", "fixed part of the largest phase's request", "tokens", vec![fixed])
+            .target(Target::AtMost(6000.0)),
+    ])
+}
+
+/// Runs the job; what the model saw of it, and the prompt tokens of all of its requests.
+async fn traced(site: &Site, tag: &str, turns: u32, config: &Value) -> Result<(Trace, f64), Error> {
+    let order = Order { tag: tag.to_owned(), turns, bytes: 2048, reads: true, trace: true };
+    let document = prose(turns.into(), turns as usize * 2200);
+    sqlx::query(
+        "INSERT INTO jobs (prompt, config, document_content, context)
+         VALUES ($1, $2, $3, '{\"document_name\": \"document.txt\"}')",
+    )
+    .bind(order.prompt())
+    .bind(config)
+    .bind(document.into_bytes())
+    .execute(&site.database.pool)
+    .await?;
+    let worker = site.worker(1)?;
+    site.completed().await?;
+    worker.stop()?;
+    let tokens = "SELECT sum(prompt_tokens)::float8 FROM llm_requests JOIN jobs ON jobs.id = job_id WHERE prompt = $1";
+    let tokens: f64 = sqlx::query_scalar(tokens).bind(order.prompt()).fetch_one(&site.database.pool).await?;
+    Ok((site.model.trace(tag).await?, tokens))
+}

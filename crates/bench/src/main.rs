@@ -1,0 +1,46 @@
+//! `plumbline-bench`: measures the released `plumbline` from outside and holds it against its targets.
+//!
+//! ```text
+//! make bench                      a private Postgres whose commits reach the disk, then this program
+//! plumbline-bench --quick         small sizes, to see that everything works
+//! plumbline-bench --only P5,P8    some figures
+//! ```
+//!
+//! Three processes take part: Postgres, the scripted model (this program once more, see [`model`]) and the worker, which
+//! is the real binary. Nothing of it runs in this process but the store's commit and claim, which are measured alone.
+//! Each figure has a file in [`figures`] and stands beside its floor: the same work done by the plainest means, in the
+//! same run, on the same machine.
+
+mod database;
+mod error;
+mod figures;
+mod machine;
+mod model;
+mod net;
+mod options;
+mod proc;
+mod process;
+mod report;
+mod site;
+mod sizes;
+
+use clap::Parser;
+use options::{Cli, Command};
+use std::process::ExitCode;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Some(Command::Model(arguments)) => model::serve(arguments).await.map(|()| true),
+        None => figures::run(cli.options).await,
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

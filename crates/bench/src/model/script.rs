@@ -1,0 +1,102 @@
+//! What the model answers.
+//!
+//! The first turn plans one phase of five todos, the last one completes the job, and each turn between writes one part
+//! (or reads one passage); the last of these closes the todos. So a job of n turns makes exactly n model calls, plus one
+//! for each summary that the worker asks for.
+
+use super::scan::{Facts, Stage};
+use plumbline_bench::prose::prose;
+use serde_json::{Value, json};
+
+/// Todos of the one tactical phase.
+const TODOS: usize = 5;
+
+/// Lines of the document that one reading turn asks for; of about 90 bytes each.
+const LINES: u32 = 23;
+
+/// The answer's body.
+pub(super) fn answer(facts: &Facts, request_bytes: usize) -> Vec<u8> {
+    let message = match facts.stage {
+        Stage::Summary => summary(facts),
+        Stage::Plan => calling(plan()),
+        Stage::Work => calling(work(facts)),
+        Stage::Close => calling(close(facts)),
+    };
+    let finish = if message.get("tool_calls").is_some() { "tool_calls" } else { "stop" };
+    // Four bytes a token, as the rehearsal model estimates.
+    let (prompt, completion) = (request_bytes / 4, 20 + facts.order.bytes / 4);
+    let body = json!({
+        "id": "bench",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "bench",
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion},
+    });
+    body.to_string().into_bytes()
+}
+
+/// Names the last part, for the conversation that held it is about to go.
+fn summary(facts: &Facts) -> Value {
+    let text = format!("The parts up to part_{:05} are written; go on with the next one.", facts.part);
+    json!({"role": "assistant", "content": text})
+}
+
+fn calling(calls: Vec<(&'static str, Value)>) -> Value {
+    let calls: Vec<Value> = calls
+        .into_iter()
+        .enumerate()
+        .map(|(place, (name, arguments))| {
+            let function = json!({"name": name, "arguments": arguments.to_string()});
+            json!({"id": format!("call_{place}"), "type": "function", "function": function})
+        })
+        .collect();
+    json!({"role": "assistant", "content": null, "tool_calls": calls})
+}
+
+fn plan() -> Vec<(&'static str, Value)> {
+    let todos: Vec<Value> =
+        (1..=TODOS).map(|id| json!({"id": id, "content": format!("Write the parts of section {id}")})).collect();
+    let mut calls = vec![
+        ("write_plan", json!({"content": "# Plan\n\n## Phase 1: Parts\n- [ ] write all parts\n"})),
+        ("todo_write", json!({"phase": "Parts", "description": "Write all parts", "todos": todos})),
+    ];
+    // The first strategic phase has four todos.
+    calls.extend(closing(4));
+    calls
+}
+
+fn work(facts: &Facts) -> Vec<(&'static str, Value)> {
+    let part = facts.part + 1;
+    let last = part >= facts.order.turns.saturating_sub(2);
+    let mut calls = Vec::new();
+    if facts.order.reads {
+        let offset = (part - 1) * LINES + 1;
+        calls.push(("read_file", json!({"path": "input/document.txt", "offset": offset, "limit": LINES})));
+        // A short note: its path carries the part's number, which the next answer goes by, and a job that changes
+        // nothing at all would be re-planned by the engine.
+        calls.push(("write_file", json!({"path": path(part), "content": prose(part.into(), 60)})));
+    } else {
+        let seed = facts.order.tag.bytes().fold(u64::from(part), |seed, byte| seed * 31 + u64::from(byte));
+        calls.push(("write_file", json!({"path": path(part), "content": prose(seed, facts.order.bytes)})));
+    }
+    if last {
+        calls.extend(closing(facts.open_todos));
+    }
+    calls
+}
+
+fn close(facts: &Facts) -> Vec<(&'static str, Value)> {
+    let result = json!({"summary": "All parts are written.", "deliverables": [path(1)], "confidence": 1.0});
+    let mut calls = closing(facts.open_todos.saturating_sub(1));
+    calls.push(("job_complete", result));
+    calls
+}
+
+fn closing(todos: usize) -> Vec<(&'static str, Value)> {
+    (0..todos).map(|_| ("todo_complete", json!({}))).collect()
+}
+
+fn path(part: u32) -> String {
+    format!("work/part_{part:05}.md")
+}

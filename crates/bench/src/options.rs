@@ -1,0 +1,127 @@
+//! The command line.
+
+use crate::{error::Error, model, process::Plumbline, report::Figure, sizes::Sizes};
+use std::path::PathBuf;
+
+/// Measures Plumbline against its targets.
+#[derive(Debug, clap::Parser)]
+#[command(version, args_conflicts_with_subcommands = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    /// Serve the scripted model that the measured workers talk to
+    Model(model::Arguments),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Options {
+    /// The server to measure on; databases are created in it and dropped again
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    database_url: Option<String>,
+    /// The program to measure; the one beside this program when left out
+    #[arg(long)]
+    plumbline: Option<PathBuf>,
+    /// Small sizes, one run: to see that everything works
+    #[arg(long, env = "PLUMBLINE_BENCH_QUICK", conflicts_with = "full")]
+    quick: bool,
+    /// The very sizes of the targets: 10 million ended jobs, a snapshot held for 10 minutes
+    #[arg(long)]
+    full: bool,
+    /// Runs of each figure
+    #[arg(long)]
+    runs: Option<usize>,
+    /// Only these figures, separated by commas, e.g. P1,P5
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
+    /// Where the figures go as JSON
+    #[arg(long, default_value = "target/bench.json")]
+    pub(crate) json: PathBuf,
+    /// A PDF for the document figures; the sample of the repository when left out
+    #[arg(long, env = "PLUMBLINE_BENCH_PDF")]
+    pdf: Option<PathBuf>,
+    /// Exit with 1 when a target is missed
+    #[arg(long)]
+    strict: bool,
+    /// For continuous integration: one run of the ratios and counts that mean the same on every machine; exit with 1
+    /// when one misses its target by more than a quarter
+    #[arg(long, conflicts_with_all = ["quick", "full", "only", "strict"])]
+    guard: bool,
+}
+
+/// What the guard measures: ratios and counts, seconds each.
+const GUARDED: [&str; 6] = ["P4", "P5", "P9", "P11", "P12", "P13"];
+
+/// By what share of its target the guard lets a figure miss it: a shared machine's ratios vary too.
+const MARGIN: f64 = 0.25;
+
+impl Options {
+    /// Whether a figure is to be measured.
+    pub(crate) fn wants(&self, id: &str) -> bool {
+        let among = |ids: &[&str]| ids.iter().any(|only| only.eq_ignore_ascii_case(id));
+        match self.guard {
+            true => among(&GUARDED),
+            false => self.only.is_empty() || among(&self.only.iter().map(String::as_str).collect::<Vec<_>>()),
+        }
+    }
+
+    /// Whether a figure makes the whole run fail.
+    pub(crate) fn fails(&self, figure: &Figure) -> bool {
+        match self.guard {
+            true => figure.holds_anywhere() && figure.met_within(MARGIN) == Some(false),
+            false => self.strict && figure.met() == Some(false),
+        }
+    }
+
+    /// Whether a figure that could not be measured makes the whole run fail.
+    pub(crate) fn needs_all(&self) -> bool {
+        self.strict || self.guard
+    }
+
+    pub(crate) fn sizes(&self) -> Sizes {
+        let sizes = match (self.quick, self.full) {
+            (true, _) => Sizes::quick(),
+            (_, true) => Sizes::full(),
+            _ if self.guard => Sizes { runs: 1, ..Sizes::standard() },
+            _ => Sizes::standard(),
+        };
+        Sizes { runs: self.runs.unwrap_or(sizes.runs).max(1), ..sizes }
+    }
+
+    pub(crate) fn sizes_name(&self) -> &'static str {
+        match (self.quick, self.full) {
+            (true, _) => "quick (the figures say little)",
+            (_, true) => "full",
+            _ => "standard",
+        }
+    }
+
+    pub(crate) fn database_url(&self) -> Result<&str, Error> {
+        let missing =
+            "no Postgres is named: run `make bench`, or set DATABASE_URL to a server whose role may create databases";
+        self.database_url.as_deref().ok_or_else(|| Error::new(missing))
+    }
+
+    pub(crate) fn plumbline(&self) -> Result<Plumbline, Error> {
+        let path = match &self.plumbline {
+            Some(path) => path.clone(),
+            None => std::env::current_exe()?.with_file_name("plumbline"),
+        };
+        if !path.is_file() {
+            let shown = path.display();
+            return Err(Error::new(format!("{shown} is missing: run `cargo build --release -p plumbline` first")));
+        }
+        // Workers are started in other folders.
+        Ok(Plumbline { path: path.canonicalize()? })
+    }
+
+    pub(crate) fn pdf(&self) -> PathBuf {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/sample/record-keeping-policy.pdf");
+        self.pdf.clone().unwrap_or_else(|| PathBuf::from(sample))
+    }
+}

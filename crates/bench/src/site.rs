@@ -1,0 +1,126 @@
+//! A place to measure at: a database, a model, a workspace, and workers.
+
+use crate::{
+    database::{Database, Server},
+    error::{During, Error},
+    model::Order,
+    process::{Model, Plumbline, Program},
+    sizes::Sizes,
+};
+use serde_json::{Value, json};
+use std::{path::PathBuf, time::Duration};
+use tempfile::TempDir;
+
+/// Time between looks at whether jobs have ended: a look costs the server a fraction of a millisecond.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Everything that all figures share.
+#[derive(Debug)]
+pub(crate) struct Bench {
+    pub(crate) plumbline: Plumbline,
+    pub(crate) server: Server,
+    pub(crate) sizes: Sizes,
+    /// A PDF for the document figures.
+    pub(crate) pdf: PathBuf,
+}
+
+impl Bench {
+    /// A site with a fresh, migrated database and a model with this delay.
+    pub(crate) async fn site(&self, name: &str, delay: Duration) -> Result<Site, Error> {
+        let database = self.server.create(&format!("bench_{name}")).await?;
+        let workspace = tempfile::tempdir().during("make a workspace folder")?;
+        let mut migrate = self.plumbline.command(&database.url, workspace.path());
+        let status = migrate.arg("migrate").stdout(std::process::Stdio::null()).status();
+        if !status.during("run `plumbline migrate`")?.success() {
+            return Err(Error::new("`plumbline migrate` failed; its message is above"));
+        }
+        Ok(Site { database, model: Model::start(delay).await?, workspace, plumbline: self.plumbline.clone() })
+    }
+
+    /// Takes a site away.
+    pub(crate) async fn close(&self, site: Site) -> Result<(), Error> {
+        self.server.drop(site.database).await
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Site {
+    pub(crate) database: Database,
+    pub(crate) model: Model,
+    workspace: TempDir,
+    plumbline: Plumbline,
+}
+
+impl Site {
+    /// Starts a worker for so many jobs at once.
+    pub(crate) fn worker(&self, concurrency: usize) -> Result<Program, Error> {
+        self.worker_on(&self.database.url, concurrency, &[])
+    }
+
+    /// The same on another address of the database, with further environment variables.
+    pub(crate) fn worker_on(&self, url: &str, concurrency: usize, env: &[(&str, &str)]) -> Result<Program, Error> {
+        let mut command = self.plumbline.command(url, self.workspace.path());
+        command.args(["worker", "--concurrency", &concurrency.to_string()]);
+        command
+            .env("OPENAI_BASE_URL", self.model.base_url())
+            .env("OPENAI_API_KEY", "none")
+            .env("PLUMBLINE_MODEL", "bench");
+        command.envs(env.iter().copied());
+        Program::start(command)
+    }
+
+    /// Inserts jobs in one statement, with these overrides of the configuration.
+    pub(crate) async fn insert(&self, orders: &[Order], config: &Value) -> Result<(), Error> {
+        let prompts: Vec<String> = orders.iter().map(Order::prompt).collect();
+        sqlx::query("INSERT INTO jobs (prompt, config) SELECT prompt, $2 FROM unnest($1::text[]) AS prompt")
+            .bind(prompts)
+            .bind(config)
+            .execute(&self.database.pool)
+            .await
+            .during("insert jobs")?;
+        Ok(())
+    }
+
+    /// Waits until every job has completed; one that ends otherwise is an error, with its reason.
+    pub(crate) async fn completed(&self) -> Result<(), Error> {
+        loop {
+            let (open, reason) = self.progress().await?;
+            if let Some(reason) = reason {
+                return Err(Error::new(format!("a job of the benchmark did not complete: {reason}")));
+            }
+            if open == 0 {
+                return Ok(());
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// How many jobs have not completed yet, and why one of them never will.
+    pub(crate) async fn progress(&self) -> Result<(i64, Option<String>), Error> {
+        let statement = "SELECT count(*) FILTER (WHERE status IN ('pending', 'running')),
+                                min(coalesce(error_message, status_reason, status))
+                                    FILTER (WHERE status NOT IN ('pending', 'running', 'completed'))
+                         FROM jobs";
+        Ok(sqlx::query_as(statement).fetch_one(&self.database.pool).await?)
+    }
+}
+
+/// The job type's own configuration, but nothing is enqueued when the job completes: the model knows one job type only.
+pub(crate) fn defaults() -> Value {
+    json!({"on_complete": {"enqueue": null}})
+}
+
+/// The same, and the job may take any number of turns.
+pub(crate) fn many_turns() -> Value {
+    json!({"on_complete": {"enqueue": null}, "limits": {"max_iterations": 1_000_000}})
+}
+
+/// The same, and nothing is ever cleared or summarized: each request holds all of the conversation.
+pub(crate) fn whole_conversation() -> Value {
+    json!({
+        "on_complete": {"enqueue": null},
+        "limits": {"max_iterations": 1_000_000, "context_threshold_tokens": 90_000_000},
+        "llm": {"context_window": 100_000_000},
+    })
+}

@@ -1,0 +1,170 @@
+//! What came of a document, in one table: from its pages to the requirements in the graph.
+
+use crate::{
+    failure::Failure,
+    output::{self, short, thousands},
+};
+use plumbline_store::{JobDetail, RequirementRow, Store};
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// Reasons for rejections that are listed.
+const SHOWN_REASONS: usize = 5;
+
+/// Prints the table of a job and of the validator job that followed it, if one did.
+pub(crate) async fn print(store: &Store, job: Uuid, validator: Option<Uuid>) -> Result<(), Failure> {
+    let requirements = store.requirements_of(job).await?;
+    let sources = store.sources(job).await?;
+    let files = store.file_index(job).await?;
+    let pages: i64 = sources.iter().filter_map(|source| source.pages).map(i64::from).sum();
+    let chunks = files.iter().filter(|file| file.path.starts_with("chunks/chunk_")).count();
+    let mut table = output::table(&["", "count", ""]);
+    let mut row = |what: &str, count: String, remark: String| {
+        table.add_row([what.to_string(), count, remark]);
+    };
+    row("documents", sources.len().to_string(), String::new());
+    row("pages", thousands(pages), String::new());
+    row("chunks", thousands(number(chunks)), String::new());
+    row("requirements", thousands(number(requirements.len())), String::new());
+    row("verified citations", thousands(number(requirements.iter().map(verified).sum())), String::new());
+    for status in ["integrated", "pending", "rejected", "failed", "validating"] {
+        let rows: Vec<&RequirementRow> = requirements.iter().filter(|row| row.status == status).collect();
+        if !rows.is_empty() || status == "integrated" || status == "rejected" {
+            row(status, thousands(number(rows.len())), remark(status, &rows));
+        }
+    }
+    row("graph", String::new(), graph(&requirements));
+    for (what, id) in [("creator", Some(job)), ("validator", validator)] {
+        let Some(id) = id else { continue };
+        if let Some(detail) = store.job_detail(id).await? {
+            row(what, detail.status.clone(), effort(&detail));
+        }
+    }
+    output::print(&table.to_string())
+}
+
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// How many of a requirement's citations were found in the source.
+pub(crate) fn verified(requirement: &RequirementRow) -> usize {
+    let citations = requirement.citations.as_array().map(Vec::as_slice).unwrap_or_default();
+    citations.iter().filter(|citation| citation.get("verified") == Some(&true.into())).count()
+}
+
+/// Why, for what did not get into the graph.
+fn remark(status: &str, rows: &[&RequirementRow]) -> String {
+    if status == "pending" {
+        let accepted = rows.iter().filter(|row| integration(row) == Some("switched off")).count();
+        return match accepted {
+            0 => String::new(),
+            _ => format!("{} of them passed validation and wait for a graph", thousands(number(accepted))),
+        };
+    }
+    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
+    for reason in rows.iter().filter_map(|row| row.rejection_reason.as_ref().or(row.last_error.as_ref())) {
+        // A duplicate names what it is a duplicate of; the kind of reason is what counts here.
+        let kind = reason.split(" of ").next().unwrap_or(reason);
+        *reasons.entry(short(kind, 60)).or_default() += 1;
+    }
+    let mut reasons: Vec<(String, usize)> = reasons.into_iter().collect();
+    reasons.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
+    let listed: Vec<String> =
+        reasons.into_iter().take(SHOWN_REASONS).map(|(reason, count)| format!("{count} × {reason}")).collect();
+    listed.join("\n")
+}
+
+fn integration(row: &RequirementRow) -> Option<&str> {
+    row.validation_result.as_ref()?.get("integration")?.as_str()
+}
+
+fn graph(requirements: &[RequirementRow]) -> String {
+    let nodes = requirements.iter().filter(|row| row.graph_node_id.is_some()).count();
+    if nodes > 0 {
+        let relations: usize = requirements
+            .iter()
+            .filter(|row| row.graph_node_id.is_some())
+            .filter_map(|row| row.validation_result.as_ref()?.get("relations")?.as_array())
+            .map(Vec::len)
+            .sum();
+        return format!("{} requirement nodes, {} relations", thousands(number(nodes)), thousands(number(relations)));
+    }
+    match requirements.iter().any(|row| integration(row) == Some("switched off")) {
+        true => {
+            "no graph configured (`connections.neo4j`); output/insert.cypher of the validator has the statements".into()
+        }
+        false => "nothing was integrated".into(),
+    }
+}
+
+fn effort(detail: &JobDetail) -> String {
+    let seconds = match (detail.started_at, detail.completed_at) {
+        (Some(from), Some(to)) => (to - from).num_milliseconds() as f64 / 1000.0,
+        _ => 0.0,
+    };
+    let tokens = thousands(detail.total_tokens_used);
+    let problem = detail.error_message.as_ref().or(detail.status_reason.as_ref());
+    let problem = problem.map(|problem| format!(": {problem}")).unwrap_or_default();
+    format!("{seconds:.1} s, {} model requests, {tokens} tokens{problem}", thousands(detail.total_requests))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn row(status: &str, reason: Option<&str>, validation_result: Value) -> RequirementRow {
+        let now = chrono::Utc::now();
+        RequirementRow {
+            id: Uuid::nil(),
+            candidate_id: None,
+            text: "Invoices must be kept.".into(),
+            name: None,
+            r#type: None,
+            priority: None,
+            source_document: None,
+            source_location: None,
+            gobd_relevant: false,
+            gdpr_relevant: false,
+            citations: json!([{"verified": true}, {"verified": false}]),
+            mentioned_objects: json!([]),
+            mentioned_messages: json!([]),
+            reasoning: None,
+            research_notes: None,
+            confidence: 0.5,
+            status: status.into(),
+            validation_result: Some(validation_result),
+            graph_node_id: (status == "integrated").then(|| "R-0001".into()),
+            rejection_reason: reason.map(str::to_owned),
+            retry_count: 0,
+            last_error: None,
+            created_at: now,
+            updated_at: now,
+            validated_at: None,
+            tags: json!([]),
+        }
+    }
+
+    #[test]
+    fn duplicates_of_different_requirements_are_one_reason() {
+        let rows = [
+            row("rejected", Some("It is a duplicate of R-0001 'a' (similarity 1.00)."), Value::Null),
+            row("rejected", Some("It is a duplicate of R-0002 'b' (similarity 0.97)."), Value::Null),
+            row("rejected", Some("It has no name."), Value::Null),
+        ];
+        let rows: Vec<&RequirementRow> = rows.iter().collect();
+        assert_eq!(remark("rejected", &rows), "2 × It is a duplicate\n1 × It has no name.");
+        assert_eq!(verified(rows[0]), 1);
+    }
+
+    #[test]
+    fn the_graph_line_says_what_is_there_or_why_nothing_is() {
+        let integrated = row("integrated", None, json!({"integration": "done", "relations": [{}, {}]}));
+        assert_eq!(graph(&[integrated]), "1 requirement nodes, 2 relations");
+        let accepted = row("pending", None, json!({"integration": "switched off"}));
+        assert!(graph(std::slice::from_ref(&accepted)).starts_with("no graph configured"));
+        assert_eq!(remark("pending", &[&accepted]), "1 of them passed validation and wait for a graph");
+        assert_eq!(graph(&[row("rejected", None, Value::Null)]), "nothing was integrated");
+    }
+}

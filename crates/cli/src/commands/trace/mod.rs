@@ -1,0 +1,68 @@
+//! `plumbline trace`: what a job asked, said and did, step by step.
+//!
+//! Steps are read a page at a time and printed as they come, so that the first ones of a long job show at once.
+
+mod text;
+
+use crate::{arguments::TraceArguments, environment, failure::Failure, output};
+use plumbline_store::{Store, TracePage, TraceStep};
+use uuid::Uuid;
+
+/// Steps read at once: a few hundred messages.
+const PAGE: i64 = 50;
+
+pub(crate) async fn run(arguments: TraceArguments) -> Result<u8, Failure> {
+    let store = environment::store().await?;
+    let job = arguments.job;
+    let Some(detail) = store.job_detail(job).await? else {
+        return Err(Failure::new(format!("there is no job {job} in this database; `plumbline status` lists the jobs")));
+    };
+    let show = |step: &TraceStep| show(step, arguments.json, arguments.step.is_some());
+    match arguments.step {
+        Some(step) => one(&store, job, step, show).await?,
+        None => {
+            if detail.step == 0 && !arguments.json {
+                output::print(&format!("job {job} is {} and has not taken a step yet", detail.status))?;
+            }
+            all(&store, job, show).await?;
+        }
+    }
+    Ok(0)
+}
+
+async fn one(
+    store: &Store,
+    job: Uuid,
+    step: i64,
+    show: impl Fn(&TraceStep) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let page = TracePage { after: step.saturating_sub(1), until: step, limit: 1 };
+    match store.trace(job, page).await?.first() {
+        Some(step) => show(step),
+        None => Err(Failure::new(format!("job {job} has no step {step}; `plumbline trace {job}` shows its steps"))),
+    }
+}
+
+/// Up to the last step there is when it is reached: a running job's newest steps are shown as well.
+async fn all(store: &Store, job: Uuid, show: impl Fn(&TraceStep) -> Result<(), Failure>) -> Result<(), Failure> {
+    let mut after = 0;
+    loop {
+        let steps = store.trace(job, TracePage { after, until: i64::MAX, limit: PAGE }).await?;
+        let Some(last) = steps.last() else {
+            return Ok(());
+        };
+        after = last.step;
+        for step in &steps {
+            show(step)?;
+        }
+    }
+}
+
+fn show(step: &TraceStep, as_json: bool, full: bool) -> Result<(), Failure> {
+    if as_json {
+        let line = serde_json::to_string(step)
+            .map_err(|error| Failure::new(format!("step {} could not be written as JSON: {error}", step.step)))?;
+        return output::print(&line);
+    }
+    output::print(&text::render(step, full))
+}

@@ -1,0 +1,158 @@
+//! A step for people. Long texts are cut to a line; a step shown by itself is shown whole.
+
+use crate::output::{short, thousands};
+use plumbline_store::{TraceEffect, TraceMessage, TraceRequest, TraceStep};
+use serde_json::Value;
+
+/// Characters of a text that are shown on its line.
+const MOST: usize = 100;
+/// Effects of a kind that are named one by one; a step can write a hundred files.
+const NAMED: usize = 6;
+
+pub(super) fn render(step: &TraceStep, full: bool) -> String {
+    let mut lines = vec![heading(step)];
+    lines.extend(step.requests.iter().map(request));
+    for message in &step.messages {
+        if full { whole(message, &mut lines) } else { cut(message, &mut lines) }
+    }
+    effects(&step.effects, full, &mut lines);
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+fn heading(step: &TraceStep) -> String {
+    let phase = match (&step.phase, &step.phase_name) {
+        (Some(kind), Some(name)) => format!("phase {} ({kind}): {name}", step.phase_number),
+        _ => "before the first phase".to_owned(),
+    };
+    format!("step {} · {} · {phase}", step.step, step.created_at.format("%Y-%m-%d %H:%M:%S UTC"))
+}
+
+fn request(request: &TraceRequest) -> String {
+    let TraceRequest { model, purpose, prompt_tokens, cached_tokens, completion_tokens, duration_ms, attempt, error } =
+        request;
+    let mut line = format!(
+        "  request   {model} ({purpose}), {} tokens in ({} cached), {} out, {} ms",
+        thousands(*prompt_tokens),
+        thousands(*cached_tokens),
+        thousands(*completion_tokens),
+        thousands(*duration_ms),
+    );
+    if *attempt > 1 {
+        line.push_str(&format!(", attempt {attempt}"));
+    }
+    if let Some(error) = error {
+        line.push_str(&format!(", failed: {}", short(error, MOST)));
+    }
+    line
+}
+
+fn cut(message: &TraceMessage, lines: &mut Vec<String>) {
+    if !message.content.trim().is_empty() {
+        lines.push(format!("  {:<9} {}", label(message), short(&message.content, MOST)));
+    }
+    for (name, arguments) in calls(message) {
+        lines.push(format!("  call      {name}({})", short(arguments, MOST)));
+    }
+}
+
+fn whole(message: &TraceMessage, lines: &mut Vec<String>) {
+    let answers = message.tool_call_id.as_deref().map(|id| format!(" to {id}")).unwrap_or_default();
+    lines.push(format!("  {} (message {}){answers}", label(message), message.seq));
+    lines.extend(message.content.lines().map(|line| format!("    {line}")));
+    lines.extend(calls(message).map(|(name, arguments)| format!("    call {name}({arguments})")));
+}
+
+fn label(message: &TraceMessage) -> &str {
+    match message.kind.as_str() {
+        "tool_result" => "result",
+        kind => kind,
+    }
+}
+
+/// Name and arguments of each call; the arguments are JSON text already.
+fn calls(message: &TraceMessage) -> impl Iterator<Item = (&str, &str)> {
+    let calls = message.tool_calls.as_ref().and_then(Value::as_array).into_iter().flatten();
+    calls.map(|call| {
+        let part = |key: &str| call.get(key).and_then(Value::as_str).unwrap_or_default();
+        (part("name"), part("arguments"))
+    })
+}
+
+/// Effects by kind, in the order in which each kind first occurs.
+fn effects(effects: &[TraceEffect], full: bool, lines: &mut Vec<String>) {
+    for group in effects.chunk_by(|one, next| one.kind == next.kind) {
+        let named = if full { group.len() } else { NAMED.min(group.len()) };
+        for effect in &group[..named] {
+            let size = effect.size.filter(|size| *size > 0).map(|size| format!(" ({} bytes)", thousands(size)));
+            let what = if full { effect.what.clone() } else { short(&effect.what, MOST) };
+            lines.push(format!("  {}: {what}{}", effect.kind, size.unwrap_or_default()));
+        }
+        if group.len() > named {
+            lines.push(format!("  {}: {} more", group[0].kind, group.len() - named));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render;
+    use plumbline_store::{TraceEffect, TraceMessage, TraceRequest, TraceStep};
+    use serde_json::json;
+
+    fn step() -> TraceStep {
+        let message = |seq, role: &str, kind: &str, content: &str| TraceMessage {
+            seq,
+            role: role.into(),
+            kind: kind.into(),
+            content: content.into(),
+            tool_calls: None,
+            tool_call_id: None,
+        };
+        let call = json!([{"id": "c4_0", "name": "write_file", "arguments": "{\"path\":\"output/a.md\"}"}]);
+        let effect = |kind: &str, what: String| TraceEffect { kind: kind.into(), what, size: None };
+        TraceStep {
+            step: 7,
+            phase_number: 2,
+            phase: Some("tactical".into()),
+            phase_name: Some("Extraction".into()),
+            created_at: "2026-11-21T09:00:00Z".parse().unwrap(),
+            lease_epoch: 1,
+            requests: vec![TraceRequest {
+                model: "gpt-x".into(),
+                purpose: "tactical".into(),
+                prompt_tokens: 12_345,
+                cached_tokens: 12_000,
+                completion_tokens: 50,
+                duration_ms: 900,
+                attempt: 2,
+                error: Some("status 503".into()),
+            }],
+            messages: vec![
+                TraceMessage { tool_calls: Some(call), ..message(4, "assistant", "reply", "") },
+                message(5, "tool", "tool_result", &"long ".repeat(100)),
+            ],
+            effects: (1..=8).map(|n| effect("requirement", format!("req_{n}"))).collect(),
+        }
+    }
+
+    #[test]
+    fn a_step_in_a_row_of_steps_is_cut_to_lines() {
+        let text = render(&step(), false);
+        assert!(text.starts_with("step 7 · 2026-11-21 09:00:00 UTC · phase 2 (tactical): Extraction\n"), "{text}");
+        assert!(
+            text.contains("12,345 tokens in (12,000 cached), 50 out, 900 ms, attempt 2, failed: status 503"),
+            "{text}"
+        );
+        assert!(text.contains("  call      write_file({\"path\":\"output/a.md\"})\n"), "{text}");
+        assert!(text.contains("  requirement: 2 more\n"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");
+    }
+
+    #[test]
+    fn a_step_by_itself_is_whole() {
+        let text = render(&step(), true);
+        assert!(text.contains(&"long ".repeat(99)), "{text}");
+        assert!(text.contains("requirement: req_8") && !text.contains("more"), "{text}");
+    }
+}

@@ -1,0 +1,119 @@
+//! What can go wrong between here and the graph.
+
+/// Why the graph did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum GraphError {
+    /// No connection, or it broke.
+    #[error(
+        "the graph at {place} cannot be reached ({reason}); check that it runs and that `connections.neo4j.uri` names its HTTP address"
+    )]
+    Unreachable {
+        /// The address, without credentials.
+        place: String,
+        /// What the network said.
+        reason: String,
+    },
+    /// It did not answer in time.
+    #[error("the graph at {place} did not answer within {limit_s} s; ask for less, or see what keeps it busy")]
+    TimedOut {
+        /// The address.
+        place: String,
+        /// The limit.
+        limit_s: u64,
+    },
+    /// User name or password is wrong, or the user may not do this.
+    #[error(
+        "the graph at {place} refuses the user ({message}); check `connections.neo4j.user` and the variable named by `password_env`"
+    )]
+    Unauthorized {
+        /// The address.
+        place: String,
+        /// The server's words.
+        message: String,
+    },
+    /// A uniqueness constraint forbids the write.
+    #[error("the graph already has such a node ({message})")]
+    Constraint {
+        /// The server's words.
+        message: String,
+    },
+    /// A deadlock, an overload, a change of leader: the same again may work.
+    #[error("the graph is busy ({code}: {message}); the same again may work")]
+    Transient {
+        /// The server's code.
+        code: String,
+        /// Its words.
+        message: String,
+    },
+    /// The statement is refused for good.
+    #[error("the graph refuses the statement ({code}: {message})")]
+    Refused {
+        /// The server's code.
+        code: String,
+        /// Its words.
+        message: String,
+    },
+    /// What came back is no answer of the Query API.
+    #[error(
+        "the answer of {place} is none of a graph's Query API ({what}); Neo4j has it from version 5.19 on, at its HTTP address"
+    )]
+    Malformed {
+        /// The address.
+        place: String,
+        /// What it was instead.
+        what: String,
+    },
+    /// More than is read.
+    #[error("the graph's answer has more than {limit_mb} MB; ask for fewer rows or properties")]
+    TooLarge {
+        /// The limit.
+        limit_mb: usize,
+    },
+}
+
+impl GraphError {
+    /// Whether the statement itself is at fault, so that sending it again gives the same. Everything else may pass.
+    pub fn is_permanent(&self) -> bool {
+        matches!(self, Self::Constraint { .. } | Self::Refused { .. })
+    }
+
+    /// The error for a code of the server.
+    pub(super) fn of_code(code: &str, message: &str, place: &str) -> Self {
+        let (code, message) = (code.to_string(), shortened(message));
+        if code == "Neo.ClientError.Schema.ConstraintValidationFailed" {
+            Self::Constraint { message }
+        } else if code.starts_with("Neo.ClientError.Security.") {
+            Self::Unauthorized { place: place.to_string(), message }
+        } else if code.starts_with("Neo.TransientError.") || code.starts_with("Neo.ClientError.Transaction.") {
+            Self::Transient { code, message }
+        } else {
+            Self::Refused { code, message }
+        }
+    }
+}
+
+/// Why a client cannot be made from a configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum GraphConfigError {
+    /// The address is not one.
+    #[error("connections.neo4j.uri `{uri}` is not a usable address ({reason}); write it like http://localhost:7474")]
+    Uri {
+        /// As configured.
+        uri: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The HTTP client could not be set up.
+    #[error("the HTTP client for the graph could not be set up ({0}); check the system's TLS certificates")]
+    Http(String),
+}
+
+/// A server's message on one line; some repeat the whole statement.
+fn shortened(message: &str) -> String {
+    const MOST: usize = 400;
+    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

@@ -1,0 +1,106 @@
+//! One request to the server and its answer, decoded.
+
+use super::client::Rows;
+use super::error::GraphError;
+use serde::Deserialize;
+use serde_json::Value;
+use std::time::Duration;
+
+/// Longest answer that is read.
+const MAX_ANSWER_BYTES: usize = 16 << 20;
+
+/// An answer that is no error.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Answer {
+    #[serde(default)]
+    data: Data,
+    pub(super) transaction: Option<Opened>,
+    #[serde(default)]
+    errors: Vec<ServerError>,
+}
+
+/// The transaction that an answer belongs to.
+#[derive(Debug, Deserialize)]
+pub(super) struct Opened {
+    pub(super) id: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Data {
+    #[serde(default)]
+    fields: Vec<String>,
+    #[serde(default)]
+    values: Vec<Vec<Value>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ServerError {
+    #[serde(default)]
+    code: String,
+    #[serde(default)]
+    message: String,
+}
+
+impl Answer {
+    pub(super) fn into_rows(self) -> Rows {
+        Rows { fields: self.data.fields, values: self.data.values }
+    }
+}
+
+/// Sends a request and reads its answer, with the header that keeps a transaction at one member of a cluster.
+pub(super) async fn exchange(
+    request: reqwest::RequestBuilder,
+    place: &str,
+    limit: Duration,
+) -> Result<(Answer, Option<String>), GraphError> {
+    let answered = tokio::time::timeout(limit, async {
+        let mut response = request.send().await.map_err(|error| unreachable(&error, place))?;
+        let affinity = response.headers().get(AFFINITY).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let status = response.status().as_u16();
+        let mut body = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error, place))? {
+            if body.len() + piece.len() > MAX_ANSWER_BYTES {
+                return Err(GraphError::TooLarge { limit_mb: MAX_ANSWER_BYTES >> 20 });
+            }
+            body.extend_from_slice(&piece);
+        }
+        Ok((decode(status, &body, place)?, affinity))
+    });
+    answered.await.unwrap_or_else(|_| Err(GraphError::TimedOut { place: place.to_string(), limit_s: limit.as_secs() }))
+}
+
+/// Set by a cluster when a transaction opens, to be sent back with all that belongs to it.
+pub(super) const AFFINITY: &str = "neo4j-cluster-affinity";
+
+/// Errors come in the body of any status, and a status alone says little: the body is read first (lesson 35).
+fn decode(status: u16, body: &[u8], place: &str) -> Result<Answer, GraphError> {
+    let answer: Answer = match serde_json::from_slice(body) {
+        Ok(answer) => answer,
+        // A rollback and some proxies answer with nothing.
+        Err(_) if (200..300).contains(&status) && body.is_empty() => Answer::default(),
+        Err(_) if matches!(status, 401 | 403) => {
+            let message = format!("HTTP {status}");
+            return Err(GraphError::Unauthorized { place: place.to_string(), message });
+        }
+        Err(_) => return Err(GraphError::Malformed { place: place.to_string(), what: format!("HTTP {status}") }),
+    };
+    if let Some(error) = answer.errors.first() {
+        return Err(GraphError::of_code(&error.code, &error.message, place));
+    }
+    if !(200..300).contains(&status) {
+        return Err(GraphError::Malformed {
+            place: place.to_string(),
+            what: format!("HTTP {status} without an error"),
+        });
+    }
+    Ok(answer)
+}
+
+/// The innermost reason is the one that tells what happened; the outer ones repeat the address.
+fn unreachable(error: &reqwest::Error, place: &str) -> GraphError {
+    let mut reason: &dyn std::error::Error = error;
+    while let Some(source) = reason.source() {
+        reason = source;
+    }
+    GraphError::Unreachable { place: place.to_string(), reason: reason.to_string() }
+}

@@ -1,0 +1,168 @@
+//! One requirement, one transaction: its node, its `rid`, its relations.
+//!
+//! Safe to repeat: the node is found by the id of the row it comes from, so a second run gives the same node and the
+//! same `rid` (lesson 106). New numbers come from a counter node; where somebody else has taken a number, the unique
+//! constraint says so, the counter catches up and the transaction is run again (lesson 105).
+
+use super::client::{Access, GraphClient, Statement};
+use super::error::GraphError;
+use super::transaction::Transaction;
+use super::vocabulary::{End, RelationKind};
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+/// How often a taken number is answered by the next free one.
+const MAX_NUMBERS_TAKEN: u32 = 5;
+
+const KNOWN: &str = "MATCH (r:Requirement {sourceRequirementId: $id}) RETURN r.rid AS rid";
+/// The write is what takes the counter's lock, so that the next statement reads what no other transaction can change.
+const LOCK_COUNTER: &str = "MERGE (c:PlumblineCounter {name: 'rid'}) ON CREATE SET c.value = 0 SET c.takenFor = $id";
+const COUNT: &str = "MATCH (c:PlumblineCounter {name: 'rid'}) SET c.value = c.value + 1 RETURN c.value AS value";
+const MERGE_NODE: &str = "MERGE (r:Requirement {sourceRequirementId: $id}) \
+                          ON CREATE SET r.rid = $rid, r.createdAt = $now \
+                          SET r += $properties SET r.updatedAt = $now RETURN r.rid AS rid";
+const HIGHEST: &str = "MATCH (r:Requirement) WHERE r.rid STARTS WITH 'R-' \
+                       RETURN max(toInteger(substring(r.rid, 2))) AS highest";
+const RAISE_COUNTER: &str = "MATCH (c:PlumblineCounter {name: 'rid'}) WHERE c.value < $highest SET c.value = $highest";
+
+/// A requirement as a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RequirementNode {
+    /// The row it comes from; the node's key.
+    pub source_requirement_id: Uuid,
+    /// Its properties, besides the key, `rid`, `createdAt` and `updatedAt`. Nulls are left out; what a graph cannot
+    /// hold, an object or a mixed list, is kept as JSON text.
+    pub properties: Map<String, Value>,
+    /// The time of integration, as text.
+    pub now: String,
+}
+
+/// A relation from the requirement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    /// Its type and what it leads to.
+    pub kind: RelationKind,
+    /// The id of the node it leads to.
+    pub target: String,
+    /// Its properties.
+    pub properties: Map<String, Value>,
+}
+
+/// What integration gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Integrated {
+    /// The node's number, e.g. `R-0042`.
+    pub rid: String,
+    /// Whether the node was there before.
+    pub existed: bool,
+}
+
+impl GraphClient {
+    /// Writes a requirement with its relations, whole or not at all.
+    ///
+    /// # Errors
+    /// [`GraphError`]. If the answer to the commit is lost, running it again gives what it gave.
+    pub async fn integrate(&self, node: &RequirementNode, links: &[Link]) -> Result<Integrated, GraphError> {
+        self.constrain().await?;
+        let mut taken = 0;
+        loop {
+            match self.integrate_once(node, links).await {
+                Err(GraphError::Constraint { message }) if taken < MAX_NUMBERS_TAKEN => {
+                    tracing::debug!(requirement.id = %node.source_requirement_id, message, "a number is taken");
+                    taken += 1;
+                    self.catch_up().await?;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    async fn integrate_once(&self, node: &RequirementNode, links: &[Link]) -> Result<Integrated, GraphError> {
+        let transaction = self.begin().await?;
+        match write(&transaction, node, links).await {
+            Ok(integrated) => transaction.commit().await.map(|()| integrated),
+            Err(error) => {
+                transaction.rollback().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Raises the counter above the highest number in use, by value and not by text: `R-10000` is above `R-9999`.
+    async fn catch_up(&self) -> Result<(), GraphError> {
+        let lock = Statement::new(LOCK_COUNTER, json!({"id": "catch up"}));
+        self.run(&lock, Access::Write).await?;
+        let rows = self.run(&Statement::new(HIGHEST, json!({})), Access::Read).await?;
+        let highest = rows.first().and_then(Value::as_i64).unwrap_or_default();
+        self.run(&Statement::new(RAISE_COUNTER, json!({"highest": highest})), Access::Write).await.map(|_| ())
+    }
+}
+
+async fn write(
+    transaction: &Transaction<'_>,
+    node: &RequirementNode,
+    links: &[Link],
+) -> Result<Integrated, GraphError> {
+    let id = node.source_requirement_id.to_string();
+    let known = transaction.run(&Statement::new(KNOWN, json!({"id": id}))).await?;
+    let known = known.first().and_then(Value::as_str).map(str::to_owned);
+    let rid = match &known {
+        Some(rid) => rid.clone(),
+        None => next_rid(transaction, &id).await?,
+    };
+    let properties = storable(&node.properties);
+    let parameters = json!({"id": id, "rid": rid, "now": node.now, "properties": properties});
+    let merged = transaction.run(&Statement::new(MERGE_NODE, parameters)).await?;
+    // Another transaction may have made the node in between; its number counts.
+    let rid = merged.first().and_then(Value::as_str).map_or(rid, str::to_owned);
+    for link in links {
+        let done = transaction.run(&link_statement(&id, link)).await?;
+        if done.first().and_then(Value::as_i64) != Some(1) {
+            return Err(GraphError::Refused {
+                code: "Plumbline.TargetMissing".into(),
+                message: format!("there is no {} {} any more", link.kind.end.label(), link.target),
+            });
+        }
+    }
+    Ok(Integrated { rid, existed: known.is_some() })
+}
+
+async fn next_rid(transaction: &Transaction<'_>, id: &str) -> Result<String, GraphError> {
+    transaction.run(&Statement::new(LOCK_COUNTER, json!({"id": id}))).await?;
+    let counted = transaction.run(&Statement::new(COUNT, json!({}))).await?;
+    let value = counted.first().and_then(Value::as_i64).ok_or_else(|| GraphError::Refused {
+        code: "Plumbline.NoCounter".into(),
+        message: "the counter of requirement numbers (:PlumblineCounter {name: 'rid'}) holds no integer".into(),
+    })?;
+    Ok(format!("R-{value:04}"))
+}
+
+/// Names of types, labels and keys are those of the vocabulary; everything else is a parameter. A requirement is never
+/// related to itself.
+fn link_statement(id: &str, link: &Link) -> Statement {
+    let (name, label, key) = (link.kind.name, link.kind.end.label(), link.kind.end.id());
+    let not_itself = if link.kind.end == End::Requirement { " AND t.rid <> r.rid" } else { "" };
+    let text = format!(
+        "MATCH (r:Requirement {{sourceRequirementId: $id}}), (t:{label}) WHERE t.{key} = $target{not_itself} \
+         MERGE (r)-[x:{name}]->(t) SET x += $properties RETURN count(x) AS written"
+    );
+    Statement::new(text, json!({"id": id, "target": link.target, "properties": storable(&link.properties)}))
+}
+
+/// Properties as a graph can hold them.
+pub(super) fn storable(properties: &Map<String, Value>) -> Map<String, Value> {
+    let plain = |value: &Value| matches!(value, Value::Bool(_) | Value::Number(_) | Value::String(_));
+    let strings = |items: &[Value]| items.iter().all(Value::is_string);
+    properties
+        .iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(key, value)| {
+            let value = match value {
+                Value::Array(items) if strings(items) => value.clone(),
+                value if plain(value) => value.clone(),
+                value => Value::String(value.to_string()),
+            };
+            (key.clone(), value)
+        })
+        .collect()
+}

@@ -1,0 +1,71 @@
+//! Texts cut into passages: what a search shows, ranks and embeds as one.
+
+/// A passage ends after the line that reaches this many bytes, even in mid-paragraph.
+const MAX_BYTES: usize = 2_000;
+/// Of a longer line only the beginning is indexed: it is data rather than text.
+const MAX_LINE_BYTES: usize = 8_000;
+
+/// A piece of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// The line it begins on, from 1.
+    pub first_line: u32,
+    /// Its lines.
+    pub text: String,
+}
+
+/// The paragraphs of a text, long ones in several passages; a heading belongs to the paragraph after it. White space
+/// alone is none.
+pub fn passages(text: &str) -> Vec<Passage> {
+    let mut found: Vec<Passage> = Vec::new();
+    let mut open: Option<Passage> = None;
+    for (number, line) in (1..).zip(text.lines()) {
+        if line.trim().is_empty() {
+            let stays_open = open.as_ref().is_some_and(|passage| is_heading(passage.text.lines().last().unwrap_or("")));
+            if !stays_open {
+                found.extend(open.take());
+            }
+            continue;
+        }
+        let passage = open.get_or_insert_with(|| Passage { first_line: number, text: String::new() });
+        if !passage.text.is_empty() {
+            passage.text.push('\n');
+        }
+        passage.text.push_str(&line[..line.floor_char_boundary(MAX_LINE_BYTES)]);
+        if passage.text.len() >= MAX_BYTES {
+            found.extend(open.take());
+        }
+    }
+    found.extend(open);
+    found
+}
+
+fn is_heading(line: &str) -> bool {
+    line.trim_start_matches('#').starts_with(' ') && line.starts_with('#')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cut(text: &str) -> Vec<(u32, String)> {
+        passages(text).into_iter().map(|passage| (passage.first_line, passage.text)).collect()
+    }
+
+    #[test]
+    fn paragraphs_are_passages_and_keep_their_headings() {
+        let text = "# Duties\n\nKeep records.\nAll of them.\n\n\nNo exception.\n\n## Last\n";
+        let expected = [(1, "# Duties\nKeep records.\nAll of them."), (7, "No exception."), (9, "## Last")];
+        assert_eq!(cut(text), expected.map(|(line, text)| (line, text.to_owned())));
+        assert_eq!(cut(" \n\n"), []);
+    }
+
+    #[test]
+    fn long_paragraphs_and_lines_are_bounded() {
+        let text = "word ".repeat(100) + "\n";
+        let found = cut(&text.repeat(9));
+        assert_eq!(found.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [1, 5, 9]);
+        let found = cut(&"ä".repeat(100_000));
+        assert_eq!((found.len(), found[0].1.len()), (1, MAX_LINE_BYTES));
+    }
+}

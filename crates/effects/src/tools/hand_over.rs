@@ -1,0 +1,136 @@
+//! The requirements that are handed over from job to job, as tools see them. The worker implements this over the store,
+//! tests over memory.
+
+use super::workspace::{BoxFuture, WorkspaceError};
+use crate::graph::GraphClient;
+use serde_json::Value;
+use uuid::Uuid;
+
+/// A requirement that this job validates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldRequirement {
+    /// Its row.
+    pub id: Uuid,
+    /// The job that found it.
+    pub job_id: Uuid,
+    /// Its words.
+    pub text: String,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its type; any text, since anybody may write rows.
+    pub r#type: Option<String>,
+    /// Its priority; any text.
+    pub priority: Option<String>,
+    /// The document it stands in.
+    pub source_document: Option<String>,
+    /// Where in it.
+    pub source_location: Option<Value>,
+    /// Whether it bears on proper book-keeping.
+    pub gobd_relevant: bool,
+    /// Whether it bears on data protection.
+    pub gdpr_relevant: bool,
+    /// Its citations, as the row has them.
+    pub citations: Value,
+    /// Names of objects, as the row has them.
+    pub mentioned_objects: Value,
+    /// Names of messages, as the row has them.
+    pub mentioned_messages: Value,
+    /// Why it is a requirement.
+    pub reasoning: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// How many citations the row names.
+    pub citations_given: u32,
+    /// How many of them its job has verified against the source.
+    pub citations_confirmed: u32,
+}
+
+/// A recorded requirement that shares words with another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownRequirement {
+    /// Its row.
+    pub id: Uuid,
+    /// Its short id.
+    pub candidate_id: Option<String>,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its words.
+    pub text: String,
+    /// Its status.
+    pub status: String,
+    /// Its node, once integrated.
+    pub graph_node_id: Option<String>,
+}
+
+/// What this job has judged so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// In the graph.
+    pub integrated: u64,
+    /// Passed, waiting for a graph.
+    pub accepted: u64,
+    /// Rejected.
+    pub rejected: u64,
+    /// Could not be judged.
+    pub failed: u64,
+    /// Still to be claimed.
+    pub waiting: u64,
+    /// Why rows were rejected or failed, and how many.
+    pub reasons: Vec<(String, u64)>,
+}
+
+/// The hand-over's rows. Reading, except for [`HandOver::claim`].
+pub trait HandOver: std::fmt::Debug + Send + Sync {
+    /// Up to `count` requirements for this job, those it holds already first; asking again gives the same. `recheck`:
+    /// those that were accepted for want of a graph count as pending. `judged` are left out: their judgement is on its
+    /// way.
+    fn claim<'a>(
+        &'a self,
+        count: u32,
+        recheck: bool,
+        judged: &'a [Uuid],
+    ) -> BoxFuture<'a, Result<Vec<HeldRequirement>, WorkspaceError>>;
+
+    /// A requirement that this job holds.
+    fn held(&self, id: Uuid) -> BoxFuture<'_, Result<Option<HeldRequirement>, WorkspaceError>>;
+
+    /// Requirements that share words with a text: integrated ones, and those of `job_id`; with `before`, only those
+    /// that count before that row. The likeliest first.
+    fn similar<'a>(
+        &'a self,
+        job_id: Uuid,
+        text: &'a str,
+        before: Option<Uuid>,
+    ) -> BoxFuture<'a, Result<Vec<KnownRequirement>, WorkspaceError>>;
+
+    /// What this job has judged.
+    fn tally(&self, recheck: bool) -> BoxFuture<'_, Result<Tally, WorkspaceError>>;
+}
+
+/// The graph of a job, as far as it has one.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Graph<'a> {
+    /// None is configured: integration is switched off.
+    #[default]
+    Off,
+    /// The one that is configured.
+    On(&'a GraphClient),
+    /// One is configured that cannot be used, with the reason.
+    Unusable(&'a str),
+}
+
+impl<'a> Graph<'a> {
+    /// Whether requirements go into a graph.
+    pub fn is_configured(self) -> bool {
+        !matches!(self, Self::Off)
+    }
+
+    /// The client, if there is a graph.
+    pub(super) fn client(self) -> Result<Option<&'a GraphClient>, super::error::ToolError> {
+        match self {
+            Self::Off => Ok(None),
+            Self::On(client) => Ok(Some(client)),
+            Self::Unusable(reason) => Err(super::error::ToolError::refused(reason)),
+        }
+    }
+}

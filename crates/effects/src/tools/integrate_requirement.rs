@@ -1,0 +1,210 @@
+//! `integrate_requirement`: a requirement's node and relations in one graph transaction, and its status with it.
+//!
+//! The graph and the row cannot be written together. The graph comes first, under a key that makes writing it again
+//! harmless; the row follows with the step. A worker that dies in between leaves a row that is still held, and the call
+//! is made again.
+
+use super::arguments::decode;
+use super::error::{Output, ToolError, ToolResult};
+use super::evidence::citation_id;
+use super::hand_over::HeldRequirement;
+use super::registry::Tool;
+use super::toolbox::Bench;
+use super::validation::relations::{self, Wanted};
+use super::validation::{Findings, graph_error, held, node};
+use crate::graph::{self, GraphClient, Link, RELATIONS, RequirementNode};
+use chrono::{SecondsFormat, Utc};
+use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+pub(super) const TOOL: Tool =
+    Tool { spec, schema, reads_only: false, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Where requirements go while there is no graph.
+const SCRIPT: &str = "output/insert.cypher";
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "integrate_requirement",
+        phases: Phases::Tactical,
+        description: "Write a claimed requirement into the graph with its relations, and mark it integrated. Safe to \
+                      repeat."
+            .into(),
+        parameters: schema(),
+        documentation: documentation(),
+        handler: Handler::Outside,
+        replay: Replay::Keyed,
+    }
+}
+
+fn documentation() -> String {
+    let mut text = String::from(
+        "\
+# integrate_requirement
+
+Writes the node of a requirement that `next_requirement` gave, with its relations, in one graph transaction, and marks the
+row integrated with the node's number (`R-0042`). The node's key is the row's id, so writing it again changes nothing. A
+requirement with a fault is refused: reject it. Relations lead to nodes that exist, named by id or name; a like name is
+taken from a similarity of 0.6 on.
+
+Without a graph the checks are the same; the requirement is accepted, its statements are added to `output/insert.cypher`, and
+its row stays pending until a validator with a graph takes it.
+
+| argument | meaning |
+|---|---|
+| `id` | the requirement's id |
+| `relations` | list of `type`, `target` (id or name) and `properties` |
+| `compliance_status` | `open`, `partial` or `fulfilled` (default: what the relations say) |
+| `notes` | what else was found, kept in the row's validation_result |
+
+Example: `{\"id\": \"0199…\", \"relations\": [{\"type\": \"IMPACTS_OBJECT\", \"target\": \"Invoice\", \"properties\": {\"rationale\":
+\"sets its retention\"}}]}`
+
+| relation | says |
+|---|---|
+",
+    );
+    for kind in RELATIONS {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "| {} → {} | {} |", kind.name, kind.end.label(), kind.meaning);
+    }
+    text
+}
+
+fn schema() -> Value {
+    let types: Vec<&str> = RELATIONS.iter().map(|kind| kind.name).collect();
+    json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "The requirement's id"},
+            "relations": {
+                "type": "array",
+                "maxItems": 50,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "type": {"type": "string", "enum": types},
+                        "target": {"type": "string", "minLength": 1, "maxLength": 500},
+                        "properties": {"type": "object"}
+                    },
+                    "required": ["type", "target"],
+                    "additionalProperties": false
+                }
+            },
+            "compliance_status": {"type": "string", "enum": ["open", "partial", "fulfilled"]},
+            "notes": {"type": "string", "maxLength": 10_000}
+        },
+        "required": ["id"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    id: String,
+    #[serde(default)]
+    relations: Vec<Wanted>,
+    compliance_status: Option<String>,
+    notes: Option<String>,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { id, relations: wanted, compliance_status, notes } = decode(arguments)?;
+    let row = held(bench, &id).await?;
+    let findings = Findings::of(bench, &row).await?;
+    if !findings.faults.is_empty() {
+        let faults = findings.faults.join("; ");
+        return Err(ToolError::refused(format!("requirement {id} has to be rejected: {faults}")));
+    }
+    let client = bench.ctx.graph.client()?;
+    let links = relations::resolve(client, wanted).await?;
+    let status = compliance_status.unwrap_or_else(|| relations::compliance(&links).to_string());
+    let warnings = relations::warnings(&row, &links, &status);
+    let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
+    let node = node::of(&row, &status, citation_ids(&row), &now);
+    let mut result = json!({
+        "checks": findings.report(&row),
+        "compliance_status": status,
+        "relations": relations::report(&links),
+        "warnings": warnings,
+        "validated_by_job": bench.ctx.job_id,
+    });
+    if let Some(notes) = notes {
+        result["notes"] = notes.into();
+    }
+    match client {
+        Some(client) => into_graph(client, &row, &node, &links, result).await,
+        None => Ok(into_script(bench, &row, &node, &links, result)),
+    }
+}
+
+/// The graph's transaction. What it refuses for good fails the requirement; what may pass is left to another try.
+async fn into_graph(
+    client: &GraphClient,
+    row: &HeldRequirement,
+    node: &RequirementNode,
+    links: &[Link],
+    mut result: Value,
+) -> ToolResult {
+    let integrated = match client.integrate(node, links).await {
+        Ok(integrated) => integrated,
+        Err(error) if error.is_permanent() => {
+            result["integration"] = "failed".into();
+            let reason = error.to_string();
+            let content = format!("failed: requirement {} is not in the graph: {reason}", row.id);
+            let judgement = judgement(row, Verdict::Failed, Some(reason), None, result);
+            return Ok(Output::with(content, judgement));
+        }
+        Err(error) => return Err(graph_error(&error)),
+    };
+    result["integration"] = "done".into();
+    let rid = integrated.rid;
+    let again = if integrated.existed { ", whose node was there already" } else { "" };
+    let content = format!("integrated {} as {rid}{again}, {} relations{}", row.id, links.len(), warned(&result));
+    Ok(Output::with(content, judgement(row, Verdict::Integrated, None, Some(rid), result)))
+}
+
+/// Without a graph: the statements into a file, and the row back to those that wait for one.
+fn into_script(
+    bench: &Bench<'_>,
+    row: &HeldRequirement,
+    node: &RequirementNode,
+    links: &[Link],
+    mut result: Value,
+) -> Output {
+    result["integration"] = "switched off".into();
+    let head = if bench.desk.size(SCRIPT).is_none() { graph::script_head() } else { String::new() };
+    let text = head + &graph::script_of(node, links);
+    let content =
+        format!("accepted {}; integration is switched off, its statements are in {SCRIPT}{}", row.id, warned(&result));
+    let products =
+        vec![Product::AppendFile { path: SCRIPT.into(), text }, judgement(row, Verdict::Accepted, None, None, result)];
+    Output { content, products }
+}
+
+fn judgement(
+    row: &HeldRequirement,
+    verdict: Verdict,
+    reason: Option<String>,
+    graph_node_id: Option<String>,
+    validation_result: Value,
+) -> Product {
+    Product::JudgeRequirement(Box::new(Judgement { id: row.id, verdict, reason, graph_node_id, validation_result }))
+}
+
+fn warned(result: &Value) -> String {
+    let warnings: Vec<&str> = result["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if warnings.is_empty() { String::new() } else { format!(" ({})", warnings.join("; ")) }
+}
+
+/// The ids under which the row's citations are recorded with its job.
+fn citation_ids(row: &HeldRequirement) -> Vec<String> {
+    let id = |citation: &Map<String, Value>| {
+        let text = |key: &str| citation.get(key).and_then(Value::as_str);
+        let page = citation.get("page").and_then(Value::as_i64).and_then(|page| i32::try_from(page).ok());
+        Some(citation_id(text("source")?, page, text("quote")?))
+    };
+    row.citations.as_array().into_iter().flatten().filter_map(Value::as_object).filter_map(id).collect()
+}

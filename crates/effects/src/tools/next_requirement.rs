@@ -1,0 +1,209 @@
+//! `next_requirement`: claims pending requirements and says everything that rules can say about them.
+
+use super::arguments::decode;
+use super::error::{Output, ToolError, ToolResult};
+use super::hand_over::{HeldRequirement, Tally};
+use super::registry::Tool;
+use super::toolbox::Bench;
+use super::validation::{Findings, graph_error, hand_over};
+use crate::graph::{End, GraphClient, Names};
+use plumbline_engine::{Handler, Phases, Replay, ToolSpec, Verdict};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+pub(super) const TOOL: Tool =
+    Tool { spec, schema, reads_only: false, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Most requirements at once: ten with all that is said of them fit into one result.
+const MAX_AT_ONCE: u32 = 10;
+/// Longest text that is shown whole, in characters.
+const MAX_TEXT_CHARS: usize = 1_500;
+/// Most reasons in the last answer.
+const MAX_REASONS: usize = 20;
+
+/// What the answer begins with when nothing is left.
+const NOTHING_LEFT: &str = "no pending requirement";
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "next_requirement",
+        phases: Phases::Tactical,
+        description:
+            "Claim pending requirements to validate. Gives each with the results of all checks and the graph's \
+                      nodes of the names it mentions."
+                .into(),
+        parameters: schema(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Outside,
+        replay: Replay::Keyed,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# next_requirement
+
+Claims the oldest pending requirements for this job, so that no other validator takes them, and gives each with what
+rules can say of it: faults (a requirement with one has to be rejected), remarks, verified citations, similar requirements,
+and which objects and messages of the graph its mentioned names are. Requirements that this job holds and has not judged
+come first: asking again gives the same ones, and nothing is lost when a worker dies. What a job has not judged when it
+ends becomes pending again.
+
+Judge each with `integrate_requirement` or `reject_requirement`; that may be done in the same answer as the next call of
+this tool. The result begins with `no pending requirement` when nothing is left, followed by what this job has judged.
+
+| argument | meaning |
+|---|---|
+| `count` | how many at most, 1 to 10 (default 1) |
+
+Example: `{\"count\": 5}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "count": {"type": "integer", "minimum": 1, "maximum": MAX_AT_ONCE, "description": "How many at most"}
+        },
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    count: Option<u32>,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { count } = decode(arguments)?;
+    let hand_over = hand_over(bench)?;
+    // The graph is asked first: while it cannot be reached, nothing is claimed.
+    let graph = match bench.ctx.graph.client()? {
+        Some(client) => Some(GraphNames::load(client).await?),
+        None => None,
+    };
+    let judged: Vec<Uuid> = bench.desk.judged().keys().copied().collect();
+    let rows = hand_over.claim(count.unwrap_or(1), graph.is_some(), &judged).await?;
+    if rows.is_empty() {
+        let tally = with_judged(hand_over.tally(graph.is_some()).await?, bench.desk.judged().values().copied());
+        return Ok(Output::text(nothing_left(&tally)));
+    }
+    let mut requirements = Vec::with_capacity(rows.len());
+    for row in &rows {
+        requirements.push(describe(bench, graph.as_ref(), row).await?);
+    }
+    let text = serde_json::to_string_pretty(&json!({"requirements": requirements}))
+        .expect("a JSON value has string keys and no failing serializer");
+    Ok(Output::text(text))
+}
+
+async fn describe(
+    bench: &Bench<'_>,
+    graph: Option<&GraphNames<'_>>,
+    row: &HeldRequirement,
+) -> Result<Value, ToolError> {
+    let findings = Findings::of(bench, row).await?;
+    let verdict = match findings.faults.is_empty() {
+        true => "may be integrated",
+        false => "has to be rejected",
+    };
+    let mut described = json!({
+        "id": row.id,
+        "name": row.name,
+        "text": shown(&row.text),
+        "type": row.r#type,
+        "priority": row.priority,
+        "source": row.source_document,
+        "location": row.source_location,
+        "gobd_relevant": row.gobd_relevant,
+        "gdpr_relevant": row.gdpr_relevant,
+        "reasoning": row.reasoning,
+        "confidence": row.confidence,
+        "checks": findings.report(row),
+        "verdict": verdict,
+    });
+    match graph {
+        Some(graph) => {
+            described["objects"] = graph.matches(End::Object, &row.mentioned_objects).await?;
+            described["messages"] = graph.matches(End::Message, &row.mentioned_messages).await?;
+        }
+        None => {
+            described["objects"] = row.mentioned_objects.clone();
+            described["messages"] = row.mentioned_messages.clone();
+        }
+    }
+    Ok(described)
+}
+
+/// The names of a graph's objects and messages, read once for all requirements of a call.
+struct GraphNames<'a> {
+    client: &'a GraphClient,
+    objects: Names,
+    messages: Names,
+}
+
+impl<'a> GraphNames<'a> {
+    async fn load(client: &'a GraphClient) -> Result<Self, ToolError> {
+        client.constrain().await.map_err(|error| graph_error(&error))?;
+        let objects = client.names(End::Object).await.map_err(|error| graph_error(&error))?;
+        let messages = client.names(End::Message).await.map_err(|error| graph_error(&error))?;
+        Ok(Self { client, objects, messages })
+    }
+
+    /// Each mentioned name with the node it means, or null.
+    async fn matches(&self, end: End, mentioned: &Value) -> Result<Value, ToolError> {
+        let names = if end == End::Message { &self.messages } else { &self.objects };
+        let mut matches = Vec::new();
+        for wanted in mentioned.as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let found = self.client.find(end, names, wanted).await.map_err(|error| graph_error(&error))?;
+            matches.push(match found {
+                Some(found) => json!({
+                    "mentioned": wanted, "id": found.id, "name": found.name,
+                    "similarity": (found.likeness * 100.0).round() / 100.0,
+                }),
+                None => json!({"mentioned": wanted, "id": null}),
+            });
+        }
+        Ok(Value::Array(matches))
+    }
+}
+
+/// The tally with what this turn has judged: the rows do not know it yet.
+fn with_judged(mut tally: Tally, judged: impl Iterator<Item = Verdict>) -> Tally {
+    for verdict in judged {
+        match verdict {
+            Verdict::Integrated => tally.integrated += 1,
+            Verdict::Accepted => tally.accepted += 1,
+            Verdict::Rejected => tally.rejected += 1,
+            Verdict::Failed => tally.failed += 1,
+        }
+    }
+    tally
+}
+
+/// The last answer: what came of all of them. Rows that another validator holds are not waiting for this job.
+fn nothing_left(tally: &Tally) -> String {
+    let Tally { integrated, accepted, rejected, failed, reasons, .. } = tally;
+    let switched_off = match accepted {
+        0 => "",
+        _ => " (integration is switched off: no graph is configured, output/insert.cypher has them)",
+    };
+    let mut text = format!(
+        "{NOTHING_LEFT}. Judged by this job: {integrated} integrated, {accepted} accepted{switched_off}, \
+         {rejected} rejected, {failed} failed."
+    );
+    for (reason, count) in reasons.iter().take(MAX_REASONS) {
+        text.push_str(&format!("\n- {count} × {reason}"));
+    }
+    if reasons.len() > MAX_REASONS {
+        text.push_str(&format!("\n- and {} more reasons", reasons.len() - MAX_REASONS));
+    }
+    text
+}
+
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(MAX_TEXT_CHARS) {
+        Some((end, _)) => format!("{}… ({} characters in all)", &text[..end], text.chars().count()),
+        None => text.to_string(),
+    }
+}

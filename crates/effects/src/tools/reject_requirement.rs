@@ -1,0 +1,81 @@
+//! `reject_requirement`: a claimed requirement that is none, with the reason.
+
+use super::arguments::decode;
+use super::error::{Output, ToolResult};
+use super::registry::Tool;
+use super::toolbox::Bench;
+use super::validation::{Findings, held, word};
+use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(super) const TOOL: Tool =
+    Tool { spec, schema, reads_only: false, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "reject_requirement",
+        phases: Phases::Tactical,
+        description: "Mark a claimed requirement as rejected, with the reason, or as failed where it cannot be judged."
+            .into(),
+        parameters: schema(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# reject_requirement
+
+Marks a requirement that `next_requirement` gave as rejected. The reason is kept with the row, and so are the checks.
+Faults that the checks found must be rejected; beyond them, reject what binds nobody, is no requirement, or contradicts its
+quote.
+
+| argument | meaning |
+|---|---|
+| `id` | the requirement's id |
+| `reason` | why, one sentence for the person who reads the row |
+| `failed` | true: it could not be judged, which is not its fault; counted as an error and not as a rejection |
+| `notes` | what else was found, kept in the row's validation_result |
+
+Example: `{\"id\": \"0199…\", \"reason\": \"It repeats R-0007 in other words.\"}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "The requirement's id"},
+            "reason": {"type": "string", "minLength": 3, "maxLength": 2_000, "description": "Why, one sentence"},
+            "failed": {"type": "boolean"},
+            "notes": {"type": "string", "maxLength": 10_000}
+        },
+        "required": ["id", "reason"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    id: String,
+    reason: String,
+    #[serde(default)]
+    failed: bool,
+    notes: Option<String>,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { id, reason, failed, notes } = decode(arguments)?;
+    let row = held(bench, &id).await?;
+    let findings = Findings::of(bench, &row).await?;
+    let verdict = if failed { Verdict::Failed } else { Verdict::Rejected };
+    let mut result = json!({"checks": findings.report(&row), "validated_by_job": bench.ctx.job_id});
+    if let Some(notes) = notes {
+        result["notes"] = notes.into();
+    }
+    let content = format!("{} {id}: {reason}", word(verdict));
+    let judgement =
+        Judgement { id: row.id, verdict, reason: Some(reason), graph_node_id: None, validation_result: result };
+    Ok(Output::with(content, Product::JudgeRequirement(Box::new(judgement))))
+}

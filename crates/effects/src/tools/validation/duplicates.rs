@@ -1,0 +1,64 @@
+//! Is a requirement there already?
+
+use crate::similarity::{DUPLICATE, SIMILAR, similarity};
+use crate::tools::hand_over::KnownRequirement;
+use serde_json::{Value, json};
+
+/// Most like requirements that are reported.
+const MAX_REPORTED: usize = 5;
+
+/// A known requirement, and how like it is.
+#[derive(Clone, Debug)]
+pub(in crate::tools) struct Likeness {
+    /// Which one.
+    pub(in crate::tools) known: KnownRequirement,
+    /// 0 to 1.
+    pub(in crate::tools) similarity: f64,
+}
+
+impl Likeness {
+    /// Whether it is the same requirement.
+    pub(in crate::tools) fn is_duplicate(&self) -> bool {
+        self.similarity >= DUPLICATE
+    }
+
+    /// Why the other one is not integrated.
+    pub(in crate::tools) fn fault(&self) -> String {
+        format!("it is a duplicate of {} (similarity {:.2})", self.title(), self.similarity)
+    }
+
+    /// How people find it.
+    pub(in crate::tools) fn title(&self) -> String {
+        let known = &self.known;
+        let id =
+            known.graph_node_id.clone().or_else(|| known.candidate_id.clone()).unwrap_or_else(|| known.id.to_string());
+        match &known.name {
+            Some(name) => format!("{id} '{name}'"),
+            None => id,
+        }
+    }
+
+    /// As it stands in `validation_result`.
+    pub(in crate::tools) fn report(&self) -> Value {
+        json!({
+            "id": self.known.id,
+            "title": self.title(),
+            "status": self.known.status,
+            "similarity": (self.similarity * 100.0).round() / 100.0,
+        })
+    }
+}
+
+/// Those that are like the text, the likeliest first.
+pub(in crate::tools) async fn compare(text: &str, known: Vec<KnownRequirement>) -> Vec<Likeness> {
+    let text = text.to_string();
+    // Long texts take a while to compare.
+    crate::tools::off_the_loop(move || {
+        let scored = known.into_iter().map(|known| Likeness { similarity: similarity(&text, &known.text), known });
+        let mut like: Vec<Likeness> = scored.filter(|likeness| likeness.similarity >= SIMILAR).collect();
+        like.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.known.id.cmp(&b.known.id)));
+        like.truncate(MAX_REPORTED);
+        like
+    })
+    .await
+}

@@ -1,0 +1,64 @@
+//! Is a row well formed, and has it evidence? Anybody may write rows, so nothing is taken for granted.
+
+use crate::tools::hand_over::HeldRequirement;
+use serde_json::Value;
+
+const TYPES: [&str; 4] = ["functional", "non_functional", "compliance", "constraint"];
+const PRIORITIES: [&str; 3] = ["high", "medium", "low"];
+const MAX_NAME_CHARS: usize = 80;
+const TEXT_CHARS: std::ops::RangeInclusive<usize> = 10..=10_000;
+
+/// Why the row cannot be integrated.
+pub(in crate::tools) fn faults(row: &HeldRequirement) -> Vec<String> {
+    let mut faults = Vec::new();
+    let chars = row.text.trim().chars().count();
+    if !TEXT_CHARS.contains(&chars) {
+        faults.push(format!("its text has {chars} characters, it must have 10 to 10,000"));
+    }
+    match row.name.as_deref().map(str::trim) {
+        None | Some("") => faults.push("it has no name".to_string()),
+        Some(name) if name.chars().count() > MAX_NAME_CHARS => {
+            faults.push(format!("its name has more than {MAX_NAME_CHARS} characters"));
+        }
+        Some(_) => {}
+    }
+    one_of("type", row.r#type.as_deref(), &TYPES, &mut faults);
+    one_of("priority", row.priority.as_deref(), &PRIORITIES, &mut faults);
+    for (what, names) in
+        [("mentioned_objects", &row.mentioned_objects), ("mentioned_messages", &row.mentioned_messages)]
+    {
+        if !names.as_array().is_some_and(|names| names.iter().all(Value::is_string)) {
+            faults.push(format!("its {what} are no list of names"));
+        }
+    }
+    match (row.citations_given, row.citations_confirmed) {
+        (0, _) => faults.push("it has no citation".to_string()),
+        (given, 0) => faults.push(format!("none of its {given} citations was verified against its source")),
+        _ => {}
+    }
+    faults
+}
+
+/// What is missing without making it worthless.
+pub(in crate::tools) fn remarks(row: &HeldRequirement) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let (given, confirmed) = (row.citations_given, row.citations_confirmed);
+    if confirmed > 0 && confirmed < given {
+        remarks.push(format!("{} of its {given} citations were not verified", given - confirmed));
+    }
+    let place = row.source_location.as_ref().and_then(Value::as_object);
+    if row.source_document.is_none() || place.is_none_or(serde_json::Map::is_empty) {
+        remarks.push("it does not say where in its document it stands".to_string());
+    }
+    remarks
+}
+
+fn one_of(what: &str, value: Option<&str>, allowed: &[&str], faults: &mut Vec<String>) {
+    match value {
+        None => faults.push(format!("it has no {what}")),
+        Some(value) if !allowed.contains(&value) => {
+            faults.push(format!("its {what} `{value}` is none of {}", allowed.join(", ")));
+        }
+        Some(_) => {}
+    }
+}

@@ -1,0 +1,92 @@
+//! What the validator's tools share: the checks of a row, the comparison with others, the judgement.
+//!
+//! | question | file |
+//! |---|---|
+//! | is the row well formed, and has it evidence | `form` |
+//! | is it there already | `duplicates` |
+//! | are the relations allowed, is anything missing | `relations` |
+//! | what does the node look like | `node` |
+
+pub(super) mod duplicates;
+pub(super) mod form;
+pub(super) mod node;
+pub(super) mod relations;
+
+use super::error::ToolError;
+use super::hand_over::{HandOver, HeldRequirement};
+use super::toolbox::Bench;
+use crate::graph::GraphError;
+use duplicates::Likeness;
+use plumbline_engine::Verdict;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// The job's hand-over.
+pub(super) fn hand_over<'a>(bench: &Bench<'a>) -> Result<&'a dyn HandOver, ToolError> {
+    bench.ctx.hand_over.ok_or_else(|| ToolError::refused("this job has no requirements to hand over or to validate"))
+}
+
+/// A requirement that this job holds and has not judged in this turn.
+pub(super) async fn held(bench: &Bench<'_>, id: &str) -> Result<HeldRequirement, ToolError> {
+    let not_held = || {
+        ToolError::refused(format!(
+            "requirement {id} is not held by this job; next_requirement gives the ones that are, with their ids"
+        ))
+    };
+    let row: Uuid = id.parse().map_err(|_| not_held())?;
+    if let Some(verdict) = bench.desk.judged().get(&row) {
+        let verdict = word(*verdict);
+        return Err(ToolError::refused(format!("requirement {id} was judged earlier in this turn: {verdict}")));
+    }
+    hand_over(bench)?.held(row).await?.ok_or_else(not_held)
+}
+
+/// Everything that was checked of a row, before anything is related.
+pub(super) struct Findings {
+    /// Why it cannot be integrated; empty for a sound row.
+    pub(super) faults: Vec<String>,
+    /// What is worth knowing.
+    pub(super) remarks: Vec<String>,
+    /// Like requirements, the likeliest first.
+    pub(super) similar: Vec<Likeness>,
+}
+
+impl Findings {
+    /// Checks a row: form, evidence, duplicates.
+    pub(super) async fn of(bench: &Bench<'_>, row: &HeldRequirement) -> Result<Self, ToolError> {
+        let mut faults = form::faults(row);
+        let remarks = form::remarks(row);
+        let known = hand_over(bench)?.similar(row.job_id, &row.text, Some(row.id)).await?;
+        let similar = duplicates::compare(&row.text, known).await;
+        faults.extend(similar.iter().find(|likeness| likeness.is_duplicate()).map(Likeness::fault));
+        Ok(Self { faults, remarks, similar })
+    }
+
+    /// As it stands in `validation_result`.
+    pub(super) fn report(&self, row: &HeldRequirement) -> Value {
+        json!({
+            "faults": self.faults,
+            "remarks": self.remarks,
+            "citations": {"given": row.citations_given, "verified": row.citations_confirmed},
+            "similar": self.similar.iter().map(Likeness::report).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// What the model is told when the graph does not do what was asked. Nothing was changed, and the row is still held.
+pub(super) fn graph_error(error: &GraphError) -> ToolError {
+    match error {
+        GraphError::Transient { .. } => ToolError::Passing(error.to_string()),
+        _ => ToolError::refused(error.to_string()),
+    }
+}
+
+/// A verdict as people write it.
+pub(super) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Integrated => "integrated",
+        Verdict::Rejected => "rejected",
+        Verdict::Failed => "failed",
+        Verdict::Accepted => "accepted",
+    }
+}

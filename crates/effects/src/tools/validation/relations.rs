@@ -1,0 +1,109 @@
+//! The rules of a graph of requirements, checked on what is added and on nothing else: an old flaw elsewhere must not
+//! stop a sound requirement (lesson 104).
+//!
+//! That labels and relation types are known ones (A1, B1) the arguments' schema says; that ids are there and unique (A2,
+//! A3) the constraints and the counter. What is left: a relation leads to a node of its kind that exists (B2) and not
+//! back to the requirement (B3). Those are errors. The warnings C1 and C3 to C5 are reported with the judgement; C2
+//! concerns messages, and none is added.
+
+use crate::graph::{End, GraphClient, Link, Names, RelationKind, relation};
+use crate::tools::error::ToolError;
+use crate::tools::hand_over::HeldRequirement;
+use crate::tools::validation::graph_error;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// A relation as the model asks for it.
+#[derive(Clone, Debug, Deserialize)]
+pub(in crate::tools) struct Wanted {
+    pub(in crate::tools) r#type: String,
+    pub(in crate::tools) target: String,
+    #[serde(default)]
+    pub(in crate::tools) properties: Map<String, Value>,
+}
+
+/// Finds the nodes the relations lead to. Without a graph nothing can be found: the names are kept as they are.
+pub(in crate::tools) async fn resolve(
+    graph: Option<&GraphClient>,
+    wanted: Vec<Wanted>,
+) -> Result<Vec<Link>, ToolError> {
+    let mut names: BTreeMap<End, Names> = BTreeMap::new();
+    let mut links: Vec<Link> = Vec::new();
+    for (place, Wanted { r#type, target, properties }) in wanted.into_iter().enumerate() {
+        let kind = relation(&r#type)
+            .ok_or_else(|| ToolError::refused(format!("relations[{place}]: there is no relation {type}")))?;
+        let target = match graph {
+            None => target,
+            Some(graph) => {
+                if let std::collections::btree_map::Entry::Vacant(entry) = names.entry(kind.end) {
+                    entry.insert(graph.names(kind.end).await.map_err(|error| graph_error(&error))?);
+                }
+                target_id(graph, kind, &names[&kind.end], &target).await.map_err(|error| at(place, error))?
+            }
+        };
+        // The same relation twice is one, as MERGE would make it; the later properties count.
+        links.retain(|link| link.kind != kind || link.target != target);
+        links.push(Link { kind, target, properties });
+    }
+    Ok(links)
+}
+
+async fn target_id(graph: &GraphClient, kind: RelationKind, names: &Names, wanted: &str) -> Result<String, ToolError> {
+    if let Some(found) = graph.find(kind.end, names, wanted).await.map_err(|error| graph_error(&error))? {
+        return Ok(found.id);
+    }
+    let label = kind.end.label();
+    let near = names.nearest(wanted, 3);
+    Err(ToolError::refused(match near.is_empty() {
+        true => format!("the graph has no {label} named `{wanted}`, nor any other; leave the relation out"),
+        false => format!("the graph has no {label} named `{wanted}`; the nearest are {}", near.join(", ")),
+    }))
+}
+
+fn at(place: usize, error: ToolError) -> ToolError {
+    match error {
+        ToolError::Refused(reason) => {
+            ToolError::refused(format!("nothing was integrated; relations[{place}]: {reason}"))
+        }
+        other @ (ToolError::Passing(_) | ToolError::Workspace(_)) => other,
+    }
+}
+
+/// What the relations say of fulfilment: `fulfilled` when something fulfils it and nothing is a gap, `partial` when
+/// both, else `open`.
+pub(in crate::tools) fn compliance(links: &[Link]) -> &'static str {
+    match (has(links, "FULFILLED_BY_"), has(links, "NOT_FULFILLED_BY_")) {
+        (true, false) => "fulfilled",
+        (true, true) => "partial",
+        (false, _) => "open",
+    }
+}
+
+fn has(links: &[Link], prefix: &str) -> bool {
+    links.iter().any(|link| link.kind.name.starts_with(prefix))
+}
+
+/// C1, C3, C4, C5.
+pub(in crate::tools) fn warnings(row: &HeldRequirement, links: &[Link], stated: &str) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if links.iter().all(|link| link.kind.end == End::Requirement) {
+        warnings.push("C1: it is related to no object and no message".to_string());
+    }
+    if row.gobd_relevant && !has(links, "IMPACTS_") {
+        warnings.push("C3: it bears on book-keeping and impacts nothing".to_string());
+    }
+    if !has(links, "FULFILLED_BY_") && !has(links, "NOT_FULFILLED_BY_") {
+        warnings.push("C4: it is neither fulfilled nor marked as a gap".to_string());
+    }
+    let derived = compliance(links);
+    if derived != stated {
+        warnings.push(format!("C5: it is stated to be {stated}, its relations say {derived}"));
+    }
+    warnings
+}
+
+/// The relations as they stand in `validation_result`.
+pub(in crate::tools) fn report(links: &[Link]) -> Vec<Value> {
+    links.iter().map(|link| json!({"type": link.kind.name, "target": link.target})).collect()
+}

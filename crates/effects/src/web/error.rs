@@ -1,0 +1,96 @@
+//! Why the web has no answer, each case in one sentence for the model.
+
+/// Why a page could not be fetched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FetchError {
+    /// The address is not one that is fetched.
+    #[error("the address `{address}` is not fetched: {reason}")]
+    Address {
+        /// As it was given.
+        address: String,
+        /// Why.
+        reason: String,
+    },
+    /// The address is of a machine outside the public internet.
+    #[error("{host} is not fetched: it is not on the public internet")]
+    Forbidden {
+        /// The host's name or number.
+        host: String,
+    },
+    /// No answer, or a broken one.
+    #[error("{host} did not answer: {reason}; try again later or another source")]
+    Network {
+        /// The host's name.
+        host: String,
+        /// Why.
+        reason: String,
+    },
+    /// The server refused.
+    #[error("{host} answered with HTTP status {status}; the page is not to be had there")]
+    Status {
+        /// The host's name.
+        host: String,
+        /// The status code.
+        status: u16,
+    },
+    /// Too many redirects, or one without a goal.
+    #[error("{host} redirects {what}; give the address of the page itself")]
+    Redirects {
+        /// The host that redirected last.
+        host: String,
+        /// In which way.
+        what: &'static str,
+    },
+    /// More bytes than are taken in.
+    #[error("the page is larger than {limit} bytes, which is not taken in; find a smaller source")]
+    TooLarge {
+        /// The bound.
+        limit: u64,
+    },
+    /// The answer took too long.
+    #[error("{host} did not finish within {seconds} s; try again later or another source")]
+    OutOfTime {
+        /// The host's name.
+        host: String,
+        /// The bound.
+        seconds: u64,
+    },
+    /// The content is nothing to read.
+    #[error("the page is of type `{content_type}`, which cannot be read; find its text")]
+    ContentType {
+        /// As the server stated it.
+        content_type: String,
+    },
+}
+
+/// Why a search has no answer. Never the same as one without results.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SearchError {
+    /// The configuration cannot be used.
+    #[error("`connections.web_search` is not usable: {0}")]
+    Configuration(String),
+    /// The key was refused.
+    #[error("{provider} refused the key (HTTP status {status}): the operator has to check `connections.web_search`")]
+    Key {
+        /// The service.
+        provider: &'static str,
+        /// The status code.
+        status: u16,
+    },
+    /// The quota is used up, or requests come too fast.
+    #[error("{provider} accepts no more searches for now (HTTP status {status}); go on without, or search later")]
+    Quota {
+        /// The service.
+        provider: &'static str,
+        /// The status code.
+        status: u16,
+    },
+    /// Any other refusal or failure.
+    #[error("{provider} could not search: {reason}")]
+    Failed {
+        /// The service.
+        provider: &'static str,
+        /// Why.
+        reason: String,
+    },
+}

@@ -1,0 +1,45 @@
+//! `GET /search?q=…&format=json`.
+
+use super::{Found, SearchService};
+use crate::web::SearchError;
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    results: Vec<Hit>,
+    /// Engines that gave no answer, each with its reason.
+    #[serde(default)]
+    unresponsive_engines: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Hit {
+    url: String,
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    content: Option<String>,
+}
+
+pub(super) async fn search(service: &SearchService, query: &str) -> Result<Vec<Found>, SearchError> {
+    let mut url = service.url("/search");
+    url.query_pairs_mut().append_pair("q", query).append_pair("format", "json");
+    let answer: Answer = service.ask(service.http.get(url)).await?;
+    // Engines that are blocked or over their quota leave an empty list behind that looks like "no results".
+    if answer.results.is_empty() && !answer.unresponsive_engines.is_empty() {
+        let engines: Vec<String> = answer.unresponsive_engines.iter().take(5).map(engine).collect();
+        return Err(service.failed(&format!("no engine answered: {}", engines.join("; "))));
+    }
+    let found = |hit: Hit| Found { title: hit.title, url: hit.url, excerpt: hit.content.unwrap_or_default() };
+    Ok(answer.results.into_iter().map(found).collect())
+}
+
+/// `["google", "too many requests"]` as `google: too many requests`.
+fn engine(entry: &Value) -> String {
+    match entry.as_array() {
+        Some(parts) => parts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(": "),
+        None => entry.as_str().unwrap_or_default().to_owned(),
+    }
+}

@@ -1,0 +1,10 @@
+//! Documents made by the tests themselves: formats that are archives, and hostile ones by the hundred.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod formats;
+mod hostile;
+mod large;
+mod make;
+mod mutated;
+mod policy;

@@ -1,0 +1,8 @@
+//! Web research against real servers on loopback, the only address excepted from the guard.
+
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod bench;
+mod pages;
+mod searches;
+mod server;

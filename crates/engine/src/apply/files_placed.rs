@@ -1,0 +1,26 @@
+//! Files that a person put into `input/` while the job runs: taken in between two turns, like feedback.
+
+use crate::{Intake, MessageKind, Product, Role, Run};
+use chrono::{DateTime, Utc};
+
+impl Run {
+    pub(super) fn files_placed(&mut self, placed: Intake, now: DateTime<Utc>) {
+        let names: Vec<String> =
+            placed.files.iter().map(|file| format!("- {} ({} bytes)", file.path, file.content.len())).collect();
+        if names.is_empty() {
+            return;
+        }
+        for file in placed.files {
+            self.produce(Product::WriteFile(file));
+        }
+        for source in placed.sources {
+            self.produce(Product::AddSource(source));
+        }
+        let notice = format!(
+            "The user has put new files into the workspace:\n\n{}\n\nThey belong to the job from now on.",
+            names.join("\n")
+        );
+        self.say(Role::User, MessageKind::Nudge, notice);
+        self.ready_for_model(now);
+    }
+}

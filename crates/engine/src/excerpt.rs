@@ -1,0 +1,36 @@
+//! Texts that are too large for the conversation are shown by their ends, with the path of the whole.
+
+use crate::Run;
+
+impl Run {
+    /// Whether a text may enter the conversation whole (`limits.max_tool_result_tokens`).
+    pub(crate) fn fits(&self, text: &str) -> bool {
+        let most = self.settings.limits.max_tool_result_tokens;
+        // A token is at least one byte, so short texts need no counting.
+        text.len() <= most as usize || self.count(text) <= most
+    }
+
+    /// Head and tail of a text, with a line between them that says where the whole is. About four bytes a token: a
+    /// quarter of the room for the head, an eighth for the tail.
+    pub(crate) fn excerpt(&self, text: &str, path: &str) -> String {
+        let (head, tail) = (
+            self.settings.limits.max_tool_result_tokens as usize,
+            self.settings.limits.max_tool_result_tokens as usize / 2,
+        );
+        let head = text.floor_char_boundary(head);
+        let tail = text.ceil_char_boundary(text.len().saturating_sub(tail)).max(head);
+        format!(
+            "{}\n\n[… {} bytes in all; the whole is in {path}, read it in parts …]\n\n{}",
+            &text[..head],
+            text.len(),
+            &text[tail..]
+        )
+    }
+
+    /// A memory file as prompts and openings show it: whole, or by its ends when it has grown beyond what a request
+    /// can carry.
+    pub(crate) fn shown(&self, text: &str, path: &str) -> String {
+        let text = text.trim();
+        if self.fits(text) { text.to_string() } else { self.excerpt(text, path) }
+    }
+}

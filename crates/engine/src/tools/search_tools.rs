@@ -1,0 +1,120 @@
+//! Tool discovery: deferred tools stand in the system prompt by name and one line, and are bound once the model has
+//! searched for them. They are appended behind the tools that every request has, so that the prefix of the requests
+//! moves once for each search that finds something new, and not again.
+
+use super::{Answer, arguments};
+use crate::{Handler, Phases, Replay, Run, ToolSpec};
+use serde_json::{Map, Value, json};
+
+/// Tools that one search loads at the most.
+const MOST: usize = 5;
+
+/// A match below this share of the best one's score has only words like "the" in common with the query.
+const WORTH_LOADING: f64 = 0.25;
+
+/// BM25's usual constants: how soon a repeated word counts no more, and how much a long text is held against it.
+const SATURATION: f64 = 1.2;
+const LENGTH_WEIGHT: f64 = 0.75;
+
+pub(super) fn specs() -> Vec<ToolSpec> {
+    vec![ToolSpec {
+        name: "search_tools",
+        phases: Phases::Both,
+        description: "Find further tools by what they do; the best matches can be called from your next answer on."
+            .into(),
+        parameters: json!({"type": "object", "properties": {
+            "query": {"type": "string", "description": "What the tool should do, or its name."}},
+            "required": ["query"], "additionalProperties": false}),
+        documentation:
+            "Searches the tools that the system prompt lists as available on demand, and loads the best five. \
+                        They stay loaded for the rest of the job.\n\nExample: `{\"query\": \"search the web\"}`"
+                .into(),
+        handler: Handler::Engine,
+        replay: Replay::Safe,
+    }]
+}
+
+/// Loads what fits best.
+pub(super) fn search(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
+    let query = arguments::text(arguments, "query", "search the web")?;
+    let kind = run.state.phase.kind;
+    let offered: Vec<&ToolSpec> = run.settings.deferred(kind).collect();
+    let found = best(&query, &offered);
+    if found.is_empty() {
+        let names: Vec<&str> = offered.iter().map(|tool| tool.name).collect();
+        return Err(format!("no tool on demand fits {query:?}. On demand in this phase: {}.", listed(&names)));
+    }
+    let mut text = String::from("Loaded; they can be called from your next answer on:\n");
+    for tool in &found {
+        text.push_str(&format!("- {}: {}\n", tool.name, tool.description));
+    }
+    let mut names: Vec<String> = found.iter().map(|tool| tool.name.to_string()).collect();
+    run.loading.append(&mut names);
+    Ok(text)
+}
+
+fn listed(names: &[&str]) -> String {
+    if names.is_empty() { "none".into() } else { names.join(", ") }
+}
+
+/// The best matches by BM25 over names, descriptions and documentation; the name counts three times.
+fn best<'a>(query: &str, tools: &[&'a ToolSpec]) -> Vec<&'a ToolSpec> {
+    let texts: Vec<Vec<String>> = tools.iter().map(|tool| words_of(tool)).collect();
+    let average = texts.iter().map(Vec::len).sum::<usize>() as f64 / texts.len().max(1) as f64;
+    let wanted = words(query);
+    let score = |text: &[String]| wanted.iter().map(|word| weight(word, text, &texts, average)).sum::<f64>();
+    let mut scored: Vec<(f64, &ToolSpec)> = texts.iter().map(|text| score(text)).zip(tools.iter().copied()).collect();
+    let top = scored.iter().map(|(score, _)| *score).fold(0.0, f64::max);
+    scored.retain(|(score, _)| *score > top * WORTH_LOADING);
+    // Stable, so that equal scores keep the fixed order of the list.
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    scored.into_iter().take(MOST).map(|(_, tool)| tool).collect()
+}
+
+/// What one word of the query adds to a text's score.
+fn weight(word: &str, text: &[String], all: &[Vec<String>], average: f64) -> f64 {
+    let holders = all.iter().filter(|text| text.iter().any(|other| other == word)).count() as f64;
+    let rarity = (1.0 + (all.len() as f64 - holders + 0.5) / (holders + 0.5)).ln();
+    let times = text.iter().filter(|other| *other == word).count() as f64;
+    let length = 1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * text.len() as f64 / average;
+    rarity * times * (SATURATION + 1.0) / (times + SATURATION * length)
+}
+
+fn words_of(tool: &ToolSpec) -> Vec<String> {
+    words(&format!("{0} {0} {0} {1} {2}", tool.name, tool.description, tool.documentation))
+}
+
+/// Words in lower case without a plural's ending, which is as much grammar as tool names need.
+fn words(text: &str) -> Vec<String> {
+    let parts = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 1);
+    let singular = |word: &str| word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(word).to_string();
+    parts.map(|word| singular(&word.to_lowercase())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(name: &'static str, description: &str) -> ToolSpec {
+        ToolSpec { name, description: description.into(), documentation: String::new(), ..specs().remove(0) }
+    }
+
+    #[test]
+    fn the_tool_that_does_it_comes_first() {
+        let tools = [
+            tool("web_search", "Search the web and keep what was found."),
+            tool("fetch_page", "Read one web page into web_sources/."),
+            tool("query_similar_requirements", "The nearest requirements to a text."),
+            tool("cite", "Quote a source."),
+            tool("index_page", "Put a page into the index."),
+        ];
+        let all: Vec<&ToolSpec> = tools.iter().collect();
+        let names = |query: &str| best(query, &all).iter().map(|tool| tool.name).collect::<Vec<_>>();
+        assert_eq!(names("web_search"), ["web_search", "fetch_page"]);
+        assert_eq!(names("download pages from the web")[0], "fetch_page");
+        assert_eq!(names("similar requirement"), ["query_similar_requirements"]);
+        assert_eq!(names("quotes")[0], "cite");
+        assert!(names("bake bread").is_empty());
+        assert!(names("").is_empty());
+    }
+}

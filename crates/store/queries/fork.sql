@@ -1,0 +1,1 @@
+SELECT fork_job($1, $2) AS "id!"

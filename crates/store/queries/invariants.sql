@@ -1,0 +1,182 @@
+-- What holds at any time, whatever happened. One row a violation: the rule, the job, what was found.
+-- $1: seconds that a running job may be without a live worker (the lease and a sweep's interval).
+-- What rows cannot show is checked elsewhere: the mirrored folder (I6) and secrets (I10) by the system tests.
+WITH found AS (
+
+-- I1: ended and completed_at go together, and a job that its worker ended says how.
+SELECT 'I1: ended, and completed_at' AS rule, id AS job_id, status AS found
+FROM jobs WHERE (status IN ('completed', 'failed', 'cancelled')) <> (completed_at IS NOT NULL)
+UNION ALL
+SELECT 'I1: failed, and error_message', j.id, coalesce(j.error_message, 'none')
+FROM jobs j JOIN attempts a ON a.job_id = j.id AND a.lease_epoch = j.lease_epoch AND a.outcome IN ('ended', 'crashed')
+WHERE j.status = 'failed' AND (coalesce(j.error_message, '') = '' OR j.error_details IS NULL)
+UNION ALL
+SELECT 'I1: completed, and result', j.id, coalesce(j.result::text, 'none')
+FROM jobs j JOIN attempts a ON a.job_id = j.id AND a.lease_epoch = j.lease_epoch AND a.outcome = 'ended'
+WHERE j.status = 'completed' AND (j.result ->> 'summary' IS NULL OR j.error_message IS NOT NULL)
+
+-- I2: steps are gap-free from the first (a fork's first is the step it was forked at), the last one is the job's and
+-- has a state; epochs never decrease along them and are of real attempts, an attempt a claim.
+UNION ALL
+SELECT 'I2: steps without a gap', job_id, format('%s after %s', step, before)
+FROM (
+    SELECT c.job_id, c.step,
+           lag(c.step, 1, coalesce(j.forked_step - 1, 0)) OVER (PARTITION BY c.job_id ORDER BY c.step) AS before
+    FROM checkpoints c JOIN jobs j ON j.id = c.job_id
+) AS s
+WHERE step <> before + 1
+UNION ALL
+SELECT 'I2: jobs.step is the last step', j.id, format('%s, last %s', j.step, max(c.step))
+FROM jobs j LEFT JOIN checkpoints c ON c.job_id = j.id
+GROUP BY j.id HAVING j.step <> coalesce(max(c.step), 0)
+UNION ALL
+SELECT 'I2: the last step has its state', j.id, format('step %s', j.step)
+FROM jobs j JOIN checkpoints c ON c.job_id = j.id AND c.step = j.step
+WHERE c.state IS NULL
+UNION ALL
+SELECT 'I2: epochs never decrease', job_id, format('step %s: %s after %s', step, lease_epoch, before)
+FROM (SELECT *, lag(lease_epoch, 1, 0) OVER (PARTITION BY job_id ORDER BY step) AS before FROM checkpoints) AS s
+WHERE lease_epoch < before
+UNION ALL
+SELECT 'I2: a step has its attempt', c.job_id, format('step %s of epoch %s', c.step, c.lease_epoch)
+FROM checkpoints c JOIN jobs j ON j.id = c.job_id
+WHERE c.step IS DISTINCT FROM j.forked_step
+  AND NOT EXISTS (SELECT FROM attempts a WHERE a.job_id = c.job_id AND a.lease_epoch = c.lease_epoch)
+UNION ALL
+SELECT 'I2: one attempt a claim', j.id, format('%s attempts, %s claims', count(a.lease_epoch), j.lease_epoch)
+FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id
+GROUP BY j.id HAVING count(a.lease_epoch) <> j.lease_epoch
+UNION ALL
+SELECT 'I2: an attempt is open while its job runs, and only then', j.id, format('%s, %s open', j.status, count(a.job_id))
+FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id AND a.ended_at IS NULL
+GROUP BY j.id HAVING count(a.job_id) <> (j.status = 'running')::int
+
+-- I3: messages are numbered without a gap up to the checkpoint's count; each tool call has its one result, directly
+-- after the call and in the calls' order. The last message may still wait for its results where the job has not ended
+-- well.
+UNION ALL
+SELECT 'I3: messages without a gap', j.id, format('%s messages, the last is %s, the next %s', count(m.seq), max(m.seq),
+                                                  c.state ->> 'next_seq')
+FROM jobs j
+JOIN checkpoints c ON c.job_id = j.id AND c.step = j.step
+LEFT JOIN messages m ON m.job_id = j.id
+GROUP BY j.id, c.state
+HAVING count(m.seq) <> coalesce(max(m.seq), 0) OR (c.state ->> 'next_seq')::bigint <> coalesce(max(m.seq), 0) + 1
+UNION ALL
+SELECT 'I3: a call''s result follows it', m.job_id, format('message %s, call %s (%s)', m.seq, c.position, c.call ->> 'id')
+FROM messages m
+JOIN jobs j ON j.id = m.job_id
+CROSS JOIN LATERAL json_array_elements(m.tool_calls) WITH ORDINALITY AS c (call, position)
+WHERE NOT EXISTS (
+        SELECT FROM messages r
+        WHERE r.job_id = m.job_id AND r.seq = m.seq + c.position AND r.role = 'tool'
+          AND r.tool_call_id = c.call ->> 'id')
+  AND (j.status = 'completed'
+       OR EXISTS (SELECT FROM messages later WHERE later.job_id = m.job_id AND later.seq > m.seq))
+UNION ALL
+SELECT 'I3: no result without its call', r.job_id, format('message %s, result of %s', r.seq, r.tool_call_id)
+FROM messages r
+LEFT JOIN (
+    SELECT m.job_id, m.seq + c.position AS seq, c.call ->> 'id' AS id
+    FROM messages m
+    CROSS JOIN LATERAL json_array_elements(m.tool_calls) WITH ORDINALITY AS c (call, position)
+    WHERE m.role = 'assistant'
+) AS calls ON calls.job_id = r.job_id AND calls.seq = r.seq AND calls.id = r.tool_call_id
+WHERE r.role = 'tool' AND calls.id IS NULL
+
+-- I4: a requirement is one row, and of a step that was committed.
+UNION ALL
+SELECT 'I4: a requirement once', job_id, min(text)
+FROM requirement_cache GROUP BY job_id, lower(regexp_replace(text, '\s+', ' ', 'g')) HAVING count(*) > 1
+UNION ALL
+SELECT 'I4: a requirement is of a step', r.job_id, format('step %s of %s', r.step, j.step)
+FROM requirement_cache r JOIN jobs j ON j.id = r.job_id
+WHERE r.step > j.step
+
+-- I5 and I7: a call has one result for ever, so none was answered twice or run again after its commit.
+UNION ALL
+SELECT 'I7: a call is answered once', job_id, format('%s results of %s', count(*), tool_call_id)
+FROM messages WHERE role = 'tool' GROUP BY job_id, tool_call_id HAVING count(*) > 1
+
+-- I6, as far as rows show it: a file's content is there, whole, and no other is kept.
+UNION ALL
+SELECT 'I6: a content equals its hash and size', f.job_id, format('%s of step %s', f.path, f.step)
+FROM file_versions f JOIN blobs b ON b.job_id = f.job_id AND b.sha256 = f.sha256
+WHERE sha256(b.content) <> f.sha256 OR octet_length(b.content) <> f.size
+UNION ALL
+SELECT 'I6: a content is kept for a file', b.job_id, encode(b.sha256, 'hex')
+FROM blobs b
+LEFT JOIN file_versions f ON f.job_id = b.job_id AND f.sha256 = b.sha256
+WHERE f.job_id IS NULL
+
+-- I8: what a job has used is the sum of its requests, in its row as in its checkpoint.
+UNION ALL
+SELECT 'I8: requests, tokens, cached tokens', j.id,
+       format('jobs %s %s %s, sums %s %s %s', j.total_requests, j.total_tokens_used, j.cached_tokens, s.n, s.tokens, s.cached)
+FROM jobs j
+CROSS JOIN LATERAL (
+    SELECT count(*) AS n, coalesce(sum(prompt_tokens + completion_tokens), 0) AS tokens,
+           coalesce(sum(cached_tokens), 0) AS cached
+    FROM llm_requests r WHERE r.job_id = j.id
+) AS s
+WHERE (j.total_requests, j.total_tokens_used, j.cached_tokens) IS DISTINCT FROM (s.n, s.tokens, s.cached)
+UNION ALL
+SELECT 'I8: the checkpoint''s totals', j.id, c.state ->> 'totals'
+FROM jobs j JOIN checkpoints c ON c.job_id = j.id AND c.step = j.step
+WHERE (c.state #>> '{totals,requests}', c.state #>> '{totals,tokens}')
+      IS DISTINCT FROM (j.total_requests::text, j.total_tokens_used::text)
+
+-- I9: no job runs without a worker that lives.
+UNION ALL
+SELECT 'I9: a running job has a live worker', j.id, coalesce(w.heartbeat_at::text, 'no worker')
+FROM jobs j LEFT JOIN workers w ON w.id = j.worker_id
+WHERE j.status = 'running' AND j.updated_at < now() - make_interval(secs => $1)
+  AND (w.id IS NULL OR w.heartbeat_at < now() - make_interval(secs => $1))
+
+-- Phases are numbered without a gap, all but the last are closed, and the job is in the last one.
+UNION ALL
+SELECT 'phases without a gap, only the last one open', job_id, format('phase %s of %s', phase_number, n)
+FROM (
+    SELECT *, row_number() OVER w AS position, count(*) OVER (PARTITION BY job_id) AS n
+    FROM phases WINDOW w AS (PARTITION BY job_id ORDER BY phase_number)
+) AS p
+WHERE phase_number <> position OR (position < n AND outcome IS NULL) OR ((outcome IS NULL) <> (ended_at IS NULL))
+UNION ALL
+SELECT 'jobs.phase_number is the last phase', j.id, format('%s, last %s', j.phase_number, max(p.phase_number))
+FROM jobs j LEFT JOIN phases p ON p.job_id = j.id
+GROUP BY j.id HAVING j.phase_number <> coalesce(max(p.phase_number), 0)
+
+-- Todos: numbered without a gap, closed with a time, none left open in a phase that was completed, counted right.
+UNION ALL
+SELECT 'todos without a gap', job_id, format('phase %s, position %s', phase_number, position)
+FROM (SELECT *, row_number() OVER (PARTITION BY job_id, phase_number ORDER BY position) AS expected FROM todos) AS t
+WHERE position <> expected
+UNION ALL
+SELECT 'a todo is completed, and completed_at', job_id, format('phase %s, todo %s: %s', phase_number, position, status)
+FROM todos WHERE (status = 'completed') <> (completed_at IS NOT NULL)
+UNION ALL
+SELECT 'one todo in progress', job_id, format('phase %s: %s', phase_number, count(*))
+FROM todos WHERE status = 'in_progress' GROUP BY job_id, phase_number HAVING count(*) > 1
+UNION ALL
+SELECT 'no open todo in a completed phase', t.job_id, format('phase %s, todo %s: %s', t.phase_number, t.position, t.status)
+FROM todos t JOIN phases p USING (job_id, phase_number)
+WHERE p.outcome = 'completed' AND t.status IN ('pending', 'in_progress')
+UNION ALL
+SELECT 'jobs counts its todos', j.id, format('%s of %s, rows %s of %s', j.todos_done, j.todos_total, s.done, s.total)
+FROM jobs j
+CROSS JOIN LATERAL (
+    SELECT count(*) FILTER (WHERE t.status = 'completed') AS done, count(*) AS total
+    FROM todos t WHERE t.job_id = j.id AND t.phase_number = j.phase_number
+) AS s
+WHERE (j.todos_done, j.todos_total) IS DISTINCT FROM (s.done, s.total)
+
+-- Nothing is of a step that was not committed.
+UNION ALL
+SELECT 'a message is of a step', m.job_id, format('message %s of step %s', m.seq, m.step)
+FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.step > j.step
+UNION ALL
+SELECT 'a file is of a step', f.job_id, format('%s of step %s', f.path, f.step)
+FROM file_versions f JOIN jobs j ON j.id = f.job_id WHERE f.step > j.step
+
+)
+SELECT rule AS "rule!", job_id AS "job_id!", found AS "found!" FROM found ORDER BY rule, job_id

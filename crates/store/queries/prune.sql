@@ -1,0 +1,16 @@
+-- Deletes a few ended jobs, the oldest first; what belongs to them goes with them by the foreign keys. A job whose
+-- successors still work, or whose requirements a validator holds, stays until they have ended. Locked rows are passed
+-- over: somebody is retrying, forking or pruning them.
+WITH old AS MATERIALIZED (
+    SELECT j.id
+    FROM jobs j
+    WHERE j.completed_at < now() - make_interval(secs => $1)
+      AND j.status = ANY ($2)
+      AND NOT EXISTS (SELECT FROM jobs next WHERE next.parent_job_id = j.id AND next.completed_at IS NULL)
+      AND NOT EXISTS (SELECT FROM requirement_cache r WHERE r.job_id = j.id AND r.status = 'validating')
+    ORDER BY j.completed_at
+    LIMIT $3
+    FOR UPDATE SKIP LOCKED
+)
+DELETE FROM jobs USING old WHERE jobs.id = old.id
+RETURNING jobs.id

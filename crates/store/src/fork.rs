@@ -1,0 +1,17 @@
+//! A second way from a point that a job has passed.
+
+use crate::{Error, Store, control::refused};
+use uuid::Uuid;
+
+impl Store {
+    /// Makes a new pending job that continues from a checkpoint of any job, a running one included, and returns its
+    /// id. The rows are copied as they stood at that step; requests, cost and time are counted from zero.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] where there is no such job, or no state of that step: the sentence names steps that have one.
+    /// [`Error::Database`].
+    pub async fn fork(&self, job_id: Uuid, step: i64) -> Result<Uuid, Error> {
+        let answer = sqlx::query_file_scalar!("queries/fork.sql", job_id, step).fetch_one(&self.pool).await;
+        refused(answer, "fork the job")
+    }
+}

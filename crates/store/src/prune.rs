@@ -1,0 +1,75 @@
+//! Retention: ended jobs leave after a time, with everything that belongs to them.
+
+use crate::{Error, Store, error::During};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use std::time::Duration;
+use uuid::Uuid;
+
+/// Jobs deleted in one transaction: its locks and its journal stay small, and an interrupted prune keeps what it did.
+const BATCH: i64 = 20;
+
+/// The ways in which a job ends; no other job is ever deleted.
+const ENDED: [&str; 3] = ["completed", "failed", "cancelled"];
+
+/// Which jobs may go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Time since the job's end, by the database's clock.
+    pub older_than: Duration,
+    /// Only jobs that ended like this (`completed`, `failed`, `cancelled`); all of them when none is named.
+    pub statuses: Vec<String>,
+}
+
+/// What a prune would delete, of one status.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Prunable {
+    /// How the jobs ended.
+    pub status: String,
+    /// How many there are.
+    pub jobs: i64,
+    /// When the first of them ended.
+    pub oldest: DateTime<Utc>,
+    /// Their steps together.
+    pub steps: i64,
+}
+
+impl Retention {
+    fn seconds(&self) -> f64 {
+        self.older_than.as_secs_f64()
+    }
+
+    /// The statuses asked for, ended ones only whatever was asked.
+    fn ended(&self) -> Vec<String> {
+        let asked = |status: &str| self.statuses.is_empty() || self.statuses.iter().any(|one| one == status);
+        ENDED.into_iter().filter(|status| asked(status)).map(str::to_owned).collect()
+    }
+}
+
+impl Store {
+    /// What [`Store::prune`] would delete now, by status.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn prunable(&self, retention: &Retention) -> Result<Vec<Prunable>, Error> {
+        sqlx::query_file_as!(Prunable, "queries/prunable.sql", retention.seconds(), &retention.ended())
+            .fetch_all(&self.pool)
+            .await
+            .during("count the jobs to prune")
+    }
+
+    /// Deletes one batch of ended jobs, oldest first, and returns their ids; empty when none is left. Call it until
+    /// then: each call is a transaction of its own.
+    ///
+    /// A job stays while a job that it enqueued, or a fork of it, has not ended, and while a validator holds one of its
+    /// requirements.
+    ///
+    /// # Errors
+    /// [`Error::Database`]; batches before stay deleted.
+    pub async fn prune(&self, retention: &Retention) -> Result<Vec<Uuid>, Error> {
+        sqlx::query_file_scalar!("queries/prune.sql", retention.seconds(), &retention.ended(), BATCH)
+            .fetch_all(&self.pool)
+            .await
+            .during("prune ended jobs")
+    }
+}

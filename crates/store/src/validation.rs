@@ -1,0 +1,186 @@
+//! The hand-over's other side: a validator job claims requirements, looks for what is like them, and judges them.
+//!
+//! A claim is no part of a step: it takes rows at once, so that no other validator does, and asking again gives the
+//! same rows. They belong to the job, not to its worker; a job that ends gives them back by a trigger. A judgement is
+//! part of a step.
+
+use crate::{Error, Lease, Store, error::During, rows::json};
+use plumbline_engine::Judgement;
+use serde_json::Value;
+use sqlx::PgConnection;
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// A requirement that a validator job holds.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the public columns, described in the interface")]
+pub struct HeldRequirement {
+    /// The job that found it.
+    pub job_id: Uuid,
+    pub id: Uuid,
+    pub candidate_id: Option<String>,
+    pub text: String,
+    pub name: Option<String>,
+    pub r#type: Option<String>,
+    pub priority: Option<String>,
+    pub source_document: Option<String>,
+    pub source_location: Option<Value>,
+    pub gobd_relevant: bool,
+    pub gdpr_relevant: bool,
+    pub citations: Value,
+    pub mentioned_objects: Value,
+    pub mentioned_messages: Value,
+    pub reasoning: Option<String>,
+    pub confidence: f64,
+    pub tags: Value,
+    /// How many citations the row names.
+    pub citations_given: i64,
+    /// How many of them the job that found it has verified.
+    pub citations_confirmed: i64,
+}
+
+/// A recorded requirement that shares words with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimilarRequirement {
+    /// Its row.
+    pub id: Uuid,
+    /// The job that found it.
+    pub job_id: Uuid,
+    /// Its short id.
+    pub candidate_id: Option<String>,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its words.
+    pub text: String,
+    /// Its status.
+    pub status: String,
+    /// Its node, once integrated.
+    pub graph_node_id: Option<String>,
+}
+
+/// What a validator job has judged so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValidationTally {
+    /// Rows in the graph.
+    pub integrated: i64,
+    /// Rows that passed and wait for a graph.
+    pub accepted: i64,
+    /// Rows rejected.
+    pub rejected: i64,
+    /// Rows that could not be judged.
+    pub failed: i64,
+    /// Rows that this job could still claim.
+    pub waiting: i64,
+    /// Why rows were rejected or failed, with how many of them, the most frequent first within each.
+    pub reasons: Vec<(String, i64)>,
+}
+
+impl Store {
+    /// Up to `count` requirements for a validator job: the ones it holds first, then the oldest pending ones of the job
+    /// it validates, or of all jobs if it is bound to none. `recheck`: rows that were accepted without a graph count as
+    /// pending. `judged` are rows whose judgement is not committed yet. Empty when nothing waits, or when the lease is
+    /// lost, which the next step will notice.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn claim_requirements(
+        &self,
+        lease: &Lease,
+        count: i64,
+        recheck: bool,
+        judged: &[Uuid],
+    ) -> Result<Vec<HeldRequirement>, Error> {
+        sqlx::query_file_as!(
+            HeldRequirement,
+            "queries/claim_requirements.sql",
+            lease.job_id,
+            lease.epoch,
+            count,
+            recheck,
+            judged
+        )
+        .fetch_all(&self.pool)
+        .await
+        .during("claim requirements to validate")
+    }
+
+    /// A requirement by its row's id, if the validator job holds it.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn held_requirement(&self, job_id: Uuid, id: Uuid) -> Result<Option<HeldRequirement>, Error> {
+        sqlx::query_file_as!(HeldRequirement, "queries/held_requirement.sql", job_id, id)
+            .fetch_optional(&self.pool)
+            .await
+            .during("read a requirement to validate")
+    }
+
+    /// Requirements that may be the same as a text or like it: those of the job and integrated ones, at most `limit`.
+    /// With `before`, a row of the job, only those that count before it. How alike they are is for the caller to say.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn similar_requirements(
+        &self,
+        job_id: Uuid,
+        text: &str,
+        limit: i64,
+        before: Option<Uuid>,
+    ) -> Result<Vec<SimilarRequirement>, Error> {
+        sqlx::query_file_as!(SimilarRequirement, "queries/similar_requirements.sql", job_id, text, limit, before)
+            .fetch_all(&self.pool)
+            .await
+            .during("look for similar requirements")
+    }
+
+    /// What a validator job has judged, and what it could still claim.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn validation_tally(&self, job_id: Uuid, recheck: bool) -> Result<ValidationTally, Error> {
+        let rows = sqlx::query_file!("queries/validation_tally.sql", job_id, recheck)
+            .fetch_all(&self.pool)
+            .await
+            .during("count the judged requirements")?;
+        let mut tally = ValidationTally::default();
+        for row in rows {
+            match row.status.as_str() {
+                "integrated" => tally.integrated += row.n,
+                "rejected" => tally.rejected += row.n,
+                "failed" => tally.failed += row.n,
+                "waiting" => tally.waiting += row.n,
+                _ => tally.accepted += row.n,
+            }
+            tally.reasons.extend(row.reason.map(|reason| (reason, row.n)));
+        }
+        Ok(tally)
+    }
+
+    /// The job that was enqueued when this one completed, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn follower(&self, job_id: Uuid) -> Result<Option<Uuid>, Error> {
+        sqlx::query_file_scalar!("queries/follower.sql", job_id)
+            .fetch_optional(&self.pool)
+            .await
+            .during("look for the job that follows")
+    }
+}
+
+/// Writes the judgements of a step.
+pub(crate) async fn judge(
+    tx: &mut PgConnection,
+    job_id: Uuid,
+    judgements: &BTreeMap<Uuid, &Judgement>,
+) -> Result<(), Error> {
+    if judgements.is_empty() {
+        return Ok(());
+    }
+    let judgements: Vec<_> = judgements.values().collect();
+    sqlx::query_file!("queries/judge_requirements.sql", job_id, json(&judgements))
+        .execute(tx)
+        .await
+        .during("write the judgements of requirements")?;
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! The checker finds what it is there for, and nothing else.
+
+use crate::{
+    story,
+    support::{execute, running, store},
+};
+use sqlx::PgPool;
+use std::time::Duration;
+
+const GRACE: Duration = Duration::from_secs(60);
+
+/// A way to break a job's rows, and the rule that notices.
+const BREAKS: [(&str, &str); 15] = [
+    ("ALTER TABLE jobs DROP CONSTRAINT jobs_ended_has_completed_at; UPDATE jobs SET completed_at = now()", "I1: ended"),
+    ("DELETE FROM checkpoints WHERE step = 2", "I2: steps without a gap"),
+    ("UPDATE jobs SET step = 9", "I2: jobs.step is the last step"),
+    ("UPDATE checkpoints SET state = NULL WHERE step = 4", "I2: the last step has its state"),
+    ("UPDATE checkpoints SET lease_epoch = 0 WHERE step = 3", "I2: epochs never decrease"),
+    ("DELETE FROM attempts", "I2: a step has its attempt"),
+    ("DELETE FROM messages WHERE seq = 6", "I3: messages without a gap"),
+    ("UPDATE messages SET tool_call_id = 'other' WHERE seq = 4", "I3: a call's result follows it"),
+    ("UPDATE messages SET tool_calls = NULL WHERE seq = 3", "I3: no result without its call"),
+    ("UPDATE requirement_cache SET step = 99", "I4: a requirement is of a step"),
+    ("UPDATE blobs SET content = 'else'", "I6: a content equals its hash and size"),
+    ("DELETE FROM llm_requests WHERE step = 3", "I8: requests, tokens, cached tokens"),
+    ("UPDATE workers SET heartbeat_at = now() - interval '2 minutes'", "I9: a running job has a live worker"),
+    ("DELETE FROM phases WHERE phase_number = 1", "phases without a gap"),
+    ("UPDATE todos SET position = 5 WHERE phase_number = 2", "todos without a gap"),
+];
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_sound_database_has_no_violation(pool: PgPool) {
+    let store = store(&pool);
+    assert_eq!(store.invariants(GRACE).await.unwrap(), []);
+    let job = running(&store).await;
+    for step in 0..story::STEPS {
+        story::commit(&store, job.lease(), step).await;
+        assert_eq!(store.invariants(GRACE).await.unwrap(), [], "after step {}", step + 1);
+    }
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn each_broken_rule_is_found(pool: PgPool) {
+    let store = store(&pool);
+    let job = running(&store).await;
+    story::tell(&store, job.lease()).await;
+    // Long enough ago for a worker's silence to count.
+    execute(&pool, "ALTER TABLE jobs DISABLE TRIGGER jobs_touch").await.unwrap();
+    execute(&pool, "UPDATE jobs SET updated_at = now() - interval '1 hour'").await.unwrap();
+    for (sql, rule) in BREAKS {
+        let mut broken = pool.begin().await.unwrap();
+        sqlx::raw_sql(sql).execute(&mut *broken).await.unwrap();
+        let found: Vec<String> = sqlx::query_scalar(concat!(
+            "SELECT \"rule!\" FROM (",
+            include_str!("../../queries/invariants.sql"),
+            ") AS violations"
+        ))
+        .bind(GRACE.as_secs_f64())
+        .fetch_all(&mut *broken)
+        .await
+        .unwrap();
+        assert!(found.iter().any(|found| found.starts_with(rule)), "{rule}: {found:?}");
+        broken.rollback().await.unwrap();
+    }
+    assert_eq!(store.invariants(GRACE).await.unwrap(), []);
+}

@@ -1,0 +1,137 @@
+//! Retention.
+
+use crate::{
+    story,
+    support::{execute, pending, running, store, value},
+};
+use plumbline_store::{Retention, Store};
+use sqlx::PgPool;
+use std::{collections::BTreeMap, time::Duration};
+use uuid::Uuid;
+
+fn days(days: u64) -> Retention {
+    Retention { older_than: Duration::from_secs(days * 86_400), statuses: Vec::new() }
+}
+
+/// A job that ended like this, so many days ago.
+async fn ended(pool: &PgPool, status: &str, days: u32) -> Uuid {
+    let sql = format!(
+        "INSERT INTO jobs (prompt, status, completed_at) VALUES ('x', '{status}', now() - interval '{days} days')
+         RETURNING id"
+    );
+    sqlx::query_scalar(sqlx::AssertSqlSafe(sql)).fetch_one(pool).await.unwrap()
+}
+
+async fn prune_all(store: &Store, retention: &Retention) -> Vec<Vec<Uuid>> {
+    let mut batches = Vec::new();
+    loop {
+        let batch = store.prune(retention).await.unwrap();
+        if batch.is_empty() {
+            return batches;
+        }
+        batches.push(batch);
+    }
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn only_ended_jobs_go_and_only_old_ones(pool: PgPool) {
+    let store = store(&pool);
+    let old =
+        [ended(&pool, "failed", 50).await, ended(&pool, "completed", 40).await, ended(&pool, "cancelled", 31).await];
+    ended(&pool, "completed", 29).await;
+    pending(&store).await;
+    running(&store).await;
+    for status in ["paused", "review"] {
+        execute(&pool, format!("INSERT INTO jobs (prompt, status) VALUES ('x', '{status}')")).await.unwrap();
+    }
+    execute(&pool, "UPDATE jobs SET created_at = now() - interval '1 year'").await.unwrap();
+
+    let found = store.prunable(&days(30)).await.unwrap();
+    let counts: Vec<(&str, i64)> = found.iter().map(|group| (group.status.as_str(), group.jobs)).collect();
+    assert_eq!(counts, [("cancelled", 1), ("completed", 1), ("failed", 1)]);
+    assert_eq!(value(&pool, "SELECT count(*) FROM jobs").await.as_deref(), Some("8"), "counting deletes nothing");
+
+    let failed = Retention { statuses: vec!["failed".into(), "running".into(), "paused".into()], ..days(30) };
+    assert_eq!(prune_all(&store, &failed).await, [vec![old[0]]]);
+    let mut gone = prune_all(&store, &days(30)).await.concat();
+    gone.sort();
+    let mut expected = old[1..].to_vec();
+    expected.sort();
+    assert_eq!(gone, expected);
+    let left = "SELECT string_agg(status, ' ' ORDER BY status) FROM jobs";
+    assert_eq!(value(&pool, left).await.as_deref(), Some("completed paused pending review running"));
+    assert_eq!(store.prunable(&days(30)).await.unwrap(), []);
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn everything_that_belongs_to_the_job_goes_and_nothing_else(pool: PgPool) {
+    let store = store(&pool);
+    let (gone, kept) = (running(&store).await, running(&store).await);
+    for job in [&gone, &kept] {
+        story::tell(&store, job.lease()).await;
+        store.send_feedback(job.id, "a word").await.unwrap();
+    }
+    execute(&pool, format!("UPDATE jobs SET status = 'cancelled' WHERE id = '{}'", gone.id)).await.unwrap();
+    execute(&pool, "UPDATE jobs SET completed_at = now() - interval '2 days' WHERE completed_at IS NOT NULL")
+        .await
+        .unwrap();
+    let (before, untouched) = (rows_by_table(&pool, gone.id).await, rows_by_table(&pool, kept.id).await);
+    assert!(before.values().filter(|rows| **rows > 0).count() >= 12, "{before:?}");
+    assert_eq!(prune_all(&store, &days(1)).await, [vec![gone.id]]);
+    assert!(rows_by_table(&pool, gone.id).await.values().all(|rows| *rows == 0));
+    assert_eq!(rows_by_table(&pool, kept.id).await, untouched);
+}
+
+/// How many rows of each table belong to the job.
+async fn rows_by_table(pool: &PgPool, job: Uuid) -> BTreeMap<String, i64> {
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT c.table_name::text FROM information_schema.columns c JOIN information_schema.tables t USING (table_name)
+         WHERE c.column_name = 'job_id' AND t.table_type = 'BASE TABLE' AND t.table_schema = 'public'",
+    )
+    .fetch_all(pool)
+    .await
+    .unwrap();
+    let mut rows = BTreeMap::new();
+    for table in tables {
+        let count = format!("SELECT count(*) FROM {table} WHERE job_id = '{job}'");
+        rows.insert(table, sqlx::query_scalar(sqlx::AssertSqlSafe(count)).fetch_one(pool).await.unwrap());
+    }
+    rows
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn batches_are_bounded_and_the_oldest_go_first(pool: PgPool) {
+    let store = store(&pool);
+    execute(
+        &pool,
+        "INSERT INTO jobs (prompt, priority, status, completed_at)
+         SELECT 'x', n, 'completed', now() - make_interval(days => n, hours => -1) FROM generate_series(1, 45) n",
+    )
+    .await
+    .unwrap();
+    let batches = prune_all(&store, &days(3)).await;
+    assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [20, 20, 2]);
+    let left = "SELECT string_agg(priority::text, ' ' ORDER BY priority) FROM jobs";
+    assert_eq!(value(&pool, left).await.as_deref(), Some("1 2 3"));
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_job_stays_while_others_need_it(pool: PgPool) {
+    let store = store(&pool);
+    let (parent, judged, locked) =
+        (ended(&pool, "completed", 9).await, ended(&pool, "completed", 9).await, ended(&pool, "completed", 9).await);
+    let child = format!("INSERT INTO jobs (prompt, job_type, parent_job_id) VALUES ('x', 'validator', '{parent}')");
+    execute(&pool, child).await.unwrap();
+    let held = format!(
+        "INSERT INTO requirement_cache (job_id, text, status) VALUES ('{judged}', 'Invoices must be kept', 'validating')"
+    );
+    execute(&pool, held).await.unwrap();
+    let mut rival = pool.begin().await.unwrap();
+    sqlx::query("SELECT FROM jobs WHERE id = $1 FOR UPDATE").bind(locked).execute(&mut *rival).await.unwrap();
+    assert!(prune_all(&store, &days(1)).await.is_empty());
+
+    rival.rollback().await.unwrap();
+    execute(&pool, "UPDATE jobs SET status = 'cancelled' WHERE job_type = 'validator'").await.unwrap();
+    execute(&pool, "UPDATE requirement_cache SET status = 'integrated'").await.unwrap();
+    assert_eq!(prune_all(&store, &days(1)).await.concat().len(), 3);
+}

@@ -1,0 +1,207 @@
+//! A job of a few steps in which everything happens that a fork, a trace and a prune must cope with: a list written
+//! twice, a file overwritten and one deleted, a result cleared, a phase closed, a requirement found.
+
+use crate::support::{self, message};
+use chrono::{TimeZone, Utc};
+use plumbline_engine::{
+    Change, Citation, FileWrite, Message, MessageKind, PhaseKind, PhaseOutcome, Product, Progress, Purpose,
+    RequestRecord, Requirement, Role, Source, State, Todo, TodoStatus, ToolCall, Totals,
+};
+use plumbline_store::{Commit, Lease, LoadedJob, Store};
+use serde_json::json;
+
+/// The number of steps.
+pub(crate) const STEPS: i64 = 4;
+
+/// Commits the steps and returns what loading gave after each.
+pub(crate) async fn tell(store: &Store, lease: Lease) -> Vec<LoadedJob> {
+    store.put_settings(lease.job_id, &json!({"config": {}})).await.unwrap();
+    let mut loaded = Vec::new();
+    for step in 0..STEPS {
+        commit(store, lease, step).await;
+        loaded.push(store.load(&lease).await.unwrap());
+    }
+    loaded
+}
+
+/// Commits the story's step that follows `after`.
+pub(crate) async fn commit(store: &Store, lease: Lease, after: i64) {
+    let (changes, state, progress) = match after {
+        0 => (first(), state(1, 3, 0), progress(1, 0, 2, "Explore")),
+        1 => (second(), state(1, 5, 1), progress(1, 1, 2, "Plan")),
+        2 => (third(), state(1, 5, 2), progress(1, 1, 2, "Plan")),
+        _ => (fourth(), state(2, 7, 3), progress(2, 0, 1, "Extract")),
+    };
+    let commit = Commit {
+        lease,
+        expected_step: after,
+        changes: &changes,
+        state: &state,
+        progress: &progress,
+        settings: None,
+        enqueue_next: None,
+    };
+    store.commit(&commit).await.unwrap();
+}
+
+fn first() -> Vec<Change> {
+    vec![
+        write("input/policy.md", "Invoices must be kept."),
+        source(None),
+        Change::PhaseOpened { number: 1, kind: PhaseKind::Strategic, name: "Planning".into() },
+        put(1, &["Explore", "Plan"], true),
+        Change::Message(message(1, Role::System, MessageKind::System, "You plan.")),
+        Change::Message(message(2, Role::User, MessageKind::Opening, "Begin.")),
+    ]
+}
+
+fn second() -> Vec<Change> {
+    let moved = |position, status, notes: Option<&str>| Change::TodoMoved {
+        phase_number: 1,
+        position,
+        status,
+        notes: notes.map(str::to_owned),
+    };
+    vec![
+        Change::Request(request()),
+        Change::Message(Message {
+            tool_calls: vec![ToolCall {
+                id: "c3_1".into(),
+                name: "todo_complete".into(),
+                arguments: r#"{"notes":"read it"}"#.into(),
+            }],
+            ..message(3, Role::Assistant, MessageKind::Reply, "I have read it.")
+        }),
+        Change::Message(Message {
+            tool_call_id: Some("c3_1".into()),
+            ..message(4, Role::Tool, MessageKind::ToolResult, "Task 1 marked complete.")
+        }),
+        moved(1, TodoStatus::Completed, Some("read it")),
+        moved(2, TodoStatus::InProgress, None),
+        put(2, &["Draft one", "Draft two"], false),
+        write("output/report.md", "first version"),
+        write("workspace.md", "memory of step 2"),
+    ]
+}
+
+fn third() -> Vec<Change> {
+    vec![
+        Change::Request(request()),
+        put(2, &["Extract"], false),
+        write("output/report.md", "second version"),
+        write("output/gone.md", "not for long"),
+        write("chunks/policy.txt", "Invoices must be kept."),
+        source(Some("chunks/policy.txt")),
+        Change::ResultsCleared(vec![4]),
+        Change::Product(Product::AddCitation(citation())),
+        requirement(1, "Invoices must be kept for ten years."),
+        requirement(2, "Receipts must be kept for six years."),
+    ]
+}
+
+fn fourth() -> Vec<Change> {
+    vec![
+        Change::Request(request()),
+        Change::TodoMoved { phase_number: 1, position: 2, status: TodoStatus::Completed, notes: None },
+        Change::PhaseClosed { number: 1, outcome: PhaseOutcome::Completed },
+        Change::PhaseOpened { number: 2, kind: PhaseKind::Tactical, name: "Extraction".into() },
+        put(2, &["Extract"], true),
+        Change::Product(Product::DeleteFile { path: "output/gone.md".into() }),
+        Change::Message(message(5, Role::System, MessageKind::System, "You extract.")),
+        Change::Message(message(6, Role::User, MessageKind::Opening, "Go on.")),
+    ]
+}
+
+fn state(phase: i32, next_seq: i64, requests: i64) -> State {
+    let mut state = support::state();
+    state.phase.number = phase;
+    state.context.system_seq = if phase == 1 { 1 } else { 5 };
+    state.context.tail_from = state.context.system_seq + 1;
+    state.next_seq = next_seq;
+    state.totals = Totals { requests, tokens: requests * 110, cached_tokens: requests * 90, cost_microusd: requests };
+    state.retry.failures = 2;
+    state.retry.last_error = Some("status 503".into());
+    if phase == 2 {
+        state.phase.kind = PhaseKind::Tactical;
+        state.phase.name = "Extraction".into();
+    }
+    state
+}
+
+fn progress(phase_number: i32, todos_done: i32, todos_total: i32, current: &str) -> Progress {
+    let (kind, name) =
+        if phase_number == 1 { (PhaseKind::Strategic, "Planning") } else { (PhaseKind::Tactical, "Extraction") };
+    Progress {
+        phase_number,
+        phase: Some(kind),
+        phase_name: Some(name.into()),
+        todos_done,
+        todos_total,
+        current_todo: Some(current.into()),
+    }
+}
+
+fn put(phase_number: i32, texts: &[&str], begun: bool) -> Change {
+    let mut todos: Vec<Todo> = texts.iter().zip(1..).map(|(text, position)| Todo::pending(position, *text)).collect();
+    if begun {
+        todos[0].status = TodoStatus::InProgress;
+    }
+    Change::TodosPut { phase_number, todos }
+}
+
+fn write(path: &str, content: &str) -> Change {
+    Change::Product(Product::WriteFile(FileWrite::text(path, content)))
+}
+
+fn source(text_path: Option<&str>) -> Change {
+    let text_path = text_path.map(str::to_owned);
+    Change::Product(Product::AddSource(Source { path: "input/policy.md".into(), size: 22, pages: None, text_path }))
+}
+
+fn citation() -> Citation {
+    Citation {
+        id: "cit_00000001".into(),
+        source: "input/policy.md".into(),
+        page: Some(1),
+        quote: "must be kept".into(),
+        verified: true,
+    }
+}
+
+fn requirement(key: u8, text: &str) -> Change {
+    Change::Product(Product::AddRequirement(Box::new(Requirement {
+        candidate_id: format!("req_{key:012x}"),
+        content_key: vec![key; 32],
+        text: text.into(),
+        name: format!("Retention {key}"),
+        r#type: "compliance".into(),
+        priority: "high".into(),
+        source_document: Some("input/policy.md".into()),
+        source_location: json!({"page": 1}),
+        gobd_relevant: true,
+        gdpr_relevant: false,
+        citations: json!([]),
+        mentioned_objects: vec!["Invoice".into()],
+        mentioned_messages: vec![],
+        reasoning: None,
+        research_notes: None,
+        confidence: 0.9,
+        tags: vec![],
+    })))
+}
+
+fn request() -> RequestRecord {
+    RequestRecord {
+        model: "gpt-x".into(),
+        purpose: Purpose::Strategic,
+        prompt_tokens: 100,
+        cached_tokens: 90,
+        completion_tokens: 10,
+        estimated: false,
+        duration_ms: 1234,
+        attempt: 1,
+        error: None,
+        raw_usage: None,
+        created_at: Utc.with_ymd_and_hms(2026, 11, 21, 9, 0, 0).unwrap(),
+    }
+}

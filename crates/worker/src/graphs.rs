@@ -1,0 +1,76 @@
+//! Graph clients, one per distinct connection, shared by all jobs of the process.
+
+use crate::config::Neo4j;
+use plumbline_effects::{
+    graph::{GraphClient, GraphConfig},
+    model::ApiKey,
+    tools::Graph,
+};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// The clients made so far.
+#[derive(Default)]
+pub(crate) struct Graphs {
+    clients: Mutex<HashMap<String, JobGraph>>,
+}
+
+/// A job's graph, owned; [`JobGraph::access`] lends it to the tools.
+#[derive(Clone)]
+pub(crate) enum JobGraph {
+    Off,
+    On(Arc<GraphClient>),
+    Unusable(Arc<str>),
+}
+
+impl JobGraph {
+    pub(crate) fn access(&self) -> Graph<'_> {
+        match self {
+            Self::Off => Graph::Off,
+            Self::On(client) => Graph::On(client),
+            Self::Unusable(reason) => Graph::Unusable(reason),
+        }
+    }
+}
+
+impl Graphs {
+    /// The graph of a configuration. One that cannot be used is no reason to validate as if there were none.
+    pub(crate) fn of(&self, neo4j: Option<&Neo4j>) -> JobGraph {
+        let Some(neo4j) = neo4j else { return JobGraph::Off };
+        let password = match password(neo4j) {
+            Ok(password) => password,
+            Err(reason) => return JobGraph::Unusable(reason.into()),
+        };
+        let key = format!("{neo4j:?}");
+        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
+        clients.entry(key).or_insert_with(|| connect(neo4j, password)).clone()
+    }
+}
+
+fn connect(neo4j: &Neo4j, password: Option<ApiKey>) -> JobGraph {
+    let config = GraphConfig {
+        user: neo4j.user.clone(),
+        password,
+        database: neo4j.database.clone(),
+        allow_write: neo4j.allow_write.unwrap_or(false),
+        ..GraphConfig::new(neo4j.uri.clone())
+    };
+    match GraphClient::new(config) {
+        Ok(client) => JobGraph::On(Arc::new(client)),
+        Err(error) => JobGraph::Unusable(error.to_string().into()),
+    }
+}
+
+fn password(neo4j: &Neo4j) -> Result<Option<ApiKey>, String> {
+    let Some(name) = &neo4j.password_env else { return Ok(None) };
+    match std::env::var(name).ok().as_deref().and_then(ApiKey::new) {
+        Some(password) => Ok(Some(password)),
+        None => Err(format!(
+            "the graph at {} cannot be used: the worker's environment variable {name}, named by \
+             `connections.neo4j.password_env`, is not set",
+            neo4j.uri
+        )),
+    }
+}

@@ -1,0 +1,121 @@
+//! What this worker runs, against what the database counts as its own.
+//!
+//! Both are looked at every now and then, and they may differ for good reasons while a step commits or a claim is being
+//! answered. So a difference counts only when two looks in a row find it.
+
+use crate::signal::{Signal, Switch};
+use plumbline_store::Lease;
+use std::collections::{HashMap, HashSet};
+use uuid::Uuid;
+
+/// Looks in a row at which a job was not among those the database counts as ours before its run is dropped.
+const MISSES: u32 = 2;
+
+/// A lease as a key. A job can be here twice: the run that lost it, on its way out, and the one that claimed it anew.
+type Key = (Uuid, i64);
+
+/// The runs of this worker.
+#[derive(Default)]
+pub(crate) struct Held {
+    runs: HashMap<Key, HeldRun>,
+    /// Leases without a run at the last look.
+    strays: HashSet<Key>,
+}
+
+struct HeldRun {
+    switch: Switch,
+    misses: u32,
+}
+
+impl Held {
+    pub(crate) fn len(&self) -> usize {
+        self.runs.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Whether the last look found something that the next one has to confirm.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        !self.strays.is_empty() || self.runs.values().any(|run| run.misses > 0)
+    }
+
+    pub(crate) fn insert(&mut self, lease: Lease, switch: Switch) {
+        self.runs.insert(key(lease), HeldRun { switch, misses: 0 });
+    }
+
+    /// Forgets a run that has ended.
+    pub(crate) fn remove(&mut self, lease: Lease) {
+        self.runs.remove(&key(lease));
+    }
+
+    /// Tells all runs.
+    pub(crate) fn raise(&self, signal: Signal) {
+        for run in self.runs.values() {
+            run.switch.raise(signal);
+        }
+    }
+
+    /// Compares with what the database counts as ours. Runs whose job was taken away are told so; leases that no run
+    /// knows, because the answer to a claim or to a last step was lost, come back to be released.
+    pub(crate) fn compare(&mut self, leases: &[Lease]) -> Vec<Lease> {
+        let ours: HashSet<Key> = leases.iter().copied().map(key).collect();
+        for (key, run) in &mut self.runs {
+            run.misses = if ours.contains(key) { 0 } else { run.misses + 1 };
+            if run.misses >= MISSES {
+                run.switch.raise(Signal::Lost);
+            }
+        }
+        let strays: HashSet<Key> = ours.into_iter().filter(|key| !self.runs.contains_key(key)).collect();
+        let confirmed = strays.intersection(&self.strays).map(|&(job_id, epoch)| Lease { job_id, epoch }).collect();
+        self.strays = strays;
+        confirmed
+    }
+}
+
+fn key(lease: Lease) -> Key {
+    (lease.job_id, lease.epoch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Held;
+    use crate::signal::{self, Signal};
+    use plumbline_store::Lease;
+    use uuid::Uuid;
+
+    fn lease(epoch: i64) -> Lease {
+        Lease { job_id: Uuid::from_u128(7), epoch }
+    }
+
+    #[test]
+    fn a_job_is_lost_when_two_looks_in_a_row_miss_it() {
+        let (mut held, (switch, listener)) = (Held::default(), signal::channel());
+        held.insert(lease(3), switch);
+        assert!(held.compare(&[]).is_empty() && held.is_in_doubt());
+        assert!(held.compare(&[lease(3)]).is_empty() && !held.is_in_doubt());
+        held.compare(&[]);
+        assert_eq!(listener.now(), Signal::Run);
+        held.compare(&[]);
+        assert_eq!(listener.now(), Signal::Lost);
+    }
+
+    #[test]
+    fn a_job_that_is_held_under_another_epoch_is_lost_and_the_other_lease_released() {
+        let (mut held, (switch, listener)) = (Held::default(), signal::channel());
+        held.insert(lease(3), switch);
+        assert!(held.compare(&[lease(4)]).is_empty());
+        assert_eq!(held.compare(&[lease(4)]), [lease(4)]);
+        assert_eq!(listener.now(), Signal::Lost);
+    }
+
+    #[test]
+    fn a_lease_without_a_run_is_released_when_two_looks_in_a_row_find_it() {
+        let mut held = Held::default();
+        assert!(held.compare(&[lease(3)]).is_empty());
+        assert!(held.is_in_doubt());
+        assert_eq!(held.compare(&[lease(3)]), [lease(3)]);
+        assert!(held.compare(&[lease(4)]).is_empty(), "another claim is looked at anew");
+    }
+}

@@ -1,0 +1,92 @@
+//! On which address, and for whom.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+/// The port of the default address.
+const DEFAULT_PORT: u16 = 8080;
+
+/// How the worker's HTTP side is reached.
+#[derive(Clone)]
+pub struct HttpOptions {
+    /// The address.
+    pub address: SocketAddr,
+    /// Whether it was asked for. If not, the next free port is taken when this one is in use.
+    pub asked: bool,
+    /// What a caller has to show, as bearer token or once as `?token=`. Needed for an address that others can reach.
+    pub token: Option<String>,
+    /// Told the address once it is bound.
+    pub announce: Option<fn(SocketAddr)>,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT);
+        Self { address, asked: false, token: None, announce: None }
+    }
+}
+
+/// The token stays out of logs.
+impl std::fmt::Debug for HttpOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpOptions")
+            .field("address", &self.address)
+            .field("asked", &self.asked)
+            .field("token", &self.token.as_ref().map(|_| "…"))
+            .finish_non_exhaustive()
+    }
+}
+
+impl HttpOptions {
+    /// The address asked for, or the default one; with the token of the environment.
+    pub fn new(asked: Option<SocketAddr>, token: Option<String>) -> Self {
+        let default = Self::default();
+        Self { address: asked.unwrap_or(default.address), asked: asked.is_some(), token, announce: None }
+    }
+
+    /// Whether only this machine can ask.
+    pub(crate) fn is_local(&self) -> bool {
+        self.address.ip().is_loopback()
+    }
+
+    /// Whether others are kept out.
+    ///
+    /// # Errors
+    /// A sentence naming the variables.
+    pub fn validate(&self) -> Result<(), String> {
+        match &self.token {
+            None if !self.is_local() => Err(format!(
+                "PLUMBLINE_HTTP_ADDR ({}) can be reached from other machines: set PLUMBLINE_HTTP_TOKEN to a long secret, \
+                 or use an address like 127.0.0.1:{}",
+                self.address,
+                self.address.port()
+            )),
+            Some(token) if token.chars().count() < 16 => {
+                Err("PLUMBLINE_HTTP_TOKEN is shorter than 16 characters; set a longer secret".into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HttpOptions;
+
+    fn options(address: &str, token: Option<&str>) -> HttpOptions {
+        HttpOptions::new(Some(address.parse().expect("an address")), token.map(str::to_owned))
+    }
+
+    #[test]
+    fn an_address_that_others_reach_needs_a_token() {
+        for local in ["127.0.0.1:8080", "[::1]:8080", "127.9.9.9:1"] {
+            assert_eq!(options(local, None).validate(), Ok(()), "{local}");
+        }
+        for open in ["0.0.0.0:8080", "[::]:8080", "192.0.2.1:80"] {
+            let refused = options(open, None).validate().expect_err("an open address without a token");
+            assert!(refused.contains("PLUMBLINE_HTTP_TOKEN") && refused.contains(open), "{refused}");
+            assert_eq!(options(open, Some("0123456789abcdef")).validate(), Ok(()));
+            assert!(options(open, Some("short")).validate().is_err());
+        }
+        assert!(!format!("{:?}", options("0.0.0.0:1", Some("0123456789abcdef"))).contains("abcdef"));
+    }
+}

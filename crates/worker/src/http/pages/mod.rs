@@ -1,0 +1,47 @@
+//! The dashboard's pages, one file each: what is read, and what the template gets.
+
+pub(super) mod files;
+pub(super) mod list;
+pub(super) mod overview;
+pub(super) mod plan;
+pub(super) mod requirements;
+pub(super) mod timeline;
+
+use super::{
+    api,
+    failure::{self, Failure},
+    server::Site,
+};
+use axum::{
+    http::{StatusCode, Uri},
+    response::Response,
+};
+use plumbline_store::JobDetail;
+use serde::Serialize;
+
+/// Every other path.
+pub(super) async fn nothing_here(uri: Uri) -> Response {
+    let sentence = "nothing is served at this address; the jobs are at /, the API is at /api/jobs";
+    failure::plain(StatusCode::NOT_FOUND, sentence, uri.path().starts_with("/api/"))
+}
+
+/// What every page of a job shows at its head.
+#[derive(Serialize)]
+pub(super) struct Head {
+    pub(super) job: JobDetail,
+    /// The page within the job.
+    tab: &'static str,
+    /// Seconds from start to end, or to now.
+    running_secs: Option<f64>,
+    ended: bool,
+}
+
+impl Head {
+    async fn of(site: &Site, id: &str, tab: &'static str) -> Result<Self, Failure> {
+        let job = api::find(site, id).await?;
+        let ended = job.completed_at.is_some();
+        let until = job.completed_at.unwrap_or_else(chrono::Utc::now);
+        let running_secs = job.started_at.map(|started| (until - started).num_milliseconds() as f64 / 1000.0);
+        Ok(Self { job, tab, running_secs, ended })
+    }
+}

@@ -1,0 +1,50 @@
+//! The parameters of lists.
+
+use super::{cursor, failure::Failure};
+use plumbline_store::{JobFilter, Store};
+use serde::Deserialize;
+
+/// Jobs of a page when the request does not say.
+const LIMIT: i64 = 50;
+/// Most jobs of a page.
+const MAX_LIMIT: i64 = 200;
+
+/// Every status, in the order people look for them.
+pub(super) const STATUSES: [&str; 7] = ["running", "pending", "review", "paused", "completed", "failed", "cancelled"];
+
+/// `?status=&type=&limit=&after=`; empty counts as absent, as forms send it.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(super) struct JobsQuery {
+    #[serde(default)]
+    pub(super) status: String,
+    #[serde(default, rename = "type")]
+    pub(super) job_type: String,
+    #[serde(default)]
+    pub(super) limit: String,
+    #[serde(default)]
+    pub(super) after: String,
+}
+
+impl JobsQuery {
+    /// What the store is asked for.
+    pub(super) async fn filter(&self, store: &Store) -> Result<(JobFilter, i64), Failure> {
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let status = given(&self.status);
+        if let Some(unknown) = status.as_deref().filter(|status| !STATUSES.contains(status)) {
+            return Err(Failure::bad(format!("there is no status `{unknown}`; there are {}", STATUSES.join(", "))));
+        }
+        let limit = match given(&self.limit) {
+            None => LIMIT,
+            Some(text) => text
+                .parse()
+                .ok()
+                .filter(|limit| (1..=MAX_LIMIT).contains(limit))
+                .ok_or_else(|| Failure::bad(format!("`limit` must be a number from 1 to {MAX_LIMIT}")))?,
+        };
+        let after = match given(&self.after) {
+            None => None,
+            Some(text) => Some(cursor::read(store, &text).await?),
+        };
+        Ok((JobFilter { status, job_type: given(&self.job_type), after }, limit))
+    }
+}

@@ -1,0 +1,98 @@
+//! The server: what all requests share, which path leads where, and its life beside the worker's.
+
+use super::{api, assets, bind::bind, events, guard, health, pages, render::Renderer};
+use crate::{context::Context, error::Error, telemetry, vitals::Vitals};
+use axum::{Router, middleware, routing::get};
+use plumbline_store::{ConnectOptions, Store};
+use std::{sync::Arc, time::Duration};
+use tokio::{sync::Semaphore, task::JoinHandle};
+use tracing::{info, warn};
+
+/// Connections of the HTTP side, apart from those of the steps.
+const CONNECTIONS: u32 = 2;
+/// After how long the server gives a page's statement up.
+const STATEMENT: Duration = Duration::from_secs(10);
+/// Event streams open at once.
+const STREAMS: usize = 200;
+
+/// What every request has at hand.
+pub(super) struct Site {
+    pub(super) store: Store,
+    pub(super) vitals: Arc<Vitals>,
+    pub(super) renderer: Renderer,
+    pub(super) streams: Arc<Semaphore>,
+}
+
+/// A handler's way to it.
+pub(super) type Shared = axum::extract::State<Arc<Site>>;
+
+/// The running server; it ends with this value.
+pub(crate) struct Server {
+    task: JoinHandle<()>,
+    counting: JoinHandle<()>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.task.abort();
+        self.counting.abort();
+    }
+}
+
+/// Starts to serve.
+///
+/// # Errors
+/// [`Error::Options`]: the address cannot be used, or others could reach it without a token.
+pub(crate) async fn start(context: &Context) -> Result<Server, Error> {
+    let (options, vitals) = (&context.options.http, context.vitals.clone());
+    options.validate().map_err(Error::Options)?;
+    let name = ConnectOptions {
+        max_connections: CONNECTIONS,
+        application_name: "plumbline http".into(),
+        statement_timeout: Some(STATEMENT),
+    };
+    let store = Store::connect(&context.options.database_url, name).await?;
+    let listener = bind(options).await.map_err(Error::Options)?;
+    let address =
+        listener.local_addr().map_err(|error| Error::Options(format!("the HTTP address is unknown: {error}")))?;
+    let counting = tokio::spawn(telemetry::queue::keep_counting(store.clone()));
+    let streams = Arc::new(Semaphore::new(STREAMS));
+    let site = Arc::new(Site { store, vitals, renderer: Renderer::new(), streams });
+    let app = router(site, &guard::Guard::new(options));
+    let task = tokio::spawn(async move {
+        if let Err(error) = axum::serve(listener, app).await {
+            warn!(%error, "the HTTP server ended; the worker goes on");
+        }
+    });
+    info!(http.address = %address, "dashboard at http://{address}/");
+    if let Some(announce) = options.announce {
+        announce(address);
+    }
+    Ok(Server { task, counting })
+}
+
+fn router(site: Arc<Site>, guard: &guard::Guard) -> Router {
+    let guard = Arc::new(guard.clone());
+    Router::new()
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics))
+        .route("/assets/{name}", get(assets::serve))
+        .route("/favicon.ico", get(assets::icon))
+        .route("/", get(pages::list::show))
+        .route("/jobs/{id}", get(pages::overview::show))
+        .route("/jobs/{id}/timeline", get(pages::timeline::show))
+        .route("/jobs/{id}/plan", get(pages::plan::show))
+        .route("/jobs/{id}/files", get(pages::files::list))
+        .route("/jobs/{id}/file", get(pages::files::view))
+        .route("/jobs/{id}/raw", get(pages::files::download))
+        .route("/jobs/{id}/requirements", get(pages::requirements::list))
+        .route("/jobs/{id}/requirements/{requirement}", get(pages::requirements::view))
+        .route("/api/jobs", get(api::jobs))
+        .route("/api/jobs/events", get(events::of_all))
+        .route("/api/jobs/{id}", get(api::job))
+        .route("/api/jobs/{id}/events", get(events::of_job))
+        .fallback(pages::nothing_here)
+        .with_state(site)
+        .layer(middleware::from_fn_with_state(guard, guard::check))
+}

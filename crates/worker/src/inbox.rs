@@ -1,0 +1,67 @@
+//! Files that people put into a running job's `input/`: looked for now and then, taken in before the next turn.
+
+use crate::{
+    context::Context,
+    mirror::{Found, IndexEntry},
+    mirror_feed::MirrorFeed,
+};
+use plumbline_engine::{FileIndex, FileWrite, Intake, Source};
+use std::time::{Duration, Instant};
+use tracing::{info, warn};
+use uuid::Uuid;
+
+/// Time between two looks at one job's folder. A look lists a folder, so it is not for every step.
+const EVERY: Duration = Duration::from_secs(3);
+
+/// One job's inbox.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    job_id: Uuid,
+    looked: Option<Instant>,
+}
+
+impl Inbox {
+    pub(crate) fn new(job_id: Uuid) -> Self {
+        Self { job_id, looked: None }
+    }
+
+    /// What was put there since, when it is time to look again. A volume that cannot be read has nothing in it: its
+    /// trouble is the mirror's to tell.
+    pub(crate) async fn look(&mut self, context: &Context, mirror: &MirrorFeed, known: &FileIndex) -> Option<Intake> {
+        if self.looked.is_some_and(|looked| looked.elapsed() < EVERY) {
+            return None;
+        }
+        self.looked = Some(Instant::now());
+        let known = known
+            .iter()
+            .map(|(path, facts)| IndexEntry { path: path.clone(), sha256: String::new(), size: facts.size })
+            .collect();
+        let found = mirror.found(known).await;
+        if found.is_empty() {
+            return None;
+        }
+        let mut intake = Intake::default();
+        for file in found {
+            info!(job.id = %self.job_id, file.path = file.path, "a file that was put into the workspace is taken in");
+            intake.sources.extend(self.source(context, &file).await);
+            intake.files.push(FileWrite { path: file.path, content: file.bytes });
+        }
+        Some(intake)
+    }
+
+    /// The file as a document; one that cannot be opened as such is a file all the same.
+    async fn source(&self, context: &Context, file: &Found) -> Option<Source> {
+        match context.parser.probe(&file.path, &file.bytes).await {
+            Ok(probe) => Some(Source {
+                size: i64::try_from(file.bytes.len()).ok()?,
+                pages: probe.pages.and_then(|pages| i32::try_from(pages).ok()),
+                text_path: None,
+                path: file.path.clone(),
+            }),
+            Err(error) => {
+                warn!(job.id = %self.job_id, file.path, %error, "the file is no document that can be read");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Folders whose writer died before everything was shown. While the job goes on, its next worker repairs them; a job that
+//! ended with the last thing its worker did has no next worker, so somebody has to look.
+
+use super::{
+    Mirror, MirrorTrouble,
+    folder::Folder,
+    marker::{self, Marker},
+};
+use std::{fs, path::Path, time::Duration};
+use uuid::Uuid;
+
+/// A folder of which no writer has said that it is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    /// The job.
+    pub job: Uuid,
+    /// Lease epoch of the last writer.
+    pub epoch: i64,
+    /// Last step that is shown.
+    pub step: i64,
+}
+
+impl Mirror {
+    /// Says that everything is shown and nothing more comes. Nothing is said where a newer epoch writes.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub async fn finish(&self, job: Uuid, epoch: i64) -> Result<(), MirrorTrouble> {
+        self.blocking(job, move |folder: Folder| match marker::read(&folder) {
+            Some(marker) if marker.epoch == epoch && !marker.done => {
+                marker::write(&folder, Marker { done: true, ..marker })
+            }
+            _ => Ok(()),
+        })
+        .await
+    }
+
+    /// Folders that were last written longer ago than `silence` and are not finished. A folder that cannot be read is
+    /// passed over.
+    pub async fn unfinished(&self, silence: Duration) -> Vec<Unfinished> {
+        let root = self.root.clone();
+        let found = tokio::task::spawn_blocking(move || scan(&root, silence)).await;
+        found.unwrap_or_default()
+    }
+}
+
+fn scan(root: &Path, silence: Duration) -> Vec<Unfinished> {
+    let Ok(entries) = fs::read_dir(root) else { return Vec::new() };
+    entries.flatten().filter_map(|entry| look(root, entry.file_name().to_str()?, silence)).collect()
+}
+
+fn look(root: &Path, name: &str, silence: Duration) -> Option<Unfinished> {
+    let job = name.strip_prefix("job_")?.parse().ok()?;
+    let path = root.join(name).join(marker::MARKER);
+    let age = fs::symlink_metadata(&path).ok()?.modified().ok()?.elapsed().unwrap_or_default();
+    let marker: Marker = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    (!marker.done && age >= silence).then_some(Unfinished { job, epoch: marker.epoch, step: marker.step })
+}

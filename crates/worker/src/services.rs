@@ -1,0 +1,95 @@
+//! Clients of the services besides the model and the graph, one per distinct connection, shared by all jobs of the
+//! process.
+
+use crate::config::{Connections, Embeddings, WebSearch};
+use crate::text_index::JobTexts;
+use plumbline_effects::model::ApiKey;
+use plumbline_effects::search::{Embedder, EmbedderSettings};
+use plumbline_effects::web::{Fetcher, FetcherOptions, Provider, SearchAccess, SearchService, SearchSettings, Web};
+use plumbline_store::Store;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use tracing::warn;
+use uuid::Uuid;
+
+/// The clients made so far.
+#[derive(Default)]
+pub(crate) struct Services {
+    fetcher: OnceLock<Option<Fetcher>>,
+    searches: Mutex<HashMap<String, Searching>>,
+    embedders: Mutex<HashMap<String, Option<Arc<Embedder>>>>,
+}
+
+/// A search service, or why there is none though one is configured.
+type Searching = Result<Arc<SearchService>, Arc<str>>;
+
+/// A job's services, owned; its methods lend them to the tools.
+pub(crate) struct JobServices {
+    fetcher: Option<Fetcher>,
+    search: Option<Searching>,
+    embedder: Option<Arc<Embedder>>,
+}
+
+impl Services {
+    /// The services of a configuration. Pages are fetched only where web research is configured: a job that reads
+    /// confidential documents does not talk to strangers by default.
+    pub(crate) fn of(&self, connections: &Connections) -> JobServices {
+        let search = connections.web_search.as_ref().map(|search| self.search(search));
+        let fetcher = search.as_ref().and_then(|_| self.fetcher.get_or_init(fetcher).clone());
+        let embedder = connections.embeddings.as_ref().and_then(|embeddings| self.embedder(embeddings));
+        JobServices { fetcher, search, embedder }
+    }
+
+    fn search(&self, search: &WebSearch) -> Searching {
+        let mut known = self.searches.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(format!("{search:?}")).or_insert_with(|| connect(search)).clone()
+    }
+
+    /// One that cannot be used is said once; searches then go by words alone.
+    fn embedder(&self, embeddings: &Embeddings) -> Option<Arc<Embedder>> {
+        let mut known = self.embedders.lock().unwrap_or_else(PoisonError::into_inner);
+        let make = || {
+            let Embeddings { base_url, model, api_key_env } = embeddings.clone();
+            let settings = EmbedderSettings { base_url, model, api_key: key(api_key_env.as_deref()) };
+            let made = Embedder::new(settings);
+            made.inspect_err(|error| warn!(%error, "embeddings are off")).ok().map(Arc::new)
+        };
+        known.entry(format!("{embeddings:?}")).or_insert_with(make).clone()
+    }
+}
+
+impl JobServices {
+    /// What the job may do on the web.
+    pub(crate) fn web(&self) -> Web<'_> {
+        let search = match &self.search {
+            None => SearchAccess::Off,
+            Some(Ok(service)) => SearchAccess::On(service),
+            Some(Err(reason)) => SearchAccess::Unusable(reason),
+        };
+        Web { fetcher: self.fetcher.as_ref(), search }
+    }
+
+    /// The job's texts.
+    pub(crate) fn texts<'a>(&self, store: &'a Store, job_id: Uuid) -> JobTexts<'a> {
+        JobTexts { store, job_id, embedder: self.embedder.clone() }
+    }
+}
+
+fn fetcher() -> Option<Fetcher> {
+    Fetcher::new(FetcherOptions::default()).inspect_err(|error| warn!(%error, "web pages are not fetched")).ok()
+}
+
+fn connect(search: &WebSearch) -> Searching {
+    let Some(provider) = Provider::from_word(&search.provider) else {
+        return Err(
+            format!("the web search provider `{}` is unknown: use searxng, tavily or brave", search.provider).into()
+        );
+    };
+    let settings =
+        SearchSettings { provider, base_url: search.base_url.clone(), api_key: key(search.api_key_env.as_deref()) };
+    SearchService::new(settings).map(Arc::new).map_err(|error| error.to_string().into())
+}
+
+fn key(variable: Option<&str>) -> Option<ApiKey> {
+    std::env::var(variable?).ok().as_deref().and_then(ApiKey::new)
+}

@@ -1,0 +1,137 @@
+//! The index of a job's texts: brought up to date when somebody searches, so that a step that writes a file pays nothing
+//! for it. It is no part of the job's state: whatever is missing from it is made again by the next search.
+
+use crate::patience::patiently;
+use plumbline_effects::search::{Embedder, fuse, passages};
+use plumbline_effects::tools::{BoxFuture, Ranked, RankedPassage, Ranking, TextIndex, WorkspaceError};
+use plumbline_store::{Error, FoundPassage, NewPassage, Store, Unindexed};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// Bytes of texts that are indexed at a time: what of them is held in memory.
+const INDEXED_BYTES: i64 = 4 << 20;
+/// Passages that are embedded in one call.
+const EMBEDDED_AT_ONCE: i64 = 64;
+/// Passages that one search embeds at most; the rest waits for the next one, which is said.
+const EMBEDDED_IN_ALL: usize = 2_048;
+
+/// One job's texts.
+#[derive(Debug)]
+pub(crate) struct JobTexts<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) job_id: Uuid,
+    pub(crate) embedder: Option<Arc<Embedder>>,
+}
+
+impl TextIndex for JobTexts<'_> {
+    fn knows_meaning(&self) -> bool {
+        self.embedder.is_some()
+    }
+
+    fn ranked<'a>(
+        &'a self,
+        query: &'a str,
+        paths: &'a [String],
+        ranking: Ranking,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Ranked, WorkspaceError>> {
+        Box::pin(async move {
+            self.search(query, paths, ranking, limit).await.map_err(|error| WorkspaceError(Box::new(error)))
+        })
+    }
+}
+
+impl JobTexts<'_> {
+    async fn search(&self, query: &str, paths: &[String], ranking: Ranking, limit: usize) -> Result<Ranked, Error> {
+        self.bring_up_to_date(paths).await?;
+        let mut remark = None;
+        let mut rankings = Vec::new();
+        if let (Some(embedder), Ranking::Meaning | Ranking::Both) = (&self.embedder, ranking) {
+            match self.by_meaning(embedder, query, paths, limit).await? {
+                Ok((found, said)) => {
+                    rankings.push(found);
+                    remark = said;
+                }
+                Err(reason) => remark = Some(format!("{reason}, so this is a text search")),
+            }
+        }
+        if ranking != Ranking::Meaning || rankings.is_empty() {
+            let most = i64::try_from(limit).unwrap_or(i64::MAX);
+            let found = patiently(|| self.store.search_passages(self.job_id, query, paths, most)).await?;
+            rankings.push(ranked(found));
+        }
+        let mut passages = fuse(&rankings);
+        passages.truncate(limit);
+        Ok(Ranked { passages, remark })
+    }
+
+    /// Indexes what was written since the last search and forgets what is there no more.
+    async fn bring_up_to_date(&self, paths: &[String]) -> Result<(), Error> {
+        patiently(|| self.store.forget_passages(self.job_id)).await?;
+        loop {
+            let contents = patiently(|| self.store.unindexed(self.job_id, paths, INDEXED_BYTES)).await?;
+            if contents.is_empty() {
+                return Ok(());
+            }
+            let new: Vec<NewPassage> = contents.iter().flat_map(cut).collect();
+            let keys: Vec<Vec<u8>> = contents.into_iter().map(|content| content.sha256).collect();
+            patiently(|| self.store.index_passages(self.job_id, &keys, &new)).await?;
+        }
+    }
+
+    /// The ranking by meaning with a remark, or why there is none; a failing endpoint is no trouble of ours.
+    async fn by_meaning(
+        &self,
+        embedder: &Embedder,
+        query: &str,
+        paths: &[String],
+        limit: usize,
+    ) -> Result<Result<(Vec<RankedPassage>, Option<String>), String>, Error> {
+        let wanted = match embedder.embed(&[query]).await {
+            Ok(mut embeddings) => embeddings.pop().unwrap_or_default(),
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let mut embedded = 0;
+        let remark = loop {
+            let missing =
+                patiently(|| self.store.unembedded(self.job_id, paths, embedder.model(), EMBEDDED_AT_ONCE)).await?;
+            if missing.is_empty() {
+                break None;
+            }
+            if embedded >= EMBEDDED_IN_ALL {
+                break Some("some texts are not ranked by meaning yet; search again to include more".to_owned());
+            }
+            let texts: Vec<&str> = missing.iter().map(|passage| passage.text.as_str()).collect();
+            let embeddings = match embedder.embed(&texts).await {
+                Ok(embeddings) => embeddings,
+                Err(error) => return Ok(Err(error.to_string())),
+            };
+            patiently(|| self.store.put_embeddings(self.job_id, embedder.model(), &missing, &embeddings)).await?;
+            embedded += missing.len();
+        };
+        let found =
+            patiently(|| self.store.nearest_passages(self.job_id, embedder.model(), &wanted, paths, limit)).await?;
+        Ok(Ok((ranked(found), remark)))
+    }
+}
+
+/// The passages of a content; bytes that are no text have none.
+fn cut(content: &Unindexed) -> Vec<NewPassage> {
+    let text = std::str::from_utf8(&content.content).unwrap_or_default();
+    let passage = |(part, passage): (i32, plumbline_effects::search::Passage)| NewPassage {
+        sha256: content.sha256.clone(),
+        part,
+        first_line: i32::try_from(passage.first_line).unwrap_or(i32::MAX),
+        text: passage.text,
+    };
+    (0..).zip(passages(text)).map(passage).collect()
+}
+
+fn ranked(found: Vec<FoundPassage>) -> Vec<RankedPassage> {
+    let passage = |found: FoundPassage| RankedPassage {
+        path: found.path,
+        first_line: u32::try_from(found.first_line).unwrap_or(1),
+        text: found.text,
+    };
+    found.into_iter().map(passage).collect()
+}

@@ -1,0 +1,111 @@
+//! What a validator's tools see of the hand-over: rows of `requirement_cache`, claimed under the job's lease. As at the
+//! other desk, a connection is taken for one query and given back.
+
+use crate::patience::patiently;
+use plumbline_effects::tools::{BoxFuture, HandOver, HeldRequirement, KnownRequirement, Tally, WorkspaceError};
+use plumbline_store::{Error, Lease, SimilarRequirement, Store, ValidationTally};
+use uuid::Uuid;
+
+/// Requirements a text is compared with: what shares the most words comes first, so the like ones are among them.
+const MAX_COMPARED: i64 = 50;
+
+/// The hand-over, as one job's lease may touch it.
+#[derive(Debug)]
+pub(crate) struct ValidationDesk<'a> {
+    store: &'a Store,
+    lease: Lease,
+}
+
+impl<'a> ValidationDesk<'a> {
+    pub(crate) fn new(store: &'a Store, lease: Lease) -> Self {
+        Self { store, lease }
+    }
+}
+
+/// Asks the database, waiting out its trouble: the caller's lease bounds how long.
+async fn ask<T, F>(query: impl Fn() -> F + Send) -> Result<T, WorkspaceError>
+where
+    F: Future<Output = Result<T, Error>> + Send,
+    T: Send,
+{
+    patiently(query).await.map_err(|error| WorkspaceError(Box::new(error)))
+}
+
+impl HandOver for ValidationDesk<'_> {
+    fn claim<'a>(
+        &'a self,
+        count: u32,
+        recheck: bool,
+        judged: &'a [Uuid],
+    ) -> BoxFuture<'a, Result<Vec<HeldRequirement>, WorkspaceError>> {
+        Box::pin(async move {
+            let claim = || self.store.claim_requirements(&self.lease, i64::from(count), recheck, judged);
+            Ok(ask(claim).await?.into_iter().map(held).collect())
+        })
+    }
+
+    fn held(&self, id: Uuid) -> BoxFuture<'_, Result<Option<HeldRequirement>, WorkspaceError>> {
+        Box::pin(async move { Ok(ask(|| self.store.held_requirement(self.lease.job_id, id)).await?.map(held)) })
+    }
+
+    fn similar<'a>(
+        &'a self,
+        job_id: Uuid,
+        text: &'a str,
+        before: Option<Uuid>,
+    ) -> BoxFuture<'a, Result<Vec<KnownRequirement>, WorkspaceError>> {
+        Box::pin(async move {
+            let look = || self.store.similar_requirements(job_id, text, MAX_COMPARED, before);
+            Ok(ask(look).await?.into_iter().map(known).collect())
+        })
+    }
+
+    fn tally(&self, recheck: bool) -> BoxFuture<'_, Result<Tally, WorkspaceError>> {
+        Box::pin(async move { Ok(tally(ask(|| self.store.validation_tally(self.lease.job_id, recheck)).await?)) })
+    }
+}
+
+fn held(row: plumbline_store::HeldRequirement) -> HeldRequirement {
+    HeldRequirement {
+        id: row.id,
+        job_id: row.job_id,
+        text: row.text,
+        name: row.name,
+        r#type: row.r#type,
+        priority: row.priority,
+        source_document: row.source_document,
+        source_location: row.source_location,
+        gobd_relevant: row.gobd_relevant,
+        gdpr_relevant: row.gdpr_relevant,
+        citations: row.citations,
+        mentioned_objects: row.mentioned_objects,
+        mentioned_messages: row.mentioned_messages,
+        reasoning: row.reasoning,
+        confidence: row.confidence,
+        citations_given: u32::try_from(row.citations_given).unwrap_or(u32::MAX),
+        citations_confirmed: u32::try_from(row.citations_confirmed).unwrap_or(u32::MAX),
+    }
+}
+
+fn known(row: SimilarRequirement) -> KnownRequirement {
+    KnownRequirement {
+        id: row.id,
+        candidate_id: row.candidate_id,
+        name: row.name,
+        text: row.text,
+        status: row.status,
+        graph_node_id: row.graph_node_id,
+    }
+}
+
+fn tally(counted: ValidationTally) -> Tally {
+    let number = |count: i64| u64::try_from(count).unwrap_or_default();
+    Tally {
+        integrated: number(counted.integrated),
+        accepted: number(counted.accepted),
+        rejected: number(counted.rejected),
+        failed: number(counted.failed),
+        waiting: number(counted.waiting),
+        reasons: counted.reasons.into_iter().map(|(reason, count)| (reason, number(count))).collect(),
+    }
+}

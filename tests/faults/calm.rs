@@ -1,0 +1,72 @@
+//! The undisturbed job that all others are compared with.
+
+use plumbline_system_tests::Uuid;
+use plumbline_system_tests::{
+    World, documents,
+    jobs::NewJob,
+    record::{self, Record},
+};
+use serde_json::json;
+use std::collections::HashSet;
+
+/// What a job leaves behind when nobody disturbs it.
+#[derive(Debug)]
+pub(crate) struct Calm {
+    markdown: String,
+    record: Record,
+    /// Model calls it takes.
+    pub(crate) requests: u64,
+    /// Model calls that the world's model had answered before the first disturbed job.
+    asked_before: u64,
+}
+
+impl Calm {
+    /// Runs a job that is small, and still goes through everything: both kinds of phases, a document read in a process
+    /// of its own, a compaction, the completion.
+    pub(crate) async fn measure(world: &World, trace: Option<&std::path::Path>) -> Self {
+        let markdown = documents::policy(2).markdown;
+        let job = insert(world, &markdown).await;
+        let mut command = world.command(&["worker", "--until-idle"]);
+        if let Some(path) = trace {
+            command.env("PLUMBLINE_FAIL_POINT_TRACE", path);
+        }
+        let ended = world.start(command).ended().await;
+        assert_eq!(ended.code, Some(0), "an undisturbed worker failed: {}", ended.stderr);
+        world.becomes(job, "completed").await;
+        let requests = world.model.requests();
+        Self { record: record::read(&world.pool, job).await, requests, asked_before: requests, markdown }
+    }
+
+    /// Inserts a job like it.
+    pub(crate) async fn insert(&self, world: &World) -> Uuid {
+        insert(world, &self.markdown).await
+    }
+
+    /// Asserts that these jobs, and no others, ran in this world since, and left the same behind; that each recorded
+    /// each model call once; and that a model call was repeated at most once a crash.
+    pub(crate) async fn assert_same(&self, world: &World, jobs: &[Uuid]) {
+        for &job in jobs {
+            let row = world.job(job).await;
+            assert_eq!(row.status, "completed", "job {job}: {row:?}");
+            assert_eq!(row.requests, self.requests as i64, "job {job}: a call that was recorded was made again");
+            record::assert_same(&record::read(&world.pool, job).await, &self.record, &format!("job {job}"));
+        }
+        assert_eq!(jobs.iter().collect::<HashSet<_>>().len(), jobs.len(), "each job is counted once");
+        let cut_off: i64 = sqlx::query_scalar("SELECT count(*) FROM attempts WHERE outcome IN ('crashed', 'lost')")
+            .fetch_one(&world.pool)
+            .await
+            .expect("attempts can be counted");
+        let (asked, least) = (world.model.requests() - self.asked_before, self.requests * jobs.len() as u64);
+        let most = least + cut_off as u64;
+        assert!(asked <= most, "{asked} model calls where {least} are needed and {cut_off} attempts were cut off");
+    }
+}
+
+async fn insert(world: &World, markdown: &str) -> Uuid {
+    let config = json!({ "limits": { "context_threshold_tokens": THRESHOLD } });
+    let new = NewJob { config: Some(config), ..NewJob::with_content("policy.md", markdown.as_bytes()) };
+    world.insert(&new).await
+}
+
+/// Small enough that the job is compacted, large enough that it is not at every turn.
+const THRESHOLD: u32 = 9_000;

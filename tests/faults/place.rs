@@ -1,0 +1,30 @@
+//! Places of the sweep: a fail-point in a part of a job, e.g. `fenced/tactical`.
+
+use std::{collections::BTreeMap, path::Path};
+
+/// How often an undisturbed job passes each place.
+pub(crate) type Places = BTreeMap<String, u64>;
+
+/// Reads a trace.
+///
+/// # Panics
+/// When there is none: the program under test was built without fail-points.
+pub(crate) fn read(trace: &Path) -> Places {
+    let text = std::fs::read_to_string(trace).expect(
+        "the program under test leaves a trace of its fail-points; build it with `cargo build -p plumbline --features \
+         fail-points`, as `make test` and `make faults` do",
+    );
+    let mut places = Places::new();
+    for line in text.lines() {
+        *places.entry(line.to_owned()).or_default() += 1;
+    }
+    places
+}
+
+/// The environment's words for one action the `nth` time a place is passed, from 1.
+pub(crate) fn armed(place: &str, nth: u64, action: &str) -> String {
+    match nth {
+        1 => format!("{place}=1*return({action})"),
+        _ => format!("{place}={}*off->1*return({action})", nth - 1),
+    }
+}

@@ -1,0 +1,190 @@
+//! A network that can go wrong: a relay between workers and Postgres that does what it is told to its connections.
+
+use std::{
+    net::Ipv4Addr,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
+};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+    sync::watch,
+    task::JoinHandle,
+};
+
+/// The server's word that a transaction is committed: a message of type `C` with its length and the tag.
+const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
+
+/// What happens to connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Everything passes.
+    Pass,
+    /// Nothing passes, nothing is closed.
+    Stall,
+    /// What is open is reset, and so is whatever is opened.
+    Refuse,
+    /// What is open is reset.
+    Reset,
+    /// What is open says to its client that nothing more comes, and goes on listening.
+    HalfClose,
+    /// What is open falls silent for ever; what is opened later passes.
+    Forget,
+}
+
+#[derive(Debug)]
+struct Shared {
+    upstream: u16,
+    orders: watch::Sender<(u64, Order)>,
+    /// Answers to COMMIT that are still to be lost.
+    commits_to_lose: AtomicU64,
+    commits_lost: AtomicU64,
+    /// Bytes from the server until the connection that carries the last of them is reset; negative: not counted.
+    bytes_left: AtomicI64,
+}
+
+/// The relay, for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Proxy {
+    shared: Arc<Shared>,
+    pub(crate) port: u16,
+    task: JoinHandle<()>,
+}
+
+impl Proxy {
+    /// Starts one before a server on loopback.
+    pub(crate) async fn start(upstream: u16) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
+        let port = listener.local_addr().expect("a bound socket has an address").port();
+        let shared = Arc::new(Shared {
+            upstream,
+            orders: watch::Sender::new((0, Order::Pass)),
+            commits_to_lose: AtomicU64::new(0),
+            commits_lost: AtomicU64::new(0),
+            bytes_left: AtomicI64::new(-1),
+        });
+        let task = tokio::spawn(accept(listener, shared.clone()));
+        Self { shared, port, task }
+    }
+
+    /// Does so from now on.
+    pub(crate) fn order(&self, order: Order) {
+        self.shared.orders.send_modify(|now| *now = (now.0 + 1, order));
+    }
+
+    /// Loses the answer to the next COMMIT, with its connection.
+    pub(crate) fn lose_a_commit(&self) {
+        self.shared.commits_to_lose.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How many answers to COMMIT were lost.
+    pub(crate) fn commits_lost(&self) -> u64 {
+        self.shared.commits_lost.load(Ordering::SeqCst)
+    }
+
+    /// Resets the connection that carries the byte so many from now.
+    pub(crate) fn cut_after(&self, bytes: u64) {
+        self.shared.bytes_left.store(bytes as i64, Ordering::SeqCst);
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+    loop {
+        let (client, _) = listener.accept().await.expect("a listening socket accepts");
+        let shared = shared.clone();
+        tokio::spawn(async move {
+            // The far side may be gone: then the near side finds its connection closed.
+            if let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, shared.upstream)).await {
+                relay(client, server, &shared).await;
+            }
+        });
+    }
+}
+
+async fn relay(mut client: TcpStream, mut server: TcpStream, shared: &Shared) {
+    let mut orders = shared.orders.subscribe();
+    let (_, first) = *orders.borrow_and_update();
+    if first == Order::Refuse {
+        return reset(client);
+    }
+    let mut silent = first == Order::Stall;
+    let mut closed = false;
+    let (mut up, mut down) = (vec![0; 16_384], vec![0; 16_384]);
+    loop {
+        tokio::select! {
+            changed = orders.changed() => {
+                if changed.is_err() {
+                    return;
+                }
+                let (_, order) = *orders.borrow_and_update();
+                match order {
+                    Order::Pass => silent = false,
+                    Order::Stall => silent = true,
+                    Order::Refuse | Order::Reset => return reset(client),
+                    Order::HalfClose => {
+                        // It may be closed already from the other side.
+                        let _ = client.shutdown().await;
+                        closed = true;
+                    }
+                    Order::Forget => return forget(client, server).await,
+                }
+            }
+            read = client.read(&mut up), if !silent => match read {
+                Ok(n) if n > 0 && server.write_all(&up[..n]).await.is_ok() => {}
+                _ => return,
+            },
+            read = server.read(&mut down), if !silent => match read {
+                Ok(n) if n > 0 => {
+                    let pass = shared.passes(&down[..n]);
+                    if !closed && client.write_all(&down[..pass]).await.is_err() {
+                        return;
+                    }
+                    if pass < n {
+                        return reset(client);
+                    }
+                }
+                _ => return,
+            },
+        }
+    }
+}
+
+impl Shared {
+    /// How many of these bytes from the server pass.
+    fn passes(&self, bytes: &[u8]) -> usize {
+        if bytes.windows(COMMITTED.len()).any(|window| window == COMMITTED) {
+            let fewer = |left: u64| left.checked_sub(1);
+            if self.commits_to_lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer).is_ok() {
+                self.commits_lost.fetch_add(1, Ordering::SeqCst);
+                return 0;
+            }
+        }
+        let count = bytes.len() as i64;
+        let left = self.bytes_left.load(Ordering::SeqCst);
+        if left < 0 {
+            return bytes.len();
+        }
+        self.bytes_left.store(if left < count { -1 } else { left - count }, Ordering::SeqCst);
+        left.min(count) as usize
+    }
+}
+
+/// Closes a connection as a machine does that knows nothing of it.
+fn reset(client: TcpStream) {
+    // A socket that cannot be told so is closed in order, which is trouble enough.
+    let _ = rustix::net::sockopt::set_socket_linger(&client, Some(std::time::Duration::ZERO));
+}
+
+/// Holds both ends open without a word.
+async fn forget(client: TcpStream, server: TcpStream) {
+    std::future::pending::<()>().await;
+    drop((client, server));
+}

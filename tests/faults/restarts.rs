@@ -1,0 +1,49 @@
+//! Postgres restarted underneath, fast and immediately, with workers killed on top of it.
+
+use crate::{
+    calm::Calm,
+    cluster::Cluster,
+    kills::{all_ended, fill, poison_is_near},
+    size::Size,
+    worlds,
+};
+use plumbline_system_tests::{Program, World, seed::Seed};
+use std::time::Duration;
+
+/// Plays the scene.
+pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
+    let cluster = Cluster::start();
+    let world = World::new(worlds::database(&cluster.owner()).await).await;
+    let calm = Calm::measure(&world, None).await;
+    let mut workers: Vec<(String, Program)> = (0..3).map(|n| start(&world, n)).collect();
+    let (mut jobs, mut restarts, mut kills) = (Vec::new(), 0, 0);
+    while restarts < size.restarts {
+        fill(&world, &calm, &mut jobs).await;
+        tokio::time::sleep(Duration::from_millis(200 + seed.below(1_500))).await;
+        if poison_is_near(&world.pool).await {
+            continue;
+        }
+        if restarts % 4 == 3 {
+            let victim = seed.below(workers.len() as u64) as usize;
+            let number = workers.len() + kills;
+            let (_, program) = std::mem::replace(&mut workers[victim], start(&world, number));
+            program.kill().await;
+            kills += 1;
+        }
+        cluster.restart(if restarts % 2 == 0 { "fast" } else { "immediate" }).await;
+        restarts += 1;
+    }
+    all_ended(&world, &mut workers).await;
+    calm.assert_same(&world, &jobs).await;
+    drop(workers);
+    world.finish().await;
+    format!("{restarts} restarts and {kills} kills over {} jobs: 0 failed, all the same", jobs.len())
+}
+
+/// A worker whose lease is longer than a restart takes.
+fn start(world: &World, n: usize) -> (String, Program) {
+    let name = format!("restarted-{n}");
+    let mut command = worlds::worker(world, &name);
+    command.env("PLUMBLINE_LEASE_SECS", "6");
+    (name, world.start(command))
+}

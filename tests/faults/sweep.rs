@@ -1,0 +1,142 @@
+//! Every place at which a step can be interrupted, one by one. The places come from the trace of an undisturbed job, so
+//! that a new fail-point is swept from the day it is added.
+
+use crate::{
+    calm::Calm,
+    place::{self, Places},
+    size::Size,
+    worlds,
+};
+use plumbline_store::fail_points::Point;
+use plumbline_system_tests::seed::Seed;
+use std::{cell::RefCell, collections::VecDeque, rc::Rc};
+use tokio::task::JoinSet;
+
+/// Worlds in which places are tried at once.
+const LANES: usize = 3;
+
+/// One try: an action the `nth` time a place is passed.
+#[derive(Debug)]
+struct Try {
+    place: String,
+    nth: u64,
+    action: &'static str,
+}
+
+/// Plays the scene.
+pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
+    let places = all_places().await;
+    let tries = tries(&places, size, &mut seed);
+    let count = tries.len();
+    let tries = Rc::new(RefCell::new(tries));
+    let mut lanes = JoinSet::new();
+    for _ in 0..LANES.min(count) {
+        lanes.spawn_local(lane(tries.clone()));
+    }
+    lanes.spawn_local(all_at_once(places.clone(), "error"));
+    lanes.spawn_local(all_at_once(places.clone(), "delay:150"));
+    for action in ["crash", "error", "delay:500"] {
+        lanes.spawn_local(while_releasing(action, seed.below(20) + 1));
+    }
+    while let Some(done) = lanes.join_next().await {
+        done.expect("a lane of the sweep holds");
+    }
+    format!("{} places, {count} tried one by one, all with an error and a delay", places.len())
+}
+
+/// What an undisturbed job passes. Every point but the last is among it: a worker that is not asked to stop gives no
+/// job back.
+async fn all_places() -> Places {
+    let world = worlds::open().await;
+    let trace = world.folder().join("trace");
+    let calm = Calm::measure(&world, Some(&trace)).await;
+    let places = place::read(&trace);
+    for point in Point::ALL.iter().filter(|point| **point != Point::Releasing) {
+        let prefix = format!("{}/", point.name());
+        assert!(places.keys().any(|place| place.starts_with(&prefix)), "no job passes the fail-point {prefix}");
+    }
+    calm.assert_same(&world, &[]).await;
+    worlds::close(world).await;
+    places
+}
+
+/// A crash and an error at each place, or at as many as the size wants, chosen by the seed.
+fn tries(places: &Places, size: &Size, seed: &mut Seed) -> VecDeque<Try> {
+    let mut left: Vec<(&String, &u64)> = places.iter().collect();
+    let wanted = size.places.unwrap_or(left.len()).min(left.len());
+    let mut tries = VecDeque::new();
+    for _ in 0..wanted {
+        let (place, times) = left.swap_remove(seed.below(left.len() as u64) as usize);
+        for action in ["crash", "error"] {
+            tries.push_back(Try { place: place.clone(), nth: 1 + seed.below(*times), action });
+        }
+    }
+    tries
+}
+
+async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
+    let world = worlds::open().await;
+    let calm = Calm::measure(&world, None).await;
+    let mut jobs = Vec::new();
+    loop {
+        let next = tries.borrow_mut().pop_front();
+        let Some(next) = next else { break };
+        let job = calm.insert(&world).await;
+        jobs.push(job);
+        let mut command = world.command(&["worker", "--until-idle"]);
+        command.env("FAILPOINTS", place::armed(&next.place, next.nth, next.action));
+        let ended = world.start(command).ended().await;
+        if next.action == "crash" {
+            assert_eq!(ended.code, None, "{next:?} did not crash the worker: {}", ended.stderr);
+            world.age_workers().await;
+            world.work_until_idle().await;
+        } else {
+            assert_eq!(ended.code, Some(0), "{next:?} ended the worker: {}", ended.stderr);
+        }
+        assert_eq!(world.job(job).await.status, "completed", "{next:?}");
+    }
+    calm.assert_same(&world, &jobs).await;
+    worlds::close(world).await;
+}
+
+/// Each place acts once, on whichever of some jobs comes first: so every pair of troubles has its chance.
+async fn all_at_once(places: Places, action: &'static str) {
+    let world = worlds::open().await;
+    let calm = Calm::measure(&world, None).await;
+    let mut jobs = Vec::new();
+    for _ in 0..4 {
+        jobs.push(calm.insert(&world).await);
+    }
+    let armed: Vec<String> = places.keys().map(|place| place::armed(place, 1, action)).collect();
+    let mut command = world.command(&["worker", "--until-idle"]);
+    command.env("FAILPOINTS", armed.join(";"));
+    let ended = world.start(command).ended().await;
+    assert_eq!(ended.code, Some(0), "{action} at each place ended the worker: {}", ended.stderr);
+    calm.assert_same(&world, &jobs).await;
+    worlds::close(world).await;
+}
+
+/// A worker that is asked to stop while a model call is in flight, and has trouble giving the job back.
+async fn while_releasing(action: &'static str, request: u64) {
+    let world = worlds::open().await;
+    let calm = Calm::measure(&world, None).await;
+    let job = calm.insert(&world).await;
+    let request = calm.requests + request.min(calm.requests);
+    let parts = ["strategic", "tactical", "transition", "compaction", "completion", "abandoned"];
+    let armed: Vec<String> = parts.iter().map(|part| place::armed(&format!("releasing/{part}"), 1, action)).collect();
+    let mut command = world.command(&["worker"]);
+    command.env("FAILPOINTS", armed.join(";")).env("PLUMBLINE_DRAIN_SECS", "1");
+    world.model.hold_from(request);
+    let worker = world.start(command);
+    world.model.arrived(request).await;
+    worker.signal(plumbline_system_tests::Signal::TERM);
+    let ended = worker.ended().await;
+    assert_eq!(ended.code, (action != "crash").then_some(0), "{action}: {}", ended.stderr);
+    world.model.answers(plumbline_system_tests::Answer::Work);
+    if action == "crash" {
+        world.age_workers().await;
+    }
+    world.work_until_idle().await;
+    calm.assert_same(&world, &[job]).await;
+    worlds::close(world).await;
+}

@@ -1,0 +1,120 @@
+//! A database that is there and will not: each trouble lasts long enough that no step can be committed, and passes.
+
+use crate::{
+    calm::Calm,
+    cluster::{Cluster, PASSWORD, WORKER},
+    size::Size,
+    worlds,
+};
+use plumbline_system_tests::{Answer, PgPool, Uuid, World};
+use sqlx::{AssertSqlSafe, Executor as _, Row as _};
+use std::time::Duration;
+
+/// One trouble: statements that begin it and end it, said by the cluster's owner.
+struct Trouble {
+    name: &'static str,
+    begin: &'static [&'static str],
+    end: &'static [&'static str],
+}
+
+/// Sessions that are open notice nothing of a changed password or limit: they are ended.
+const END_SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'worker'";
+
+const TROUBLES: [Trouble; 6] = [
+    Trouble {
+        name: "read-only",
+        begin: &["ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"],
+        end: &[
+            "SET default_transaction_read_only = off",
+            "ALTER SYSTEM RESET default_transaction_read_only",
+            "SELECT pg_reload_conf()",
+        ],
+    },
+    Trouble {
+        name: "too many connections",
+        begin: &["ALTER ROLE worker CONNECTION LIMIT 0", END_SESSIONS],
+        end: &["ALTER ROLE worker CONNECTION LIMIT -1"],
+    },
+    Trouble {
+        name: "changed password",
+        begin: &["ALTER ROLE worker PASSWORD 'second'", END_SESSIONS],
+        end: &["ALTER ROLE worker PASSWORD 'first'"],
+    },
+    Trouble {
+        name: "right taken away",
+        begin: &["REVOKE INSERT ON checkpoints FROM worker"],
+        end: &["GRANT INSERT ON checkpoints TO worker"],
+    },
+    Trouble {
+        name: "locked table",
+        begin: &["BEGIN", "LOCK TABLE checkpoints IN ACCESS EXCLUSIVE MODE"],
+        end: &["ROLLBACK"],
+    },
+    Trouble {
+        name: "deadlock and serialization failures",
+        begin: &[
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+             BEGIN RAISE EXCEPTION 'a test' USING ERRCODE = (ARRAY['40001', '40P01'])[1 + (random() > 0.5)::int]; END $$",
+            "CREATE TRIGGER refuse BEFORE INSERT ON checkpoints FOR EACH ROW EXECUTE FUNCTION refuse()",
+        ],
+        end: &["DROP TRIGGER refuse ON checkpoints", "DROP FUNCTION refuse"],
+    },
+];
+
+/// Plays the scene.
+pub(crate) async fn play(_size: &Size) -> String {
+    let cluster = Cluster::start();
+    let owner = cluster.admin("postgres");
+    let role = format!("CREATE ROLE {WORKER} LOGIN PASSWORD '{PASSWORD}' CREATEDB");
+    owner.execute(AssertSqlSafe(role)).await.expect("a role can be created");
+    let as_worker = cluster.owner().username(WORKER).password(PASSWORD);
+    let world = World::new(worlds::database(&as_worker).await).await;
+    let database = world.pool.connect_options().get_database().expect("it has a name").to_owned();
+    let admin = cluster.admin(&database);
+    let calm = Calm::measure(&world, None).await;
+    let mut jobs = Vec::new();
+    for trouble in &TROUBLES {
+        jobs.push(suffer(&world, &calm, &admin, trouble).await);
+    }
+    calm.assert_same(&world, &jobs).await;
+    world.finish().await;
+    let names: Vec<&str> = TROUBLES.iter().map(|trouble| trouble.name).collect();
+    format!("{}: no step lost, no job failed", names.join(", "))
+}
+
+/// A job whose model answers only once the trouble is there, so that the next commit meets it.
+async fn suffer(world: &World, calm: &Calm, admin: &PgPool, trouble: &Trouble) -> Uuid {
+    let job = calm.insert(world).await;
+    let in_the_middle = world.model.requests() + calm.requests / 2;
+    world.model.hold_from(in_the_middle);
+    let mut command = world.command(&["worker"]);
+    command.env("PLUMBLINE_LEASE_SECS", "20");
+    let mut worker = world.start(command);
+    world.model.arrived(in_the_middle).await;
+    // One session says all, because some of it is the session's own.
+    let mut session = admin.acquire().await.expect("the owner can connect");
+    for statement in trouble.begin {
+        session.execute(*statement).await.unwrap_or_else(|error| panic!("{}: {error}", trouble.name));
+    }
+    let before = steps(&mut session, job).await;
+    world.model.answers(Answer::Work);
+    world.model.answered(in_the_middle).await;
+    tokio::time::sleep(LASTS).await;
+    assert_eq!(steps(&mut session, job).await, before, "{}: a step was committed in it", trouble.name);
+    assert!(worker.runs(), "{} ended the worker: {}", trouble.name, worker.stderr());
+    for statement in trouble.end {
+        session.execute(*statement).await.unwrap_or_else(|error| panic!("{}: {error}", trouble.name));
+    }
+    drop(session);
+    world.becomes(job, "completed").await;
+    worker.stop().await;
+    job
+}
+
+/// Longer than a worker tries only once.
+const LASTS: Duration = Duration::from_millis(1_500);
+
+async fn steps(session: &mut sqlx::PgConnection, job: Uuid) -> i64 {
+    let steps = sqlx::query("SELECT step FROM jobs WHERE id = $1").bind(job).fetch_one(session).await;
+    steps.expect("a job can be read").get("step")
+}

@@ -1,0 +1,11 @@
+//! The worker seen from outside: probes, metrics, API, dashboard, traces. The real binary, a real Postgres, a real
+//! collector's protocol, and a real browser where there is one.
+
+mod api;
+mod browser;
+mod client;
+mod collector;
+mod guard;
+mod pages;
+mod probes;
+mod traces;

@@ -1,0 +1,51 @@
+//! The checker that every other test relies on finds what it is there to find: each rule is broken once on purpose.
+
+use plumbline_system_tests::{PgPool, World, documents, invariants, jobs::NewJob};
+
+/// A rule's beginning, and a statement that breaks it for a completed job.
+const SABOTAGE: [(&str, &str); 17] = [
+    ("I1: completed, and result", "UPDATE jobs SET result = NULL"),
+    ("I2: steps without a gap", "DELETE FROM checkpoints WHERE step = 5"),
+    ("I2: jobs.step is the last step", "UPDATE jobs SET step = step + 1"),
+    ("I2: epochs never decrease", "UPDATE checkpoints SET lease_epoch = 7 WHERE step = 3"),
+    ("I2: a step has its attempt", "UPDATE checkpoints SET lease_epoch = 7"),
+    ("I2: one attempt a claim", "UPDATE jobs SET lease_epoch = lease_epoch + 1"),
+    ("I2: an attempt is open", "UPDATE attempts SET ended_at = NULL, outcome = NULL"),
+    ("I3: a call's result", "DELETE FROM messages WHERE seq = (SELECT min(seq) FROM messages WHERE role = 'tool')"),
+    (
+        "I3: no result without",
+        "UPDATE messages SET tool_calls = NULL WHERE seq = (SELECT min(seq) FROM messages WHERE role = 'assistant')",
+    ),
+    (
+        "I4: a requirement once",
+        "INSERT INTO requirement_cache (job_id, text, step) SELECT job_id, upper(text), step FROM requirement_cache LIMIT 1",
+    ),
+    ("I4: a requirement is of a step", "UPDATE requirement_cache SET step = 100000"),
+    ("I8: requests, tokens", "UPDATE jobs SET total_tokens_used = total_tokens_used + 1"),
+    ("phases without a gap", "UPDATE phases SET outcome = NULL, ended_at = NULL WHERE phase_number = 2"),
+    ("jobs.phase_number", "UPDATE jobs SET phase_number = phase_number + 1"),
+    (
+        "no open todo in a completed phase",
+        "UPDATE todos SET status = 'pending', completed_at = NULL WHERE phase_number = 2",
+    ),
+    ("jobs counts its todos", "UPDATE jobs SET todos_done = todos_done - 1"),
+    ("a file is of a step", "UPDATE file_versions SET step = step + 100000 WHERE path = 'main_plan.md'"),
+];
+
+#[sqlx::test(migrations = false)]
+async fn every_rule_can_fail(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(1);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.work_until_idle().await;
+    world.becomes(job, "completed").await;
+    assert_eq!(invariants::violations(&world.pool).await, Vec::<String>::new());
+    for (rule, statement) in SABOTAGE {
+        let mut tx = world.pool.begin().await.expect("a transaction");
+        sqlx::query(statement).execute(&mut *tx).await.unwrap_or_else(|error| panic!("{statement}: {error}"));
+        let found = invariants::violations(&mut *tx).await;
+        assert!(found.iter().any(|line| line.starts_with(rule)), "`{statement}` broke no rule `{rule}`: {found:?}");
+        tx.rollback().await.expect("a rollback");
+    }
+    world.finish().await;
+}

@@ -1,0 +1,213 @@
+//! The commands as a user meets them: what they print, how they exit, and one sentence when they fail.
+
+use plumbline_system_tests::{
+    Answer, Ended, PgPool, Uuid, World, documents, eventually,
+    jobs::NewJob,
+    mirror::{self},
+    program,
+};
+use serde_json::{Value, json};
+
+/// Asserts a failure with this exit code, reported in one line of standard error that has these words.
+fn assert_fails(ended: &Ended, code: i32, words: &[&str]) {
+    assert_eq!(ended.code, Some(code), "{ended:?}");
+    assert_eq!(ended.stderr.trim_end().lines().count(), 1, "not one line: {}", ended.stderr);
+    for word in words {
+        assert!(ended.stderr.contains(word), "`{word}` is not in: {}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
+}
+
+/// The output of a command that must succeed and say nothing on standard error.
+async fn output(world: &World, arguments: &[&str]) -> String {
+    let ended = world.run(arguments).await;
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+    ended.stdout
+}
+
+#[sqlx::test(migrations = false)]
+async fn enqueue_prints_the_id_alone_and_keeps_what_it_was_given(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(1);
+    for name in ["one.md", "two.md"] {
+        std::fs::write(world.folder().join(name), &policy.markdown).expect("a document can be written");
+    }
+    let printed = output(
+        &world,
+        &[
+            "enqueue",
+            "--prompt",
+            "Extract the requirements",
+            "--document",
+            "one.md",
+            "--context",
+            r#"{"customer": "Halvorsen"}"#,
+            "--priority",
+            "-7",
+            "--run-at",
+            "2020-01-31T08:00:00Z",
+        ],
+    )
+    .await;
+    let id: Uuid = printed.strip_suffix('\n').and_then(|line| line.parse().ok()).expect("the id, and nothing else");
+    let kept: Value = sqlx::query_scalar(
+        "SELECT jsonb_build_object('type', job_type, 'priority', priority, 'context', context,
+                'year', extract(year FROM run_at), 'document', convert_from(document_content, 'UTF8'))
+         FROM jobs WHERE id = $1",
+    )
+    .bind(id)
+    .fetch_one(&world.pool)
+    .await
+    .expect("the job is there");
+    let context = json!({"customer": "Halvorsen", "document_name": "one.md"});
+    let expected =
+        json!({"type": "creator", "priority": -7, "context": context, "year": 2020, "document": policy.markdown});
+    assert_eq!(kept, expected);
+
+    let arguments = ["enqueue", "--prompt", "Extract the requirements", "--document", "one.md", "--document", "two.md"];
+    let several: Uuid = output(&world, &arguments).await.trim().parse().expect("an id");
+    world.work_until_idle().await;
+    world.becomes(id, "completed").await;
+    world.becomes(several, "completed").await;
+    let files = mirror::rows(&world.pool, several).await;
+    assert!(files.contains_key("input/one.md") && files.contains_key("input/two.md"), "{files:?}");
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn status_export_and_watch_show_a_finished_job(pool: PgPool) {
+    let world = World::new(pool).await;
+    assert!(output(&world, &["status"]).await.contains("no jobs yet"));
+    let policy = documents::policy(2);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    let id = job.to_string();
+    world.work_until_idle().await;
+
+    let list = output(&world, &["status"]).await;
+    assert!(list.contains(&id) && list.contains("completed") && list.contains("3/3"), "{list}");
+    let one = output(&world, &["status", &id]).await;
+    assert!(one.contains("completed") && one.contains("[x] 1. ") && one.contains("3 of 3"), "{one}");
+    let all: Value = serde_json::from_str(&output(&world, &["status", "--json"]).await).expect("JSON");
+    assert_eq!(
+        (&all[0]["id"], &all[0]["status"], &all[0]["requirements"]),
+        (&json!(id), &json!("completed"), &json!(4))
+    );
+    let detail: Value = serde_json::from_str(&output(&world, &["status", &id, "--json"]).await).expect("JSON");
+    assert_eq!(detail["job"]["id"], json!(id));
+    let todos = detail["todos"].as_array().expect("todos are a list");
+    assert!(todos.len() > 10 && todos.iter().all(|todo| todo["status"] == "completed"), "{detail}");
+
+    let watched = output(&world, &["watch", &id]).await;
+    assert!(watched.starts_with("completed") && !watched.contains('\u{1b}'), "{watched}");
+
+    let printed = output(&world, &["export", &id, "exported"]).await;
+    let rows = mirror::rows(&world.pool, job).await;
+    assert!(printed.starts_with(&format!("{} files", rows.len())), "{printed}");
+    assert_eq!(mirror::folder(&world.folder().join("exported")), rows);
+    assert_fails(&world.run(&["export", &id, "exported"]).await, 1, &["exported", "empty"]);
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn watch_follows_a_job_in_plain_lines_to_its_end(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(2);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    let watch = world.start(world.command(&["watch", &job.to_string()]));
+    eventually("the waiting job to be shown", async || watch.stdout().starts_with("pending").then_some(())).await;
+    world.model.hold_from(12);
+    let worker = world.worker();
+    eventually("the running job to be shown", async || watch.stdout().contains("running [tactical").then_some(()))
+        .await;
+    world.model.answers(Answer::Work);
+    let ended = watch.ended().await;
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(ended.stdout.lines().last().is_some_and(|line| line.starts_with("completed")), "{}", ended.stdout);
+    assert!(!ended.stdout.contains(['\u{1b}', '\r']), "control characters in a pipe: {}", ended.stdout);
+    worker.stop().await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_exit_code_of_watch_says_how_the_job_ended(pool: PgPool) {
+    let world = World::new(pool).await;
+    let prompt = "Say what records are";
+    let review = Some(json!({"autonomy": "review"}));
+    let failed = world.insert(&NewJob { prompt, job_type: "nothing", ..NewJob::default() }).await;
+    let cancelled = world.insert(&NewJob { prompt, ..NewJob::default() }).await;
+    let reviewed = world.insert(&NewJob { prompt, config: review, ..NewJob::default() }).await;
+    assert_eq!(world.run(&["cancel", &cancelled.to_string()]).await.code, Some(0));
+    world.work_until_idle().await;
+    for (job, code) in [(failed, 1), (cancelled, 2), (reviewed, 3)] {
+        let ended = world.run(&["watch", &job.to_string()]).await;
+        assert_eq!(ended.code, Some(code), "{ended:?}");
+    }
+    assert_eq!(world.run(&["approve", &reviewed.to_string()]).await.code, Some(0));
+    assert_eq!(world.run(&["watch", &reviewed.to_string()]).await.code, Some(0));
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_command_that_cannot_be_done_says_why_in_one_line(pool: PgPool) {
+    let world = World::new(pool).await;
+    let job = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await.to_string();
+    let nobody = Uuid::nil().to_string();
+    for command in ["status", "watch", "cancel", "pause", "resume", "retry", "approve"] {
+        assert_fails(&world.run(&[command, &nobody]).await, 1, &[&nobody, "there is no job"]);
+    }
+    assert_fails(&world.run(&["export", &nobody, "out"]).await, 1, &[&nobody, "there is no job"]);
+    for command in ["resume", "retry", "approve"] {
+        assert_fails(&world.run(&[command, &job]).await, 1, &[&job, "pending", command]);
+    }
+    let missing = ["enqueue", "--prompt", "Read it", "--document", "nowhere.pdf"];
+    assert_fails(&world.run(&missing).await, 1, &["nowhere.pdf"]);
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn wrong_usage_exits_with_2(pool: PgPool) {
+    let world = World::new(pool).await;
+    for (arguments, words) in [
+        (vec!["wrok"], vec!["wrok", "worker"]),
+        (vec!["watch"], vec!["JOB", "--help"]),
+        (vec!["watch", "not-an-id"], vec!["not-an-id", "--help"]),
+        (vec!["enqueue"], vec!["--prompt"]),
+        (vec!["worker", "--concurrency", "0"], vec!["--concurrency", "0"]),
+        (vec!["worker", "--concurency", "3"], vec!["--concurency", "--concurrency"]),
+        (vec!["enqueue", "--prompt", "Read it", "--context", "[1]"], vec!["--context", "object"]),
+        (vec!["enqueue", "--prompt", "Read it", "--context", "{"], vec!["--context", "JSON"]),
+        (vec!["rehearse", "--listen", "nowhere"], vec!["nowhere"]),
+    ] {
+        assert_fails(&world.run(&arguments).await, 2, &words);
+    }
+    let mut nameless = world.command(&["status"]);
+    nameless.env_remove("DATABASE_URL");
+    assert_fails(&world.start(nameless).ended().await, 2, &["DATABASE_URL"]);
+    let mut wrong = world.command(&["worker"]);
+    wrong.env("PLUMBLINE_LEASE_SECS", "soon");
+    assert_fails(&world.start(wrong).ended().await, 2, &["PLUMBLINE_LEASE_SECS", "soon"]);
+    world.finish().await;
+}
+
+#[tokio::test]
+async fn help_lists_every_command_and_hides_what_is_internal() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let help = async |arguments: &[&str]| {
+        let ended = plumbline_system_tests::Program::start(program::command(arguments), folder.path()).ended().await;
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        ended.stdout
+    };
+    let overview = help(&["--help"]).await;
+    for command in [
+        "migrate", "worker", "enqueue", "status", "watch", "cancel", "pause", "resume", "retry", "approve", "export",
+        "config", "dev", "rehearse", "doctor",
+    ] {
+        assert!(
+            overview.lines().any(|line| line.trim_start().starts_with(&format!("{command} "))),
+            "{command}: {overview}"
+        );
+        assert!(help(&[command, "--help"]).await.contains("Usage: plumbline"), "{command}");
+    }
+    assert!(!overview.contains("__"), "{overview}");
+    assert!(help(&["--version"]).await.starts_with("plumbline "));
+}

@@ -1,0 +1,82 @@
+//! `plumbline dev` in an empty folder: everything from nothing, and nothing left behind.
+
+use plumbline_system_tests::{Program, Signal, Uuid, eventually, invariants::check_invariants, jobs, program};
+use sqlx::PgPool;
+use std::{fs, path::Path, time::Duration};
+use tempfile::TempDir;
+
+/// Stopping takes a drain of the worker and a shutdown of Postgres.
+const STOPS_WITHIN: Duration = Duration::from_secs(30);
+
+fn dev(folder: &TempDir, arguments: &[&str]) -> Program {
+    let mut command = program::command(&[&["dev"], arguments].concat());
+    command.current_dir(folder.path());
+    Program::start(command, folder.path())
+}
+
+/// Processes that work in the folder or name it in their command line, this test's own aside.
+fn processes_of(folder: &Path) -> Vec<String> {
+    let folder = folder.display().to_string();
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").expect("/proc can be read").flatten() {
+        let cwd = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+        let command = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let command = String::from_utf8_lossy(&command).replace('\0', " ");
+        if cwd.starts_with(&folder) || command.contains(&folder) {
+            found.push(format!("{} {command}", entry.file_name().display()));
+        }
+    }
+    found
+}
+
+/// The value printed after a label.
+fn printed(dev: &Program, label: &str) -> Option<String> {
+    let stdout = dev.stdout();
+    let line = stdout.lines().find(|line| line.starts_with(label))?;
+    Some(line[label.len()..].trim().to_owned())
+}
+
+#[tokio::test]
+async fn a_first_run_shows_the_sample_and_leaves_nothing_running() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let first = dev(&folder, &[]).ended().await;
+    assert_eq!(first.code, Some(0), "{}\n{}", first.stdout, first.stderr);
+    assert!(first.stdout.contains("rule-based, no LLM"), "it must say what the model is: {}", first.stdout);
+    assert!(first.stdout.contains("Job completed. 11"), "{}", first.stdout);
+    for heading in ["page", "requirement", "quote", "Its files", "psql "] {
+        assert!(first.stdout.contains(heading), "`{heading}` is not in: {}", first.stdout);
+    }
+    assert_eq!(processes_of(folder.path()), Vec::<String>::new(), "left behind");
+    let cluster = fs::read(folder.path().join(".plumbline/postgres/data/global/pg_control"));
+
+    let second = dev(&folder, &["--prompt", "Say what records are"]).ended().await;
+    assert_eq!(second.code, Some(0), "{}\n{}", second.stdout, second.stderr);
+    assert_eq!(processes_of(folder.path()), Vec::<String>::new(), "left behind");
+    let again = fs::read(folder.path().join(".plumbline/postgres/data/global/pg_control"));
+    // The first eight bytes are the cluster's own number.
+    assert_eq!(cluster.expect("a cluster")[..8], again.expect("a cluster")[..8], "the second run made a new cluster");
+}
+
+#[tokio::test]
+async fn an_interrupted_run_stops_everything_and_the_next_one_goes_on() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let interrupted = dev(&folder, &[]);
+    eventually("the job to run", async || interrupted.stdout().contains("running [").then_some(())).await;
+    let job: Uuid = printed(&interrupted, "Job").expect("the job is printed").parse().expect("an id");
+    interrupted.signal(Signal::INT);
+    let ended = interrupted.ended_within(STOPS_WITHIN).await;
+    assert_eq!(ended.code, Some(2), "{}\n{}", ended.stdout, ended.stderr);
+    assert_eq!(processes_of(folder.path()), Vec::<String>::new(), "left behind");
+
+    let next = dev(&folder, &["--keep", "--prompt", "Say what records are"]);
+    eventually("the next job to end", async || next.stdout().contains("Job completed").then_some(())).await;
+    let pool = PgPool::connect(&printed(&next, "Database").expect("the database is printed")).await.expect("it is up");
+    let row = jobs::becomes(&pool, job, "completed").await;
+    assert_eq!(row.attempt, 1, "an interruption costs no attempt");
+    check_invariants(&pool).await;
+    pool.close().await;
+    next.signal(Signal::INT);
+    let ended = next.ended_within(STOPS_WITHIN).await;
+    assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
+    assert_eq!(processes_of(folder.path()), Vec::<String>::new(), "left behind");
+}

@@ -1,0 +1,102 @@
+//! SIGTERM and SIGINT: the worker stops claiming, gives its jobs back, and is gone within the grace.
+
+use plumbline_system_tests::{Answer, PgPool, Program, Signal, World, documents, eventually, jobs::NewJob};
+use std::time::Duration;
+
+/// What a process may take beyond its grace on a loaded machine.
+const AIR: Duration = Duration::from_secs(5);
+
+fn worker_with_grace(world: &World, seconds: u64) -> Program {
+    let mut command = world.command(&["worker"]);
+    command.env("PLUMBLINE_DRAIN_SECS", seconds.to_string());
+    world.start(command)
+}
+
+/// Waits until the worker says that it drains.
+async fn draining(worker: &Program) {
+    eventually("the worker to drain", async || worker.stderr().contains("draining").then_some(())).await;
+}
+
+async fn live_workers(world: &World) -> i64 {
+    sqlx::query_scalar("SELECT count(*) FROM workers").fetch_one(&world.pool).await.expect("workers can be counted")
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_call_in_flight_is_abandoned_when_the_grace_is_over(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(2);
+    let worker = worker_with_grace(&world, 1);
+    world.model.hold_from(9);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.model.arrived(9).await;
+    let before = world.job(job).await;
+
+    worker.signal(Signal::TERM);
+    let ended = worker.ended_within(Duration::from_secs(1) + AIR).await;
+
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let released = world.job(job).await;
+    assert_eq!((released.status.as_str(), released.attempt, released.step), ("pending", 0, before.step));
+    let outcome: String = sqlx::query_scalar("SELECT outcome FROM attempts WHERE job_id = $1")
+        .bind(job)
+        .fetch_one(&world.pool)
+        .await
+        .expect("one attempt");
+    assert_eq!(outcome, "lost", "what became of the call in flight is not known");
+    assert_eq!(live_workers(&world).await, 0, "a stopped worker leaves no row behind");
+
+    world.model.answers(Answer::Work);
+    world.work_until_idle().await;
+    let row = world.becomes(job, "completed").await;
+    assert_eq!((row.attempt, row.claims), (1, 2));
+    assert_eq!(world.model.requests(), row.requests as u64 + 1, "only the abandoned call was made again");
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_step_that_ends_within_the_grace_is_kept(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(2);
+    let worker = worker_with_grace(&world, 60);
+    world.model.hold_from(9);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.model.arrived(9).await;
+    let before = world.job(job).await;
+
+    worker.signal(Signal::INT);
+    draining(&worker).await;
+    let late = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
+    world.model.answers(Answer::Work);
+    let ended = worker.ended_within(AIR).await;
+
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let released = world.job(job).await;
+    assert_eq!((released.status.as_str(), released.attempt), ("pending", 0));
+    assert!(released.step > before.step, "the step in flight was thrown away");
+    assert_eq!(world.job(late).await.claims, 0, "a draining worker claimed a job");
+
+    world.work_until_idle().await;
+    let row = world.becomes(job, "completed").await;
+    let other = world.becomes(late, "completed").await;
+    assert_eq!(world.model.requests(), (row.requests + other.requests) as u64, "no call was made twice");
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_second_signal_ends_it_at_once(pool: PgPool) {
+    let world = World::new(pool).await;
+    let worker = worker_with_grace(&world, 300);
+    world.model.hold_from(2);
+    let job = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
+    world.model.arrived(2).await;
+
+    worker.signal(Signal::TERM);
+    draining(&worker).await;
+    worker.signal(Signal::TERM);
+    worker.ended_within(AIR).await;
+
+    world.model.answers(Answer::Work);
+    world.work_until_idle().await;
+    world.becomes(job, "completed").await;
+    world.finish().await;
+}

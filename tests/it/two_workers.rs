@@ -1,0 +1,29 @@
+//! One queue, two workers: each job is run once.
+
+use plumbline_system_tests::{PgPool, World, documents, jobs::NewJob, record};
+
+#[sqlx::test(migrations = false)]
+async fn thirty_jobs_are_each_run_once(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(1);
+    let start = || world.start(world.command(&["worker", "--concurrency", "4"]));
+    let workers = [start(), start()];
+    let mut jobs = Vec::new();
+    for _ in 0..30 {
+        jobs.push(world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await);
+    }
+    for &job in &jobs {
+        let row = world.becomes(job, "completed").await;
+        assert_eq!((row.attempt, row.claims), (1, 1));
+        assert_eq!(record::requirements(&world.pool, job).await.len(), 2);
+    }
+    let (attempts, by): (i64, i64) = sqlx::query_as("SELECT count(*), count(DISTINCT worker_id) FROM attempts")
+        .fetch_one(&world.pool)
+        .await
+        .expect("attempts can be read");
+    assert_eq!((attempts, by), (30, 2), "attempts, and workers that took part");
+    for worker in workers {
+        worker.stop().await;
+    }
+    world.finish().await;
+}

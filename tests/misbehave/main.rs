@@ -1,0 +1,72 @@
+//! Jobs against models that misbehave on purpose, each kind at several rates, through the real worker.
+//!
+//! All jobs of a run share one worker, so that a kind that hurts another kind's jobs, or the worker itself, shows.
+//! The short run is part of the ordinary tests. `make misbehave` runs the long one and prints the table;
+//! `PLUMBLINE_MISBEHAVE_KINDS=prose,stall` keeps it to some kinds, `PLUMBLINE_MISBEHAVE_JOBS=5` to fewer jobs a cell.
+
+mod long_job;
+mod script;
+mod suite;
+mod table;
+
+use plumbline_rehearsal::misbehave::{FATAL, Kind, Rate, kinds};
+use plumbline_system_tests::{PgPool, World};
+use suite::{Cell, Suite};
+
+/// Every kind, at 30 % of the turns, a job each: at least 95 % of the jobs get over it and end as with a healthy model,
+/// and each of the others stops with a reason. The long run asks as much of each kind by itself.
+#[sqlx::test(migrations = false)]
+async fn every_kind_at_thirty_per_cent(pool: PgPool) {
+    let mut suite = Suite::start(World::new(pool).await).await;
+    let cells = suite.run(kinds().map(|kind| Cell::new(kind, Rate::percent(30), 1)).collect()).await;
+    let all = cells.len();
+    let wrong: Vec<Cell> = cells.into_iter().filter(|cell| cell.right(&suite.healthy) == 0).collect();
+    let table = table::render(&suite.healthy, &wrong);
+    assert!(wrong.len() * 100 <= all * 5, "{table}");
+    assert!(wrong.iter().all(|cell| cell.stopped() == 1), "{table}");
+    suite.finish().await;
+}
+
+/// A key that is refused and an account that is empty: the job pauses at the first answer, with what to do.
+#[sqlx::test(migrations = false)]
+async fn a_person_is_asked_at_once_about_keys_and_money(pool: PgPool) {
+    let mut suite = Suite::start(World::new(pool).await).await;
+    let cells = suite.run(FATAL.iter().map(|kind| Cell::new(kind, Rate::ALWAYS, 1)).collect()).await;
+    for cell in &cells {
+        let end = &cell.ends[0];
+        assert_eq!((end.status.as_str(), end.turns), ("paused", 1), "{}: {end:?}", cell.kind.name);
+        assert!(end.reason.contains("OPENAI_API_KEY") || end.reason.contains("add credit"), "{end:?}");
+    }
+    suite.finish().await;
+}
+
+/// The whole table: slow, so only where it is asked for.
+#[sqlx::test(migrations = false)]
+async fn the_table(pool: PgPool) {
+    if std::env::var("PLUMBLINE_MISBEHAVE").as_deref() != Ok("full") {
+        return;
+    }
+    let mut suite = Suite::start(World::new(pool).await).await;
+    let count = std::env::var("PLUMBLINE_MISBEHAVE_JOBS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
+    let rates = [Rate::percent(10), Rate::percent(30), Rate::ALWAYS];
+    let mut all = Vec::new();
+    for rate in rates {
+        let cells = suite.run(asked_for().map(|kind| Cell::new(kind, rate, count)).collect()).await;
+        println!("{}", table::render(&suite.healthy, &cells));
+        all.extend(cells);
+    }
+    let wrong: Vec<Cell> = all.into_iter().filter(|cell| !cell.holds(&suite.healthy)).collect();
+    for cell in &wrong {
+        if let Some(end) = cell.ends.iter().find(|end| !end.is_right(&suite.healthy)) {
+            println!("\n{} at {} %:\n{}", cell.kind.name, cell.rate.as_percent(), suite.story(end.job).await);
+        }
+    }
+    assert!(wrong.is_empty(), "{}", table::render(&suite.healthy, &wrong));
+    suite.finish().await;
+}
+
+/// The kinds that the environment names; all of them where it names none.
+fn asked_for() -> impl Iterator<Item = &'static Kind> {
+    let named = std::env::var("PLUMBLINE_MISBEHAVE_KINDS").unwrap_or_default();
+    kinds().filter(move |kind| named.is_empty() || named.split(',').any(|name| name == kind.name))
+}

@@ -1,0 +1,196 @@
+//! A model that works by script for as long as it is told to, and looks at every request it gets.
+
+use axum::{
+    Json, Router,
+    body::Bytes,
+    extract::{DefaultBodyLimit, State},
+};
+use serde_json::{Value, json};
+use std::{
+    net::Ipv4Addr,
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio::{net::TcpListener, task::JoinHandle};
+
+/// Turns of one todo, the closing one included.
+const TURNS_A_TODO: u64 = 8;
+/// Todos of a phase.
+const TODOS: u64 = 20;
+
+/// Bytes of a kind, and how many of them the request before had begun with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Shared {
+    bytes: u64,
+    shared: u64,
+}
+
+impl Shared {
+    pub(crate) fn share(self) -> f64 {
+        self.shared as f64 / self.bytes.max(1) as f64
+    }
+
+    fn add(&mut self, bytes: usize, shared: usize) {
+        self.bytes += bytes as u64;
+        self.shared += shared as u64;
+    }
+}
+
+/// What the requests were like.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) turns: u64,
+    pub(crate) phases: u64,
+    pub(crate) summaries: u64,
+    pub(crate) summaries_in_row: u64,
+    pub(crate) clearings: u64,
+    /// Tokens of the largest request, by the same count that is reported as usage.
+    pub(crate) largest: u64,
+    /// What a request should have shown and did not.
+    pub(crate) missing: Vec<String>,
+    pub(crate) all: Shared,
+    /// Without the requests behind a phase boundary, a compaction or a clearing.
+    pub(crate) within: Shared,
+    in_row: u64,
+    cleared: usize,
+    system: String,
+    before: Vec<u8>,
+}
+
+/// The model, for as long as this lives.
+pub(crate) struct Script {
+    address: std::net::SocketAddr,
+    desk: Arc<Desk>,
+    task: JoinHandle<()>,
+}
+
+struct Desk {
+    turns: u64,
+    seen: Mutex<Seen>,
+}
+
+impl Script {
+    /// Serves a model that works for so many turns and then completes the job at the next opportunity.
+    pub(crate) async fn start(turns: u64) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let desk = Arc::new(Desk { turns, seen: Mutex::default() });
+        let router = Router::new().fallback(answer).layer(DefaultBodyLimit::disable()).with_state(desk.clone());
+        let task = tokio::spawn(async move { drop(axum::serve(listener, router).await) });
+        Self { address, desk, task }
+    }
+
+    pub(crate) fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    pub(crate) fn seen(&self) -> Seen {
+        self.desk.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn answer(State(desk): State<Arc<Desk>>, body: Bytes) -> Json<Value> {
+    let request: Value = serde_json::from_slice(&body).expect("requests are JSON");
+    let mut seen = desk.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    // Four bytes a token, as everywhere in these tests; the engine anchors its own estimate on what is reported.
+    let tokens = body.len() as u64 / 4;
+    seen.largest = seen.largest.max(tokens);
+    let message = match request["tools"].as_array() {
+        None => seen.summary(),
+        Some(tools) => {
+            seen.look(&request, &body);
+            let strategic = tools.iter().any(|tool| tool["function"]["name"] == "todo_write");
+            if strategic { planning(&seen, &request, desk.turns) } else { working(&seen) }
+        }
+    };
+    let usage = json!({"prompt_tokens": tokens, "completion_tokens": 40, "total_tokens": tokens + 40});
+    Json(json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage}))
+}
+
+impl Seen {
+    fn summary(&mut self) -> Value {
+        self.summaries += 1;
+        self.in_row += 1;
+        self.summaries_in_row = self.summaries_in_row.max(self.in_row);
+        json!({"role": "assistant", "content": "Lines of the policy were read one after another; the notes are in notes/."})
+    }
+
+    fn look(&mut self, request: &Value, body: &[u8]) {
+        self.turns += 1;
+        let messages = request["messages"].as_array().expect("a request has messages");
+        let text = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
+        let (system, last) = (text(&messages[0]), messages.last().map(text).unwrap_or_default());
+        for (what, there) in [
+            ("the instructions", system.contains("## Instructions")),
+            ("the prompt", system.contains("Extract the requirements")),
+            ("the open todos", last.contains("ACTIVE TODO LIST") && last.contains("← CURRENT")),
+        ] {
+            if !there {
+                self.missing.push(format!("{what} in turn {}", self.turns));
+            }
+        }
+        let cleared = messages.iter().filter(|message| text(message).starts_with("[result cleared")).count();
+        let boundary = system != self.system || cleared > self.cleared || self.in_row > 0;
+        self.phases += u64::from(system != self.system && self.in_row == 0);
+        self.clearings += u64::from(cleared > self.cleared);
+        let shared = self.before.iter().zip(body).take_while(|(a, b)| a == b).count();
+        self.all.add(body.len(), shared);
+        if !boundary {
+            self.within.add(body.len(), shared);
+        }
+        (self.system, self.cleared, self.in_row, self.before) = (system, cleared, 0, body.to_vec());
+    }
+}
+
+/// Whatever the strategic todo is: its tools and its end.
+fn planning(seen: &Seen, request: &Value, turns: u64) -> Value {
+    let list = request["messages"].as_array().and_then(|messages| messages.last());
+    let list = list.and_then(|message| message["content"].as_str()).unwrap_or_default();
+    let current = list.lines().find(|line| line.contains("← CURRENT")).unwrap_or_default();
+    let done = ("todo_complete", json!({"notes": "as the todo says"}));
+    if current.contains("with write_plan") {
+        let phases: Vec<String> =
+            (1..=100).map(|n| format!("## Phase {n}: Lines, part {n}\n- [ ] read them\n")).collect();
+        return calls(seen.turns, &[("write_plan", json!({"content": phases.join("\n")})), done]);
+    }
+    if !current.contains("todo_write") {
+        return calls(seen.turns, &[("add_note", json!({"text": format!("Turn {} went well.", seen.turns)})), done]);
+    }
+    if seen.turns >= turns {
+        let result = json!({"summary": "All lines were read.", "deliverables": ["output/notes.md"], "confidence": 0.9});
+        let file = json!({"path": "output/notes.md", "content": "Every line of the policy was read and noted."});
+        return calls(seen.turns, &[("write_file", file), ("job_complete", result)]);
+    }
+    let todos: Vec<Value> = (1..=TODOS).map(|id| json!({"id": id, "content": format!("Read part {id}")})).collect();
+    let list = json!({"phase": "Lines", "description": "Read on", "todos": todos});
+    calls(seen.turns, &[("todo_write", list), done])
+}
+
+/// Reads another part of the document, notes it, and closes the todo in time.
+fn working(seen: &Seen) -> Value {
+    let turn = seen.turns;
+    match turn % TURNS_A_TODO {
+        0 => calls(turn, &[("todo_complete", json!({"notes": "the part was read and noted"}))]),
+        part if part % 2 == 1 => {
+            let read = json!({"path": "input/policy.md", "offset": 1 + turn * 7 % 300, "limit": 60});
+            calls(turn, &[("read_file", read)])
+        }
+        _ => {
+            let note = format!("In turn {turn} the lines from {} on were read. ", 1 + turn * 7 % 300).repeat(8);
+            calls(turn, &[("write_file", json!({"path": format!("notes/{}.md", turn % 40), "content": note}))])
+        }
+    }
+}
+
+fn calls(turn: u64, calls: &[(&str, Value)]) -> Value {
+    let calls = calls.iter().enumerate().map(|(at, (name, arguments))| {
+        let function = json!({"name": name, "arguments": arguments.to_string()});
+        json!({"id": format!("c{turn}_{at}"), "type": "function", "function": function})
+    });
+    json!({"role": "assistant", "content": null, "tool_calls": calls.collect::<Vec<_>>()})
+}

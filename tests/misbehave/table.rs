@@ -1,0 +1,54 @@
+//! The table of a run, as `make misbehave` prints it.
+
+use crate::suite::{Cell, End};
+use std::fmt::Write;
+
+/// One line a kind and rate: jobs with the right result, jobs that stopped with a reason, turns and tokens against the
+/// healthy run.
+pub(crate) fn render(healthy: &End, cells: &[Cell]) -> String {
+    let mut out = format!("healthy: {} turns, {} tokens\n\n", healthy.turns, healthy.tokens);
+    // Writing to a String cannot fail.
+    let _ =
+        writeln!(out, "| kind | rate | right | stopped | turns | tokens | other ends |\n|---|--:|--:|--:|--:|--:|---|");
+    for cell in cells {
+        let _ = writeln!(
+            out,
+            "| {} | {} % | {}/{} | {}/{} | {:.1}× | {:.1}× | {} |",
+            cell.kind.name,
+            cell.rate.as_percent(),
+            cell.right(healthy),
+            cell.count,
+            cell.stopped(),
+            cell.count,
+            times(cell, |end| end.turns, healthy.turns),
+            times(cell, |end| end.tokens, healthy.tokens),
+            other_ends(cell, healthy),
+        );
+    }
+    out
+}
+
+fn times(cell: &Cell, of: impl Fn(&End) -> i64, healthy: i64) -> f64 {
+    let sum: i64 = cell.ends.iter().map(of).sum();
+    sum as f64 / cell.count.max(1) as f64 / healthy.max(1) as f64
+}
+
+/// The different ends besides the right one, shortened.
+fn other_ends(cell: &Cell, healthy: &End) -> String {
+    let mut ends: Vec<String> =
+        cell.ends.iter().filter(|end| !end.is_right(healthy)).map(|end| shown(end, healthy)).collect();
+    ends.sort();
+    ends.dedup();
+    ends.truncate(3);
+    ends.join("; ").replace('|', "/")
+}
+
+fn shown(end: &End, healthy: &End) -> String {
+    let mut reason: String = end.reason.chars().take(90).collect();
+    if end.status == "completed" {
+        let missing = healthy.texts.iter().filter(|text| !end.texts.contains(text)).count();
+        let extra = end.texts.iter().filter(|text| !healthy.texts.contains(text)).count();
+        reason = format!("{missing} missing, {extra} extra, undelivered: {}", end.undelivered);
+    }
+    format!("{}: {reason}", end.status)
+}
