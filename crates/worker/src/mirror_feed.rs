@@ -129,7 +129,15 @@ impl Writer {
                 }
             };
             last = step.number;
-            match spans::mirror(last, step.files.len(), self.show(step)).await {
+            let n_files = step.files.len();
+            // After trouble the folder lacks more than this step: it is made equal to the rows, which have the step too.
+            let shown = async {
+                match trouble.now {
+                    true => self.repair(last).await.map(|()| Applied::Written),
+                    false => self.show(step).await,
+                }
+            };
+            match spans::mirror(last, n_files, shown).await {
                 Ok(Applied::Written) => trouble.note(&self.lease, Ok(())),
                 Ok(Applied::Stale) => return,
                 Err(error) => trouble.note(&self.lease, Err(error)),
