@@ -31,7 +31,7 @@ test: prepare ## Run all tests, on a Postgres of their own (PLUMBLINE_TEST_DATAB
 	fi
 
 faults: prepare ## Ten minutes of faults: kills, zombies, restarts, bad networks (FAULT_SCENES=kills,network for some)
-	@$(FAULTS) PLUMBLINE_FAULTS=full $(FAULT_SUITE)
+	@$(FAULTS) PLUMBLINE_FAULTS=$${PLUMBLINE_FAULTS:-full} $(FAULT_SUITE)
 
 soak: prepare ## The same again and again, for SOAK_MINUTES (60)
 	@$(FAULTS) PLUMBLINE_FAULTS=soak $(FAULT_SUITE)

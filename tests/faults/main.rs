@@ -12,8 +12,8 @@
 //! | [`trouble`] | read-only, too many connections, a changed password, a full disk |
 //!
 //! After each scene every job must have left exactly what the undisturbed one left, at most one model call more a
-//! crash, and the invariants must hold. Sizes: `short` is part of `make test`, `make faults` is the full one, `make
-//! soak` repeats it until its time is up. The seed is printed; `PLUMBLINE_TEST_SEED` repeats a run.
+//! crash, and the invariants must hold. Sizes: `PLUMBLINE_FAULTS=short make faults` takes
+//! a few minutes, `make faults` is the full one, `make soak` repeats it until its time is up. The seed is printed; `PLUMBLINE_TEST_SEED` repeats a run.
 //!
 //! `FAULT_SCENES=kills,network` runs only these.
 

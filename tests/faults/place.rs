@@ -12,7 +12,7 @@ pub(crate) type Places = BTreeMap<String, u64>;
 pub(crate) fn read(trace: &Path) -> Places {
     let text = std::fs::read_to_string(trace).expect(
         "the program under test leaves a trace of its fail-points; build it with `cargo build -p plumbline --features \
-         fail-points`, as `make test` and `make faults` do",
+         fail-points`, as `make faults` does",
     );
     let mut places = Places::new();
     for line in text.lines() {

@@ -13,7 +13,7 @@ use tokio::process::Command;
 /// # Panics
 /// When it is not set.
 pub(crate) fn server() -> PgConnectOptions {
-    let url = std::env::var("DATABASE_URL").expect("DATABASE_URL is set; `make test` and `make faults` see to it");
+    let url = std::env::var("DATABASE_URL").expect("DATABASE_URL is set; `make faults` sees to it");
     PgConnectOptions::from_str(&url).expect("DATABASE_URL is an address of Postgres")
 }
 
