@@ -9,7 +9,7 @@ use std::{path::Path, time::Duration};
 /// Clocks that differ more than this confuse people who compare times; leases go by the database's clock alone.
 const CLOCK_SKEW_S: i64 = 5;
 /// Oldest Postgres with everything the schema uses, in the server's own numbering.
-const LEAST_POSTGRES: i32 = 140_000;
+const LEAST_POSTGRES: i32 = 150_000;
 
 enum Finding {
     Good(String),
@@ -90,7 +90,7 @@ async fn server(store: &Store) -> Finding {
     match store.health().await {
         Err(error) => Finding::Bad(format!("database: {error}")),
         Ok(health) if health.server_version_num < LEAST_POSTGRES => {
-            Finding::Bad(format!("database: PostgreSQL {} is too old, 14 or newer is needed", health.server_version))
+            Finding::Bad(format!("database: PostgreSQL {} is too old, 15 or newer is needed", health.server_version))
         }
         Ok(health) if health.read_only => {
             Finding::Bad("database: the server takes no writes (a standby?); connect to the primary".into())
