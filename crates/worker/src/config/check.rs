@@ -39,6 +39,29 @@ fn collect_missing(config: &Value, schema: &Value, path: &str, paths: &mut Vec<S
     }
 }
 
+/// Puts back, empty, the groups and lists that the merged configuration lacks: `"on_complete": null` removes what the
+/// layers below say, and nothing is left to ask of a group whose every key may be absent. The keys that must have a
+/// value are still [`missing`] in it.
+pub(super) fn refill(config: &mut Value) {
+    refill_group(config, complete());
+}
+
+fn refill_group(config: &mut Value, schema: &Value) {
+    let (Some(map), Some(properties)) = (config.as_object_mut(), schema["properties"].as_object()) else { return };
+    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    for (key, property) in properties {
+        match property["type"].as_str() {
+            Some("object") if required.contains(&key.as_str()) => {
+                refill_group(map.entry(key.clone()).or_insert_with(|| Map::new().into()), property);
+            }
+            Some("array") if required.contains(&key.as_str()) => {
+                map.entry(key.clone()).or_insert_with(|| Value::Array(Vec::new()));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Calls `report` with the dotted path and the sentence of everything wrong in `value`.
 fn value(value: &Value, schema: &Value, path: &str, report: &mut dyn FnMut(&str, String)) {
     let schema = without_null(schema);

@@ -84,6 +84,15 @@ fn a_purpose_has_the_model_with_its_own_parts() {
 }
 
 #[test]
+fn a_group_or_list_removed_by_null_is_empty() {
+    let overrides = json!({"on_complete": null, "connections": null, "tools": {"deferred": null}});
+    let config = creator(overrides).unwrap().config;
+    assert_eq!(config.on_complete.enqueue, None);
+    assert!(config.connections.neo4j.is_none());
+    assert!(config.tools.deferred.is_empty() && !config.tools.workspace.is_empty());
+}
+
+#[test]
 fn what_is_stored_gives_the_same_back() {
     let overrides = json!({
         "limits": {"cost_budget_usd": 1.5, "deadline_s": null},
