@@ -1,0 +1,55 @@
+"""Holds docker/compose.yaml against the files around it: what is mounted exists, what is depended on is defined, every
+port is published on loopback only, and Plumbline's services neither run as root nor write to their root file system."""
+
+import pathlib
+import re
+
+import yaml
+
+HERE = pathlib.Path(__file__).parent
+OURS = {"migrate", "model", "worker"}
+
+
+def plain(text):
+    """The text with each ${NAME:-default} replaced by its default."""
+    return re.sub(r"\$\{[A-Z_0-9]+(?::-([^}]*))?\}", lambda found: found.group(1) or "", str(text))
+
+
+def mounts(service):
+    for mount in service.get("volumes", []):
+        source, target = plain(mount).split(":")[:2]
+        yield source, target
+
+
+def main():
+    compose = yaml.safe_load((HERE / "compose.yaml").read_text())
+    for name, service in compose["services"].items():
+        for source, target in mounts(service):
+            known = (HERE / source).exists() if source.startswith(".") else source in compose["volumes"]
+            assert known, f"{name} mounts {source}, which is not there"
+            assert target.startswith("/"), f"{name} mounts {source} nowhere"
+        for needed in service.get("depends_on", {}):
+            assert needed in compose["services"], f"{name} waits for {needed}, which is not there"
+        for config in service.get("configs", []):
+            assert config["source"] in compose["configs"], f"{name} reads {config['source']}, which is not there"
+        for port in service.get("ports", []):
+            assert plain(port).startswith("127.0.0.1:"), f"{name} publishes {port} beyond this machine"
+        profiles = set(service.get("profiles", []))
+        for needed in service.get("depends_on", {}):
+            theirs = set(compose["services"][needed].get("profiles", []))
+            assert theirs <= profiles, f"{name} waits for {needed}, which is not started with it"
+    for name in OURS:
+        service = compose["services"][name]
+        assert service["read_only"] and service["cap_drop"] == ["ALL"] and "user" not in service, name
+    used = {source for service in compose["services"].values() for source, _ in mounts(service)}
+    assert set(compose["volumes"]) <= used, "a volume is defined that nobody mounts"
+    for path in (HERE / "telemetry").rglob("*.yaml"):
+        assert isinstance(yaml.safe_load(path.read_text()), dict), path
+    grace = int(compose["services"]["worker"]["stop_grace_period"].removesuffix("s"))
+    assert grace >= 10 + 5 + 4, "a worker is killed before it has drained"
+    sample = (HERE / plain(compose["services"]["worker"]["volumes"][1]).split(":")[0]) / "record-keeping-policy.pdf"
+    assert sample.is_file(), "the document of the quick start is not there"
+
+
+if __name__ == "__main__":
+    main()
