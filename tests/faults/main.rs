@@ -9,20 +9,22 @@
 //! | [`zombies`] | workers frozen for longer than their lease, then thawed |
 //! | [`network`] | connections to Postgres reset, stalled, half-closed, cut after any byte, answers to COMMIT lost |
 //! | [`restarts`] | Postgres restarted underneath, in both ways, kills on top of it |
-//! | [`trouble`] | read-only, too many connections, a changed password, a full disk |
+//! | [`trouble`] | read-only, too many connections, a changed password, a lost right, locks, deadlocks |
+//! | [`pairs`] | a second fault while another worker takes over from the first |
 //!
 //! After each scene every job must have left exactly what the undisturbed one left, at most one model call more a
-//! crash, and the invariants must hold. Sizes: `PLUMBLINE_FAULTS=short make faults` takes
-//! a few minutes, `make faults` is the full one, `make soak` repeats it until its time is up. The seed is printed; `PLUMBLINE_TEST_SEED` repeats a run.
+//! crash, and the invariants must hold. `make test` plays a short one, a minute long; `make faults` is the full one, `make
+//! soak` repeats it until its time is up. The seed is printed; `PLUMBLINE_TEST_SEED` repeats a run.
 //!
 //! `FAULT_SCENES=kills,network` runs only these.
 
+mod asked;
 mod calm;
-mod cluster;
 mod drains;
 mod kills;
 mod latency;
 mod network;
+mod pairs;
 mod place;
 mod proxy;
 mod restarts;
@@ -32,26 +34,28 @@ mod trouble;
 mod worlds;
 mod zombies;
 
-use plumbline_system_tests::seed::Seed;
+use plumbline_system_tests::{cluster::Cluster, seed::Seed};
 use size::Size;
-use std::time::Instant;
+use std::{rc::Rc, time::Instant};
+use tokio::task::JoinSet;
 
 fn main() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be started");
     // Lanes of a scene share this thread: what they wait for is done by other processes.
-    runtime.block_on(tokio::task::LocalSet::new().run_until(run(&Size::of_run())));
+    runtime.block_on(tokio::task::LocalSet::new().run_until(run(Rc::new(Size::of_run()))));
 }
 
-async fn run(size: &Size) {
+async fn run(size: Rc<Size>) {
     let begun = Instant::now();
     let mut seed = Seed::of_run(size.seed());
     loop {
-        for (name, scene) in scenes() {
-            if size.plays(name) {
-                let begun = Instant::now();
-                let tally = scene.play(size, seed.split()).await;
-                println!("{name:9} {tally}  ({:.0} s)", begun.elapsed().as_secs_f64());
-            }
+        let mut tracks = JoinSet::new();
+        for track in TRACKS {
+            let scenes: Vec<_> = track.iter().map(|&(name, scene)| (name, scene, seed.split())).collect();
+            tracks.spawn_local(play(scenes, size.clone()));
+        }
+        while let Some(done) = tracks.join_next().await {
+            done.expect("a track of the suite holds");
         }
         if begun.elapsed() >= size.until {
             break;
@@ -60,7 +64,19 @@ async fn run(size: &Size) {
     println!("faults: all held, in {:.0} s", begun.elapsed().as_secs_f64());
 }
 
-/// The scenes, in the order in which they are played.
+/// Plays scenes one after the other.
+async fn play(scenes: Vec<(&'static str, Scene, Seed)>, size: Rc<Size>) {
+    for (name, scene, seed) in scenes {
+        if size.plays(name) && (!scene.has_a_server_of_its_own() || Cluster::is_installed()) {
+            let begun = Instant::now();
+            let tally = scene.play(&size, seed).await;
+            println!("{name:9} {tally}  ({:.0} s)", begun.elapsed().as_secs_f64());
+        }
+    }
+}
+
+/// The scenes.
+#[derive(Clone, Copy)]
 enum Scene {
     Sweep,
     Kills,
@@ -69,21 +85,22 @@ enum Scene {
     Network,
     Restarts,
     Trouble,
+    Pairs,
 }
 
-fn scenes() -> [(&'static str, Scene); 7] {
-    [
-        ("sweep", Scene::Sweep),
-        ("kills", Scene::Kills),
-        ("drains", Scene::Drains),
-        ("zombies", Scene::Zombies),
-        ("network", Scene::Network),
-        ("restarts", Scene::Restarts),
-        ("trouble", Scene::Trouble),
-    ]
-}
+/// What is played at once: most of a scene's time is waiting for a lease to end.
+const TRACKS: [&[(&str, Scene)]; 3] = [
+    &[("kills", Scene::Kills), ("drains", Scene::Drains)],
+    &[("sweep", Scene::Sweep), ("restarts", Scene::Restarts), ("pairs", Scene::Pairs)],
+    &[("zombies", Scene::Zombies), ("network", Scene::Network), ("trouble", Scene::Trouble)],
+];
 
 impl Scene {
+    /// Whether it does to a server what must not be done to anybody else's.
+    fn has_a_server_of_its_own(self) -> bool {
+        matches!(self, Self::Restarts | Self::Trouble | Self::Pairs)
+    }
+
     /// Plays it; what it tells is what it counted.
     async fn play(&self, size: &Size, seed: Seed) -> String {
         match self {
@@ -94,6 +111,7 @@ impl Scene {
             Self::Network => network::play(size, seed).await,
             Self::Restarts => restarts::play(size, seed).await,
             Self::Trouble => trouble::play(size).await,
+            Self::Pairs => pairs::play(size, seed).await,
         }
     }
 }

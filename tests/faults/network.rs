@@ -51,10 +51,10 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     all_ended(&world, &mut workers).await;
     calm.assert_same(&world, &jobs).await;
     let lost = proxy.commits_lost();
-    assert!(lost >= size.cuts as u64, "only {lost} answers to COMMIT were lost in {rounds} rounds");
+    assert!(lost >= size.cuts as u64, "only {lost} answers to commits were lost in {rounds} rounds");
     drop(workers);
     worlds::close(world).await;
-    format!("{rounds} troubles over {} jobs, {lost} answers to COMMIT lost: 0 failed, all the same", jobs.len())
+    format!("{rounds} troubles over {} jobs, {lost} answers to commits lost: 0 failed, all the same", jobs.len())
 }
 
 /// Lets it happen, at a random moment.
@@ -67,7 +67,7 @@ async fn strike(proxy: &Proxy, trouble: Trouble, seed: &mut Seed) {
         Trouble::LostCommit => {
             let before = proxy.commits_lost();
             proxy.lose_a_commit();
-            plumbline_system_tests::eventually("a COMMIT to be lost", async || {
+            plumbline_system_tests::eventually("the answer to a commit to be lost", async || {
                 (proxy.commits_lost() > before).then_some(())
             })
             .await;

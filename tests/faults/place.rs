@@ -8,11 +8,10 @@ pub(crate) type Places = BTreeMap<String, u64>;
 /// Reads a trace.
 ///
 /// # Panics
-/// When there is none: the program under test was built without fail-points.
+/// When there is none: the program under test is a release build.
 pub(crate) fn read(trace: &Path) -> Places {
     let text = std::fs::read_to_string(trace).expect(
-        "the program under test leaves a trace of its fail-points; build it with `cargo build -p plumbline --features \
-         fail-points`, as `make faults` does",
+        "the program under test leaves a trace of its fail-points; only a debug build has any: `cargo build -p plumbline`",
     );
     let mut places = Places::new();
     for line in text.lines() {
@@ -23,8 +22,5 @@ pub(crate) fn read(trace: &Path) -> Places {
 
 /// The environment's words for one action the `nth` time a place is passed, from 1.
 pub(crate) fn armed(place: &str, nth: u64, action: &str) -> String {
-    match nth {
-        1 => format!("{place}=1*return({action})"),
-        _ => format!("{place}={}*off->1*return({action})", nth - 1),
-    }
+    format!("{place}={action}@{nth}")
 }

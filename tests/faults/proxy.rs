@@ -1,5 +1,6 @@
 //! A network that can go wrong: a relay between workers and Postgres that does what it is told to its connections.
 
+use crate::asked::Asked;
 use std::{
     net::Ipv4Addr,
     sync::{
@@ -38,7 +39,7 @@ pub(crate) enum Order {
 struct Shared {
     upstream: u16,
     orders: watch::Sender<(u64, Order)>,
-    /// Answers to COMMIT that are still to be lost.
+    /// Answers to a step or a COMMIT that are still to be lost.
     commits_to_lose: AtomicU64,
     commits_lost: AtomicU64,
     /// Bytes from the server until the connection that carries the last of them is reset; negative: not counted.
@@ -74,12 +75,12 @@ impl Proxy {
         self.shared.orders.send_modify(|now| *now = (now.0 + 1, order));
     }
 
-    /// Loses the answer to the next COMMIT, with its connection.
+    /// Loses the answer to the next step or COMMIT, with its connection.
     pub(crate) fn lose_a_commit(&self) {
         self.shared.commits_to_lose.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// How many answers to COMMIT were lost.
+    /// How many such answers were lost.
     pub(crate) fn commits_lost(&self) -> u64 {
         self.shared.commits_lost.load(Ordering::SeqCst)
     }
@@ -118,6 +119,7 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, shared: &Shared) {
     let mut silent = first == Order::Stall;
     let mut closed = false;
     let (mut up, mut down) = (vec![0; 16_384], vec![0; 16_384]);
+    let mut asked = Asked::default();
     loop {
         tokio::select! {
             changed = orders.changed() => {
@@ -138,12 +140,12 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, shared: &Shared) {
                 }
             }
             read = client.read(&mut up), if !silent => match read {
-                Ok(n) if n > 0 && server.write_all(&up[..n]).await.is_ok() => {}
+                Ok(n) if n > 0 && server.write_all(&up[..n]).await.is_ok() => asked.hear(&up[..n]),
                 _ => return,
             },
             read = server.read(&mut down), if !silent => match read {
                 Ok(n) if n > 0 => {
-                    let pass = shared.passes(&down[..n]);
+                    let pass = shared.passes(&down[..n], asked.answers_step(&down[..n]));
                     if !closed && client.write_all(&down[..pass]).await.is_err() {
                         return;
                     }
@@ -158,9 +160,9 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, shared: &Shared) {
 }
 
 impl Shared {
-    /// How many of these bytes from the server pass.
-    fn passes(&self, bytes: &[u8]) -> usize {
-        if bytes.windows(COMMITTED.len()).any(|window| window == COMMITTED) {
+    /// How many of these bytes from the server pass. Steps are committed by a COMMIT or by themselves.
+    fn passes(&self, bytes: &[u8], step: bool) -> usize {
+        if step || bytes.windows(COMMITTED.len()).any(|window| window == COMMITTED) {
             let fewer = |left: u64| left.checked_sub(1);
             if self.commits_to_lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer).is_ok() {
                 self.commits_lost.fetch_add(1, Ordering::SeqCst);

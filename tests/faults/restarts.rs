@@ -2,18 +2,17 @@
 
 use crate::{
     calm::Calm,
-    cluster::Cluster,
     kills::{all_ended, fill, poison_is_near},
     size::Size,
     worlds,
 };
-use plumbline_system_tests::{Program, World, seed::Seed};
+use plumbline_system_tests::{Program, World, cluster::Cluster, seed::Seed};
 use std::time::Duration;
 
 /// Plays the scene.
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let cluster = Cluster::start();
-    let world = World::new(worlds::database(&cluster.owner()).await).await;
+    let world = World::new(cluster.database().await).await;
     let calm = Calm::measure(&world, None).await;
     let mut workers: Vec<(String, Program)> = (0..3).map(|n| start(&world, n)).collect();
     let (mut jobs, mut restarts, mut kills) = (Vec::new(), 0, 0);

@@ -20,6 +20,8 @@ pub(crate) struct Size {
     pub(crate) cuts: usize,
     /// Restarts of Postgres.
     pub(crate) restarts: usize,
+    /// Pairs of faults; all of them when `None`.
+    pub(crate) pairs: Option<usize>,
     fixed_seed: bool,
     scenes: Option<Vec<String>>,
 }
@@ -46,13 +48,14 @@ impl Size {
     fn short() -> Self {
         Self {
             until: Duration::ZERO,
-            places: Some(8),
-            kills: 16,
-            jobs: 6,
+            places: Some(4),
+            kills: 20,
+            jobs: 8,
             drains: 3,
-            zombies: 3,
+            zombies: 4,
             cuts: 1,
             restarts: 2,
+            pairs: Some(2),
             fixed_seed: true,
             scenes: None,
         }
@@ -68,6 +71,7 @@ impl Size {
             zombies: 200,
             cuts: 20,
             restarts: 50,
+            pairs: None,
             fixed_seed: false,
             scenes: None,
         }

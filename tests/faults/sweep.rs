@@ -12,8 +12,10 @@ use plumbline_system_tests::seed::Seed;
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 use tokio::task::JoinSet;
 
-/// Worlds in which places are tried at once.
-const LANES: usize = 3;
+/// Worlds in which places are tried at once, if there are places enough.
+const LANES: usize = 4;
+/// Places that are worth a world of their own.
+const WORTH_A_WORLD: usize = 8;
 
 /// One try: an action the `nth` time a place is passed.
 #[derive(Debug)]
@@ -30,14 +32,11 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let count = tries.len();
     let tries = Rc::new(RefCell::new(tries));
     let mut lanes = JoinSet::new();
-    for _ in 0..LANES.min(count) {
+    for _ in 0..LANES.min(count.div_ceil(WORTH_A_WORLD)) {
         lanes.spawn_local(lane(tries.clone()));
     }
-    lanes.spawn_local(all_at_once(places.clone(), "error"));
-    lanes.spawn_local(all_at_once(places.clone(), "delay:150"));
-    for action in ["crash", "error", "delay:500"] {
-        lanes.spawn_local(while_releasing(action, seed.below(20) + 1));
-    }
+    lanes.spawn_local(all_at_once(places.clone()));
+    lanes.spawn_local(while_releasing(seed.split()));
     while let Some(done) = lanes.join_next().await {
         done.expect("a lane of the sweep holds");
     }
@@ -84,7 +83,7 @@ async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
         let job = calm.insert(&world).await;
         jobs.push(job);
         let mut command = world.command(&["worker", "--until-idle"]);
-        command.env("FAILPOINTS", place::armed(&next.place, next.nth, next.action));
+        command.env("PLUMBLINE_FAIL_POINTS", place::armed(&next.place, next.nth, next.action));
         let ended = world.start(command).ended().await;
         if next.action == "crash" {
             assert_eq!(ended.code, None, "{next:?} did not crash the worker: {}", ended.stderr);
@@ -100,43 +99,50 @@ async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
 }
 
 /// Each place acts once, on whichever of some jobs comes first: so every pair of troubles has its chance.
-async fn all_at_once(places: Places, action: &'static str) {
+async fn all_at_once(places: Places) {
     let world = worlds::open().await;
     let calm = Calm::measure(&world, None).await;
     let mut jobs = Vec::new();
-    for _ in 0..4 {
-        jobs.push(calm.insert(&world).await);
+    for action in ["error", "delay:150"] {
+        for _ in 0..4 {
+            jobs.push(calm.insert(&world).await);
+        }
+        let armed: Vec<String> = places.keys().map(|place| place::armed(place, 1, action)).collect();
+        let mut command = world.command(&["worker", "--until-idle"]);
+        command.env("PLUMBLINE_FAIL_POINTS", armed.join(";"));
+        let ended = world.start(command).ended().await;
+        assert_eq!(ended.code, Some(0), "{action} at each place ended the worker: {}", ended.stderr);
     }
-    let armed: Vec<String> = places.keys().map(|place| place::armed(place, 1, action)).collect();
-    let mut command = world.command(&["worker", "--until-idle"]);
-    command.env("FAILPOINTS", armed.join(";"));
-    let ended = world.start(command).ended().await;
-    assert_eq!(ended.code, Some(0), "{action} at each place ended the worker: {}", ended.stderr);
     calm.assert_same(&world, &jobs).await;
     worlds::close(world).await;
 }
 
 /// A worker that is asked to stop while a model call is in flight, and has trouble giving the job back.
-async fn while_releasing(action: &'static str, request: u64) {
+async fn while_releasing(mut seed: Seed) {
     let world = worlds::open().await;
     let calm = Calm::measure(&world, None).await;
-    let job = calm.insert(&world).await;
-    let request = calm.requests + request.min(calm.requests);
-    let parts = ["strategic", "tactical", "transition", "compaction", "completion", "abandoned"];
-    let armed: Vec<String> = parts.iter().map(|part| place::armed(&format!("releasing/{part}"), 1, action)).collect();
-    let mut command = world.command(&["worker"]);
-    command.env("FAILPOINTS", armed.join(";")).env("PLUMBLINE_DRAIN_SECS", "1");
-    world.model.hold_from(request);
-    let worker = world.start(command);
-    world.model.arrived(request).await;
-    worker.signal(plumbline_system_tests::Signal::TERM);
-    let ended = worker.ended().await;
-    assert_eq!(ended.code, (action != "crash").then_some(0), "{action}: {}", ended.stderr);
-    world.model.answers(plumbline_system_tests::Answer::Work);
-    if action == "crash" {
-        world.age_workers().await;
+    let mut jobs = Vec::new();
+    for action in ["crash", "error", "delay:500"] {
+        let request = world.model.requests() + 1 + seed.below(calm.requests);
+        let job = calm.insert(&world).await;
+        jobs.push(job);
+        let parts = ["strategic", "tactical", "transition", "compaction", "completion", "abandoned"];
+        let armed: Vec<String> =
+            parts.iter().map(|part| place::armed(&format!("releasing/{part}"), 1, action)).collect();
+        let mut command = world.command(&["worker"]);
+        command.env("PLUMBLINE_FAIL_POINTS", armed.join(";")).env("PLUMBLINE_DRAIN_SECS", "1");
+        world.model.hold_from(request);
+        let worker = world.start(command);
+        world.model.arrived(request).await;
+        worker.signal(plumbline_system_tests::Signal::TERM);
+        let ended = worker.ended().await;
+        assert_eq!(ended.code, (action != "crash").then_some(0), "{action}: {}", ended.stderr);
+        world.model.answers(plumbline_system_tests::Answer::Work);
+        if action == "crash" {
+            world.age_workers().await;
+        }
+        world.work_until_idle().await;
     }
-    world.work_until_idle().await;
-    calm.assert_same(&world, &[job]).await;
+    calm.assert_same(&world, &jobs).await;
     worlds::close(world).await;
 }

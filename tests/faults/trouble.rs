@@ -1,12 +1,10 @@
 //! A database that is there and will not: each trouble lasts long enough that no step can be committed, and passes.
 
-use crate::{
-    calm::Calm,
-    cluster::{Cluster, PASSWORD, WORKER},
-    size::Size,
-    worlds,
+use crate::{calm::Calm, size::Size};
+use plumbline_system_tests::{
+    Answer, PgPool, Uuid, World,
+    cluster::{Cluster, PASSWORD, WORKER, create_database},
 };
-use plumbline_system_tests::{Answer, PgPool, Uuid, World};
 use sqlx::{AssertSqlSafe, Executor as _, Row as _};
 use std::time::Duration;
 
@@ -68,7 +66,7 @@ pub(crate) async fn play(_size: &Size) -> String {
     let role = format!("CREATE ROLE {WORKER} LOGIN PASSWORD '{PASSWORD}' CREATEDB");
     owner.execute(AssertSqlSafe(role)).await.expect("a role can be created");
     let as_worker = cluster.owner().username(WORKER).password(PASSWORD);
-    let world = World::new(worlds::database(&as_worker).await).await;
+    let world = World::new(create_database(&as_worker).await).await;
     let database = world.pool.connect_options().get_database().expect("it has a name").to_owned();
     let admin = cluster.admin(&database);
     let calm = Calm::measure(&world, None).await;

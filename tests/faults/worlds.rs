@@ -1,10 +1,7 @@
 //! Worlds on databases of their own, for tests that are no `#[sqlx::test]`.
 
-use plumbline_system_tests::{PgPool, World};
-use sqlx::{
-    AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _,
-    postgres::{PgConnectOptions, PgPoolOptions},
-};
+use plumbline_system_tests::{World, cluster::create_database};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _, postgres::PgConnectOptions};
 use std::str::FromStr;
 use tokio::process::Command;
 
@@ -17,18 +14,9 @@ pub(crate) fn server() -> PgConnectOptions {
     PgConnectOptions::from_str(&url).expect("DATABASE_URL is an address of Postgres")
 }
 
-/// A new database on a server.
-pub(crate) async fn database(server: &PgConnectOptions) -> PgPool {
-    let name = format!("faults_{}", plumbline_system_tests::Uuid::now_v7().simple());
-    let mut admin = server.connect().await.expect("the server takes connections");
-    admin.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.expect("a database can be created");
-    admin.close().await.expect("a connection can be closed");
-    PgPoolOptions::new().max_connections(6).connect_lazy_with(server.clone().database(&name))
-}
-
 /// A new world on the server of `DATABASE_URL`.
 pub(crate) async fn open() -> World {
-    World::new(database(&server()).await).await
+    World::new(create_database(&server()).await).await
 }
 
 /// Ends a world: the invariants, and its database goes. A worker lives meanwhile, because a folder whose writer died
@@ -49,8 +37,8 @@ pub(crate) async fn close(world: World) {
 
 /// A worker of the suite: short leases, and a name by which its row in `workers` is found.
 pub(crate) fn worker(world: &World, name: &str) -> Command {
-    let mut command = world.command(&["worker", "--concurrency", "16"]);
-    command.env("HOSTNAME", name).env("RUST_LOG", "info");
+    let mut command = world.command(&["worker"]);
+    command.env("HOSTNAME", name).env("RUST_LOG", "info").env("PLUMBLINE_CONCURRENCY", "16");
     command.env("PLUMBLINE_LEASE_SECS", "2").env("PLUMBLINE_HEARTBEAT_SECS", "1");
     command
 }

@@ -77,3 +77,9 @@ pub(crate) async fn ask(address: SocketAddr, method: &str, path: &str, headers: 
 pub(crate) async fn events(address: SocketAddr, path: &str) -> String {
     ask(address, "GET", path, "Accept: text/event-stream\r\n").await.body
 }
+
+/// A series of the metrics by its name and labels.
+pub(crate) fn value(metrics: &str, series: &str) -> f64 {
+    let line = metrics.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("no {series} in\n{metrics}"))
+}

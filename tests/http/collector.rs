@@ -1,6 +1,6 @@
 //! An OTLP collector: takes what a worker sends and decodes it, or accepts and never answers.
 
-use axum::{Router, body::Bytes, extract::State, routing::post};
+use axum::{Router, body::Bytes, extract::State, http::HeaderMap, routing::post};
 use opentelemetry_proto::tonic::{
     collector::{metrics::v1::ExportMetricsServiceRequest, trace::v1::ExportTraceServiceRequest},
     common::v1::{KeyValue, any_value::Value},
@@ -18,6 +18,17 @@ use tokio::net::TcpListener;
 pub(crate) struct Arrived {
     spans: Arc<Mutex<Vec<Span>>>,
     metrics: Arc<Mutex<Vec<String>>>,
+    /// Whole requests, as text as far as they are.
+    bodies: Arc<Mutex<String>>,
+    headers: Arc<Mutex<HeaderMap>>,
+}
+
+impl Arrived {
+    fn note(&self, headers: HeaderMap, body: &Bytes) {
+        let invariant = "no test panics while it takes a request";
+        self.bodies.lock().expect(invariant).push_str(&String::from_utf8_lossy(body));
+        *self.headers.lock().expect(invariant) = headers;
+    }
 }
 
 /// A running collector.
@@ -50,15 +61,28 @@ impl Collector {
     pub(crate) fn metrics(&self) -> Vec<String> {
         self.arrived.metrics.lock().expect("no test panics while it takes metrics").clone()
     }
+
+    /// Everything that came, as text as far as it is.
+    pub(crate) fn bodies(&self) -> String {
+        self.arrived.bodies.lock().expect("no test panics while it takes a request").clone()
+    }
+
+    /// A header of the last request.
+    pub(crate) fn header(&self, name: &str) -> Option<String> {
+        let headers = self.arrived.headers.lock().expect("no test panics while it takes a request");
+        headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+    }
 }
 
-async fn take_traces(State(arrived): State<Arrived>, body: Bytes) {
+async fn take_traces(State(arrived): State<Arrived>, headers: HeaderMap, body: Bytes) {
+    arrived.note(headers, &body);
     let request = ExportTraceServiceRequest::decode(body).expect("what is sent is OTLP");
     let scopes = request.resource_spans.into_iter().flat_map(|resource| resource.scope_spans);
     arrived.spans.lock().expect("no test panics while it takes spans").extend(scopes.flat_map(|scope| scope.spans));
 }
 
-async fn take_metrics(State(arrived): State<Arrived>, body: Bytes) {
+async fn take_metrics(State(arrived): State<Arrived>, headers: HeaderMap, body: Bytes) {
+    arrived.note(headers, &body);
     let request = ExportMetricsServiceRequest::decode(body).expect("what is sent is OTLP");
     let scopes = request.resource_metrics.into_iter().flat_map(|resource| resource.scope_metrics);
     let names = scopes.flat_map(|scope| scope.metrics).map(|metric| metric.name);

@@ -8,4 +8,6 @@ mod collector;
 mod guard;
 mod pages;
 mod probes;
+mod scale;
+mod secrets;
 mod traces;

@@ -1,8 +1,9 @@
 //! Alive, ready, measured.
 
-use crate::client::{ask, get, worker};
+use crate::client::{ask, get, value, worker};
 use plumbline_system_tests::{Answer, PgPool, World, documents, eventually, jobs::NewJob};
 use rustix::process::Signal;
+use std::collections::BTreeSet;
 
 #[sqlx::test(migrations = "../migrations")]
 async fn a_worker_is_ready_until_it_shuts_down_and_alive_to_the_end(pool: PgPool) {
@@ -59,13 +60,11 @@ async fn the_metrics_count_what_the_rows_say(pool: PgPool) {
     world.becomes(job, "completed").await;
     let counted = eventually("the completed job in the metrics", async || {
         let text = get(address, "/metrics").await.body;
-        text.contains("plumbline_jobs{status=\"completed\"} 1").then_some(text)
+        let done = text.contains("plumbline_jobs{status=\"completed\"} 1") && text.contains("plumbline_worker_jobs 0");
+        done.then_some(text)
     })
     .await;
-    let value = |series: &str| -> f64 {
-        let line = counted.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
-        line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("no {series} in\n{counted}"))
-    };
+    let value = |series: &str| value(&counted, series);
     let (fresh, output, steps): (i64, i64, i64) = sqlx::query_as(
         "SELECT sum(prompt_tokens - cached_tokens)::bigint, sum(completion_tokens)::bigint,
                 (SELECT count(*) FROM checkpoints) FROM llm_requests",
@@ -80,6 +79,16 @@ async fn the_metrics_count_what_the_rows_say(pool: PgPool) {
     assert_eq!(value("plumbline_jobs_claimed_total{job_type=\"creator\"}"), 1.0);
     assert_eq!(value("plumbline_jobs{status=\"running\"}"), 0.0);
     assert!(value("plumbline_mirror_lag_seconds_count") > 0.0);
+    assert_eq!(value("plumbline_jobs_pickup_seconds_count"), 1.0);
+    let added: i64 = sqlx::query_scalar("SELECT count(*) FROM requirement_cache")
+        .fetch_one(&world.pool)
+        .await
+        .expect("rows can be counted");
+    assert_eq!(value("plumbline_tool_duration_seconds_count{outcome=\"done\",tool=\"add_requirement\"}"), added as f64);
+    let mut families: BTreeSet<String> =
+        counted.lines().filter_map(|line| Some(line.strip_prefix("# TYPE ")?.split(' ').next()?.to_owned())).collect();
+    assert!(families.remove("target_info"), "the process describes itself");
+    assert_eq!(families, published(), "what /metrics has and METRICS.md promises");
     program.stop().await;
     world.finish().await;
 }
@@ -98,4 +107,18 @@ async fn nothing_can_be_changed_from_here(pool: PgPool) {
     assert_eq!(get(address, "/nowhere").await.status, 404);
     program.stop().await;
     world.finish().await;
+}
+
+/// The names of METRICS.md as Prometheus has them.
+fn published() -> BTreeSet<String> {
+    let table = include_str!("../../crates/worker/src/telemetry/METRICS.md");
+    let rows = table.lines().filter(|line| line.starts_with("| `") && !line.contains("(latest only)"));
+    let named = rows.map(|row| {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let name = cells[1].split('`').nth(1).expect("a row begins with a name").replace('.', "_");
+        let unit = if cells[3] == "s" { "_seconds" } else { "" };
+        let total = if cells[2] == "counter" { "_total" } else { "" };
+        format!("{name}{unit}{total}")
+    });
+    named.collect()
 }

@@ -100,3 +100,75 @@ async fn a_second_signal_ends_it_at_once(pool: PgPool) {
     world.becomes(job, "completed").await;
     world.finish().await;
 }
+
+#[sqlx::test(migrations = false)]
+async fn a_successor_goes_on_within_two_seconds_of_the_release(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(2);
+    // The successor has worked before, as one in a running cluster has, and looks away while the job is claimed. Its
+    // next poll would come too late: the notification has to make it fast.
+    let mut command = world.command(&["worker"]);
+    command.env("PLUMBLINE_POLL_MS", "10000");
+    let successor = world.start(command);
+    let earlier = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
+    world.becomes(earlier, "completed").await;
+    successor.signal(Signal::STOP);
+    let worker = worker_with_grace(&world, 1);
+    let ninth = world.model.requests() + 9;
+    world.model.hold_from(ninth);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.model.arrived(ninth).await;
+    successor.signal(Signal::CONT);
+
+    worker.signal(Signal::TERM);
+    assert_eq!(worker.ended().await.code, Some(0));
+    world.model.answers(Answer::Work);
+    let took = "SELECT extract(epoch FROM min(c.created_at) - a.ended_at)::float8
+                FROM attempts a JOIN checkpoints c ON c.job_id = a.job_id AND c.lease_epoch > a.lease_epoch
+                WHERE a.job_id = $1 AND a.lease_epoch = 1 GROUP BY a.ended_at";
+    let took: f64 = eventually("the successor's first step", async || {
+        sqlx::query_scalar(took).bind(job).fetch_optional(&world.pool).await.expect("rows can be read")
+    })
+    .await;
+    assert!(took < 2.0, "the successor's first step came {took:.2} s after the release");
+    world.becomes(job, "completed").await;
+    successor.stop().await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_closed_terminal_is_a_wish_to_stop(pool: PgPool) {
+    let world = World::new(pool).await;
+    let worker = worker_with_grace(&world, 1);
+    world.model.hold_from(2);
+    let job = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
+    world.model.arrived(2).await;
+
+    worker.signal(Signal::HUP);
+    let ended = worker.ended().await;
+
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let row = world.job(job).await;
+    assert_eq!((row.status.as_str(), row.attempt), ("pending", 0), "the attempt is given back");
+    world.model.answers(Answer::Work);
+    world.work_until_idle().await;
+    world.finish().await;
+}
+
+/// Somebody who reads the first lines of the log and goes, as `head` does.
+#[sqlx::test(migrations = false)]
+async fn a_reader_of_the_log_that_goes_away_takes_no_job_along(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(2);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    let told = world.command(&["worker", "--until-idle"]);
+    let mut command = plumbline_system_tests::Command::new("sh");
+    command.args(["-c", "\"$0\" worker --until-idle 2>&1 | head -n 1"]).arg(plumbline_system_tests::program::path());
+    command.env_clear().envs(told.as_std().get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ended = world.start(command).ended().await;
+
+    assert_eq!(ended.stdout.lines().count(), 1, "{}", ended.stdout);
+    let row = world.becomes(job, "completed").await;
+    assert_eq!((row.attempt, row.claims), (1, 1));
+    world.finish().await;
+}

@@ -4,11 +4,31 @@ mod bad_input;
 mod checker;
 mod commands;
 mod control;
+mod deploy;
 mod dev;
+mod doctor;
+mod documentation;
 mod drain;
 mod end_to_end;
+mod fault_table;
+mod handover;
+mod handover_dev;
+mod handover_graph;
 mod history;
 mod kill;
+mod migrations;
+mod pooler;
+mod postgres_trouble;
 mod provider;
+mod replay;
 mod setup;
+mod terminal;
 mod two_workers;
+mod validator;
+mod validator_outages;
+mod validator_sql;
+mod volumes;
+
+/// The graph server of the client's own tests: one double, checked in one place.
+#[path = "../../crates/effects/tests/graph/kit/mod.rs"]
+mod graph_kit;

@@ -1,11 +1,14 @@
 //! Jobs against models that misbehave on purpose, each kind at several rates, through the real worker.
 //!
 //! All jobs of a run share one worker, so that a kind that hurts another kind's jobs, or the worker itself, shows.
-//! The short run is part of the ordinary tests. `make misbehave` runs the long one and prints the table;
-//! `PLUMBLINE_MISBEHAVE_KINDS=prose,stall` keeps it to some kinds, `PLUMBLINE_MISBEHAVE_JOBS=5` to fewer jobs a cell.
+//! The short run is part of the ordinary tests. `make misbehave` runs the long one, prints the table and keeps it in
+//! `target/misbehave.md`; `KINDS=prose,stall` keeps it to some kinds, `RATES=30` to one rate, `JOBS=5` to fewer jobs a
+//! cell, and `PROFILE=release` builds all of it for speed.
 
+mod discovery;
 mod long_job;
 mod script;
+mod services;
 mod suite;
 mod table;
 
@@ -47,14 +50,18 @@ async fn the_table(pool: PgPool) {
         return;
     }
     let mut suite = Suite::start(World::new(pool).await).await;
-    let count = std::env::var("PLUMBLINE_MISBEHAVE_JOBS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
-    let rates = [Rate::percent(10), Rate::percent(30), Rate::ALWAYS];
+    let count = asked_numbers("PLUMBLINE_MISBEHAVE_JOBS").first().copied().unwrap_or(20);
+    let mut rates: Vec<Rate> = asked_numbers("PLUMBLINE_MISBEHAVE_RATES").into_iter().map(Rate::percent).collect();
+    if rates.is_empty() {
+        rates = vec![Rate::percent(10), Rate::percent(30), Rate::ALWAYS];
+    }
     let mut all = Vec::new();
-    for rate in rates {
-        let cells = suite.run(asked_for().map(|kind| Cell::new(kind, rate, count)).collect()).await;
-        println!("{}", table::render(&suite.healthy, &cells));
+    for rate in &rates {
+        let cells = suite.run(asked_for().map(|kind| Cell::new(kind, *rate, count.into())).collect()).await;
+        println!("{}\n{}\n", table::render(&suite.healthy, &cells), table::sums(&suite.healthy, &cells, *rate));
         all.extend(cells);
     }
+    println!("the table is in {}", table::keep(&suite.healthy, &all, &rates).display());
     let wrong: Vec<Cell> = all.into_iter().filter(|cell| !cell.holds(&suite.healthy)).collect();
     for cell in &wrong {
         if let Some(end) = cell.ends.iter().find(|end| !end.is_right(&suite.healthy)) {
@@ -63,6 +70,12 @@ async fn the_table(pool: PgPool) {
     }
     assert!(wrong.is_empty(), "{}", table::render(&suite.healthy, &wrong));
     suite.finish().await;
+}
+
+/// The numbers that a variable of the environment lists.
+fn asked_numbers(variable: &str) -> Vec<u8> {
+    let text = std::env::var(variable).unwrap_or_default();
+    text.split(',').filter_map(|number| number.trim().parse().ok()).collect()
 }
 
 /// The kinds that the environment names; all of them where it names none.

@@ -50,11 +50,18 @@ pub(crate) struct Seen {
     pub(crate) all: Shared,
     /// Without the requests behind a phase boundary, a compaction or a clearing.
     pub(crate) within: Shared,
+    /// The tools of each turn, by name.
+    pub(crate) tools: Vec<Vec<String>>,
+    /// Turns outside boundaries whose request does not begin with all of the one before but its todo list.
+    pub(crate) moved: Vec<u64>,
     in_row: u64,
     cleared: usize,
     system: String,
     before: Vec<u8>,
 }
+
+/// What the model does in place of its ordinary work in a turn of a tactical phase, if anything.
+pub(crate) type Aside = fn(&Seen) -> Option<Value>;
 
 /// The model, for as long as this lives.
 pub(crate) struct Script {
@@ -65,15 +72,21 @@ pub(crate) struct Script {
 
 struct Desk {
     turns: u64,
+    aside: Aside,
     seen: Mutex<Seen>,
 }
 
 impl Script {
     /// Serves a model that works for so many turns and then completes the job at the next opportunity.
     pub(crate) async fn start(turns: u64) -> Self {
+        Self::with(turns, |_| None).await
+    }
+
+    /// The same, and besides it does something of its own.
+    pub(crate) async fn with(turns: u64, aside: Aside) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
-        let desk = Arc::new(Desk { turns, seen: Mutex::default() });
+        let desk = Arc::new(Desk { turns, aside, seen: Mutex::default() });
         let router = Router::new().fallback(answer).layer(DefaultBodyLimit::disable()).with_state(desk.clone());
         let task = tokio::spawn(async move { drop(axum::serve(listener, router).await) });
         Self { address, desk, task }
@@ -105,7 +118,10 @@ async fn answer(State(desk): State<Arc<Desk>>, body: Bytes) -> Json<Value> {
         Some(tools) => {
             seen.look(&request, &body);
             let strategic = tools.iter().any(|tool| tool["function"]["name"] == "todo_write");
-            if strategic { planning(&seen, &request, desk.turns) } else { working(&seen) }
+            match strategic {
+                true => planning(&seen, &request, desk.turns),
+                false => (desk.aside)(&seen).unwrap_or_else(|| working(&seen)),
+            }
         }
     };
     let usage = json!({"prompt_tokens": tokens, "completion_tokens": 40, "total_tokens": tokens + 40});
@@ -142,9 +158,25 @@ impl Seen {
         self.all.add(body.len(), shared);
         if !boundary {
             self.within.add(body.len(), shared);
+            if shared < last_message(&self.before) {
+                self.moved.push(self.turns);
+            }
         }
+        self.tools.push(names_of_tools(request));
         (self.system, self.cleared, self.in_row, self.before) = (system, cleared, 0, body.to_vec());
     }
+}
+
+fn names_of_tools(request: &Value) -> Vec<String> {
+    let tools = request["tools"].as_array().into_iter().flatten();
+    tools.filter_map(|tool| tool["function"]["name"].as_str().map(str::to_owned)).collect()
+}
+
+/// Where the last message of a request begins: its todo list.
+fn last_message(body: &[u8]) -> usize {
+    let (mark, title) = (b"{\"role\":\"user\"", "ACTIVE TODO LIST".as_bytes());
+    let list = body.windows(title.len()).rposition(|window| window == title).unwrap_or(0);
+    body[..list].windows(mark.len()).rposition(|window| window == mark).unwrap_or(0)
 }
 
 /// Whatever the strategic todo is: its tools and its end.
@@ -187,7 +219,8 @@ fn working(seen: &Seen) -> Value {
     }
 }
 
-fn calls(turn: u64, calls: &[(&str, Value)]) -> Value {
+/// A message with these calls.
+pub(crate) fn calls(turn: u64, calls: &[(&str, Value)]) -> Value {
     let calls = calls.iter().enumerate().map(|(at, (name, arguments))| {
         let function = json!({"name": name, "arguments": arguments.to_string()});
         json!({"id": format!("c{turn}_{at}"), "type": "function", "function": function})

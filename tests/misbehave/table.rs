@@ -1,7 +1,41 @@
-//! The table of a run, as `make misbehave` prints it.
+//! The table of a run, as `make misbehave` prints it and keeps it in `target/misbehave.md`.
 
 use crate::suite::{Cell, End};
-use std::fmt::Write;
+use plumbline_rehearsal::misbehave::Rate;
+use std::{fmt::Write, path::PathBuf};
+
+/// Writes the table of a run with a line of sums a rate to `target/misbehave.md`; gives the place.
+///
+/// # Panics
+/// When it cannot be written.
+pub(crate) fn keep(healthy: &End, cells: &[Cell], rates: &[Rate]) -> PathBuf {
+    let test = std::env::current_exe().expect("the path of a running program is known");
+    let target = test.ancestors().nth(3).expect("a test executable lies in target/<profile>/deps");
+    let path = target.join("misbehave.md");
+    let mut text = String::from("# Jobs against misbehaving models\n\n");
+    for rate in rates {
+        let _ = writeln!(text, "- {}", sums(healthy, cells, *rate));
+    }
+    let _ = write!(text, "\n{}", render(healthy, cells));
+    std::fs::write(&path, text).expect("the target folder can be written");
+    path
+}
+
+/// What came of a rate, in a line.
+pub(crate) fn sums(healthy: &End, cells: &[Cell], rate: Rate) -> String {
+    let cells: Vec<&Cell> = cells.iter().filter(|cell| cell.rate == rate).collect();
+    let sum = |of: &dyn Fn(&Cell) -> usize| -> usize { cells.iter().map(|cell| of(cell)).sum() };
+    let (jobs, right) = (sum(&|cell| cell.count), sum(&|cell| cell.right(healthy)));
+    let stopped = sum(&Cell::stopped);
+    let kept = cells.iter().filter(|cell| cell.holds(healthy)).count();
+    format!(
+        "{} %: {} kinds, {jobs} jobs: {right} right, {stopped} stopped with a reason, {} anything else; {kept} kinds keep \
+         what is promised",
+        rate.as_percent(),
+        cells.len(),
+        jobs - right - stopped
+    )
+}
 
 /// One line a kind and rate: jobs with the right result, jobs that stopped with a reason, turns and tokens against the
 /// healthy run.

@@ -14,14 +14,18 @@
 //! - **Every test ends with the invariants.** [`World::finish`] runs `invariants.sql` over the rows and compares every
 //!   mirrored folder with its rows; a world that is dropped without it fails its test.
 
+pub mod cluster;
 pub mod documents;
 pub mod invariants;
 pub mod jobs;
 pub mod mirror;
 pub mod model;
+pub mod pgbouncer;
+pub mod probe;
 pub mod program;
 pub mod record;
 pub mod seed;
+pub mod volume;
 pub mod wait;
 mod world;
 

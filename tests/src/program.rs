@@ -132,6 +132,19 @@ impl Program {
         self.child.try_wait().expect("a child can be asked for its state").is_none()
     }
 
+    /// The most memory that it had at any time, in MiB.
+    ///
+    /// # Panics
+    /// When it has ended already.
+    pub fn peak_memory_mib(&self) -> u64 {
+        let pid = self.pid().unwrap_or_else(|| panic!("plumbline {} has ended", self.shown));
+        let status = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero()));
+        let status = status.expect("the kernel tells of a running child");
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("the kernel keeps the peak");
+        let kib: u64 = line.split_whitespace().nth(1).and_then(|kib| kib.parse().ok()).expect("it is a number");
+        kib / 1024
+    }
+
     /// What it has printed so far.
     pub fn stdout(&self) -> String {
         std::fs::read_to_string(&self.stdout).unwrap_or_default()

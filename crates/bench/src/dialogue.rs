@@ -37,6 +37,7 @@ pub fn settings() -> Settings {
             repeated_calls: RepeatedCalls { nudge: 3, refuse: 5, replan: 8 },
             turns_without_progress: 25,
         },
+        other_models: plumbline_engine::OtherModels::default(),
         model: ModelSettings {
             model: "bench".into(),
             max_output_tokens: 8192,

@@ -25,10 +25,7 @@ pub(crate) enum Command {
     /// All jobs, or one job with its phase, todos, cost and last error
     Status(StatusArguments),
     /// Live progress until the job ends; exit code 0 completed, 1 failed, 2 cancelled, 3 waiting for review
-    Watch {
-        /// The job's id
-        job: Uuid,
-    },
+    Watch(WatchArguments),
     /// Cancel a job
     Cancel {
         /// The job's id
@@ -59,6 +56,8 @@ pub(crate) enum Command {
     },
     /// The conversation and effects of a job, step by step
     Trace(TraceArguments),
+    /// Run a job's recorded model answers against this version and report the first request or effect that differs
+    Replay(ReplayArguments),
     /// A new pending job that continues from a checkpoint of another; prints its id
     Fork {
         /// The job's id
@@ -85,6 +84,20 @@ pub(crate) enum Command {
     Rehearse(RehearseArguments),
     /// Check database, schema, workspace and model; one line each
     Doctor(DoctorArguments),
+    /// Write the completions of a shell to stdout
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual page to stdout; with a folder, one page per command into it
+    Manual {
+        /// A folder for man pages, such as /usr/local/share/man/man1
+        dir: Option<PathBuf>,
+    },
+    /// Ask the worker on this machine whether it is alive; for a container's health check
+    #[command(name = "__probe", hide = true)]
+    Probe,
     /// Run a command with a throw-away Postgres of its own
     #[command(name = "__with-postgres", hide = true)]
     WithPostgres(with_postgres::Arguments),
@@ -141,6 +154,25 @@ pub(crate) struct StatusArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct WatchArguments {
+    /// The job's id
+    pub(crate) job: Uuid,
+    /// One JSON object a change, each on a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArguments {
+    /// The job's id, or files that `plumbline trace JOB --export FILE` wrote
+    #[arg(required = true, value_name = "JOB|FILE")]
+    pub(crate) recordings: Vec<String>,
+    /// As JSON, one object a recording, each on a line
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct TraceArguments {
     /// The job's id
     pub(crate) job: Uuid,
@@ -150,6 +182,9 @@ pub(crate) struct TraceArguments {
     /// One JSON object a step, each on a line
     #[arg(long)]
     pub(crate) json: bool,
+    /// Write a recording for `plumbline replay` to this file instead
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["step", "json"])]
+    pub(crate) export: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -163,6 +198,9 @@ pub(crate) struct PruneArguments {
     /// Say what would be deleted, and delete nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// As JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -187,6 +225,9 @@ pub(crate) struct DoctorArguments {
     /// Check instead what must hold of all rows, whatever happened; reads the whole database
     #[arg(long)]
     pub(crate) invariants: bool,
+    /// As JSON, one object a check, each on a line
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -200,6 +241,9 @@ pub(crate) enum ConfigCommand {
     Check {
         /// A folder; PLUMBLINE_CONFIG_DIR or the built-in copies when left out
         dir: Option<PathBuf>,
+        /// As JSON: a list of problems, empty when there are none
+        #[arg(long)]
+        json: bool,
     },
 }
 

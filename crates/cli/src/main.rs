@@ -9,6 +9,7 @@ mod failure;
 mod output;
 mod private_postgres;
 mod stop;
+mod terminal;
 mod with_postgres;
 
 use arguments::{Cli, Command};
@@ -53,7 +54,7 @@ async fn run(command: Command) -> Result<u8, Failure> {
         Command::Worker(arguments) => commands::worker::run(arguments).await,
         Command::Enqueue(arguments) => commands::enqueue::run(arguments).await,
         Command::Status(arguments) => commands::status::run(arguments).await,
-        Command::Watch { job } => commands::watch::run(job).await,
+        Command::Watch(arguments) => commands::watch::run(arguments).await,
         Command::Cancel { job } => commands::control::run(job, plumbline_store::Command::Cancel).await,
         Command::Pause { job } => commands::control::run(job, plumbline_store::Command::Pause).await,
         Command::Retry { job } => commands::control::run(job, plumbline_store::Command::Retry).await,
@@ -62,6 +63,7 @@ async fn run(command: Command) -> Result<u8, Failure> {
             commands::control::run(job, plumbline_store::Command::Resume { feedback }).await
         }
         Command::Trace(arguments) => commands::trace::run(arguments).await,
+        Command::Replay(arguments) => commands::replay::run(arguments).await,
         Command::Fork { job, step } => commands::fork::run(job, step).await,
         Command::Export { job, dir } => commands::export::run(job, &dir).await,
         Command::Config(what) => commands::config::run(what),
@@ -69,6 +71,9 @@ async fn run(command: Command) -> Result<u8, Failure> {
         Command::Dev(arguments) => commands::dev::run(arguments).await,
         Command::Rehearse(arguments) => commands::rehearse::run(arguments).await,
         Command::Doctor(arguments) => commands::doctor::run(arguments).await,
+        Command::Completions { shell } => commands::manual::completions(shell),
+        Command::Manual { dir } => commands::manual::run(dir.as_deref()),
+        Command::Probe => commands::probe::run().await,
         Command::WithPostgres(arguments) => with_postgres::run(arguments).await.map_err(Failure::from),
     }
 }

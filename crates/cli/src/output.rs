@@ -1,9 +1,10 @@
 //! What commands print: tables on terminals and in pipes alike, JSON where asked for. A closed pipe is no error.
 
-use crate::failure::Failure;
-use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
+use crate::{failure::Failure, terminal::Look};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 use std::io::{self, Write};
+use uuid::Uuid;
 
 /// Prints lines; a reader that went away (`| head`) ends the command quietly.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
@@ -21,6 +22,18 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Failure> {
     print(&text)
 }
 
+/// Prints a value as JSON on one line.
+pub(crate) fn json_line(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(value)
+        .map_err(|error| Failure::new(format!("the output could not be written as JSON: {error}")))?;
+    print(&text)
+}
+
+/// A job that is not there.
+pub(crate) fn no_job(job: Uuid) -> Failure {
+    Failure::new(format!("there is no job {job} in this database; `plumbline status` lists the jobs"))
+}
+
 /// A table that fits the terminal.
 pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
@@ -28,17 +41,25 @@ pub(crate) fn table(header: &[&str]) -> Table {
         .load_style(presets::UTF8_HORIZONTAL_ONLY)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(header.to_vec());
-    if !io::IsTerminal::is_terminal(&io::stdout()) {
-        // A pipe has no width; long cells stay readable all the same.
-        table.set_width(120);
-    }
+    // A pipe has no width; long cells stay readable all the same.
+    table.set_width(u16::try_from(Look::of_stdout().width()).unwrap_or(u16::MAX));
     table
 }
 
-/// Keeps a column's cells on one line, for ids that are to be copied.
-pub(crate) fn keep_whole(table: &mut Table, column: usize) {
+/// A table whose cells stand below each other, a row a line; the caller sees to it that it fits.
+pub(crate) fn lined_up(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(header.to_vec());
+    table
+}
+
+/// Lets a column's cells end below each other, for numbers.
+pub(crate) fn align_right(table: &mut Table, column: usize) {
     if let Some(column) = table.column_mut(column) {
-        column.set_constraint(ColumnConstraint::ContentWidth);
+        column.set_cell_alignment(CellAlignment::Right);
     }
 }
 
@@ -50,6 +71,15 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     }
     let cut: String = line.chars().take(most.saturating_sub(1)).collect();
     format!("{}…", cut.trim_end())
+}
+
+/// `45 s`, `12 min 5 s`, `3 h 12 min`, `4 d 3 h`.
+pub(crate) fn duration(seconds: i64) -> String {
+    let parts = [("d", seconds / 86_400), ("h", seconds / 3_600 % 24), ("min", seconds / 60 % 60), ("s", seconds % 60)];
+    let first = parts.iter().position(|(_, number)| *number > 0).unwrap_or(3);
+    let shown = parts[first..].iter().take(2).filter(|(_, number)| *number > 0);
+    let text = shown.map(|(unit, number)| format!("{number} {unit}")).collect::<Vec<_>>().join(" ");
+    if text.is_empty() { "0 s".into() } else { text }
 }
 
 /// `12,345`.
@@ -67,7 +97,7 @@ pub(crate) fn thousands(number: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{short, thousands};
+    use super::{duration, short, thousands};
 
     #[test]
     fn numbers_and_lines_are_readable() {
@@ -76,5 +106,7 @@ mod tests {
         assert_eq!(thousands(-1_234_567), "-1,234,567");
         assert_eq!(short("a\n  b", 10), "a b");
         assert_eq!(short("abcdefgh", 5), "abcd…");
+        let durations = [0, 59, 60, 725, 11_520, 3_600, 356_400].map(duration);
+        assert_eq!(durations, ["0 s", "59 s", "1 min", "12 min 5 s", "3 h 12 min", "1 h", "4 d 3 h"]);
     }
 }

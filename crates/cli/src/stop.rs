@@ -7,23 +7,25 @@ use tokio::{
     sync::watch,
 };
 
-/// Listens for SIGTERM and SIGINT from now on.
+/// Listens for SIGTERM, SIGINT and, for a terminal that is closed, SIGHUP from now on.
 ///
 /// # Errors
 /// When the handlers cannot be installed.
 pub(crate) fn on_signals() -> Result<(watch::Sender<Stop>, watch::Receiver<Stop>), Failure> {
     let install = |kind| signal(kind).map_err(|error| Failure::new(format!("signals cannot be handled: {error}")));
     let (term, interrupt) = (install(SignalKind::terminate())?, install(SignalKind::interrupt())?);
+    let hangup = install(SignalKind::hangup())?;
     let (sender, receiver) = watch::channel(Stop::No);
-    tokio::spawn(raise(sender.clone(), term, interrupt));
+    tokio::spawn(raise(sender.clone(), [term, interrupt, hangup]));
     Ok((sender, receiver))
 }
 
-async fn raise(sender: watch::Sender<Stop>, mut term: Signal, mut interrupt: Signal) {
+async fn raise(sender: watch::Sender<Stop>, [mut term, mut interrupt, mut hangup]: [Signal; 3]) {
     for stop in [Stop::Drain, Stop::Now] {
         tokio::select! {
             _ = term.recv() => {}
             _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
         }
         sender.send_replace(stop);
     }

@@ -22,6 +22,20 @@ const DECISIVE: [&str; 46] = [
     "sieben", "acht", "neun", "zehn", "elf", "zwölf", "hundert",
 ];
 
+/// The similarity of two texts if it is [`SIMILAR`] or more. Most texts share too few words to be, which is seen without
+/// comparing their order: that takes the longest by far.
+pub fn similar(a: &str, b: &str) -> Option<f64> {
+    let (lower_a, lower_b) = (a.to_lowercase(), b.to_lowercase());
+    let (words_a, words_b) = (words(&lower_a), words(&lower_b));
+    let (shorter, longer) = (words_a.len().min(words_b.len()), words_a.len().max(words_b.len()));
+    // As many edits as there are words more, at least.
+    let best_order = shorter as f64 / longer.max(1) as f64;
+    if f64::midpoint(share(&words_a, &words_b), best_order) < SIMILAR {
+        return None;
+    }
+    Some(similarity(a, b)).filter(|likeness| *likeness >= SIMILAR)
+}
+
 /// The similarity of two texts; 1 for texts of the same words in the same order.
 pub fn similarity(a: &str, b: &str) -> f64 {
     let (a, b) = (a.to_lowercase(), b.to_lowercase());
@@ -30,13 +44,16 @@ pub fn similarity(a: &str, b: &str) -> f64 {
     if longest == 0 {
         return 0.0;
     }
-    let (known_a, known_b): (BTreeSet<&str>, BTreeSet<&str>) =
-        (a.iter().copied().collect(), b.iter().copied().collect());
-    let shared = known_a.intersection(&known_b).count() as f64;
-    let share = shared / known_a.union(&known_b).count() as f64;
     let order = 1.0 - strsim::generic_levenshtein(&a, &b) as f64 / longest as f64;
-    let likeness = f64::midpoint(share, order);
+    let likeness = f64::midpoint(share(&a, &b), order);
     if decisive(&a) == decisive(&b) { likeness } else { likeness.min(MOST_WHEN_DECIDED) }
+}
+
+/// The share of their different words that both have.
+fn share(a: &[&str], b: &[&str]) -> f64 {
+    let (a, b): (BTreeSet<&str>, BTreeSet<&str>) = (a.iter().copied().collect(), b.iter().copied().collect());
+    let shared = a.intersection(&b).count();
+    shared as f64 / (a.len() + b.len() - shared).max(1) as f64
 }
 
 fn words(text: &str) -> Vec<&str> {
@@ -89,6 +106,21 @@ mod tests {
         ] {
             let likeness = similarity(&format!("Vouchers {a} {long}"), &format!("Vouchers {b} {long}"));
             assert!((SIMILAR..DUPLICATE).contains(&likeness), "{a} / {b}: {likeness}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_early_is_what_is_not_similar() {
+        let alphabet: Vec<String> = (0..20).map(|n| format!("w{}", char::from(b'a' + n))).collect();
+        let all = alphabet.join(" ");
+        for shared in 0..=20 {
+            for moved in [0, 3] {
+                let mut part = alphabet[..shared].to_vec();
+                part.rotate_left(moved.min(shared));
+                let part = part.join(" ");
+                let exact = similarity(&all, &part);
+                assert_eq!(similar(&all, &part), (exact >= SIMILAR).then_some(exact), "{shared} words, {moved} moved");
+            }
         }
     }
 

@@ -17,16 +17,16 @@ pub fn warm() {
     count("warm");
 }
 
-/// The encoder of a model: a vendor prefix (`openai/gpt-4o`) is stripped, and a model that is not known is counted as
-/// o200k_base, which is close enough for budgeting.
+/// The encoder of a model: a vendor prefix (`openai/gpt-4o`) is stripped, a model that is not known is counted as
+/// o200k_base and one older than cl100k_base as that, which is close enough for budgeting.
 pub fn encoder_for(model: &str) -> Encoder {
     let name = model.rsplit('/').next().unwrap_or(model);
     let bpe = match get_tokenizer(name) {
         Some(Tokenizer::O200kHarmony) => tiktoken_rs::o200k_harmony_singleton(),
-        Some(Tokenizer::Cl100kBase) => tiktoken_rs::cl100k_base_singleton(),
-        Some(Tokenizer::P50kBase) => tiktoken_rs::p50k_base_singleton(),
-        Some(Tokenizer::P50kEdit) => tiktoken_rs::p50k_edit_singleton(),
-        Some(Tokenizer::R50kBase | Tokenizer::Gpt2) => tiktoken_rs::r50k_base_singleton(),
+        // The encodings before it belong to models without tool calls; their tables would only make the binary larger.
+        Some(
+            Tokenizer::Cl100kBase | Tokenizer::P50kBase | Tokenizer::P50kEdit | Tokenizer::R50kBase | Tokenizer::Gpt2,
+        ) => tiktoken_rs::cl100k_base_singleton(),
         Some(Tokenizer::O200kBase) | None => tiktoken_rs::o200k_base_singleton(),
     };
     Encoder { bpe }

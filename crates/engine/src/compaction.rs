@@ -1,18 +1,26 @@
-//! Keeping the context in bounds. Before every call, if the estimate passes the threshold: first old tool results are
-//! cleared, in one large batch so that the prefix moves seldom; then layers 4 and 5 are summarized by the model; if the
-//! summary fails or does not shrink, they are cut mechanically at pair boundaries. Layers 1 to 3 and the user's words
-//! are never touched, and the rows keep everything.
+//! Keeping the context in bounds, and cheap. Before every call, if the estimate passes the threshold: first old tool
+//! results are cleared, in one large batch so that the prefix moves seldom; then layers 4 and 5 are summarized by the
+//! model; if the summary fails or does not shrink, they are cut mechanically at pair boundaries. Layers 1 to 3 and the
+//! user's words are never touched, and the rows keep everything.
+//!
+//! Results are cleared below the threshold already, once that is worth moving the prefix: when what goes is a good part
+//! of the threshold, and no less than what the provider has to read anew because of it.
 
 use crate::{
-    CLEARED_NOTE, Change, ContextWindow, Message, MessageKind, Reply, Retry, Role, Run, Stage, frame, orientation,
+    CLEARED_NOTE, Change, ContextWindow, Message, MessageKind, Purpose, Reply, Retry, Role, Run, Stage, frame,
+    orientation,
 };
 use chrono::{DateTime, Utc};
 
 /// Compactions without a turn in between before the mechanical cut.
 pub(crate) const MAX_COMPACTIONS_IN_ROW: u32 = 2;
 
-/// Clearing must bring at least this share of the threshold, else it would move the prefix for little.
-const CLEARING_WORTHWHILE: f64 = 0.2;
+/// Clearing must bring at least this share of the threshold, else it would move the prefix for little. A smaller share
+/// sends fewer tokens and moves the prefix more often.
+const CLEARING_WORTHWHILE: f64 = 0.25;
+
+/// Tokens around a message's text: role and separators.
+const ENVELOPE: u32 = 4;
 
 /// Share of the threshold that stays word for word at a compaction.
 const KEPT_TAIL: f64 = 0.25;
@@ -24,11 +32,23 @@ pub(crate) enum Shrunk {
     Nothing,
 }
 
+/// What clearing would do.
+#[derive(Debug, Default)]
+struct Clearable {
+    /// The results, ascending.
+    results: Vec<i64>,
+    /// Tokens that every later request is spared.
+    gain: u32,
+    /// Tokens behind the first of them that stay, and that no cache of the provider serves at the next request.
+    read_anew: u32,
+}
+
 impl Run {
     /// Estimated tokens of the next request: the provider's last count plus what was added since; without one, our
     /// own counts, tool definitions included (lesson 53).
     pub(crate) fn estimate(&self) -> u32 {
-        let todo_list = self.count(&frame::render(self));
+        // As every message, the list has an envelope.
+        let todo_list = self.count(&frame::render(self)) + ENVELOPE;
         match self.state.context.anchor {
             Some(anchor) => {
                 let added: u32 = self.tail().filter(|message| message.seq > anchor.seq).map(visible_tokens).sum();
@@ -43,53 +63,84 @@ impl Run {
 
     /// The bound that a request must keep: the configured threshold, or the window less the answer, if smaller.
     fn threshold(&self) -> u32 {
-        let model = &self.settings.model;
+        let model = self.settings.model_for(self.turn_purpose());
         let window = model.context_window.saturating_sub(model.max_output_tokens);
         self.settings.limits.context_threshold_tokens.min(window)
     }
 
-    /// Shrinks the context if the next request would pass the threshold.
+    /// Shrinks the context if the next request would pass the threshold, or if that is worth it already.
     pub(crate) fn keep_context_in_bounds(&mut self, now: DateTime<Utc>) {
-        if self.left.is_none() && self.estimate() > self.threshold() {
+        if self.left.is_some() {
+            return;
+        }
+        if self.estimate() > self.threshold() {
             self.shrink(now);
+            return;
+        }
+        let clearable = self.clearable();
+        if self.is_large(clearable.gain) && clearable.gain >= clearable.read_anew {
+            self.clear(clearable.results);
         }
     }
 
     /// One rung of the ladder: clear, summarize, or cut.
     pub(crate) fn shrink(&mut self, now: DateTime<Utc>) -> Shrunk {
-        if self.clear_old_results() && self.estimate() <= self.threshold() {
-            return Shrunk::Something;
+        let clearable = self.clearable();
+        if self.is_large(clearable.gain) {
+            self.clear(clearable.results);
+            if self.estimate() <= self.threshold() {
+                return Shrunk::Something;
+            }
         }
         let Some(keep_from) = self.keep_from() else {
             return Shrunk::Nothing;
         };
-        if self.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW {
+        if self.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW || !self.can_be_summarized(keep_from) {
             return self.cut(keep_from, None, now);
         }
         self.state.stage = Stage::Summary { keep_from };
         Shrunk::Something
     }
 
-    /// Clears all tool results but the recent ones, if that is worth moving the prefix.
-    fn clear_old_results(&mut self) -> bool {
-        let results: Vec<(i64, u32)> = self
-            .tail()
-            .filter(|message| message.kind == MessageKind::ToolResult && !message.cleared)
-            .map(|message| (message.seq, message.tokens.saturating_sub(self.count(CLEARED_NOTE))))
-            .collect();
-        let keep = self.settings.limits.keep_recent_tool_results;
-        let old = &results[..results.len().saturating_sub(keep)];
-        let gain: u32 = old.iter().map(|(_, gain)| gain).sum();
-        if f64::from(gain) < f64::from(self.threshold()) * CLEARING_WORTHWHILE {
-            return false;
+    /// Whether the conversation before `keep_from` fits the window of the model that would summarize it. One that does
+    /// not is cut at once: a summary of a part would be taken for one of the whole (lesson 54).
+    fn can_be_summarized(&self, keep_from: i64) -> bool {
+        let model = self.settings.model_for(Purpose::Summary);
+        let conversation: u32 = self.context_before(keep_from).map(visible_tokens).sum();
+        let prompt = self.count(&self.settings.prompts.summarization);
+        conversation.saturating_add(prompt).saturating_add(model.max_output_tokens) <= model.context_window
+    }
+
+    fn is_large(&self, gain: u32) -> bool {
+        f64::from(gain) >= f64::from(self.threshold()) * CLEARING_WORTHWHILE
+    }
+
+    /// All tool results but the recent ones, and what clearing them would bring and cost.
+    fn clearable(&self) -> Clearable {
+        let note = self.count(CLEARED_NOTE);
+        let gain = |message: &Message| message.tokens.saturating_sub(note);
+        let results: Vec<&Message> =
+            self.tail().filter(|message| message.kind == MessageKind::ToolResult && !message.cleared).collect();
+        let old = &results[..results.len().saturating_sub(self.settings.limits.keep_recent_tool_results)];
+        let old: Vec<&Message> = old.iter().copied().filter(|message| gain(message) > 0).collect();
+        let Some(first) = old.first() else {
+            return Clearable::default();
+        };
+        let all: u32 = old.iter().map(|message| gain(message)).sum();
+        let behind: u32 = self.tail().filter(|message| message.seq >= first.seq).map(visible_tokens).sum();
+        Clearable {
+            results: old.iter().map(|message| message.seq).collect(),
+            gain: all,
+            read_anew: behind.saturating_sub(all),
         }
-        let cleared: Vec<i64> = old.iter().filter(|(_, gain)| *gain > 0).map(|(seq, _)| *seq).collect();
-        for message in self.messages.iter_mut().filter(|message| cleared.contains(&message.seq)) {
+    }
+
+    fn clear(&mut self, results: Vec<i64>) {
+        for message in self.messages.iter_mut().filter(|message| results.binary_search(&message.seq).is_ok()) {
             message.cleared = true;
         }
-        self.pending.push(Change::ResultsCleared(cleared));
+        self.pending.push(Change::ResultsCleared(results));
         self.state.context.anchor = None;
-        true
     }
 
     /// The first message of the part that stays word for word: a boundary between turns, so that no call is parted
@@ -185,5 +236,5 @@ fn starts_a_turn(message: &Message) -> bool {
 
 fn visible_tokens(message: &Message) -> u32 {
     // A cleared result still costs its note and its place.
-    if message.cleared { 20 } else { message.tokens + 4 }
+    if message.cleared { 20 + ENVELOPE } else { message.tokens + ENVELOPE }
 }

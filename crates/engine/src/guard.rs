@@ -2,17 +2,21 @@
 //! text alone is ignored (lesson 13). Remarks contain no call syntax, because a model that imitates it loops
 //! (lesson 9).
 
-use crate::{Run, ToolCall, fingerprint, state::Repeat, tools};
+use crate::{PhaseKind, PhaseOutcome, Run, ToolCall, fingerprint, path, state::Repeat, tools};
 use serde_json::Value;
 
 /// How many distinct calls are remembered; older ones no longer count as repeated.
 pub const REMEMBERED_CALLS: usize = 8;
 
+/// Where results go that are too large for the conversation.
+pub(crate) const RESULTS: &str = "tool_results/";
+
 /// Re-plannings in a row, without a closed todo in between, before the job is stopped as stuck.
 pub(crate) const MAX_FORCED_REPLANS: u32 = 3;
 
-/// Phases that the model may give up before one must come to its end: a plan that was wrong so often is not what is
-/// wrong.
+/// Phases that the model may give up, by a rewind or by the escape hatch: a plan that was wrong so often is not what is
+/// wrong. A tactical phase that comes to its end earns one of them back, unless it only makes up for one that was given
+/// up: so a job whose plan has n phases gives up n + 3 at most, however many the giving up adds.
 pub(crate) const MAX_REWINDS: u32 = 3;
 
 /// What a result's repetition leads to.
@@ -27,56 +31,108 @@ pub(crate) enum Repetition {
 }
 
 impl Run {
+    fn known(&self, call: &ToolCall, arguments: &Value) -> Option<&Repeat> {
+        let print = fingerprint::of_call(&call.name, arguments);
+        self.state.guards.repeats.iter().find(|repeat| repeat.call == print)
+    }
+
     /// How often in a row the call has given the same result so far.
     pub(crate) fn repeats(&self, call: &ToolCall, arguments: &Value) -> u32 {
-        let print = fingerprint::of_call(&call.name, arguments);
-        self.state.guards.repeats.iter().find(|repeat| repeat.0 == print).map_or(0, |repeat| repeat.2)
+        self.known(call, arguments).map_or(0, |repeat| repeat.count)
     }
 
     /// Whether the call has repeated so often that it is answered without being run. A gate is always asked again: what
-    /// it waits for may have come since, and a refusal would lock the job out (lesson 20).
+    /// it waits for may have come since, and a refusal would lock the job out (lesson 20). So is a look at something
+    /// that has changed since the last one.
     pub(crate) fn is_refused(&self, call: &ToolCall, arguments: &Value) -> bool {
         if tools::is_gate(&call.name) {
             return false;
         }
         // The bound counts this call: the fifth is refused when `refuse` is 5.
-        self.repeats(call, arguments) + 1 >= self.settings.limits.repeated_calls.refuse
+        let bound = self.settings.limits.repeated_calls.refuse;
+        self.known(call, arguments).map_or(bound <= 1, |repeat| repeat.count + 1 >= bound && !repeat.fresh)
     }
 
-    /// Why the model may not give this phase up, too.
+    /// Why the model may not give this phase up, too. The refusal holds what to do in place of it: the open todos.
     pub(crate) fn too_many_rewinds(&self) -> Result<(), String> {
-        match self.state.guards.rewinds {
-            rewinds if rewinds < MAX_REWINDS => Ok(()),
-            rewinds => Err(format!(
-                "refused: {rewinds} phases were given up since the last one that came to its end. Work on with the todos \
-                 as they are: do what can be done of each, and close it with a note on what cannot."
-            )),
+        let rewinds = self.state.guards.rewinds;
+        if rewinds < MAX_REWINDS {
+            return Ok(());
+        }
+        let open = self.todos.iter().filter(|todo| todo.status.is_open());
+        let open: Vec<String> = open.map(|todo| format!("{}. {}", todo.position, todo.content)).collect();
+        Err(format!(
+            "refused: {rewinds} phases were given up already, and a phase must come to its end before another one may \
+             be. Work on with the todos as they are: do what can be done of each, and close it with a note on what \
+             cannot. Open: {}",
+            open.join("; ")
+        ))
+    }
+
+    /// Counts a phase that has ended.
+    pub(crate) fn note_ended_phase(&mut self, outcome: PhaseOutcome) {
+        let guards = &mut self.state.guards;
+        match (outcome, self.state.phase.kind) {
+            (PhaseOutcome::Rewound | PhaseOutcome::Forced, _) => {
+                (guards.rewinds, guards.making_up) = (guards.rewinds + 1, true)
+            }
+            (PhaseOutcome::Completed, PhaseKind::Tactical) if guards.making_up => guards.making_up = false,
+            (PhaseOutcome::Completed, PhaseKind::Tactical) => guards.rewinds = guards.rewinds.saturating_sub(1),
+            (PhaseOutcome::Completed, PhaseKind::Strategic) => {}
         }
     }
 
-    /// Counts a call and its result.
-    pub(crate) fn note_call(&mut self, call: &ToolCall, arguments: &Value, result: &str) -> Repetition {
+    /// A file has changed: calls that looked at it, or at a folder above it, are worth making again. They go on counting,
+    /// so that looks with writes between them that change nothing are still found. What a result itself was moved to is
+    /// no change.
+    pub(crate) fn freshen_looks_at(&mut self, path: &str) {
+        if path.starts_with(RESULTS) {
+            return;
+        }
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([0, path.len()]);
+        let seen: Vec<u32> = ends.map(|end| fingerprint::of_text(&path[..end])).collect();
+        for repeat in &mut self.state.guards.repeats {
+            repeat.fresh |= repeat.looks_at.is_some_and(|subject| seen.contains(&subject));
+        }
+    }
+
+    /// Counts a call and its result. `looked` says that the call changed nothing, so that a change of what it looked at
+    /// is a reason to make it again.
+    pub(crate) fn note_call(&mut self, call: &ToolCall, arguments: &Value, result: &str, looked: bool) -> Repetition {
         let print = fingerprint::of_call(&call.name, arguments);
         let refused = self.is_refused(call, arguments);
         let result = fingerprint::of_text(result);
         let repeats = &mut self.state.guards.repeats;
-        let known = repeats.iter().position(|repeat| repeat.0 == print).and_then(|at| repeats.remove(at));
-        let count = match known {
+        let known = repeats.iter().position(|repeat| repeat.call == print).and_then(|at| repeats.remove(at));
+        let noted = match known {
             // A refusal has another text than the result that led to it, and still is the same call again.
-            Some(Repeat(_, _, count)) if refused => count + 1,
-            Some(Repeat(_, before, count)) if before == result => count + 1,
-            Some(_) | None => 1,
+            Some(known) if refused => Repeat { count: known.count + 1, ..known },
+            known => {
+                let count = known.filter(|known| known.result == result).map_or(1, |known| known.count + 1);
+                let looks_at = looked.then(|| subject(arguments)).flatten();
+                Repeat { call: print, result, count, looks_at, fresh: false }
+            }
         };
-        let kept = known.filter(|_| refused).map_or(result, |repeat| repeat.1);
-        repeats.push_back(Repeat(print, kept, count));
+        repeats.push_back(noted);
         if repeats.len() > REMEMBERED_CALLS {
             repeats.pop_front();
         }
         let bounds = self.settings.limits.repeated_calls;
-        match count {
+        match noted.count {
             n if n >= bounds.replan => Repetition::Replan(n),
             n if n >= bounds.nudge => Repetition::Nudge(n),
             _ => Repetition::Fresh,
         }
     }
+}
+
+/// What a call that changes nothing looks at: the file or folder it names, the whole workspace where it names none.
+fn subject(arguments: &Value) -> Option<u32> {
+    let named = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
+    // "." and "" are the workspace itself, which the normal form does not know.
+    let path = match named.trim_matches(['.', '/', ' ']) {
+        "" => String::new(),
+        _ => path::normalize(named).ok()?,
+    };
+    Some(fingerprint::of_text(&path))
 }

@@ -78,13 +78,13 @@ pub use effect::{Effect, ModelRequest, RequestMessage};
 pub use error::{Corrupt, Illegal};
 pub use message::{CLEARED_NOTE, Message, MessageKind, Role, ToolCall};
 pub use nearest::nearest;
-pub use outcome::{Failure, FailureClass, Feedback, Finish, Intake, Outcome, Reply, ToolReturn, Usage};
+pub use outcome::{Failure, FailureClass, Feedback, Finish, Intake, Outage, Outcome, Reply, ToolReturn, Usage};
 pub use phase::{Opening, PhaseKind, PhaseOutcome};
 pub use placeholder::is_placeholder;
 pub use run::Run;
 pub use settings::{
-    Autonomy, HistoryAtBoundary, Limits, ModelSettings, PhaseSettings, Prices, Prompts, RepeatedCalls, Settings,
-    StrategicTodos, TodoListPosition, TokenCounter,
+    Autonomy, HistoryAtBoundary, Limits, ModelSettings, OtherModels, PhaseSettings, Prices, Prompts, RepeatedCalls,
+    Settings, StrategicTodos, TodoListPosition, TokenCounter,
 };
 pub use snapshot::{FileFacts, FileIndex, JobFacts, Memory, Progress, Snapshot};
 pub use state::{

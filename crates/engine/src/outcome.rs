@@ -24,6 +24,8 @@ pub enum Outcome {
     ModelFailed(Failure),
     /// The tools that the outside had to run have run; one return per call asked for, in its order.
     ToolsReturned(Vec<ToolReturn>),
+    /// A service that one of these tools needs is away, and none of the calls has done what may not be done twice.
+    ToolsUnavailable(Outage),
     /// The wait is over.
     Woken,
     /// The user wrote; may come between any two steps.
@@ -154,6 +156,17 @@ impl ToolReturn {
     pub fn error(call_id: &str, message: impl std::fmt::Display) -> Self {
         Self { call_id: call_id.into(), content: format!("Error: {message}"), is_error: true, products: Vec::new() }
     }
+}
+
+/// A service is away that tool calls need.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outage {
+    /// One sentence: which service, where, and what to do.
+    pub reason: String,
+    /// Whether waiting alone brings nothing: a key is wrong, an address leads elsewhere.
+    pub needs_operator: bool,
+    /// Between 0 and 1, drawn by the caller: spreads retries.
+    pub jitter: f64,
 }
 
 /// A user's words to a job.

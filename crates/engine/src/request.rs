@@ -9,13 +9,10 @@ use crate::{Message, MessageKind, ModelRequest, PhaseKind, Purpose, RequestMessa
 impl Run {
     /// The request for the next turn.
     pub(crate) fn turn_request(&self) -> ModelRequest<'_> {
-        let purpose = match self.state.phase.kind {
-            PhaseKind::Strategic => Purpose::Strategic,
-            PhaseKind::Tactical => Purpose::Tactical,
-        };
+        let purpose = self.turn_purpose();
         let mut messages: Vec<RequestMessage<'_>> = self.context().map(RequestMessage::Stored).collect();
         let todo_list = frame::render(self);
-        match self.settings.model.todo_list_position {
+        match self.settings.model_for(purpose).todo_list_position {
             TodoListPosition::Last => messages.push(RequestMessage::User(todo_list)),
             TodoListPosition::AfterSystem => messages.insert(1.min(messages.len()), RequestMessage::System(todo_list)),
         }
@@ -28,6 +25,14 @@ impl Run {
         }
     }
 
+    /// What a turn of the current phase is for.
+    pub(crate) fn turn_purpose(&self) -> Purpose {
+        match self.state.phase.kind {
+            PhaseKind::Strategic => Purpose::Strategic,
+            PhaseKind::Tactical => Purpose::Tactical,
+        }
+    }
+
     /// The request for a summary of what comes before `keep_from`.
     pub(crate) fn summary_request(&self, keep_from: i64) -> ModelRequest<'_> {
         let mut messages: Vec<RequestMessage<'_>> =
@@ -37,7 +42,7 @@ impl Run {
             purpose: Purpose::Summary,
             messages,
             tools: Vec::new(),
-            max_output_tokens: self.settings.model.max_output_tokens,
+            max_output_tokens: self.settings.model_for(Purpose::Summary).max_output_tokens,
             attempt: self.attempt(),
         }
     }
@@ -45,7 +50,7 @@ impl Run {
     /// The cap of the next answer: raised once, as far as the window allows, after an answer that ran into it
     /// (FAULTS F38).
     pub(crate) fn output_cap(&self) -> u32 {
-        let model = &self.settings.model;
+        let model = self.settings.model_for(self.turn_purpose());
         let cap = model.max_output_tokens;
         if self.state.guards.truncated_turns != 1 {
             return cap;
@@ -56,7 +61,7 @@ impl Run {
     /// Goes back to the ordinary cap, if it was raised: the provider may not allow more.
     pub(crate) fn lower_the_cap(&mut self) -> bool {
         let raised = matches!(self.state.stage, crate::Stage::Model)
-            && self.output_cap() > self.settings.model.max_output_tokens;
+            && self.output_cap() > self.settings.model_for(self.turn_purpose()).max_output_tokens;
         if raised {
             self.state.guards.truncated_turns += 1;
         }

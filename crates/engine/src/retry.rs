@@ -12,11 +12,13 @@ const PARK_MOST_S: f64 = 3600.0;
 const GIVE_UP_AFTER: TimeDelta = TimeDelta::hours(24);
 /// A wish of the provider up to here is waited out in place.
 const IN_PLACE_MOST_S: u64 = 15;
+/// How often calls whose service is away are tried again in place, before the job is parked.
+pub(crate) const OUTAGE_IN_PLACE: u32 = 2;
 /// Answers in a row that could not be decoded before the job fails: waiting does not change a decoder. A model that
 /// garbles every third answer gets this far once in some ten thousand answers.
 const MALFORMED_MOST: u32 = 8;
-/// Refusals in a row as too long, of a context that cannot be made smaller, before the job fails.
-const TOO_LONG_MOST: u32 = 8;
+/// Refusals in a row of a request that cannot be changed, as too long or for its content, before the job fails.
+const REFUSALS_MOST: u32 = 8;
 
 /// What to do after a failure that may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,26 +31,36 @@ pub(crate) enum Verdict {
     GiveUp,
 }
 
-/// Consecutive failures of the model call at hand.
+/// Consecutive failures of the effect at hand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Streak {
     /// How many, this one included.
     pub(crate) failures: u32,
     /// When the first of them was.
     pub(crate) since: DateTime<Utc>,
-    /// How many are answered by waiting in place (`llm.max_retries`).
+    /// How many are answered by waiting in place (for a model call `llm.max_retries`).
     pub(crate) in_place: u32,
 }
 
 /// Decides after a failure that may pass.
 pub(crate) fn decide(failure: &Failure, streak: Streak, now: DateTime<Utc>) -> Verdict {
-    let Streak { failures, since, in_place } = streak;
-    let malformed = failure.class == FailureClass::Malformed;
-    if now - since >= GIVE_UP_AFTER || (malformed && failures >= MALFORMED_MOST) {
+    if failure.class == FailureClass::Malformed && streak.failures >= MALFORMED_MOST {
         return Verdict::GiveUp;
     }
-    let wish = failure.retry_after_s.unwrap_or(0);
-    let spread = spread(failure);
+    wait_or_park(failure.retry_after_s.unwrap_or(0), spread(failure.jitter), streak, now)
+}
+
+/// Decides while a service that tools need is away.
+pub(crate) fn decide_outage(jitter: f64, streak: Streak, now: DateTime<Utc>) -> Verdict {
+    wait_or_park(0, spread(jitter), streak, now)
+}
+
+/// `wish`: what the other side asks for, in seconds.
+fn wait_or_park(wish: u64, spread: f64, streak: Streak, now: DateTime<Utc>) -> Verdict {
+    let Streak { failures, since, in_place } = streak;
+    if now - since >= GIVE_UP_AFTER {
+        return Verdict::GiveUp;
+    }
     if failures <= in_place && wish <= IN_PLACE_MOST_S {
         let backoff = f64::from(1 << (failures - 1).min(4)) * spread;
         return Verdict::Wait(now + seconds(backoff.max(wish as f64)));
@@ -58,15 +70,15 @@ pub(crate) fn decide(failure: &Failure, streak: Streak, now: DateTime<Utc>) -> V
     Verdict::Park(now + seconds(backoff.max(wish as f64)))
 }
 
-/// Decides after the `failures`-th refusal as too long of a context that is as small as it gets: a provider that is
-/// mistaken says otherwise the next time, one that is not goes on saying so.
-pub(crate) fn decide_too_long(failure: &Failure, failures: u32, now: DateTime<Utc>) -> Verdict {
-    if failures >= TOO_LONG_MOST { Verdict::GiveUp } else { Verdict::Wait(now + seconds(spread(failure))) }
+/// Decides after the `failures`-th refusal of a request that cannot be changed: as too long though it is as small as it
+/// gets, or for its content. A provider that is mistaken says otherwise the next time, one that is not goes on saying so.
+pub(crate) fn decide_refused(failure: &Failure, failures: u32, now: DateTime<Utc>) -> Verdict {
+    if failures >= REFUSALS_MOST { Verdict::GiveUp } else { Verdict::Wait(now + seconds(spread(failure.jitter))) }
 }
 
 /// Between half and the whole, so that many jobs do not come back at once.
-fn spread(failure: &Failure) -> f64 {
-    0.5 + 0.5 * failure.jitter.clamp(0.0, 1.0)
+fn spread(jitter: f64) -> f64 {
+    0.5 + 0.5 * jitter.clamp(0.0, 1.0)
 }
 
 fn seconds(seconds: f64) -> TimeDelta {

@@ -204,12 +204,14 @@ impl Run {
     pub(crate) fn produce(&mut self, product: Product) {
         match &product {
             Product::WriteFile(file) => {
+                self.freshen_looks_at(&file.path);
                 self.files.insert(file.path.clone(), FileFacts::of(&file.content));
                 if let Some(text) = self.memory.get_mut(&file.path) {
                     *text = String::from_utf8_lossy(&file.content).into_owned();
                 }
             }
             Product::AppendFile { path, text } => {
+                self.freshen_looks_at(path);
                 let facts = self.files.entry(path.clone()).or_insert(FileFacts { size: 0, placeholder: true });
                 facts.size += text.len() as u64;
                 facts.placeholder &= crate::is_placeholder(text.as_bytes());
@@ -218,14 +220,18 @@ impl Run {
                 }
             }
             Product::DeleteFile { path } => {
+                self.freshen_looks_at(path);
                 self.files.remove(path);
                 if let Some(memory) = self.memory.get_mut(path) {
                     memory.clear();
                 }
             }
             Product::AddSource(source) => {
-                self.sources.retain(|known| known.path != source.path);
-                self.sources.push(source.clone());
+                // In the order they are loaded in, so that a run that was never interrupted shows the same list.
+                match self.sources.binary_search_by(|known| known.path.cmp(&source.path)) {
+                    Ok(at) => self.sources[at] = source.clone(),
+                    Err(at) => self.sources.insert(at, source.clone()),
+                }
             }
             Product::AddCitation(_) | Product::JudgeRequirement(_) => {}
             Product::AddRequirement(_) => self.requirements += 1,

@@ -1,6 +1,6 @@
 //! Everything about a job that is decided before it starts: the resolved configuration as the engine needs it.
 
-use crate::{PhaseKind, tool::ToolSpec};
+use crate::{PhaseKind, Purpose, tool::ToolSpec};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -20,8 +20,10 @@ pub struct Settings {
     pub phases: PhaseSettings,
     /// The bounds of the guardrails.
     pub limits: Limits,
-    /// What the engine must know of the model.
+    /// What the engine must know of the model; see [`Settings::model_for`].
     pub model: ModelSettings,
+    /// The models of some purposes, where they are others.
+    pub other_models: OtherModels,
     /// Whether `job_complete` ends the job or hands it to a person.
     pub autonomy: Autonomy,
     /// Counts tokens for messages the engine writes itself.
@@ -141,6 +143,15 @@ pub struct ModelSettings {
     pub prices: Prices,
 }
 
+/// Models that differ from the one that works on todos (`llm_by_purpose`).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OtherModels {
+    /// Plans.
+    pub strategic: Option<ModelSettings>,
+    /// Summarizes.
+    pub summary: Option<ModelSettings>,
+}
+
 /// Where layer 2 stands in a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -186,6 +197,17 @@ pub enum Autonomy {
 }
 
 impl Settings {
+    /// The model that is asked for a purpose. Its caps and prices hold for its requests, not those of another
+    /// (lesson 46).
+    pub fn model_for(&self, purpose: Purpose) -> &ModelSettings {
+        let other = match purpose {
+            Purpose::Strategic => &self.other_models.strategic,
+            Purpose::Tactical => &None,
+            Purpose::Summary => &self.other_models.summary,
+        };
+        other.as_ref().unwrap_or(&self.model)
+    }
+
     /// The tools bound in every phase of this kind, in the fixed order; see [`crate::Run::bound`] for those that a job
     /// has loaded besides.
     pub fn bound(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {

@@ -24,13 +24,14 @@ pub struct State {
     /// The `seq` of the next message.
     pub next_seq: i64,
     /// Name and purpose of the phase whose todos have been written ahead, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<StagedPhase>,
     /// Deferred tools that the model has searched for, in the order of their loading.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub loaded_tools: Vec<String>,
     /// Counters of the guardrails.
     pub guards: Guards,
-    /// Consecutive failures of the model call at hand.
+    /// Consecutive failures of the model call or the tool calls at hand.
     pub retry: Retry,
     /// Sums over all requests.
     pub totals: Totals,
@@ -56,7 +57,8 @@ pub enum Stage {
         /// First message that stays as it is.
         keep_from: i64,
     },
-    /// A person's word on the finished work (`autonomy: review`).
+    /// A person's word on the finished work (`autonomy: review`; a completed job stands here too, for words that arrived
+    /// while it ended).
     Review {
         /// The arguments of `job_complete`.
         result: Value,
@@ -85,6 +87,7 @@ pub struct ContextWindow {
     /// `seq` of the system message.
     pub system_seq: i64,
     /// `seq` of the summary of earlier work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary_seq: Option<i64>,
     /// Feedback from before the tail: kept word for word.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -93,6 +96,7 @@ pub struct ContextWindow {
     pub tail_from: i64,
     /// Prompt tokens of the last request by the provider's count, and the `seq` up to which they cover the
     /// conversation: the anchor of the estimate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub anchor: Option<Anchor>,
 }
 
@@ -125,9 +129,12 @@ pub struct Guards {
     pub idle_turns: u32,
     /// Re-plannings forced in a row without a closed todo in between.
     pub forced_replans: u32,
-    /// Phases that the model gave up since a tactical one came to its end.
+    /// Phases that were given up, less those earned back ([`crate::guard`]).
     #[serde(default)]
     pub rewinds: u32,
+    /// Whether a phase was given up and no tactical one has come to its end since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub making_up: bool,
     /// Compactions without a turn in between.
     pub compactions_in_row: u32,
     /// The latest distinct calls, oldest first. Bounded by [`crate::guard::REMEMBERED_CALLS`].
@@ -135,22 +142,42 @@ pub struct Guards {
     pub repeats: VecDeque<Repeat>,
 }
 
-/// A call and how often in a row it gave the same result: fingerprint of the call, fingerprint of the result, count.
+/// A call and how often in a row it gave the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repeat(pub u32, pub u32, pub u32);
+pub struct Repeat {
+    /// Fingerprint of the call.
+    #[serde(rename = "c")]
+    pub call: u32,
+    /// Fingerprint of the result.
+    #[serde(rename = "r")]
+    pub result: u32,
+    /// How often in a row.
+    #[serde(rename = "n")]
+    pub count: u32,
+    /// For a call that changes nothing: fingerprint of the path that it looks at.
+    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
+    pub looks_at: Option<u32>,
+    /// Whether that has changed since, so that the call is worth making again.
+    #[serde(rename = "f", default, skip_serializing_if = "std::ops::Not::not")]
+    pub fresh: bool,
+}
 
-/// Consecutive failures of one model call.
+/// Consecutive failures of one effect: a model call, or tool calls whose service is away.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Retry {
     /// How many.
     pub failures: u32,
     /// When the first of them was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<DateTime<Utc>>,
     /// The first error's sentence; kept beside the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_error: Option<String>,
     /// The last error's sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<String>,
     /// Not before this moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_before: Option<DateTime<Utc>>,
 }
 

@@ -3,6 +3,8 @@
 //! Every judgement here is a rule that a reader can check: the modal verb gives the priority, key words give type,
 //! flags and tags. The confidence says how whole the sentence is, not how true.
 
+mod mentions;
+
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -10,12 +12,10 @@ use serde_json::{Map, Value, json};
 
 use crate::call::Call;
 use crate::text::{Finding, Strength};
+use mentions::{messages, objects, research_notes};
 
 /// The longest name that the tool takes, in characters.
 const NAME_CHARS: usize = 80;
-
-/// The most objects named for one requirement.
-const MAX_OBJECTS: usize = 6;
 
 /// Any of these beginnings or words, in either case.
 fn words(alternatives: &[&str]) -> Regex {
@@ -42,24 +42,6 @@ static QUALITY: LazyLock<Regex> = LazyLock::new(|| {
     ])
 });
 static ARTICLE: LazyLock<Regex> = LazyLock::new(|| words(&[r"^(?:article|artikel|art\.|§+)\s*(\d+\w*)"]));
-static QUOTED: LazyLock<Regex> = LazyLock::new(|| words(&["[`\"“„]([^`\"“”„]{2,40})[`\"”“]"]));
-static CAPITALISED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\p{Lu}[\p{L}\d/-]+(?: \p{Lu}[\p{L}\d/-]+)*").expect("requirement: every pattern is valid")
-});
-
-/// Things that record-keeping rules speak of, with the name they are listed under.
-const OBJECTS: &[(&str, &str)] = &[
-    ("invoice", "Invoice"),
-    ("record", "Record"),
-    ("archive", "Archive"),
-    ("document", "Document"),
-    ("contract", "Contract"),
-    ("backup", "Backup"),
-    ("audit", "Audit"),
-    ("personal data", "Personal data"),
-    ("package", "Package"),
-];
-
 /// The call that records `finding`, with its quote on its page.
 pub(crate) fn add(finding: &Finding) -> Call {
     // A quote that runs over a page break stands on no one page; without a page the whole source is searched.
@@ -106,7 +88,9 @@ fn with_citation(finding: &Finding, quote: &str, page: Option<u32>) -> Call {
         "gdpr_relevant": gdpr,
         "citations": [citation],
         "mentioned_objects": objects(&finding.text),
-        "reasoning": format!("Found by rule: the sentence is normative by the word '{}'.", finding.modal.word),
+        "mentioned_messages": messages(&finding.text),
+        "reasoning": reasoning(finding, gobd, gdpr),
+        "research_notes": research_notes(&finding.text),
         "confidence": confidence(finding),
         "tags": tags(finding, gobd, gdpr),
     });
@@ -142,6 +126,9 @@ fn location(finding: &Finding) -> Value {
     if let Some(page) = finding.page {
         location.insert("page".to_owned(), json!(page));
     }
+    if let Some(paragraph) = &finding.paragraph {
+        location.insert("paragraph".to_owned(), json!(paragraph));
+    }
     if let Some(section) = &finding.section {
         location.insert("section".to_owned(), json!(section));
         if let Some(article) = ARTICLE.captures(section) {
@@ -149,6 +136,18 @@ fn location(finding: &Finding) -> Value {
         }
     }
     Value::Object(location)
+}
+
+/// Why it is a requirement, and what it bears on.
+fn reasoning(finding: &Finding, gobd: bool, gdpr: bool) -> String {
+    let kind = if finding.modal.forbids { "a prohibition" } else { "normative" };
+    let mut text = format!("Found by rule: the sentence is {kind} by the word '{}'.", finding.modal.word);
+    for (bears, pattern, what) in [(gobd, &GOBD, "book-keeping"), (gdpr, &GDPR, "data protection")] {
+        if let Some(found) = pattern.find(&finding.text).filter(|_| bears) {
+            text.push_str(&format!(" It bears on {what} by '{}'.", found.as_str()));
+        }
+    }
+    text
 }
 
 /// Whole sentences with a strong verb 0.8, with a weak one 0.7, list items, cells and cut beginnings 0.6.
@@ -166,21 +165,6 @@ fn tags(finding: &Finding, gobd: bool, gdpr: bool) -> Vec<&'static str> {
         [(gobd, "gobd"), (gdpr, "gdpr"), (finding.modal.forbids, "prohibition"), (finding.fragment, "fragment")];
     let set = flags.into_iter().filter(|(is, _)| *is).map(|(_, tag)| tag);
     ["rehearsal", language].into_iter().chain(set).collect()
-}
-
-/// Quoted terms, known things, and capitalised words behind the first.
-fn objects(text: &str) -> Vec<String> {
-    let lower = text.to_lowercase();
-    let quoted = QUOTED.captures_iter(text).map(|found| found[1].trim().to_owned());
-    let known = OBJECTS.iter().filter(|(word, _)| lower.contains(word)).map(|(_, name)| (*name).to_owned());
-    let capitalised = CAPITALISED.find_iter(text).filter(|found| found.start() > 0 && found.len() > 2);
-    let mut all: Vec<String> = Vec::new();
-    for object in quoted.chain(known).chain(capitalised.map(|found| found.as_str().to_owned())) {
-        if all.len() < MAX_OBJECTS && !all.iter().any(|had| had.eq_ignore_ascii_case(&object)) {
-            all.push(object);
-        }
-    }
-    all
 }
 
 #[cfg(test)]
@@ -209,6 +193,18 @@ mod tests {
         assert_eq!((&args["type"], &args["priority"]), (&json!("compliance"), &json!("high")));
         assert_eq!((&args["gobd_relevant"], &args["gdpr_relevant"]), (&json!(true), &json!(false)));
         assert!(args["reasoning"].as_str().unwrap().contains("'must'"));
+    }
+
+    #[test]
+    fn paragraph_messages_and_references_are_those_of_the_document() {
+        let args = args("(2) The clerk must notify the supplier by e-mail, as § 14 UStG and section 3.2 require it.");
+        assert_eq!(
+            args["source_location"],
+            json!({"page": 3, "section": "§ 4 Keeping", "article": "4", "paragraph": "2"})
+        );
+        assert_eq!(args["mentioned_messages"], json!(["Notification", "E-mail"]));
+        assert_eq!(args["research_notes"], "It refers to § 14 UStG, section 3.2; no research was made.");
+        assert_eq!(self::args("Every door must be closed at night.")["mentioned_messages"], json!([]));
     }
 
     #[test]

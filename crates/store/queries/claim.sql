@@ -41,8 +41,8 @@ WITH limits AS MATERIALIZED (
     LIMIT $2
 ), claimed AS (
     UPDATE jobs j
-    SET status = 'running', worker_id = $1, lease_epoch = lease_epoch + 1, attempt = attempt + 1,
-        started_at = coalesce(started_at, now())
+    SET status = 'running', status_reason = NULL, worker_id = $1, lease_epoch = lease_epoch + 1, attempt = attempt + 1,
+        started_at = coalesce(started_at, now()), updated_at = now()
     FROM picked
     WHERE j.id = picked.id
     RETURNING j.*
@@ -53,6 +53,7 @@ WITH limits AS MATERIALIZED (
 SELECT id AS "id!", job_type AS "job_type!", prompt AS "prompt!", document_path,
        document_content IS NOT NULL AS "has_document_content!", context AS "context!", config AS "config!",
        attempt AS "attempt!", max_attempts AS "max_attempts!", lease_epoch AS "lease_epoch!", step AS "step!",
+       extract(epoch FROM now() - greatest(run_at, created_at))::double precision AS "waited_secs!",
        started_at AS "started_at!", feedback_untaken > 0 AS "feedback_pending!",
        coalesce((
            -- The statement's snapshot does not hold the attempt just opened: this is the one before.

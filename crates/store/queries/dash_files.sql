@@ -1,11 +1,24 @@
--- A page of a job's files in their latest version, by path, after path $2.
+-- A page of a job's files in their latest version, by path, after path $2. Jumps from each path to the next, so that a
+-- file's earlier versions are not read; deleted files are passed over and do not count.
+WITH RECURSIVE page AS (
+    SELECT $2::text AS path, 0 AS found, NULL::bigint AS size, NULL::bytea AS sha256, NULL::bigint AS step,
+           NULL::timestamptz AS created_at
+    UNION ALL
+    SELECT v.path, page.found + (v.sha256 IS NOT NULL)::int, v.size, v.sha256, v.step, v.created_at
+    FROM page
+    CROSS JOIN LATERAL (
+        SELECT path FROM file_versions WHERE job_id = $1 AND path > page.path ORDER BY path LIMIT 1
+    ) AS next
+    CROSS JOIN LATERAL (
+        SELECT path, size, sha256, step, created_at
+        FROM file_versions
+        WHERE job_id = $1 AND path = next.path
+        ORDER BY step DESC
+        LIMIT 1
+    ) AS v
+    WHERE page.found < $3::bigint
+)
 SELECT path AS "path!", size AS "size!", step AS "step!", created_at AS "updated_at!"
-FROM (
-    SELECT DISTINCT ON (path) path, size, sha256, step, created_at
-    FROM file_versions
-    WHERE job_id = $1 AND path > $2
-    ORDER BY path, step DESC
-) AS latest
+FROM page
 WHERE sha256 IS NOT NULL
 ORDER BY path
-LIMIT $3

@@ -1,4 +1,4 @@
--- Phases and todos of a step. A list that is put replaces the one before: rows beyond its end go, the rest is
+-- Phases and todo lists of a step. A list that is put replaces the one before: rows beyond its end go, the rest is
 -- overwritten. The caller has folded moves of a list put in the same step into the list, so no row is written twice.
 WITH opened AS (
     INSERT INTO phases (job_id, phase_number, kind, name, opened_step, outcome, closed_step, ended_at)
@@ -12,20 +12,13 @@ WITH opened AS (
 ), shortened AS (
     DELETE FROM todos USING json_to_recordset($5::text::json) AS l (phase_number int, length int)
     WHERE todos.job_id = $1 AND todos.phase_number = l.phase_number AND todos.position > l.length
-), put AS (
-    INSERT INTO todos (job_id, phase_number, position, content, status, notes, created_step, closed_step, completed_at)
-    SELECT $1, t.phase_number, t.position, t.content, t.status, t.notes, $2,
-           CASE WHEN t.status IN ('completed', 'abandoned') THEN $2::bigint END,
-           CASE WHEN t.status = 'completed' THEN now() END
-    FROM json_to_recordset($6::text::json) AS t (
-        phase_number int, position int, content text, status text, notes text)
-    ON CONFLICT (job_id, phase_number, position) DO UPDATE
-    SET content = excluded.content, status = excluded.status, notes = excluded.notes,
-        closed_step = excluded.closed_step, completed_at = excluded.completed_at
 )
-UPDATE todos
-SET status = m.status, notes = coalesce(m.notes, todos.notes),
-    closed_step = CASE WHEN m.status IN ('completed', 'abandoned') THEN $2::bigint END,
-    completed_at = CASE WHEN m.status = 'completed' THEN now() END
-FROM json_to_recordset($7::text::json) AS m (phase_number int, position int, status text, notes text)
-WHERE todos.job_id = $1 AND todos.phase_number = m.phase_number AND todos.position = m.position
+INSERT INTO todos (job_id, phase_number, position, content, status, notes, created_step, closed_step, completed_at)
+SELECT $1, t.phase_number, t.position, t.content, t.status, t.notes, $2,
+       CASE WHEN t.status IN ('completed', 'abandoned') THEN $2::bigint END,
+       CASE WHEN t.status = 'completed' THEN now() END
+FROM json_to_recordset($6::text::json) AS t (
+    phase_number int, position int, content text, status text, notes text)
+ON CONFLICT (job_id, phase_number, position) DO UPDATE
+SET content = excluded.content, status = excluded.status, notes = excluded.notes,
+    closed_step = excluded.closed_step, completed_at = excluded.completed_at

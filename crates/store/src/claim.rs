@@ -30,6 +30,8 @@ pub struct ClaimedJob {
     pub lease_epoch: i64,
     /// Last committed step; 0 for a new job.
     pub step: i64,
+    /// Seconds since the job could run, by the database's clock.
+    pub waited_secs: f64,
     /// First claim ever.
     pub started_at: DateTime<Utc>,
     /// Whether feedback waits to be taken in.
@@ -59,6 +61,8 @@ impl Store {
         limit: i64,
         job_types: Option<&[String]>,
     ) -> Result<Vec<ClaimedJob>, Error> {
+        // Workers claim now and then for as long as they live, whether there are steps or not.
+        self.steps.retire();
         sqlx::query_file_as!(ClaimedJob, "queries/claim.sql", worker_id, limit, job_types)
             .fetch_all(&self.pool)
             .await

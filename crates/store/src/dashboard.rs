@@ -11,5 +11,5 @@ mod timeline;
 
 pub use files::{FilePart, FileSummary, SourceText};
 pub use jobs::{JobFilter, JobLine, JobsPulse, StatusCount};
-pub use requirements::{FindingsCount, RequirementLine};
+pub use requirements::FindingsCount;
 pub use timeline::{AttemptLine, CostBar, PhaseLine, StepCall, StepFile, StepLine, StepMessage, StepRequest};

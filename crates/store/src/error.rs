@@ -46,12 +46,18 @@ pub enum Error {
     /// The database was silent for too long and the caller gave up: whether the call happened is not known.
     #[error("the database did not answer within {} s", .0.as_secs())]
     Unanswered(std::time::Duration),
-    /// A pooler stands between, and it does not do what statements need.
+    /// A pooler in transaction mode stands between, and it loses prepared statements.
     #[error(
         "the connection goes through a pooler in transaction mode that does not keep track of prepared statements: \
          connect directly, set its pool_mode to session, or use PgBouncer 1.21 or later with max_prepared_statements > 0"
     )]
-    Pooler,
+    TransactionPooler,
+    /// A pooler in statement mode stands between, and it takes no transactions.
+    #[error(
+        "the connection goes through a pooler in statement mode, which takes no transactions: connect directly, or set \
+         its pool_mode to session"
+    )]
+    StatementPooler,
     /// Everything else the database says; see [`Error::is_transient`].
     #[error("could not {doing}: {source}")]
     Database {

@@ -1,18 +1,22 @@
 //! Fail-points: the boundaries of a step, at each of which a test can make the process crash, fail or wait.
 //!
-//! They exist in builds with the feature `fail-points` only; elsewhere [`reach`] does nothing. They are here, and not in
-//! the worker, because the innermost ones lie inside the commit.
+//! They exist in debug builds only, so that the tests of every day can use them without a build of their own; in a
+//! release build [`reach`] does nothing. They are here, and not in the worker, because the innermost ones lie inside
+//! the commit.
 //!
-//! A point is armed by its name and the part of the job in which it is reached, in the syntax of the crate `fail`:
+//! A point is armed by its name and the part of the job in which it is reached, to act once:
 //!
 //! ```text
-//! FAILPOINTS="fenced/tactical=2*off->1*return(crash)"          the third time, the process aborts
-//! FAILPOINTS="before_model/strategic=1*return(error)"          once, as if the database had gone away
-//! FAILPOINTS="after_mirror/completion=1*return(delay:1500)"    once, 1.5 seconds pass
+//! PLUMBLINE_FAIL_POINTS="fenced/tactical=crash@3"                 the third time, the process aborts
+//! PLUMBLINE_FAIL_POINTS="before_model/strategic=error"            the first time, as if the database had gone away
+//! PLUMBLINE_FAIL_POINTS="after_mirror/completion=delay:1500"      1.5 seconds pass
 //! ```
 //!
 //! `PLUMBLINE_FAIL_POINT_TRACE` names a file to which every point reached is appended, a line each. A test that runs
 //! one undisturbed job with it knows all places there are, so that a new point is swept from the day it is added.
+
+#[cfg(debug_assertions)]
+mod armed;
 
 use crate::Error;
 use plumbline_engine::{Opening, Stage, State};
@@ -75,7 +79,7 @@ impl Point {
         Self::Releasing,
     ];
 
-    /// Its name in `FAILPOINTS`.
+    /// Its name in `PLUMBLINE_FAIL_POINTS`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Claimed => "claimed",
@@ -112,18 +116,11 @@ pub fn part(state: &State) -> &'static str {
     }
 }
 
-/// Reads `FAILPOINTS`; once, before the first point is reached.
-#[cfg(feature = "fail-points")]
-pub fn arm() {
-    // The guard would disarm them all when dropped.
-    std::mem::forget(fail::FailScenario::setup());
-}
-
-/// A point is reached: nothing happens, unless it is armed.
+/// A point is reached: nothing happens in a release build.
 ///
 /// # Errors
-/// The error that a test asked for; a transient one.
-#[cfg(not(feature = "fail-points"))]
+/// None; a debug build's are those that a test asked for.
+#[cfg(not(debug_assertions))]
 #[inline]
 pub async fn reach(_point: Point, _part: &str) -> Result<(), Error> {
     Ok(())
@@ -135,39 +132,10 @@ pub async fn reach(_point: Point, _part: &str) -> Result<(), Error> {
 /// The error that a test asked for; a transient one.
 ///
 /// # Panics
-/// When the test asked for something else.
-#[cfg(feature = "fail-points")]
+/// When the environment asks for what does not exist.
+#[cfg(debug_assertions)]
 pub async fn reach(point: Point, part: &str) -> Result<(), Error> {
-    let place = format!("{}/{part}", point.name());
-    trace(&place);
-    match armed(&place).as_deref() {
-        None => Ok(()),
-        Some("crash") => std::process::abort(),
-        Some("error") => Err(Error::Database {
-            doing: "pass a fail-point",
-            source: sqlx::Error::Io(std::io::Error::other(format!("injected at {place}"))),
-        }),
-        Some(action) => {
-            let millis = action.strip_prefix("delay:").and_then(|millis| millis.parse().ok());
-            let millis = millis.unwrap_or_else(|| panic!("FAILPOINTS asks for `{action}` at {place}"));
-            tokio::time::sleep(std::time::Duration::from_millis(millis)).await;
-            Ok(())
-        }
-    }
-}
-
-#[cfg(feature = "fail-points")]
-fn armed(place: &str) -> Option<String> {
-    fail::fail_point!(place, |action| action);
-    None
-}
-
-#[cfg(feature = "fail-points")]
-fn trace(place: &str) {
-    use std::io::Write as _;
-    let Some(path) = std::env::var_os("PLUMBLINE_FAIL_POINT_TRACE") else { return };
-    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-    file.and_then(|mut file| file.write_all(format!("{place}\n").as_bytes())).expect("the trace's file can be written");
+    armed::pass(&format!("{}/{part}", point.name())).await
 }
 
 #[cfg(test)]

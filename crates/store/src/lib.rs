@@ -29,14 +29,17 @@ mod invariants;
 mod lease;
 mod listen;
 mod load;
+mod meaning;
 mod pool;
 mod prune;
+mod recording;
 mod release;
 mod rows;
 mod schema;
 mod search;
 mod settings;
 mod status;
+mod step_connections;
 mod sweep;
 mod trace;
 mod validation;
@@ -46,8 +49,8 @@ pub use claim::ClaimedJob;
 pub use commit::{Commit, Committed};
 pub use control::Command;
 pub use dashboard::{
-    AttemptLine, CostBar, FilePart, FileSummary, FindingsCount, JobFilter, JobLine, JobsPulse, PhaseLine,
-    RequirementLine, SourceText, StatusCount, StepCall, StepFile, StepLine, StepMessage, StepRequest,
+    AttemptLine, CostBar, FilePart, FileSummary, FindingsCount, JobFilter, JobLine, JobsPulse, PhaseLine, SourceText,
+    StatusCount, StepCall, StepFile, StepLine, StepMessage, StepRequest,
 };
 pub use enqueue::NewJob;
 pub use error::Error;
@@ -57,11 +60,13 @@ pub use invariants::Violation;
 pub use lease::Lease;
 pub use listen::{JobNotice, Listener};
 pub use load::LoadedJob;
+pub use meaning::{NearRequirement, Unembedded, UnembeddedRequirement};
 pub use pool::{ConnectOptions, Store};
 pub use prune::{Prunable, Retention};
+pub use recording::{RecordedJob, RecordedStep};
 pub use release::ReleaseReason;
 pub use schema::MIGRATOR;
-pub use search::{FoundPassage, NewPassage, Unembedded, Unindexed};
+pub use search::{FoundPassage, NewPassage, Unindexed};
 pub use status::{JobDetail, JobOverview, RequirementRow, TodoRow, WatchRow};
 pub use sweep::Rescued;
 pub use trace::{TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep};

@@ -177,7 +177,7 @@ impl Store {
 }
 
 /// A word of an enum, as stored in a text column.
-fn word<T: DeserializeOwned>(job_id: Uuid, what: &'static str, word: String) -> Result<T, Error> {
+pub(crate) fn word<T: DeserializeOwned>(job_id: Uuid, what: &'static str, word: String) -> Result<T, Error> {
     serde_json::from_value(Value::String(word)).map_err(|error| Error::Corrupt {
         job_id,
         what,
@@ -186,7 +186,11 @@ fn word<T: DeserializeOwned>(job_id: Uuid, what: &'static str, word: String) -> 
 }
 
 /// The empty value for a null.
-fn optional<T: DeserializeOwned + Default>(job_id: Uuid, what: &'static str, text: Option<&str>) -> Result<T, Error> {
+pub(crate) fn optional<T: DeserializeOwned + Default>(
+    job_id: Uuid,
+    what: &'static str,
+    text: Option<&str>,
+) -> Result<T, Error> {
     text.map_or_else(|| Ok(T::default()), |text| parse(job_id, what, text))
 }
 

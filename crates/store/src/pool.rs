@@ -1,4 +1,5 @@
-//! The connection pool. Callers never hold a connection: every method takes one and gives it back.
+//! The connections. Callers never hold one: every method takes one of the pool's and gives it back. Steps have some of
+//! their own (see `step_connections`).
 //!
 //! Connections go bad in two ways. Those that break say so: the call fails with a transient error and its caller tries
 //! again. Those that fall silent, behind a router that forgot them or a server that was frozen, say nothing for hours.
@@ -8,18 +9,19 @@
 use crate::{
     Health,
     error::{During, Error},
+    step_connections::{self, StepConnections, UNUSED},
 };
 use sqlx::{
     ConnectOptions as _, Connection as _,
     postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions},
 };
-use std::{str::FromStr, time::Duration};
+use std::{str::FromStr, sync::Arc, time::Duration};
 use tokio::time::timeout;
 
 /// How long a call waits for a free connection, or for the server to accept one, before it is a transient error.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
 /// A connection used more recently than this is taken to be alive.
-const FRESH: Duration = Duration::from_secs(5);
+pub(crate) const FRESH: Duration = Duration::from_secs(5);
 /// A connection that gives no sign of life for so long is dead.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 
@@ -27,6 +29,7 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) pool: PgPool,
+    pub(crate) steps: Arc<StepConnections>,
 }
 
 /// How to connect.
@@ -48,7 +51,8 @@ impl Default for ConnectOptions {
 
 impl ConnectOptions {
     fn server(&self, url: &str) -> Result<PgConnectOptions, sqlx::Error> {
-        let server = PgConnectOptions::from_str(url)?.application_name(&self.application_name);
+        // Without a setting of the driver's that every server has by itself, and that PgBouncer refuses.
+        let server = PgConnectOptions::from_str(url)?.application_name(&self.application_name).extra_float_digits(None);
         Ok(match self.statement_timeout {
             None => server,
             Some(limit) => {
@@ -76,9 +80,12 @@ impl Store {
             first = try_once(&server).await;
         }
         first.during(doing)?.close().await.during(doing)?;
+        let kept = step_connections::share_of(options.max_connections);
+        let steps = Arc::new(StepConnections::new(server.clone(), kept));
         let pool = PgPoolOptions::new()
-            .max_connections(options.max_connections)
+            .max_connections(options.max_connections - kept)
             .acquire_timeout(ACQUIRE_TIMEOUT)
+            .idle_timeout(UNUSED)
             .test_before_acquire(false)
             .before_acquire(|connection, about| {
                 Box::pin(async move { Ok(about.idle_for < FRESH || is_alive(connection).await) })
@@ -91,40 +98,43 @@ impl Store {
                 })
             })
             .connect_lazy_with(server);
-        Ok(Self { pool })
+        Ok(Self { pool, steps })
     }
 
-    /// A store over an existing pool.
+    /// A store over an existing pool; steps keep no connections of it.
     pub fn from_pool(pool: PgPool) -> Self {
-        Self { pool }
+        let steps = Arc::new(StepConnections::new(pool.connect_options().as_ref().clone(), 0));
+        Self { pool, steps }
     }
 
     /// Closes the pool and waits until its connections are gone.
     pub async fn close(&self) {
+        self.steps.close();
         self.pool.close().await;
     }
 
-    /// Refuses a pooler that loses prepared statements. Two transactions at once are given two connections by a pooler
-    /// in transaction mode, so that the second use of a statement meets a server that was never asked to prepare it.
+    /// Refuses a pooler that loses prepared statements or takes no transactions. Two transactions at once are given two
+    /// connections by a pooler in transaction mode, so that the second use of a statement meets a server that was never
+    /// asked to prepare it.
     ///
     /// # Errors
-    /// [`Error::Pooler`]; [`Error::Database`].
+    /// [`Error::TransactionPooler`]; [`Error::StatementPooler`]; [`Error::Database`].
     pub async fn check_pooler(&self) -> Result<(), Error> {
-        let doing = "try out the connection";
-        let mut ours = self.pool.acquire().await.during(doing)?;
-        ask(&mut ours).await.during(doing)?;
-        let mut other = self.pool.begin().await.during(doing)?;
+        self.try_out().await.map_err(|error| match error {
+            error if is_lost_statement(&error) => Error::TransactionPooler,
+            error if is_without_transactions(&error) => Error::StatementPooler,
+            source => Error::Database { doing: "try out the connection", source },
+        })
+    }
+
+    async fn try_out(&self) -> Result<(), sqlx::Error> {
+        let mut ours = self.pool.acquire().await?;
+        ask(&mut ours).await?;
+        let mut other = self.pool.begin().await?;
         // A pooler with one connection to the server lets the other one wait: then no statement can be lost.
         let Ok(occupied) = timeout(SIGN_OF_LIFE, ask(&mut other)).await else { return Ok(()) };
-        let again = match occupied {
-            Ok(_) => ask(&mut ours).await,
-            refused => refused,
-        };
-        match again {
-            Ok(_) => Ok(()),
-            Err(error) if is_lost_statement(&error) => Err(Error::Pooler),
-            Err(source) => Err(Error::Database { doing, source }),
-        }
+        occupied?;
+        ask(&mut ours).await.map(drop)
     }
 }
 
@@ -133,13 +143,13 @@ async fn ask(connection: &mut PgConnection) -> Result<Health, sqlx::Error> {
     sqlx::query_file_as!(Health, "queries/health.sql").fetch_one(connection).await
 }
 
-async fn try_once(server: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+pub(crate) async fn try_once(server: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     timeout(ACQUIRE_TIMEOUT, server.connect())
         .await
         .unwrap_or_else(|_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))
 }
 
-async fn is_alive(connection: &mut PgConnection) -> bool {
+pub(crate) async fn is_alive(connection: &mut PgConnection) -> bool {
     matches!(timeout(SIGN_OF_LIFE, connection.ping()).await, Ok(Ok(())))
 }
 
@@ -152,4 +162,9 @@ fn is_refused_by_pooler(error: &sqlx::Error) -> bool {
 fn is_lost_statement(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(|error| error.code());
     code.is_some_and(|code| matches!(code.as_ref(), "26000" | "42P05"))
+}
+
+/// PgBouncer's words to a BEGIN in statement mode, again under the code of any violated protocol.
+fn is_without_transactions(error: &sqlx::Error) -> bool {
+    error.as_database_error().is_some_and(|error| error.message().contains("statement pooling mode"))
 }

@@ -83,7 +83,7 @@ pub struct TraceMessage {
 }
 
 /// Something a step did besides talking.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceEffect {
     /// e.g. `file written`, `todo completed`, `requirement`.
     pub kind: String,

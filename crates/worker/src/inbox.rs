@@ -27,7 +27,12 @@ impl Inbox {
 
     /// What was put there since, when it is time to look again. A volume that cannot be read has nothing in it: its
     /// trouble is the mirror's to tell.
-    pub(crate) async fn look(&mut self, context: &Context, mirror: &MirrorFeed, known: &FileIndex) -> Option<Intake> {
+    pub(crate) async fn look(
+        &mut self,
+        context: &Context,
+        mirror: &mut MirrorFeed,
+        known: &FileIndex,
+    ) -> Option<Intake> {
         if self.looked.is_some_and(|looked| looked.elapsed() < EVERY) {
             return None;
         }

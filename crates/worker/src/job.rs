@@ -124,7 +124,8 @@ async fn left_to_another(context: &Context, claimed: &ClaimedJob) -> Result<bool
     Ok(deferred)
 }
 
-fn engine_settings(resolved: &Resolved) -> Result<Settings, String> {
+/// The engine's settings from a configuration, with every tool there is and the model's own count of tokens.
+pub(crate) fn engine_settings(resolved: &Resolved) -> Result<Settings, String> {
     let mut catalog = plumbline_engine::tools::specs();
     catalog.extend(plumbline_effects::tools::catalog());
     let model = resolved.config.llm.model.clone().unwrap_or_default();

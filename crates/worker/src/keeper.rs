@@ -23,8 +23,8 @@ use std::{
     thread::JoinHandle,
     time::{Duration, Instant},
 };
-use tokio::sync::Notify;
-use tracing::warn;
+use tokio::{sync::Notify, time::error::Elapsed};
+use tracing::{info, warn};
 use uuid::Uuid;
 
 /// The running keeper.
@@ -107,14 +107,12 @@ async fn beat(shared: &Shared, database_url: &str, worker_id: Uuid) {
         application_name: "plumbline lease keeper".into(),
         statement_timeout: Some(shared.timing.heartbeat),
     };
-    let mut store = None;
+    let (mut store, mut failing) = (None, false);
     loop {
         let beat = one_beat(shared, database_url, worker_id, &options, &mut store);
         tokio::select! {
             beaten = tokio::time::timeout(shared.timing.heartbeat, beat) => {
-                if let Ok(Err(error)) = &beaten {
-                    warn!(%error, "heartbeat failed; trying again");
-                }
+                failing = tell(&beaten, failing);
                 // After a failure, sooner than the interval: the lease is running out.
                 let pause = if matches!(beaten, Ok(Ok(()))) { shared.timing.heartbeat } else { shared.timing.heartbeat / 4 };
                 tokio::select! {
@@ -125,6 +123,17 @@ async fn beat(shared: &Shared, database_url: &str, worker_id: Uuid) {
             () = shared.stop.notified() => return,
         }
     }
+}
+
+/// Says when heartbeats begin to fail and when they arrive again, not each time; whether they fail.
+fn tell(beaten: &Result<Result<(), plumbline_store::Error>, Elapsed>, failing: bool) -> bool {
+    match beaten {
+        Ok(Ok(())) if failing => info!("heartbeats arrive again"),
+        Ok(Err(error)) if !failing => warn!(%error, "heartbeat failed; trying again"),
+        Err(_) if !failing => warn!("heartbeat not answered in time; trying again"),
+        _ => {}
+    }
+    !matches!(beaten, Ok(Ok(())))
 }
 
 async fn one_beat(

@@ -15,6 +15,7 @@
 //! | how does a job begin | `intake` |
 //! | what is in a job's settings | `config`, `prompts` |
 //! | how do files get into the folder | `mirror`, `mirror_feed` |
+//! | does a recorded job come out the same today | `replay` |
 //! | what do probes, dashboards and collectors get | `http`, `vitals`, `telemetry` |
 //!
 //! Decisions about a job are the engine's, SQL is the store's, the outside world is the effects'; this crate only
@@ -39,6 +40,7 @@ mod models;
 mod options;
 mod patience;
 pub mod prompts;
+pub mod replay;
 mod services;
 mod signal;
 mod step;

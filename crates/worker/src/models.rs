@@ -55,7 +55,8 @@ pub(crate) fn unusable(request: &ModelRequest<'_>, llm: &Llm, reason: String) ->
     Failure { class: FailureClass::Permanent, message: reason, retry_after_s: None, hint, jitter: 0.0, record }
 }
 
-fn config(llm: &Llm) -> ModelConfig {
+/// What a client is made from.
+pub(crate) fn config(llm: &Llm) -> ModelConfig {
     let api_key_env = llm.api_key_env.clone().unwrap_or_else(|| DEFAULT_KEY_ENV.to_string());
     let total = Duration::from_secs(llm.timeout_s);
     let mut config = ModelConfig::new(llm.base_url.clone().unwrap_or_default(), llm.model.clone().unwrap_or_default());

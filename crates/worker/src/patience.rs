@@ -3,6 +3,7 @@
 use plumbline_store::Error;
 use std::time::Duration;
 use tokio::time::timeout;
+use uuid::Uuid;
 
 /// The longest single wait: after an outage ends, work goes on within this time.
 const MOST: Duration = Duration::from_secs(5);
@@ -22,9 +23,9 @@ impl Patience {
         Self { next: Duration::from_millis(50) }
     }
 
-    /// Waits, longer each time.
+    /// Waits, longer each time; a little more or less, so that those who failed together do not come back together.
     pub(crate) async fn wait(&mut self) {
-        tokio::time::sleep(self.next).await;
+        tokio::time::sleep(self.next.mul_f64(spread())).await;
         self.next = (self.next * 2).min(MOST);
     }
 
@@ -32,6 +33,11 @@ impl Patience {
     pub(crate) fn reset(&mut self) {
         *self = Self::new();
     }
+}
+
+/// Between 80 and 120 %.
+pub(crate) fn spread() -> f64 {
+    0.8 + 0.4 * f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0
 }
 
 /// Calls the database, and gives the call up when it is not answered.

@@ -69,6 +69,12 @@ impl JobServices {
         Web { fetcher: self.fetcher.as_ref(), search }
     }
 
+    /// What makes vectors of texts, where it is configured.
+    #[cfg(test)]
+    pub(crate) fn embedder(&self) -> Option<&Embedder> {
+        self.embedder.as_deref()
+    }
+
     /// The job's texts.
     pub(crate) fn texts<'a>(&self, store: &'a Store, job_id: Uuid) -> JobTexts<'a> {
         JobTexts { store, job_id, embedder: self.embedder.clone() }

@@ -17,8 +17,8 @@ use crate::{
     validation_desk::ValidationDesk,
 };
 use chrono::{DateTime, Utc};
-use plumbline_effects::tools::ToolContext;
-use plumbline_engine::{Change, Effect, Leave, ModelRequest, Outcome, Run, Stage, ToolCall, ToolReturn};
+use plumbline_effects::tools::{BatchError, ToolContext};
+use plumbline_engine::{Change, Effect, Leave, ModelRequest, Outcome, Run, Stage, ToolCall};
 use plumbline_store::{
     ClaimedJob, Commit, Error as StoreError, Lease, ReleaseReason,
     fail_points::{Point, part, reach},
@@ -128,9 +128,9 @@ impl Stepper<'_> {
             Effect::RunTools { calls, .. } => {
                 let extracts = calls.iter().any(|call| call.name == EXTRACTION);
                 reach(if extracts { Point::BeforeExtraction } else { Point::BeforeTools }, part).await?;
-                let returns = spans::tools(self.run_tools(&calls)).await?;
+                let outcome = spans::tools(self.run_tools(&calls)).await?;
                 reach(Point::AfterTools, part).await?;
-                Outcome::ToolsReturned(returns)
+                outcome
             }
             Effect::Wait { until } => {
                 self.wait(until).await;
@@ -147,7 +147,7 @@ impl Stepper<'_> {
         if !asks_next || !self.changes.is_empty() {
             return Ok(false);
         }
-        let Some(placed) = self.inbox.look(self.context, &self.mirror, self.run.files()).await else {
+        let Some(placed) = self.inbox.look(self.context, &mut self.mirror, self.run.files()).await else {
             return Ok(false);
         };
         self.apply(Outcome::FilesPlaced(placed))?;
@@ -189,7 +189,7 @@ impl Stepper<'_> {
         }
     }
 
-    async fn run_tools(&self, calls: &[&ToolCall]) -> Result<Vec<ToolReturn>, Trouble> {
+    async fn run_tools(&self, calls: &[&ToolCall]) -> Result<Outcome, Trouble> {
         let desk = Desk::new(&self.context.store, self.lease.job_id, &self.run);
         let hand_over = ValidationDesk::new(&self.context.store, self.lease);
         let connections = &self.resolved.config.connections;
@@ -208,7 +208,14 @@ impl Stepper<'_> {
             texts: Some(&texts),
             ..ToolContext::new(self.lease.job_id, &bound)
         };
-        self.context.toolbox.run(calls, &desk, &bounds).await.map_err(|error| Trouble::Workspace(error.to_string()))
+        match self.context.toolbox.run(calls, &desk, &bounds).await {
+            Ok(returns) => Ok(Outcome::ToolsReturned(returns)),
+            Err(BatchError::Away(outage)) => {
+                debug!(job.id = %self.lease.job_id, error = outage.reason, "a service that tools need is away");
+                Ok(Outcome::ToolsUnavailable(outage))
+            }
+            Err(BatchError::Workspace(error)) => Err(Trouble::Workspace(error.to_string())),
+        }
     }
 
     /// A draining worker does not wait: the job waits as well elsewhere.
@@ -222,6 +229,7 @@ impl Stepper<'_> {
 
     fn apply(&mut self, outcome: Outcome) -> Result<(), Trouble> {
         let changes = self.run.apply(outcome, Utc::now()).map_err(|illegal| Trouble::Internal(illegal.to_string()))?;
+        self.span.decided(&changes);
         self.changes.extend(changes);
         Ok(())
     }
@@ -242,7 +250,8 @@ impl Stepper<'_> {
         let progress = self.run.progress();
         reach(Point::BeforeCommit, part(self.run.state())).await?;
         let mut patience = Patience::new();
-        let mut in_doubt = false;
+        let mut delayed = None;
+        let mut span = spans::Commit::begin(&self.span, self.step, self.changes.len());
         let committed = loop {
             let commit = Commit {
                 lease: self.lease,
@@ -254,20 +263,25 @@ impl Stepper<'_> {
                 enqueue_next: next_job.as_ref(),
             };
             let store = &self.context.store;
-            let tried = match in_doubt {
-                false => spans::commit(&self.span, self.step, self.changes.len(), bounded(store.commit(&commit))).await,
-                true => bounded(store.commit_again(&commit)).await,
+            let tried = match delayed.is_some() {
+                false => span.attempt(bounded(store.commit(&commit))).await,
+                true => span.attempt(bounded(store.commit_again(&commit))).await,
             };
             match tried {
                 Ok(committed) => break committed,
                 Err(error) if error.is_transient() => {
-                    in_doubt = true;
-                    warn!(job.id = %self.lease.job_id, step = self.step, %error, "commit delayed by database trouble");
+                    if delayed.is_none() {
+                        warn!(job.id = %self.lease.job_id, step = self.step, %error, "commit delayed by database trouble");
+                        delayed = Some(self.context.vitals.delay());
+                    }
                     patience.wait().await;
                 }
                 Err(error) => return Err(error.into()),
             }
         };
+        if delayed.take().is_some() {
+            info!(job.id = %self.lease.job_id, step = self.step, "the delayed commit went through");
+        }
         if self.run.left().is_some() {
             // The mirror may take longer than the next look at what is ours, which must not drop it half way.
             self.signal.leave();
@@ -276,7 +290,7 @@ impl Stepper<'_> {
         self.span.committed(self.step, self.run.state().phase.kind);
         self.new_settings = None;
         debug!(job.id = %self.lease.job_id, step = self.step, n_changes = self.changes.len(), "step committed");
-        self.mirror.feed(self.step, part(self.run.state()), std::mem::take(&mut self.changes)).await;
+        self.mirror.feed(self.step, part(self.run.state()), std::mem::take(&mut self.changes));
         if committed.feedback_pending && self.run.left().is_none() {
             let feedback = patiently(|| self.context.store.feedback(self.lease.job_id)).await?;
             info!(job.id = %self.lease.job_id, n_feedback = feedback.len(), "feedback received");

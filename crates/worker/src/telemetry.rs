@@ -6,16 +6,31 @@
 //! | traces: one a claim, the GenAI conventions' names | an OTLP collector | `OTEL_EXPORTER_OTLP_ENDPOINT` is set |
 //! | metrics: one set of instruments | `/metrics`, and the collector | always, and then too |
 //!
-//! `names` is the one table of the standard's names, `spans` and `instruments` are what the work calls, `export` is the
-//! way out. Telemetry is never waited for: it is queued, sent by threads of its own, and dropped when nobody takes it.
+//! | question | file |
+//! |---|---|
+//! | what does the standard call a thing | `names`, one table for both generations |
+//! | which metrics are there | `list`, and METRICS.md for readers |
+//! | what does the work call | `spans`, `instruments` |
+//! | what is measured or made beside it | `meter`, `own_tools`, `queue`, `usage` |
+//! | how does it leave the process | `export`, `ids`, `settings` |
+//!
+//! Telemetry is never waited for: it is queued, sent by threads of its own, and dropped when nobody takes it.
+//!
+#![doc = include_str!("telemetry/METRICS.md")]
 
+mod content;
 mod export;
 mod ids;
 pub(crate) mod instruments;
+mod list;
+mod meter;
 mod names;
+mod own_tools;
+mod place;
 pub(crate) mod queue;
 mod settings;
 pub(crate) mod spans;
+mod usage;
 
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::{metrics::SdkMeterProvider, trace::SdkTracerProvider};
@@ -23,6 +38,9 @@ use settings::Settings;
 use std::sync::LazyLock;
 use tracing::Metadata;
 use tracing_subscriber::{EnvFilter, Layer, filter::FilterFn, fmt, prelude::*};
+
+/// How long the end of a worker waits for spans that are still open.
+const LAST_SPANS: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// How logs are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +90,9 @@ pub fn start(format: LogFormat, default: &str) {
             .with_filter(FilterFn::new(is_ours))
     });
     let log = log.with_filter(wanted()).with_filter(FilterFn::new(|metadata| !is_ours(metadata)));
+    let meter = meter::Meter.with_filter(FilterFn::new(meter::is_measured));
     // The error says that logging runs already, as it does when a command starts a worker inside.
-    let _ = tracing_subscriber::registry().with(log).with(traces).try_init();
+    let _ = tracing_subscriber::registry().with(log).with(traces).with(meter).try_init();
 }
 
 /// Whether this is one of the spans that make a trace.
@@ -94,6 +113,7 @@ pub(crate) fn render_prometheus() -> Result<String, String> {
 
 /// Sends what is queued, as far as a collector takes it within a few seconds.
 pub(crate) async fn finish() {
+    meter::all_closed(LAST_SPANS).await;
     let sent = tokio::task::spawn_blocking(|| export::finish(pipeline().traces.as_ref(), &pipeline().metrics));
     // A panic in an exporter was logged by the panic hook and concerns nothing else.
     let _ = sent.await;

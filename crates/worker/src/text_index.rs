@@ -1,9 +1,11 @@
 //! The index of a job's texts: brought up to date when somebody searches, so that a step that writes a file pays nothing
-//! for it. It is no part of the job's state: whatever is missing from it is made again by the next search.
+//! for it. It is no part of the job's state: whatever is missing from it is made again by the next search. Requirements
+//! get their embeddings in the same way.
 
 use crate::patience::patiently;
+use crate::validation_desk::known;
 use plumbline_effects::search::{Embedder, fuse, passages};
-use plumbline_effects::tools::{BoxFuture, Ranked, RankedPassage, Ranking, TextIndex, WorkspaceError};
+use plumbline_effects::tools::{BoxFuture, MeantAlike, Ranked, RankedPassage, Ranking, TextIndex, WorkspaceError};
 use plumbline_store::{Error, FoundPassage, NewPassage, Store, Unindexed};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -37,6 +39,22 @@ impl TextIndex for JobTexts<'_> {
     ) -> BoxFuture<'a, Result<Ranked, WorkspaceError>> {
         Box::pin(async move {
             self.search(query, paths, ranking, limit).await.map_err(|error| WorkspaceError(Box::new(error)))
+        })
+    }
+
+    fn requirements_like<'a>(
+        &'a self,
+        text: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<MeantAlike, WorkspaceError>> {
+        Box::pin(async move {
+            let Some(embedder) = &self.embedder else { return Ok(MeantAlike::default()) };
+            let found = self.alike_by_meaning(embedder, text, limit).await;
+            let found = found.map_err(|error| WorkspaceError(Box::new(error)))?;
+            Ok(found.unwrap_or_else(|reason| MeantAlike {
+                remark: Some(format!("{reason}, so words alone are compared")),
+                ..MeantAlike::default()
+            }))
         })
     }
 }
@@ -87,14 +105,14 @@ impl JobTexts<'_> {
         paths: &[String],
         limit: usize,
     ) -> Result<Result<(Vec<RankedPassage>, Option<String>), String>, Error> {
+        let model = embedder.model();
         let wanted = match embedder.embed(&[query]).await {
             Ok(mut embeddings) => embeddings.pop().unwrap_or_default(),
             Err(error) => return Ok(Err(error.to_string())),
         };
         let mut embedded = 0;
         let remark = loop {
-            let missing =
-                patiently(|| self.store.unembedded(self.job_id, paths, embedder.model(), EMBEDDED_AT_ONCE)).await?;
+            let missing = patiently(|| self.store.unembedded(self.job_id, paths, model, EMBEDDED_AT_ONCE)).await?;
             if missing.is_empty() {
                 break None;
             }
@@ -106,12 +124,46 @@ impl JobTexts<'_> {
                 Ok(embeddings) => embeddings,
                 Err(error) => return Ok(Err(error.to_string())),
             };
-            patiently(|| self.store.put_embeddings(self.job_id, embedder.model(), &missing, &embeddings)).await?;
+            patiently(|| self.store.put_embeddings(self.job_id, model, &missing, &embeddings)).await?;
             embedded += missing.len();
         };
-        let found =
-            patiently(|| self.store.nearest_passages(self.job_id, embedder.model(), &wanted, paths, limit)).await?;
+        let found = patiently(|| self.store.nearest_passages(self.job_id, model, &wanted, paths, limit)).await?;
         Ok(Ok((ranked(found), remark)))
+    }
+
+    /// The same for requirements.
+    async fn alike_by_meaning(
+        &self,
+        embedder: &Embedder,
+        text: &str,
+        limit: usize,
+    ) -> Result<Result<MeantAlike, String>, Error> {
+        let model = embedder.model();
+        let wanted = match embedder.embed(&[text]).await {
+            Ok(mut embeddings) => embeddings.pop().unwrap_or_default(),
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let mut embedded = 0;
+        let remark = loop {
+            let missing =
+                patiently(|| self.store.unembedded_requirements(self.job_id, model, EMBEDDED_AT_ONCE)).await?;
+            if missing.is_empty() {
+                break None;
+            }
+            if embedded >= EMBEDDED_IN_ALL {
+                break Some("some requirements are not compared by meaning yet; ask again to include more".to_owned());
+            }
+            let texts: Vec<&str> = missing.iter().map(|requirement| requirement.text.as_str()).collect();
+            let embeddings = match embedder.embed(&texts).await {
+                Ok(embeddings) => embeddings,
+                Err(error) => return Ok(Err(error.to_string())),
+            };
+            patiently(|| self.store.put_requirement_embeddings(model, &missing, &embeddings)).await?;
+            embedded += missing.len();
+        };
+        let near = patiently(|| self.store.nearest_requirements(self.job_id, model, &wanted, limit, None)).await?;
+        let requirements = near.into_iter().map(|near| (known(near.requirement), near.likeness)).collect();
+        Ok(Ok(MeantAlike { requirements, remark }))
     }
 }
 

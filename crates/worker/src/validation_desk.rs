@@ -87,7 +87,8 @@ fn held(row: plumbline_store::HeldRequirement) -> HeldRequirement {
     }
 }
 
-fn known(row: SimilarRequirement) -> KnownRequirement {
+/// A recorded requirement as the tools see it.
+pub(crate) fn known(row: SimilarRequirement) -> KnownRequirement {
     KnownRequirement {
         id: row.id,
         candidate_id: row.candidate_id,

@@ -3,9 +3,12 @@
 //! The loops say so themselves, with one call where they turn; the probes read it. Losing the database is no death:
 //! the claim loop goes on turning and trying, so a probe must not restart a worker for it.
 
-use crate::options::Timing;
+use crate::{mirror_feed::Behind, options::Timing};
 use std::{
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -21,7 +24,13 @@ pub(crate) struct Vitals {
     keeper_holds: AtomicBool,
     listening: AtomicBool,
     draining: AtomicBool,
+    /// Whether the claim loop's last turn failed.
+    stumbled: AtomicBool,
+    /// Steps whose commit the database does not take now.
+    delayed: AtomicUsize,
     stall: Duration,
+    /// Folders that do not show everything.
+    pub(crate) behind: Arc<Behind>,
 }
 
 impl Vitals {
@@ -33,7 +42,10 @@ impl Vitals {
             keeper_holds: AtomicBool::new(true),
             listening: AtomicBool::new(false),
             draining: AtomicBool::new(false),
+            stumbled: AtomicBool::new(false),
+            delayed: AtomicUsize::new(0),
             stall: PATIENCE + timing.poll * 3,
+            behind: Arc::default(),
         }
     }
 
@@ -43,6 +55,30 @@ impl Vitals {
         self.turned_ms.store(since, Ordering::Relaxed);
         self.keeper_holds.store(keeper_holds, Ordering::Relaxed);
         self.listening.store(listening, Ordering::Relaxed);
+    }
+
+    /// How the claim loop's last turn went.
+    pub(crate) fn stumbles(&self, failed: bool) {
+        self.stumbled.store(failed, Ordering::Relaxed);
+    }
+
+    /// A commit waits for the database, for as long as what comes back lives.
+    pub(crate) fn delay(&self) -> Delay<'_> {
+        self.delayed.fetch_add(1, Ordering::Relaxed);
+        Delay(self)
+    }
+
+    /// What the database does not let this worker do, as a sentence without anything of the driver's.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let delayed = self.delayed.load(Ordering::Relaxed);
+        if delayed > 0 {
+            return Some(format!("the database does not take what this worker writes ({delayed} steps wait)"));
+        }
+        let stumbled = self.stumbled.load(Ordering::Relaxed);
+        if stumbled {
+            return Some("the database does not let this worker read or claim its queue".to_owned());
+        }
+        (!self.keeper_holds()).then(|| "the worker's heartbeat does not reach the database".to_owned())
     }
 
     /// No more jobs are claimed; from now on the claim loop does not turn.
@@ -76,6 +112,15 @@ impl Vitals {
     }
 }
 
+/// A commit that waits.
+pub(crate) struct Delay<'a>(&'a Vitals);
+
+impl Drop for Delay<'_> {
+    fn drop(&mut self) {
+        self.0.delayed.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Vitals;
@@ -95,5 +140,19 @@ mod tests {
         vitals.started -= Duration::from_secs(600);
         vitals.drains();
         assert!(vitals.is_alive());
+    }
+
+    #[test]
+    fn trouble_with_the_database_lasts_as_long_as_something_waits_for_it() {
+        let vitals = Vitals::new(&Timing::default());
+        assert_eq!(vitals.trouble(), None);
+        let (one, two) = (vitals.delay(), vitals.delay());
+        assert!(vitals.trouble().is_some_and(|trouble| trouble.contains("2 steps")));
+        drop((one, two));
+        vitals.stumbles(true);
+        assert!(vitals.trouble().is_some_and(|trouble| trouble.contains("queue")));
+        vitals.stumbles(false);
+        vitals.turned(false, true);
+        assert!(vitals.trouble().is_some_and(|trouble| trouble.contains("heartbeat")));
     }
 }

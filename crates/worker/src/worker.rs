@@ -7,7 +7,14 @@
 //! ```
 //!
 //! Notifications make it fast, polling makes it right. Everything else that has to happen now and then (the sweep, the
-//! look at what is still ours) happens in this loop too, so that one loop's life is the worker's life.
+//! look at what is still ours) happens in this loop too, so that one loop's life is the worker's life. How it ends is
+//! told in `drain`.
+
+mod drain;
+mod registration;
+mod stop;
+
+pub use stop::Stop;
 
 use crate::{
     context::Context,
@@ -21,7 +28,7 @@ use crate::{
     mirror_feed,
     models::Models,
     options::WorkerOptions,
-    patience::{Patience, bounded},
+    patience::{Patience, bounded, spread},
     services::Services,
     signal::{self, Signal},
     telemetry,
@@ -29,15 +36,16 @@ use crate::{
 };
 use plumbline_effects::{documents::Parser, tools::Toolbox};
 use plumbline_engine::JobError;
-use plumbline_store::{ConnectOptions, Lease, NewWorker, ReleaseReason, Store};
+use plumbline_store::{ConnectOptions, Lease, ReleaseReason, Store};
 use std::{
     collections::HashMap,
     sync::Arc,
     time::{Duration, Instant},
 };
+use stop::until;
 use tokio::{
     sync::watch,
-    task::{self, JoinError, JoinSet},
+    task::{self, JoinError, JoinHandle, JoinSet},
 };
 use tracing::{error, info, warn};
 use uuid::Uuid;
@@ -60,30 +68,11 @@ const STATEMENT: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(500);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// How long a worker that is shutting down tries to reach the database after its grace is over.
-const FAREWELL: Duration = Duration::from_secs(5);
-
-/// The same for one that was told to leave at once.
-const FAREWELL_NOW: Duration = Duration::from_millis(500);
-
-/// What the process is asked to do; only ever raised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stop {
-    /// Nothing: work.
-    No,
-    /// Drain: claim nothing more, give the jobs back at their next boundary, at the latest when the grace is over.
-    Drain,
-    /// Leave at once.
-    Now,
-}
-
 /// Runs a worker until it is asked to stop, or is idle where that is its end.
 ///
 /// # Errors
 /// [`Error`]: the database cannot be used at the start, or a loop that everything depends on ended.
 pub async fn run(options: WorkerOptions, stop: watch::Receiver<Stop>) -> Result<(), Error> {
-    #[cfg(feature = "fail-points")]
-    plumbline_store::fail_points::arm();
     options.timing.validate().map_err(Error::Options)?;
     let connect = ConnectOptions {
         application_name: "plumbline worker".into(),
@@ -112,6 +101,7 @@ struct Worker {
     looked: Instant,
     swept: Instant,
     sweeps: u32,
+    catching_up: Option<JoinHandle<()>>,
 }
 
 impl Worker {
@@ -131,7 +121,7 @@ impl Worker {
             vitals: Arc::new(Vitals::new(&options.timing)),
             options,
         });
-        register(&context).await?;
+        registration::write(&context).await?;
         let (url, timing) = (context.options.database_url.clone(), context.options.timing);
         let keeper = Keeper::start(url, context.worker_id, timing)
             .map_err(|error| Error::Options(format!("the lease keeper could not be started: {error}")))?;
@@ -148,11 +138,12 @@ impl Worker {
             looked: long_ago(),
             swept: long_ago(),
             sweeps: 0,
+            catching_up: None,
         })
     }
 
     async fn work(mut self) -> Result<(), Error> {
-        let mut patience = Patience::new();
+        let (mut patience, mut stumbles) = (Patience::new(), false);
         let mut stopping = self.stop.clone();
         let ended = loop {
             if *self.stop.borrow() > Stop::No {
@@ -166,6 +157,9 @@ impl Worker {
                 turn = bounded(self.turn()) => turn,
                 () = until(&mut stopping, Stop::Drain) => break Ok(()),
             };
+            tell(turn.as_ref().err(), stumbles);
+            stumbles = turn.is_err();
+            self.context.vitals.stumbles(stumbles);
             match turn {
                 Ok(Next::Again) => patience.reset(),
                 Ok(Next::Wait) => {
@@ -173,8 +167,7 @@ impl Worker {
                     self.wait().await;
                 }
                 Ok(Next::Idle) => break Ok(()),
-                Err(error) => {
-                    warn!(%error, "the queue could not be read; trying again");
+                Err(_) => {
                     self.guard_leases();
                     tokio::select! {
                         () = patience.wait() => {}
@@ -192,7 +185,7 @@ impl Worker {
         self.reap();
         self.guard_leases();
         if self.keeper.disowned() {
-            register(&self.context).await?;
+            registration::write(&self.context).await?;
             self.keeper.registered_anew();
         }
         let sweeps = self.swept.elapsed() >= self.context.options.timing.heartbeat;
@@ -295,7 +288,10 @@ impl Worker {
     /// Now and then, and at the start, in the background.
     fn catch_up(&mut self) {
         if self.sweeps.is_multiple_of(CATCH_UP) {
-            tokio::spawn(mirror_feed::catch_up(self.context.clone()));
+            // A volume that is stuck keeps one such look waiting, not one more each time.
+            if self.catching_up.as_ref().is_none_or(JoinHandle::is_finished) {
+                self.catching_up = Some(tokio::spawn(mirror_feed::catch_up(self.context.clone())));
+            }
         }
         self.sweeps = self.sweeps.wrapping_add(1);
     }
@@ -305,9 +301,8 @@ impl Worker {
     }
 
     async fn wait(&mut self) {
-        // Between 80 and 120 % of the interval, so that many workers do not look at once.
-        let spread = 0.8 + 0.4 * f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0;
-        let poll = self.context.options.timing.poll.mul_f64(spread);
+        // Many workers do not look at once.
+        let poll = self.context.options.timing.poll.mul_f64(spread());
         let pause = self.time_to_look().map_or(poll, |left| left.min(poll));
         tokio::select! {
             () = tokio::time::sleep(pause) => {}
@@ -322,54 +317,21 @@ impl Worker {
             }
         }
     }
-
-    /// Stops: jobs are given back at their next boundary, at the latest when the grace is over. A database that cannot
-    /// be reached is not waited for much longer than that: what is not given back is taken back once its lease ends.
-    async fn drain(mut self) {
-        if !self.jobs.is_empty() {
-            info!(n_jobs = self.jobs.len(), "draining");
-        }
-        self.context.vitals.drains();
-        self.held.raise(Signal::Drain);
-        let grace = self.context.options.timing.drain;
-        let (abandon, leave) = (tokio::time::sleep(grace), tokio::time::sleep(grace + FAREWELL));
-        tokio::pin!(abandon, leave);
-        let mut abandoned = false;
-        while !self.jobs.is_empty() {
-            tokio::select! {
-                _ = self.jobs.join_next() => {}
-                () = &mut abandon, if !abandoned => {
-                    abandoned = true;
-                    self.held.raise(Signal::Abandon);
-                }
-                () = until(&mut self.stop, Stop::Now) => break,
-                () = &mut leave => break,
-            }
-        }
-        self.jobs.shutdown().await;
-        let patience = if *self.stop.borrow() == Stop::Now { FAREWELL_NOW } else { FAREWELL };
-        if let Ok(Err(error)) = tokio::time::timeout(patience, farewell(&self.context)).await {
-            warn!(%error, "the worker could not be unregistered; its row ages away");
-        }
-        info!(worker.id = %self.context.worker_id, "worker stopped");
-    }
-}
-
-/// Gives back what is still counted as ours, such as a claim whose answer nobody waited for, and signs off.
-async fn farewell(context: &Context) -> Result<(), plumbline_store::Error> {
-    for lease in context.store.held(context.worker_id).await? {
-        match context.store.release(&lease, ReleaseReason::Abandoned).await {
-            Ok(()) | Err(plumbline_store::Error::LeaseLost(_)) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    context.store.unregister_worker(context.worker_id).await
 }
 
 async fn fail_panicked(context: Arc<Context>, lease: Lease) {
     let said = "internal error: the job's run panicked; please report it with the worker's log";
     if let Err(error) = context.store.reject(&lease, &JobError::new("internal", said)).await {
         warn!(job.id = %lease.job_id, %error, "the job could not be failed; it is given back");
+    }
+}
+
+/// Says when the queue begins to fail and when it works again, not at every turn in between.
+fn tell(trouble: Option<&plumbline_store::Error>, before: bool) {
+    match trouble {
+        Some(error) if !before => warn!(%error, "the queue could not be read; trying again"),
+        None if before => info!("the queue can be read again"),
+        _ => {}
     }
 }
 
@@ -380,41 +342,8 @@ enum Next {
     Idle,
 }
 
-async fn until(stop: &mut watch::Receiver<Stop>, wanted: Stop) {
-    if stop.wait_for(|now| *now >= wanted).await.is_err() {
-        std::future::pending::<()>().await;
-    }
-}
-
 /// An instant from which every interval has passed.
 fn long_ago() -> Instant {
     let now = Instant::now();
     now.checked_sub(Duration::from_secs(3600)).unwrap_or(now)
-}
-
-async fn register(context: &Context) -> Result<(), plumbline_store::Error> {
-    context
-        .store
-        .register_worker(&NewWorker {
-            id: context.worker_id,
-            hostname: hostname(),
-            version: env!("CARGO_PKG_VERSION").into(),
-            concurrency: i32::try_from(context.options.concurrency).unwrap_or(i32::MAX),
-            job_types: known_job_types(context),
-        })
-        .await
-}
-
-/// The job types that this worker has a configuration for and is asked to run: what others may leave to it.
-fn known_job_types(context: &Context) -> Vec<String> {
-    let asked = context.options.job_types.as_deref();
-    let known = context.configs.job_types().into_iter().map(str::to_owned);
-    known.filter(|known| asked.is_none_or(|asked| asked.contains(known))).collect()
-}
-
-fn hostname() -> String {
-    let known = std::env::var("HOSTNAME").ok().filter(|name| !name.is_empty());
-    known
-        .or_else(|| std::fs::read_to_string("/etc/hostname").ok().map(|name| name.trim().to_string()))
-        .unwrap_or_else(|| "unknown".into())
 }

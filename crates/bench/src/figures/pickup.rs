@@ -22,7 +22,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
         let told = pickups(&site, "told", bench.sizes.pickups).await?;
         middle.push(percentile(&told, 0.5));
         slow.push(percentile(&told, 0.99));
-        sqlx::query("ALTER TABLE jobs DISABLE TRIGGER jobs_notify_insert").execute(&site.database.pool).await?;
+        sqlx::query("ALTER TABLE jobs DISABLE TRIGGER jobs_notify_inserted").execute(&site.database.pool).await?;
         polled.push(percentile(&pickups(&site, "polled", bench.sizes.pickups / 20 + 1).await?, 1.0));
         worker.stop()?;
         bench.close(site).await?;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 pub(crate) async fn run(job: Uuid, dir: &Path) -> Result<u8, Failure> {
     let store = environment::store().await?;
     if store.job_detail(job).await?.is_none() {
-        return Err(Failure::new(format!("there is no job {job} in this database; `plumbline status` lists the jobs")));
+        return Err(output::no_job(job));
     }
     let mut files = Vec::new();
     for row in store.file_index(job).await? {

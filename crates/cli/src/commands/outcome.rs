@@ -8,6 +8,8 @@ use plumbline_store::{JobDetail, RequirementRow, Store};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
+/// Where a validator without a graph puts its statements.
+const SCRIPT: &str = "output/insert.cypher";
 /// Reasons for rejections that are listed.
 const SHOWN_REASONS: usize = 5;
 
@@ -33,7 +35,11 @@ pub(crate) async fn print(store: &Store, job: Uuid, validator: Option<Uuid>) -> 
             row(status, thousands(number(rows.len())), remark(status, &rows));
         }
     }
-    row("graph", String::new(), graph(&requirements));
+    let script = match validator {
+        Some(validator) => store.read_file(validator, SCRIPT).await?,
+        None => None,
+    };
+    row("graph", String::new(), graph(&requirements, script.as_deref()));
     for (what, id) in [("creator", Some(job)), ("validator", validator)] {
         let Some(id) = id else { continue };
         if let Some(detail) = store.job_detail(id).await? {
@@ -79,23 +85,37 @@ fn integration(row: &RequirementRow) -> Option<&str> {
     row.validation_result.as_ref()?.get("integration")?.as_str()
 }
 
-fn graph(requirements: &[RequirementRow]) -> String {
-    let nodes = requirements.iter().filter(|row| row.graph_node_id.is_some()).count();
-    if nodes > 0 {
-        let relations: usize = requirements
-            .iter()
-            .filter(|row| row.graph_node_id.is_some())
-            .filter_map(|row| row.validation_result.as_ref()?.get("relations")?.as_array())
-            .map(Vec::len)
-            .sum();
-        return format!("{} requirement nodes, {} relations", thousands(number(nodes)), thousands(number(relations)));
-    }
-    match requirements.iter().any(|row| integration(row) == Some("switched off")) {
-        true => {
-            "no graph configured (`connections.neo4j`); output/insert.cypher of the validator has the statements".into()
+/// What of the requirements is in the graph, by type; or, without one, where the statements are that would write it.
+fn graph(requirements: &[RequirementRow], script: Option<&[u8]>) -> String {
+    let integrated: Vec<&RequirementRow> = requirements.iter().filter(|row| row.graph_node_id.is_some()).collect();
+    if !integrated.is_empty() {
+        let mut relations: BTreeMap<&str, usize> = BTreeMap::new();
+        for relation in integrated.iter().filter_map(|row| row.validation_result.as_ref()?.get("relations")?.as_array())
+        {
+            for name in relation.iter().filter_map(|relation| relation.get("type")?.as_str()) {
+                *relations.entry(name).or_default() += 1;
+            }
         }
-        false => "nothing was integrated".into(),
+        let count = |n: usize| thousands(number(n));
+        let all = relations.values().sum();
+        let mut text = format!("{} Requirement nodes, {} relations", count(integrated.len()), count(all));
+        for (name, n) in relations {
+            text.push_str(&format!("\n{} × {name}", count(n)));
+        }
+        return text;
     }
+    match script {
+        Some(script) => format!(
+            "integration is switched off (no `connections.neo4j`);\n{SCRIPT} of the validator has {} statements",
+            thousands(number(statements(script)))
+        ),
+        None => "nothing was integrated".into(),
+    }
+}
+
+/// A statement ends a line with a semicolon; values are literals on one line.
+fn statements(script: &[u8]) -> usize {
+    String::from_utf8_lossy(script).lines().filter(|line| line.ends_with(';') && !line.starts_with("//")).count()
 }
 
 fn effort(detail: &JobDetail) -> String {
@@ -160,11 +180,20 @@ mod tests {
 
     #[test]
     fn the_graph_line_says_what_is_there_or_why_nothing_is() {
-        let integrated = row("integrated", None, json!({"integration": "done", "relations": [{}, {}]}));
-        assert_eq!(graph(&[integrated]), "1 requirement nodes, 2 relations");
+        let integrated = row(
+            "integrated",
+            None,
+            json!({"integration": "done", "relations": [
+            {"type": "RELATES_TO_OBJECT", "target": "BO-1"}, {"type": "IMPACTS_OBJECT", "target": "BO-1"},
+            {"type": "RELATES_TO_OBJECT", "target": "BO-2"}]}),
+        );
+        let said = "1 Requirement nodes, 3 relations\n1 × IMPACTS_OBJECT\n2 × RELATES_TO_OBJECT";
+        assert_eq!(graph(&[integrated], None), said);
         let accepted = row("pending", None, json!({"integration": "switched off"}));
-        assert!(graph(std::slice::from_ref(&accepted)).starts_with("no graph configured"));
+        let script = "// A comment;\nCREATE CONSTRAINT a;\n\nMERGE (r)\nSET r.text = 'one; two';\n";
+        let said = graph(std::slice::from_ref(&accepted), Some(script.as_bytes()));
+        assert!(said.starts_with("integration is switched off") && said.ends_with("has 2 statements"), "{said}");
         assert_eq!(remark("pending", &[&accepted]), "1 of them passed validation and wait for a graph");
-        assert_eq!(graph(&[row("rejected", None, Value::Null)]), "nothing was integrated");
+        assert_eq!(graph(&[row("rejected", None, Value::Null)], None), "nothing was integrated");
     }
 }

@@ -8,6 +8,7 @@ use crate::{
 };
 use plumbline_store::{Prunable, Retention, Store};
 use plumbline_worker::mirror::Mirror;
+use serde_json::json;
 use std::{io, path::Path};
 
 pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
@@ -15,6 +16,10 @@ pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
     let statuses = arguments.status.iter().map(|status| status.as_str().to_owned()).collect();
     let retention = Retention { older_than: arguments.older_than, statuses };
     let found = store.prunable(&retention).await?;
+    if arguments.json && (found.is_empty() || arguments.dry_run) {
+        output::json(&json!({ "would_delete": found, "deleted_jobs": 0, "deleted_folders": 0 }))?;
+        return Ok(0);
+    }
     if found.is_empty() {
         output::print("nothing to delete: no job ended that long ago, or what follows it has not ended")?;
         return Ok(0);
@@ -25,7 +30,11 @@ pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
     }
     let mirror = Mirror::new(environment::workspace_dir());
     let pruned = prune(&store, &retention, &mirror).await?;
-    output::print(&format!("deleted {} and {}", count(pruned.jobs, "job"), count(pruned.folders, "folder")))?;
+    if arguments.json {
+        output::json(&json!({ "deleted_jobs": pruned.jobs, "deleted_folders": pruned.folders }))?;
+    } else {
+        output::print(&format!("deleted {} and {}", count(pruned.jobs, "job"), count(pruned.folders, "folder")))?;
+    }
     if let Some(sentence) = pruned.left_behind {
         return Err(Failure::new(sentence));
     }

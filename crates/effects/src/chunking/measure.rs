@@ -7,6 +7,7 @@
 
 use super::text::Whole;
 use crate::tokens;
+use std::ops::Range;
 use text_splitter::ChunkSizer;
 
 /// Longest stretch counted as one word; text without spaces is measured in steps of this many bytes.
@@ -22,11 +23,12 @@ pub(super) struct Measure<'a> {
 }
 
 impl<'a> Measure<'a> {
-    /// Counts the text.
-    pub(super) fn of(whole: &'a Whole) -> Self {
+    /// Counts a part of the text; sizes of anything in it can be asked for.
+    pub(super) fn of(whole: &'a Whole, part: Range<usize>) -> Self {
         let mut measure = Self { whole, ends: Vec::new(), sums: Vec::new() };
-        let (mut start, mut sum) = (0, 0);
-        for end in word_ends(&whole.text) {
+        let (mut start, mut sum) = (part.start, 0);
+        for end in word_ends(&whole.text[part.clone()]) {
+            let end = part.start + end;
             sum += tokens::count(&whole.text[start..end]) as usize;
             measure.ends.push(end);
             measure.sums.push(sum);
@@ -94,7 +96,7 @@ mod tests {
     fn the_measure_is_never_much_off_and_never_too_low_in_prose() {
         let text = "## 2.1 Aufbewahrung\n\nRecords (see § 147 AO) shall be kept for 10 years; \"invoices\" too.\n\n- one\n- two";
         let whole = Whole::of(&[Page { number: 1, text: text.to_owned() }], false);
-        let measure = Measure::of(&whole);
+        let measure = Measure::of(&whole, 0..text.len());
         for (start, end) in [(0, text.len()), (21, text.len()), (0, 40), (21, 29)] {
             let (quick, exact) = (measure.tokens(start, end), tokens::count(&text[start..end]) as usize);
             assert!(quick >= exact && quick <= exact + 4, "{quick} for {exact} in {:?}", &text[start..end]);

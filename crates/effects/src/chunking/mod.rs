@@ -53,6 +53,10 @@ pub struct Chunk {
 
 /// Fewer tokens leave no room for a page mark and a sentence.
 const FEWEST_TOKENS: u32 = 50;
+/// The splitter needs several times the memory of what it splits, so it gets a large text in parts of about this size,
+/// each from the beginning of a page that begins no sentence's middle. An overlap has to reach over every border, so with
+/// one the text stays whole.
+const PART_BYTES: usize = 512 << 10;
 
 /// Cuts a document into chunks; `source`, its name, is not part of their text, see [`render_chunk`].
 ///
@@ -63,19 +67,22 @@ pub fn chunk(source: &str, pages: &[Page], paged: bool, options: ChunkOptions) -
     let outline = Outline::of(&whole.text);
     let limit = options.max_tokens.max(FEWEST_TOKENS);
     let overlap = options.overlap.min(limit / 2);
-    let measure = Measure::of(&whole);
     let mut chunks = Vec::new();
-    for (start, piece) in cut(&whole.text, &measure, limit, overlap) {
-        let found = finish(&whole, &outline, start, piece);
-        if found.tokens <= limit {
-            chunks.push(found);
-            continue;
+    for part in whole.parts(if overlap == 0 { PART_BYTES } else { usize::MAX }) {
+        let measure = Measure::of(&whole, part.clone());
+        for (start, piece) in cut(&whole.text[part.clone()], &measure, limit, overlap) {
+            let start = part.start + start;
+            let found = finish(&whole, &outline, start, piece);
+            if found.tokens <= limit {
+                chunks.push(found);
+                continue;
+            }
+            // The quick measure was too low here, which takes text without words; the tokenizer itself has the last say.
+            let exact = Exact { whole: &whole };
+            chunks.extend(
+                cut(piece, &exact, limit, overlap).map(|(offset, part)| finish(&whole, &outline, start + offset, part)),
+            );
         }
-        // The quick measure was too low here, which takes text without words; the tokenizer itself has the last say.
-        let exact = Exact { whole: &whole };
-        chunks.extend(
-            cut(piece, &exact, limit, overlap).map(|(offset, part)| finish(&whole, &outline, start + offset, part)),
-        );
     }
     tracing::debug!(source, chunks = chunks.len(), "document cut into chunks");
     chunks

@@ -2,6 +2,7 @@
 
 use crate::documents::Page;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// Most tokens of a page mark with its blank line or line end.
 const MARK_TOKENS: usize = 8;
@@ -83,6 +84,21 @@ impl Whole {
         (offset + piece.len() <= self.text.len()).then_some(offset)
     }
 
+    /// The text in parts of at least so many bytes, the last one apart; a part begins with a page, and with no sentence's
+    /// middle.
+    pub(super) fn parts(&self, bytes: usize) -> Vec<Range<usize>> {
+        let mut parts = Vec::new();
+        let mut begin = 0;
+        for start in self.starts.iter().filter(|start| !start.mid_sentence) {
+            if start.offset - begin >= bytes {
+                parts.push(begin..start.offset);
+                begin = start.offset;
+            }
+        }
+        parts.push(begin..self.text.len());
+        parts
+    }
+
     /// The pages that begin after `offset` and before `end`.
     fn inside(&self, offset: usize, end: usize) -> &[Start] {
         let from = self.starts.partition_point(|start| start.offset <= offset);
@@ -118,6 +134,14 @@ mod tests {
         let marked = whole.with_marks(4, &whole.text[4..]);
         assert_eq!(marked, "[page 1]\n\ncontroller shall keep\n[page 2]\nrecords for ten years.\n\n[page 3]\n\n# Next");
         assert_eq!((whole.page_at(0), whole.page_at(26), whole.page_at(60)), (Some(1), Some(2), Some(3)));
+    }
+
+    #[test]
+    fn parts_begin_with_pages_and_cover_everything() {
+        let whole = whole(&["First page.", "Second page which", "goes on.", "Fourth.", "Fifth."]);
+        let texts: Vec<&str> = whole.parts(10).into_iter().map(|part| &whole.text[part]).collect();
+        assert_eq!(texts, ["First page.\n\n", "Second page which\ngoes on.\n\n", "Fourth.\n\nFifth."]);
+        assert_eq!(whole.parts(usize::MAX), std::slice::from_ref(&(0..whole.text.len())));
     }
 
     #[test]

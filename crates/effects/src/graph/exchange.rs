@@ -82,6 +82,10 @@ fn decode(status: u16, body: &[u8], place: &str) -> Result<Answer, GraphError> {
             let message = format!("HTTP {status}");
             return Err(GraphError::Unauthorized { place: place.to_string(), message });
         }
+        // What stands before the server speaks while the server is away.
+        Err(_) if matches!(status, 429 | 502..=504) => {
+            return Err(GraphError::Unreachable { place: place.to_string(), reason: format!("HTTP {status}") });
+        }
         Err(_) => return Err(GraphError::Malformed { place: place.to_string(), what: format!("HTTP {status}") }),
     };
     if let Some(error) = answer.errors.first() {

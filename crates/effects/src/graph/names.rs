@@ -55,6 +55,15 @@ impl Names {
         })
     }
 
+    /// Whether one of the names stands in a text, as whole words in any case.
+    pub fn occur_in(&self, text: &str) -> bool {
+        let text = format!(" {} ", words(text));
+        self.nodes
+            .iter()
+            .map(|(_, name)| words(name))
+            .any(|name| !name.is_empty() && text.contains(&format!(" {name} ")))
+    }
+
     /// The names most like one that was not found, for a message.
     pub fn nearest(&self, wanted: &str, most: usize) -> Vec<&str> {
         let wanted = wanted.trim().to_lowercase();
@@ -109,6 +118,13 @@ impl GraphClient {
     }
 }
 
+/// The words of a text in lower case, one space between two.
+fn words(text: &str) -> String {
+    let lower = text.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
 fn node(row: &[Value]) -> Option<(String, String)> {
     let id = row.first()?.as_str()?.to_string();
     let name = row.get(1).and_then(Value::as_str).unwrap_or_default().to_string();
@@ -124,6 +140,13 @@ mod tests {
         let nodes =
             vec![node("BO-1", "Invoice"), node("BO-2", "Invoice archive"), node("BO-3", "Customer master data")];
         Names { nodes, more: false }
+    }
+
+    #[test]
+    fn a_name_stands_in_a_text_as_whole_words() {
+        assert!(names().occur_in("Every (INVOICE) is kept."));
+        assert!(names().occur_in("The customer\nmaster-data are checked."));
+        assert!(!names().occur_in("Invoicing is done monthly, by customers."));
     }
 
     #[test]

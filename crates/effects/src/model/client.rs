@@ -175,7 +175,7 @@ fn place_of(url: &reqwest::Url) -> String {
 }
 
 /// Between 0 and 1, evenly. A random UUID has the random bits at hand; no generator of our own is needed.
-fn jitter() -> f64 {
+pub(crate) fn jitter() -> f64 {
     let bits = Uuid::new_v4().as_u128() as u32;
     f64::from(bits) / f64::from(u32::MAX)
 }

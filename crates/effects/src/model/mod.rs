@@ -21,9 +21,12 @@ mod exchange;
 mod leaked;
 mod reachable;
 mod retry_after;
+mod survey;
 mod usage;
 
 pub use body::render as request_body;
+pub(crate) use client::jitter;
 pub use client::{ModelClient, ModelClientError};
 pub use config::{ApiKey, ModelConfig, OutputCapField, Timeouts};
 pub use reachable::reachable;
+pub use survey::{Survey, survey};

@@ -85,6 +85,8 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let source = name.clone();
     let chunks = super::off_the_loop(move || {
         let file = from_text_file(&text);
+        // A large document is in memory often enough.
+        drop(text);
         chunk(&source, &file.pages, file.paged, options)
     })
     .await;
@@ -94,7 +96,7 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let (files, dropped) = manifest.merge(&name, &chunks);
     let content = describe(&name, &files, &chunks);
     let mut products: Vec<Product> =
-        files.iter().zip(&chunks).map(|(file, chunk)| chunk_file(&name, file, chunk)).collect();
+        files.iter().zip(chunks).map(|(file, chunk)| chunk_file(&name, file, &chunk)).collect();
     products.extend(
         dropped.into_iter().filter(|file| bench.desk.size(file).is_some()).map(|path| Product::DeleteFile { path }),
     );

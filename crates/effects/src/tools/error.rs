@@ -1,7 +1,7 @@
 //! Why a tool has no result.
 
 use super::workspace::WorkspaceError;
-use plumbline_engine::Product;
+use plumbline_engine::{Outage, Product};
 
 /// What a tool gives when it succeeds.
 #[derive(Debug, Default)]
@@ -34,9 +34,40 @@ pub(super) enum ToolError {
     /// (`limits.tool_retries`) before the model reads this.
     #[error("{0}")]
     Passing(String),
+    /// A service that the job cannot do without is away, and nothing was changed: the whole batch waits for it.
+    #[error("{reason}")]
+    Away {
+        /// Which one, where, and what to do.
+        reason: String,
+        /// What brings it back.
+        cure: Cure,
+    },
     /// The rows could not be read.
     #[error(transparent)]
     Workspace(#[from] WorkspaceError),
+}
+
+/// What brings a service back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cure {
+    /// Another try at once may do, as with [`ToolError::Passing`]; then time.
+    AnotherTry,
+    /// Time.
+    Time,
+    /// A person who corrects what is configured.
+    Operator,
+}
+
+/// Why a batch has no results. Nothing of it is in the rows, and it may be run again as it is: no call was made that may
+/// not be made twice.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// The rows could not be read.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// A service that a call needs is away.
+    #[error("{}", .0.reason)]
+    Away(Outage),
 }
 
 impl ToolError {

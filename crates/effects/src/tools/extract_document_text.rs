@@ -88,11 +88,13 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let mut reading = Reading { kind, text: String::new(), pages: 0, words: 0 };
     let taken = bench.parser.extract_each(kind, &bytes, pages.clone(), &mut |page| reading.take(&page)).await;
     let about = taken.map_err(read)?;
+    let size = bytes.len();
+    drop(bytes);
     let text_path = text_path(bench.desk, &path, pages.as_ref());
     let content = reading.describe(&path, &text_path, &about);
     let mut products = Vec::new();
     if pages.is_none() {
-        products.push(Product::AddSource(source(path, bytes.len(), &reading, text_path.clone())));
+        products.push(Product::AddSource(source(path, size, &reading, text_path.clone())));
     }
     let Reading { text, .. } = reading;
     // Extracting again gives the same; a new version of the same bytes would only make the workspace grow.

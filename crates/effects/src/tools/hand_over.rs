@@ -1,6 +1,7 @@
 //! The requirements that are handed over from job to job, as tools see them. The worker implements this over the store,
 //! tests over memory.
 
+use super::error::{Cure, ToolError};
 use super::workspace::{BoxFuture, WorkspaceError};
 use crate::graph::GraphClient;
 use serde_json::Value;
@@ -126,11 +127,11 @@ impl<'a> Graph<'a> {
     }
 
     /// The client, if there is a graph.
-    pub(super) fn client(self) -> Result<Option<&'a GraphClient>, super::error::ToolError> {
+    pub(super) fn client(self) -> Result<Option<&'a GraphClient>, ToolError> {
         match self {
             Self::Off => Ok(None),
             Self::On(client) => Ok(Some(client)),
-            Self::Unusable(reason) => Err(super::error::ToolError::refused(reason)),
+            Self::Unusable(reason) => Err(ToolError::Away { reason: reason.to_string(), cure: Cure::Operator }),
         }
     }
 }

@@ -10,8 +10,9 @@ use super::evidence::citation_id;
 use super::hand_over::HeldRequirement;
 use super::registry::Tool;
 use super::toolbox::Bench;
+use super::validation::mentions::GraphNames;
 use super::validation::relations::{self, Wanted};
-use super::validation::{Findings, graph_error, held, node};
+use super::validation::{Findings, fulfilment, graph_error, held, node, relevance};
 use crate::graph::{self, GraphClient, Link, RELATIONS, RequirementNode};
 use chrono::{SecondsFormat, Utc};
 use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
@@ -119,13 +120,19 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         return Err(ToolError::refused(format!("requirement {id} has to be rejected: {faults}")));
     }
     let client = bench.ctx.graph.client()?;
+    let known = match client {
+        Some(client) => Some(GraphNames::load(client).await?.of(&row).await?.known),
+        None => None,
+    };
     let links = relations::resolve(client, wanted).await?;
-    let status = compliance_status.unwrap_or_else(|| relations::compliance(&links).to_string());
+    let status = compliance_status.unwrap_or_else(|| fulfilment::status(&links).to_string());
     let warnings = relations::warnings(&row, &links, &status);
     let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
     let node = node::of(&row, &status, citation_ids(&row), &now);
     let mut result = json!({
         "checks": findings.report(&row),
+        "relevance": relevance::report(&row, known),
+        "fulfilment": fulfilment::report(&row, &links),
         "compliance_status": status,
         "relations": relations::report(&links),
         "warnings": warnings,

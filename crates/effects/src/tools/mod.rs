@@ -45,9 +45,10 @@ mod web_search;
 mod workspace;
 mod write_file;
 
+pub use error::BatchError;
 pub use hand_over::{Graph, HandOver, HeldRequirement, KnownRequirement, Tally};
 pub use registry::catalog;
-pub use text_index::{Ranked, RankedPassage, Ranking, TextIndex};
+pub use text_index::{MeantAlike, Ranked, RankedPassage, Ranking, TextIndex};
 pub use toolbox::{ToolContext, Toolbox};
 pub use workspace::{BoxFuture, Workspace, WorkspaceError};
 

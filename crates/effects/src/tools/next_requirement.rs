@@ -5,8 +5,8 @@ use super::error::{Output, ToolError, ToolResult};
 use super::hand_over::{HeldRequirement, Tally};
 use super::registry::Tool;
 use super::toolbox::Bench;
-use super::validation::{Findings, graph_error, hand_over};
-use crate::graph::{End, GraphClient, Names};
+use super::validation::mentions::GraphNames;
+use super::validation::{Findings, hand_over, relevance};
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ const DOCUMENTATION: &str = "\
 
 Claims the oldest pending requirements for this job, so that no other validator takes them, and gives each with what
 rules can say of it: faults (a requirement with one has to be rejected), remarks, verified citations, similar requirements,
-and which objects and messages of the graph its mentioned names are. Requirements that this job holds and has not judged
+which objects and messages of the graph its mentioned names are, and whether it seems relevant to what the graph is about. Requirements that this job holds and has not judged
 come first: asking again gives the same ones, and nothing is lost when a worker dies. What a job has not judged when it
 ends becomes pending again.
 
@@ -122,50 +122,21 @@ async fn describe(
         "checks": findings.report(row),
         "verdict": verdict,
     });
+    let mut known = None;
     match graph {
         Some(graph) => {
-            described["objects"] = graph.matches(End::Object, &row.mentioned_objects).await?;
-            described["messages"] = graph.matches(End::Message, &row.mentioned_messages).await?;
+            let mentions = graph.of(row).await?;
+            described["objects"] = mentions.objects;
+            described["messages"] = mentions.messages;
+            known = Some(mentions.known);
         }
         None => {
             described["objects"] = row.mentioned_objects.clone();
             described["messages"] = row.mentioned_messages.clone();
         }
     }
+    described["relevance"] = relevance::report(row, known);
     Ok(described)
-}
-
-/// The names of a graph's objects and messages, read once for all requirements of a call.
-struct GraphNames<'a> {
-    client: &'a GraphClient,
-    objects: Names,
-    messages: Names,
-}
-
-impl<'a> GraphNames<'a> {
-    async fn load(client: &'a GraphClient) -> Result<Self, ToolError> {
-        client.constrain().await.map_err(|error| graph_error(&error))?;
-        let objects = client.names(End::Object).await.map_err(|error| graph_error(&error))?;
-        let messages = client.names(End::Message).await.map_err(|error| graph_error(&error))?;
-        Ok(Self { client, objects, messages })
-    }
-
-    /// Each mentioned name with the node it means, or null.
-    async fn matches(&self, end: End, mentioned: &Value) -> Result<Value, ToolError> {
-        let names = if end == End::Message { &self.messages } else { &self.objects };
-        let mut matches = Vec::new();
-        for wanted in mentioned.as_array().into_iter().flatten().filter_map(Value::as_str) {
-            let found = self.client.find(end, names, wanted).await.map_err(|error| graph_error(&error))?;
-            matches.push(match found {
-                Some(found) => json!({
-                    "mentioned": wanted, "id": found.id, "name": found.name,
-                    "similarity": (found.likeness * 100.0).round() / 100.0,
-                }),
-                None => json!({"mentioned": wanted, "id": null}),
-            });
-        }
-        Ok(Value::Array(matches))
-    }
 }
 
 /// The tally with what this turn has judged: the rows do not know it yet.

@@ -2,17 +2,26 @@
 
 use super::arguments::decode;
 use super::error::{Output, ToolResult};
+use super::hand_over::KnownRequirement;
 use super::registry::Tool;
+use super::text_index::MeantAlike;
 use super::toolbox::Bench;
-use super::validation::duplicates::compare;
+use super::validation::duplicates::{Likeness, compare, title};
 use super::validation::hand_over;
-use crate::similarity::{DUPLICATE, SIMILAR};
+use crate::search::fuse;
+use crate::similarity::SIMILAR;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(super) const TOOL: Tool =
     Tool { spec, schema, reads_only: true, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Most requirements that are shown.
+const MAX_SHOWN: usize = 5;
+/// From this cosine of their embeddings on, two texts are said to be alike in meaning. Models differ: unrelated sentences
+/// stay below one half with all that were looked at, paraphrases reach two thirds.
+const MEANT: f64 = 0.6;
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -31,8 +40,9 @@ const DOCUMENTATION: &str = "\
 # query_similar_requirements
 
 Compares a text with the requirements recorded by this job and with integrated ones of all jobs. From a similarity of 0.95 on
-they are duplicates, from 0.7 on they are reported; texts that differ in a number or a negation are never duplicates. What was
-recorded in this same answer is not among them yet.
+they are duplicates, from 0.7 on they are reported; texts that differ in a number or a negation are never duplicates. Where
+embeddings are configured, requirements that say the like in other words are shown too, with their likeness `by meaning`; read
+them before you call one a duplicate. What was recorded in this same answer is not among them yet.
 
 | argument | meaning |
 |---|---|
@@ -63,18 +73,40 @@ struct Arguments {
 async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let Arguments { text, limit } = decode(arguments)?;
     let known = hand_over(bench)?.similar(bench.ctx.job_id, &text, None).await?;
-    let like = compare(&text, known).await;
-    if like.is_empty() {
-        return Ok(Output::text(format!("nothing recorded or integrated is like it (similarity {SIMILAR} or more)")));
+    let alike = compare(&text, known).await;
+    let MeantAlike { mut requirements, remark } = match bench.ctx.texts {
+        Some(index) => index.requirements_like(&text, MAX_SHOWN).await?,
+        None => MeantAlike::default(),
+    };
+    requirements.retain(|(_, likeness)| *likeness >= MEANT);
+    let mut lines: Vec<String> = remark.map(|remark| format!("({remark})")).into_iter().collect();
+    let found = merged(&alike, &requirements);
+    if found.is_empty() {
+        lines.push(format!("nothing recorded or integrated is like it (similarity {SIMILAR} or more)"));
     }
-    let lines: Vec<String> = like
-        .iter()
-        .take(limit.unwrap_or(usize::MAX))
-        .map(|likeness| {
-            let same = if likeness.similarity >= DUPLICATE { ", a duplicate" } else { "" };
-            let (title, status) = (likeness.title(), &likeness.known.status);
-            format!("{:.2}{same}: {title} ({status}): {}", likeness.similarity, likeness.known.text)
-        })
-        .collect();
+    lines.extend(found.into_iter().take(limit.unwrap_or(MAX_SHOWN)));
     Ok(Output::text(lines.join("\n")))
+}
+
+/// A line each, of those alike by their words and those alike by their meaning, by reciprocal rank fusion.
+fn merged(by_words: &[Likeness], by_meaning: &[(KnownRequirement, f64)]) -> Vec<String> {
+    let rankings = [
+        by_words.iter().map(|likeness| likeness.known.id).collect::<Vec<_>>(),
+        by_meaning.iter().map(|(known, _)| known.id).collect(),
+    ];
+    let line = |id| {
+        let meaning = by_meaning.iter().find(|(known, _)| known.id == id);
+        let mut figures = Vec::new();
+        let known = match by_words.iter().find(|likeness| likeness.known.id == id) {
+            Some(likeness) => {
+                let same = if likeness.is_duplicate() { ", a duplicate" } else { "" };
+                figures.push(format!("{:.2}{same}", likeness.similarity));
+                &likeness.known
+            }
+            None => &meaning?.0,
+        };
+        figures.extend(meaning.map(|(_, likeness)| format!("{likeness:.2} by meaning")));
+        Some(format!("{}: {} ({}): {}", figures.join(", "), title(known), known.status, known.text))
+    };
+    fuse(&rankings).into_iter().filter_map(line).collect()
 }

@@ -1,5 +1,7 @@
-//! The index of the workspace's texts, as `search_files` sees it. The worker implements it over the store.
+//! The index of the workspace's texts, as `search_files` sees it, and of the requirements by their meaning, as
+//! `query_similar_requirements` does. The worker implements it over the store.
 
+use super::hand_over::KnownRequirement;
 use super::workspace::{BoxFuture, WorkspaceError};
 
 /// Ranked search over a job's committed texts.
@@ -15,6 +17,23 @@ pub trait TextIndex: std::fmt::Debug + Send + Sync {
         ranking: Ranking,
         limit: usize,
     ) -> BoxFuture<'a, Result<Ranked, WorkspaceError>>;
+
+    /// Requirements that mean something like a text, the nearest first, at most `limit`: this job's unjudged ones and
+    /// the integrated ones of all jobs. None where passages cannot be ranked by their meaning either.
+    fn requirements_like<'a>(
+        &'a self,
+        text: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<MeantAlike, WorkspaceError>>;
+}
+
+/// Requirements that mean something like a text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MeantAlike {
+    /// The requirements, the nearest first, with the cosine of the angle between the two embeddings: 1 is the same.
+    pub requirements: Vec<(KnownRequirement, f64)>,
+    /// What the reader should know of the ranking, e.g. that meaning could not be had.
+    pub remark: Option<String>,
 }
 
 /// What passages are ranked by.

@@ -2,17 +2,18 @@
 
 use super::arguments;
 use super::desk::Desk;
-use super::error::{Output, ToolError, ToolResult};
+use super::error::{BatchError, Cure, Output, ToolError, ToolResult};
 use super::hand_over::{Graph, HandOver};
 use super::quote_cache::QuoteCache;
 use super::registry::{TOOLS, Tool};
 use super::text_index::TextIndex;
-use super::workspace::{Workspace, WorkspaceError};
+use super::workspace::Workspace;
 use crate::documents::Parser;
+use crate::model::jitter;
 use crate::web::Web;
 use futures_util::FutureExt;
 use jsonschema::Validator;
-use plumbline_engine::{ToolCall, ToolReturn};
+use plumbline_engine::{Outage, Replay, ToolCall, ToolReturn};
 use serde_json::Value;
 use std::any::Any;
 use std::collections::{BTreeMap, HashSet};
@@ -87,6 +88,7 @@ pub struct Toolbox {
 
 struct Compiled {
     tool: &'static Tool,
+    replay: Replay,
     schema: Value,
     validator: Validator,
 }
@@ -107,18 +109,21 @@ impl Toolbox {
     /// Runs the calls in order and returns one result each. A call sees what the calls before it produced.
     ///
     /// # Errors
-    /// The workspace could not be read. Nothing has been changed then, and the batch may be run again.
+    /// The workspace could not be read, or a service that a call needs is away. Nothing has been changed then, and the
+    /// batch may be run again; where one of its calls may not be, the model reads the reason in place of its result.
     pub async fn run(
         &self,
         calls: &[&ToolCall],
         workspace: &dyn Workspace,
         ctx: &ToolContext<'_>,
-    ) -> Result<Vec<ToolReturn>, WorkspaceError> {
+    ) -> Result<Vec<ToolReturn>, BatchError> {
         let mut desk = Desk::new(workspace);
+        let mut may_be_repeated = true;
         let mut returns = Vec::with_capacity(calls.len());
         let mut answered = HashSet::new();
         for call in calls {
             let span = tool_span(call);
+            may_be_repeated &= self.tools.get(call.name.as_str()).is_none_or(|known| known.replay != Replay::Unsafe);
             let done = match self.call(call, &desk, ctx, &mut answered).instrument(span.clone()).await {
                 Ok(output) => {
                     if !output.products.is_empty() {
@@ -127,12 +132,16 @@ impl Toolbox {
                     desk.apply(&output.products);
                     ToolReturn::ok(&call.id, clean(output.content), output.products)
                 }
-                Err(ToolError::Refused(reason) | ToolError::Passing(reason)) => {
+                Err(ToolError::Away { reason, cure }) if may_be_repeated => {
+                    let needs_operator = cure == Cure::Operator;
+                    return Err(BatchError::Away(Outage { reason, needs_operator, jitter: jitter() }));
+                }
+                Err(ToolError::Refused(reason) | ToolError::Passing(reason) | ToolError::Away { reason, .. }) => {
                     span.record("error.type", "refused").record("otel.status_code", "ERROR");
                     tracing::debug!(tool.name = %call.name, tool.call_id = %call.id, %reason, "tool call refused");
                     ToolReturn::error(&call.id, clean(reason))
                 }
-                Err(ToolError::Workspace(error)) => return Err(error),
+                Err(ToolError::Workspace(error)) => return Err(error.into()),
             };
             returns.push(done);
         }
@@ -179,7 +188,9 @@ async fn patiently(tool: &Tool, bench: &Bench<'_>, arguments: Value) -> ToolResu
     let mut wait = RETRY_WAIT;
     for _ in 0..bench.ctx.retries {
         match (tool.run)(bench, arguments.clone()).await {
-            Err(ToolError::Passing(reason)) => tracing::debug!(%reason, "tool call is made again"),
+            Err(ToolError::Passing(reason) | ToolError::Away { reason, cure: Cure::AnotherTry }) => {
+                tracing::debug!(%reason, "tool call is made again");
+            }
             done => return done,
         }
         tokio::time::sleep(wait).await;
@@ -192,7 +203,7 @@ impl Compiled {
     fn of(tool: &'static Tool) -> Self {
         let schema = (tool.schema)();
         let validator = jsonschema::validator_for(&schema).expect("a tool's schema compiles: a test compiles them all");
-        Self { tool, schema, validator }
+        Self { tool, replay: (tool.spec)().replay, schema, validator }
     }
 }
 

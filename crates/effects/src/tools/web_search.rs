@@ -6,7 +6,7 @@ use super::error::{Output, ToolError, ToolResult};
 use super::fetch_page::{now, slug};
 use super::registry::Tool;
 use super::toolbox::Bench;
-use crate::web::{Found, SearchAccess};
+use crate::web::{Found, SearchAccess, SearchError};
 use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -78,7 +78,12 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         return Err(ToolError::refused("`query` is blank; give the words to search for"));
     }
     let found = service.search(&query, max_results.unwrap_or(USUAL_RESULTS)).await;
-    let found = found.map_err(|error| ToolError::refused(error.to_string()))?;
+    let found = found.map_err(|error| match error {
+        SearchError::Failed { .. } => ToolError::Passing(error.to_string()),
+        SearchError::Configuration(_) | SearchError::Key { .. } | SearchError::Quota { .. } => {
+            ToolError::refused(error.to_string())
+        }
+    })?;
     if found.is_empty() {
         return Ok(Output::text(format!("(the web search found nothing for \"{query}\")")));
     }

@@ -7,4 +7,7 @@ mod hostile;
 mod large;
 mod make;
 mod mutated;
+mod outcomes;
 mod policy;
+mod samples;
+mod zoo;

@@ -38,6 +38,18 @@ pub(crate) fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
+/// Bytes as a `FlateDecode` stream has them.
+pub(crate) fn deflated(bytes: &[u8]) -> Vec<u8> {
+    let packed = archive(&[("stored", b""), ("x", bytes)]);
+    // The second entry's data, between its own header and the table at the end.
+    let header = packed.windows(4).skip(1).position(|window| window == b"PK\x03\x04").expect("a second entry") + 1;
+    let field = |at: usize| usize::from(u16::from_le_bytes([packed[header + at], packed[header + at + 1]]));
+    let data = header + 30 + field(26) + field(28);
+    let end = packed.windows(4).rposition(|window| window == b"PK\x01\x02").expect("a table");
+    let end = packed[..end].windows(4).rposition(|window| window == b"PK\x01\x02").unwrap_or(end);
+    [b"\x78\x9c".as_slice(), &packed[data..end]].concat()
+}
+
 /// An ODT file with this in its body and these automatic styles.
 pub(crate) fn odt(styles: &str, body: &str) -> Vec<u8> {
     let content = format!(
@@ -114,6 +126,28 @@ pub(crate) fn assemble(objects: &[String]) -> Vec<u8> {
 pub(crate) fn lines(x: u32, top: u32, texts: &[&str]) -> String {
     let draw = |(n, text): (usize, &&str)| format!("BT /F1 10 Tf {x} {} Td ({text}) Tj ET\n", top as usize - 14 * n);
     texts.iter().enumerate().map(draw).collect()
+}
+
+/// Good documents with the names they go by.
+pub(crate) fn seeds() -> Vec<(&'static str, Vec<u8>)> {
+    let body = "<text:h text:outline-level=\"1\">Duties</text:h><text:p>Records shall be kept.</text:p>\
+                <table:table><table:table-row><table:table-cell><text:p>x</text:p></table:table-cell></table:table-row>\
+                </table:table>";
+    let page = "<html><head><title>Rules</title></head><body><h1>Rules</h1><p>Records shall be kept.</p><table><tr>\
+                <td>a</td></tr></table></body></html>";
+    vec![
+        ("small.pdf", fixture("small.pdf")),
+        ("partly_scanned.pdf", fixture("partly_scanned.pdf")),
+        ("encrypted.pdf", fixture("encrypted.pdf")),
+        ("owner_password.pdf", fixture("owner_password.pdf")),
+        ("small.docx", fixture("small.docx")),
+        ("policy.docx", sample("record-keeping-policy.docx")),
+        ("policy.md", sample("record-keeping-policy.md")),
+        ("policy.pdf", sample("record-keeping-policy.pdf")),
+        ("letter.odt", odt("", body)),
+        ("book.epub", epub(&[page, page], &[])),
+        ("page.html", page.as_bytes().to_vec()),
+    ]
 }
 
 /// A fixed sequence of numbers that looks random: the same corpus on every machine and in every run.

@@ -3,7 +3,7 @@
 
 use crate::make::parser;
 use plumbline_effects::chunking::{ChunkOptions, chunk, render_chunk};
-use plumbline_effects::documents::kind_of;
+use plumbline_effects::documents::{Parser, kind_of};
 use plumbline_rehearsal::normative_sentences;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -16,9 +16,9 @@ fn folder() -> Option<PathBuf> {
 }
 
 /// The normalized texts of the requirements in one of the files.
-async fn requirements(path: &str, bytes: &[u8]) -> BTreeSet<String> {
+pub(crate) async fn requirements(parser: &Parser, path: &str, bytes: &[u8]) -> BTreeSet<String> {
     let kind = kind_of(path, bytes).expect("a good document");
-    let document = parser().extract(kind, bytes, None).await.expect("a good document");
+    let document = parser.extract(kind, bytes, None).await.expect("a good document");
     let chunks = chunk(path, &document.pages, document.paged, ChunkOptions::default());
     let files: Vec<String> = chunks.iter().map(|chunk| render_chunk(path, chunk)).collect();
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
@@ -42,7 +42,7 @@ async fn the_policy_manual_gives_the_same_requirements_in_every_format() {
     let mut found = Vec::new();
     for name in ["policy.pdf", "policy.epub", "policy.txt"] {
         let bytes = std::fs::read(folder.join(name)).unwrap();
-        found.push((name, requirements(name, &bytes).await));
+        found.push((name, requirements(&parser(), name, &bytes).await));
     }
     let mut worst = f64::MAX;
     for (one, left) in &found {

@@ -1,6 +1,6 @@
 //! What goes over the wire, and what is made of what comes back.
 
-use crate::server::Server;
+use crate::kit::Server;
 use plumbline_effects::graph::{Access, GraphClient, GraphConfig, GraphError, Statement};
 use plumbline_effects::model::ApiKey;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ async fn a_statement_is_one_post_with_its_parameters_and_credentials() {
     };
     let rows = GraphClient::new(config).unwrap().run(&names(), Access::Read).await.unwrap();
     assert_eq!((rows.fields.as_slice(), rows.first()), (&["name".to_owned()][..], Some(&json!("Invoice"))));
-    let seen = server.seen().await.remove(0);
+    let seen = server.seen().remove(0);
     assert_eq!(seen.line, "POST /db/records/query/v2");
     assert_eq!(seen.headers["authorization"], "Basic bmVvNGo6c2VjcmV0");
     assert_eq!(seen.body["statement"], "MATCH (n) WHERE n.boid = $id RETURN n.name AS name");
@@ -39,7 +39,7 @@ async fn a_transaction_stays_at_its_address_and_at_its_member_of_the_cluster() {
     transaction.run(&names()).await.unwrap();
     transaction.commit().await.unwrap();
     client.begin().await.unwrap().rollback().await;
-    let seen = server.seen().await;
+    let seen = server.seen();
     let lines: Vec<&str> = seen.iter().map(|seen| seen.line.as_str()).collect();
     assert_eq!(
         lines,
@@ -120,7 +120,7 @@ async fn constraints_are_created_once() {
     let client = server.client();
     client.constrain().await.unwrap();
     client.constrain().await.unwrap();
-    let seen = server.seen().await;
+    let seen = server.seen();
     assert_eq!(seen.len(), 5);
     let statement = |value: &Value| value["statement"].as_str().unwrap().to_owned();
     assert!(seen.iter().all(|seen| statement(&seen.body).contains("IF NOT EXISTS")));

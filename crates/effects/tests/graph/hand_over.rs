@@ -2,7 +2,7 @@
 
 use plumbline_effects::documents::Parser;
 use plumbline_effects::tools::{
-    BoxFuture, Graph, HandOver, HeldRequirement, KnownRequirement, Tally, ToolContext, Toolbox, Workspace,
+    BatchError, BoxFuture, Graph, HandOver, HeldRequirement, KnownRequirement, Tally, ToolContext, Toolbox, Workspace,
     WorkspaceError,
 };
 use plumbline_engine::{Citation, FileFacts, FileIndex, Judgement, Product, Source, ToolCall, ToolReturn, Verdict};
@@ -148,6 +148,20 @@ pub(crate) fn known(id: u128, text: &str, status: &str) -> KnownRequirement {
 
 /// Runs calls as one turn and commits what they produced.
 pub(crate) async fn turn(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)]) -> Vec<ToolReturn> {
+    let done = try_turn(rows, graph, calls).await.unwrap();
+    done.iter().flat_map(|done| &done.products).for_each(|product| rows.commit(product));
+    done
+}
+
+/// Runs calls whose graph is away; the reason, and whether a person is needed.
+pub(crate) async fn away(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)]) -> (String, bool) {
+    match try_turn(rows, graph, calls).await {
+        Err(BatchError::Away(outage)) => (outage.reason, outage.needs_operator),
+        other => panic!("the graph is away: {other:?}"),
+    }
+}
+
+async fn try_turn(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)]) -> Result<Vec<ToolReturn>, BatchError> {
     let toolbox = Toolbox::new(Parser::new("/nonexistent"));
     let calls: Vec<ToolCall> = (0..)
         .zip(calls)
@@ -159,9 +173,7 @@ pub(crate) async fn turn(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)])
         .collect();
     let ctx = ToolContext { hand_over: Some(rows), graph, ..ToolContext::new(Uuid::from_u128(7), &[]) };
     let files = Files(rows.index.lock().unwrap().clone());
-    let done = toolbox.run(&calls.iter().collect::<Vec<_>>(), &files, &ctx).await.unwrap();
-    done.iter().flat_map(|done| &done.products).for_each(|product| rows.commit(product));
-    done
+    toolbox.run(&calls.iter().collect::<Vec<_>>(), &files, &ctx).await
 }
 
 /// Runs one call that succeeds.

@@ -1,7 +1,6 @@
 //! A requirement in a real graph: once, whole, numbered.
 
-use crate::engine::Engine;
-use crate::server::Server;
+use crate::kit::{Engine, Server};
 use plumbline_effects::graph::{
     Access, End, GraphClient, Link, RequirementNode, Statement, relation, script_head, script_of,
 };

@@ -7,11 +7,18 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
-mod bolt;
-mod engine;
 mod exchanges;
 mod hand_over;
 mod integration;
-mod packstream;
-mod server;
+mod kit;
 mod tools;
+
+use kit::Server;
+use plumbline_effects::graph::{GraphClient, GraphConfig};
+
+impl Server {
+    /// A client of it.
+    fn client(&self) -> GraphClient {
+        GraphClient::new(GraphConfig::new(self.uri.clone())).unwrap()
+    }
+}

@@ -1,8 +1,7 @@
 //! The validator's tools, with a graph and without.
 
-use crate::engine::Engine;
-use crate::hand_over::{Rows, known, ok, refused, row, turn};
-use crate::server::Server;
+use crate::hand_over::{Rows, away, known, ok, refused, row, turn};
+use crate::kit::{Engine, Server};
 use plumbline_effects::graph::{Access, GraphClient, GraphConfig, Statement};
 use plumbline_effects::tools::{Graph, HeldRequirement};
 use plumbline_engine::Verdict;
@@ -94,6 +93,62 @@ async fn a_requirement_with_a_fault_can_only_be_rejected() {
     assert_eq!(judged[1].verdict, Verdict::Failed);
 }
 
+/// So many different words.
+fn words(count: usize) -> String {
+    (0..count).map(|n| format!("word{} ", char::from(b'a' + u8::try_from(n).unwrap()))).collect()
+}
+
+#[tokio::test]
+async fn from_0_95_on_it_is_a_duplicate_and_from_0_7_on_it_is_reported() {
+    for (shared, similarity, is_duplicate) in
+        [(20, "1.00", true), (19, "0.95", true), (18, "0.90", false), (14, "0.70", false)]
+    {
+        let mut rows = rows(vec![HeldRequirement { name: Some("Words".into()), ..row(1, &words(20)) }]);
+        rows.known = vec![known(50, &words(shared), "integrated")];
+        let claimed = ok(&rows, Graph::Off, "next_requirement", json!({})).await;
+        let claimed: Value = serde_json::from_str(&claimed).unwrap();
+        let checks = &claimed["requirements"][0]["checks"];
+        assert_eq!(format!("{:.2}", checks["similar"][0]["similarity"].as_f64().unwrap()), similarity);
+        assert_eq!(checks["faults"].as_array().unwrap().len(), usize::from(is_duplicate), "{shared}: {checks}");
+        let integrate = json!({"id": id(&rows.held[0])});
+        match is_duplicate {
+            true => assert!(refused(&rows, Graph::Off, "integrate_requirement", integrate).await.contains("duplicate")),
+            false => drop(ok(&rows, Graph::Off, "integrate_requirement", integrate).await),
+        }
+    }
+    let mut below = rows(vec![row(1, &words(20))]);
+    below.known = vec![known(50, &words(13), "integrated")];
+    let claimed = ok(&below, Graph::Off, "next_requirement", json!({})).await;
+    let claimed: Value = serde_json::from_str(&claimed).unwrap();
+    assert_eq!(claimed["requirements"][0]["checks"]["similar"], json!([]), "0.65 is not even reported");
+}
+
+#[tokio::test]
+async fn a_row_says_whether_it_is_relevant_and_whether_it_is_met() {
+    let free = HeldRequirement {
+        gobd_relevant: false,
+        r#type: Some("functional".into()),
+        ..row(2, "Visitors wear a badge in the archive.")
+    };
+    let rows = rows(vec![row(1, "Invoices must be kept unaltered for ten years."), free]);
+    let relations = json!([
+        {"type": "FULFILLED_BY_OBJECT", "target": "Archive", "properties": {"confidence": 0.8, "evidence": "it is one"}},
+        {"type": "NOT_FULFILLED_BY_OBJECT", "target": "Scanner", "properties": {"severity": "major", "gapDescription": "none"}},
+    ]);
+    ok(&rows, Graph::Off, "integrate_requirement", json!({"id": id(&rows.held[0]), "relations": relations})).await;
+    ok(&rows, Graph::Off, "integrate_requirement", json!({"id": id(&rows.held[1])})).await;
+    let judged = rows.judgements.lock().unwrap();
+    let (law, free) = (&judged[0].validation_result, &judged[1].validation_result);
+    assert_eq!(law["relevance"], json!({"decision": "relevant", "confidence": 0.75, "regulated": true}));
+    assert_eq!(free["relevance"]["decision"], "needs review", "without a graph nobody can say");
+    assert_eq!((&law["compliance_status"], &law["fulfilment"]["status"]), (&json!("partial"), &json!("partial")));
+    let met = json!([{"target": "Archive", "confidence": 0.8, "evidence": "it is one"}]);
+    assert_eq!(law["fulfilment"]["fulfilled_by"], met);
+    assert_eq!(law["fulfilment"]["gaps"][0]["severity"], "major");
+    assert_eq!(law["fulfilment"]["gobd_criteria"], json!(["retention", "immutability"]));
+    assert_eq!(free["fulfilment"], json!({"status": "open", "fulfilled_by": [], "gaps": []}));
+}
+
 #[tokio::test]
 async fn similar_requirements_are_told_with_their_likeness() {
     let mut rows = rows(Vec::new());
@@ -111,7 +166,7 @@ async fn similar_requirements_are_told_with_their_likeness() {
 }
 
 #[tokio::test]
-async fn a_graph_that_is_away_leaves_everything_as_it_is() {
+async fn calls_wait_for_a_graph_that_is_away() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let client = GraphClient::new(GraphConfig::new(format!("http://{}", listener.local_addr().unwrap()))).unwrap();
     drop(listener);
@@ -121,11 +176,40 @@ async fn a_graph_that_is_away_leaves_everything_as_it_is() {
         ("integrate_requirement", json!({"id": id(&rows.held[0])})),
         ("get_graph_schema", json!({})),
     ] {
-        let said = refused(&rows, Graph::On(&client), tool, arguments).await;
+        let (said, needs_operator) = away(&rows, Graph::On(&client), &[(tool, arguments)]).await;
         assert!(said.contains("cannot be reached") && said.contains("connections.neo4j.uri"), "{said}");
+        assert!(!needs_operator, "time may bring it back");
     }
-    let said = refused(&rows, Graph::Unusable("no password is set"), "next_requirement", json!({})).await;
-    assert!(said.contains("no password is set"), "{said}");
+    let unusable = Graph::Unusable("no password is set");
+    let found = away(&rows, unusable, &[("next_requirement", json!({}))]).await;
+    assert_eq!(found, ("no password is set".to_owned(), true), "a person has to set it");
+    // A query may have been carried out before the answer was lost: it is not made again behind the model's back.
+    let query = json!({"query": "MATCH (n) RETURN n"});
+    let done =
+        turn(&rows, Graph::On(&client), &[("execute_cypher_query", query), ("next_requirement", json!({}))]).await;
+    assert!(done.iter().all(|done| done.is_error && done.content.contains("cannot be reached")), "{done:?}");
+}
+
+#[tokio::test]
+async fn what_a_graph_answers_says_whether_waiting_helps() {
+    let unauthorized =
+        r#"{"errors": [{"code": "Neo.ClientError.Security.Unauthorized", "message": "Invalid credential."}]}"#;
+    let deadlock = r#"{"errors": [{"code": "Neo.TransientError.Transaction.DeadlockDetected", "message": "a cycle"}]}"#;
+    for (status, body, says, needs_operator) in [
+        (401, unauthorized, "refuses the user", true),
+        (503, "<html>Service Unavailable</html>", "HTTP 503", false),
+        (200, "<html>Welcome</html>", "is none of a graph's Query API", true),
+        (202, deadlock, "is busy", false),
+    ] {
+        // The constraints, of a server that answers so every time.
+        let server = Server::recorded(&[(status, body); 4]).await;
+        let client = server.client();
+        let found = away(&rows(Vec::new()), Graph::On(&client), &[("next_requirement", json!({}))]).await;
+        assert!(found.0.contains(says), "{found:?}");
+        assert_eq!(found.1, needs_operator, "{found:?}");
+        let tries = if body == deadlock { 4 } else { 1 };
+        assert_eq!(server.seen().len(), tries, "what is merely busy is asked again: {found:?}");
+    }
 }
 
 #[tokio::test]
@@ -140,6 +224,8 @@ async fn a_requirement_goes_into_the_graph_with_its_relations() {
     let claimed: Value = serde_json::from_str(&ok(&rows, graph, "next_requirement", json!({})).await).unwrap();
     let objects = &claimed["requirements"][0]["objects"];
     assert_eq!((&objects[0]["id"], &objects[1]["id"]), (&json!("BO-1"), &Value::Null));
+    let relevance = &claimed["requirements"][0]["relevance"];
+    assert_eq!(relevance["names"], json!({"mentioned": 2, "in_graph": 1, "in_text": false}), "{relevance}");
 
     let unknown = json!({"id": id(&rows.held[0]), "relations": [{"type": "IMPACTS_OBJECT", "target": "Spaceship"}]});
     let said = refused(&rows, graph, "integrate_requirement", unknown).await;
@@ -189,7 +275,7 @@ async fn a_query_writes_only_where_the_configuration_and_the_call_say_so() {
         json!({"query": "MATCH (n) DELETE n", "allow_write": true}),
     )
     .await;
-    assert_eq!(server.seen().await.len(), 0, "nothing was sent");
+    assert_eq!(server.seen().len(), 0, "nothing was sent");
     ok(&rows, Graph::On(&writable), "execute_cypher_query", json!({"query": create, "allow_write": true})).await;
     ok(
         &rows,
@@ -198,7 +284,7 @@ async fn a_query_writes_only_where_the_configuration_and_the_call_say_so() {
         json!({"query": "MATCH (n) RETURN n", "allow_write": true}),
     )
     .await;
-    let modes: Vec<Value> = server.seen().await.into_iter().map(|seen| seen.body["accessMode"].clone()).collect();
+    let modes: Vec<Value> = server.seen().into_iter().map(|seen| seen.body["accessMode"].clone()).collect();
     assert_eq!(modes, ["WRITE", "READ"]);
     let said = refused(&rows, Graph::Off, "execute_cypher_query", json!({"query": "RETURN 1"})).await;
     assert!(said.contains("no graph is configured"), "{said}");

@@ -8,7 +8,7 @@ use plumbline_effects::documents::Parser;
 use plumbline_effects::model::ApiKey;
 use plumbline_effects::search::{Embedder, EmbedderSettings};
 use plumbline_effects::tools::{
-    BoxFuture, Ranked, RankedPassage, Ranking, TextIndex, ToolContext, Toolbox, Workspace, WorkspaceError,
+    BoxFuture, MeantAlike, Ranked, RankedPassage, Ranking, TextIndex, ToolContext, Toolbox, Workspace, WorkspaceError,
 };
 use plumbline_engine::{Citation, FileFacts, FileIndex, Source, ToolCall, ToolReturn};
 use serde_json::{Value, json};
@@ -63,6 +63,10 @@ impl TextIndex for Fixed {
             |path: &String| RankedPassage { path: path.clone(), first_line: 7, text: format!("about\n{query}") };
         let passages = paths.iter().take(limit).map(passage).collect();
         Box::pin(async move { Ok(Ranked { passages, remark: Some(format!("{ranking:?}")) }) })
+    }
+
+    fn requirements_like<'a>(&'a self, _: &'a str, _: usize) -> BoxFuture<'a, Result<MeantAlike, WorkspaceError>> {
+        Box::pin(async { Ok(MeantAlike::default()) })
     }
 }
 

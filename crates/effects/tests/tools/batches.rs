@@ -1,7 +1,7 @@
 //! What holds for every call: order, overlay, unknown names, broken arguments, lost rows, time.
 
 use crate::bench::{BOUND, Bench};
-use plumbline_effects::tools::ToolContext;
+use plumbline_effects::tools::{BatchError, ToolContext, WorkspaceError};
 use plumbline_engine::ToolCall;
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -98,7 +98,8 @@ async fn lesson_84_lost_rows_are_no_answer_to_the_model() {
     let mut bench = Bench::with(&[("a.md", "one\n")]);
     bench.rows.broken = true;
     let error = bench.run(&[call("1", "read_file", "{\"path\": \"a.md\"}")]).await.unwrap_err();
-    assert_eq!(error.0.to_string(), "connection lost");
+    let BatchError::Workspace(WorkspaceError(cause)) = error else { panic!("{error:?}") };
+    assert_eq!(cause.to_string(), "connection lost");
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! A workspace in memory, and short ways to run a call against it.
 
 use plumbline_effects::documents::Parser;
-use plumbline_effects::tools::{BoxFuture, ToolContext, Toolbox, Workspace, WorkspaceError};
+use plumbline_effects::tools::{BatchError, BoxFuture, ToolContext, Toolbox, Workspace, WorkspaceError};
 use plumbline_engine::{Citation, FileFacts, FileIndex, Product, Requirement, Source, ToolCall, ToolReturn};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -148,7 +148,7 @@ impl Bench {
         self.run(&calls).await.unwrap()
     }
 
-    pub(crate) async fn run(&self, calls: &[ToolCall]) -> Result<Vec<ToolReturn>, WorkspaceError> {
+    pub(crate) async fn run(&self, calls: &[ToolCall]) -> Result<Vec<ToolReturn>, BatchError> {
         let mut ctx = ToolContext::new(self.job_id, &BOUND);
         ctx.max_result_tokens = self.max_result_tokens;
         self.toolbox.run(&calls.iter().collect::<Vec<_>>(), &self.rows, &ctx).await

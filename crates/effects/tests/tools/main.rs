@@ -8,6 +8,7 @@ mod chunks;
 mod citations;
 mod documents;
 mod files;
+mod path_tricks;
 mod requirements;
 mod searching;
 mod specs;

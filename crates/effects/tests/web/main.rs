@@ -6,3 +6,4 @@ mod bench;
 mod pages;
 mod searches;
 mod server;
+mod tricks;

@@ -41,6 +41,7 @@ impl Server {
             .route("/metadata", get(async || Redirect::temporary("http://169.254.169.254/latest/meta-data/")))
             .route("/file", get(async || (StatusCode::FOUND, [(header::LOCATION, "file:///etc/passwd")])))
             .route("/away", get(async move || Redirect::temporary(&elsewhere)))
+            .route("/to", get(redirect))
             .route("/large", get(large))
             .route("/endless", get(async || std::future::pending::<Response>().await))
             .route("/res/v1/web/search", get(brave))
@@ -77,6 +78,11 @@ async fn page() -> impl IntoResponse {
 async fn large() -> impl IntoResponse {
     let pieces = futures_util::stream::iter((0..64).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 16 << 10])));
     ([(header::CONTENT_TYPE, "text/plain")], Body::from_stream(pieces))
+}
+
+/// To wherever the query says, as it says it.
+async fn redirect(query: Query) -> impl IntoResponse {
+    (StatusCode::FOUND, [(header::LOCATION, query["address"].clone())])
 }
 
 /// What the query asks the service to do.

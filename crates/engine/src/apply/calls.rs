@@ -2,7 +2,9 @@
 
 use super::{Consequence, model_replied::INVALID_JSON, model_replied::MAX_CALLS};
 use crate::{
-    FileWrite, Handler, PhaseKind, Product, Replay, Run, ToolCall, ToolReturn, guard::Repetition, nearest::nearest,
+    FileWrite, Handler, PhaseKind, Product, Replay, Run, ToolCall, ToolReturn,
+    guard::{RESULTS, Repetition},
+    nearest::nearest,
     tools,
 };
 use serde_json::{Map, Value};
@@ -29,8 +31,9 @@ impl Run {
         };
         match given {
             Some(given) => {
+                let looked = given.products.is_empty();
                 let progress = self.take_products(given.products);
-                Answered { failed: given.is_error, ..self.noted(call, &arguments, given.content, progress) }
+                Answered { failed: given.is_error, ..self.noted(call, &arguments, given.content, progress, looked) }
             }
             None => self.run_own_tool(call, &arguments, consequence),
         }
@@ -47,7 +50,7 @@ impl Run {
     }
 
     fn failed(&mut self, call: &ToolCall, why: &str) -> Answered {
-        Answered { failed: true, ..self.noted(call, &Map::new(), format!("Error: {why}"), false) }
+        Answered { failed: true, ..self.noted(call, &Map::new(), format!("Error: {why}"), false, false) }
     }
 
     fn run_own_tool(
@@ -60,9 +63,9 @@ impl Run {
         match tools::run(self, &call.name, arguments, consequence) {
             Ok(content) => {
                 let progress = self.pending.len() > before;
-                self.noted(call, arguments, content, progress)
+                self.noted(call, arguments, content, progress, !progress)
             }
-            Err(why) => Answered { failed: true, ..self.noted(call, arguments, format!("Error: {why}"), false) },
+            Err(why) => self.failed(call, &why),
         }
     }
 
@@ -149,13 +152,20 @@ impl Run {
     }
 
     /// Counts the call by its whole result, then makes the text that enters the conversation.
-    fn noted(&mut self, call: &ToolCall, arguments: &Map<String, Value>, content: String, progress: bool) -> Answered {
+    fn noted(
+        &mut self,
+        call: &ToolCall,
+        arguments: &Map<String, Value>,
+        content: String,
+        progress: bool,
+        looked: bool,
+    ) -> Answered {
         let arguments = if arguments.is_empty() {
             serde_json::from_str(&call.arguments).unwrap_or_default()
         } else {
             Value::Object(arguments.clone())
         };
-        let repetition = self.note_call(call, &arguments, &content);
+        let repetition = self.note_call(call, &arguments, &content, looked);
         let mut content = self.evict(call, content);
         if let Repetition::Nudge(count) = repetition {
             content.push_str(&format!(
@@ -171,7 +181,7 @@ impl Run {
         if self.fits(&content) {
             return content;
         }
-        let path = format!("tool_results/{}.md", call.id);
+        let path = format!("{RESULTS}{}.md", call.id);
         let shown = self.excerpt(&content, &path);
         self.produce(Product::WriteFile(FileWrite::text(path, content)));
         shown

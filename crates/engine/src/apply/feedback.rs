@@ -18,7 +18,7 @@ impl Run {
     /// Feedback on finished work opens a strategic phase about it. The phase before was closed with the job, and is
     /// not closed twice (lesson 22).
     fn reopen(&mut self, now: DateTime<Utc>) {
-        self.state.guards.rewinds = 0;
+        (self.state.guards.rewinds, self.state.guards.making_up) = (0, false);
         let note = self.archive_note(PhaseOutcome::Completed, None);
         self.open_phase(Next::strategic(Opening::Feedback), Some(note), now);
         self.ready_for_model(now);

@@ -8,6 +8,7 @@ mod intake;
 mod model_failed;
 mod model_replied;
 mod tools_returned;
+mod tools_unavailable;
 
 use crate::{Change, Illegal, Leave, Message, MessageKind, Outcome, Role, Run, Stage, ToolCall, ToolReturn, budget};
 use chrono::{DateTime, Utc};
@@ -44,6 +45,7 @@ impl Run {
             },
             Outcome::ModelFailed(failure) => self.model_failed(failure, now),
             Outcome::ToolsReturned(returns) => self.tools_returned(returns, now),
+            Outcome::ToolsUnavailable(outage) => self.tools_unavailable(outage, now),
             Outcome::Woken => self.state.retry.not_before = None,
             Outcome::FeedbackReceived(feedback) => self.feedback_received(feedback, now),
             Outcome::FilesPlaced(placed) => self.files_placed(placed, now),
@@ -62,6 +64,7 @@ impl Run {
                 | (Stage::Model, Outcome::FilesPlaced(_)) => true,
                 (Stage::Model | Stage::Summary { .. }, Outcome::ModelReplied(_) | Outcome::ModelFailed(_)) => !waiting,
                 (Stage::Tools { message_seq }, Outcome::ToolsReturned(returns)) => self.answers(*message_seq, returns),
+                (Stage::Tools { .. }, Outcome::ToolsUnavailable(_)) => !waiting,
                 (
                     Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Summary { .. } | Stage::Review { .. },
                     Outcome::TakenIn(_)
@@ -69,6 +72,7 @@ impl Run {
                     | Outcome::ModelReplied(_)
                     | Outcome::ModelFailed(_)
                     | Outcome::ToolsReturned(_)
+                    | Outcome::ToolsUnavailable(_)
                     | Outcome::FilesPlaced(_),
                 ) => false,
             };
@@ -172,6 +176,7 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::ModelReplied(_) => "model replied",
         Outcome::ModelFailed(_) => "model failed",
         Outcome::ToolsReturned(_) => "tools returned",
+        Outcome::ToolsUnavailable(_) => "tools unavailable",
         Outcome::Woken => "woken",
         Outcome::FeedbackReceived(_) => "feedback received",
         Outcome::FilesPlaced(_) => "files placed",

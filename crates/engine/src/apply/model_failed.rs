@@ -21,7 +21,8 @@ impl Run {
             | FailureClass::Malformed => self.try_again(&failure, now),
             FailureClass::Quota | FailureClass::Unauthorized => self.pause_for_operator(&failure),
             FailureClass::ContextTooLong => self.shrink_after_refusal(&failure, now),
-            FailureClass::Refused | FailureClass::Permanent => self.give_up(&failure, now),
+            FailureClass::Refused => self.ask_again(&failure, now),
+            FailureClass::Permanent => self.give_up(&failure, now),
         }
     }
 
@@ -37,7 +38,7 @@ impl Run {
         let streak = Streak {
             failures: self.state.retry.failures,
             since: self.state.retry.since.unwrap_or(now),
-            in_place: self.settings.model.max_retries,
+            in_place: self.settings.model_for(failure.record.purpose).max_retries,
         };
         self.follow(retry::decide(failure, streak, now), failure);
     }
@@ -70,7 +71,17 @@ impl Run {
             self.cut_mechanically(now);
         } else if self.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW || self.shrink(now) == Shrunk::Nothing
         {
-            self.follow(retry::decide_too_long(failure, self.state.retry.failures, now), failure);
+            self.follow(retry::decide_refused(failure, self.state.retry.failures, now), failure);
+        }
+    }
+
+    /// A filter that took offence by mistake says otherwise the next time, or does not: then the job ends by its word.
+    fn ask_again(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        match self.state.stage {
+            Stage::Summary { .. } => self.cut_mechanically(now),
+            Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+                self.follow(retry::decide_refused(failure, self.state.retry.failures, now), failure);
+            }
         }
     }
 
@@ -105,7 +116,7 @@ impl Run {
         totals.requests += 1;
         totals.tokens += i64::from(usage.prompt_tokens) + i64::from(usage.completion_tokens);
         totals.cached_tokens += i64::from(usage.cached_tokens);
-        totals.cost_microusd += self.settings.model.prices.cost_microusd(&usage);
+        totals.cost_microusd += self.settings.model_for(record.purpose).prices.cost_microusd(&usage);
         self.pending.push(Change::Request(record));
     }
 }

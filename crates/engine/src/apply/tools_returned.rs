@@ -1,9 +1,7 @@
 //! The calls of a turn are answered, in their order, whoever carried them out.
 
 use super::Consequence;
-use crate::{
-    Leave, PhaseKind, PhaseOutcome, Product, Run, Stage, ToolReturn, boundary::Next, guard::Repetition, tools,
-};
+use crate::{Leave, PhaseOutcome, Product, Retry, Run, Stage, ToolReturn, boundary::Next, guard::Repetition, tools};
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 
@@ -33,6 +31,8 @@ impl Run {
             self.answer(call, answered.content);
         }
         self.interrupted = false;
+        // Whatever the calls had to wait for is back.
+        self.state.retry = Retry::default();
         if !self.loading.is_empty() {
             self.bind_loaded_tools();
         }
@@ -48,7 +48,8 @@ impl Run {
                 if matches!(leave, Leave::Completed { .. } | Leave::Review { .. }) {
                     self.close_phase(PhaseOutcome::Completed, None);
                 }
-                if let Leave::Review { result, .. } = &leave {
+                // A completed job stands as one in review does: words of the user that arrived while it ended reopen it.
+                if let Leave::Review { result, .. } | Leave::Completed { result } = &leave {
                     self.state.stage = Stage::Review { result: result.clone() };
                 }
                 self.leave(leave);
@@ -66,12 +67,7 @@ impl Run {
 
     fn turn_the_page(&mut self, next: Next, now: DateTime<Utc>) {
         let outcome = if next.issue.is_some() { PhaseOutcome::Rewound } else { PhaseOutcome::Completed };
-        let guards = &mut self.state.guards;
-        match (outcome, self.state.phase.kind) {
-            (PhaseOutcome::Completed, PhaseKind::Tactical) => guards.rewinds = 0,
-            (PhaseOutcome::Completed, PhaseKind::Strategic) => {}
-            (PhaseOutcome::Rewound | PhaseOutcome::Forced, _) => guards.rewinds += 1,
-        }
+        self.note_ended_phase(outcome);
         let note = self.close_phase(outcome, next.issue.as_deref());
         self.open_phase(next, Some(note), now);
     }

@@ -31,6 +31,11 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 
 pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequence: &mut Consequence) -> Answer {
     let claim = Claim::read(arguments)?;
+    if !run.feedback.is_empty() {
+        return Err("the job is not complete: the user has written in the meantime. Their words follow; take them in \
+                    first."
+            .into());
+    }
     claim.check_files(run)?;
     claim.check_staged(run)?;
     let result = claim.to_json();

@@ -4,3 +4,4 @@
 mod agent_loop;
 mod boundaries;
 mod providers;
+mod remaining;

@@ -5,20 +5,21 @@
 
 use crate::kit::{Dialogue, call, change, effect, failure, intake, reply, says, settings};
 use plumbline_engine::{
-    Autonomy, Change, Effect, FailureClass, Feedback, FileWrite, Finish, Intake, Outcome, Reply, Settings, Source,
-    Stage, ToolReturn,
+    Autonomy, Change, Effect, FailureClass, Feedback, FileWrite, Finish, Intake, Outage, Outcome, Reply, Settings,
+    Source, Stage, ToolReturn,
 };
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const STAGES: [&str; 5] = ["intake", "model", "tools", "summary", "review"];
-const OUTCOMES: [&str; 8] = [
+const OUTCOMES: [&str; 9] = [
     "taken in",
     "intake refused",
     "model replied",
     "model failed",
     "tools returned",
+    "tools unavailable",
     "woken",
     "feedback received",
     "files placed",
@@ -41,6 +42,7 @@ fn name_of_outcome(outcome: &Outcome) -> &'static str {
         Outcome::ModelReplied(_) => "model replied",
         Outcome::ModelFailed(_) => "model failed",
         Outcome::ToolsReturned(_) => "tools returned",
+        Outcome::ToolsUnavailable(_) => "tools unavailable",
         Outcome::Woken => "woken",
         Outcome::FeedbackReceived(_) => "feedback received",
         Outcome::FilesPlaced(_) => "files placed",
@@ -150,11 +152,17 @@ fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
     columns.extend([
         ("as asked".into(), Outcome::ToolsReturned(returns(dialogue))),
         ("of another call".into(), Outcome::ToolsReturned(vec![ToolReturn::ok("call_99_1", "?", Vec::new())])),
+        ("for a while".into(), Outcome::ToolsUnavailable(outage(false))),
+        ("for good".into(), Outcome::ToolsUnavailable(outage(true))),
         ("time".into(), Outcome::Woken),
         ("one row".into(), Outcome::FeedbackReceived(feedback(dialogue))),
         ("one file".into(), Outcome::FilesPlaced(placed())),
     ]);
     columns
+}
+
+fn outage(needs_operator: bool) -> Outage {
+    Outage { reason: "the graph cannot be reached".into(), needs_operator, jitter: 1.0 }
 }
 
 fn returns(dialogue: &Dialogue) -> Vec<ToolReturn> {

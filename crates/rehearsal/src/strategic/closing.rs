@@ -132,7 +132,13 @@ fn hand_over(situation: &Situation<'_>, files: Vec<String>) -> Call {
         (false, false) => 0.4,
         (false, true) => 0.6,
     };
-    let summary = format!("{} deliverables, {} not delivered. {}", good.len(), undelivered.len(), crate::DISCLAIMER);
+    let switched_off = if good.iter().any(|file| file == validator::SCRIPT) { validator::SWITCHED_OFF } else { "" };
+    let summary = format!(
+        "{} deliverables, {} not delivered. {switched_off}{}",
+        good.len(),
+        undelivered.len(),
+        crate::DISCLAIMER
+    );
     job_complete(&summary, &good, &undelivered, confidence)
 }
 

@@ -34,6 +34,8 @@ pub(crate) struct Finding {
     pub(crate) crosses_page: bool,
     /// The heading it stands under.
     pub(crate) section: Option<String>,
+    /// The number or letter of its paragraph, where the document gives one.
+    pub(crate) paragraph: Option<String>,
     /// What makes it normative.
     pub(crate) modal: Modal,
     /// Whether it is a list item or a table cell, or begins in the middle: less certain to be a whole statement.
@@ -87,6 +89,7 @@ fn in_passage(passage: &Passage, first: bool) -> Vec<Finding> {
                 page,
                 crosses_page: page != last_page,
                 section: passage.section.clone(),
+                paragraph: passage.paragraph.clone(),
                 modal,
                 fragment: lower || passage.kind != Kind::Prose,
                 text,

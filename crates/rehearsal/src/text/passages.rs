@@ -36,6 +36,8 @@ pub(super) struct Passage {
     pub(super) source: String,
     /// The heading it stands under.
     pub(super) section: Option<String>,
+    /// The number or letter of the paragraph, where the document gives one: `2` of "(2) …", `a` of "a) …".
+    pub(super) paragraph: Option<String>,
     /// Which of the chunks it begins in, from 0.
     pub(super) chunk: usize,
     /// From which byte on it stands on which page.
@@ -75,6 +77,8 @@ static HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"^#{1,6}\s+(.*?)[\s#
 static UNDERLINE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:={3,}|-{3,}|~{3,}|\^{3,}|\*{3,}|_{3,})$"));
 static ITEM: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^(?:[-*+•‣◦▪·–]|\(?(?:[a-zA-Z]|[ivx]{1,4}|\d{1,3})[.)]|\d+(?:\.\d+)+\.?)\s+(\S.*)$"));
+static MARK: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^\(?([a-zA-Z]|[ivx]{1,4}|\d{1,3})[.)]\s|^(\d+(?:\.\d+)+)\.?\s"));
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"^(?:\d+(?:\.\d+)*\.?|§+\s*\d+\w?|(?i:section|article|artikel|abschnitt|chapter|kapitel|appendix|anhang)\s+\w+)\b",
@@ -243,6 +247,12 @@ impl Reader {
 
     fn start(&mut self, kind: Kind, text: &str) {
         text.clone_into(&mut self.first_line);
+        let paragraph = match kind {
+            Kind::Item => {
+                MARK.captures(text).and_then(|found| found.get(1).or(found.get(2))).map(|mark| mark.as_str().to_owned())
+            }
+            Kind::Prose | Kind::Cell => None,
+        };
         let text = match kind {
             Kind::Item => ITEM.captures(text).and_then(|found| found.get(1)).map_or(text, |body| body.as_str()),
             Kind::Prose | Kind::Cell => text,
@@ -252,6 +262,7 @@ impl Reader {
             kind,
             source: self.source.clone(),
             section: self.section.clone(),
+            paragraph,
             chunk: self.chunk,
             pages: vec![(0, self.page)],
         });

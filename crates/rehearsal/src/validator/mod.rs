@@ -19,6 +19,13 @@ pub(crate) use judging::validate;
 /// Where the counts and reasons go.
 pub(crate) const REPORT: &str = "output/validation_report.md";
 
+/// What a validator without a graph leaves instead of nodes.
+pub(crate) const SCRIPT: &str = "output/insert.cypher";
+
+/// What the job's result says then.
+pub(crate) const SWITCHED_OFF: &str = "No graph is configured, so integration is switched off: the statements for what \
+     was accepted are in output/insert.cypher. ";
+
 /// Whether the job is a validator's: in strategic phases only its instructions tell, since its tools are tactical.
 pub(crate) fn is_job(situation: &Situation<'_>) -> bool {
     situation.bound("next_requirement") || situation.system().contains("`next_requirement`")

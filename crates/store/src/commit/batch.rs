@@ -65,12 +65,11 @@ pub(super) struct ClosedPhase {
 }
 
 /// A todo's new status.
-#[derive(Serialize)]
 pub(super) struct MovedTodo<'a> {
-    phase_number: i32,
-    position: i32,
-    status: TodoStatus,
-    notes: Option<&'a str>,
+    pub(super) phase_number: i32,
+    pub(super) position: i32,
+    pub(super) status: TodoStatus,
+    pub(super) notes: Option<&'a str>,
 }
 
 /// A row of `requirement_cache`.

@@ -1,8 +1,7 @@
 //! How a job leaves its worker: the status it gets, and how its attempt ends.
 
-use super::Commit;
 use crate::{
-    Error,
+    Error, Lease,
     error::During,
     rows::{json, text},
 };
@@ -43,15 +42,16 @@ impl<'a> Parting<'a> {
     }
 }
 
-/// Sets the status and closes the attempt.
-pub(super) async fn leave(tx: &mut PgConnection, commit: &Commit<'_>, step: i64, leave: &Leave) -> Result<(), Error> {
+/// Sets the status and closes the attempt. Says whether the job is where it wanted to go: feedback that arrived first
+/// keeps it from ending or waiting for review.
+pub(super) async fn leave(tx: &mut PgConnection, lease: Lease, leave: &Leave) -> Result<bool, Error> {
     let parting = Parting::of(leave);
     let reason = parting.reason.map(text);
     let message = parting.error.map(|error| text(&error.message));
-    sqlx::query_file!(
+    let row = sqlx::query_file!(
         "queries/leave.sql",
-        commit.lease.job_id,
-        commit.lease.epoch,
+        lease.job_id,
+        lease.epoch,
         parting.status,
         reason.as_deref(),
         parting.run_at,
@@ -60,15 +60,8 @@ pub(super) async fn leave(tx: &mut PgConnection, commit: &Commit<'_>, step: i64,
         parting.error.map(|error| json(&error.details)),
         parting.attempt_outcome,
     )
-    .execute(&mut *tx)
+    .fetch_optional(tx)
     .await
     .during("set the job's new status")?;
-    if let Leave::Completed { .. } = leave {
-        let phase_number = commit.progress.phase_number;
-        sqlx::query_file!("queries/abandon_staged.sql", commit.lease.job_id, phase_number, step)
-            .execute(tx)
-            .await
-            .during("give up todos written ahead")?;
-    }
-    Ok(())
+    Ok(row.is_some_and(|row| row.status == parting.status))
 }

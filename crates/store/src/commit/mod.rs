@@ -1,26 +1,27 @@
-//! One step, one transaction.
+//! One step, one transaction, and nearly always one statement.
 //!
-//! The order never changes: the fence first, which also locks the job's row, so that locks are always taken job row
-//! first; then what is new, a statement a family of tables and only where there is something to write; then COMMIT.
-//! If the fence touches no row, the lease is lost and nothing is written.
+//! `step.sql` is the step: the fence, and in the same statement what nearly every step has to write, so that a step is
+//! one round trip and one commit. Where there is more (a phase, findings, the job's end), the same statement runs within
+//! an explicit transaction and the rest follows before COMMIT. Either way the fence comes first and locks the job's row,
+//! so that locks are always taken job row first; and if it touches no row, the lease is lost and nothing is written.
 
 mod batch;
-mod fence;
 mod leave;
+mod rest;
+mod step;
 mod thinning;
 mod workspace;
-mod write;
 
 use crate::{
-    Error, Lease, NewJob, Store, enqueue,
+    Error, Lease, NewJob, Store,
     error::During,
     fail_points::{Point, part, reach},
-    settings, validation,
 };
 use batch::Batch;
 use plumbline_engine::{Change, Progress, State};
 use serde_json::Value;
-use sqlx::PgConnection;
+use sqlx::Connection as _;
+use workspace::Versions;
 
 /// A step to write.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,7 @@ pub struct Commit<'a> {
     pub progress: &'a Progress,
     /// The resolved configuration, with a job's first step; an earlier stored one stays.
     pub settings: Option<&'a Value>,
-    /// A job to enqueue in the same transaction, for `on_complete`.
+    /// A job to enqueue in the same transaction, for `on_complete`; not if feedback keeps the job from completing.
     pub enqueue_next: Option<&'a NewJob>,
 }
 
@@ -53,29 +54,77 @@ pub struct Committed {
 impl Store {
     /// Writes a step, whole or not at all.
     ///
-    /// When the answer to COMMIT is lost, the row is read back: if it advanced under our lease, the commit happened.
+    /// When the answer is lost, the row is read back: if it advanced under our lease, the commit happened.
     ///
     /// # Errors
     /// [`Error::LeaseLost`]: another claim, another step, or the user changed the status; nothing was written, drop
     /// the run. [`Error::Database`]: nothing was written; the same commit may be tried again if it is transient.
     pub async fn commit(&self, commit: &Commit<'_>) -> Result<Committed, Error> {
         let batch = Batch::of(commit);
-        let mut tx = self.pool.begin().await.during("begin a step")?;
-        let committed = write(&mut tx, commit, batch).await?;
+        let files = Versions::of(self, commit.lease.job_id, &batch.files).await?;
+        if rest::is_empty(commit, &batch) {
+            self.commit_alone(commit, &batch, &files).await
+        } else {
+            self.commit_with_rest(commit, &batch, &files).await
+        }
+    }
+
+    /// The step's statement is its own transaction.
+    async fn commit_alone(&self, commit: &Commit<'_>, batch: &Batch<'_>, files: &Versions) -> Result<Committed, Error> {
+        let mut connection = self.step_connection().await.during("begin a step")?;
+        let answer = step::write(&mut connection, commit, batch, files).await;
+        if answer.is_ok() {
+            connection.keep()
+        } else {
+            drop(connection)
+        }
+        let Some(answer) = answer.transpose() else { return Err(Error::LeaseLost(commit.lease.job_id)) };
+        reach(Point::Committed, part(commit.state)).await?;
+        match answer {
+            Ok(committed) => Ok(committed),
+            Err(source) if is_refusal(&source) => Err(Error::Database { doing: "write a step", source }),
+            Err(source) => self.settle(commit, source).await,
+        }
+    }
+
+    /// The step's statement and the rest, in a transaction.
+    async fn commit_with_rest(
+        &self,
+        commit: &Commit<'_>,
+        batch: &Batch<'_>,
+        files: &Versions,
+    ) -> Result<Committed, Error> {
+        let mut connection = self.step_connection().await.during("begin a step")?;
+        let mut tx = connection.begin().await.during("begin a step")?;
+        let written = step::write(&mut tx, commit, batch, files).await.during("write a step")?;
+        let committed = written.ok_or(Error::LeaseLost(commit.lease.job_id))?;
+        reach(Point::Fenced, part(commit.state)).await?;
+        rest::write(&mut tx, commit, committed.step, batch).await?;
         reach(Point::Written, part(commit.state)).await?;
         let answer = tx.commit().await;
         reach(Point::Committed, part(commit.state)).await?;
         match answer {
-            Ok(()) => Ok(committed),
-            Err(source) => match self.find(commit).await? {
-                Found::Committed => Ok(committed),
-                Found::NotCommitted => Err(Error::Database { doing: "commit a step", source }),
-                Found::Others => Err(Error::LeaseLost(commit.lease.job_id)),
-            },
+            Ok(()) => {
+                connection.keep();
+                Ok(committed)
+            }
+            Err(source) => {
+                drop(connection);
+                self.settle(commit, source).await
+            }
         }
     }
 
-    /// Writes a step after a try of which nobody knows how it ended: the answer to COMMIT was lost and so was the
+    /// Finds out whether a step was committed whose answer did not come.
+    async fn settle(&self, commit: &Commit<'_>, source: sqlx::Error) -> Result<Committed, Error> {
+        match self.find(commit).await? {
+            Found::Committed(committed) => Ok(committed),
+            Found::NotCommitted => Err(Error::Database { doing: "commit a step", source }),
+            Found::Others => Err(Error::LeaseLost(commit.lease.job_id)),
+        }
+    }
+
+    /// Writes a step after a try of which nobody knows how it ended: the answer to the commit was lost and so was the
     /// answer to the question whether it happened, or the caller gave up waiting. If it did happen, that is the answer.
     ///
     /// # Errors
@@ -83,53 +132,41 @@ impl Store {
     pub async fn commit_again(&self, commit: &Commit<'_>) -> Result<Committed, Error> {
         match self.commit(commit).await {
             Err(Error::LeaseLost(job_id)) => match self.find(commit).await? {
-                // Whether feedback waits is not known any more; that it may costs the caller one look.
-                Found::Committed => Ok(Committed { step: commit.expected_step + 1, feedback_pending: true }),
+                Found::Committed(committed) => Ok(committed),
                 Found::NotCommitted | Found::Others => Err(Error::LeaseLost(job_id)),
             },
             other => other,
         }
     }
 
-    /// Looks for a step whose COMMIT had no answer. Nobody else writes steps under this lease's epoch.
+    /// Looks for a step whose commit had no answer. Nobody else writes steps under this lease's epoch.
     async fn find(&self, commit: &Commit<'_>) -> Result<Found, Error> {
         let row = sqlx::query_file!("queries/committed_step.sql", commit.lease.job_id)
             .fetch_optional(&self.pool)
             .await
             .during("read a step back after its commit was not answered")?;
         Ok(match row {
-            Some(row) if row.lease_epoch == commit.lease.epoch && row.step > commit.expected_step => Found::Committed,
+            Some(row) if row.lease_epoch == commit.lease.epoch && row.step > commit.expected_step => {
+                // Whether feedback waits is not known any more; that it may costs the caller one look.
+                Found::Committed(Committed { step: commit.expected_step + 1, feedback_pending: true })
+            }
             Some(row) if row.lease_epoch == commit.lease.epoch => Found::NotCommitted,
             Some(_) | None => Found::Others,
         })
     }
 }
 
-/// What the row says of a step whose COMMIT had no answer.
+/// What the row says of a step whose commit had no answer.
 enum Found {
-    Committed,
+    Committed(Committed),
     NotCommitted,
     /// Another claim has the job.
     Others,
 }
 
-async fn write(tx: &mut PgConnection, commit: &Commit<'_>, batch: Batch<'_>) -> Result<Committed, Error> {
-    let committed = fence::fence(tx, commit, &batch).await?;
-    reach(Point::Fenced, part(commit.state)).await?;
-    let (job_id, step) = (commit.lease.job_id, committed.step);
-    if let Some(resolved) = commit.settings {
-        settings::put(tx, job_id, resolved).await?;
-    }
-    workspace::write_files(tx, job_id, step, &batch.files).await?;
-    write::findings(tx, job_id, step, &batch).await?;
-    validation::judge(tx, job_id, &batch.judgements).await?;
-    write::plan(tx, job_id, step, &batch).await?;
-    write::record(tx, commit, step, &batch).await?;
-    if let Some(leave) = batch.left {
-        leave::leave(tx, commit, step, leave).await?;
-    }
-    if let Some(next) = commit.enqueue_next {
-        enqueue::enqueue(tx, next).await?;
-    }
-    Ok(committed)
+/// Whether the server itself said that it did not do it. The end of a session says nothing about what was done before:
+/// classes 08 (a pooler lost its connection to the server) and 57P (the server went down).
+fn is_refusal(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.is_some_and(|code| !code.starts_with("08") && !code.starts_with("57P"))
 }

@@ -1,9 +1,11 @@
 //! Which checkpoints keep their state.
 //!
-//! Going on needs the last one only; the others serve forks. A job keeps the states of its latest [`WINDOW`] steps, of
-//! every [`SPARSE`]th step before, and of the steps with which a phase began (the statement sees to those). Each step
-//! gives up the one state that leaves the window, so no job needs a clean-up and a step costs the same at any age. The
-//! rows stay: steps are gap-free.
+//! Going on needs the last one only; the others serve forks. A job keeps the states of its latest [`WINDOW`] steps at
+//! least, of every [`SPARSE`]th step before, and of the steps with which a phase began (the statement sees to those).
+//! Every [`SPARSE`]th step of a long job gives up the states that have left the window since the last time, so no job
+//! needs a clean-up and steps cost the same at any age. The rows stay: steps are gap-free.
+
+use std::ops::Range;
 
 /// Latest steps that all can be forked at; an ordinary job has fewer.
 const WINDOW: i64 = 1000;
@@ -11,10 +13,10 @@ const WINDOW: i64 = 1000;
 /// Distance of the steps that can be forked at for ever.
 const SPARSE: i64 = 50;
 
-/// The step whose state is given up when `step` is committed; none in most of a job's life.
-pub(super) fn given_up_at(step: i64) -> Option<i64> {
-    let leaving = step - WINDOW;
-    (leaving > 0 && leaving % SPARSE != 0).then_some(leaving)
+/// The kept steps between which all states are given up when `step` is committed; none in most steps.
+pub(super) fn given_up_at(step: i64) -> Option<Range<i64>> {
+    let last = step - WINDOW;
+    (last > 0 && last % SPARSE == 0).then_some(last - SPARSE..last)
 }
 
 #[cfg(test)]
@@ -22,11 +24,11 @@ mod tests {
     use super::{SPARSE, WINDOW, given_up_at};
 
     #[test]
-    fn one_state_leaves_with_each_step_and_every_fiftieth_stays() {
+    fn a_window_of_states_and_every_fiftieth_before_it_stay() {
         assert_eq!(given_up_at(WINDOW), None);
-        assert_eq!(given_up_at(WINDOW + 1), Some(1));
-        assert_eq!(given_up_at(WINDOW + SPARSE), None);
-        let kept = (1..=5000).filter(|step| !(1..=5000).filter_map(given_up_at).any(|gone| gone == *step)).count();
-        assert_eq!(kept, 1000 + 4000 / 50);
+        assert_eq!(given_up_at(WINDOW + SPARSE), Some(0..SPARSE));
+        assert_eq!(given_up_at(WINDOW + SPARSE + 1), None);
+        let gone = |step: i64| (1..=5000).filter_map(given_up_at).any(|old| step > old.start && step < old.end);
+        assert_eq!((1..=5000).filter(|step| !gone(*step)).count(), 1000 + 4000 / 50);
     }
 }

@@ -1,8 +1,7 @@
 //! Workspace files of a step: at most one new version a path, whatever happened to it in between.
 
-use crate::{Error, error::During, files::read_files, rows::text};
+use crate::{Error, Store, rows::text};
 use plumbline_engine::is_placeholder;
-use sqlx::PgConnection;
 use std::{borrow::Cow, collections::BTreeMap};
 use uuid::Uuid;
 
@@ -16,51 +15,45 @@ pub(super) enum FileChange<'a> {
     Delete { path: &'a str },
 }
 
-/// What a step makes of a path: its content, or none where it is deleted.
-type Versions<'a> = BTreeMap<&'a str, Option<Cow<'a, [u8]>>>;
-
-/// Writes the new versions.
-pub(super) async fn write_files(
-    tx: &mut PgConnection,
-    job_id: Uuid,
-    step: i64,
-    changes: &[FileChange<'_>],
-) -> Result<(), Error> {
-    if changes.is_empty() {
-        return Ok(());
-    }
-    let stored = read_appended(tx, job_id, changes).await?;
-    let versions = fold(changes, &stored);
-    let paths: Vec<String> = versions.keys().map(|path| text(path).into_owned()).collect();
-    let placeholders: Vec<bool> =
-        versions.values().map(|content| content.as_deref().is_some_and(is_placeholder)).collect();
-    let contents: Vec<Option<Vec<u8>>> = versions.into_values().map(|content| content.map(Cow::into_owned)).collect();
-    sqlx::query_file!("queries/write_files.sql", job_id, step, &paths, &contents as &[Option<Vec<u8>>], &placeholders)
-        .execute(tx)
-        .await
-        .during("write workspace files")?;
-    Ok(())
+/// What a step makes of the paths it touches, a column each.
+#[derive(Default)]
+pub(super) struct Versions {
+    pub(super) paths: Vec<String>,
+    /// None where the file is deleted.
+    pub(super) contents: Vec<Option<Vec<u8>>>,
+    pub(super) placeholders: Vec<bool>,
 }
 
-/// The stored content of files that the step appends to.
-async fn read_appended(
-    tx: &mut PgConnection,
-    job_id: Uuid,
-    changes: &[FileChange<'_>],
-) -> Result<BTreeMap<String, Vec<u8>>, Error> {
-    let appended: Vec<String> = changes
+impl Versions {
+    /// Plays the changes through. What the step appends to is read first, before and apart from the step's own
+    /// statement: nobody else writes the job's files as long as the lease is ours, and if it is not, the fence says so.
+    pub(super) async fn of(store: &Store, job_id: Uuid, changes: &[FileChange<'_>]) -> Result<Self, Error> {
+        let appended = appended(changes);
+        let stored = if appended.is_empty() { BTreeMap::new() } else { store.read_files(job_id, &appended).await? };
+        let mut versions = Self::default();
+        for (path, content) in fold(changes, &stored) {
+            versions.paths.push(text(path).into_owned());
+            versions.placeholders.push(content.as_deref().is_some_and(is_placeholder));
+            versions.contents.push(content.map(Cow::into_owned));
+        }
+        Ok(versions)
+    }
+}
+
+/// Files whose stored content the step needs.
+fn appended(changes: &[FileChange<'_>]) -> Vec<String> {
+    let appended = changes
         .iter()
-        .filter_map(|change| if let FileChange::Append { path, .. } = change { Some((*path).to_owned()) } else { None })
-        .collect();
-    if appended.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    read_files(tx, job_id, &appended).await
+        .filter_map(|change| if let FileChange::Append { path, .. } = change { Some(*path) } else { None });
+    appended.map(str::to_owned).collect()
 }
 
-/// Plays the changes through, in order.
-fn fold<'a>(changes: &[FileChange<'a>], stored: &'a BTreeMap<String, Vec<u8>>) -> Versions<'a> {
-    let mut versions = Versions::new();
+/// A path's content after the changes, or none where it is deleted.
+fn fold<'a>(
+    changes: &[FileChange<'a>],
+    stored: &'a BTreeMap<String, Vec<u8>>,
+) -> BTreeMap<&'a str, Option<Cow<'a, [u8]>>> {
+    let mut versions = BTreeMap::<_, Option<Cow<'a, [u8]>>>::new();
     for change in changes {
         match *change {
             FileChange::Write { path, content } => {

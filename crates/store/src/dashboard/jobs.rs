@@ -5,6 +5,9 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
 
+/// Where counting ends: years of ended jobs are "a million".
+const COUNTED: i64 = 1_000_000;
+
 /// Which jobs a page shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobFilter {
@@ -50,7 +53,7 @@ pub struct JobLine {
 pub struct StatusCount {
     /// The status.
     pub status: String,
-    /// How many.
+    /// How many, counted up to a million.
     pub jobs: i64,
     /// Since how many seconds the oldest of them exists.
     pub oldest_secs: f64,
@@ -88,7 +91,7 @@ impl Store {
     /// # Errors
     /// [`Error::Database`].
     pub async fn status_counts(&self) -> Result<Vec<StatusCount>, Error> {
-        sqlx::query_file_as!(StatusCount, "queries/dash_counts.sql")
+        sqlx::query_file_as!(StatusCount, "queries/dash_counts.sql", COUNTED)
             .fetch_all(&self.pool)
             .await
             .during("count the jobs")

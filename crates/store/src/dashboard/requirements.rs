@@ -1,34 +1,8 @@
 //! One job's requirements, a page at a time.
 
-use crate::{Error, Store, error::During};
-use chrono::{DateTime, Utc};
+use crate::{Error, RequirementRow, Store, error::During};
 use serde::Serialize;
-use serde_json::Value;
 use uuid::Uuid;
-
-/// A requirement with what people judge it by.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the public columns, described in the interface")]
-pub struct RequirementLine {
-    pub id: Uuid,
-    pub candidate_id: Option<String>,
-    pub text: String,
-    pub name: Option<String>,
-    pub r#type: Option<String>,
-    pub priority: Option<String>,
-    pub source_document: Option<String>,
-    pub source_location: Option<Value>,
-    pub gobd_relevant: bool,
-    pub gdpr_relevant: bool,
-    pub citations: Value,
-    pub reasoning: Option<String>,
-    pub research_notes: Option<String>,
-    pub confidence: f64,
-    pub status: String,
-    pub rejection_reason: Option<String>,
-    pub last_error: Option<String>,
-    pub created_at: DateTime<Utc>,
-}
 
 /// The requirements of one status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -48,8 +22,8 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn requirement_page(&self, job_id: Uuid, after: Uuid, limit: i64) -> Result<Vec<RequirementLine>, Error> {
-        sqlx::query_file_as!(RequirementLine, "queries/dash_requirements.sql", job_id, after, limit)
+    pub async fn requirement_page(&self, job_id: Uuid, after: Uuid, limit: i64) -> Result<Vec<RequirementRow>, Error> {
+        sqlx::query_file_as!(RequirementRow, "queries/dash_requirements.sql", job_id, after, limit)
             .fetch_all(&self.pool)
             .await
             .during("read the job's requirements")

@@ -1,6 +1,6 @@
 //! One job's phases, steps, attempts and costs.
 
-use crate::{Error, Store, error::During};
+use crate::{Error, Store, TodoRow, error::During};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -149,6 +149,17 @@ impl Store {
             .fetch_all(&self.pool)
             .await
             .during("read the job's phases")
+    }
+
+    /// The todos of the phases from `phase` on, in their order; those written ahead for the next phase are among them.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn todos_from(&self, job_id: Uuid, phase: i32) -> Result<Vec<TodoRow>, Error> {
+        sqlx::query_file_as!(TodoRow, "queries/dash_todos.sql", job_id, phase)
+            .fetch_all(&self.pool)
+            .await
+            .during("read the job's latest todos")
     }
 
     /// The job's requests summed into at most `bars` groups of neighbours, in order.

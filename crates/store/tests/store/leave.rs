@@ -1,8 +1,9 @@
 //! How a job leaves its worker with its last step.
 
-use crate::support::{column, commit, execute, outcomes, running, store, value, worker};
+use crate::support::{column, commit, execute, outcomes, progress, running, state, store, value, worker};
 use chrono::{TimeZone, Utc};
-use plumbline_engine::{Change, JobError, Leave, Todo};
+use plumbline_engine::{Change, JobError, Leave};
+use plumbline_store::{Commit, NewJob};
 use serde_json::json;
 use sqlx::PgPool;
 
@@ -11,24 +12,16 @@ fn left(leave: Leave) -> [Change; 1] {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn completed_with_its_result_and_no_open_todo_ahead(pool: PgPool) {
+async fn completed_with_its_result(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
     let result = json!({"summary": "12 requirements", "deliverables": ["output/report.md"], "confidence": 0.9});
-    let changes = [
-        Change::TodosPut { phase_number: 2, todos: vec![Todo::pending(1, "never begun")] },
-        Change::Left(Leave::Completed { result: result.clone() }),
-    ];
-    commit(&store, job.lease(), 0, &changes).await.unwrap();
+    commit(&store, job.lease(), 0, &left(Leave::Completed { result: result.clone() })).await.unwrap();
     let detail = store.job_detail(job.id).await.unwrap().unwrap();
     assert_eq!((detail.status.as_str(), detail.step, detail.attempt), ("completed", 1, 1));
     assert_eq!(detail.result, Some(result));
     assert!(detail.completed_at.is_some() && detail.worker_id.is_none());
     assert_eq!(outcomes(&pool, job.id).await, "ended");
-    assert_eq!(
-        value(&pool, "SELECT concat_ws(' ', status, closed_step) FROM todos").await.as_deref(),
-        Some("abandoned 1")
-    );
     assert!(commit(&store, job.lease(), 1, &[]).await.is_err(), "an ended job takes no further step");
 }
 
@@ -102,4 +95,38 @@ async fn review_waits_for_a_person_unless_one_has_just_written(pool: PgPool) {
     commit(&store, job.lease(), 0, &review()).await.unwrap();
     assert_eq!(column(&pool, job.id, "status").await.as_deref(), Some("pending"));
     assert_eq!(column(&pool, job.id, "status_reason").await, None);
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_completion_that_has_not_seen_the_users_words_goes_back_to_work(pool: PgPool) {
+    let store = store(&pool);
+    let job = running(&store).await;
+    store.send_feedback(job.id, "One more thing").await.unwrap();
+    let next = NewJob { parent_job_id: Some(job.id), ..NewJob::new("Validate") };
+    let (state, progress) = (state(), progress());
+    let completed = left(Leave::Completed { result: json!({"summary": "s"}) });
+    let mut step = Commit {
+        lease: job.lease(),
+        expected_step: 0,
+        changes: &completed,
+        state: &state,
+        progress: &progress,
+        settings: None,
+        enqueue_next: Some(&next),
+    };
+    store.commit(&step).await.unwrap();
+    assert_eq!(column(&pool, job.id, "status").await.as_deref(), Some("pending"));
+    assert_eq!(column(&pool, job.id, "completed_at").await, None);
+    let children = format!("SELECT count(*) FROM jobs WHERE parent_job_id = '{}'", job.id);
+    assert_eq!(value(&pool, &children).await.as_deref(), Some("0"), "nothing follows a job that goes on");
+
+    let again = store.claim(worker(&store).await, 1, None).await.unwrap().remove(0);
+    let waiting = store.feedback(job.id).await.unwrap();
+    step.lease = again.lease();
+    step.expected_step = 1;
+    let changes = [Change::FeedbackTaken(vec![waiting[0].id]), Change::Left(Leave::Completed { result: json!({}) })];
+    step.changes = &changes;
+    store.commit(&step).await.unwrap();
+    assert_eq!(column(&pool, job.id, "status").await.as_deref(), Some("completed"));
+    assert_eq!(value(&pool, &children).await.as_deref(), Some("1"));
 }

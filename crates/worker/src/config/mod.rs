@@ -20,6 +20,8 @@ mod configs;
 mod connections;
 mod env;
 mod error;
+#[cfg(test)]
+mod every_key;
 mod files;
 mod job;
 mod layers;

@@ -21,11 +21,17 @@ pub(super) fn complete() -> &'static Value {
     &COMPLETE
 }
 
-/// A purpose holds any part of `llm`, so nothing in it is required.
+/// Keys of `llm` that mean nothing to a summary: it is asked for without tools and without a todo list.
+const OF_TURNS: [&str; 2] = ["parallel_tool_calls", "todo_list_position"];
+
+/// A purpose holds any part of `llm`, so nothing in it is required; and only what means something to it.
 fn relax_purposes(schema: &mut Value) {
     let purposes = schema.pointer_mut("/properties/llm_by_purpose/properties").and_then(Value::as_object_mut);
-    for part in purposes.into_iter().flat_map(|purposes| purposes.values_mut()) {
+    for (purpose, part) in purposes.into_iter().flatten() {
         forget_required(part);
+        if let (true, Some(keys)) = (purpose == "summary", part["properties"].as_object_mut()) {
+            keys.retain(|key, _| !OF_TURNS.contains(&key.as_str()));
+        }
     }
 }
 

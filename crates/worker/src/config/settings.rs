@@ -1,9 +1,9 @@
 //! From a resolved configuration to what the engine decides with.
 
-use super::{ConfigError, Resolved, Tools, error::Problem, nearest::advice};
+use super::{ConfigError, Llm, Resolved, Tools, error::Problem, nearest::advice};
 use plumbline_engine::{
-    Limits, ModelSettings, PhaseKind, PhaseSettings, Phases, Prices, Purpose, RepeatedCalls, Settings, TokenCounter,
-    ToolSpec,
+    Limits, ModelSettings, OtherModels, PhaseKind, PhaseSettings, Phases, Prices, Purpose, RepeatedCalls, Settings,
+    TokenCounter, ToolSpec,
 };
 use std::sync::Arc;
 
@@ -26,7 +26,11 @@ impl Resolved {
             deferred: Arc::new(names),
             phases: self.phases(),
             limits: self.limits(),
-            model: self.model(),
+            model: model(&self.llm(Purpose::Tactical)),
+            other_models: OtherModels {
+                strategic: self.other_model(Purpose::Strategic),
+                summary: self.other_model(Purpose::Summary),
+            },
             autonomy: self.config.autonomy,
             count_tokens,
         })
@@ -74,22 +78,21 @@ impl Resolved {
         }
     }
 
-    /// Budgets of tokens are the smallest of the models a turn may go to (lesson 46); name and prices are the tactical
-    /// model's, which answers most requests.
-    fn model(&self) -> ModelSettings {
-        let [strategic, tactical] = [Purpose::Strategic, Purpose::Tactical].map(|purpose| self.llm(purpose));
-        ModelSettings {
-            model: tactical.model.clone().unwrap_or_default(),
-            max_output_tokens: strategic.max_output_tokens.min(tactical.max_output_tokens),
-            context_window: strategic.context_window.min(tactical.context_window),
-            max_retries: tactical.max_retries,
-            todo_list_position: tactical.todo_list_position,
-            prices: Prices {
-                input: tactical.prices.input,
-                cached_input: tactical.prices.cached_input,
-                output: tactical.prices.output,
-            },
-        }
+    /// The model of a purpose; none where it is the one that works on todos.
+    fn other_model(&self, purpose: Purpose) -> Option<ModelSettings> {
+        let [model, tactical] = [purpose, Purpose::Tactical].map(|purpose| model(&self.llm(purpose)));
+        (model != tactical).then_some(model)
+    }
+}
+
+fn model(llm: &Llm) -> ModelSettings {
+    ModelSettings {
+        model: llm.model.clone().unwrap_or_default(),
+        max_output_tokens: llm.max_output_tokens,
+        context_window: llm.context_window,
+        max_retries: llm.max_retries,
+        todo_list_position: llm.todo_list_position,
+        prices: Prices { input: llm.prices.input, cached_input: llm.prices.cached_input, output: llm.prices.output },
     }
 }
 

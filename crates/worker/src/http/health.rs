@@ -1,7 +1,8 @@
 //! The probes and the metrics.
 //!
 //! `/healthz` asks whether a restart would help: only loops that stand still count. `/readyz` asks whether this worker
-//! can work now: the database answers, its schema is known, and the worker is not on its way out.
+//! can work now: the database answers and takes what is written, its schema is known, and the worker is not on its way
+//! out.
 
 use super::server::Shared;
 use crate::telemetry;
@@ -31,6 +32,10 @@ pub(super) async fn alive(State(site): Shared) -> Response {
         "claim_loop": claim_loop,
         "since_turn_ms": u64::try_from(vitals.since_turn().as_millis()).unwrap_or(u64::MAX),
         "lease_keeper": if vitals.keeper_holds() { "holds the leases" } else { "leases lost, reconnecting" },
+        "mirror": match vitals.behind.count() {
+            0 => "shows everything".to_owned(),
+            jobs => format!("{jobs} folders do not show everything, see the log; the jobs go on"),
+        },
         "listener": if vitals.is_listening() { "listening" } else { "reconnecting, polling meanwhile" },
     });
     (status, Json(body)).into_response()
@@ -52,7 +57,7 @@ async fn readiness(site: &super::server::Site) -> Result<(), String> {
     }
     match tokio::time::timeout(ANSWER, site.store.check_schema()).await {
         Err(_) => Err(format!("the database did not answer within {} s", ANSWER.as_secs())),
-        Ok(Ok(())) => Ok(()),
+        Ok(Ok(())) => site.vitals.trouble().map_or(Ok(()), Err),
         // The driver's words may name hosts and users, and nobody has to show a token here.
         Ok(Err(error @ plumbline_store::Error::Database { .. })) => {
             tracing::debug!(%error, "not ready");

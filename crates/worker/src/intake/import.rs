@@ -119,12 +119,14 @@ impl Import<'_> {
     fn bytes(&self, relative: &Path, most: u64) -> Result<Vec<u8>, Refused> {
         let shown = relative.display().to_string();
         // Opening a pipe would wait for a writer, so it is looked at first.
-        let is_file = self.dir.metadata(relative).map_err(|error| self.refuse(&shown, &error))?.is_file();
-        if !is_file {
+        let metadata = self.dir.metadata(relative).map_err(|error| self.refuse(&shown, &error))?;
+        if !metadata.is_file() {
             return Err(format!("`{shown}` under the import folder is no regular file; supply a copy of the document"));
         }
         let file = self.dir.open(relative).map_err(|error| self.refuse(&shown, &error))?;
-        let mut bytes = Vec::new();
+        // Growing by doubling would take twice the document's size at the end.
+        let expected = usize::try_from(metadata.len().min(most) + 1).unwrap_or_default();
+        let mut bytes = Vec::with_capacity(expected);
         file.take(most + 1).read_to_end(&mut bytes).map_err(|error| self.refuse(&shown, &error))?;
         if bytes.len() as u64 > most {
             let limit = MOST_BYTES >> 20;

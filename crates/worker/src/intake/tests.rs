@@ -180,3 +180,91 @@ async fn lesson_16_an_empty_brief_is_refused_before_it_costs_anything() {
     let enough = IntakeJob { prompt: "Summarize".into(), context: Value::Null, ..job(None) };
     assert_eq!(text(&taken(&enough, root.path()).await, "input/context.json"), "{}\n");
 }
+
+/// Ways to get out of the import folder, to be put before a target.
+const WAYS: [&str; 26] = [
+    "../",
+    "../../",
+    "./../",
+    ".//..//",
+    "a/../../",
+    "a/b/../../../",
+    "/",
+    "//",
+    "/./",
+    "/../",
+    "/proc/self/root/",
+    "/proc/self/cwd/",
+    "/dev/fd/3/",
+    "file:///",
+    "C:\\",
+    "..\\",
+    "%2e%2e/",
+    "..%2f",
+    "....//",
+    "..;/",
+    "~/",
+    "\u{ff0e}\u{ff0e}/",
+    "..\u{2215}",
+    "folder/",
+    "folder/../",
+    "loop/",
+];
+
+#[tokio::test]
+async fn no_form_of_a_path_reads_anything_outside() {
+    let outside = import(&[("secret.txt", "SECRET of the host"), ("b/secret.txt", "SECRET of the host")]);
+    let root = import(&[("a/b/x.txt", "x")]);
+    symlink(outside.path(), root.path().join("folder")).unwrap();
+    symlink(root.path().join("loop"), root.path().join("loop")).unwrap();
+    let name = outside.path().file_name().unwrap().to_str().unwrap();
+    let absolute = outside.path().to_str().unwrap().trim_start_matches('/');
+    let targets = ["secret.txt", "b/secret.txt", "etc/passwd", "", "..", "x.txt\0", " secret.txt"].map(str::to_owned);
+    let named =
+        [format!("{name}/secret.txt"), format!("{absolute}/secret.txt"), format!("{absolute}/./b/../secret.txt")];
+    let mut count = 0;
+    for target in targets.iter().chain(&named) {
+        for way in WAYS {
+            let path = format!("{way}{target}");
+            let outcome = take_in(&job(Some(&path)), root.path(), &parser(), "Extract.", &[]).await;
+            let said = format!("{outcome:?}");
+            let secret = b"SECRET".map(|byte| byte.to_string()).join(", ");
+            assert!(!said.contains("SECRET") && !said.contains(&secret) && !said.contains("root:x:"), "{path}: {said}");
+            count += 1;
+        }
+    }
+    assert!(count >= 200, "{count} forms");
+}
+
+#[test]
+fn a_folder_that_turns_into_a_link_leads_nowhere() {
+    let outside = import(&[("x.txt", "SECRET of the host")]);
+    let root = import(&[("a/x.txt", "inside")]);
+    let (real, link, at) = (root.path().join("real"), root.path().join("link"), root.path().join("a"));
+    symlink(outside.path(), &link).unwrap();
+    let over = std::sync::atomic::AtomicBool::new(false);
+    let (mut inside, mut leaks) = (0, Vec::new());
+    let swaps = std::thread::scope(|scope| {
+        let swapping = scope.spawn(|| {
+            let mut swaps = 0;
+            while !over.load(std::sync::atomic::Ordering::Relaxed) {
+                fs::rename(&at, &real).and_then(|()| fs::rename(&link, &at)).unwrap();
+                fs::rename(&at, &link).and_then(|()| fs::rename(&real, &at)).unwrap();
+                swaps += 1;
+            }
+            swaps
+        });
+        for turn in 0..20_000 {
+            // By its own name and by the folder's.
+            match super::import::read(root.path(), if turn % 2 == 0 { "a/x.txt" } else { "a" }) {
+                Ok(documents) if documents.iter().all(|document| document.bytes == b"inside") => inside += 1,
+                Ok(documents) => leaks.push(format!("{documents:?}")),
+                Err(reason) => leaks.extend(reason.contains("SECRET").then_some(reason)),
+            }
+        }
+        over.store(true, std::sync::atomic::Ordering::Relaxed);
+        swapping.join().unwrap()
+    });
+    assert_eq!(leaks, Vec::<String>::new());
+    assert!(inside > 0 && swaps > 100, "{inside} reads inside, {swaps} swaps: nothing was tried");
+}

@@ -6,8 +6,12 @@ use super::{
     marker::{self, Marker},
 };
 
-/// Writes what the step changed. One bad file does not keep the others from being shown.
+/// Writes what the step changed. One bad file does not keep the others from being shown. A folder without a marker is
+/// not the one that a repair left, and lacks more than this step.
 pub(super) fn apply(folder: &Folder, epoch: i64, step: i64, events: Vec<FileEvent>) -> Result<Applied, MirrorTrouble> {
+    if marker::read(folder).is_none() {
+        return Ok(Applied::Wiped);
+    }
     if !claim(folder, epoch)? {
         return Ok(Applied::Stale);
     }
@@ -15,7 +19,7 @@ pub(super) fn apply(folder: &Folder, epoch: i64, step: i64, events: Vec<FileEven
     for event in events {
         match show(folder, epoch, event) {
             Ok(Applied::Written) => {}
-            Ok(Applied::Stale) => return Ok(Applied::Stale),
+            Ok(left) => return Ok(left),
             Err(trouble) => troubles.push(trouble),
         }
     }

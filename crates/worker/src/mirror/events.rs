@@ -35,6 +35,8 @@ pub enum Applied {
     Written,
     /// A worker of a newer epoch has the job; nothing was written, or nothing more.
     Stale,
+    /// Somebody took the folder away since it was last written; nothing was written, and it must be repaired.
+    Wiped,
 }
 
 /// A file that somebody put into `input/`.

@@ -46,7 +46,7 @@ impl Mirror {
             };
             match self.blocking(job, move |folder| super::apply::show(&folder, epoch, event)).await {
                 Ok(super::Applied::Written) => repaired.written.push(path),
-                Ok(super::Applied::Stale) => return Ok(Repaired { stale: true, ..repaired }),
+                Ok(_) => return Ok(Repaired { stale: true, ..repaired }),
                 Err(trouble) => troubles.push(trouble),
             }
         }

@@ -90,6 +90,7 @@ fn settle(path: &Path) {
 #[tokio::test]
 async fn steps_are_shown_in_place_and_leave_nothing_unfinished() {
     let bench = Bench::new(&[]);
+    bench.repair(1).await;
     let first = vec![written("a.md", "one"), written("output/deep/b.md", "two"), deleted("never/was.md")];
     assert_eq!(bench.apply(1, 1, first).await, Ok(Applied::Written));
     assert_eq!(
@@ -106,6 +107,7 @@ async fn steps_are_shown_in_place_and_leave_nothing_unfinished() {
 #[tokio::test]
 async fn a_reader_never_sees_half_a_file() {
     let bench = Bench::new(&[]);
+    bench.repair(1).await;
     bench.apply(1, 1, vec![written("a.md", &"x".repeat(100_000))]).await.unwrap();
     // The old file stays whole for whoever has it open: it is replaced, not overwritten.
     let mut open = fs::File::open(bench.path("a.md")).unwrap();
@@ -118,6 +120,7 @@ async fn a_reader_never_sees_half_a_file() {
 #[tokio::test]
 async fn names_that_lead_elsewhere_are_refused_and_the_rest_is_shown() {
     let bench = Bench::new(&[]);
+    bench.repair(1).await;
     for name in ["../escaped.md", "/tmp/plumbline-escaped.md", "a/../../escaped.md", ".plumbline/mirror.json", ""] {
         let trouble =
             bench.apply(1, 1, vec![written(name, "x"), written("good.md", "y"), deleted(name)]).await.unwrap_err();
@@ -131,6 +134,7 @@ async fn names_that_lead_elsewhere_are_refused_and_the_rest_is_shown() {
 #[tokio::test]
 async fn a_link_that_somebody_plants_is_replaced_and_not_followed() {
     let bench = Bench::new(&[]);
+    bench.repair(1).await;
     bench.apply(1, 1, vec![written("output/a.md", "one"), written("b.md", "one")]).await.unwrap();
     let outside = bench.root.path().join("outside");
     fs::create_dir(&outside).unwrap();
@@ -151,6 +155,7 @@ async fn a_link_that_somebody_plants_is_replaced_and_not_followed() {
 #[tokio::test]
 async fn a_worker_that_lost_the_job_writes_nothing() {
     let mut bench = Bench::new(&[("a.md", "new")]);
+    bench.repair(1).await;
     bench.apply(1, 5, vec![written("a.md", "old")]).await.unwrap();
     bench.repair(2).await;
     assert_eq!(bench.apply(1, 6, vec![written("a.md", "zombie"), deleted("a.md")]).await, Ok(Applied::Stale));
@@ -164,6 +169,8 @@ async fn a_folder_that_was_deleted_comes_back_from_the_rows() {
     let bench = Bench::new(&[("a.md", "one"), ("output/b.md", "two"), ("empty.md", "")]);
     assert_eq!(bench.repair(1).await.written, ["a.md", "empty.md", "output/b.md"]);
     fs::remove_dir_all(bench.path("")).unwrap();
+    let wiped = bench.apply(1, 2, vec![written("a.md", "one")]).await;
+    assert_eq!(wiped, Ok(Applied::Wiped), "one step alone would not make it whole");
     bench.repair(1).await;
     assert_eq!(bench.shown(), bench.rows);
     assert_eq!(bench.repair(1).await, Repaired::default(), "a second repair finds nothing to do");
@@ -255,6 +262,7 @@ async fn an_export_is_a_plain_folder_and_never_overwrites() {
 #[tokio::test]
 async fn a_folder_is_unfinished_until_its_writer_says_so() {
     let bench = Bench::new(&[]);
+    bench.repair(2).await;
     bench.apply(2, 5, vec![written("a.md", "one")]).await.unwrap();
     let unfinished = [super::Unfinished { job: bench.job, epoch: 2, step: 5 }];
     assert_eq!(bench.mirror.unfinished(Duration::ZERO).await, unfinished);

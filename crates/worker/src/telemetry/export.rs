@@ -1,14 +1,14 @@
 //! The way out: batches on threads of their own, to a collector that may be slow, deaf or dead without the work
 //! noticing. What does not fit into the queue is dropped.
 
-use super::{ids::ClaimIds, names, settings::Settings};
-use opentelemetry::{Key, KeyValue};
+use super::{ids::ClaimIds, instruments, names, settings::Settings};
+use opentelemetry::{Context, Key, KeyValue};
 use opentelemetry_otlp::{MetricExporter, Protocol, SpanExporter, WithExportConfig};
 use opentelemetry_sdk::{
     Resource,
     error::OTelSdkResult,
     metrics::{PeriodicReader, SdkMeterProvider},
-    trace::{SdkTracerProvider, SpanData, SpanExporter as Exporter},
+    trace::{BatchSpanProcessor, SdkTracerProvider, Span, SpanData, SpanExporter as Exporter, SpanProcessor},
 };
 use std::time::Duration;
 use tracing::warn;
@@ -33,7 +33,9 @@ pub(super) fn traces(settings: &Settings) -> Option<SdkTracerProvider> {
             SdkTracerProvider::builder()
                 .with_resource(resource(settings))
                 .with_id_generator(ClaimIds::default())
-                .with_batch_exporter(Renaming { inner: exporter, generation: settings.generation })
+                .with_span_processor(Counting(
+                    BatchSpanProcessor::builder(Renaming { inner: exporter, generation: settings.generation }).build(),
+                ))
                 .build(),
         ),
         Err(error) => {
@@ -71,6 +73,34 @@ pub(super) fn finish(traces: Option<&SdkTracerProvider>, metrics: &SdkMeterProvi
     }
 }
 
+/// Counts what is handed over, so that what a collector did not take can be seen. The queue behind it is bounded and
+/// nobody waits at it: what does not fit is dropped.
+#[derive(Debug)]
+struct Counting(BatchSpanProcessor);
+
+impl SpanProcessor for Counting {
+    fn on_start(&self, span: &mut Span, context: &Context) {
+        self.0.on_start(span, context);
+    }
+
+    fn on_end(&self, span: SpanData) {
+        instruments::span_ended();
+        self.0.on_end(span);
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.0.force_flush()
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.0.shutdown_with_timeout(timeout)
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.0.set_resource(resource);
+    }
+}
+
 /// Gives attributes the standard's names.
 #[derive(Debug)]
 struct Renaming<E> {
@@ -85,7 +115,12 @@ impl<E: Exporter> Exporter for Renaming<E> {
                 attribute.key = Key::from(names::theirs(attribute.key.as_str(), self.generation).into_owned());
             }
         }
-        self.inner.export(batch).await
+        let n_spans = batch.len();
+        let sent = self.inner.export(batch).await;
+        if sent.is_ok() {
+            instruments::spans_sent(n_spans);
+        }
+        sent
     }
 
     fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {

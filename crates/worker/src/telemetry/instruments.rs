@@ -1,14 +1,16 @@
-//! The one set of instruments, for `/metrics` and for the collector alike.
-//!
-//! Attributes are few and bounded: a job's id or a file's path never is one, or the number of series would grow with
-//! the work.
+//! The one set of instruments, for `/metrics` and for the collector alike, built from [`super::list`].
 
-use super::{names, pipeline};
+use super::{
+    list::{self, Item, Kind},
+    names, pipeline,
+    usage::{self, Build, Usage},
+};
 use opentelemetry::{
     KeyValue,
-    metrics::{Counter, Gauge, Histogram, Meter, MeterProvider},
+    metrics::{Counter, Gauge, Histogram, Meter, MeterProvider, UpDownCounter},
 };
-use plumbline_engine::RequestRecord;
+use plumbline_engine::{FailureClass, RequestRecord};
+use plumbline_store::ClaimedJob;
 use std::{
     sync::{
         LazyLock,
@@ -16,13 +18,6 @@ use std::{
     },
     time::Duration,
 };
-
-/// From 10 ms, doubling, as the GenAI conventions have it for model calls.
-const SECONDS: [f64; 14] = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
-/// For what a database does.
-const SHORT_SECONDS: [f64; 12] = [0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 4.096];
-/// Powers of four.
-const TOKENS: [f64; 10] = [1.0, 4.0, 16.0, 64.0, 256.0, 1024.0, 4096.0, 16_384.0, 65_536.0, 262_144.0];
 
 /// Everything that is measured.
 pub(super) struct Instruments {
@@ -32,25 +27,33 @@ pub(super) struct Instruments {
     pub(super) oldest_wait: Gauge<i64>,
     pub(super) live_workers: Gauge<i64>,
     claims: Counter<u64>,
+    pickup: Histogram<f64>,
+    held: UpDownCounter<i64>,
     step: Histogram<f64>,
     commit: Histogram<f64>,
+    retried: Counter<u64>,
     lease_lag: Gauge<f64>,
     rescued: Counter<u64>,
     refused: Counter<u64>,
+    tools: Histogram<f64>,
+    tool: Histogram<f64>,
+    mirror: Histogram<f64>,
+    mirror_behind: Gauge<i64>,
+    spans_ended: Counter<u64>,
+    spans_sent: Counter<u64>,
     tokens: Counter<u64>,
     cost: Counter<f64>,
     cache_share: Gauge<f64>,
     model: Histogram<f64>,
-    usage: Histogram<u64>,
-    tool: Histogram<f64>,
-    mirror: Histogram<f64>,
+    usage: Usage,
     prompt_tokens: AtomicU64,
     cached_tokens: AtomicU64,
 }
 
 static INSTRUMENTS: LazyLock<Instruments> = LazyLock::new(|| {
     let pipeline = pipeline();
-    Instruments::of(&pipeline.metrics.meter("plumbline"), pipeline.settings.generation)
+    let generation = pipeline.settings.generation;
+    Instruments::of(&Builder { meter: pipeline.metrics.meter("plumbline"), generation })
 });
 
 /// The process's instruments.
@@ -58,66 +61,114 @@ pub(super) fn instruments() -> &'static Instruments {
     &INSTRUMENTS
 }
 
+/// Makes instruments from items of the list.
+struct Builder {
+    meter: Meter,
+    generation: names::Generation,
+}
+
+macro_rules! build {
+    ($self:ident, $item:ident, $make:ident) => {
+        $self
+            .meter
+            .$make(names::theirs($item.name, $self.generation))
+            .with_unit($item.unit)
+            .with_description($item.what)
+    };
+}
+
+impl Builder {
+    fn gauge(&self, item: &'static Item) -> Gauge<i64> {
+        build!(self, item, i64_gauge).build()
+    }
+
+    fn share(&self, item: &'static Item) -> Gauge<f64> {
+        build!(self, item, f64_gauge).build()
+    }
+
+    fn up_down(&self, item: &'static Item) -> UpDownCounter<i64> {
+        build!(self, item, i64_up_down_counter).build()
+    }
+
+    fn amount(&self, item: &'static Item) -> Counter<f64> {
+        build!(self, item, f64_counter).build()
+    }
+
+    fn seconds(&self, item: &'static Item) -> Histogram<f64> {
+        build!(self, item, f64_histogram).with_boundaries(bounds(item)).build()
+    }
+}
+
+impl Build for Builder {
+    fn counter(&self, item: &'static Item) -> Counter<u64> {
+        build!(self, item, u64_counter).build()
+    }
+
+    fn tokens(&self, item: &'static Item) -> Histogram<u64> {
+        build!(self, item, u64_histogram).with_boundaries(bounds(item)).build()
+    }
+}
+
+fn bounds(item: &Item) -> Vec<f64> {
+    if let Kind::Histogram(bounds) = item.kind { bounds.to_vec() } else { Vec::new() }
+}
+
 impl Instruments {
-    fn of(meter: &Meter, generation: names::Generation) -> Self {
-        let histogram = |name: &'static str, what: &'static str, bounds: &[f64]| {
-            meter.f64_histogram(name).with_unit("s").with_description(what).with_boundaries(bounds.to_vec()).build()
-        };
-        let genai = |ours: &'static str, what: &'static str| {
-            let name = names::theirs(ours, generation);
-            meter.f64_histogram(name).with_unit("s").with_description(what).with_boundaries(SECONDS.to_vec()).build()
-        };
-        let count = |name: &'static str, what: &'static str| meter.u64_counter(name).with_description(what).build();
-        let gauge = |name: &'static str, what: &'static str| meter.i64_gauge(name).with_description(what).build();
-        let seconds = |name: &'static str, what: &'static str| {
-            meter.f64_gauge(name).with_unit("s").with_description(what).build()
-        };
+    fn of(build: &Builder) -> Self {
         Self {
-            jobs: gauge("plumbline.jobs", "Jobs by status"),
-            oldest: seconds("plumbline.jobs.oldest_age", "Since when the oldest job of a status exists"),
-            runnable: gauge("plumbline.queue.runnable", "Jobs that a claim would take now"),
-            oldest_wait: meter
-                .i64_gauge("plumbline.queue.oldest_wait")
-                .with_unit("s")
-                .with_description("How long the longest-waiting runnable job could have run")
-                .build(),
-            live_workers: gauge("plumbline.workers.live", "Workers with a heartbeat within the last minute"),
-            claims: count("plumbline.jobs.claimed", "Claims by this worker"),
-            step: histogram("plumbline.step.duration", "One step: effect, decision, commit", &SECONDS),
-            commit: histogram("plumbline.commit.duration", "One step's transaction", &SHORT_SECONDS),
-            lease_lag: seconds("plumbline.lease.lag", "Age of the last heartbeat that reached the database"),
-            rescued: count("plumbline.jobs.rescued", "Jobs taken back from dead workers"),
-            refused: count(
-                "plumbline.writes.refused",
-                "Commits refused by the fence: another claim or a user's command",
-            ),
-            tokens: meter
-                .u64_counter("plumbline.tokens")
-                .with_description("Tokens in disjoint buckets: fresh, cached, output")
-                .build(),
-            cost: meter.f64_counter("plumbline.cost").with_unit("USD").with_description("Spent on models").build(),
-            cache_share: meter
-                .f64_gauge("plumbline.tokens.cache_share")
-                .with_description("Share of prompt tokens served from the provider's cache, since the start")
-                .build(),
-            model: genai("metric.model_duration", "One request to the model"),
-            usage: meter
-                .u64_histogram("gen_ai.client.token.usage")
-                .with_unit("{token}")
-                .with_description("Tokens of one request, by type")
-                .with_boundaries(TOKENS.to_vec())
-                .build(),
-            tool: histogram("plumbline.tools.duration", "The tools of one turn", &SECONDS),
-            mirror: histogram("plumbline.mirror.lag", "From a commit until the folder shows it", &SHORT_SECONDS),
+            jobs: build.gauge(&list::JOBS),
+            oldest: build.share(&list::OLDEST),
+            runnable: build.gauge(&list::RUNNABLE),
+            oldest_wait: build.gauge(&list::OLDEST_WAIT),
+            live_workers: build.gauge(&list::LIVE_WORKERS),
+            claims: build.counter(&list::CLAIMED),
+            pickup: build.seconds(&list::PICKUP),
+            held: build.up_down(&list::HELD),
+            step: build.seconds(&list::STEP),
+            commit: build.seconds(&list::COMMIT),
+            retried: build.counter(&list::RETRIED),
+            lease_lag: build.share(&list::LEASE_LAG),
+            rescued: build.counter(&list::RESCUED),
+            refused: build.counter(&list::REFUSED),
+            tools: build.seconds(&list::TOOLS),
+            tool: build.seconds(&list::TOOL),
+            mirror: build.seconds(&list::MIRROR),
+            mirror_behind: build.gauge(&list::MIRROR_BEHIND),
+            spans_ended: build.counter(&list::SPANS_ENDED),
+            spans_sent: build.counter(&list::SPANS_SENT),
+            tokens: build.counter(&list::TOKENS_USED),
+            cost: build.amount(&list::COST),
+            cache_share: build.share(&list::CACHE_SHARE),
+            model: build.seconds(&list::MODEL),
+            usage: Usage::of(build, build.generation),
             prompt_tokens: AtomicU64::new(0),
             cached_tokens: AtomicU64::new(0),
         }
     }
 }
 
+/// Shows the counters that an alert asks for as 0, which is not the same as not at all.
+pub(super) fn show() {
+    let set = instruments();
+    for counter in [&set.retried, &set.rescued, &set.refused, &set.spans_ended, &set.spans_sent] {
+        counter.add(0, &[]);
+    }
+    set.held.add(0, &[]);
+    set.mirror_behind.record(0, &[]);
+}
+
 /// A job was claimed.
-pub(crate) fn claimed(job_type: &str) {
-    instruments().claims.add(1, &[KeyValue::new("job.type", job_type.to_owned())]);
+pub(crate) fn claimed(job: &ClaimedJob) {
+    instruments().claims.add(1, &[KeyValue::new("job.type", job.job_type.clone())]);
+    // A later claim is no pickup: the job waited for a worker's end, not for a worker.
+    if job.lease_epoch == 1 {
+        instruments().pickup.record(job.waited_secs.max(0.0), &[]);
+    }
+}
+
+/// This worker runs so many jobs more.
+pub(super) fn held(jobs: i64) {
+    instruments().held.add(jobs, &[]);
 }
 
 /// Jobs of dead workers were taken back.
@@ -126,28 +177,45 @@ pub(crate) fn rescued(jobs: usize) {
 }
 
 /// The fence refused a commit.
-pub(crate) fn refused() {
+pub(super) fn refused() {
     instruments().refused.add(1, &[]);
 }
 
 /// A step took this long.
-pub(crate) fn stepped(took: Duration) {
+pub(super) fn stepped(took: Duration) {
     instruments().step.record(took.as_secs_f64(), &[]);
 }
 
 /// A commit took this long.
-pub(crate) fn committed(took: Duration) {
+pub(super) fn committed(took: Duration) {
     instruments().commit.record(took.as_secs_f64(), &[]);
 }
 
+/// A commit is tried once more.
+pub(super) fn retried() {
+    instruments().retried.add(1, &[]);
+}
+
 /// The tools of a turn took this long.
-pub(crate) fn tools_ran(took: Duration) {
-    instruments().tool.record(took.as_secs_f64(), &[]);
+pub(super) fn tools_ran(took: Duration) {
+    instruments().tools.record(took.as_secs_f64(), &[]);
+}
+
+/// A tool call took this long. `name` is one of the tools' names.
+pub(super) fn tool_ran(name: &'static str, failed: bool, took: Duration) {
+    let outcome = if failed { "refused" } else { "done" };
+    let labels = [KeyValue::new("tool", name), KeyValue::new("outcome", outcome)];
+    instruments().tool.record(took.as_secs_f64(), &labels);
 }
 
 /// A commit was shown in the folder after this time.
-pub(crate) fn mirrored(took: Duration) {
+pub(super) fn mirrored(took: Duration) {
     instruments().mirror.record(took.as_secs_f64(), &[]);
+}
+
+/// So many folders do not show everything.
+pub(crate) fn mirror_behind(jobs: usize) {
+    instruments().mirror_behind.record(i64::try_from(jobs).unwrap_or(i64::MAX), &[]);
 }
 
 /// The last heartbeat that reached the database is this old.
@@ -155,34 +223,42 @@ pub(crate) fn heartbeat_age(age: Duration) {
     instruments().lease_lag.record(age.as_secs_f64(), &[]);
 }
 
-/// A request to the model ended, well or not.
-pub(crate) fn asked(record: &RequestRecord, provider: &str, cost_microusd: i64) {
+/// A span is handed to the exporter.
+pub(super) fn span_ended() {
+    instruments().spans_ended.add(1, &[]);
+}
+
+/// The collector took spans.
+pub(super) fn spans_sent(spans: usize) {
+    instruments().spans_sent.add(spans as u64, &[]);
+}
+
+/// A request to the model ended, with the class of its failure if it failed.
+pub(super) fn asked(record: &RequestRecord, provider: &'static str, cost_microusd: i64, failure: Option<FailureClass>) {
     let set = instruments();
-    let mut attributes = vec![
-        KeyValue::new("gen_ai.operation.name", "chat"),
-        KeyValue::new("gen_ai.provider.name", provider.to_owned()),
-        KeyValue::new("gen_ai.request.model", record.model.clone()),
-    ];
-    let model = [KeyValue::new("model", record.model.clone())];
-    let cached = record.cached_tokens.min(record.prompt_tokens);
-    for (bucket, tokens) in
-        [("fresh", record.prompt_tokens - cached), ("cached", cached), ("output", record.completion_tokens)]
-    {
-        set.tokens.add(u64::from(tokens), &[KeyValue::new("bucket", bucket), model[0].clone()]);
+    let model = KeyValue::new("model", record.model.clone());
+    let (cached, reasoning) = (record.cached_tokens.min(record.prompt_tokens), usage::reasoning(record));
+    for (bucket, tokens) in [
+        ("fresh", record.prompt_tokens - cached),
+        ("cached", cached),
+        ("output", record.completion_tokens - reasoning),
+        ("reasoning", reasoning),
+    ] {
+        set.tokens.add(u64::from(tokens), &[KeyValue::new("bucket", bucket), model.clone()]);
     }
-    set.cost.add(cost_microusd.max(0) as f64 / 1e6, &model);
-    for (kind, tokens) in [("input", record.prompt_tokens), ("output", record.completion_tokens)] {
-        let kind = KeyValue::new("gen_ai.token.type", kind);
-        set.usage.record(u64::from(tokens), &[attributes.clone(), vec![kind]].concat());
-    }
-    let prompt = set.prompt_tokens.fetch_add(u64::from(record.prompt_tokens), Ordering::Relaxed)
-        + u64::from(record.prompt_tokens);
+    set.cost.add(cost_microusd.max(0) as f64 / 1e6, &[model]);
+    let prompt = u64::from(record.prompt_tokens);
+    let prompt = set.prompt_tokens.fetch_add(prompt, Ordering::Relaxed) + prompt;
     let served = set.cached_tokens.fetch_add(u64::from(cached), Ordering::Relaxed) + u64::from(cached);
     if prompt > 0 {
         set.cache_share.record(served as f64 / prompt as f64, &[]);
     }
-    if record.error.is_some() {
-        attributes.push(KeyValue::new("error.type", "model_call_failed"));
-    }
+    let mut attributes = vec![
+        KeyValue::new("gen_ai.operation.name", "chat"),
+        KeyValue::new("gen_ai.provider.name", provider),
+        KeyValue::new("gen_ai.request.model", record.model.clone()),
+    ];
+    set.usage.record(record, reasoning, &attributes);
+    attributes.extend(failure.map(|class| KeyValue::new("error.type", super::spans::error_type(class))));
     set.model.record(record.duration_ms.max(0) as f64 / 1000.0, &attributes);
 }

@@ -39,7 +39,7 @@ const fn moved(ours: &'static str, v1_41: &'static str, latest: &'static str) ->
     Name { ours, v1_41, latest }
 }
 
-const NAMES: [Name; 34] = [
+const NAMES: [Name; 42] = [
     same("operation", "gen_ai.operation.name"),
     same("workflow.name", "gen_ai.workflow.name"),
     same("agent.name", "gen_ai.agent.name"),
@@ -52,6 +52,7 @@ const NAMES: [Name; 34] = [
     same("model.input_tokens", "gen_ai.usage.input_tokens"),
     same("model.output_tokens", "gen_ai.usage.output_tokens"),
     same("model.cached_tokens", "gen_ai.usage.cache_read.input_tokens"),
+    same("model.reasoning_tokens", "gen_ai.usage.reasoning.output_tokens"),
     same("model.host", "server.address"),
     same("model.port", "server.port"),
     same("model.input_messages", "gen_ai.input.messages"),
@@ -69,11 +70,18 @@ const NAMES: [Name; 34] = [
     same("worker.id", "plumbline.worker.id"),
     same("step", "plumbline.step"),
     same("n_changes", "plumbline.commit.changes"),
+    same("commit.retries", "plumbline.commit.retries"),
     same("n_files", "plumbline.mirror.files"),
     same("model.attempt", "plumbline.model.attempt"),
     same("model.cost_usd", "plumbline.model.cost_usd"),
     moved("metric.model_duration", "gen_ai.client.operation.duration", "gen_ai.client.inference.duration"),
-    moved("metric.tool_duration", "gen_ai.client.operation.duration", "gen_ai.execute_tool.duration"),
+    same("metric.token_usage", "gen_ai.client.token.usage"),
+    same("metric.input_tokens", "gen_ai.client.inference.usage.input_tokens"),
+    same("metric.output_tokens", "gen_ai.client.inference.usage.output_tokens"),
+    same("metric.cached_tokens", "gen_ai.client.inference.usage.cache_read.input_tokens"),
+    same("metric.reasoning_tokens", "gen_ai.client.inference.usage.reasoning.output_tokens"),
+    same("metric.request_input", "gen_ai.client.inference.operation.input_tokens"),
+    same("metric.request_output", "gen_ai.client.inference.operation.output_tokens"),
 ];
 
 /// The standard's name for one of ours; what the table does not know keeps its name.

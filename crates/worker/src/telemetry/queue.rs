@@ -49,6 +49,7 @@ pub(crate) async fn refresh(store: &Store) -> Result<(), Error> {
 
 /// Counts for the collector, for as long as the worker lives. Does nothing where none is named.
 pub(crate) async fn keep_counting(store: Store) {
+    super::instruments::show();
     if !super::pipeline().settings.metrics {
         return;
     }

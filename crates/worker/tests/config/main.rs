@@ -5,6 +5,7 @@
 mod layers;
 mod mistakes;
 mod prompts;
+mod reference;
 mod schema;
 mod tools;
 

@@ -1,7 +1,7 @@
 //! Which tools a configuration binds, and in which phases.
 
 use crate::{catalog, creator, env};
-use plumbline_engine::{PhaseKind, Phases, Settings};
+use plumbline_engine::{PhaseKind, Phases, Purpose, Settings};
 use plumbline_worker::config::Configs;
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
@@ -93,8 +93,13 @@ fn limits_and_prices_reach_the_engine_in_its_units() {
     assert_eq!(settings.limits.deadline_s, Some(60));
     assert_eq!((settings.model.prices.input, settings.model.prices.output), (3.0, 15.0));
     assert_eq!(settings.model.model, "test-model");
-    // Lesson 46: the smallest window of the models that turns go to.
-    assert_eq!((settings.model.context_window, settings.model.max_output_tokens), (100_000, 4096));
+    // Lesson 46: the window and the cap are those of the model that is asked.
+    let caps = |purpose| {
+        let model = settings.model_for(purpose);
+        (model.context_window, model.max_output_tokens)
+    };
+    assert_eq!(caps(Purpose::Strategic), (100_000, 4096));
+    assert_eq!(caps(Purpose::Tactical), (128_000, 8192));
 }
 
 #[test]

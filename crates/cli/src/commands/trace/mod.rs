@@ -2,9 +2,10 @@
 //!
 //! Steps are read a page at a time and printed as they come, so that the first ones of a long job show at once.
 
+mod export;
 mod text;
 
-use crate::{arguments::TraceArguments, environment, failure::Failure, output};
+use crate::{arguments::TraceArguments, environment, failure::Failure, output, terminal::Look};
 use plumbline_store::{Store, TracePage, TraceStep};
 use uuid::Uuid;
 
@@ -12,10 +13,13 @@ use uuid::Uuid;
 const PAGE: i64 = 50;
 
 pub(crate) async fn run(arguments: TraceArguments) -> Result<u8, Failure> {
-    let store = environment::store().await?;
     let job = arguments.job;
+    if let Some(path) = &arguments.export {
+        return export::run(job, path).await;
+    }
+    let store = environment::store().await?;
     let Some(detail) = store.job_detail(job).await? else {
-        return Err(Failure::new(format!("there is no job {job} in this database; `plumbline status` lists the jobs")));
+        return Err(output::no_job(job));
     };
     let show = |step: &TraceStep| show(step, arguments.json, arguments.step.is_some());
     match arguments.step {
@@ -64,5 +68,5 @@ fn show(step: &TraceStep, as_json: bool, full: bool) -> Result<(), Failure> {
             .map_err(|error| Failure::new(format!("step {} could not be written as JSON: {error}", step.step)))?;
         return output::print(&line);
     }
-    output::print(&text::render(step, full))
+    output::print(&text::render(step, full, Look::of_stdout()))
 }

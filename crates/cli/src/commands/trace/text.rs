@@ -1,21 +1,26 @@
 //! A step for people. Long texts are cut to a line; a step shown by itself is shown whole.
 
-use crate::output::{short, thousands};
+use crate::{
+    output::{short, thousands},
+    terminal::{Look, Tone},
+};
 use plumbline_store::{TraceEffect, TraceMessage, TraceRequest, TraceStep};
 use serde_json::Value;
 
-/// Characters of a text that are shown on its line.
-const MOST: usize = 100;
+/// Columns that stand before a text on its line.
+const MARGIN: usize = 20;
+/// Characters of a text that are shown on its line, however wide the terminal is.
+const MOST: usize = 200;
 /// Effects of a kind that are named one by one; a step can write a hundred files.
 const NAMED: usize = 6;
 
-pub(super) fn render(step: &TraceStep, full: bool) -> String {
-    let mut lines = vec![heading(step)];
-    lines.extend(step.requests.iter().map(request));
+pub(super) fn render(step: &TraceStep, full: bool, look: Look) -> String {
+    let mut lines = vec![look.paint(Tone::Strong, &heading(step))];
+    lines.extend(step.requests.iter().map(|made| request(made, look)));
     for message in &step.messages {
-        if full { whole(message, &mut lines) } else { cut(message, &mut lines) }
+        if full { whole(message, look, &mut lines) } else { cut(message, look, &mut lines) }
     }
-    effects(&step.effects, full, &mut lines);
+    effects(&step.effects, full, look, &mut lines);
     lines.push(String::new());
     lines.join("\n")
 }
@@ -28,7 +33,7 @@ fn heading(step: &TraceStep) -> String {
     format!("step {} · {} · {phase}", step.step, step.created_at.format("%Y-%m-%d %H:%M:%S UTC"))
 }
 
-fn request(request: &TraceRequest) -> String {
+fn request(request: &TraceRequest, look: Look) -> String {
     let TraceRequest { model, purpose, prompt_tokens, cached_tokens, completion_tokens, duration_ms, attempt, error } =
         request;
     let mut line = format!(
@@ -42,23 +47,43 @@ fn request(request: &TraceRequest) -> String {
         line.push_str(&format!(", attempt {attempt}"));
     }
     if let Some(error) = error {
-        line.push_str(&format!(", failed: {}", short(error, MOST)));
+        line.push_str(&format!(", failed: {}", short(error, most(look))));
     }
-    line
+    look.paint(if error.is_some() { Tone::Bad } else { Tone::Quiet }, &line)
 }
 
-fn cut(message: &TraceMessage, lines: &mut Vec<String>) {
+/// Room for a text on its line.
+fn most(look: Look) -> usize {
+    look.width().saturating_sub(MARGIN).clamp(20, MOST)
+}
+
+fn cut(message: &TraceMessage, look: Look, lines: &mut Vec<String>) {
     if !message.content.trim().is_empty() {
-        lines.push(format!("  {:<9} {}", label(message), short(&message.content, MOST)));
+        let label = look.paint(tone(message), &format!("{:<9}", label(message)));
+        lines.push(format!("  {label} {}", short(&message.content, most(look))));
     }
     for (name, arguments) in calls(message) {
-        lines.push(format!("  call      {name}({})", short(arguments, MOST)));
+        let room = most(look).saturating_sub(name.chars().count());
+        let name = look.paint(Tone::Active, name);
+        lines.push(format!("  call      {name}({})", short(arguments, room)));
     }
 }
 
-fn whole(message: &TraceMessage, lines: &mut Vec<String>) {
+/// Who speaks, and whether it went wrong.
+fn tone(message: &TraceMessage) -> Tone {
+    match message.kind.as_str() {
+        "tool_result" if message.content.starts_with("Error: ") => Tone::Bad,
+        "tool_result" => Tone::Good,
+        "nudge" | "feedback" => Tone::Warning,
+        "reply" => Tone::Active,
+        _ => Tone::Quiet,
+    }
+}
+
+fn whole(message: &TraceMessage, look: Look, lines: &mut Vec<String>) {
     let answers = message.tool_call_id.as_deref().map(|id| format!(" to {id}")).unwrap_or_default();
-    lines.push(format!("  {} (message {}){answers}", label(message), message.seq));
+    let heading = format!("  {} (message {}){answers}", label(message), message.seq);
+    lines.push(look.paint(tone(message), &heading));
     lines.extend(message.content.lines().map(|line| format!("    {line}")));
     lines.extend(calls(message).map(|(name, arguments)| format!("    call {name}({arguments})")));
 }
@@ -80,12 +105,12 @@ fn calls(message: &TraceMessage) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// Effects by kind, in the order in which each kind first occurs.
-fn effects(effects: &[TraceEffect], full: bool, lines: &mut Vec<String>) {
+fn effects(effects: &[TraceEffect], full: bool, look: Look, lines: &mut Vec<String>) {
     for group in effects.chunk_by(|one, next| one.kind == next.kind) {
         let named = if full { group.len() } else { NAMED.min(group.len()) };
         for effect in &group[..named] {
             let size = effect.size.filter(|size| *size > 0).map(|size| format!(" ({} bytes)", thousands(size)));
-            let what = if full { effect.what.clone() } else { short(&effect.what, MOST) };
+            let what = if full { effect.what.clone() } else { short(&effect.what, most(look)) };
             lines.push(format!("  {}: {what}{}", effect.kind, size.unwrap_or_default()));
         }
         if group.len() > named {
@@ -97,6 +122,7 @@ fn effects(effects: &[TraceEffect], full: bool, lines: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::render;
+    use crate::terminal::Look;
     use plumbline_store::{TraceEffect, TraceMessage, TraceRequest, TraceStep};
     use serde_json::json;
 
@@ -138,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_step_in_a_row_of_steps_is_cut_to_lines() {
-        let text = render(&step(), false);
+        let text = render(&step(), false, Look::plain(120));
         assert!(text.starts_with("step 7 · 2026-11-21 09:00:00 UTC · phase 2 (tactical): Extraction\n"), "{text}");
         assert!(
             text.contains("12,345 tokens in (12,000 cached), 50 out, 900 ms, attempt 2, failed: status 503"),
@@ -151,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_step_by_itself_is_whole() {
-        let text = render(&step(), true);
+        let text = render(&step(), true, Look::plain(120));
         assert!(text.contains(&"long ".repeat(99)), "{text}");
         assert!(text.contains("requirement: req_8") && !text.contains("more"), "{text}");
     }

@@ -20,6 +20,10 @@ use unpdf::{ErrorKind, PageSelection, PageStreamOptions, ParseEvent, ParseOption
 /// Pages that are parsed at least, so that what repeats on every page is seen to repeat and the text of a page does
 /// not depend on which pages were asked for with it.
 const SAMPLE_PAGES: u32 = 12;
+/// Most threads that read pages: each one's stack counts against the memory limit.
+const MOST_THREADS: usize = 4;
+/// The stack of each. The document's objects, where the deep nesting is, are read before, on the parser's own.
+const STACK_BYTES: usize = 64 << 20;
 
 /// The number of pages, without extracting any.
 pub(super) fn probe(bytes: &[u8]) -> Result<u32, Failure> {
@@ -74,11 +78,43 @@ struct Read {
     warnings: Vec<String>,
 }
 
+/// Reads the pages in as many parts as there are processors, each in a thread of its own: pages do not depend on each
+/// other. The parts are put together in order, so that the result does not depend on their number.
 fn read_sheets(parser: &PdfParser, bytes: &[u8], pages: RangeInclusive<u32>) -> Result<Read, Failure> {
+    let backend = RawBackend::load_bytes(bytes).map_err(failure)?;
+    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MOST_THREADS);
+    let parts = std::thread::scope(|scope| {
+        let start = |part: RangeInclusive<u32>| {
+            let read = || read_part(parser, &backend, part);
+            let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, read);
+            started.map_err(|error| Failure::damaged(format!("no thread could be started to read it: {error}")))
+        };
+        let started: Vec<_> = parts(pages, processors).into_iter().map(start).collect();
+        let joined =
+            started.into_iter().map(|part| part?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        joined.collect::<Result<Vec<Read>, Failure>>()
+    })?;
+    Ok(parts.into_iter().fold(Read::default(), |mut all, part| {
+        all.title = all.title.or(part.title);
+        all.sheets.extend(part.sheets);
+        all.warnings.extend(part.warnings);
+        all
+    }))
+}
+
+/// Pages in up to `count` runs of about the same length, none so short that starting a thread would not pay.
+fn parts(pages: RangeInclusive<u32>, count: usize) -> Vec<RangeInclusive<u32>> {
+    let total = pages.end() - pages.start() + 1;
+    let count = u32::try_from(count).unwrap_or(u32::MAX).min(total / SAMPLE_PAGES).max(1);
+    let step = total.div_ceil(count);
+    let firsts = (0..count).map(|part| pages.start() + part * step).filter(|first| first <= pages.end());
+    firsts.map(|first| first..=(first + step - 1).min(*pages.end())).collect()
+}
+
+fn read_part(parser: &PdfParser, backend: &RawBackend, pages: RangeInclusive<u32>) -> Result<Read, Failure> {
     let options =
         PageStreamOptions { pages: PageSelection::Range(pages), parallel: false, ..PageStreamOptions::default() };
-    let backend = RawBackend::load_bytes(bytes).map_err(failure)?;
-    let analyzer = LayoutAnalyzer::new(&backend);
+    let analyzer = LayoutAnalyzer::new(backend);
     let mut read = Read::default();
     let run = parser.for_each_page(options, |event| {
         match event {
@@ -146,6 +182,18 @@ mod tests {
             (2..=2, 3, 1..=3),
         ] {
             assert_eq!(sample(&asked, count), expected, "{asked:?} of {count}");
+        }
+    }
+
+    #[test]
+    fn parts_cover_all_pages_once() {
+        for (pages, count, expected) in [
+            (1..=193, 2, vec![1..=97, 98..=193]),
+            (1..=12, 8, vec![1..=12]),
+            (5..=40, 3, vec![5..=16, 17..=28, 29..=40]),
+            (7..=7, 4, vec![7..=7]),
+        ] {
+            assert_eq!(parts(pages.clone(), count), expected, "{pages:?} in {count}");
         }
     }
 

@@ -41,13 +41,25 @@ pub(super) async fn build(
         gobd_relevant: arguments.gobd_relevant,
         gdpr_relevant: arguments.gdpr_relevant,
         citations: citations.iter().map(evidence).collect(),
-        mentioned_objects: arguments.mentioned_objects,
-        mentioned_messages: arguments.mentioned_messages,
+        mentioned_objects: distinct(arguments.mentioned_objects),
+        mentioned_messages: distinct(arguments.mentioned_messages),
         reasoning: arguments.reasoning,
         research_notes: arguments.research_notes,
         confidence: arguments.confidence.unwrap_or(DEFAULT_CONFIDENCE),
-        tags: arguments.tags,
+        tags: distinct(arguments.tags),
     })
+}
+
+/// Names as they are looked up: trimmed, each once whatever its case.
+fn distinct(names: Vec<String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::with_capacity(names.len());
+    for name in names {
+        let name = name.trim();
+        if !name.is_empty() && !kept.iter().any(|known| known.to_lowercase() == name.to_lowercase()) {
+            kept.push(name.to_owned());
+        }
+    }
+    kept
 }
 
 /// What was given, and the page of the first citation where no page was.
@@ -81,6 +93,12 @@ fn name_from(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_that_is_given_twice_is_one() {
+        let given = [" Invoice", "invoice", "", "Credit note", "  "].map(String::from);
+        assert_eq!(distinct(given.to_vec()), ["Invoice", "Credit note"]);
+    }
 
     #[test]
     fn a_derived_name_ends_between_words() {

@@ -89,6 +89,6 @@ async fn citation(bench: &Bench<'_>, evidence: &Evidence) -> Result<Citation, To
 fn at(place: usize, error: ToolError) -> ToolError {
     match error {
         ToolError::Refused(reason) => ToolError::refused(format!("nothing was recorded; citations[{place}]: {reason}")),
-        other @ (ToolError::Passing(_) | ToolError::Workspace(_)) => other,
+        other @ (ToolError::Passing(_) | ToolError::Away { .. } | ToolError::Workspace(_)) => other,
     }
 }

@@ -1,9 +1,9 @@
 //! What no shipped tool does: panic, or never end.
 
 use super::*;
-use crate::tools::BoxFuture;
 use crate::tools::error::ToolResult;
-use plumbline_engine::{Citation, FileIndex, Handler, Phases, Replay, Source, ToolSpec};
+use crate::tools::{BoxFuture, WorkspaceError};
+use plumbline_engine::{Citation, FileIndex, Handler, Phases, Source, ToolSpec};
 use serde_json::json;
 use std::sync::atomic::{AtomicU32, Ordering};
 

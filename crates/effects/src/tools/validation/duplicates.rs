@@ -1,6 +1,6 @@
 //! Is a requirement there already?
 
-use crate::similarity::{DUPLICATE, SIMILAR, similarity};
+use crate::similarity::{DUPLICATE, similar};
 use crate::tools::hand_over::KnownRequirement;
 use serde_json::{Value, json};
 
@@ -29,13 +29,7 @@ impl Likeness {
 
     /// How people find it.
     pub(in crate::tools) fn title(&self) -> String {
-        let known = &self.known;
-        let id =
-            known.graph_node_id.clone().or_else(|| known.candidate_id.clone()).unwrap_or_else(|| known.id.to_string());
-        match &known.name {
-            Some(name) => format!("{id} '{name}'"),
-            None => id,
-        }
+        title(&self.known)
     }
 
     /// As it stands in `validation_result`.
@@ -49,13 +43,22 @@ impl Likeness {
     }
 }
 
+/// How people find a requirement: its node or short id, and its name.
+pub(in crate::tools) fn title(known: &KnownRequirement) -> String {
+    let id = known.graph_node_id.clone().or_else(|| known.candidate_id.clone()).unwrap_or_else(|| known.id.to_string());
+    match &known.name {
+        Some(name) => format!("{id} '{name}'"),
+        None => id,
+    }
+}
+
 /// Those that are like the text, the likeliest first.
 pub(in crate::tools) async fn compare(text: &str, known: Vec<KnownRequirement>) -> Vec<Likeness> {
     let text = text.to_string();
     // Long texts take a while to compare.
     crate::tools::off_the_loop(move || {
-        let scored = known.into_iter().map(|known| Likeness { similarity: similarity(&text, &known.text), known });
-        let mut like: Vec<Likeness> = scored.filter(|likeness| likeness.similarity >= SIMILAR).collect();
+        let likeness = |known: KnownRequirement| Some(Likeness { similarity: similar(&text, &known.text)?, known });
+        let mut like: Vec<Likeness> = known.into_iter().filter_map(likeness).collect();
         like.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.known.id.cmp(&b.known.id)));
         like.truncate(MAX_REPORTED);
         like

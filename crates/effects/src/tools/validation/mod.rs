@@ -4,15 +4,20 @@
 //! |---|---|
 //! | is the row well formed, and has it evidence | `form` |
 //! | is it there already | `duplicates` |
+//! | which things of the graph does it mention, does it concern them | `mentions`, `relevance` |
 //! | are the relations allowed, is anything missing | `relations` |
+//! | is it met | `fulfilment` |
 //! | what does the node look like | `node` |
 
 pub(super) mod duplicates;
 pub(super) mod form;
+pub(super) mod fulfilment;
+pub(super) mod mentions;
 pub(super) mod node;
 pub(super) mod relations;
+pub(super) mod relevance;
 
-use super::error::ToolError;
+use super::error::{Cure, ToolError};
 use super::hand_over::{HandOver, HeldRequirement};
 use super::toolbox::Bench;
 use crate::graph::GraphError;
@@ -73,12 +78,18 @@ impl Findings {
     }
 }
 
-/// What the model is told when the graph does not do what was asked. Nothing was changed, and the row is still held.
+/// What follows when the graph does not do what was asked. Nothing was changed, and the row is still held. The model
+/// hears of what it can change; for the rest the calls wait.
 pub(super) fn graph_error(error: &GraphError) -> ToolError {
-    match error {
-        GraphError::Transient { .. } => ToolError::Passing(error.to_string()),
-        _ => ToolError::refused(error.to_string()),
-    }
+    let cure = match error {
+        GraphError::Transient { .. } => Cure::AnotherTry,
+        GraphError::Unreachable { .. } | GraphError::TimedOut { .. } => Cure::Time,
+        GraphError::Unauthorized { .. } | GraphError::Malformed { .. } => Cure::Operator,
+        GraphError::Constraint { .. } | GraphError::Refused { .. } | GraphError::TooLarge { .. } => {
+            return ToolError::refused(error.to_string());
+        }
+    };
+    ToolError::Away { reason: error.to_string(), cure }
 }
 
 /// A verdict as people write it.

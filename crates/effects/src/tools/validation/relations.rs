@@ -9,7 +9,7 @@
 use crate::graph::{End, GraphClient, Link, Names, RelationKind, relation};
 use crate::tools::error::ToolError;
 use crate::tools::hand_over::HeldRequirement;
-use crate::tools::validation::graph_error;
+use crate::tools::validation::{fulfilment, graph_error};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -66,17 +66,7 @@ fn at(place: usize, error: ToolError) -> ToolError {
         ToolError::Refused(reason) => {
             ToolError::refused(format!("nothing was integrated; relations[{place}]: {reason}"))
         }
-        other @ (ToolError::Passing(_) | ToolError::Workspace(_)) => other,
-    }
-}
-
-/// What the relations say of fulfilment: `fulfilled` when something fulfils it and nothing is a gap, `partial` when
-/// both, else `open`.
-pub(in crate::tools) fn compliance(links: &[Link]) -> &'static str {
-    match (has(links, "FULFILLED_BY_"), has(links, "NOT_FULFILLED_BY_")) {
-        (true, false) => "fulfilled",
-        (true, true) => "partial",
-        (false, _) => "open",
+        other @ (ToolError::Passing(_) | ToolError::Away { .. } | ToolError::Workspace(_)) => other,
     }
 }
 
@@ -96,7 +86,7 @@ pub(in crate::tools) fn warnings(row: &HeldRequirement, links: &[Link], stated: 
     if !has(links, "FULFILLED_BY_") && !has(links, "NOT_FULFILLED_BY_") {
         warnings.push("C4: it is neither fulfilled nor marked as a gap".to_string());
     }
-    let derived = compliance(links);
+    let derived = fulfilment::status(links);
     if derived != stated {
         warnings.push(format!("C5: it is stated to be {stated}, its relations say {derived}"));
     }

@@ -193,13 +193,48 @@ fn a_request_that_the_provider_finds_too_long_is_summarized_then_cut_then_given_
 
 #[test]
 fn old_results_are_cleared_before_a_refused_request_is_summarized() {
-    let mut dialogue = reader(small(6000));
-    for n in 0..7 {
+    let mut settings = small(6000);
+    // What is kept is larger than what could go, so that it has not gone before.
+    settings.limits.keep_recent_tool_results = 4;
+    let mut dialogue = reader(settings);
+    for n in 0..8 {
         read(&mut dialogue, n);
     }
     let changes: Vec<String> = dialogue.fails(FailureClass::ContextTooLong).iter().map(change).collect();
     assert!(changes.iter().any(|line| line.starts_with("results cleared")), "{changes:?}");
     assert_eq!(purpose(&dialogue), Purpose::Tactical);
+}
+
+#[test]
+fn results_are_cleared_below_the_threshold_once_that_is_worth_moving_the_prefix() {
+    let mut dialogue = reader(small(8000));
+    let mut moved = Vec::new();
+    for n in 0..20 {
+        let before = cleared(&dialogue);
+        read(&mut dialogue, n);
+        let now = cleared(&dialogue);
+        if now > before {
+            moved.push(n);
+            assert!(now - before >= 3, "a batch of {} results", now - before);
+        }
+        assert!(dialogue.request_tokens() < 5000, "{} tokens at turn {n}", dialogue.request_tokens());
+    }
+    assert!((3..=6).contains(&moved.len()), "cleared after {moved:?}");
+}
+
+#[test]
+fn nothing_is_cleared_that_costs_more_than_it_brings() {
+    let mut settings = small(8000);
+    settings.limits.keep_recent_tool_results = 6;
+    let mut dialogue = reader(settings);
+    for n in 0..9 {
+        read(&mut dialogue, n);
+        assert_eq!(cleared(&dialogue), 0, "six recent results would have to be read anew for {n}");
+    }
+}
+
+fn cleared(dialogue: &Dialogue) -> usize {
+    dialogue.request().iter().filter(|line| line.text == CLEARED_NOTE).count()
 }
 
 #[test]

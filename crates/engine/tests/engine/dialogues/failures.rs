@@ -115,13 +115,30 @@ fn quota_and_key_pause_at_once_and_a_resumed_job_begins_with_a_clean_count() {
 
 #[test]
 fn what_no_waiting_changes_fails_at_once() {
-    for class in [FailureClass::Permanent, FailureClass::Refused] {
-        let mut dialogue = Dialogue::begun(settings());
-        dialogue.fails(class);
-        let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
-        assert_eq!(error.details["kind"], "model");
-        assert_eq!(error.details["last_error"], format!("the provider says {class:?}"));
+    let mut dialogue = Dialogue::begun(settings());
+    dialogue.fails(FailureClass::Permanent);
+    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    assert_eq!(error.details["kind"], "model");
+    assert_eq!(error.details["last_error"], "the provider says Permanent");
+}
+
+#[test]
+fn a_filter_is_asked_again_and_ends_the_job_when_it_insists() {
+    let mut dialogue = Dialogue::begun(settings());
+    for _ in 0..7 {
+        dialogue.fails(FailureClass::Refused);
+        assert_eq!(dialogue.wake(), 1);
     }
+    dialogue.call("read_plan", json!({}));
+    for _ in 0..7 {
+        dialogue.fails(FailureClass::Refused);
+        dialogue.wake();
+    }
+    assert!(dialogue.run.left().is_none(), "an answer between them ends the row");
+    dialogue.fails(FailureClass::Refused);
+    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    assert_eq!(error.details["last_error"], "the provider says Refused");
+    assert_eq!(error.details["attempts"], 8);
 }
 
 #[test]

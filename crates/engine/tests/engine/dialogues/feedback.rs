@@ -77,6 +77,42 @@ fn feedback_in_review_reopens_the_work() {
 }
 
 #[test]
+fn lesson_57_a_job_does_not_complete_over_words_that_nobody_has_read() {
+    let mut dialogue = Dialogue::working(settings(), 1);
+    dialogue.finish_phase();
+    let search = crate::kit::call("web_search", &json!({"query": "GoBD"}));
+    let report = json!({"path": "output/report.md", "content": "Invoices must be kept for ten years."});
+    let done = json!({"summary": "Done.", "deliverables": ["output/report.md"], "confidence": 1});
+    let calls = vec![crate::kit::call("write_file", &report), search, crate::kit::call("job_complete", &done)];
+    dialogue.apply(Outcome::ModelReplied(crate::kit::reply("", calls)));
+    dialogue.feedback("Annex B is missing.");
+    dialogue.run_tools();
+    assert!(dialogue.run.left().is_none(), "{:?}", dialogue.run.left());
+    let request = dialogue.request();
+    let refused = request.iter().rev().find(|line| line.answers.is_some()).expect("the calls are answered");
+    assert!(refused.text.contains("the user has written in the meantime"), "{}", refused.text);
+    assert_eq!(request[request.len() - 2].text, "Feedback from the user:\n\nAnnex B is missing.");
+    dialogue.call("job_complete", done);
+    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+}
+
+#[test]
+fn words_that_arrive_while_the_job_ends_reopen_it() {
+    let mut dialogue = Dialogue::working(settings(), 1);
+    dialogue.finish_phase();
+    let report = json!({"path": "output/report.md", "content": "Invoices must be kept for ten years."});
+    dialogue.call("write_file", report);
+    dialogue.call("job_complete", json!({"summary": "Done.", "deliverables": ["output/report.md"], "confidence": 1}));
+    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    let row = plumbline_engine::Feedback { id: 1, text: "Annex B is missing.".into(), created_at: dialogue.now };
+    dialogue.toy.feedback.push(row);
+    dialogue.resume(|_| {});
+    dialogue.apply(Outcome::FeedbackReceived(Vec::new()));
+    assert_eq!(dialogue.phase(), (4, PhaseKind::Strategic, Opening::Feedback));
+    assert!(dialogue.request()[2].text.ends_with("Annex B is missing."), "{}", dialogue.request()[2].text);
+}
+
+#[test]
 fn the_same_row_is_taken_in_once() {
     let mut dialogue = Dialogue::working(settings(), 1);
     let search = crate::kit::call("web_search", &json!({"query": "GoBD"}));

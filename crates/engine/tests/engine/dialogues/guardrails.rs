@@ -106,6 +106,66 @@ fn another_result_is_another_beginning() {
     }
 }
 
+/// A working job that has read a file until the reading is refused.
+fn refused_reader() -> Dialogue {
+    let mut dialogue = Dialogue::working(settings(), 2);
+    dialogue.call("write_file", json!({"path": "notes/a.md", "content": "Invoices are kept for ten years."}));
+    for _ in 0..4 {
+        dialogue.call("read_file", json!({"path": "notes/a.md"}));
+    }
+    assert!(dialogue.call("read_file", json!({"path": "notes/a.md"})).starts_with("Error: refused"));
+    dialogue
+}
+
+#[test]
+fn a_refused_look_is_allowed_again_when_what_it_looks_at_has_changed() {
+    let mut dialogue = refused_reader();
+    dialogue.call("write_file", json!({"path": "notes/a.md", "content": "Invoices are kept for six years."}));
+    dialogue.crash();
+    assert_eq!(dialogue.call("read_file", json!({"path": "notes/a.md"})), "Invoices are kept for six years.");
+    assert_eq!(dialogue.call("read_file", json!({"path": "notes/a.md"})), "Invoices are kept for six years.");
+}
+
+#[test]
+fn a_change_elsewhere_does_not_lift_a_refusal() {
+    let mut dialogue = refused_reader();
+    dialogue.call("write_file", json!({"path": "notes/b.md", "content": "Another note, which changes nothing."}));
+    assert!(dialogue.call("read_file", json!({"path": "notes/a.md"})).starts_with("Error: refused"));
+}
+
+#[test]
+fn a_look_at_a_folder_is_allowed_again_when_a_file_in_it_has_changed() {
+    let mut dialogue = Dialogue::working(settings(), 2);
+    for path in [json!({"path": "notes"}), json!({"path": "."}), json!({})] {
+        for _ in 0..5 {
+            dialogue.call("index_page", path.clone());
+        }
+        assert!(dialogue.call("index_page", path.clone()).starts_with("Error: refused"), "{path}");
+        dialogue.call("write_file", json!({"path": "notes/deep/a.md", "content": path.to_string()}));
+        let again = dialogue.call("index_page", path.clone());
+        assert!(again.starts_with("index_page done."), "{path}: {again}");
+    }
+}
+
+#[test]
+fn looks_with_writes_between_them_that_change_nothing_are_still_found() {
+    let mut dialogue = Dialogue::working(settings(), 2);
+    for n in 0..8 {
+        assert_eq!(dialogue.phase().0, 2, "after {n} rounds");
+        dialogue.call("write_file", json!({"path": "notes.md", "content": format!("Round {n} found nothing new.")}));
+        dialogue.call("index_page", json!({}));
+    }
+    assert_eq!(dialogue.phase(), (3, PhaseKind::Strategic, Opening::Rewound));
+}
+
+#[test]
+fn writing_the_same_again_and_again_is_no_change() {
+    let mut dialogue = Dialogue::working(settings(), 2);
+    let same = || json!({"path": "notes.md", "content": "The same words each time."});
+    let results: Vec<String> = (0..5).map(|_| dialogue.call("write_file", same())).collect();
+    assert!(results[4].starts_with("Error: refused"), "{}", results[4]);
+}
+
 #[test]
 fn large_results_are_recognised_as_repeated_though_each_goes_to_a_file_of_its_own() {
     let mut dialogue = Dialogue::working(settings(), 2);

@@ -10,5 +10,6 @@ mod feedback;
 mod flow;
 mod guardrails;
 mod misbehaviour;
+mod outages;
 mod rewind;
 mod todos;

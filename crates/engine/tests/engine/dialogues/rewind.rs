@@ -66,3 +66,39 @@ fn the_escape_hatch_is_not_offered_in_tactical_phases() {
         "Error: archive_and_reset is only available in strategic phases; this phase is tactical."
     );
 }
+
+#[test]
+fn the_escape_hatch_is_refused_when_it_was_used_too_often_with_what_is_left_to_do() {
+    let mut dialogue = Dialogue::begun(settings());
+    dialogue.write_plan(2);
+    for _ in 0..3 {
+        dialogue.call("todo_complete", json!({}));
+        dialogue.call("archive_and_reset", json!({}));
+    }
+    dialogue.call("todo_complete", json!({}));
+    let number = dialogue.phase().0;
+    let refused = dialogue.call("archive_and_reset", json!({}));
+    assert!(refused.starts_with("Error: refused: 3 phases were given up already"), "{refused}");
+    assert!(refused.ends_with("Open: 2. Write main_plan.md; 3. Divide into phases; 4. Write the todos"), "{refused}");
+    assert!(dialogue.call("todo_rewind", json!({"issue": "no"})).starts_with("Error: refused: 3 phases"));
+    assert_eq!(dialogue.phase().0, number, "the phase goes on");
+}
+
+#[test]
+fn a_tactical_phase_earns_one_of_them_back_unless_it_makes_up_for_one_that_was_given_up() {
+    let mut dialogue = Dialogue::begun(settings());
+    dialogue.write_plan(9);
+    for _ in 0..3 {
+        dialogue.call("archive_and_reset", json!({}));
+    }
+    for _ in 0..2 {
+        for earned in [false, true] {
+            dialogue.open_tactical();
+            let rewind = dialogue.call("todo_rewind", json!({"issue": "hard"}));
+            assert!(rewind.starts_with("Error: refused"), "none is left: {rewind}");
+            dialogue.finish_phase();
+            let reset = dialogue.call("archive_and_reset", json!({}));
+            assert_eq!(reset.starts_with("The list is archived"), earned, "{reset}");
+        }
+    }
+}

@@ -96,6 +96,8 @@ impl Dialogue {
     pub(crate) fn reply(&mut self, mut reply: Reply) -> Vec<Change> {
         if self.counts {
             reply.record.prompt_tokens = self.request_tokens();
+            let calls = reply.tool_calls.iter().map(|call| count(&call.name) + count(&call.arguments));
+            reply.record.completion_tokens = count(&reply.content) + calls.sum::<u32>();
         }
         let mut changes = self.apply(Outcome::ModelReplied(reply));
         changes.extend(self.run_tools());

@@ -1,8 +1,8 @@
 //! Settings with small, round numbers, and the tools of the tests.
 
 use plumbline_engine::{
-    Autonomy, Handler, HistoryAtBoundary, Limits, ModelSettings, PhaseSettings, Phases, Prices, Prompts, RepeatedCalls,
-    Replay, Settings, StrategicTodos, TodoListPosition, ToolSpec, tools,
+    Autonomy, Handler, HistoryAtBoundary, Limits, ModelSettings, OtherModels, PhaseSettings, Phases, Prices, Prompts,
+    RepeatedCalls, Replay, Settings, StrategicTodos, TodoListPosition, ToolSpec, tools,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -45,6 +45,7 @@ pub(crate) fn settings() -> Settings {
             todo_list_position: TodoListPosition::Last,
             prices: Prices { input: 1.0, cached_input: 0.1, output: 2.0 },
         },
+        other_models: OtherModels::default(),
         autonomy: Autonomy::Full,
         deferred: Arc::default(),
         count_tokens: Arc::new(count),

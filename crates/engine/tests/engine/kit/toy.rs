@@ -136,6 +136,7 @@ impl Toy {
             Product::AddSource(source) => {
                 self.sources.retain(|known| known.path != source.path);
                 self.sources.push(source.clone());
+                self.sources.sort_by(|one, other| one.path.cmp(&other.path));
             }
             Product::AddCitation(_) | Product::JudgeRequirement(_) => {}
             Product::AddRequirement(requirement) => {

@@ -42,6 +42,10 @@ pub(super) const KINDS: &[Kind] = &[
     bad("bad_gateway", |_| Reaction::page(502, "502 Bad Gateway")),
     bad("not_found_page", |_| Reaction::page(404, "404 Not Found")),
     bad("request_timeout", |_| Reaction::error(408, "stream disconnected: invalid request", "server_error", "")),
+    bad("content_policy", |_| {
+        let message = "The prompt was filtered due to the content management policy. Please modify your prompt.";
+        Reaction::error(400, message, "invalid_request_error", "content_filter")
+    }),
     bad("failed_generation", |_| {
         Reaction::error(400, "Failed to call a function.", "invalid_request_error", "tool_use_failed")
     }),

@@ -19,6 +19,11 @@
       if (same) same.open = open.open;
     }
   };
+  // By which an element is known again when others have come before it.
+  const nameOf = (element) => {
+    const within = element.closest("details[id]")?.id ?? "";
+    return [within, element.tagName, element.getAttribute("href"), element.getAttribute("aria-label")].join(" ");
+  };
   const replace = (fresh) => {
     for (const part of document.querySelectorAll("[data-live]")) {
       const next = fresh.getElementById(part.id);
@@ -26,10 +31,11 @@
       keep(part, next);
       if (part.innerHTML === next.innerHTML) continue;
       const active = part.contains(document.activeElement) ? document.activeElement : null;
-      const links = [...part.querySelectorAll("a, summary, [tabindex]")];
-      const at = active ? links.indexOf(active) : -1;
+      const known = active && nameOf(active);
       part.innerHTML = next.innerHTML;
-      if (at >= 0) part.querySelectorAll("a, summary, [tabindex]")[at]?.focus({ preventScroll: true });
+      if (!known) continue;
+      const same = [...part.querySelectorAll("a, summary, [tabindex]")].find((found) => nameOf(found) === known);
+      same?.focus({ preventScroll: true });
     }
   };
 

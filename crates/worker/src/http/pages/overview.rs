@@ -21,7 +21,7 @@ pub(in crate::http) async fn show(State(site): Shared, Path(id): Path<String>) -
     let head = Head::of(&site, &id, "overview").await?;
     let (store, job) = (&site.store, &head.job);
     let phases = store.phase_lines(job.id, PHASES).await?;
-    let todos = current(store.todos_of(job.id).await?, job.phase_number);
+    let todos = current(store.todos_from(job.id, job.phase_number).await?, job.phase_number);
     let chart = chart::draw(&store.cost_bars(job.id, BARS).await?);
     let attempts = store.attempt_lines(job.id, ATTEMPTS).await?;
     let findings = store.findings_counts(job.id).await?;

@@ -30,21 +30,19 @@ pub(in crate::http) async fn show(State(site): Shared, Path(id): Path<String>) -
     let plan = site.store.file_part(head.job.id, PLAN, 0, SHOWN).await?;
     let plan = plan.map(|part| String::from_utf8_lossy(&part.part).into_owned());
     let phases = site.store.phase_lines(head.job.id, PHASES).await?;
-    let lists = lists(phases, site.store.todos_of(head.job.id).await?);
+    let oldest = phases.iter().map(|phase| phase.phase_number).min().unwrap_or(0);
+    let lists = lists(&phases, &site.store.todos_from(head.job.id, oldest).await?);
     site.renderer.page("plan.html", json!({ "head": head, "plan": plan, "lists": lists }))
 }
 
 /// Newest phase first; todos written ahead stand before it.
-fn lists(phases: Vec<PhaseLine>, todos: Vec<TodoRow>) -> Vec<PhaseTodos> {
-    let mut numbers: Vec<i32> = todos.iter().map(|todo| todo.phase_number).collect();
-    numbers.dedup();
-    let oldest = phases.iter().map(|phase| phase.phase_number).min().unwrap_or(0);
-    let shown = numbers.into_iter().rev().filter(|number| *number >= oldest);
-    shown
-        .map(|number| PhaseTodos {
-            phase: phases.iter().find(|phase| phase.phase_number == number).cloned(),
-            number,
-            todos: todos.iter().filter(|todo| todo.phase_number == number).cloned().collect(),
+fn lists(phases: &[PhaseLine], todos: &[TodoRow]) -> Vec<PhaseTodos> {
+    let lists = todos.chunk_by(|one, next| one.phase_number == next.phase_number).rev();
+    lists
+        .map(|todos| {
+            let number = todos[0].phase_number;
+            let phase = phases.iter().find(|phase| phase.phase_number == number).cloned();
+            PhaseTodos { phase, number, todos: todos.to_vec() }
         })
         .collect()
 }

@@ -11,7 +11,7 @@ use axum::{
     response::Html,
 };
 use plumbline_effects::documents;
-use plumbline_store::RequirementLine;
+use plumbline_store::RequirementRow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -80,7 +80,7 @@ struct InPlace {
     shown: Option<[String; 3]>,
 }
 
-async fn in_place(site: &Site, job_id: Uuid, requirement: &RequirementLine) -> Result<Vec<InPlace>, Failure> {
+async fn in_place(site: &Site, job_id: Uuid, requirement: &RequirementRow) -> Result<Vec<InPlace>, Failure> {
     let cited = requirement.citations.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut shown = Vec::new();
     let mut held: Option<(String, Option<String>, String)> = None;

@@ -1,0 +1,77 @@
+//! This machine: the workspace folder, the worker's numbers, its HTTP address, the configuration files.
+
+use super::finding::Finding;
+use crate::environment;
+use plumbline_worker::config::Configs;
+use std::{io::ErrorKind, path::Path};
+use tokio::net::TcpListener;
+
+pub(super) fn workspace(dir: &Path) -> Finding {
+    let probe = dir.join(format!(".plumbline-doctor-{}", std::process::id()));
+    let tried = std::fs::create_dir_all(dir)
+        .and_then(|()| std::fs::write(&probe, b"ok"))
+        .and_then(|()| std::fs::remove_file(&probe));
+    match tried {
+        Ok(()) => Finding::ok("workspace", format!("{} can be written", dir.display())),
+        // The mirror is a view: jobs run without it.
+        Err(error) => Finding::note(
+            "workspace",
+            format!(
+                "{} cannot be written ({error}); jobs run, but their files are not shown there: give the worker's user \
+                 the right to write, or set PLUMBLINE_WORKSPACE_DIR",
+                dir.display()
+            ),
+        ),
+    }
+}
+
+/// Nothing when the numbers are fine: they mostly are the defaults.
+pub(super) fn timing() -> Option<Finding> {
+    let wrong = match environment::timing() {
+        Ok(timing) => timing.validate().err()?,
+        Err(failure) => failure.to_string(),
+    };
+    Some(Finding::fail("timing", wrong))
+}
+
+/// Whether a worker that starts now gets its address. Another worker that serves there already is well, too.
+pub(super) async fn http() -> Option<Finding> {
+    let options = match environment::http(None) {
+        Ok(options) => options,
+        Err(failure) => return Some(Finding::fail("http", failure.to_string())),
+    };
+    if let Err(sentence) = options.validate() {
+        return Some(Finding::fail("http", sentence));
+    }
+    let address = options.address;
+    match TcpListener::bind(address).await {
+        Ok(_) => options.asked.then(|| Finding::ok("http", format!("{address} is free"))),
+        Err(error) if error.kind() == ErrorKind::AddrInUse && !options.asked => None,
+        Err(error) if error.kind() == ErrorKind::AddrInUse => Some(Finding::note(
+            "http",
+            format!(
+                "{address} is in use, by a worker or by another program; a worker that starts now needs another address: \
+                 set PLUMBLINE_HTTP_ADDR"
+            ),
+        )),
+        Err(error) => Some(Finding::fail(
+            "http",
+            format!("{address} cannot be used ({error}): choose another address in PLUMBLINE_HTTP_ADDR"),
+        )),
+    }
+}
+
+pub(super) fn configuration() -> (Finding, Option<Configs>) {
+    let mut catalog = plumbline_engine::tools::specs();
+    catalog.extend(plumbline_effects::tools::catalog());
+    match environment::configs() {
+        Err(failure) => (Finding::fail("configuration", failure.to_string()), None),
+        Ok(configs) => {
+            let finding = match configs.check(&catalog).first() {
+                None => Finding::ok("configuration", configs.job_types().join(", ")),
+                Some(problem) => Finding::fail("configuration", problem.to_string()),
+            };
+            (finding, Some(configs))
+        }
+    }
+}

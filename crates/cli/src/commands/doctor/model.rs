@@ -1,0 +1,138 @@
+//! The models of all job types: whether their endpoints answer, take the key, and know the model.
+
+use super::finding::Finding;
+use crate::{environment, failure::Failure};
+use plumbline_effects::model::{ApiKey, Survey, survey};
+use plumbline_engine::Purpose;
+use plumbline_worker::config::{Configs, Connections, Llm, ModelEnv};
+use serde_json::json;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+/// How long an endpoint may take for an answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Variable that holds the key when the configuration names none.
+const DEFAULT_KEY_ENV: &str = "OPENAI_API_KEY";
+/// Models that are named when the wanted one is not among them.
+const NAMED: usize = 3;
+
+/// An endpoint and the variable of its key, with the models that are wanted of it.
+type Endpoints = BTreeMap<(String, String), BTreeSet<String>>;
+
+pub(super) async fn check(configs: Option<&Configs>) -> Vec<Finding> {
+    let env = match environment::model_env() {
+        Ok(env) => env,
+        Err(failure) => return vec![Finding::fail("model", failure.to_string())],
+    };
+    let endpoints = endpoints(configs, &env);
+    if endpoints.is_empty() {
+        let text = "no endpoint and model are configured; set OPENAI_BASE_URL and PLUMBLINE_MODEL, or `llm.base_url` and \
+                    `llm.model` in each job type's configuration";
+        return vec![Finding::note("model", text)];
+    }
+    let mut findings = Vec::new();
+    for ((base_url, key_env), models) in &endpoints {
+        findings.push(endpoint(base_url, key_env, models).await);
+    }
+    findings
+}
+
+/// Every endpoint that some job type would use; a configuration that does not resolve is another check's finding.
+fn endpoints(configs: Option<&Configs>, env: &ModelEnv) -> Endpoints {
+    let mut endpoints = Endpoints::new();
+    let mut add = |llm: &Llm| {
+        if let (Some(base_url), Some(model)) = (&llm.base_url, &llm.model) {
+            let key_env = llm.api_key_env.clone().unwrap_or_else(|| DEFAULT_KEY_ENV.into());
+            endpoints.entry((base_url.clone(), key_env)).or_default().insert(model.clone());
+        }
+    };
+    for job_type in configs.into_iter().flat_map(Configs::job_types) {
+        let resolved = configs.map(|configs| configs.show(job_type, &json!({}), env));
+        let Some(Ok(resolved)) = resolved else { continue };
+        for purpose in [Purpose::Strategic, Purpose::Tactical, Purpose::Summary] {
+            add(&resolved.llm(purpose));
+        }
+    }
+    if let (true, Some(base_url)) = (endpoints.is_empty(), &env.base_url) {
+        // Without a model no job could run, but whether the endpoint answers can be told.
+        let models = env.model.iter().cloned().collect();
+        endpoints.insert((base_url.clone(), DEFAULT_KEY_ENV.into()), models);
+    }
+    endpoints
+}
+
+async fn endpoint(base_url: &str, key_env: &str, models: &BTreeSet<String>) -> Finding {
+    let key = environment::var(key_env).as_deref().and_then(ApiKey::new);
+    let refused = match &key {
+        Some(_) => format!("{base_url} refuses the key in {key_env}; check it, and that its account may use the model"),
+        None => format!("{base_url} wants a key, and {key_env} is not set; set it for the worker"),
+    };
+    match survey(base_url, key.as_ref(), PATIENCE).await {
+        Err(reason) => Finding::fail(
+            "model",
+            format!("{base_url} does not answer ({reason}); start it, or correct OPENAI_BASE_URL or `llm.base_url`"),
+        ),
+        Ok(Survey::KeyRefused) => Finding::fail("model", refused),
+        Ok(Survey::NoList) => Finding::ok("model", format!("{base_url} answers")),
+        Ok(Survey::Models(known)) => match models.iter().find(|model| !known.contains(model)) {
+            None => Finding::ok("model", format!("{base_url} answers and has {}", list(models.iter().cloned()))),
+            Some(model) => Finding::fail("model", unknown(base_url, model, &known)),
+        },
+    }
+}
+
+fn unknown(base_url: &str, model: &str, known: &[String]) -> String {
+    let near: Vec<&str> = plumbline_engine::nearest(model, known.iter().map(String::as_str));
+    let named = if near.is_empty() { known.iter().take(NAMED).cloned().collect() } else { to_owned(&near) };
+    format!(
+        "{base_url} does not have the model {model}; it has {}{}: set PLUMBLINE_MODEL or `llm.model` to one of its models",
+        list(named.into_iter()),
+        if known.len() > NAMED { " and others" } else { "" }
+    )
+}
+
+fn to_owned(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+fn list(texts: impl Iterator<Item = String>) -> String {
+    let list: Vec<String> = texts.collect();
+    if list.is_empty() { "none".into() } else { list.join(", ") }
+}
+
+/// Variables that a connection names and that are not set: found at the first use otherwise, hours into a job.
+pub(super) fn secrets(configs: &Configs) -> Vec<Finding> {
+    let mut missing: BTreeMap<(&'static str, String), BTreeSet<String>> = BTreeMap::new();
+    for job_type in configs.job_types() {
+        let Ok(connections) = connections(configs, job_type) else { continue };
+        for (key, variable) in variables(&connections) {
+            if environment::var(&variable).is_none() {
+                missing.entry((key, variable)).or_default().insert(job_type.to_owned());
+            }
+        }
+    }
+    let said = |((key, variable), types): ((&str, String), BTreeSet<String>)| {
+        let types = list(types.into_iter());
+        let text = format!("{variable}, named by `{key}` of {types}, is not set; set it for the worker");
+        Finding::note("secrets", text)
+    };
+    missing.into_iter().map(said).collect()
+}
+
+fn connections(configs: &Configs, job_type: &str) -> Result<Connections, Failure> {
+    Ok(configs.show(job_type, &json!({}), &environment::model_env()?)?.config.connections)
+}
+
+fn variables(connections: &Connections) -> Vec<(&'static str, String)> {
+    let neo4j = connections.neo4j.as_ref().and_then(|neo4j| neo4j.password_env.clone());
+    let embeddings = connections.embeddings.as_ref().and_then(|embeddings| embeddings.api_key_env.clone());
+    let search = connections.web_search.as_ref().and_then(|search| search.api_key_env.clone());
+    let named = [
+        ("connections.neo4j.password_env", neo4j),
+        ("connections.embeddings.api_key_env", embeddings),
+        ("connections.web_search.api_key_env", search),
+    ];
+    named.into_iter().filter_map(|(key, variable)| Some((key, variable?))).collect()
+}

@@ -1,0 +1,28 @@
+//! `plumbline trace JOB --export FILE`: a recording for `plumbline replay`.
+
+use crate::{commands::replay, environment, failure::Failure, output};
+use plumbline_worker::replay::add_digests;
+use std::path::Path;
+use uuid::Uuid;
+
+/// Writes the recording. The job is replayed once on the way, so that the recording also says what its requests looked
+/// like; a job that does not come out the same is recorded without that, and it is said.
+pub(super) async fn run(job: Uuid, path: &Path) -> Result<u8, Failure> {
+    let mut recording = replay::of_job(job).await?;
+    let replayed = add_digests(&mut recording, &environment::program()?)
+        .await
+        .map_err(|error| Failure::new(format!("job {job} cannot be recorded: {error}")))?;
+    std::fs::write(path, recording.to_json()).map_err(|error| {
+        Failure::new(format!("{} could not be written ({error}); choose another file", path.display()))
+    })?;
+    output::print(&format!(
+        "{} steps and {} requests written to {}",
+        recording.job.steps.len(),
+        replayed.requests,
+        path.display()
+    ))?;
+    if let Some(difference) = replayed.difference {
+        eprintln!("plumbline: this version does not replay the job as it was recorded ({difference})");
+    }
+    Ok(0)
+}

@@ -1,0 +1,21 @@
+//! Progress as a line of text, for pipes and logs.
+
+use crate::output::short;
+use plumbline_store::WatchRow;
+
+/// Status, phase, how many todos of how many, the current one or why nothing is going on.
+pub(super) fn line(row: &WatchRow) -> String {
+    format!("{} {}/{} {}", phase(row), row.todos_done, row.todos_total, what(row))
+}
+
+fn phase(row: &WatchRow) -> String {
+    match (&row.phase, &row.phase_name) {
+        (Some(kind), Some(name)) => format!("{} [{kind} {}: {}]", row.status, row.phase_number, short(name, 32)),
+        _ => row.status.clone(),
+    }
+}
+
+fn what(row: &WatchRow) -> String {
+    let reason = row.error_message.as_ref().or(row.status_reason.as_ref());
+    reason.or(row.current_todo.as_ref()).map(|text| short(text, 80)).unwrap_or_default()
+}

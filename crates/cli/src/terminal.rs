@@ -1,0 +1,186 @@
+//! What a terminal gets and a pipe does not: colours, a width, a picture that is drawn over itself.
+//!
+//! Colours say nothing that words do not: a pipe, `NO_COLOR` and people who see none of them lose nothing.
+
+use comfy_table::Color;
+use console::{Term, measure_text_width, truncate_str};
+use std::io::{self, IsTerminal, Write};
+
+/// Columns of a text that goes into a pipe.
+const PIPE_WIDTH: usize = 120;
+
+/// What a text means; the colour follows from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// It went well, or is done.
+    Good,
+    /// Somebody should look.
+    Warning,
+    /// It failed.
+    Bad,
+    /// It is going on.
+    Active,
+    /// Beside the point.
+    Quiet,
+    /// A heading.
+    Strong,
+}
+
+impl Tone {
+    /// A job's status.
+    pub(crate) fn of_status(status: &str) -> Self {
+        match status {
+            "completed" => Self::Good,
+            "failed" => Self::Bad,
+            "running" => Self::Active,
+            "paused" | "review" => Self::Warning,
+            _ => Self::Quiet,
+        }
+    }
+
+    /// Its colour in a table's cell; none where it is no colour.
+    pub(crate) fn colour(self) -> Option<Color> {
+        match self {
+            Self::Good => Some(Color::DarkGreen),
+            Self::Warning => Some(Color::DarkYellow),
+            Self::Bad => Some(Color::DarkRed),
+            Self::Active => Some(Color::DarkCyan),
+            Self::Quiet | Self::Strong => None,
+        }
+    }
+
+    /// The number of the terminal's colour or attribute.
+    fn code(self) -> u8 {
+        match self {
+            Self::Good => 32,
+            Self::Warning => 33,
+            Self::Bad => 31,
+            Self::Active => 36,
+            Self::Quiet => 2,
+            Self::Strong => 1,
+        }
+    }
+}
+
+/// How stdout is written to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    colours: bool,
+    width: usize,
+}
+
+impl Look {
+    /// Of stdout as it is: colours only on a terminal, and never with `NO_COLOR` (<https://no-color.org>: any value
+    /// but an empty one).
+    pub(crate) fn of_stdout() -> Self {
+        let terminal = io::stdout().is_terminal();
+        let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let width = Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+        Self {
+            colours: terminal && !unwanted && !dumb,
+            width: width.filter(|width| terminal && *width > 0).unwrap_or(PIPE_WIDTH),
+        }
+    }
+
+    /// A look for a text that must be the same everywhere.
+    #[cfg(test)]
+    pub(crate) fn plain(width: usize) -> Self {
+        Self { colours: false, width }
+    }
+
+    /// Whether there are colours.
+    pub(crate) fn has_colours(self) -> bool {
+        self.colours
+    }
+
+    /// Columns of a line.
+    pub(crate) fn width(self) -> usize {
+        self.width
+    }
+
+    /// The text in a tone.
+    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+        if !self.colours || text.is_empty() {
+            return text.to_owned();
+        }
+        format!("\u{1b}[{}m{text}\u{1b}[0m", tone.code())
+    }
+
+    /// The line cut to the width, its colours closed.
+    pub(crate) fn fit(self, line: &str) -> String {
+        if measure_text_width(line) <= self.width {
+            return line.to_owned();
+        }
+        let cut = truncate_str(line, self.width, "…").into_owned();
+        if self.colours { format!("{cut}\u{1b}[0m") } else { cut }
+    }
+}
+
+/// A picture on the terminal that is drawn over itself. While it exists the cursor is hidden; when it goes, however it
+/// goes, the cursor is back, below the picture.
+#[derive(Debug)]
+pub(crate) struct Picture {
+    rows: usize,
+}
+
+impl Picture {
+    /// Begins one at the cursor.
+    pub(crate) fn begin() -> io::Result<Self> {
+        write("\u{1b}[?25l")?;
+        Ok(Self { rows: 0 })
+    }
+
+    /// Lines that fit on the screen: one that scrolled away cannot be drawn over.
+    pub(crate) fn most_rows() -> usize {
+        Term::stdout().size_checked().map_or(24, |(rows, _)| usize::from(rows)).saturating_sub(1).max(1)
+    }
+
+    /// Draws these lines in place of the ones before, in one write so that nothing flickers.
+    pub(crate) fn draw(&mut self, lines: &[String]) -> io::Result<()> {
+        let lines = &lines[..lines.len().min(Self::most_rows())];
+        let mut text = String::new();
+        if self.rows > 0 {
+            text.push_str(&format!("\u{1b}[{}A", self.rows));
+        }
+        for line in lines {
+            text.push_str(&format!("\r{line}\u{1b}[K\r\n"));
+        }
+        text.push_str("\u{1b}[J");
+        self.rows = lines.len();
+        write(&text)
+    }
+}
+
+impl Drop for Picture {
+    fn drop(&mut self) {
+        // A terminal that is gone needs no cursor.
+        let _ = write("\u{1b}[?25h");
+    }
+}
+
+fn write(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Look, Tone};
+
+    #[test]
+    fn a_line_is_cut_by_what_is_seen() {
+        let look = Look { colours: true, width: 10 };
+        let line = format!("{} and more", look.paint(Tone::Good, "completed"));
+        let cut = look.fit(&line);
+        assert!(cut.contains("\u{1b}[32mcompleted") && cut.ends_with("\u{1b}[0m"), "{cut:?}");
+        assert_eq!(console::measure_text_width(&cut), 10);
+        assert_eq!(Look::plain(5).fit("abcdefgh"), "abcd…");
+    }
+
+    #[test]
+    fn without_colours_there_are_no_control_characters() {
+        assert_eq!(Look::plain(80).paint(Tone::Bad, "failed"), "failed");
+    }
+}

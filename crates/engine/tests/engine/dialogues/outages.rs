@@ -1,0 +1,101 @@
+//! A service that tools need is away: their calls wait, park the job, and are made as they were.
+
+use crate::kit::{Dialogue, call, reply, settings};
+use chrono::TimeDelta;
+use plumbline_engine::{Effect, Leave, Outage, Outcome, Settings};
+use serde_json::json;
+
+const AWAY: &str = "the graph at http://localhost:7474 cannot be reached";
+
+fn at_search(settings: Settings) -> Dialogue {
+    let mut dialogue = Dialogue::working(settings, 1);
+    dialogue.apply(Outcome::ModelReplied(reply("", vec![call("web_search", &json!({"query": "GoBD"}))])));
+    dialogue
+}
+
+fn outage(dialogue: &mut Dialogue, needs_operator: bool) {
+    dialogue.apply(Outcome::ToolsUnavailable(Outage { reason: AWAY.into(), needs_operator, jitter: 1.0 }));
+}
+
+fn parked_for(dialogue: &Dialogue) -> i64 {
+    match dialogue.left() {
+        Leave::Parked { until, reason } => {
+            assert_eq!(reason, AWAY);
+            (*until - dialogue.now).num_seconds()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn calls_wait_in_place_then_park_the_job_and_are_made_when_the_service_is_back() {
+    let mut dialogue = at_search(settings());
+    let requests = dialogue.run.state().totals.requests;
+    for expected in [1, 2] {
+        outage(&mut dialogue, false);
+        assert_eq!(dialogue.wake(), expected);
+    }
+    for expected in [30, 60, 120] {
+        outage(&mut dialogue, false);
+        assert_eq!(parked_for(&dialogue), expected);
+        dialogue.resume(|_| {});
+    }
+    assert!(
+        matches!(dialogue.run.next(), Effect::RunTools { calls, .. } if calls.len() == 1 && calls[0].name == "web_search")
+    );
+    dialogue.run_tools();
+    assert_eq!(dialogue.run.state().totals.requests, requests, "the model was not asked meanwhile");
+    assert_eq!(dialogue.run.state().retry.failures, 0, "the next outage begins anew");
+    assert!(matches!(dialogue.run.next(), Effect::CallModel(_)));
+}
+
+#[test]
+fn what_waiting_does_not_mend_pauses_the_job() {
+    let mut dialogue = at_search(settings());
+    outage(&mut dialogue, true);
+    assert!(matches!(dialogue.left(), Leave::Paused { reason } if reason == AWAY), "{:?}", dialogue.left());
+    dialogue.resume(|_| {});
+    assert!(matches!(dialogue.run.next(), Effect::RunTools { .. }), "the calls are made once it is mended");
+}
+
+#[test]
+fn a_service_that_stays_away_for_a_day_fails_the_job_with_its_calls_open() {
+    let mut dialogue = at_search(settings());
+    outage(&mut dialogue, false);
+    dialogue.wake();
+    dialogue.now += TimeDelta::hours(25);
+    outage(&mut dialogue, false);
+    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    assert!(error.message.contains("stayed away for a day") && error.message.contains(AWAY), "{}", error.message);
+    assert_eq!(error.details["attempts"], 2);
+    dialogue.resume(|_| {});
+    assert!(matches!(dialogue.run.next(), Effect::RunTools { .. }));
+}
+
+#[test]
+fn waiting_ends_at_the_deadline() {
+    let mut dialogue = at_search(Dialogue::with(|settings| settings.limits.deadline_s = Some(3600)));
+    outage(&mut dialogue, false);
+    dialogue.wake();
+    dialogue.now += TimeDelta::hours(2);
+    outage(&mut dialogue, false);
+    assert!(
+        matches!(dialogue.left(), Leave::Paused { reason } if reason.contains("deadline") && reason.contains(AWAY)),
+        "{:?}",
+        dialogue.left()
+    );
+}
+
+#[test]
+fn a_call_of_unknown_outcome_is_not_made_again_for_having_waited() {
+    let mut dialogue = Dialogue::working(settings(), 1);
+    let calls = ["web_search", "send_letter"].map(|name| call(name, &json!({"query": "GoBD"})));
+    dialogue.apply(Outcome::ModelReplied(reply("", calls.to_vec())));
+    dialogue.crash();
+    outage(&mut dialogue, false);
+    assert!(matches!(dialogue.run.next(), Effect::CallModel(_)), "both are answered: {:?}", dialogue.run.next());
+    let answers: Vec<&str> =
+        dialogue.toy.messages.iter().rev().take(2).map(|message| message.content.as_str()).collect();
+    assert!(answers[0].contains("interrupted"), "{answers:?}");
+    assert!(answers[1].contains(AWAY), "{answers:?}");
+}

@@ -1,0 +1,90 @@
+//! What a text speaks of: objects, messages, and other places that it refers to. By word lists and capital letters.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::words;
+
+/// The most objects named for one requirement.
+const MAX_OBJECTS: usize = 6;
+
+static QUOTED: LazyLock<Regex> = LazyLock::new(|| words(&["[`\"“„]([^`\"“”„]{2,40})[`\"”“]"]));
+static CAPITALISED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\p{Lu}[\p{L}\d/-]+(?: \p{Lu}[\p{L}\d/-]+)*").expect("requirement: every pattern is valid")
+});
+
+/// Things that record-keeping rules speak of, with the name they are listed under.
+const OBJECTS: &[(&str, &str)] = &[
+    ("invoice", "Invoice"),
+    ("record", "Record"),
+    ("archive", "Archive"),
+    ("document", "Document"),
+    ("contract", "Contract"),
+    ("backup", "Backup"),
+    ("audit", "Audit"),
+    ("personal data", "Personal data"),
+    ("package", "Package"),
+];
+
+/// Exchanges that such rules speak of, by a word in the text, with the name they are listed under.
+static MESSAGES: LazyLock<[(Regex, &str); 12]> = LazyLock::new(|| {
+    [
+        (r"\bnotif(?:y|ies|ied|ication)|\bbenachrichtig", "Notification"),
+        (r"\bnotices?\b|\bmitteilung|\bmitzuteilen", "Notice"),
+        (r"\bbug reports?\b", "Bug report"),
+        (r"\breport(?:s|ed)? to\b|\bmeldung|\bzu melden", "Report"),
+        (r"\bannounce", "Announcement"),
+        (r"\brequests?\b|\banfrage|\bantrag", "Request"),
+        (r"\bconfirm(?:s|ed|ation)|\bbestätig", "Confirmation"),
+        (r"\be-?mails?\b|\bmailing list", "E-mail"),
+        (r"\bdelivery notes?\b|\blieferschein", "Delivery note"),
+        (r"\bpurchase orders?\b|\bbestellung", "Purchase order"),
+        (r"\b(?:error|warning|prompt) messages?\b|\bfehlermeldung", "Error message"),
+        (r"\bapprov(?:al|ed) (?:by|of|from)\b|\bgenehmigung", "Approval"),
+    ]
+    .map(|(pattern, name)| (words(&[pattern]), name))
+});
+
+/// What a text refers to: other places of the document, laws and standards.
+static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+    words(&[
+        r"\b(?:section|article|chapter|annex|appendix|abschnitt|artikel|anhang|kapitel|ziffer)s?\s+[\dA-Z][\d.]*\d?\b",
+        r"§+\s*\d+\w?(?:\s+(?:Abs\.|Absatz)\s*\d+)?(?:\s+(?:AO|HGB|UStG|BDSG|DSGVO|GDPR))?",
+        r"\b(?:RFC|ISO|DIN|EN|IEC|BSI)[ -]?\d[\d-]*\b",
+    ])
+});
+
+/// Quoted terms, known things, and capitalised words behind the first.
+pub(super) fn objects(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let quoted = QUOTED.captures_iter(text).map(|found| found[1].trim().to_owned());
+    let known = OBJECTS.iter().filter(|(word, _)| lower.contains(word)).map(|(_, name)| (*name).to_owned());
+    let capitalised = CAPITALISED.find_iter(text).filter(|found| found.start() > 0 && found.len() > 2);
+    let mut all: Vec<String> = Vec::new();
+    for object in quoted.chain(known).chain(capitalised.map(|found| found.as_str().to_owned())) {
+        if all.len() < MAX_OBJECTS && !all.iter().any(|had| had.eq_ignore_ascii_case(&object)) {
+            all.push(object);
+        }
+    }
+    all
+}
+
+/// What the text refers to; this model looks nothing up.
+pub(super) fn research_notes(text: &str) -> String {
+    let mut references: Vec<&str> = Vec::new();
+    for found in REFERENCE.find_iter(text) {
+        if !references.contains(&found.as_str()) {
+            references.push(found.as_str());
+        }
+    }
+    match references.is_empty() {
+        true => "It refers to nothing else; no research was made.".to_owned(),
+        false => format!("It refers to {}; no research was made.", references.join(", ")),
+    }
+}
+
+/// Exchanges that the text speaks of.
+pub(super) fn messages(text: &str) -> Vec<&'static str> {
+    MESSAGES.iter().filter(|(pattern, _)| pattern.is_match(text)).map(|(_, name)| *name).take(MAX_OBJECTS).collect()
+}

@@ -1,0 +1,123 @@
+//! What few steps have to write: statements of their own, in one transaction with the step.
+
+use super::{Commit, batch::Batch, leave, thinning};
+use crate::{Error, enqueue, error::During, rows::json, settings, validation};
+use plumbline_engine::Todo;
+use serde::Serialize;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+/// How long a list that is put is; rows beyond belong to the list before.
+#[derive(Serialize)]
+struct ListLength {
+    phase_number: i32,
+    length: i32,
+}
+
+/// A row of `todos`.
+#[derive(Serialize)]
+struct TodoRow<'a> {
+    phase_number: i32,
+    #[serde(flatten)]
+    todo: &'a Todo,
+}
+
+/// Whether there is nothing of it: then the step is one statement.
+pub(super) fn is_empty(commit: &Commit<'_>, batch: &Batch<'_>) -> bool {
+    commit.settings.is_none()
+        && commit.enqueue_next.is_none()
+        && batch.left.is_none()
+        && batch.judgements.is_empty()
+        && !has_findings(batch)
+        && !has_plan(batch)
+        && thinning::given_up_at(commit.expected_step + 1).is_none()
+}
+
+fn has_findings(batch: &Batch<'_>) -> bool {
+    !(batch.sources.is_empty() && batch.citations.is_empty() && batch.requirements.is_empty())
+}
+
+fn has_plan(batch: &Batch<'_>) -> bool {
+    !(batch.opened.is_empty() && batch.closed.is_empty() && batch.lists.is_empty())
+}
+
+/// Writes it, after the step's own statement has locked the job's row.
+pub(super) async fn write(
+    tx: &mut PgConnection,
+    commit: &Commit<'_>,
+    step: i64,
+    batch: &Batch<'_>,
+) -> Result<(), Error> {
+    let job_id = commit.lease.job_id;
+    if let Some(resolved) = commit.settings {
+        settings::put(tx, job_id, resolved).await?;
+    }
+    if has_findings(batch) {
+        findings(tx, job_id, step, batch).await?;
+    }
+    validation::judge(tx, job_id, &batch.judgements).await?;
+    if has_plan(batch) {
+        plan(tx, job_id, step, batch).await?;
+    }
+    if let Some(old) = thinning::given_up_at(step) {
+        sqlx::query_file!("queries/thin.sql", job_id, old.start, old.end)
+            .execute(&mut *tx)
+            .await
+            .during("give up old checkpoints")?;
+    }
+    let left = match batch.left {
+        Some(leave) => leave::leave(tx, commit.lease, leave).await?,
+        None => true,
+    };
+    if let Some(next) = commit.enqueue_next.filter(|_| left) {
+        enqueue::enqueue(tx, next).await?;
+    }
+    Ok(())
+}
+
+/// Phases and todo lists.
+async fn plan(tx: &mut PgConnection, job_id: Uuid, step: i64, batch: &Batch<'_>) -> Result<(), Error> {
+    let todos: Vec<TodoRow<'_>> = batch
+        .lists
+        .iter()
+        .flat_map(|(&phase_number, list)| list.iter().map(move |todo| TodoRow { phase_number, todo }))
+        .collect();
+    let lengths: Vec<ListLength> = batch
+        .lists
+        .iter()
+        .map(|(&phase_number, list)| ListLength {
+            phase_number,
+            length: list.iter().map(|todo| todo.position).max().unwrap_or(0),
+        })
+        .collect();
+    sqlx::query_file!(
+        "queries/plan.sql",
+        job_id,
+        step,
+        json(&batch.opened),
+        json(&batch.closed),
+        json(&lengths),
+        json(&todos),
+    )
+    .execute(tx)
+    .await
+    .during("write phases and todos")?;
+    Ok(())
+}
+
+/// Sources, citations, requirements.
+async fn findings(tx: &mut PgConnection, job_id: Uuid, step: i64, batch: &Batch<'_>) -> Result<(), Error> {
+    let sources: Vec<_> = batch.sources.values().collect();
+    sqlx::query_file!(
+        "queries/findings.sql",
+        job_id,
+        step,
+        json(&sources),
+        json(&batch.citations),
+        json(&batch.requirements),
+    )
+    .execute(tx)
+    .await
+    .during("write sources, citations and requirements")?;
+    Ok(())
+}

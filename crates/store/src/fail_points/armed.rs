@@ -1,0 +1,112 @@
+//! What the environment asks for, and doing it.
+
+use crate::Error;
+use std::{
+    collections::HashMap,
+    io::Write as _,
+    path::PathBuf,
+    str::FromStr,
+    sync::{
+        LazyLock,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+/// What happens at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    Crash,
+    Error,
+    Delay(Duration),
+}
+
+/// An action, and at which passing of its place it happens, once.
+#[derive(Debug)]
+struct Armed {
+    action: Action,
+    nth: u64,
+    passed: AtomicU64,
+}
+
+/// Read once, when the first place is passed.
+static ARMED: LazyLock<HashMap<String, Armed>> = LazyLock::new(|| {
+    let asked = std::env::var("PLUMBLINE_FAIL_POINTS").unwrap_or_default();
+    read(&asked).unwrap_or_else(|reason| panic!("PLUMBLINE_FAIL_POINTS: {reason}"))
+});
+
+static TRACE: LazyLock<Option<PathBuf>> =
+    LazyLock::new(|| std::env::var_os("PLUMBLINE_FAIL_POINT_TRACE").map(PathBuf::from));
+
+/// The place is passed: traces it, and acts if it is its time.
+pub(super) async fn pass(place: &str) -> Result<(), Error> {
+    if let Some(path) = TRACE.as_ref() {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+        file.and_then(|mut file| file.write_all(format!("{place}\n").as_bytes()))
+            .expect("the trace's file can be written");
+    }
+    let Some(armed) = ARMED.get(place) else { return Ok(()) };
+    if armed.passed.fetch_add(1, Ordering::Relaxed) + 1 != armed.nth {
+        return Ok(());
+    }
+    match armed.action {
+        Action::Crash => std::process::abort(),
+        Action::Error => Err(Error::Database {
+            doing: "pass a fail-point",
+            source: sqlx::Error::Io(std::io::Error::other(format!("injected at {place}"))),
+        }),
+        Action::Delay(time) => {
+            tokio::time::sleep(time).await;
+            Ok(())
+        }
+    }
+}
+
+/// `place=action` or `place=action@nth`, separated by semicolons.
+fn read(asked: &str) -> Result<HashMap<String, Armed>, String> {
+    let parts = asked.split(';').map(str::trim).filter(|part| !part.is_empty());
+    parts
+        .map(|part| {
+            let wrong = || format!("`{part}` is not `place=action@nth`, e.g. `applied/tactical=crash@3`");
+            let (place, order) = part.split_once('=').ok_or_else(wrong)?;
+            let (action, nth) = order.split_once('@').unwrap_or((order, "1"));
+            let nth = nth.parse().ok().filter(|nth| *nth > 0).ok_or_else(wrong)?;
+            let armed = Armed { action: action.parse().map_err(|()| wrong())?, nth, passed: AtomicU64::new(0) };
+            Ok((place.to_owned(), armed))
+        })
+        .collect()
+}
+
+impl FromStr for Action {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "crash" => Ok(Self::Crash),
+            "error" => Ok(Self::Error),
+            _ => {
+                let millis = text.strip_prefix("delay:").and_then(|millis| millis.parse().ok()).ok_or(())?;
+                Ok(Self::Delay(Duration::from_millis(millis)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Action, read};
+    use std::time::Duration;
+
+    #[test]
+    fn orders_are_read_or_refused_with_an_example() {
+        let armed = read("applied/tactical=crash@3; after_mirror/completion=delay:1500;").unwrap();
+        let third = &armed["applied/tactical"];
+        assert_eq!((third.action, third.nth), (Action::Crash, 3));
+        let first = &armed["after_mirror/completion"];
+        assert_eq!((first.action, first.nth), (Action::Delay(Duration::from_millis(1500)), 1));
+        assert!(read("").unwrap().is_empty());
+        for wrong in ["applied", "applied=explode", "applied=error@0", "applied=delay:soon"] {
+            assert!(read(wrong).unwrap_err().contains("e.g."), "{wrong}");
+        }
+    }
+}

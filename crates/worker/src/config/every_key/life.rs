@@ -1,0 +1,218 @@
+//! Lives of a job in the engine, each with a model that has its own way: what is asked, what is done and how it ends,
+//! as text.
+
+use chrono::{DateTime, TimeDelta, Utc};
+use plumbline_engine::{
+    Effect, Failure, FailureClass, FileWrite, Finish, Intake, JobFacts, Memory, ModelRequest, Opening, Outcome,
+    PhaseKind, Product, Purpose, Reply, RequestMessage, RequestRecord, Run, Settings, Snapshot, ToolCall, ToolReturn,
+};
+use serde_json::{Map, Value, json};
+use std::{
+    fmt::Write,
+    hash::{DefaultHasher, Hash, Hasher},
+};
+use uuid::Uuid;
+
+/// Steps after which a life is cut off: more than each bound of the table needs.
+const STEPS: usize = 170;
+
+/// Reading turns of the tactical phase; together more than a quarter of the usual threshold.
+const READS: i64 = 36;
+
+/// How a model behaves: its answer to a turn.
+type Manner = fn(&Run, Purpose) -> Outcome;
+
+/// Whether any of the lives is another one under the other settings.
+pub(super) fn differ(one: &Settings, other: &Settings) -> bool {
+    let manners: [Manner; 9] = [
+        |_, purpose| answer(purpose, "Good progress so far.", &[]),
+        |_, purpose| cut(purpose),
+        |_, purpose| failure(purpose),
+        |run, purpose| if purpose == Purpose::Tactical { failure(purpose) } else { works(run, purpose) },
+        |run, purpose| in_phase(run, purpose, |_| vec![("read_file", json!({"path": "input/a.md"}))]),
+        |run, purpose| in_phase(run, purpose, |n| vec![("read_file", json!({"path": "a", "offset": n}))]),
+        works,
+        |run, purpose| if purpose == Purpose::Summary { failure(purpose) } else { talks(run, purpose) },
+        talks,
+    ];
+    manners.into_iter().any(|manner| life(one, manner) != life(other, manner))
+}
+
+fn life(settings: &Settings, manner: Manner) -> String {
+    let mut run = Run::load(snapshot(settings)).expect("a job that never ran can be loaded");
+    let mut now = start();
+    let mut seen = String::new();
+    for _ in 0..STEPS {
+        // Writing to a String cannot fail.
+        let outcome = match run.next() {
+            Effect::TakeIn => Outcome::TakenIn(Intake::default()),
+            Effect::CallModel(request) => {
+                let _ = writeln!(seen, "{}", shown(&request));
+                manner(&run, request.purpose)
+            }
+            Effect::RunTools { calls, .. } => Outcome::ToolsReturned(calls.into_iter().map(done).collect()),
+            Effect::Wait { until } => {
+                let _ = writeln!(seen, "wait for {} s", (until - now).num_seconds());
+                now = until;
+                Outcome::Woken
+            }
+            Effect::Leave(leave) => {
+                let _ = writeln!(seen, "{leave:?}");
+                break;
+            }
+        };
+        now += TimeDelta::seconds(1);
+        run.apply(outcome, now).expect("the outcome answers the effect");
+    }
+    let files: Vec<&String> = run.files().keys().collect();
+    let _ = writeln!(seen, "{:?} {files:?}", run.state().totals);
+    seen
+}
+
+fn start() -> DateTime<Utc> {
+    DateTime::UNIX_EPOCH
+}
+
+fn snapshot(settings: &Settings) -> Snapshot {
+    let job = JobFacts {
+        id: Uuid::nil(),
+        job_type: "creator".into(),
+        prompt: "Extract the requirements.".into(),
+        step: 0,
+        started_at: start(),
+    };
+    Snapshot {
+        job,
+        settings: settings.clone(),
+        state: None,
+        messages: Vec::new(),
+        todos: Vec::new(),
+        staged_todos: Vec::new(),
+        files: plumbline_engine::FileIndex::new(),
+        memory: Memory::default(),
+        sources: Vec::new(),
+        requirements: 0,
+        feedback: Vec::new(),
+        interrupted: false,
+    }
+}
+
+/// A request: its purpose, caps and tools, and a fingerprint of its messages.
+fn shown(request: &ModelRequest<'_>) -> String {
+    let mut hash = DefaultHasher::new();
+    for message in &request.messages {
+        match message {
+            RequestMessage::Stored(message) => message.visible_content().hash(&mut hash),
+            RequestMessage::System(text) => ("system", text).hash(&mut hash),
+            RequestMessage::User(text) => ("user", text).hash(&mut hash),
+        }
+    }
+    let tools: Vec<&str> = request.tools.iter().map(|tool| tool.name).collect();
+    let (purpose, cap) = (request.purpose.as_str(), request.max_output_tokens);
+    format!("{purpose} {cap} {} messages {:x} {tools:?}", request.messages.len(), hash.finish())
+}
+
+/// Plans one phase, reads much in it, and completes the job.
+fn works(run: &Run, purpose: Purpose) -> Outcome {
+    in_phase(run, purpose, |n| match n {
+        0..READS => vec![
+            ("read_file", json!({"path": "input/a.md", "offset": n})),
+            ("write_file", json!({"path": "output/a.md", "content": "Invoices must be kept for ten years.", "n": n})),
+        ],
+        _ => vec![("todo_complete", json!({}))],
+    })
+}
+
+/// Thinks aloud at length between small calls.
+fn talks(run: &Run, purpose: Purpose) -> Outcome {
+    match purpose {
+        Purpose::Summary => answer(purpose, "The policy was thought about.", &[]),
+        Purpose::Strategic => works(run, purpose),
+        Purpose::Tactical => {
+            let note = ("add_note", json!({"text": format!("thought {}", run.state().totals.requests)}));
+            answer(purpose, &"The policy says more on this. ".repeat(1_000), &[note])
+        }
+    }
+}
+
+/// Ordinary planning; in the tactical phase, whatever `work` says of its nth request.
+fn in_phase(run: &Run, purpose: Purpose, work: fn(i64) -> Vec<(&'static str, Value)>) -> Outcome {
+    if purpose == Purpose::Summary {
+        return answer(purpose, "The policy was read.", &[]);
+    }
+    let calls = match (run.state().phase.kind, run.state().phase.opening) {
+        (PhaseKind::Tactical, _) => work(run.state().totals.requests - 1),
+        (PhaseKind::Strategic, Opening::Final) => {
+            vec![("job_complete", json!({"summary": "Read.", "deliverables": ["output/a.md"], "confidence": 1}))]
+        }
+        (PhaseKind::Strategic, _) => {
+            let todos: Vec<Value> =
+                (1..=5).map(|id| json!({"id": id, "content": format!("Read part {id} of the policy")})).collect();
+            let mut calls = vec![
+                ("write_plan", json!({"content": "# Plan\n\n## Phase 1: Reading\n- [ ] read\n"})),
+                ("todo_write", json!({"phase": "Reading", "description": "All of it.", "todos": todos})),
+            ];
+            calls.extend((0..4).map(|_| ("todo_complete", json!({}))));
+            calls
+        }
+    };
+    answer(purpose, "", &calls)
+}
+
+fn answer(purpose: Purpose, content: &str, calls: &[(&str, Value)]) -> Outcome {
+    let call = |(place, (name, arguments)): (usize, &(&str, Value))| ToolCall {
+        id: place.to_string(),
+        name: (*name).to_owned(),
+        arguments: arguments.to_string(),
+    };
+    Outcome::ModelReplied(Reply {
+        content: content.to_owned(),
+        tool_calls: calls.iter().enumerate().map(call).collect(),
+        finish: Finish::Done,
+        extra: Map::new(),
+        record: record(purpose, None),
+    })
+}
+
+fn cut(purpose: Purpose) -> Outcome {
+    match answer(purpose, "It was a long", &[]) {
+        Outcome::ModelReplied(reply) => Outcome::ModelReplied(Reply { finish: Finish::Truncated, ..reply }),
+        other => other,
+    }
+}
+
+fn failure(purpose: Purpose) -> Outcome {
+    let message = "no answer".to_owned();
+    let record = record(purpose, Some(message.clone()));
+    let class = FailureClass::Transient;
+    Outcome::ModelFailed(Failure { class, message, retry_after_s: None, hint: None, jitter: 1.0, record })
+}
+
+/// Tokens are the model's word; that they are an estimate lets the engine go by its own count.
+fn record(purpose: Purpose, error: Option<String>) -> RequestRecord {
+    RequestRecord {
+        model: "m".into(),
+        purpose,
+        prompt_tokens: 1_000,
+        cached_tokens: 500,
+        completion_tokens: 100,
+        estimated: true,
+        duration_ms: 1,
+        attempt: 1,
+        error,
+        raw_usage: None,
+        created_at: start(),
+    }
+}
+
+fn done(call: &ToolCall) -> ToolReturn {
+    let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+    let path = arguments["path"].as_str().unwrap_or_default();
+    match call.name.as_str() {
+        "write_file" => {
+            let file = FileWrite::text(path, arguments["content"].as_str().unwrap_or_default());
+            ToolReturn::ok(&call.id, "written", vec![Product::WriteFile(file)])
+        }
+        _ => ToolReturn::ok(&call.id, format!("{} {}", arguments, "must be kept. ".repeat(220)), Vec::new()),
+    }
+}

@@ -1,0 +1,127 @@
+//! Every configuration key changes something: a key that is read and forgotten is a promise that is not kept.
+//!
+//! The test walks `configs/schema.json`. For each leaf key the table in [`pairs`] has two configurations that differ in
+//! that key alone, and what is observed of them must differ: the life of a job in the engine ([`life`]), and what goes
+//! over the wire to model, search service, embeddings and graph ([`wire`]). The same configuration looked at twice must
+//! show the same, or the difference would prove nothing. A key without an entry fails the test, and so does an entry
+//! without a key.
+
+mod life;
+mod pairs;
+mod wire;
+
+use super::{Configs, ModelEnv, Resolved};
+use pairs::{Pair, Shown};
+use plumbline_engine::{Settings, ToolSpec};
+use serde_json::{Value, json};
+use std::{collections::BTreeSet, sync::Arc};
+
+/// Every tool there is.
+fn catalog() -> Vec<ToolSpec> {
+    let mut catalog = plumbline_engine::tools::specs();
+    catalog.extend(plumbline_effects::tools::catalog());
+    catalog
+}
+
+/// The creator with these overrides; `PORT` in them stands for a service of the test.
+fn resolve(overrides: &Value, port: u16) -> Result<Resolved, String> {
+    let text = overrides.to_string().replace("PORT", &port.to_string());
+    let overrides: Value = serde_json::from_str(&text).expect("a port keeps JSON what it is");
+    let env = ModelEnv {
+        model: Some("m".into()),
+        base_url: Some(format!("http://127.0.0.1:{port}/v1")),
+        max_iterations: None,
+    };
+    Configs::embedded().resolve("creator", &overrides, &env).map_err(|error| error.to_string())
+}
+
+/// A configuration that can be looked at, or why it is refused.
+struct Look {
+    stub: wire::Stub,
+    resolved: Result<(Resolved, Settings), String>,
+}
+
+impl Look {
+    async fn at(overrides: &Value) -> Self {
+        let stub = wire::Stub::start().await;
+        let count = Arc::new(|text: &str| u32::try_from(text.len() / 4).unwrap_or(0));
+        let resolved = resolve(overrides, stub.port()).and_then(|resolved| {
+            let settings = resolved.settings(catalog(), count).map_err(|refused| refused.to_string())?;
+            Ok((resolved, settings))
+        });
+        Self { stub, resolved }
+    }
+
+    /// What goes out, and the job that follows.
+    async fn outside(&self) -> String {
+        let seen = match &self.resolved {
+            Ok((resolved, settings)) => {
+                format!("{}\n{}", pairs::follower(resolved), wire::all(&self.stub, resolved, settings).await)
+            }
+            Err(refused) => refused.clone(),
+        };
+        seen.replace(&self.stub.port().to_string(), "PORT")
+    }
+
+    /// Whether a job lives otherwise under the other. The engine is pure, so that once is enough.
+    fn lives_otherwise(&self, other: &Self) -> bool {
+        match (&self.resolved, &other.resolved) {
+            (Ok((_, one)), Ok((_, other))) => life::differ(one, other),
+            (one, other) => one.is_err() != other.is_err(),
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_key_changes_something() {
+    let pairs = pairs::all();
+    let checks = pairs.iter().map(|pair| async move {
+        let Shown::By { base, one, other } = &pair.shown else { return };
+        assert!(differ(pair, base, one, other).await, "`{}` changes nothing between {one} and {other}", pair.key);
+    });
+    futures_util::future::join_all(checks).await;
+    let known: BTreeSet<String> = pairs.iter().map(|pair| pair.key.clone()).collect();
+    let schema: Value = serde_json::from_str(include_str!("../../../../../configs/schema.json")).expect("it is JSON");
+    assert_eq!(known, leaves(&schema, ""), "the table of pairs and the schema must name the same keys");
+}
+
+async fn differ(pair: &Pair, base: &Value, one: &Value, other: &Value) -> bool {
+    let with = |value: &Value| pairs::set(base.clone(), &pair.key, value.clone());
+    let (one, other) = (with(one), with(other));
+    let (first, again, second) = tokio::join!(Look::at(&one), Look::at(&one), Look::at(&other));
+    let (seen, seen_again, other_seen) = tokio::join!(first.outside(), again.outside(), second.outside());
+    assert_eq!(seen, seen_again, "`{}`: what is seen is not the same twice, so a difference shows nothing", pair.key);
+    seen != other_seen || first.lives_otherwise(&second)
+}
+
+#[tokio::test]
+async fn a_pair_that_changes_nothing_is_found() {
+    let pair = Pair { key: "limits.max_iterations".into(), shown: Shown::ByNothing };
+    assert!(!differ(&pair, &json!({}), &json!(900), &json!(901)).await, "no job of the test comes near either bound");
+}
+
+/// The dotted leaf keys of a schema.
+fn leaves(schema: &Value, path: &str) -> BTreeSet<String> {
+    let schema = super::schema::without_null(schema);
+    let Some(properties) = schema["properties"].as_object() else { return BTreeSet::from([path.to_owned()]) };
+    let below = properties.iter().map(|(key, inner)| leaves(inner, &super::locate::child(path, key)));
+    below.flatten().collect()
+}
+
+#[test]
+fn keys_that_are_shown_elsewhere_are_shown_there() {
+    for Pair { key, shown } in pairs::all() {
+        if let Shown::In { file, test } = shown {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            assert!(text.contains(&format!("fn {test}(")), "`{key}`: {file} has no test {test}");
+        }
+    }
+}
+
+#[test]
+fn leaves_are_found_in_groups_and_behind_alternatives() {
+    let group = json!({"anyOf": [{"properties": {"c": {}}}, {"type": "null"}]});
+    let schema = json!({"properties": {"a": {"type": "string"}, "b": group}});
+    assert_eq!(leaves(&schema, ""), BTreeSet::from(["a".to_owned(), "b.c".to_owned()]));
+}

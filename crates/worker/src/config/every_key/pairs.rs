@@ -1,0 +1,210 @@
+//! The table: for each key two values, and what else must be configured for it to matter.
+
+use super::{Resolved, Value, json};
+use crate::hand_over::next_job;
+use chrono::DateTime;
+use plumbline_engine::{Change, Leave};
+use plumbline_store::ClaimedJob;
+use uuid::Uuid;
+
+/// How a key is shown to change something.
+pub(super) struct Pair {
+    pub(super) key: String,
+    pub(super) shown: Shown,
+}
+
+pub(super) enum Shown {
+    /// By two values on top of a configuration.
+    By { base: Value, one: Value, other: Value },
+    /// By a test that needs more than this one has.
+    In { file: &'static str, test: &'static str },
+    /// Not at all: it is for editors.
+    ByNothing,
+}
+
+/// `value` with the dotted key set.
+pub(super) fn set(mut config: Value, key: &str, value: Value) -> Value {
+    let mut place = &mut config;
+    for part in key.split('.') {
+        place = &mut place[part];
+    }
+    *place = value;
+    config
+}
+
+/// The table.
+pub(super) fn all() -> Vec<Pair> {
+    let by = |key: &str, base: Value, one: Value, other: Value| Pair {
+        key: key.into(),
+        shown: Shown::By { base, one, other },
+    };
+    let plain = |key: &str, one: Value, other: Value| by(key, json!({}), one, other);
+    let mut pairs = vec![
+        plain("job_type", json!("creator"), json!("validator")),
+        plain("display_name", json!("Extraction"), json!("Reading")),
+        plain("autonomy", json!("full"), json!("review")),
+        plain("on_complete.enqueue", json!("validator"), json!(null)),
+        Pair { key: "$schema".into(), shown: Shown::ByNothing },
+        Pair {
+            key: "$extends".into(),
+            shown: Shown::In {
+                file: "crates/worker/tests/config/layers.rs",
+                test: "a_chain_in_json_and_yaml_merges_from_the_most_general_down",
+            },
+        },
+    ];
+    pairs.extend(limits(by));
+    pairs.extend(phases_and_tools(by));
+    pairs.extend(connections(by));
+    pairs.extend(models(by));
+    pairs
+}
+
+type By = fn(&str, Value, Value, Value) -> Pair;
+
+fn limits(by: By) -> Vec<Pair> {
+    let plain = |key: &str, one: Value, other: Value| by(&format!("limits.{key}"), json!({}), one, other);
+    let elsewhere = |key: &str, test| Pair {
+        key: format!("limits.{key}"),
+        shown: Shown::In { file: "tests/misbehave/services.rs", test },
+    };
+    let priced = json!({"llm": {"prices": {"input": 3.0, "cached_input": 0.3, "output": 9.0}}});
+    vec![
+        plain("max_iterations", json!(7), json!(9)),
+        plain("context_threshold_tokens", json!(12_000), json!(24_000)),
+        plain("keep_recent_tool_results", json!(3), json!(6)),
+        plain("max_tool_result_tokens", json!(300), json!(3_000)),
+        plain("token_budget", json!(20_000), json!(40_000)),
+        by("limits.cost_budget_usd", priced, json!(0.05), json!(0.1)),
+        plain("deadline_s", json!(50), json!(90)),
+        plain("turns_without_tool_call", json!(2), json!(4)),
+        plain("repeated_calls.nudge", json!(2), json!(4)),
+        plain("repeated_calls.refuse", json!(4), json!(6)),
+        plain("repeated_calls.replan", json!(7), json!(9)),
+        plain("turns_without_progress", json!(5), json!(9)),
+        elsewhere("tool_retries", "a_search_that_fails_for_a_moment_is_made_again"),
+        elsewhere("tool_timeout_s", "a_search_that_does_not_answer_is_given_up"),
+    ]
+}
+
+fn phases_and_tools(by: By) -> Vec<Pair> {
+    let phases = |key: &str, one: Value, other: Value| by(&format!("phase_settings.{key}"), json!({}), one, other);
+    let tools = |key: &str, one: Value, other: Value| by(&format!("tools.{key}"), json!({}), one, other);
+    vec![
+        phases("min_todos", json!(3), json!(6)),
+        phases("max_todos", json!(6), json!(4)).with_base(json!({"phase_settings": {"min_todos": 2}})),
+        phases("archive_on_transition", json!(true), json!(false)),
+        phases("history_at_boundary", json!("reset"), json!("compact")),
+        tools("workspace", json!(["read_file", "write_file", "todo_complete"]), json!(["read_file", "todo_complete"])),
+        tools("strategic", json!(["todo_write", "write_plan", "job_complete"]), json!(["todo_write", "job_complete"])),
+        tools("tactical", json!(["cite"]), json!([])).with_base(json!({"tools": {"domain": []}})),
+        tools("domain", json!(["cite"]), json!(["cite", "add_requirement"])),
+        tools("deferred", json!(["cite"]), json!([])).with_base(json!({"tools": {"domain": []}})),
+    ]
+}
+
+impl Pair {
+    fn with_base(self, base: Value) -> Self {
+        match self.shown {
+            Shown::By { one, other, .. } => Self { shown: Shown::By { base, one, other }, ..self },
+            Shown::In { .. } | Shown::ByNothing => self,
+        }
+    }
+}
+
+fn connections(by: By) -> Vec<Pair> {
+    let here = "http://127.0.0.1:PORT";
+    let on = |service: &str, key: &str, base: Value, one: Value, other: Value| {
+        by(&format!("connections.{service}.{key}"), json!({"connections": {service: base}}), one, other)
+    };
+    let graph = |key: &str, one: Value, other: Value| {
+        on("neo4j", key, json!({"uri": here, "user": "u", "password_env": "CARGO_PKG_NAME"}), one, other)
+    };
+    let embeddings = |key: &str, one: Value, other: Value| {
+        on("embeddings", key, json!({"base_url": format!("{here}/v1"), "model": "e"}), one, other)
+    };
+    let search = |key: &str, one: Value, other: Value| {
+        on(
+            "web_search",
+            key,
+            json!({"provider": "tavily", "base_url": here, "api_key_env": "CARGO_PKG_NAME"}),
+            one,
+            other,
+        )
+    };
+    vec![
+        graph("uri", json!(format!("{here}/one")), json!(format!("{here}/other"))),
+        graph("user", json!("one"), json!("other")),
+        graph("password_env", json!("CARGO_PKG_NAME"), json!("CARGO_PKG_VERSION")),
+        graph("database", json!("one"), json!("other")),
+        graph("allow_write", json!(true), json!(false)),
+        embeddings("base_url", json!(format!("{here}/one")), json!(format!("{here}/other"))),
+        embeddings("model", json!("one"), json!("other")),
+        embeddings("api_key_env", json!("CARGO_PKG_NAME"), json!("CARGO_PKG_VERSION")),
+        search("provider", json!("tavily"), json!("brave")),
+        search("base_url", json!(format!("{here}/one")), json!(format!("{here}/other"))),
+        search("api_key_env", json!("CARGO_PKG_NAME"), json!("CARGO_PKG_VERSION")),
+    ]
+}
+
+/// `llm`, and the same keys for each purpose.
+fn models(by: By) -> Vec<Pair> {
+    let values = [
+        ("model", json!("one"), json!("other")),
+        ("base_url", json!("http://127.0.0.1:PORT/one"), json!("http://127.0.0.1:PORT/other")),
+        ("api_key_env", json!("CARGO_PKG_NAME"), json!("CARGO_PKG_VERSION")),
+        ("temperature", json!(0.2), json!(0.9)),
+        ("reasoning_level", json!("low"), json!("high")),
+        ("max_output_tokens", json!(1_000), json!(2_000)),
+        ("output_cap", json!("max_tokens"), json!("max_completion_tokens")),
+        // One that is too small for the threshold and the answer is refused.
+        ("context_window", json!(100_000), json!(20_000)),
+        ("timeout_s", json!(1), json!(2)),
+        ("max_retries", json!(1), json!(4)),
+        ("parallel_tool_calls", json!(true), json!(false)),
+        ("todo_list_position", json!("last"), json!("after_system")),
+        ("prices.input", json!(1.0), json!(5.0)),
+        ("prices.cached_input", json!(0.1), json!(0.9)),
+        ("prices.output", json!(2.0), json!(8.0)),
+    ];
+    let sections = ["llm", "llm_by_purpose.strategic", "llm_by_purpose.tactical", "llm_by_purpose.summary"];
+    let pairs = sections.iter().flat_map(|section| {
+        // A summary is asked for without tools and without a todo list.
+        let of_turns = |key: &str| matches!(key, "parallel_tool_calls" | "todo_list_position");
+        let has = move |key: &str| !(of_turns(key) && section.ends_with("summary"));
+        values.iter().filter(move |(key, ..)| has(key)).map(move |(key, one, other)| {
+            let base = if *key == "timeout_s" { stalling(section) } else { json!({}) };
+            by(&format!("{section}.{key}"), base, one.clone(), other.clone())
+        })
+    });
+    pairs.collect()
+}
+
+/// A model that never answers.
+fn stalling(section: &str) -> Value {
+    set(json!({}), &format!("{section}.base_url"), json!("http://127.0.0.1:PORT/stall"))
+}
+
+/// The job that would follow on this one.
+pub(super) fn follower(resolved: &Resolved) -> String {
+    let claimed = ClaimedJob {
+        id: Uuid::nil(),
+        job_type: "creator".into(),
+        prompt: String::new(),
+        document_path: None,
+        has_document_content: false,
+        context: json!({}),
+        config: json!({}),
+        attempt: 1,
+        max_attempts: 1,
+        lease_epoch: 1,
+        step: 1,
+        waited_secs: 0.0,
+        started_at: DateTime::UNIX_EPOCH,
+        feedback_pending: false,
+        interrupted: false,
+        has_settings: false,
+    };
+    let completed = [Change::Left(Leave::Completed { result: json!({}) })];
+    format!("{:?}", next_job(&claimed, resolved, &completed).map(|job| job.job_type))
+}

@@ -1,0 +1,115 @@
+//! What a configuration sends: one request of each kind to a server that writes down what it gets.
+
+use crate::{config::Resolved, graphs::Graphs, graphs::JobGraph, models::Models, services::Services};
+use axum::{Router, body::Bytes, extract::State, http::HeaderMap, http::StatusCode, http::Uri};
+use chrono::{DateTime, Utc};
+use plumbline_effects::graph::{Access, Statement};
+use plumbline_effects::web::SearchAccess;
+use plumbline_engine::{ModelRequest, Purpose, RequestMessage, Settings, TodoListPosition};
+use serde_json::json;
+use std::{
+    net::Ipv4Addr,
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio::{net::TcpListener, task::JoinHandle};
+
+/// The services of a test, in one.
+pub(super) struct Stub {
+    port: u16,
+    received: Arc<Mutex<Vec<String>>>,
+    task: JoinHandle<()>,
+}
+
+impl Stub {
+    pub(super) async fn start() -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
+        let port = listener.local_addr().expect("a bound socket has an address").port();
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let router = Router::new().fallback(receive).with_state(received.clone());
+        let task = tokio::spawn(async move { drop(axum::serve(listener, router).await) });
+        Self { port, received, task }
+    }
+
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What has arrived, in an order that does not depend on whose request was faster.
+    fn received(&self) -> String {
+        let mut received = self.received.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        received.sort();
+        received.join("\n")
+    }
+}
+
+impl Drop for Stub {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn receive(
+    State(received): State<Arc<Mutex<Vec<String>>>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> (StatusCode, &'static str) {
+    let secrets = ["authorization", "x-subscription-token"].map(|name| headers.get(name).cloned());
+    let line = format!("{uri} {secrets:?} {}", String::from_utf8_lossy(&body));
+    received.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+    if uri.path().starts_with("/stall") {
+        std::future::pending::<()>().await;
+    }
+    (StatusCode::NOT_FOUND, "{\"error\": {\"message\": \"a stub\"}}")
+}
+
+/// Everything that goes out under this configuration, and what is said of the answers.
+pub(super) async fn all(stub: &Stub, resolved: &Resolved, settings: &Settings) -> String {
+    let (models, services, graphs) = (Models::default(), Services::default(), Graphs::default());
+    let [strategic, tactical, summary] = [Purpose::Strategic, Purpose::Tactical, Purpose::Summary];
+    let asked = tokio::join!(
+        ask(&models, resolved, settings, strategic),
+        ask(&models, resolved, settings, tactical),
+        ask(&models, resolved, settings, summary)
+    );
+    let services = services.of(&resolved.config.connections);
+    let searched = match services.web().search {
+        SearchAccess::On(service) => format!("{:?}", service.search("invoices", 3).await),
+        SearchAccess::Off => "off".into(),
+        SearchAccess::Unusable(reason) => reason.to_owned(),
+    };
+    let embedded = match services.embedder() {
+        Some(embedder) => format!("{:?}", embedder.embed(&["invoices"]).await),
+        None => "off".into(),
+    };
+    let graph = match graphs.of(resolved.config.connections.neo4j.as_ref()) {
+        JobGraph::On(client) => {
+            let rows = client.run(&Statement::new("RETURN 1", json!({})), Access::Read).await;
+            format!("{rows:?}, writes: {}", client.allows_write())
+        }
+        JobGraph::Off => "off".into(),
+        JobGraph::Unusable(reason) => reason.to_string(),
+    };
+    format!("{asked:?}\n{searched}\n{embedded}\n{graph}\n{}", stub.received())
+}
+
+/// The failure's words: the stub knows no model.
+async fn ask(models: &Models, resolved: &Resolved, settings: &Settings, purpose: Purpose) -> String {
+    let model = settings.model_for(purpose);
+    let list = match model.todo_list_position {
+        TodoListPosition::Last => RequestMessage::User("todos".into()),
+        TodoListPosition::AfterSystem => RequestMessage::System("todos".into()),
+    };
+    let request = ModelRequest {
+        purpose,
+        messages: vec![list],
+        tools: settings.tools.iter().take(usize::from(purpose != Purpose::Summary)).collect(),
+        max_output_tokens: model.max_output_tokens,
+        attempt: 1,
+    };
+    let now: fn() -> DateTime<Utc> = || DateTime::UNIX_EPOCH;
+    match models.client(&resolved.llm(purpose)) {
+        Ok(client) => client.call(&request, now).await.map_or_else(|failure| failure.message, |reply| reply.content),
+        Err(unusable) => unusable,
+    }
+}

@@ -1,0 +1,190 @@
+//! One step done again: the step loop's *next → perform → apply*, with the record in place of the outside.
+
+use super::{Bench, Difference, RequestDigest, guess::Guess, rows::Rows};
+use plumbline_engine::{
+    Change, Effect, Failure, FileWrite, Finish, Intake, Leave, Message, MessageKind, ModelRequest, Outcome, Reply,
+    RequestRecord, Run, Source, Stage, State,
+};
+use plumbline_store::RecordedStep;
+use serde_json::Map;
+
+/// Where the summary's own text begins and what the engine adds behind it; see the engine's `compaction`.
+const SUMMARY_HEAD: &str = "Summary of earlier work";
+const SUMMARY_TAIL: &str = "\n\n### Documents";
+
+/// What a step came to.
+#[derive(Debug)]
+pub(super) struct Redone {
+    pub(super) step: i64,
+    pub(super) lease_epoch: i64,
+    pub(super) changes: Vec<Change>,
+    pub(super) state: State,
+    pub(super) left: Option<Leave>,
+    pub(super) request: Option<RequestDigest>,
+}
+
+/// Why a step does not come to its end.
+pub(super) enum Stop {
+    /// It asks for something else than was recorded.
+    Differs(Difference),
+    /// The engine refuses what the record says.
+    Broken(String),
+}
+
+impl Bench<'_> {
+    /// Does a step again under a guess, as far as its commit.
+    pub(super) async fn try_step(&self, rows: &Rows, step: &RecordedStep, guess: Guess) -> Result<Redone, Stop> {
+        let snapshot = rows.snapshot(self.settings.clone(), step);
+        let mut run = Run::load(snapshot).map_err(|corrupt| Stop::Broken(corrupt.to_string()))?;
+        let mut changes = Vec::new();
+        let mut request = None;
+        let mut placed = self.placed(step, &run);
+        loop {
+            if run.feedback_waiting() {
+                changes.extend(apply(&mut run, Outcome::FeedbackReceived(Vec::new()), step)?);
+            }
+            if run.left().is_some() || !(changes.is_empty() || run.joins_next_commit()) {
+                break;
+            }
+            let outcome = match placed.take() {
+                Some(placed) => Outcome::FilesPlaced(placed),
+                None => self.perform(rows, step, &run, guess, &mut request).await?,
+            };
+            changes.extend(apply(&mut run, outcome, step)?);
+        }
+        Ok(Redone {
+            step: step.step,
+            lease_epoch: step.lease_epoch,
+            changes,
+            state: run.state().clone(),
+            left: run.left().cloned(),
+            request,
+        })
+    }
+
+    async fn perform(
+        &self,
+        rows: &Rows,
+        step: &RecordedStep,
+        run: &Run,
+        guess: Guess,
+        asked: &mut Option<RequestDigest>,
+    ) -> Result<Outcome, Stop> {
+        Ok(match run.next() {
+            Effect::TakeIn => Outcome::TakenIn(self.intake(step, is_first_file)),
+            Effect::CallModel(request) => {
+                let record = self.check_request(step, &request, asked)?;
+                answer(step, run, record, guess)?
+            }
+            Effect::RunTools { calls, .. } => Outcome::ToolsReturned(self.run_tools(rows, run, step, &calls).await?),
+            Effect::Wait { .. } => Outcome::Woken,
+            Effect::Leave(leave) => return Err(Stop::Broken(format!("a run went on after it left: {leave:?}"))),
+        })
+    }
+
+    /// The record of the request that the run makes now, if it is the one that was made then.
+    fn check_request<'s>(
+        &self,
+        step: &'s RecordedStep,
+        request: &ModelRequest<'_>,
+        asked: &mut Option<RequestDigest>,
+    ) -> Result<&'s RequestRecord, Stop> {
+        let differs = |what: &str, recorded: &str, now: &str| {
+            Err(Stop::Differs(Difference::new(step.step, what.to_owned(), recorded, now)))
+        };
+        let digest = RequestDigest::of(&self.resolved.llm(request.purpose), request);
+        let purpose = request.purpose.as_str();
+        let Some(record) = step.requests.first().filter(|_| asked.is_none()) else {
+            return differs("what is done", "no further request to the model", &format!("a {purpose} request"));
+        };
+        if record.purpose != request.purpose {
+            return differs("the request's purpose", record.purpose.as_str(), purpose);
+        }
+        if record.attempt != request.attempt {
+            return differs("the request's attempt", &record.attempt.to_string(), &request.attempt.to_string());
+        }
+        if let Some(before) = self.recording.requests.get(&step.step)
+            && let Some(part) = before.part_that_differs(&digest)
+        {
+            return differs(&format!("the request ({part})"), &before.body, &digest.body);
+        }
+        *asked = Some(digest);
+        Ok(record)
+    }
+
+    /// What a person put into `input/` before this step.
+    fn placed(&self, step: &RecordedStep, run: &Run) -> Option<Intake> {
+        let state = run.state();
+        let asks_next = matches!(state.stage, Stage::Model) && state.phase.number > 0;
+        let placed = self.intake(step, |path| path.starts_with("input/"));
+        (asks_next && step.requests.is_empty() && !placed.files.is_empty()).then_some(placed)
+    }
+
+    /// Files of a step that came from the user, with what is known of them as documents.
+    fn intake(&self, step: &RecordedStep, from_the_user: impl Fn(&str) -> bool) -> Intake {
+        let mut intake = Intake::default();
+        for (path, content) in step.files.iter().filter(|(path, _)| from_the_user(path)) {
+            let Some(content) = content else { continue };
+            intake.files.push(FileWrite { path: path.clone(), content: content.clone() });
+            let known = self.recording.job.sources.iter().find(|source| source.path == *path);
+            intake.sources.extend(known.map(|source| Source {
+                size: i64::try_from(content.len()).unwrap_or(i64::MAX),
+                text_path: None,
+                ..source.clone()
+            }));
+        }
+        intake
+    }
+}
+
+/// The files that intake makes; what else the first step writes is the engine's.
+fn is_first_file(path: &str) -> bool {
+    matches!(path, "instructions.md" | "workspace.md") || path.starts_with("input/") || path.starts_with("tools/")
+}
+
+fn apply(run: &mut Run, outcome: Outcome, step: &RecordedStep) -> Result<Vec<Change>, Stop> {
+    run.apply(outcome, step.created_at).map_err(|illegal| Stop::Broken(illegal.to_string()))
+}
+
+/// What the model answered, as far as the rows tell, and as guessed where they do not.
+fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, guess: Guess) -> Result<Outcome, Stop> {
+    let record = record.clone();
+    let finish = match guess {
+        Guess::Answered(finish) => finish,
+        Guess::Failed(class) => {
+            let message = record.error.clone().unwrap_or_default();
+            let failure = Failure { class, message, retry_after_s: None, hint: None, jitter: 0.0, record };
+            return Ok(Outcome::ModelFailed(failure));
+        }
+    };
+    let reply = match &run.state().stage {
+        Stage::Summary { .. } => summary(step, record, finish),
+        Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+            let Some(message) = of_kind(step, MessageKind::Reply) else {
+                let now = "a turn of the conversation";
+                return Err(Stop::Differs(Difference::new(step.step, "what is asked", "another request", now)));
+            };
+            Reply {
+                content: message.content.clone(),
+                tool_calls: message.tool_calls.clone(),
+                finish,
+                extra: message.extra.clone(),
+                record,
+            }
+        }
+    };
+    Ok(Outcome::ModelReplied(reply))
+}
+
+/// The summary without what the engine puts around it; empty where it was of no use.
+fn summary(step: &RecordedStep, record: RequestRecord, finish: Finish) -> Reply {
+    let text = of_kind(step, MessageKind::Summary).map(|message| message.content.as_str()).unwrap_or_default();
+    let text = text.strip_prefix(SUMMARY_HEAD).unwrap_or(text);
+    let text = text.split(SUMMARY_TAIL).next().unwrap_or(text).trim();
+    let content = if finish == Finish::Done { text.to_owned() } else { String::new() };
+    Reply { content, tool_calls: Vec::new(), finish: Finish::Done, extra: Map::new(), record }
+}
+
+fn of_kind(step: &RecordedStep, kind: MessageKind) -> Option<&Message> {
+    step.messages.iter().find(|message| message.kind == kind)
+}

@@ -1,0 +1,113 @@
+//! Tokens as the GenAI conventions count them: one histogram by type up to v1.41, a counter and a histogram each since.
+
+use super::{list, names::Generation};
+use opentelemetry::{
+    KeyValue,
+    metrics::{Counter, Histogram},
+};
+use plumbline_engine::RequestRecord;
+
+/// Who builds an instrument from the list.
+pub(super) trait Build {
+    fn counter(&self, item: &'static list::Item) -> Counter<u64>;
+    fn tokens(&self, item: &'static list::Item) -> Histogram<u64>;
+}
+
+/// The instruments of the generation that is spoken.
+pub(super) enum Usage {
+    V1_41(Histogram<u64>),
+    Latest(Box<Latest>),
+}
+
+pub(super) struct Latest {
+    input: Counter<u64>,
+    output: Counter<u64>,
+    cached: Counter<u64>,
+    reasoning: Counter<u64>,
+    request_input: Histogram<u64>,
+    request_output: Histogram<u64>,
+}
+
+impl Usage {
+    pub(super) fn of(build: &impl Build, generation: Generation) -> Self {
+        match generation {
+            Generation::V1_41 => Self::V1_41(build.tokens(&list::USAGE)),
+            Generation::Latest => Self::Latest(Box::new(Latest {
+                input: build.counter(&list::INPUT),
+                output: build.counter(&list::OUTPUT),
+                cached: build.counter(&list::CACHED),
+                reasoning: build.counter(&list::REASONING),
+                request_input: build.tokens(&list::REQUEST_INPUT),
+                request_output: build.tokens(&list::REQUEST_OUTPUT),
+            })),
+        }
+    }
+
+    /// A request's tokens.
+    pub(super) fn record(&self, record: &RequestRecord, reasoning: u32, attributes: &[KeyValue]) {
+        let (input, output) = (u64::from(record.prompt_tokens), u64::from(record.completion_tokens));
+        match self {
+            Self::V1_41(usage) => {
+                for (kind, tokens) in [("input", input), ("output", output)] {
+                    let kind = KeyValue::new("gen_ai.token.type", kind);
+                    usage.record(tokens, &[attributes, &[kind]].concat());
+                }
+            }
+            Self::Latest(set) => {
+                set.input.add(input, attributes);
+                set.output.add(output, attributes);
+                set.cached.add(u64::from(record.cached_tokens), attributes);
+                set.reasoning.add(u64::from(reasoning), attributes);
+                set.request_input.record(input, attributes);
+                set.request_output.record(output, attributes);
+            }
+        }
+    }
+}
+
+/// The part of an answer that the provider says was reasoning; 0 where it says nothing of it. Never more than the answer.
+pub(super) fn reasoning(record: &RequestRecord) -> u32 {
+    let told = record.raw_usage.as_ref().and_then(|usage| {
+        ["/completion_tokens_details/reasoning_tokens", "/output_tokens_details/reasoning_tokens"]
+            .into_iter()
+            .find_map(|place| usage.pointer(place)?.as_u64())
+    });
+    u32::try_from(told.unwrap_or(0)).unwrap_or(u32::MAX).min(record.completion_tokens)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reasoning;
+    use chrono::DateTime;
+    use plumbline_engine::{Purpose, RequestRecord};
+    use serde_json::{Value, json};
+
+    fn record(raw_usage: Option<Value>) -> RequestRecord {
+        RequestRecord {
+            model: "m".into(),
+            purpose: Purpose::Tactical,
+            prompt_tokens: 10,
+            cached_tokens: 0,
+            completion_tokens: 7,
+            estimated: false,
+            duration_ms: 1,
+            attempt: 1,
+            error: None,
+            raw_usage,
+            created_at: DateTime::UNIX_EPOCH,
+        }
+    }
+
+    #[test]
+    fn reasoning_is_a_part_of_the_answer_as_the_provider_tells_it() {
+        for (usage, expected) in [
+            (None, 0),
+            (Some(json!({"completion_tokens": 7})), 0),
+            (Some(json!({"completion_tokens_details": {"reasoning_tokens": 5}})), 5),
+            (Some(json!({"output_tokens_details": {"reasoning_tokens": 3}})), 3),
+            (Some(json!({"completion_tokens_details": {"reasoning_tokens": 900}})), 7),
+        ] {
+            assert_eq!(reasoning(&record(usage.clone())), expected, "{usage:?}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Leaving: every job is given back, by one of the ways below, before the process ends.
+//!
+//! ```text
+//! asked to stop ─▶ step boundaries ──grace over──▶ the effects in flight are abandoned ──▶ sign off
+//!                          └───────── asked again ─────────────────┴──────────────────────▶ at once
+//! ```
+
+use super::{Stop, Worker, stop::until};
+use crate::{context::Context, signal::Signal};
+use plumbline_store::ReleaseReason;
+use std::time::Duration;
+use tracing::{info, warn};
+
+/// How long a worker that is shutting down tries to reach the database after its grace is over.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// The same for one that was told to leave at once.
+const FAREWELL_NOW: Duration = Duration::from_millis(500);
+
+impl Worker {
+    /// Stops: jobs are given back at their next boundary, at the latest when the grace is over. A database that cannot
+    /// be reached is not waited for much longer than that: what is not given back is taken back once its lease ends.
+    pub(super) async fn drain(mut self) {
+        if !self.jobs.is_empty() {
+            info!(n_jobs = self.jobs.len(), "draining");
+        }
+        self.context.vitals.drains();
+        self.held.raise(Signal::Drain);
+        let grace = self.context.options.timing.drain;
+        let (abandon, leave) = (tokio::time::sleep(grace), tokio::time::sleep(grace + FAREWELL));
+        tokio::pin!(abandon, leave);
+        let mut abandoned = false;
+        while !self.jobs.is_empty() {
+            tokio::select! {
+                _ = self.jobs.join_next() => {}
+                () = &mut abandon, if !abandoned => {
+                    abandoned = true;
+                    self.held.raise(Signal::Abandon);
+                }
+                () = until(&mut self.stop, Stop::Now) => break,
+                () = &mut leave => break,
+            }
+        }
+        self.jobs.shutdown().await;
+        let patience = if *self.stop.borrow() == Stop::Now { FAREWELL_NOW } else { FAREWELL };
+        if let Ok(Err(error)) = tokio::time::timeout(patience, farewell(&self.context)).await {
+            warn!(%error, "the worker could not be unregistered; its row ages away");
+        }
+        info!(worker.id = %self.context.worker_id, "worker stopped");
+    }
+}
+
+/// Gives back what is still counted as ours, such as a claim whose answer nobody waited for, and signs off.
+async fn farewell(context: &Context) -> Result<(), plumbline_store::Error> {
+    for lease in context.store.held(context.worker_id).await? {
+        match context.store.release(&lease, ReleaseReason::Abandoned).await {
+            Ok(()) | Err(plumbline_store::Error::LeaseLost(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    context.store.unregister_worker(context.worker_id).await
+}

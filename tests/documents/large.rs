@@ -1,0 +1,49 @@
+//! A document of thousands of pages goes through a worker that stays small.
+
+use crate::{
+    make::{pdf, sentence},
+    script::Script,
+};
+use plumbline_system_tests::{PgPool, World, eventually, jobs::NewJob};
+use serde_json::json;
+
+/// Pages of the document.
+const PAGES: usize = 2_000;
+/// What the worker may take at most, in MiB, the program itself and the document's bytes included.
+const MOST_MIB: u64 = 240;
+
+#[sqlx::test(migrations = false)]
+async fn two_thousand_pages_are_extracted_cut_and_cited(pool: PgPool) {
+    let world = World::new(pool).await;
+    let document = pdf(PAGES);
+    world.import("large.pdf", &document);
+    let quote = sentence(1500, 7);
+    let script = Script::start(vec![
+        vec![("extract_document_text", json!({"file_path": "input/large.pdf"}))],
+        vec![("cite", json!({"source": "large.pdf", "page": 1500, "quote": quote}))],
+        vec![("chunk_document", json!({"file_path": "input/large.pdf"}))],
+        vec![("search_files", json!({"query": quote, "path": "chunks/large.md"}))],
+    ])
+    .await;
+    let config = json!({"llm": {"base_url": script.base_url()}});
+    let worker = world.worker();
+    eventually("the worker", async || worker.stderr().contains("dashboard at").then_some(())).await;
+    let idle = worker.peak_memory_mib();
+    let job = world.insert(&NewJob { config: Some(config), ..NewJob::with_path("large.pdf") }).await;
+    let mut step = world.until(job, "its first step", |job| job.step > 0 || job.ended).await;
+    let mut report = format!("idle: {idle} MiB; ");
+    while !step.ended {
+        report.push_str(&format!("step {}: {} MiB at most; ", step.step, worker.peak_memory_mib()));
+        let known = step.step;
+        step = world.until(job, "another step", |job| job.step > known || job.ended).await;
+    }
+    let peak = worker.peak_memory_mib();
+    println!("a PDF of {} MiB: {report}in all {peak} MiB", document.len() >> 20);
+    let said = script.said();
+    assert_eq!(step.status, "completed", "{said:?}");
+    assert!(said[0][0].contains("pages: 2000\n") && said[1][0].contains("cit_"), "{:?}", &said[..2]);
+    assert!(said[3][0].contains(&quote), "{}", said[3][0]);
+    assert!(peak <= MOST_MIB, "the worker had {peak} MiB at most: {report}");
+    worker.stop().await;
+    world.finish().await;
+}

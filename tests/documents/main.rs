@@ -1,0 +1,7 @@
+//! System tests of what a job does with documents and texts: large ones, searches by words and by meaning.
+
+mod embeddings;
+mod large;
+mod make;
+mod script;
+mod search;

@@ -1,0 +1,9 @@
+//! What `deploy/` and `docker/` promise: that the roles can do their work and nothing else, that what alerts and
+//! dashboards ask for exists, and that every variable named there is one that the program reads.
+
+mod names;
+mod probe;
+mod restore;
+mod roles;
+mod statements;
+mod user;

@@ -1,0 +1,75 @@
+//! Backup and restore as `deploy/README.md` has them: what is in Postgres is all there is.
+
+use plumbline_system_tests::{Answer, PgPool, Uuid, World, documents, jobs, jobs::NewJob, mirror};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
+use std::{path::Path, process::Command};
+
+/// The address without what only our driver knows.
+fn plain(url: &str) -> &str {
+    url.split('?').next().unwrap_or(url)
+}
+
+/// Runs one of Postgres's programs; nothing to test where they are not installed.
+fn run(program: &str, arguments: &[&str]) -> bool {
+    match Command::new(program).args(arguments).output() {
+        Err(_) => false,
+        Ok(ended) => {
+            let said = String::from_utf8_lossy(&ended.stderr);
+            assert!(ended.status.success(), "{program}: {said}");
+            true
+        }
+    }
+}
+
+/// A dump that is taken while a worker is in the middle of a job is restored elsewhere, and an unrelated worker with an
+/// empty workspace goes on: the folder is rebuilt from rows, and the record is the one of a job that was never
+/// interrupted.
+#[sqlx::test(migrations = false)]
+async fn a_dump_of_a_running_job_is_enough_to_finish_it_elsewhere(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(2);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.model.hold_from(12);
+    let worker = world.worker();
+    world.model.arrived(12).await;
+    let dump = world.folder().join("plumbline.dump");
+    if !run("pg_dump", &["--format", "custom", "--file", &dump.display().to_string(), plain(&world.url())]) {
+        println!("skipped: pg_dump is not installed");
+        worker.kill().await;
+        return world.finish().await;
+    }
+    world.model.answers(Answer::Work);
+    let original = world.becomes(job, "completed").await;
+    worker.stop().await;
+
+    let name = format!("restored_{}", Uuid::now_v7().simple());
+    world.pool.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.expect("a database can be created");
+    let options = world.pool.connect_options().as_ref().clone().database(&name);
+    let url = options.to_url_lossy().to_string();
+    run("pg_restore", &["--no-owner", "--exit-on-error", "--dbname", plain(&url), &dump.display().to_string()]);
+    let restored = PgPool::connect_with(options).await.expect("the restored database can be reached");
+    let found = jobs::read(&restored, job).await;
+    assert_eq!(found.status, "running", "the dump is of a job at work");
+    assert!(0 < found.step && found.step < original.step, "{found:?}");
+
+    let workspace = world.folder().join("elsewhere");
+    finish_elsewhere(&world, &url, &workspace).await;
+    let finished = jobs::becomes(&restored, job, "completed").await;
+    assert_eq!(finished.result, original.result, "the same result as without the restore");
+    let rows = mirror::rows(&restored, job).await;
+    assert!(rows.contains_key("main_plan.md"));
+    assert_eq!(mirror::folder(&workspace.join(format!("job_{job}"))), rows);
+    plumbline_system_tests::invariants::check_invariants(&restored).await;
+    restored.close().await;
+    world.pool.execute(AssertSqlSafe(format!("DROP DATABASE {name}"))).await.expect("a database can be dropped");
+    world.finish().await;
+}
+
+/// A worker on the restored database, until nothing is left to do. The worker of the dump is dead there, and its row is
+/// as old as the dump.
+async fn finish_elsewhere(world: &World, url: &str, workspace: &Path) {
+    let mut command = world.command(&["worker", "--until-idle"]);
+    command.env("DATABASE_URL", url).env("PLUMBLINE_WORKSPACE_DIR", workspace).env("PLUMBLINE_LEASE_SECS", "2");
+    let ended = world.start(command).ended().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}

@@ -1,0 +1,246 @@
+//! `deploy/roles.sql`: users in each role, doing their work and trying what is not theirs.
+
+use super::user::{User, apply, world};
+use plumbline_system_tests::{
+    Answer, PgPool, Uuid, World, documents,
+    jobs::{self, NewJob},
+};
+use sqlx::Executor as _;
+use std::{collections::BTreeSet, fs};
+
+const HAND_OVER: &str = include_str!("../../../migrations/README.md");
+
+/// Every right that one of the roles has in this database.
+async fn rights(pool: &PgPool) -> BTreeSet<String> {
+    let tables = "SELECT concat_ws(' ', grantee, privilege_type, table_name) FROM information_schema.role_table_grants
+                  WHERE grantee LIKE 'plumbline\\_%'";
+    let columns = "SELECT concat_ws(' ', grantee, privilege_type, table_name, column_name)
+                   FROM information_schema.role_column_grants WHERE grantee LIKE 'plumbline\\_%'";
+    let functions = "SELECT concat_ws(' ', grantee, privilege_type, routine_name)
+                     FROM information_schema.role_routine_grants WHERE grantee LIKE 'plumbline\\_%'";
+    let mut rights = BTreeSet::new();
+    for statement in [tables, columns, functions] {
+        rights.extend(sqlx::query_scalar::<_, String>(statement).fetch_all(pool).await.expect("rights can be read"));
+    }
+    rights
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_file_may_be_applied_by_many_at_once_and_takes_back_what_it_does_not_give(pool: PgPool) {
+    let world = World::new(pool).await;
+    tokio::join!(apply(&world.pool), apply(&world.pool), apply(&world.pool));
+    let given = rights(&world.pool).await;
+    assert!(given.contains("plumbline_validate UPDATE requirement_cache status"), "{given:?}");
+    world
+        .pool
+        .execute(
+            "GRANT DELETE ON jobs TO plumbline_watch; GRANT UPDATE (text) ON requirement_cache TO plumbline_validate",
+        )
+        .await
+        .expect("more rights can be given");
+    assert_ne!(rights(&world.pool).await, given);
+    apply(&world.pool).await;
+    assert_eq!(rights(&world.pool).await, given);
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
+    let world = world(pool).await;
+    let user = User::of(&world, "enqueue").await;
+    let policy = world.folder().join("policy.md");
+    fs::write(&policy, documents::policy(1).markdown).expect("a document can be written");
+
+    user.pool.execute("INSERT INTO jobs (prompt) VALUES ('Extract') RETURNING id").await.expect("a plain insert");
+    let keyed = "SELECT enqueue_job('Extract', idempotency_key => 'policy-7', document_name => 'a.md',
+                                    document_content => 'Invoices must be kept.')";
+    let ids: Vec<Uuid> = [
+        sqlx::query_scalar(keyed).fetch_one(&user.pool).await.expect("the function"),
+        sqlx::query_scalar(keyed).fetch_one(&user.pool).await.expect("the same once more"),
+    ]
+    .into();
+    assert_eq!(ids[0], ids[1]);
+    let by_command = ["enqueue", "--prompt", "Extract", "--key", "one", "--document", "policy.md"];
+    let id = user.run(&world, &by_command).await;
+    assert_eq!(user.run(&world, &by_command).await, id, "a known key gives the known id");
+    let (status,): (String,) = sqlx::query_as("SELECT status FROM jobs WHERE id = $1")
+        .bind(ids[0])
+        .fetch_one(&user.pool)
+        .await
+        .expect("one's own job's status can be read");
+    assert_eq!(status, "pending");
+
+    user.must_not(&[
+        "SELECT * FROM jobs",
+        "SELECT prompt FROM jobs",
+        "SELECT document_content FROM jobs",
+        "SELECT text FROM requirement_cache",
+        "SELECT content FROM messages",
+        "SELECT * FROM job_summary",
+        "INSERT INTO jobs (prompt, status) VALUES ('Extract', 'paused')",
+        "UPDATE jobs SET priority = 1000",
+        "DELETE FROM jobs",
+        "SELECT cancel_job(id) FROM jobs",
+        "SELECT enqueue_follower(id) FROM jobs",
+        "CREATE TABLE mine (id int)",
+    ])
+    .await;
+    user.leave(&world).await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn steer_commands_jobs_it_cannot_read(pool: PgPool) {
+    let world = world(pool).await;
+    let user = User::of(&world, "steer").await;
+    let policy = documents::policy(1);
+    let reviewed = NewJob {
+        config: Some(serde_json::json!({"autonomy": "review", "on_complete": {"enqueue": "validator"}})),
+        ..NewJob::with_content("policy.md", policy.markdown.as_bytes())
+    };
+    let reviewed = world.insert(&reviewed).await;
+    world.work_until_idle().await;
+    world.becomes(reviewed, "review").await;
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+
+    for (function, status) in [
+        ("pause_job($1)", "paused"),
+        ("resume_job($1, 'Mind the annex')", "pending"),
+        ("send_feedback($1, 'And the appendix')", "pending"),
+        ("cancel_job($1)", "cancelled"),
+        ("retry_job($1)", "pending"),
+    ] {
+        assert_eq!(user.call(function, job).await, status, "{function}");
+    }
+    user.run(&world, &["cancel", &job.to_string()]).await;
+    assert_eq!(user.call("approve_job($1)", reviewed).await, "completed");
+    let followers: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE parent_job_id = $1")
+        .bind(reviewed)
+        .fetch_one(&world.pool)
+        .await
+        .expect("the followers can be counted");
+    assert_eq!(followers, 1, "an approved job is handed over");
+
+    user.must_not(&[
+        "SELECT prompt FROM jobs",
+        "SELECT text FROM feedback",
+        "SELECT text FROM requirement_cache",
+        "INSERT INTO jobs (prompt) VALUES ('Extract')",
+        "UPDATE jobs SET prompt = 'Something else'",
+        "UPDATE jobs SET config = '{}'",
+        "DELETE FROM jobs",
+        "SELECT fork_job(id, 1) FROM jobs",
+    ])
+    .await;
+    user.leave(&world).await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn watch_reads_everything_and_changes_nothing(pool: PgPool) {
+    let world = world(pool).await;
+    let policy = documents::policy(1);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.work_until_idle().await;
+    let user = User::of(&world, "watch").await;
+    let id = job.to_string();
+    assert!(user.run(&world, &["status"]).await.contains("completed"));
+    assert!(user.run(&world, &["watch", &id]).await.contains("completed"));
+    for arguments in [&["status", &id, "--json"][..], &["trace", &id], &["export", &id, "exported"]] {
+        user.run(&world, arguments).await;
+    }
+    assert!(world.folder().join("exported/main_plan.md").is_file());
+    user.must_not(&[
+        "INSERT INTO jobs (prompt) VALUES ('Extract')",
+        "UPDATE jobs SET priority = 1",
+        "UPDATE requirement_cache SET status = 'integrated'",
+        "DELETE FROM jobs",
+        "SELECT cancel_job(id) FROM jobs",
+        "SELECT enqueue_job('Extract')",
+        "SELECT id FROM jobs FOR UPDATE",
+    ])
+    .await;
+    user.leave(&world).await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn work_runs_jobs_to_their_end_and_owns_nothing(pool: PgPool) {
+    let world = world(pool).await;
+    let user = User::of(&world, "work").await;
+    let policy = documents::policy(2);
+    world.pool.execute("INSERT INTO concurrency_limits VALUES ('creator', '', 1)").await.expect("a limit can be set");
+    let handed_over = NewJob {
+        config: Some(serde_json::json!({"on_complete": {"enqueue": "validator"}})),
+        ..NewJob::with_content("policy.md", policy.markdown.as_bytes())
+    };
+    let job = world.insert(&handed_over).await;
+    // A worker that dies in the middle leaves a job that only a sweep gives back.
+    world.model.hold_from(5);
+    let mortal = world.start(user.command(&world, &["worker"]));
+    world.model.arrived(5).await;
+    mortal.kill().await;
+    world.age_workers().await;
+    world.model.answers(Answer::Work);
+    let worker = world.start(user.command(&world, &["worker"]));
+    assert_eq!(world.becomes(job, "completed").await.claims, 2);
+    let follower: Uuid = sqlx::query_scalar("SELECT id FROM jobs WHERE parent_job_id = $1")
+        .bind(job)
+        .fetch_one(&world.pool)
+        .await
+        .expect("the job was handed over");
+    world.becomes(follower, "completed").await;
+    assert!(!worker.stderr().contains("permission denied"), "{}", worker.stderr());
+    worker.stop().await;
+    assert!(user.run(&world, &["doctor"]).await.contains("ok    schema"));
+
+    user.must_not(&[
+        "DELETE FROM jobs",
+        "DELETE FROM messages",
+        "DELETE FROM requirement_cache",
+        "UPDATE messages SET content = ''",
+        "UPDATE checkpoints SET lease_epoch = 0",
+        "UPDATE blobs SET content = ''",
+        "UPDATE job_settings SET resolved = '{}'",
+        "DELETE FROM concurrency_limits",
+        "TRUNCATE jobs CASCADE",
+        "ALTER TABLE jobs ADD COLUMN mine int",
+        "DELETE FROM _sqlx_migrations",
+    ])
+    .await;
+    user.leave(&world).await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn validate_judges_requirements_and_rewrites_none(pool: PgPool) {
+    let world = world(pool).await;
+    let policy = documents::policy(1);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.work_until_idle().await;
+    assert_eq!(jobs::read(&world.pool, job).await.status, "completed");
+    let user = User::of(&world, "validate").await;
+    let mut blocks = HAND_OVER.split("```").filter_map(|block| block.strip_prefix("sql\n"));
+    let block = blocks.find(|block| block.starts_with("DO $$") && block.contains("'validating'"));
+    let block = block.expect("the SQL interface shows an outside validator");
+    user.pool.execute(block).await.expect("the validator that is shown can be run as it stands");
+    let integrated: i64 = sqlx::query_scalar("SELECT count(*) FROM requirement_cache WHERE status = 'integrated'")
+        .fetch_one(&user.pool)
+        .await
+        .expect("requirements can be read");
+    assert_eq!(integrated, policy.sentences.len() as i64);
+    user.must_not(&[
+        "UPDATE requirement_cache SET text = 'Something else entirely'",
+        "UPDATE requirement_cache SET citations = '[]'",
+        "UPDATE requirement_cache SET job_id = gen_random_uuid()",
+        "INSERT INTO requirement_cache (job_id, text) SELECT job_id, text FROM requirement_cache",
+        "DELETE FROM requirement_cache",
+        "SELECT prompt FROM jobs",
+        "SELECT content FROM blobs",
+        "INSERT INTO jobs (prompt) VALUES ('Extract')",
+        "UPDATE jobs SET status = 'cancelled'",
+    ])
+    .await;
+    user.leave(&world).await;
+    world.finish().await;
+}

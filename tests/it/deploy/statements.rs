@@ -1,0 +1,84 @@
+//! The store's statements against the roles: a right given is one that is used, and a statement that nobody may run shows
+//! up here.
+
+use super::user::{REFUSED, world};
+use plumbline_system_tests::PgPool;
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection};
+use std::{collections::BTreeSet, fs, path::Path};
+
+/// Statements that only the owner runs: what deletes jobs.
+const OWNERS: [&str; 1] = ["prune"];
+
+/// Which statements of the store a role may run is a list, so that a new statement shows up here: it belongs to the
+/// worker, and whoever adds it gives the worker's role the right to it.
+#[sqlx::test(migrations = false)]
+async fn every_statement_of_the_store_is_in_somebodys_rights(pool: PgPool) {
+    let world = world(pool).await;
+    let all: BTreeSet<String> = statements().into_iter().map(|(name, _)| name).collect();
+    let workers = allowed(&world.pool, "work").await;
+    let owners = OWNERS.map(str::to_owned).into();
+    assert_eq!(&all - &workers, owners, "statements that plumbline_work must not run");
+    let enqueue = allowed(&world.pool, "enqueue").await;
+    for needed in ["enqueue", "job_by_key", "schema_version"] {
+        assert!(enqueue.contains(needed), "{needed} in {enqueue:?}");
+    }
+    let readable = allowed(&world.pool, "watch").await;
+    for (name, text) in statements() {
+        let writes =
+            ["INSERT ", "UPDATE ", "DELETE ", "FOR SHARE", "index_embeddings("].iter().any(|word| text.contains(word));
+        assert_eq!(readable.contains(&name), !writes, "plumbline_watch and {name}");
+    }
+    for role in ["enqueue", "validate", "steer"] {
+        let found = allowed(&world.pool, role).await;
+        assert!(
+            found.is_disjoint(&["claim", "fence", "load_messages", "read_file", "settings"].map(str::to_owned).into())
+        );
+    }
+    world.finish().await;
+}
+
+/// The store's statements by name, without their comments.
+fn statements() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/store/queries");
+    let mut found: Vec<_> = fs::read_dir(folder)
+        .expect("the statements can be listed")
+        .map(|entry| {
+            let path = entry.expect("an entry can be read").path();
+            let text = fs::read_to_string(&path).expect("a statement can be read");
+            let bare = text.lines().map(|line| line.split("--").next().unwrap_or_default());
+            let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+            (name, bare.collect::<Vec<_>>().join("\n"))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// The statements that the role may run. They are planned and not run: rights are checked when a plan is made ready.
+async fn allowed(pool: &PgPool, role: &str) -> BTreeSet<String> {
+    let mut connection = pool.connect_options().connect().await.expect("the owner can connect");
+    connection.execute(AssertSqlSafe(format!("SET ROLE plumbline_{role}"))).await.expect("the role can be taken on");
+    let mut allowed = BTreeSet::new();
+    for (name, text) in statements() {
+        if may_run(&mut connection, &name, &text).await {
+            allowed.insert(name);
+        }
+    }
+    connection.close().await.expect("a connection can be closed");
+    allowed
+}
+
+async fn may_run(connection: &mut PgConnection, name: &str, text: &str) -> bool {
+    let arguments = (1..30).take_while(|number| text.contains(&format!("${number}"))).map(|_| "NULL");
+    let arguments = arguments.collect::<Vec<_>>().join(", ");
+    let arguments = if arguments.is_empty() { arguments } else { format!("({arguments})") };
+    let plan = format!("PREPARE \"{name}\" AS {text}; EXPLAIN EXECUTE \"{name}\"{arguments}");
+    match sqlx::raw_sql(AssertSqlSafe(plan)).execute(connection).await {
+        Ok(_) => true,
+        Err(error) => {
+            let code = error.as_database_error().and_then(|error| error.code());
+            assert_eq!(code.as_deref(), Some(REFUSED), "{name}: {error}");
+            false
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! A user in one of the roles of `deploy/roles.sql`.
+
+use plumbline_system_tests::{Command, PgPool, Uuid, World};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
+
+const ROLES: &str = include_str!("../../../deploy/roles.sql");
+
+/// SQLSTATE: insufficient privilege.
+pub(super) const REFUSED: &str = "42501";
+
+/// A user in one of the roles, and how it reaches the world's database.
+pub(super) struct User {
+    name: String,
+    url: String,
+    pub(super) pool: PgPool,
+}
+
+impl User {
+    /// A new user in `plumbline_<role>`.
+    pub(super) async fn of(world: &World, role: &str) -> Self {
+        let name = format!("test_{role}_{}", Uuid::now_v7().simple());
+        let create = format!("CREATE ROLE {name} LOGIN PASSWORD 'a-password-for-tests' IN ROLE plumbline_{role}");
+        world.pool.execute(AssertSqlSafe(create)).await.expect("a user can be created");
+        let options = world.pool.connect_options().as_ref().clone().username(&name).password("a-password-for-tests");
+        let pool = PgPool::connect_with(options.clone()).await.expect("the user can log in");
+        Self { name, url: options.to_url_lossy().to_string(), pool }
+    }
+
+    /// A command of the program as this user.
+    pub(super) fn command(&self, world: &World, arguments: &[&str]) -> Command {
+        let mut command = world.command(arguments);
+        command.env("DATABASE_URL", &self.url);
+        command
+    }
+
+    /// Runs a command to its end and gives what it printed.
+    pub(super) async fn run(&self, world: &World, arguments: &[&str]) -> String {
+        let ended = world.start(self.command(world, arguments)).ended().await;
+        assert_eq!(ended.code, Some(0), "{arguments:?} as {}: {}", self.name, ended.stderr);
+        ended.stdout
+    }
+
+    /// Asserts that each statement is refused for want of rights, and for no other reason.
+    pub(super) async fn must_not(&self, statements: &[&str]) {
+        for statement in statements {
+            let refused = self.pool.execute(AssertSqlSafe(*statement)).await.map(|_| ());
+            let code = refused.as_ref().err().and_then(sqlx::Error::as_database_error).and_then(|error| error.code());
+            assert_eq!(code.as_deref(), Some(REFUSED), "{}: `{statement}` gave {refused:?}", self.name);
+        }
+    }
+
+    /// Calls one of the SQL functions that take a job, as `name($1)`.
+    pub(super) async fn call(&self, function: &str, id: Uuid) -> String {
+        let statement = format!("SELECT {function}");
+        sqlx::query_scalar(AssertSqlSafe(statement))
+            .bind(id)
+            .fetch_one(&self.pool)
+            .await
+            .unwrap_or_else(|error| panic!("{function} as {}: {error}", self.name))
+    }
+
+    /// Ends the user: roles belong to the server and would outlive the test's database.
+    pub(super) async fn leave(self, world: &World) {
+        self.pool.close().await;
+        world.pool.execute(AssertSqlSafe(format!("DROP ROLE {}", self.name))).await.expect("a user can be dropped");
+    }
+}
+
+/// Applies `deploy/roles.sql`.
+pub(super) async fn apply(pool: &PgPool) {
+    pool.execute(ROLES).await.expect("roles.sql can be applied");
+}
+
+/// A world in whose database there are the roles.
+pub(super) async fn world(pool: PgPool) -> World {
+    let world = World::new(pool).await;
+    apply(&world.pool).await;
+    world
+}

@@ -1,0 +1,205 @@
+//! From a document to the graph: a creator's completion enqueues the validator, which judges every row.
+
+use crate::handover_graph::{Graph, all, assert_statuses, created, file, insert_validator, policy, statuses};
+use plumbline_system_tests::{PgPool, Uuid, World, documents, jobs::NewJob};
+use serde_json::{Value, json};
+use sqlx::Row;
+
+/// The job that a creator's completion enqueued.
+async fn follower(pool: &PgPool, creator: Uuid) -> Uuid {
+    let row = sqlx::query(
+        "SELECT v.id, v.job_type, v.context ->> 'parent_job_id' = c.id::text AS names_it,
+                v.created_at = c.completed_at AS in_one_transaction
+         FROM jobs v JOIN jobs c ON c.id = v.parent_job_id WHERE c.id = $1",
+    )
+    .bind(creator)
+    .fetch_one(pool)
+    .await
+    .expect("one job follows the creator");
+    assert_eq!(row.get::<String, _>("job_type"), "validator");
+    assert!(row.get::<bool, _>("names_it"), "its context names the job to validate");
+    assert!(row.get::<bool, _>("in_one_transaction"), "now() of its insertion is that of the creator's completion");
+    row.get("id")
+}
+
+fn with_follower(graph: Option<&Graph>) -> Value {
+    let mut config = graph.map_or_else(|| json!({}), Graph::config);
+    config["on_complete"] = json!({"enqueue": "validator"});
+    config
+}
+
+/// A policy with one requirement said twice, with other punctuation.
+fn policy_with_a_repetition() -> (String, i64) {
+    let mut policy = documents::policy(5);
+    let again = policy.sentences[0].replace("of its records", "(of its records)");
+    policy.markdown.push_str(&format!("\n## 6 Once more\n\nThis section repeats. {again}\n"));
+    (policy.markdown, policy.sentences.len() as i64)
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_completed_creator_is_followed_by_a_validator_that_fills_the_graph(pool: PgPool) {
+    let Some(graph) = Graph::start().await else { return };
+    let world = World::new(pool).await;
+    let (markdown, sound) = policy_with_a_repetition();
+    let config = Some(with_follower(Some(&graph)));
+    let creator = world.insert(&NewJob { config, ..NewJob::with_content("policy.md", markdown.as_bytes()) }).await;
+    world.work_until_idle().await;
+    world.becomes(creator, "completed").await;
+    let validator = follower(&world.pool, creator).await;
+    let row = world.becomes(validator, "completed").await;
+
+    assert_statuses(&world.pool, creator, [("integrated", sound), ("rejected", 1)], "the rows").await;
+    graph.assert_holds_the_integrated_rows(&world.pool).await;
+    let (reason, similar): (String, f64) = sqlx::query_as(
+        "SELECT rejection_reason, (validation_result #>> '{checks,similar,0,similarity}')::float8
+         FROM requirement_cache WHERE job_id = $1 AND status = 'rejected'",
+    )
+    .bind(creator)
+    .fetch_one(&world.pool)
+    .await
+    .expect("the repetition is rejected");
+    assert!(reason.starts_with("It is a duplicate of ") && reason.contains("similarity 1.00"), "{reason}");
+    assert!(similar >= 0.95, "{similar}");
+
+    let report = file(&world.pool, validator, "output/validation_report.md").await;
+    assert!(report.contains(&format!("{sound} integrated, 0 accepted, 1 rejected, 0 failed")), "{report}");
+    let deliverables = row.result.expect("a completed job has a result")["deliverables"].to_string();
+    assert!(deliverables.contains("output/validation_report.md"), "{deliverables}");
+    assert_every_row_says_what_was_checked(&world.pool, creator).await;
+    assert_the_graph_is_as_it_should_be(&graph, sound).await;
+    world.finish().await;
+}
+
+async fn assert_every_row_says_what_was_checked(pool: &PgPool, creator: Uuid) {
+    for (what, statement) in [
+        ("when it was validated", "bool_and(validated_at IS NOT NULL)"),
+        ("no retry and no error", "bool_and(retry_count = 0 AND last_error IS NULL)"),
+        ("a reason where it is rejected", "bool_and((rejection_reason IS NOT NULL) = (status = 'rejected'))"),
+        ("a node where it is integrated", "bool_and((graph_node_id IS NOT NULL) = (status = 'integrated'))"),
+        ("verified citations", "bool_and(validation_result #>> '{checks,citations,verified}' = '1')"),
+        ("its relevance", "bool_and(status = 'rejected' OR validation_result #>> '{relevance,decision}' IS NOT NULL)"),
+        ("its fulfilment", "bool_and(status = 'rejected' OR validation_result ->> 'compliance_status' = 'open')"),
+        ("what is missing", "bool_and(status = 'rejected' OR validation_result ->> 'warnings' LIKE '%C4%')"),
+    ] {
+        let statement = format!("SELECT {statement} FROM requirement_cache WHERE job_id = $1");
+        let holds: bool = sqlx::query_scalar(sqlx::AssertSqlSafe(statement))
+            .bind(creator)
+            .fetch_one(pool)
+            .await
+            .expect("requirement_cache can be read");
+        assert!(holds, "the rows do not say {what}");
+    }
+}
+
+/// The nodes have their properties and relations; what was there before is as it was (lesson 104).
+async fn assert_the_graph_is_as_it_should_be(graph: &Graph, sound: i64) {
+    let complete = graph
+        .server
+        .ask(
+            "MATCH (r:Requirement)-[:RELATES_TO_OBJECT]->(:BusinessObject {boid: 'BO-1'}) \
+             WHERE r.status = 'active' AND r.complianceStatus = 'open' AND r.sourceJobId IS NOT NULL \
+             AND r.text IS NOT NULL AND size(r.citationIds) = 1 AND r.source STARTS WITH 'input/policy.md' \
+             RETURN count(DISTINCT r)",
+        )
+        .await;
+    assert_eq!(complete, [json!([sound])], "nodes with their properties and the archive they are about");
+    let before =
+        graph.server.ask("MATCH (r:Requirement {rid: 'no number'})-[:REFINES]->(r), (g:Ghost) RETURN count(*)").await;
+    assert_eq!(before, [json!([1])], "flaws elsewhere are left alone");
+    let haunted = graph.server.ask("MATCH (o)-[h:HAUNTS]->(o) RETURN count(h)").await;
+    assert_eq!(haunted, [json!([1])]);
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_same_document_again_gives_duplicates_of_what_is_integrated(pool: PgPool) {
+    let Some(graph) = Graph::start().await else { return };
+    let world = World::new(pool).await;
+    let markdown = policy(2, 1);
+    let mut outcomes = Vec::new();
+    for _ in 0..2 {
+        let config = Some(with_follower(Some(&graph)));
+        let creator = world.insert(&NewJob { config, ..NewJob::with_content("policy.md", markdown.as_bytes()) }).await;
+        world.work_until_idle().await;
+        world.becomes(follower(&world.pool, creator).await, "completed").await;
+        outcomes.push(statuses(&world.pool, creator).await);
+    }
+    assert_eq!(outcomes, [all([("integrated", 4)]), all([("rejected", 4)])]);
+    graph.assert_holds_the_integrated_rows(&world.pool).await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn without_a_graph_everything_is_checked_and_a_script_is_written(pool: PgPool) {
+    let world = World::new(pool).await;
+    let (markdown, sound) = policy_with_a_repetition();
+    let config = Some(with_follower(None));
+    let creator = world.insert(&NewJob { config, ..NewJob::with_content("policy.md", markdown.as_bytes()) }).await;
+    world.work_until_idle().await;
+    let validator = follower(&world.pool, creator).await;
+    let row = world.becomes(validator, "completed").await;
+
+    assert_statuses(&world.pool, creator, [("pending", sound), ("rejected", 1)], "the rows").await;
+    let switched_off: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM requirement_cache WHERE job_id = $1 AND status = 'pending' AND graph_node_id IS NULL
+         AND validation_result ->> 'integration' = 'switched off' AND validated_at IS NOT NULL",
+    )
+    .bind(creator)
+    .fetch_one(&world.pool)
+    .await
+    .expect("requirement_cache can be read");
+    assert_eq!(switched_off, sound);
+    let report = file(&world.pool, validator, "output/validation_report.md").await;
+    assert!(report.contains(&format!("0 integrated, {sound} accepted (integration is switched off")), "{report}");
+    let result = row.result.expect("a completed job has a result").to_string();
+    assert!(result.contains("output/insert.cypher") && result.contains("integration is switched off"), "{result}");
+    let script = file(&world.pool, validator, "output/insert.cypher").await;
+    assert_eq!(script.matches("MERGE (r:Requirement").count() as i64, sound);
+    assert!(script.contains("RELATES_TO_OBJECT"), "{script}");
+
+    if let Some(graph) = Graph::start().await {
+        the_script_and_a_later_validator_say_the_same(&world, &graph, creator, &script).await;
+    }
+    world.finish().await;
+}
+
+/// A person runs the script, twice; then a validator with that graph takes the rows up and finds their nodes.
+async fn the_script_and_a_later_validator_say_the_same(world: &World, graph: &Graph, creator: Uuid, script: &str) {
+    for _ in 0..2 {
+        let statements = script.lines().filter(|line| !line.starts_with("//")).collect::<Vec<_>>().join("\n");
+        for statement in statements.split(";\n").map(str::trim).filter(|statement| !statement.is_empty()) {
+            graph.server.ask(statement.trim_end_matches(';')).await;
+        }
+    }
+    let by_script = graph.integrated().await;
+    let again = insert_validator(world, creator, &graph.config()).await;
+    world.work_until_idle().await;
+    world.becomes(again, "completed").await;
+    assert_eq!(graph.integrated().await, by_script, "the same nodes under the same numbers");
+    graph.assert_holds_the_integrated_rows(&world.pool).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_creator_killed_at_its_completion_has_one_follower(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = policy(1, 1);
+    let job = NewJob { config: Some(with_follower(None)), ..NewJob::with_content("policy.md", policy.as_bytes()) };
+    // What it takes undisturbed, its validator aside.
+    let calm = created(&world, &policy).await;
+    let requests = world.job(calm).await.requests as u64;
+    let before = world.model.requests();
+    let creator = world.insert(&job).await;
+    world.model.hold_from(before + requests);
+    let worker = world.worker();
+    world.model.arrived(before + requests).await;
+    let followers = "SELECT count(*) FROM jobs WHERE parent_job_id = $1";
+    let count: i64 = sqlx::query_scalar(followers).bind(creator).fetch_one(&world.pool).await.expect("jobs");
+    assert_eq!((world.job(creator).await.status.as_str(), count), ("running", 0));
+    // Killed while the answer that completes it is on its way.
+    world.model.answers(plumbline_system_tests::Answer::Work);
+    worker.kill().await;
+    world.age_workers().await;
+    world.work_until_idle().await;
+    world.becomes(creator, "completed").await;
+    world.becomes(follower(&world.pool, creator).await, "completed").await;
+    world.finish().await;
+}

@@ -1,0 +1,139 @@
+//! Validators that die, share and are stopped: every requirement is in the graph once, and none is lost.
+
+use crate::graph_kit::Moment;
+use crate::handover_graph::{Graph, all, assert_statuses, created, insert_validator, policy, statuses};
+use plumbline_system_tests::{Answer, PgPool, Uuid, World, eventually, seed::Seed};
+use serde_json::json;
+use std::time::Duration;
+
+/// Kills within the integration.
+const KILLS: usize = 8;
+
+#[sqlx::test(migrations = false)]
+async fn killed_while_it_integrates_at_seeded_moments(pool: PgPool) {
+    let Some(graph) = Graph::start().await else { return };
+    let world = World::new(pool).await;
+    let before = graph.server.seen().len();
+    let calm = created(&world, &policy(3, 1)).await;
+    let validator = insert_validator(&world, calm, &graph.config()).await;
+    world.work_until_idle().await;
+    let requests = world.becomes(validator, "completed").await.requests;
+    let asked = graph.server.seen().len() - before;
+    let mut seed = Seed::of_run(11);
+    for round in 2..KILLS + 2 {
+        let creator = created(&world, &policy(3, round)).await;
+        let (after, moment) = match round {
+            // The worst of all: the first commit was carried out, and nobody was told.
+            2 => (position_of_first_commit(&graph), Moment::After),
+            _ => (seed.below(asked as u64) as usize, [Moment::Before, Moment::After][seed.below(2) as usize]),
+        };
+        graph.server.fall_silent(after, moment);
+        let validator = insert_validator(&world, creator, &graph.config()).await;
+        let worker = world.worker();
+        graph.server.silence().await;
+        worker.kill().await;
+        let what = format!("killed at graph request {after}, {moment:?} it");
+        assert_eq!(statuses(&world.pool, creator).await.values().sum::<i64>(), 6, "{what}");
+        world.age_workers().await;
+        world.work_until_idle().await;
+        let row = world.becomes(validator, "completed").await;
+        assert_eq!(row.requests, requests, "{what}: a model call that was recorded was made again");
+        assert_statuses(&world.pool, creator, [("integrated", 6)], &what).await;
+        graph.assert_holds_the_integrated_rows(&world.pool).await;
+    }
+    let numbers: Vec<String> = graph.integrated().await.into_iter().map(|(_, rid)| rid).collect();
+    let expected: Vec<String> = (1..=6 * (KILLS + 1)).map(|n| format!("R-{n:04}")).collect();
+    assert_eq!(numbers, expected, "no number is lost by a kill");
+    world.finish().await;
+}
+
+/// How many graph requests of a validator come before its first commit.
+fn position_of_first_commit(graph: &Graph) -> usize {
+    let seen = graph.server.seen();
+    let first = seen.iter().position(|seen| seen.line.ends_with("/commit"));
+    first.expect("a first validator has committed")
+}
+
+#[sqlx::test(migrations = false)]
+async fn two_at_once_share_the_rows(pool: PgPool) {
+    let Some(graph) = Graph::start().await else { return };
+    let world = World::new(pool).await;
+    let creator = created(&world, &policy(20, 1)).await;
+    let start = || world.start(world.command(&["worker", "--concurrency", "1"]));
+    let workers = [start(), start()];
+    eventually("both workers to be there", async || {
+        let there: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM workers").fetch_one(&world.pool).await.expect("workers");
+        (there == 2).then_some(())
+    })
+    .await;
+    world.model.answers(Answer::Slowly(Duration::from_millis(30)));
+    let validators = [
+        insert_validator(&world, creator, &graph.config()).await,
+        insert_validator(&world, creator, &graph.config()).await,
+    ];
+    for validator in validators {
+        world.becomes(validator, "completed").await;
+    }
+    assert_statuses(&world.pool, creator, [("integrated", 40)], "the rows").await;
+    graph.assert_holds_the_integrated_rows(&world.pool).await;
+    let shares: Vec<i64> =
+        sqlx::query_scalar("SELECT count(*) FROM requirement_cache WHERE job_id = $1 GROUP BY validator_job_id")
+            .bind(creator)
+            .fetch_all(&world.pool)
+            .await
+            .expect("requirement_cache can be read");
+    assert_eq!(shares.len(), 2, "both took part: {shares:?}");
+    for worker in workers {
+        worker.stop().await;
+    }
+    world.finish().await;
+}
+
+/// Waits until the validator holds rows.
+async fn holds_rows(pool: &PgPool, validator: Uuid) {
+    eventually("the validator to hold rows", async || {
+        let held = "SELECT count(*) > 0 FROM requirement_cache WHERE validator_job_id = $1 AND status = 'validating'";
+        let holds: bool = sqlx::query_scalar(held).bind(validator).fetch_one(pool).await.expect("rows");
+        holds.then_some(())
+    })
+    .await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn rows_outlive_their_validators_worker_and_are_free_again_when_it_is_cancelled(pool: PgPool) {
+    let world = World::new(pool).await;
+    let creator = created(&world, &policy(3, 1)).await;
+    let first = insert_validator(&world, creator, &json!({})).await;
+    let before = world.model.requests();
+    let worker = world.worker();
+    // Its every call is held from the first one on that can have claimed rows.
+    let mut held = before;
+    while statuses(&world.pool, creator).await != all([("validating", 6)]) {
+        held += 1;
+        world.model.hold_from(held + 1);
+        world.model.arrived(held).await;
+        world.until(first, "makes a step", |job| job.requests >= (held - before) as i64 || job.ended).await;
+    }
+    holds_rows(&world.pool, first).await;
+    worker.kill().await;
+    world.age_workers().await;
+    assert_statuses(&world.pool, creator, [("validating", 6)], "they are its job's, not its worker's").await;
+
+    let status = world.call("SELECT cancel_job($1)", first).await.expect("it can be cancelled");
+    assert_eq!(status, "cancelled");
+    assert_statuses(&world.pool, creator, [("pending", 6)], "the rows").await;
+    world.model.answers(Answer::Work);
+    let second = insert_validator(&world, creator, &json!({})).await;
+    world.work_until_idle().await;
+    world.becomes(second, "completed").await;
+    let accepted: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM requirement_cache WHERE validator_job_id = $1 AND validation_result IS NOT NULL",
+    )
+    .bind(second)
+    .fetch_one(&world.pool)
+    .await
+    .expect("requirement_cache can be read");
+    assert_eq!(accepted, 6);
+    world.finish().await;
+}

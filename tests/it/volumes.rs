@@ -1,0 +1,186 @@
+//! The volume of the mirror full, read-only, not there, taken away or stuck: the job goes on as if nothing were, the
+//! condition shows, and the folder equals the rows once the volume works again. And people who put files there.
+
+use plumbline_system_tests::{
+    Answer, PgPool, Uuid, World, documents, eventually, jobs::NewJob, mirror, probe::Probed, volume::Volume,
+};
+use std::{
+    fs,
+    time::{Duration, SystemTime},
+};
+
+/// What a worker says when a folder falls behind.
+const BEHIND: &str = "the mirror does not show everything";
+/// What `/healthz` says when none is.
+const WELL: &str = "shows everything";
+
+async fn worker(world: &World) -> Probed {
+    Probed::start(world, world.command(&["worker"])).await
+}
+
+async fn insert(world: &World) -> Uuid {
+    let policy = documents::policy(2);
+    world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await
+}
+
+/// Inserts a job and waits until its fifth model call is held: it has files by then, and more to come.
+async fn in_the_middle(world: &World) -> Uuid {
+    world.model.hold_from(5);
+    let job = insert(world).await;
+    world.model.arrived(5).await;
+    job
+}
+
+/// The job ends as if nothing were, and the trouble with its folder was told once.
+async fn completes_with_trouble(world: &World, worker: &Probed, job: Uuid, what: &str) {
+    let row = world.becomes(job, "completed").await;
+    assert_eq!((row.attempt, row.claims), (1, 1), "{what} cost an attempt");
+    eventually("the probe to show it", async || worker.mirror().await.starts_with("1 folders").then_some(())).await;
+    let said = worker.program.stderr().matches(BEHIND).count();
+    assert_eq!(said, 1, "{what} is told once a job, not at every step:\n{}", worker.program.stderr());
+    assert_eq!(worker.ask("/readyz").await.0, 200, "{what} keeps no worker from working");
+}
+
+/// The folder comes to equal the rows by itself, and the worker says so.
+async fn is_put_right(world: &World, worker: Probed, job: Uuid) {
+    let folder = world.workspace().join(format!("job_{job}"));
+    eventually("the folder to equal the rows", async || {
+        (mirror::folder(&folder) == mirror::rows(&world.pool, job).await).then_some(())
+    })
+    .await;
+    eventually("the probe to say so", async || (worker.mirror().await == WELL).then_some(())).await;
+    worker.program.stop().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_full_volume_keeps_no_job_from_its_end(pool: PgPool) {
+    let world = World::new(pool).await;
+    let Some(volume) = Volume::small(&world.workspace(), "1m") else { return world.finish().await };
+    let worker = worker(&world).await;
+    let job = in_the_middle(&world).await;
+    let filler = volume.fill();
+    world.model.answers(Answer::Work);
+    completes_with_trouble(&world, &worker, job, "a full volume").await;
+    fs::remove_file(filler).expect("the filler can be removed");
+    is_put_right(&world, worker, job).await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_read_only_volume_keeps_no_job_from_its_end(pool: PgPool) {
+    let world = World::new(pool).await;
+    let Some(volume) = Volume::small(&world.workspace(), "4m") else { return world.finish().await };
+    volume.read_only();
+    let worker = worker(&world).await;
+    let job = insert(&world).await;
+    completes_with_trouble(&world, &worker, job, "a read-only volume").await;
+    let doctor = world.run(&["doctor"]).await;
+    assert!(doctor.stdout.contains("note  workspace: "), "{}", doctor.stdout);
+    volume.writable();
+    is_put_right(&world, worker, job).await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_missing_workspace_keeps_no_job_from_its_end(pool: PgPool) {
+    let world = World::new(pool).await;
+    fs::remove_dir_all(world.workspace()).expect("the workspace can be removed");
+    fs::write(world.workspace(), "a file where the volume should be").expect("a file can be written");
+    let worker = worker(&world).await;
+    let job = insert(&world).await;
+    completes_with_trouble(&world, &worker, job, "a missing workspace").await;
+    fs::remove_file(world.workspace()).expect("the file can be removed");
+    is_put_right(&world, worker, job).await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_stuck_volume_holds_no_job_up(pool: PgPool) {
+    let world = World::new(pool).await;
+    let image = world.folder().join("volume");
+    let Some(volume) = Volume::freezable(&world.workspace(), &image) else { return world.finish().await };
+    let worker = worker(&world).await;
+    let job = in_the_middle(&world).await;
+    volume.freeze();
+    world.model.answers(Answer::Work);
+    let row = world.becomes(job, "completed").await;
+    assert_eq!((row.attempt, row.claims), (1, 1));
+    // The slot is free again although the folder is not written yet.
+    let next = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
+    world.becomes(next, "completed").await;
+    volume.thaw();
+    is_put_right(&world, worker, job).await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_folder_that_is_removed_or_changed_under_a_job_comes_back(pool: PgPool) {
+    let world = World::new(pool).await;
+    let worker = worker(&world).await;
+    let job = in_the_middle(&world).await;
+    let folder = world.workspace().join(format!("job_{job}"));
+    eventually("the folder to be shown", async || folder.join("workspace.md").exists().then_some(())).await;
+    // The worker may be writing into it at this moment.
+    eventually("the folder to be removed", async || fs::remove_dir_all(&folder).ok()).await;
+    world.model.answers(Answer::Work);
+    world.becomes(job, "completed").await;
+    eventually("the folder to come back", async || {
+        (mirror::folder(&folder) == mirror::rows(&world.pool, job).await).then_some(())
+    })
+    .await;
+    worker.program.stop().await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_file_that_a_person_puts_into_input_is_taken_in(pool: PgPool) {
+    let world = World::new(pool).await;
+    let worker = worker(&world).await;
+    let job = in_the_middle(&world).await;
+    let input = world.workspace().join(format!("job_{job}/input"));
+    eventually("the folder to be shown", async || input.is_dir().then_some(())).await;
+    let annex = input.join("annex.md");
+    fs::write(&annex, "# Annex\n\nThe annex must be kept for nine years.\n").expect("a person may write there");
+    // As if it had been there for a while: a file that has just changed may be half copied.
+    let long_since = SystemTime::now() - Duration::from_secs(60);
+    fs::File::options().write(true).open(&annex).and_then(|file| file.set_modified(long_since)).expect("a time is set");
+    world.model.answers(Answer::Slowly(Duration::from_millis(500)));
+    let known = "SELECT EXISTS (SELECT FROM sources WHERE job_id = $1 AND path = 'input/annex.md')
+                    AND EXISTS (SELECT FROM workspace_files WHERE job_id = $1 AND path = 'input/annex.md')
+                    AND EXISTS (SELECT FROM messages WHERE job_id = $1 AND content LIKE '%input/annex.md%')";
+    eventually("the annex to be taken in and told to the model", async || {
+        let known: bool = sqlx::query_scalar(known).bind(job).fetch_one(&world.pool).await.expect("rows can be read");
+        known.then_some(())
+    })
+    .await;
+    world.model.answers(Answer::Work);
+    world.becomes(job, "completed").await;
+    worker.program.stop().await;
+    assert!(annex.is_file(), "it stays where it was put");
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_zombies_last_write_to_the_folder_is_refused(pool: PgPool) {
+    let world = World::new(pool).await;
+    let trace = world.folder().join("trace");
+    let mut command = world.command(&["worker"]);
+    command.env("PLUMBLINE_FAIL_POINTS", "before_mirror/tactical=delay:4000").env("PLUMBLINE_FAIL_POINT_TRACE", &trace);
+    let zombie = world.start(command);
+    let job = insert(&world).await;
+    let traced =
+        |place: &str| fs::read_to_string(&trace).unwrap_or_default().lines().filter(|line| *line == place).count();
+    eventually("a step to wait for the folder", async || (traced("before_mirror/tactical") == 1).then_some(())).await;
+    // Its next model call is held, so that it commits nothing more itself; the successor's are answered.
+    zombie.signal(plumbline_system_tests::Signal::STOP);
+    world.age_workers().await;
+    let successor = world.worker();
+    world.becomes(job, "completed").await;
+    zombie.signal(plumbline_system_tests::Signal::CONT);
+    eventually("the zombie to have tried", async || (traced("after_mirror/tactical") == 1).then_some(())).await;
+    let folder = world.workspace().join(format!("job_{job}"));
+    assert_eq!(mirror::folder(&folder), mirror::rows(&world.pool, job).await, "a zombie's write is seen");
+    zombie.stop().await;
+    successor.stop().await;
+    world.finish().await;
+}

@@ -1,0 +1,195 @@
+//! A Postgres of a test's own, to be restarted, starved, filled and locked.
+
+use rustix::process::geteuid;
+use sqlx::{
+    AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _,
+    postgres::{PgConnectOptions, PgPool, PgPoolOptions},
+};
+use std::{
+    net::TcpListener,
+    os::unix::{fs::chown, process::CommandExt},
+    path::{Path, PathBuf},
+    process::Command,
+};
+use tempfile::TempDir;
+
+/// Who owns it; comes in without a password.
+const OWNER: &str = "plumbline";
+
+/// The role that workers are where a test is about roles; comes in with a password only.
+pub const WORKER: &str = "worker";
+/// The password of [`WORKER`], until a test changes it.
+pub const PASSWORD: &str = "first";
+
+/// A running cluster; stopped and deleted when dropped.
+#[derive(Debug)]
+pub struct Cluster {
+    folder: TempDir,
+    data: PathBuf,
+    port: u16,
+    account: Option<(u32, u32)>,
+}
+
+impl Cluster {
+    /// Whether the server's programs are in the `PATH`, as `plumbline __with-postgres` sees to. A test that needs them says
+    /// so and ends where they are not.
+    pub fn is_installed() -> bool {
+        let installed = Command::new("initdb").arg("--version").output().is_ok_and(|said| said.status.success());
+        if !installed {
+            println!("skipped: initdb is not in the PATH");
+        }
+        installed
+    }
+
+    /// Makes and starts it.
+    ///
+    /// # Panics
+    /// When the server's programs are not in the `PATH` or fail.
+    pub fn start() -> Self {
+        let folder = folder();
+        let data = folder.path().join("data");
+        Self::start_with(folder, data, &[])
+    }
+
+    /// The same with its data in this folder, e.g. on a small volume, and with more settings.
+    ///
+    /// # Panics
+    /// As [`Cluster::start`].
+    pub fn start_in(data: &Path, settings: &[&str]) -> Self {
+        Self::start_with(folder(), data.to_owned(), settings)
+    }
+
+    fn start_with(folder: TempDir, data: PathBuf, settings: &[&str]) -> Self {
+        let port =
+            TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port is free").port();
+        let cluster = Self { folder, data, port, account: account() };
+        cluster.own(cluster.folder.path());
+        cluster
+            .run("initdb", &["--username", OWNER, "--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync"]);
+        let rules = format!("host all {WORKER} 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n");
+        std::fs::write(cluster.data.join("pg_hba.conf"), rules).expect("the cluster's folder can be written");
+        let socket = cluster.folder.path().display().to_string();
+        let more: String = settings.iter().map(|setting| format!(" -c {setting}")).collect();
+        let settings = format!(
+            "-p {port} -k {socket} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=100 \
+             -c logging_collector=off{more}"
+        );
+        cluster.run("pg_ctl", &["start", "-w", "-l", &cluster.log(), "-o", &settings]);
+        cluster
+    }
+
+    /// A new, empty database of its owner's.
+    ///
+    /// # Panics
+    /// When it cannot be created.
+    pub async fn database(&self) -> PgPool {
+        create_database(&self.owner()).await
+    }
+
+    /// Restarts the server, `fast` (sessions are ended in order) or `immediate` (as by a crash), and waits until it
+    /// takes connections again.
+    ///
+    /// # Panics
+    /// When it does not.
+    pub async fn restart(&self, mode: &str) {
+        self.control(&["restart", "-w", "-m", mode, "-l", &self.log()]).await;
+    }
+
+    /// Stops it; [`Cluster::restart`] brings it back.
+    ///
+    /// # Panics
+    /// When it does not stop.
+    pub async fn stop(&self, mode: &str) {
+        self.control(&["stop", "-w", "-m", mode]).await;
+    }
+
+    async fn control(&self, arguments: &[&str]) {
+        let mut command = self.command("pg_ctl", arguments);
+        let done = tokio::task::spawn_blocking(move || command.output()).await.expect("a program can be waited for");
+        let done = done.expect("pg_ctl can be run");
+        assert!(done.status.success(), "pg_ctl {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+
+    /// Its port on loopback.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// As its owner.
+    pub fn owner(&self) -> PgConnectOptions {
+        PgConnectOptions::new().host("127.0.0.1").port(self.port).username(OWNER).database("postgres")
+    }
+
+    /// A pool of its owner's.
+    pub fn admin(&self, database: &str) -> PgPool {
+        PgPoolOptions::new().max_connections(3).connect_lazy_with(self.owner().database(database))
+    }
+
+    /// Gives a path to the server's account.
+    ///
+    /// # Panics
+    /// When the path is not there.
+    pub fn own(&self, path: &Path) {
+        if let Some((uid, gid)) = self.account {
+            chown(path, Some(uid), Some(gid)).expect("root may give a folder away");
+        }
+    }
+
+    fn log(&self) -> String {
+        self.folder.path().join("log").display().to_string()
+    }
+
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir("/").env("LC_ALL", "C").env("PGDATA", &self.data);
+        if let Some((uid, gid)) = self.account {
+            command.uid(uid).gid(gid);
+        }
+        command
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) {
+        // The server inherits what is open and would keep a pipe from ending; so there is none.
+        let log = std::fs::File::create(self.folder.path().join(format!("{program}.out"))).expect("a file can be made");
+        let mut command = self.command(program, arguments);
+        command.stdout(log.try_clone().expect("a file can be shared")).stderr(log);
+        let status = command.status().unwrap_or_else(|error| panic!("{program} could not be run: {error}"));
+        assert!(status.success(), "{program} {arguments:?} failed");
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // What is left of it, if anything, goes with its folder.
+        let _ = self.command("pg_ctl", &["stop", "-m", "immediate", "-w"]).output();
+    }
+}
+
+/// Creates a database with a name of its own on a server.
+///
+/// # Panics
+/// When the server does not let us.
+pub async fn create_database(server: &PgConnectOptions) -> PgPool {
+    let name = format!("test_{}", uuid::Uuid::now_v7().simple());
+    let mut admin = server.connect().await.expect("the server takes connections");
+    admin.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.expect("a database can be created");
+    admin.close().await.expect("a connection can be closed");
+    PgPoolOptions::new().max_connections(6).connect_lazy_with(server.clone().database(&name))
+}
+
+/// A short path: the server's socket lies in it.
+fn folder() -> TempDir {
+    tempfile::Builder::new().prefix("plumbline-faults-").tempdir_in("/tmp").expect("a folder under /tmp can be made")
+}
+
+/// Whom programs run as that refuse to run as root, as Postgres and PgBouncer do: user and group.
+pub(crate) fn account() -> Option<(u32, u32)> {
+    if !geteuid().is_root() {
+        return None;
+    }
+    let id = |flag: &str, name: &str| -> Option<u32> {
+        let said = Command::new("id").args([flag, name]).output().ok()?;
+        String::from_utf8(said.stdout).ok()?.trim().parse().ok()
+    };
+    ["postgres", "nobody"].iter().find_map(|name| Some((id("-u", name)?, id("-g", name)?)))
+}

@@ -1,0 +1,70 @@
+//! A PgBouncer before a server, in one of its three modes.
+
+use crate::cluster::{Cluster, account};
+use std::{
+    net::TcpListener,
+    os::unix::{fs::chown, process::CommandExt},
+    process::{Child, Command, Stdio},
+};
+use tempfile::TempDir;
+
+/// A running PgBouncer; stopped when dropped.
+#[derive(Debug)]
+pub struct PgBouncer {
+    child: Child,
+    port: u16,
+    _folder: TempDir,
+}
+
+impl PgBouncer {
+    /// Whether it is installed. A test that needs it says so and ends where it is not.
+    pub fn is_installed() -> bool {
+        let version = Command::new("pgbouncer").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        version.is_ok_and(|status| status.success())
+    }
+
+    /// Starts it before a cluster, with nothing in its configuration that a careful operator would not write: the
+    /// address, the mode, and who is let in.
+    ///
+    /// # Panics
+    /// When it cannot be started or takes no connections.
+    pub async fn start(cluster: &Cluster, mode: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        let socket = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
+        let port = socket.expect("a port is free").port();
+        let file = folder.path().join("pgbouncer.ini");
+        let settings = format!(
+            "[databases]\n* = host=127.0.0.1 port={} user={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+             unix_socket_dir =\nauth_type = any\npool_mode = {mode}\n",
+            cluster.port(),
+            cluster.owner().get_username(),
+        );
+        std::fs::write(&file, settings).expect("a temporary folder can be written");
+        let mut command = Command::new("pgbouncer");
+        command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        if let Some((uid, gid)) = account() {
+            chown(folder.path(), Some(uid), Some(gid)).expect("root may give a folder away");
+            command.uid(uid).gid(gid);
+        }
+        let child = command.spawn().expect("pgbouncer can be started");
+        let bouncer = Self { child, port, _folder: folder };
+        crate::eventually("pgbouncer to take connections", async || {
+            tokio::net::TcpStream::connect(("127.0.0.1", port)).await.ok()
+        })
+        .await;
+        bouncer
+    }
+
+    /// Its port on loopback.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+impl Drop for PgBouncer {
+    fn drop(&mut self) {
+        // It has nothing that must be put away.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
