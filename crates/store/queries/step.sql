@@ -18,7 +18,7 @@ WITH fence AS (
         total_requests = $10,
         total_tokens_used = $11,
         cached_tokens = $12,
-        cost_usd = $13::bigint::numeric / 1000000,
+        cost_usd = round($13::bigint::numeric / 1000000, 6),
         feedback_untaken = greatest(feedback_untaken - cardinality($14::bigint[]), 0),
         updated_at = now()
     WHERE id = $1 AND lease_epoch = $2 AND step = $3 AND status = 'running'
