@@ -59,7 +59,9 @@ async fn what_cannot_work_is_refused_at_the_start_with_the_reason() {
             let said = ended.stderr.trim();
             assert_eq!(ended.code, Some(1), "{arguments:?}: {said}");
             assert!(said.contains(words) && said.contains("pool_mode"), "{arguments:?}: {said}");
-            assert_eq!(said.lines().count(), 1, "one sentence: {said}");
+            // The log is on the same stream, and may note that a connection was slow to give back.
+            let sentences = said.lines().filter(|line| !line.starts_with('{')).count();
+            assert_eq!(sentences, 1, "one sentence: {said}");
         }
         world.finish().await;
     }
