@@ -7,6 +7,7 @@ use super::transaction::Transaction;
 use super::vocabulary::CONSTRAINTS;
 use crate::model::ApiKey;
 use reqwest::Url;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::sync::OnceCell;
@@ -14,6 +15,8 @@ use tokio::sync::OnceCell;
 /// The database of a server that has only one.
 const DEFAULT_DATABASE: &str = "neo4j";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// What a server says when another client has created the same constraint at the same moment.
+const MADE_MEANWHILE: &str = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists";
 /// For one statement, reading its answer included.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -43,7 +46,8 @@ impl GraphConfig {
 }
 
 /// What a statement is run for; a server refuses to write for a reader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum Access {
     /// It only reads.
     Read,
@@ -66,9 +70,19 @@ impl Statement {
         Self { text: text.into(), parameters }
     }
 
-    fn body(&self) -> Value {
-        json!({"statement": self.text, "parameters": self.parameters, "includeCounters": true})
+    fn body(&self, access: Option<Access>) -> Body<'_> {
+        Body { statement: &self.text, parameters: &self.parameters, access_mode: access }
     }
+}
+
+/// A request with a statement, its members in the order of the API's documents: servers before 2026.08 want it so.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    statement: &'a str,
+    parameters: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    access_mode: Option<Access>,
 }
 
 /// What a statement returned.
@@ -140,12 +154,7 @@ impl GraphClient {
     /// [`GraphError`]; nothing was written then, unless the answer was lost ([`GraphError::Unreachable`],
     /// [`GraphError::TimedOut`]).
     pub async fn run(&self, statement: &Statement, access: Access) -> Result<Rows, GraphError> {
-        let mut body = statement.body();
-        body["accessMode"] = match access {
-            Access::Read => "READ".into(),
-            Access::Write => "WRITE".into(),
-        };
-        Ok(self.post(self.api.clone(), &body, None).await?.0.into_rows())
+        Ok(self.post(self.api.clone(), &statement.body(Some(access)), None).await?.0.into_rows())
     }
 
     /// Opens a transaction.
@@ -168,11 +177,25 @@ impl GraphClient {
     pub async fn constrain(&self) -> Result<(), GraphError> {
         let create = || async {
             for statement in CONSTRAINTS {
-                self.run(&Statement::new(statement, json!({})), Access::Write).await?;
+                match self.run(&Statement::new(statement, json!({})), Access::Write).await {
+                    Err(GraphError::Unusable { code, .. }) if code == MADE_MEANWHILE => {}
+                    done => drop(done.map_err(|error| self.unconstrained(error))?),
+                }
             }
             Ok(())
         };
         self.constrained.get_or_try_init(create).await.copied()
+    }
+
+    /// Data or an index that is in a constraint's way is for the graph's people, not for the model.
+    fn unconstrained(&self, error: GraphError) -> GraphError {
+        match error {
+            GraphError::Constraint { message } => {
+                let place = self.place.clone();
+                GraphError::Unusable { place, code: "a constraint cannot be created".into(), message }
+            }
+            error => error,
+        }
     }
 
     /// Sends a statement of a transaction.
@@ -182,13 +205,13 @@ impl GraphClient {
         statement: &Statement,
         affinity: Option<&str>,
     ) -> Result<Rows, GraphError> {
-        Ok(self.post(url, &statement.body(), affinity).await?.0.into_rows())
+        Ok(self.post(url, &statement.body(None), affinity).await?.0.into_rows())
     }
 
     pub(super) async fn post(
         &self,
         url: Url,
-        body: &Value,
+        body: &impl Serialize,
         affinity: Option<&str>,
     ) -> Result<(Answer, Option<String>), GraphError> {
         self.send(self.http.post(url).json(body), affinity).await

@@ -31,14 +31,26 @@ pub enum GraphError {
         /// The server's words.
         message: String,
     },
+    /// The database is not there, or does not take what integration needs.
+    #[error(
+        "the graph at {place} cannot be used as it is configured ({code}: {message}); check `connections.neo4j.database` and what that database allows"
+    )]
+    Unusable {
+        /// The address.
+        place: String,
+        /// The server's code.
+        code: String,
+        /// Its words.
+        message: String,
+    },
     /// A uniqueness constraint forbids the write.
     #[error("the graph already has such a node ({message})")]
     Constraint {
         /// The server's words.
         message: String,
     },
-    /// A deadlock, an overload, a change of leader: the same again may work.
-    #[error("the graph is busy ({code}: {message}); the same again may work")]
+    /// A deadlock, an overload, a change of leader, a fault inside: the same again may work.
+    #[error("the graph could not do it at this moment ({code}: {message}); the same again may work")]
     Transient {
         /// The server's code.
         code: String,
@@ -55,7 +67,7 @@ pub enum GraphError {
     },
     /// What came back is no answer of the Query API.
     #[error(
-        "the answer of {place} is none of a graph's Query API ({what}); Neo4j has it from version 5.19 on, at its HTTP address"
+        "the answer of {place} is none of a graph's Query API ({what}); Neo4j has it, with transactions, from version 5.26 on, at its HTTP address"
     )]
     Malformed {
         /// The address.
@@ -77,20 +89,55 @@ impl GraphError {
         matches!(self, Self::Constraint { .. } | Self::Refused { .. })
     }
 
-    /// The error for a code of the server.
+    /// The error for a code of the server. What is no fault of the statement must not be taken for one: a requirement
+    /// whose statement is refused for good has failed for good.
     pub(super) fn of_code(code: &str, message: &str, place: &str) -> Self {
-        let (code, message) = (code.to_string(), shortened(message));
-        if code == "Neo.ClientError.Schema.ConstraintValidationFailed" {
+        let (place, code, message) = (place.to_string(), code.to_string(), shortened(message));
+        if code == CONSTRAINT_FAILED {
             Self::Constraint { message }
         } else if code.starts_with("Neo.ClientError.Security.") {
-            Self::Unauthorized { place: place.to_string(), message }
-        } else if code.starts_with("Neo.TransientError.") || code.starts_with("Neo.ClientError.Transaction.") {
+            Self::Unauthorized { place, message }
+        } else if UNUSABLE.iter().any(|known| code.starts_with(known)) {
+            Self::Unusable { place, code, message }
+        } else if PASSING.iter().any(|known| code.starts_with(known)) {
             Self::Transient { code, message }
         } else {
             Self::Refused { code, message }
         }
     }
+
+    /// Whether the server gave up on a statement that took longer than it allows.
+    pub fn is_too_slow(&self) -> bool {
+        match self {
+            Self::TimedOut { .. } => true,
+            Self::Transient { code, .. } => code.starts_with("Neo.ClientError.Transaction.TransactionTimedOut"),
+            _ => false,
+        }
+    }
 }
+
+/// A uniqueness constraint forbids the write.
+const CONSTRAINT_FAILED: &str = "Neo.ClientError.Schema.ConstraintValidationFailed";
+
+/// Beginnings of codes that say something of the database, not of the statement: it is not there, it is read only, its
+/// schema does not take the constraints.
+const UNUSABLE: [&str; 4] = [
+    "Neo.ClientError.Database.",
+    "Neo.ClientError.Schema.",
+    "Neo.ClientError.General.ForbiddenOnReadOnlyDatabase",
+    "Neo.ClientError.General.WriteOnReadOnlyAccessDatabase",
+];
+
+/// Beginnings of codes that say something of the moment. A transaction that the server no longer knows, because it took
+/// too long or another member of the cluster was asked, is an invalid request to it.
+const PASSING: [&str; 6] = [
+    "Neo.TransientError.",
+    "Neo.DatabaseError.",
+    "Neo.ClientError.Transaction.",
+    "Neo.ClientError.Cluster.",
+    "Neo.ClientError.Request.Invalid",
+    "Neo.ClientError.Request.ResourceExhaustion",
+];
 
 /// Why a client cannot be made from a configuration.
 #[derive(Debug, thiserror::Error)]

@@ -82,14 +82,14 @@ fn decode(status: u16, body: &[u8], place: &str) -> Result<Answer, GraphError> {
             let message = format!("HTTP {status}");
             return Err(GraphError::Unauthorized { place: place.to_string(), message });
         }
-        // What stands before the server speaks while the server is away.
-        Err(_) if matches!(status, 429 | 502..=504) => {
-            return Err(GraphError::Unreachable { place: place.to_string(), reason: format!("HTTP {status}") });
-        }
+        Err(_) if is_away(status) => return Err(away(status, place)),
         Err(_) => return Err(GraphError::Malformed { place: place.to_string(), what: format!("HTTP {status}") }),
     };
     if let Some(error) = answer.errors.first() {
         return Err(GraphError::of_code(&error.code, &error.message, place));
+    }
+    if is_away(status) {
+        return Err(away(status, place));
     }
     if !(200..300).contains(&status) {
         return Err(GraphError::Malformed {
@@ -98,6 +98,15 @@ fn decode(status: u16, body: &[u8], place: &str) -> Result<Answer, GraphError> {
         });
     }
     Ok(answer)
+}
+
+/// What stands before the server speaks while the server is away.
+fn is_away(status: u16) -> bool {
+    matches!(status, 429 | 502..=504)
+}
+
+fn away(status: u16, place: &str) -> GraphError {
+    GraphError::Unreachable { place: place.to_string(), reason: format!("HTTP {status}") }
 }
 
 /// The innermost reason is the one that tells what happened; the outer ones repeat the address.

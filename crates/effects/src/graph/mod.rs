@@ -1,7 +1,8 @@
 //! The graph that requirements are integrated into: Neo4j, through its HTTP Query API.
 //!
 //! There is no driver in between: a statement is a POST, a transaction is an address, so the process has one TLS, one
-//! set of time limits and no protocol version to follow. The API is part of Neo4j from 5.19 on, and of Aura.
+//! set of time limits and no protocol version to follow. The API, with its transactions, is part of Neo4j from 5.26
+//! on, and of Aura.
 //!
 //! ```text
 //! tool ──▶ GraphClient ──POST /db/{db}/query/v2──────────▶ read

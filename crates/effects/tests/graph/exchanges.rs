@@ -73,6 +73,12 @@ async fn errors_are_told_apart_by_the_servers_code_in_any_status() {
         (400, "Neo.ClientError.Statement.AccessMode", true),
         (500, "Neo.TransientError.Transaction.DeadlockDetected", false),
         (404, "Neo.ClientError.Transaction.TransactionNotFound", false),
+        // A transaction that took too long, by the server's own clock.
+        (404, "Neo.ClientError.Request.Invalid", false),
+        (400, "Neo.ClientError.Cluster.NotALeader", false),
+        (500, "Neo.DatabaseError.General.UnknownError", false),
+        (404, "Neo.ClientError.Database.DatabaseNotFound", false),
+        (400, "Neo.ClientError.Schema.IndexAlreadyExists", false),
         (401, "Neo.ClientError.Security.Unauthorized", false),
     ] {
         let error = error(status, &coded(code)).await;
@@ -87,7 +93,7 @@ async fn an_answer_that_is_none_is_said_to_be_none() {
     for (status, body) in [(404, "<html>not here</html>"), (200, "<html>a login page</html>"), (500, "{}"), (302, "")] {
         let error = error(status, body).await;
         assert!(matches!(error, GraphError::Malformed { .. }), "{status}: {error}");
-        assert!(error.to_string().contains("5.19"), "{error}");
+        assert!(error.to_string().contains("5.26"), "{error}");
     }
 }
 
@@ -122,6 +128,14 @@ async fn constraints_are_created_once() {
     client.constrain().await.unwrap();
     let seen = server.seen();
     assert_eq!(seen.len(), 5);
+    let busy =
+        r#"{"errors": [{"code": "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists", "message": "there"}]}"#;
+    let meanwhile = Server::recorded(&[(400, busy); 5]).await;
+    meanwhile.client().constrain().await.expect("another client was faster");
+    let in_the_way =
+        r#"{"errors": [{"code": "Neo.ClientError.Schema.ConstraintValidationFailed", "message": "two R-0001"}]}"#;
+    let error = Server::recorded(&[(400, in_the_way)]).await.client().constrain().await.unwrap_err();
+    assert!(matches!(&error, GraphError::Unusable { .. }) && error.to_string().contains("two R-0001"), "{error}");
     let statement = |value: &Value| value["statement"].as_str().unwrap().to_owned();
     assert!(seen.iter().all(|seen| statement(&seen.body).contains("IF NOT EXISTS")));
 }

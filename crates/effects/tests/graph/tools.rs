@@ -194,12 +194,15 @@ async fn calls_wait_for_a_graph_that_is_away() {
 async fn what_a_graph_answers_says_whether_waiting_helps() {
     let unauthorized =
         r#"{"errors": [{"code": "Neo.ClientError.Security.Unauthorized", "message": "Invalid credential."}]}"#;
+    let no_database =
+        r#"{"errors": [{"code": "Neo.ClientError.Database.DatabaseNotFound", "message": "there is no records"}]}"#;
     let deadlock = r#"{"errors": [{"code": "Neo.TransientError.Transaction.DeadlockDetected", "message": "a cycle"}]}"#;
     for (status, body, says, needs_operator) in [
         (401, unauthorized, "refuses the user", true),
         (503, "<html>Service Unavailable</html>", "HTTP 503", false),
         (200, "<html>Welcome</html>", "is none of a graph's Query API", true),
-        (202, deadlock, "is busy", false),
+        (404, no_database, "`connections.neo4j.database`", true),
+        (202, deadlock, "at this moment", false),
     ] {
         // The constraints, of a server that answers so every time.
         let server = Server::recorded(&[(status, body); 4]).await;
@@ -208,7 +211,7 @@ async fn what_a_graph_answers_says_whether_waiting_helps() {
         assert!(found.0.contains(says), "{found:?}");
         assert_eq!(found.1, needs_operator, "{found:?}");
         let tries = if body == deadlock { 4 } else { 1 };
-        assert_eq!(server.seen().len(), tries, "what is merely busy is asked again: {found:?}");
+        assert_eq!(server.seen().len(), tries, "what may pass at once is asked again: {found:?}");
     }
 }
 

@@ -20,7 +20,7 @@ async fn each_service_is_asked_its_own_way() {
     for (provider, expected) in [
         (Provider::Searxng, found("Page 1", "https://example.org/1", "An excerpt")),
         (Provider::Tavily, found("Page", "https://example.org/t", "Words")),
-        (Provider::Brave, found("Page", "https://example.org/b", "Some words")),
+        (Provider::Brave, found("Page", "https://example.org/b", "Some words & a company's")),
     ] {
         let service = service(&server, provider, "key");
         assert_eq!(service.search("retention", 3).await.unwrap()[0], expected, "{provider:?}");
@@ -45,6 +45,8 @@ async fn lesson_59_an_error_is_never_no_results() {
         let refused = service(&server, provider, "wrong").search("x", 3).await;
         assert_eq!(refused, Err(SearchError::Key { provider: provider.name(), status: 401 }));
     }
+    let refused = service(&server, Provider::Brave, "invalid").search("x", 3).await;
+    assert_eq!(refused, Err(SearchError::Key { provider: "Brave Search", status: 422 }));
     let searxng = service(&server, Provider::Searxng, "");
     let blocked = searxng.search("blocked", 3).await.expect_err("no engine answered").to_string();
     assert_eq!(blocked, "SearXNG could not search: no engine answered: google: too many requests");

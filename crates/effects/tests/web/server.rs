@@ -121,8 +121,14 @@ async fn tavily(headers: HeaderMap, axum::Json(body): axum::Json<Value>) -> Resp
 
 async fn brave(headers: HeaderMap, query: Query) -> Response {
     let key = headers["x-subscription-token"].to_str().unwrap();
+    if key == "invalid" {
+        let error = json!({"type": "ErrorResponse", "error": {"status": 422, "code": "SUBSCRIPTION_TOKEN_INVALID"}});
+        return (StatusCode::UNPROCESSABLE_ENTITY, axum::Json(error)).into_response();
+    }
+    let description = "Some <strong>words</strong> &amp; a company&#x27;s";
     let good = json!({"type": "search", "web": {"results": [
-        {"title": "<strong>Page</strong>", "url": "https://example.org/b", "description": "Some <strong>words</strong>"}
+        {"title": "<strong>Page</strong>", "url": "https://example.org/b", "description": description},
+        {"title": null, "url": "https://example.org/c", "description": null}
     ]}});
     act(&query["q"], key, good, json!({"type": "search"}))
 }

@@ -84,7 +84,7 @@ pub(super) fn graph_error(error: &GraphError) -> ToolError {
     let cure = match error {
         GraphError::Transient { .. } => Cure::AnotherTry,
         GraphError::Unreachable { .. } | GraphError::TimedOut { .. } => Cure::Time,
-        GraphError::Unauthorized { .. } | GraphError::Malformed { .. } => Cure::Operator,
+        GraphError::Unauthorized { .. } | GraphError::Unusable { .. } | GraphError::Malformed { .. } => Cure::Operator,
         GraphError::Constraint { .. } | GraphError::Refused { .. } | GraphError::TooLarge { .. } => {
             return ToolError::refused(error.to_string());
         }

@@ -25,9 +25,9 @@ struct Web {
 #[derive(Deserialize)]
 struct Hit {
     url: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "super::text")]
     title: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "super::text")]
     description: String,
 }
 

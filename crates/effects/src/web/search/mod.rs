@@ -9,6 +9,7 @@ use super::error::SearchError;
 use crate::model::ApiKey;
 use reqwest::{RequestBuilder, Response, Url};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use std::time::Duration;
 
 /// A search takes no longer than this.
@@ -153,6 +154,10 @@ impl SearchService {
             403 if self.settings.provider == Provider::Searxng => {
                 Err(self.failed(&"HTTP status 403: its settings must have `json` among `search.formats`"))
             }
+            // Brave says that a key is none as a fault of the request.
+            422 if contains(&body, b"SUBSCRIPTION_TOKEN_INVALID") => {
+                Err(SearchError::Key { provider: self.settings.provider.name(), status })
+            }
             401 | 403 => Err(SearchError::Key { provider: self.settings.provider.name(), status }),
             _ => {
                 let said: String = String::from_utf8_lossy(&body).split_whitespace().collect::<Vec<_>>().join(" ");
@@ -182,10 +187,34 @@ impl SearchService {
     }
 }
 
-/// One line each, without the marks that some services put around the words found.
+fn contains(body: &[u8], words: &[u8]) -> bool {
+    body.windows(words.len()).any(|window| window == words)
+}
+
+/// A text that a service may leave out or give as null: one result without a title must not cost the others.
+fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+/// Marks that some services put around the words found, and what they write for the signs of HTML; `&` comes last, so
+/// that nothing is read twice.
+const MARKS: [(&str, &str); 10] = [
+    ("<strong>", ""),
+    ("</strong>", ""),
+    ("&quot;", "\""),
+    ("&#x27;", "'"),
+    ("&#39;", "'"),
+    ("&apos;", "'"),
+    ("&lt;", "<"),
+    ("&gt;", ">"),
+    ("&nbsp;", " "),
+    ("&amp;", "&"),
+];
+
+/// One line each, as plain text.
 fn tidy(found: &mut Found) {
     let line = |text: &str, limit: usize| {
-        let plain = text.replace("<strong>", "").replace("</strong>", "");
+        let plain = MARKS.iter().fold(text.to_owned(), |text, (mark, plain)| text.replace(mark, plain));
         plain.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(limit).collect::<String>()
     };
     found.title = line(&found.title, 200);

@@ -17,10 +17,10 @@ struct Answer {
 #[derive(Deserialize)]
 struct Hit {
     url: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "super::text")]
     title: String,
-    #[serde(default)]
-    content: Option<String>,
+    #[serde(default, deserialize_with = "super::text")]
+    content: String,
 }
 
 pub(super) async fn search(service: &SearchService, query: &str) -> Result<Vec<Found>, SearchError> {
@@ -32,7 +32,7 @@ pub(super) async fn search(service: &SearchService, query: &str) -> Result<Vec<F
         let engines: Vec<String> = answer.unresponsive_engines.iter().take(5).map(engine).collect();
         return Err(service.failed(&format!("no engine answered: {}", engines.join("; "))));
     }
-    let found = |hit: Hit| Found { title: hit.title, url: hit.url, excerpt: hit.content.unwrap_or_default() };
+    let found = |hit: Hit| Found { title: hit.title, url: hit.url, excerpt: hit.content };
     Ok(answer.results.into_iter().map(found).collect())
 }
 

@@ -13,9 +13,9 @@ struct Answer {
 #[derive(Deserialize)]
 struct Hit {
     url: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "super::text")]
     title: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "super::text")]
     content: String,
 }
 

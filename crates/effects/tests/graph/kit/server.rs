@@ -186,7 +186,10 @@ impl Inner {
             [] => said(Bolt::connect(port).await.unwrap().run(statement(body), &body["parameters"]).await),
             ["tx"] => self.begin(port).await,
             ["tx", id, ref rest @ ..] => match self.take(id, *method == Method::DELETE || !rest.is_empty()) {
-                None => said(Err(("Neo.ClientError.Transaction.TransactionNotFound".into(), id.into()))),
+                None => said(Err((
+                    "Neo.ClientError.Request.Invalid".into(),
+                    format!("Transaction with Id: {id} was not found."),
+                ))),
                 Some(mut bolt) if method == Method::DELETE => {
                     bolt.rollback().await;
                     (StatusCode::OK, "{}").into_response()
