@@ -25,12 +25,14 @@ pub mod probe;
 pub mod program;
 pub mod record;
 pub mod seed;
+mod skip;
 pub mod volume;
 pub mod wait;
 mod world;
 
 pub use model::{Answer, Model};
 pub use program::{Ended, Program};
+pub use skip::skipped;
 pub use wait::eventually;
 pub use world::World;
 

@@ -34,7 +34,7 @@ impl Volume {
 
     fn if_mounted(mounted: bool, place: &Path, image: Option<PathBuf>) -> Option<Self> {
         if !mounted {
-            println!("skipped: no volume may be mounted here (it takes root, and a container with the right to)");
+            crate::skipped("no volume may be mounted here (it takes root, and a container with the right to)");
         }
         mounted.then(|| Self { place: place.to_owned(), image })
     }
