@@ -54,9 +54,6 @@ async fn abandoned(context: &Context, claimed: &ClaimedJob, signal: &Listener) -
 }
 
 async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Result<End, Trouble> {
-    // The tokenizer's tables take a moment and much memory: loaded off the runtime, and only once there is work.
-    // An error would mean that loading panicked; the first count then says so.
-    let _ = tokio::task::spawn_blocking(tokens::warm).await;
     reach(Point::Claimed, "claim").await?;
     let (resolved, stored) = match settings_of(context, claimed).await? {
         Ok(found) => found,
