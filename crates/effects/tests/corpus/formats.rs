@@ -110,3 +110,27 @@ async fn two_columns_are_read_one_after_the_other() {
     assert!(at("left line 1 ") < at("left line 30 ") && at("left line 30 ") < at("right line 1 "), "{text}");
     assert!(at("right line 1 ") < at("right line 30 "), "{text}");
 }
+
+#[tokio::test]
+async fn text_between_the_tables_of_a_pdf_stays_between_them() {
+    let table = |top: u32, first: &str| {
+        let columns: [[&str; 3]; 3] = [["Kind", first, "Offers"], ["Years", "10", "6"], ["Where", "Archive", "Office"]];
+        columns.iter().zip([72, 220, 380]).map(|(texts, x)| lines(x, top, texts)).collect::<String>()
+    };
+    let rules =
+        |top: u32| (0..4).map(|row| format!("70 {y} m 500 {y} l S\n", y = top + 11 - 14 * row)).collect::<String>();
+    for (name, ruled) in [("ruled", true), ("not ruled", false)] {
+        let tables = [(700, "Invoices"), (560, "Letters")].map(|(top, first)| {
+            let rules = if ruled { rules(top) } else { String::new() };
+            table(top, first) + &rules
+        });
+        let text = lines(72, 740, &["These are kept for ten years or for six."])
+            + &lines(72, 610, &["Letters are kept like invoices, unless they are offers."])
+            + &lines(72, 460, &["Everything else is thrown away."]);
+        let bytes = pdf(&[tables.concat() + &text]);
+        let page = parser().extract(Kind::Pdf, &bytes, None).await.unwrap().pages.remove(0).text;
+        let places: Vec<Option<usize>> =
+            ["ten years or", "Invoices |", "unless", "Letters |", "thrown away"].map(|text| page.find(text)).to_vec();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{name}: {places:?}\n{page}");
+    }
+}

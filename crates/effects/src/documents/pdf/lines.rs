@@ -5,7 +5,7 @@
 //! before the margin. So each paragraph is traced back to its lines and cut where they say so; one that cannot be
 //! traced, such as a table the parser has rearranged, stays as it is.
 
-use unpdf::parser::{LayoutAnalyzer, TextLine};
+use unpdf::parser::TextLine;
 
 /// Where a line stands and how it is set; points, from the lower left corner of the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +18,18 @@ pub(super) struct Line {
     pub(super) bold: bool,
     left: f32,
     right: f32,
+}
+
+impl Line {
+    /// Whether this one stands above another in the same column.
+    pub(super) fn is_above(&self, other: &Self) -> bool {
+        self.y > other.y && self.shares_column(other)
+    }
+
+    /// Whether a column might hold both.
+    pub(super) fn shares_column(&self, other: &Self) -> bool {
+        self.left < other.right && other.left < self.right
+    }
 }
 
 /// The lines of a page that no paragraph has been traced to yet.
@@ -64,18 +76,10 @@ impl Line {
 }
 
 impl Lines {
-    /// Reads the lines of a page; none where the page cannot be read.
-    pub(super) fn of(analyzer: &LayoutAnalyzer<'_>, page: u32) -> Self {
-        let Ok(mut spans) = analyzer.extract_page_spans(page) else { return Self::default() };
-        analyzer.filter_spans_for_page(&mut spans, page);
-        let lines = analyzer.group_spans_into_lines_pub(spans);
-        Self::new(
-            lines
-                .iter()
-                .map(|line| (measure(line), squeezed(&line.text())))
-                .filter(|line| !line.1.is_empty())
-                .collect(),
-        )
+    /// The lines of a page.
+    pub(super) fn of(lines: &[TextLine]) -> Self {
+        let lines = lines.iter().map(|line| (measure(line), squeezed(&line.text())));
+        Self::new(lines.filter(|line| !line.1.is_empty()).collect())
     }
 
     fn new(lines: Vec<(Line, String)>) -> Self {
@@ -107,6 +111,27 @@ impl Lines {
             }
         }
         parts
+    }
+
+    /// Traces a table to the lines its rows are set on, and gives the first of them.
+    pub(super) fn take_table(&mut self, rows: &[Vec<String>]) -> Option<Line> {
+        let mut first = None;
+        for row in rows {
+            let cells: Vec<String> = row.iter().map(|cell| squeezed(cell)).filter(|cell| !cell.is_empty()).collect();
+            let Some(beginning) = cells.first() else { continue };
+            let whole = cells.concat();
+            let free = |index: &usize| !self.used[*index];
+            // A cell of several lines is on each of them in part.
+            let is_row = |index: &usize| whole.starts_with(&self.lines[*index].1);
+            let begins_row = |index: &usize| self.lines[*index].1.starts_with(beginning);
+            let all = 0..self.lines.len();
+            let found = all.clone().filter(free).find(is_row).or_else(|| all.filter(free).find(begins_row));
+            if let Some(index) = found {
+                self.used[index] = true;
+                first = first.or(Some(self.lines[index].0));
+            }
+        }
+        first
     }
 
     /// The unused lines whose texts make up `text`, in order, each with the number of letters it covers.

@@ -27,15 +27,70 @@ pub(super) struct Placed {
     pub(super) lines: usize,
 }
 
+/// A page, and what it paints.
+pub(super) struct Place {
+    /// Position in the document, from 1.
+    pub(super) number: u32,
+    /// Height in points.
+    pub(super) height: f32,
+    /// How many times it shows text.
+    pub(super) text: u32,
+    /// How many images it shows.
+    pub(super) images: u32,
+    /// How many areas it fills.
+    pub(super) fills: u32,
+}
+
 impl Sheet {
     /// A page of blocks, cut into the paragraphs that its lines show.
-    pub(super) fn of(page: &unpdf::Page, mut lines: Lines) -> Self {
-        let blocks = page.elements.iter().filter_map(block).filter(|block| !block.is_empty());
-        let blocks: Vec<Placed> = blocks.flat_map(|block| place(block, &mut lines)).collect();
+    pub(super) fn new(page: Place, blocks: impl Iterator<Item = Block>, mut lines: Lines) -> Self {
+        let blocks = blocks.filter(|block| !block.is_empty());
+        let mut blocks: Vec<Placed> = blocks.flat_map(|block| place(block, &mut lines)).collect();
+        stand_tables(&mut blocks, &mut lines);
         // A page that paints nothing, or nothing but a few rules, was left blank by its author.
-        let blank = page.text_op_count == 0 && page.image_op_count == 0 && page.fill_op_count < 20;
+        let blank = page.text == 0 && page.images == 0 && page.fills < 20;
         Self { number: page.number, height: page.height, silent: blocks.is_empty() && !blank, blocks }
     }
+
+    /// A page that the parser has read as a whole.
+    pub(super) fn of(page: &unpdf::Page, lines: Lines) -> Self {
+        let place = Place {
+            number: page.number,
+            height: page.height,
+            text: page.text_op_count,
+            images: page.image_op_count,
+            fills: page.fill_op_count,
+        };
+        Self::new(place, page.elements.iter().filter_map(block), lines)
+    }
+}
+
+/// Puts each table where it stands: the parser places it by the paragraphs around it, of which it may have made one.
+fn stand_tables(blocks: &mut Vec<Placed>, lines: &mut Lines) {
+    for placed in blocks.iter_mut() {
+        if let Block::Table(rows) = &placed.block {
+            placed.first = lines.take_table(rows);
+        }
+    }
+    let mut tables = Vec::new();
+    for placed in std::mem::take(blocks) {
+        match (&placed.block, placed.first) {
+            (Block::Table(_), Some(line)) => tables.push((blocks.len(), line, placed)),
+            _ => blocks.push(placed),
+        }
+    }
+    // From the last to the first, so that of two with the same place the upper one comes first.
+    for (index, line, table) in tables.into_iter().rev() {
+        let at = standing(blocks, &line).unwrap_or(index);
+        blocks.insert(at, table);
+    }
+}
+
+/// Before the first block that stands below the table in its column, or else after the last that shares it.
+fn standing(blocks: &[Placed], table: &Line) -> Option<usize> {
+    let mut lines = blocks.iter().map(|placed| placed.first);
+    let below = lines.clone().position(|line| line.is_some_and(|line| table.is_above(&line)));
+    below.or_else(|| Some(lines.rposition(|line| line.is_some_and(|line| line.shares_column(table)))? + 1))
 }
 
 fn place(block: Block, lines: &mut Lines) -> Vec<Placed> {
