@@ -51,6 +51,24 @@ SELECT 'I2: an attempt is open while its job runs, and only then', j.id, format(
 FROM jobs j LEFT JOIN attempts a ON a.job_id = j.id AND a.ended_at IS NULL
 GROUP BY j.id HAVING count(a.job_id) <> (j.status = 'running')::int
 
+-- What belongs to a job goes with it: no foreign key sees to these tables.
+UNION ALL
+SELECT 'I2: a row has its job', rows.job_id, rows.of_table
+FROM (
+    SELECT DISTINCT 'messages' AS of_table, job_id FROM messages
+    UNION ALL SELECT DISTINCT 'checkpoints', job_id FROM checkpoints
+    UNION ALL SELECT DISTINCT 'llm_requests', job_id FROM llm_requests
+    UNION ALL SELECT DISTINCT 'phases', job_id FROM phases
+    UNION ALL SELECT DISTINCT 'todos', job_id FROM todos
+    UNION ALL SELECT DISTINCT 'replaced_todos', job_id FROM replaced_todos
+    UNION ALL SELECT DISTINCT 'file_versions', job_id FROM file_versions
+    UNION ALL SELECT DISTINCT 'blobs', job_id FROM blobs
+    UNION ALL SELECT DISTINCT 'sources', job_id FROM sources
+    UNION ALL SELECT DISTINCT 'citations', job_id FROM citations
+    UNION ALL SELECT DISTINCT 'attempts', job_id FROM attempts
+) AS rows
+WHERE NOT EXISTS (SELECT FROM jobs j WHERE j.id = rows.job_id)
+
 -- I3: messages are numbered without a gap up to the checkpoint's count; each tool call has its one result, directly
 -- after the call and in the calls' order. The last message may still wait for its results where the job has not ended
 -- well.
@@ -103,6 +121,10 @@ UNION ALL
 SELECT 'I6: a content equals its hash and size', f.job_id, format('%s of step %s', f.path, f.step)
 FROM file_versions f JOIN blobs b ON b.job_id = f.job_id AND b.sha256 = f.sha256
 WHERE sha256(b.content) <> f.sha256 OR octet_length(b.content) <> f.size
+UNION ALL
+SELECT 'I6: a file has its content', f.job_id, format('%s of step %s', f.path, f.step)
+FROM file_versions f
+WHERE f.sha256 IS NOT NULL AND NOT EXISTS (SELECT FROM blobs b WHERE b.job_id = f.job_id AND b.sha256 = f.sha256)
 UNION ALL
 SELECT 'I6: a content is kept for a file', b.job_id, encode(b.sha256, 'hex')
 FROM blobs b

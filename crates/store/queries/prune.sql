@@ -1,4 +1,4 @@
--- Deletes a few ended jobs, the oldest first; what belongs to them goes with them by the foreign keys. A job whose
+-- Deletes a few ended jobs, the oldest first; what belongs to them goes with them (jobs_delete_rows). A job whose
 -- successors still work, or whose requirements a validator holds, stays until they have ended. Locked rows are passed
 -- over: somebody is retrying, forking or pruning them.
 WITH old AS MATERIALIZED (

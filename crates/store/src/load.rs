@@ -75,6 +75,11 @@ impl Store {
             .ok_or(Error::LeaseLost(id))?;
         let state: Option<State> = row.state.as_deref().map(|text| parse(id, "checkpoint", text)).transpose()?;
         let (todos, staged_todos) = self.load_todos(id, state.as_ref()).await?;
+        // A job without a checkpoint has taken no step that could have written a file.
+        let (files, memory, sources) = match state {
+            Some(_) => (facts(self.file_index(id).await?), self.load_memory(id).await?, self.sources(id).await?),
+            None => Default::default(),
+        };
         Ok(LoadedJob {
             facts: JobFacts {
                 id: row.id,
@@ -86,9 +91,9 @@ impl Store {
             messages: self.load_messages(id, state.as_ref()).await?,
             todos,
             staged_todos,
-            files: facts(self.file_index(id).await?),
-            memory: self.load_memory(id).await?,
-            sources: self.sources(id).await?,
+            files,
+            memory,
+            sources,
             requirements: row.requirements,
             feedback: self.feedback(id).await?,
             interrupted: row.interrupted.unwrap_or(false),

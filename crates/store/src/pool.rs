@@ -49,10 +49,21 @@ impl Default for ConnectOptions {
     }
 }
 
+/// How the server plans our statements. All of them find their rows by an index; but a plan is made once a connection and
+/// then kept, and while a table is small the planner would rather read the whole of it, for as long as the plan lives.
+/// Without that choice plans look costly, which must not make the server compile them.
+const PLANNING: [(&str, &str); 2] = [("enable_seqscan", "off"), ("jit", "off")];
+
 impl ConnectOptions {
-    fn server(&self, url: &str) -> Result<PgConnectOptions, sqlx::Error> {
+    /// The address, without any settings of the session.
+    fn address(&self, url: &str) -> Result<PgConnectOptions, sqlx::Error> {
         // Without a setting of the driver's that every server has by itself, and that PgBouncer refuses.
         let server = PgConnectOptions::from_str(url)?.application_name(&self.application_name).extra_float_digits(None);
+        Ok(server)
+    }
+
+    fn server(&self, url: &str) -> Result<PgConnectOptions, sqlx::Error> {
+        let server = self.address(url)?.options(PLANNING);
         Ok(match self.statement_timeout {
             None => server,
             Some(limit) => {
@@ -75,8 +86,9 @@ impl Store {
         // The pool would retry a refused connection until its time is up and then say only that it timed out.
         let mut first = try_once(&server).await;
         if first.as_ref().is_err_and(is_refused_by_pooler) {
-            // A pooler that takes no settings at the start of a session; the caller's own deadlines remain.
-            server = ConnectOptions { statement_timeout: None, ..options.clone() }.server(url).during(doing)?;
+            // A pooler that takes no settings at the start of a session; the caller's own deadlines remain, and plans
+            // improve when the server has counted the tables' rows.
+            server = options.address(url).during(doing)?;
             first = try_once(&server).await;
         }
         first.during(doing)?.close().await.during(doing)?;

@@ -28,6 +28,8 @@ pub(super) fn is_empty(commit: &Commit<'_>, batch: &Batch<'_>) -> bool {
         && commit.enqueue_next.is_none()
         && batch.left.is_none()
         && batch.judgements.is_empty()
+        && batch.feedback_taken.is_empty()
+        && batch.cleared.is_empty()
         && !has_findings(batch)
         && !has_plan(batch)
         && thinning::given_up_at(commit.expected_step + 1).is_none()
@@ -51,6 +53,18 @@ pub(super) async fn write(
     let job_id = commit.lease.job_id;
     if let Some(resolved) = commit.settings {
         settings::put(tx, job_id, resolved).await?;
+    }
+    if !batch.feedback_taken.is_empty() {
+        sqlx::query_file!("queries/hear.sql", job_id, step, &batch.feedback_taken)
+            .execute(&mut *tx)
+            .await
+            .during("mark feedback as taken in")?;
+    }
+    if !batch.cleared.is_empty() {
+        sqlx::query_file!("queries/clear.sql", job_id, step, &batch.cleared)
+            .execute(&mut *tx)
+            .await
+            .during("clear old results")?;
     }
     if has_findings(batch) {
         findings(tx, job_id, step, batch).await?;

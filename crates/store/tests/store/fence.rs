@@ -1,6 +1,6 @@
 //! Who may no longer write.
 
-use crate::support::{column, commit, execute, message, running, store, until_blocked, value, worker};
+use crate::support::{column, commit, execute, message, running, store, until, until_blocked, value, worker};
 use plumbline_engine::{Change, MessageKind, Role};
 use plumbline_store::{Error, Lease, ReleaseReason};
 use sqlx::PgPool;
@@ -80,4 +80,47 @@ async fn a_commit_waits_for_the_row_and_then_sees_the_cancel(pool: PgPool) {
     user.commit().await.unwrap();
     assert!(matches!(step.await.unwrap().unwrap_err(), Error::LeaseLost(_)));
     assert_nothing_written(&pool).await;
+}
+
+/// How many statements of this database wait for a lock.
+fn waiting(count: u32) -> String {
+    format!(
+        "SELECT count(*) = {count} FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_step_behind_a_delete_writes_nothing_and_one_before_it_leaves_nothing(pool: PgPool) {
+    let store = store(&pool);
+    for step_first in [false, true] {
+        let job = running(&store).await;
+        let mut holder = pool.begin().await.unwrap();
+        sqlx::query("SELECT FROM jobs WHERE id = $1 FOR UPDATE").bind(job.id).execute(&mut *holder).await.unwrap();
+        let step = || {
+            let (store, lease) = (store.clone(), job.lease());
+            tokio::spawn(async move { commit(&store, lease, 0, &something()).await })
+        };
+        let delete = || {
+            let (pool, sql) = (pool.clone(), format!("DELETE FROM jobs WHERE id = '{}'", job.id));
+            tokio::spawn(async move { execute(&pool, sql).await })
+        };
+        // Whoever waits first for the row has it first.
+        let (step, delete) = if step_first {
+            let step = step();
+            until(&pool, &waiting(1)).await;
+            (step, delete())
+        } else {
+            let delete = delete();
+            until(&pool, &waiting(1)).await;
+            (step(), delete)
+        };
+        until(&pool, &waiting(2)).await;
+        holder.rollback().await.unwrap();
+        let committed = step.await.unwrap();
+        assert_eq!(delete.await.unwrap().unwrap(), 1);
+        assert_eq!(committed.is_ok(), step_first, "{committed:?}");
+        assert_nothing_written(&pool).await;
+        assert_eq!(value(&pool, "SELECT count(*) FROM attempts").await.as_deref(), Some("0"));
+    }
 }

@@ -10,18 +10,20 @@ use std::time::Duration;
 const GRACE: Duration = Duration::from_secs(60);
 
 /// A way to break a job's rows, and the rule that notices.
-const BREAKS: [(&str, &str); 15] = [
+const BREAKS: [(&str, &str); 17] = [
     ("ALTER TABLE jobs DROP CONSTRAINT jobs_ended_has_completed_at; UPDATE jobs SET completed_at = now()", "I1: ended"),
     ("DELETE FROM checkpoints WHERE step = 2", "I2: steps without a gap"),
     ("UPDATE jobs SET step = 9", "I2: jobs.step is the last step"),
     ("UPDATE checkpoints SET state = NULL WHERE step = 4", "I2: the last step has its state"),
     ("UPDATE checkpoints SET lease_epoch = 0 WHERE step = 3", "I2: epochs never decrease"),
     ("DELETE FROM attempts", "I2: a step has its attempt"),
+    ("SET LOCAL session_replication_role = replica; DELETE FROM jobs", "I2: a row has its job"),
     ("DELETE FROM messages WHERE seq = 6", "I3: messages without a gap"),
     ("UPDATE messages SET tool_call_id = 'other' WHERE seq = 4", "I3: a call's result follows it"),
     ("UPDATE messages SET tool_calls = NULL WHERE seq = 3", "I3: no result without its call"),
     ("UPDATE requirement_cache SET step = 99", "I4: a requirement is of a step"),
     ("UPDATE blobs SET content = 'else'", "I6: a content equals its hash and size"),
+    ("DELETE FROM blobs", "I6: a file has its content"),
     ("DELETE FROM llm_requests WHERE step = 3", "I8: requests, tokens, cached tokens"),
     ("UPDATE workers SET heartbeat_at = now() - interval '2 minutes'", "I9: a running job has a live worker"),
     ("DELETE FROM phases WHERE phase_number = 1", "phases without a gap"),

@@ -12,6 +12,7 @@ mod fence;
 mod files;
 mod findings;
 mod fork;
+mod growth;
 mod invariants;
 mod leave;
 mod limits;

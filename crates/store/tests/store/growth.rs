@@ -1,0 +1,195 @@
+//! What a step and a claim cost does not depend on what is there already: neither on the job's age nor on other jobs.
+//! What is counted, bytes of the journal and blocks touched, is the same on a busy machine.
+
+use crate::support::{commit, execute, message, pending, running, store, worker};
+use plumbline_engine::{Change, FileWrite, MessageKind, Product, Role, Todo, TodoStatus};
+use plumbline_store::{ClaimedJob, Store};
+use serde_json::Value;
+use sqlx::{AssertSqlSafe, PgConnection, PgPool, Row};
+
+/// What a statement has cost.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    journal: i64,
+    blocks: i64,
+}
+
+/// Executes a statement with these arguments and says what it has cost.
+async fn cost(connection: &mut PgConnection, statement: &str, arguments: &str) -> Cost {
+    let script = format!(
+        "DEALLOCATE ALL; PREPARE counted AS {statement};
+         EXPLAIN (ANALYZE, BUFFERS, WAL, FORMAT JSON) EXECUTE counted ({arguments})"
+    );
+    let rows = sqlx::raw_sql(AssertSqlSafe(script)).fetch_all(connection).await.unwrap();
+    let plan: Value = rows.last().unwrap().get(0);
+    let plan = &plan[0]["Plan"];
+    let mut cost = Cost::of(plan);
+    // Writing parts that the statement's end does not ask for run after it, and are counted apart.
+    for part in plan["Plans"].as_array().into_iter().flatten().filter(|part| part["Node Type"] == "ModifyTable") {
+        if part["Subplan Name"] != "CTE fence" && part["Subplan Name"] != "CTE claimed" {
+            cost = cost + Cost::of(part);
+        }
+    }
+    cost
+}
+
+impl Cost {
+    fn of(node: &Value) -> Self {
+        let number = |key: &str| node[key].as_i64().unwrap();
+        Self { journal: number("WAL Bytes"), blocks: number("Shared Hit Blocks") + number("Shared Read Blocks") }
+    }
+}
+
+impl std::ops::Add for Cost {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { journal: self.journal + other.journal, blocks: self.blocks + other.blocks }
+    }
+}
+
+/// A connection that plans as the store's do.
+async fn planning(pool: &PgPool) -> PgConnection {
+    let mut connection = pool.acquire().await.unwrap().detach();
+    sqlx::raw_sql("SET enable_seqscan = off; SET jit = off; SET plan_cache_mode = force_generic_plan")
+        .execute(&mut connection)
+        .await
+        .unwrap();
+    connection
+}
+
+fn median(mut values: Vec<i64>) -> i64 {
+    values.sort_unstable();
+    values[values.len() / 2]
+}
+
+/// A turn with a message of 500 bytes, its result, and a file.
+fn turn(seq: i64) -> Vec<Change> {
+    let words = format!("{:500}", format!("note {seq}"));
+    vec![
+        Change::Message(message(seq, Role::Assistant, MessageKind::Reply, &words)),
+        Change::Message(message(seq + 1, Role::Tool, MessageKind::ToolResult, "written")),
+        Change::Product(Product::WriteFile(FileWrite::text(format!("notes/{seq}.md"), words))),
+        Change::TodoMoved { phase_number: 1, position: 1, status: TodoStatus::Completed, notes: None },
+    ]
+}
+
+/// The same turn as the arguments of `step.sql`.
+fn arguments(job: &ClaimedJob, step: i64) -> String {
+    let seq = 2 * step + 1;
+    let message = |seq: i64, role: &str, kind: &str, content: &str| {
+        format!(
+            r#"{{"phase_number": 1, "seq": {seq}, "role": "{role}", "kind": "{kind}", "content": "{content}", "tokens": 7}}"#
+        )
+    };
+    let words = format!("{:500}", format!("note {seq}"));
+    let said =
+        [message(seq, "assistant", "reply", &words), message(seq + 1, "tool", "tool_result", "written")].join(", ");
+    let state = serde_json::to_string(&crate::support::state()).unwrap();
+    format!(
+        "'{}', {}, {step}, 1, 'strategic', 'Planning', 1, 4, 'Write main_plan.md', 3, 1200, 800, 1234567, 0,
+         '[{said}]', '[]', '{{notes/{seq}.md}}', ARRAY['{words}'::bytea], '{{f}}',
+         '{{1}}', '{{1}}', '{{completed}}', '{{NULL}}', '{state}'",
+        job.id, job.lease_epoch
+    )
+}
+
+/// The median cost of the 20 steps that follow one.
+async fn steps_from(store: &Store, pool: &PgPool, job: &ClaimedJob, from: i64) -> Cost {
+    let mut connection = planning(pool).await;
+    let (mut journal, mut blocks) = (Vec::new(), Vec::new());
+    for step in from..from + 20 {
+        let cost = cost(&mut connection, include_str!("../../queries/step.sql"), &arguments(job, step)).await;
+        journal.push(cost.journal);
+        blocks.push(cost.blocks);
+    }
+    // The statement tried here is the one that the store commits with.
+    commit(store, job.lease(), from + 20, &turn(2 * (from + 20) + 1)).await.unwrap();
+    Cost { journal: median(journal), blocks: median(blocks) }
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_step_costs_the_same_however_long_the_job_has_run(pool: PgPool) {
+    let store = store(&pool);
+    let job = running(&store).await;
+    let list = [Change::TodosPut { phase_number: 1, todos: vec![Todo::pending(1, "write notes")] }];
+    commit(&store, job.lease(), 0, &list).await.unwrap();
+    for step in 1..20 {
+        commit(&store, job.lease(), step, &turn(2 * step + 1)).await.unwrap();
+    }
+    let early = steps_from(&store, &pool, &job, 20).await;
+    for step in 41..400 {
+        commit(&store, job.lease(), step, &turn(2 * step + 1)).await.unwrap();
+    }
+    let late = steps_from(&store, &pool, &job, 400).await;
+    println!("step 20: {early:?}, step 400: {late:?}");
+    assert!(late.journal * 10 <= early.journal * 11, "the journal of a step grows: {early:?}, {late:?}");
+    // Indexes have become a level higher, and an old version of the row may have to be passed over.
+    assert!(late.blocks <= early.blocks + 40, "a step touches more and more: {early:?}, {late:?}");
+}
+
+/// The cost of a claim of 20 jobs.
+async fn claim(store: &Store, pool: &PgPool) -> Cost {
+    let worker = worker(store).await;
+    let mut connection = planning(pool).await;
+    cost(&mut connection, include_str!("../../queries/claim.sql"), &format!("'{worker}', 20, NULL")).await
+}
+
+/// Other jobs, made as they would be found.
+async fn fill(pool: &PgPool, pending: u32, ended: u32) {
+    let mut tx = pool.begin().await.unwrap();
+    for sql in [
+        "SET LOCAL session_replication_role = replica".to_owned(),
+        format!("INSERT INTO jobs (prompt) SELECT 'waiting' FROM generate_series(1, {pending})"),
+        format!(
+            "INSERT INTO jobs (prompt, status, completed_at)
+             SELECT 'ended', 'completed', now() FROM generate_series(1, {ended})"
+        ),
+    ] {
+        sqlx::query(AssertSqlSafe(sql)).execute(&mut *tx).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    execute(pool, "ANALYZE jobs").await.unwrap();
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_claim_costs_the_same_however_many_jobs_wait_or_have_ended(pool: PgPool) {
+    let store = store(&pool);
+    fill(&pool, 1_000, 0).await;
+    let few = claim(&store, &pool).await;
+    fill(&pool, 50_000, 100_000).await;
+    // The front is where it was; the next claim also passes over what the one before has left behind.
+    let many = claim(&store, &pool).await;
+    println!("1,000 pending: {few:?}; 51,000 pending and 100,000 ended: {many:?}");
+    assert!(many.blocks <= few.blocks + 100, "a claim reads more: {few:?}, {many:?}");
+    assert_eq!(store.claim(worker(&store).await, 30, None).await.unwrap().len(), 30);
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_new_connections_step_reads_no_table_that_was_small_when_it_was_planned(pool: PgPool) {
+    // No statistics yet: a plan for a table of a few pages would read the whole of it, and would be kept.
+    let url = sqlx::ConnectOptions::to_url_lossy(pool.connect_options().as_ref()).to_string();
+    let shop = Store::connect(&url, plumbline_store::ConnectOptions::default()).await.unwrap();
+    let job = running(&store(&pool)).await;
+    pending(&shop).await;
+    let list = [Change::TodosPut { phase_number: 1, todos: vec![Todo::pending(1, "write notes")] }];
+    commit(&shop, job.lease(), 0, &list).await.unwrap();
+    for step in 1..40 {
+        commit(&shop, job.lease(), step, &turn(2 * step + 1)).await.unwrap();
+    }
+    shop.close().await;
+    // A session reports what it has counted when it ends at the latest.
+    crate::support::until(
+        &pool,
+        "SELECT sum(n_tup_ins) >= 79 FROM pg_stat_user_tables WHERE relname IN ('messages', 'checkpoints')",
+    )
+    .await;
+    let scanned: Vec<(String, i64)> = sqlx::query_as(
+        "SELECT relname::text, seq_tup_read FROM pg_stat_user_tables
+         WHERE relname IN ('messages', 'todos', 'checkpoints', 'file_versions') AND seq_tup_read > 0",
+    )
+    .fetch_all(&pool)
+    .await
+    .unwrap();
+    assert_eq!(scanned, [], "rows read in whole tables");
+}
