@@ -75,7 +75,7 @@ GRANT SELECT ON
     messages, checkpoints, llm_requests, phases, todos, replaced_todos,
     blobs, file_versions, sources, citations, requirement_cache,
     indexed_blobs, file_passages, passage_embeddings, requirement_embeddings,
-    job_summary, workspace_files, runnable_jobs, waiting_lanes, requirements_with_evidence
+    job_summary, workspace_files, runnable_jobs, waiting_lanes, job_shelves, requirements_with_evidence
     TO plumbline_watch;
 
 -- work --------------------------------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ GRANT SELECT ON
 -- is runnable, which takes the right to update them.
 GRANT SELECT, INSERT, UPDATE ON jobs TO plumbline_work;
 GRANT SELECT, UPDATE ON runnable_jobs TO plumbline_work;
-GRANT SELECT ON waiting_lanes TO plumbline_work;
+GRANT SELECT ON waiting_lanes, job_shelves TO plumbline_work;
 GRANT SELECT, UPDATE (max_running) ON concurrency_limits TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON workers TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE ON attempts TO plumbline_work;

@@ -12,7 +12,7 @@ const STATEMENTS: [(&str, &str, i64); 21] = [
     // Every request of the job: 10,000 short rows.
     ("dash_cost", "md5('job7')::uuid, 120", 800),
     // Every job, from the index alone.
-    ("dash_counts", "1000000", 1600),
+    ("dash_counts", "1000000", 2000),
     ("dash_file_part", "md5('job7')::uuid, 'workspace.md', 0, 65536", 40),
     ("dash_files", "md5('job7')::uuid, '', 200", 1600),
     ("dash_files", "md5('job7')::uuid, 'chunks/chunk_5', 200", 1600),
@@ -31,7 +31,8 @@ const STATEMENTS: [(&str, &str, i64); 21] = [
     ("dash_steps", "md5('job7')::uuid, 5000, 25, 1500", 600),
     ("dash_todos", "md5('job7')::uuid, 200", 60),
     ("dash_todos", "md5('job7')::uuid, 141", 1200),
-    ("dash_types", "50", 120),
+    // The types of running jobs, too, a row each.
+    ("dash_types", "50", 200),
 ];
 
 /// The largest answer of a page, in bytes.

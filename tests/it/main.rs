@@ -15,6 +15,7 @@ mod handover;
 mod handover_dev;
 mod handover_graph;
 mod history;
+mod horizon;
 mod kill;
 mod migrations;
 mod pooler;

@@ -4,22 +4,24 @@
 -- Each lane with free slots is read from its front (front_of_lane), so jobs that may not run cost nothing. Where there
 -- are limits, claims take turns: each locks the limits before it counts, and the count sees what the one before has
 -- committed.
-WITH limits AS MATERIALIZED (
+WITH waiting AS MATERIALIZED (
+    SELECT job_type, concurrency_key, priority FROM waiting_lanes
+), limits AS MATERIALIZED (
     SELECT job_type, key, CASE WHEN key = '*' THEN max_running
                                ELSE greatest(max_running - running_in_lane(job_type, key), 0) END AS slots
     FROM (
         SELECT job_type, key, max_running
         FROM concurrency_limits
-        WHERE EXISTS (SELECT FROM waiting_lanes)
+        WHERE EXISTS (SELECT FROM waiting)
         ORDER BY job_type, key
         FOR UPDATE
     ) AS locked
 ), lanes AS MATERIALIZED (
-    SELECT w.job_type, w.concurrency_key, coalesce(of_type.slots, $2) AS type_slots,
+    SELECT w.job_type, w.concurrency_key, w.priority, coalesce(of_type.slots, $2) AS type_slots,
            least($2, of_type.slots, of_key.slots,
                  CASE WHEN each_key.slots IS NOT NULL AND of_key.slots IS NULL AND w.concurrency_key <> '' THEN
                      greatest(each_key.slots - running_in_lane(w.job_type, w.concurrency_key), 0) END) AS slots
-    FROM waiting_lanes w
+    FROM waiting w
     LEFT JOIN limits of_type ON of_type.job_type = w.job_type AND of_type.key = ''
     LEFT JOIN limits of_key ON of_key.job_type = w.job_type AND of_key.key = nullif(w.concurrency_key, '')
     LEFT JOIN limits each_key ON each_key.job_type = w.job_type AND each_key.key = '*'
@@ -28,7 +30,7 @@ WITH limits AS MATERIALIZED (
 ), front AS MATERIALIZED (
     SELECT taken.id, taken.priority, taken.run_at, lanes.job_type, lanes.type_slots
     FROM lanes
-    CROSS JOIN LATERAL front_of_lane(lanes.job_type, lanes.concurrency_key, lanes.slots) AS taken
+    CROSS JOIN LATERAL front_of_lane(lanes.job_type, lanes.concurrency_key, lanes.priority, lanes.slots) AS taken
 ), picked AS MATERIALIZED (
     SELECT id
     FROM (
@@ -65,4 +67,8 @@ SELECT id AS "id!", job_type AS "job_type!", prompt AS "prompt!", document_path,
        ), false) AS "interrupted!",
        EXISTS (SELECT FROM job_settings s WHERE s.job_id = claimed.id) AS "has_settings!"
 FROM claimed
+-- A claim's jobs are announced together (see jobs_notify_status).
+CROSS JOIN (
+    SELECT count(pg_notify('plumbline_jobs', format('{"id": "%s", "status": "running"}', id))) FROM claimed
+) AS announced
 ORDER BY priority DESC, run_at, id

@@ -2,11 +2,23 @@
 -- a status, so that years of ended jobs make neither a page nor a scrape slow.
 SELECT known.status AS "status!", counted.jobs AS "jobs!",
        coalesce(extract(epoch FROM now() - oldest.created_at), 0)::double precision AS "oldest_secs!"
-FROM unnest(ARRAY['pending', 'running', 'paused', 'review', 'completed', 'failed', 'cancelled']) AS known(status)
+FROM (SELECT DISTINCT status FROM job_shelves) AS known
 CROSS JOIN LATERAL (
-    SELECT count(*) AS jobs FROM (SELECT FROM jobs WHERE jobs.status = known.status LIMIT $1) AS seen
+    SELECT count(*) AS jobs
+    FROM (SELECT FROM jobs j WHERE j.status <> 'running' AND j.status = known.status LIMIT $1) AS seen
 ) AS counted
-LEFT JOIN LATERAL (
-    SELECT created_at FROM jobs WHERE jobs.status = known.status ORDER BY created_at LIMIT 1
-) AS oldest ON true
-WHERE counted.jobs > 0
+CROSS JOIN LATERAL (
+    SELECT min(first.created_at) AS created_at
+    FROM job_shelves s
+    CROSS JOIN LATERAL (
+        SELECT j.created_at FROM jobs j
+        WHERE j.status <> 'running' AND j.status = s.status AND j.job_type = s.job_type
+        ORDER BY j.created_at LIMIT 1
+    ) AS first
+    WHERE s.status = known.status
+) AS oldest
+UNION ALL
+SELECT 'running', count(*), coalesce(extract(epoch FROM now() - min(created_at)), 0)::double precision
+FROM jobs
+WHERE status = 'running'
+HAVING count(*) > 0

@@ -1,21 +1,24 @@
--- A page of jobs, newest first, after the place ($2, $3). Each branch reads one index from that place on; the branches
--- that the filters ($4 status, $5 job type) leave out are not run at all.
+-- A page of jobs, newest first, after the place ($2, $3), of status $4 and job type $5. Each shelf (see job_shelves) that
+-- the filters leave is read from that place on in its index; running jobs are on no shelf, and few.
 WITH page AS (
-    (SELECT id, created_at FROM jobs
-     WHERE $4::text IS NULL AND $5::text IS NULL
-       AND created_at <= coalesce($2::timestamptz, 'infinity')
-       AND (created_at < coalesce($2, 'infinity') OR id > $3::uuid)
-     ORDER BY created_at DESC, id LIMIT $1)
-    UNION ALL
-    (SELECT id, created_at FROM jobs
-     WHERE status = $4 AND ($5 IS NULL OR job_type = $5)
-       AND created_at <= coalesce($2, 'infinity') AND (created_at < coalesce($2, 'infinity') OR id > $3)
-     ORDER BY created_at DESC, id LIMIT $1)
-    UNION ALL
-    (SELECT id, created_at FROM jobs
-     WHERE $4 IS NULL AND job_type = $5
-       AND created_at <= coalesce($2, 'infinity') AND (created_at < coalesce($2, 'infinity') OR id > $3)
-     ORDER BY created_at DESC, id LIMIT $1)
+    SELECT front.id, front.created_at
+    FROM (
+        SELECT shelf.id, shelf.created_at
+        FROM job_shelves s
+        CROSS JOIN LATERAL (
+            SELECT j.id, j.created_at FROM jobs j
+            WHERE j.status <> 'running' AND j.status = s.status AND j.job_type = s.job_type
+              AND j.created_at <= coalesce($2::timestamptz, 'infinity')
+              AND (j.created_at < coalesce($2, 'infinity') OR j.id > $3::uuid)
+            ORDER BY j.created_at DESC, j.id LIMIT $1
+        ) AS shelf
+        WHERE ($4::text IS NULL OR s.status = $4) AND ($5::text IS NULL OR s.job_type = $5)
+        UNION ALL
+        SELECT j.id, j.created_at FROM jobs j
+        WHERE j.status = 'running' AND ($4 IS NULL OR $4 = 'running') AND ($5 IS NULL OR j.job_type = $5)
+          AND j.created_at <= coalesce($2, 'infinity') AND (j.created_at < coalesce($2, 'infinity') OR j.id > $3)
+    ) AS front
+    ORDER BY front.created_at DESC, front.id LIMIT $1
 )
 SELECT j.id, j.job_type, left(j.prompt, 200) AS "prompt!", j.status, left(j.status_reason, 300) AS status_reason,
        j.phase_number, j.phase, j.phase_name, j.todos_done, j.todos_total, j.current_todo, j.step, j.attempt,

@@ -1,5 +1,13 @@
--- A few numbers that differ when the list of jobs does; four short looks into indexes.
+-- A few numbers that differ when the list of jobs does; short looks into indexes.
 SELECT (SELECT count(*) FROM jobs WHERE status = 'running') AS "running!",
        (SELECT coalesce(sum(step), 0)::bigint FROM jobs WHERE status = 'running') AS "steps!",
-       (SELECT max(created_at) FROM jobs) AS newest,
+       greatest((SELECT max(created_at) FROM jobs WHERE status = 'running'), (
+           SELECT max(newest.created_at)
+           FROM job_shelves s
+           CROSS JOIN LATERAL (
+               SELECT j.created_at FROM jobs j
+               WHERE j.status <> 'running' AND j.status = s.status AND j.job_type = s.job_type
+               ORDER BY j.created_at DESC LIMIT 1
+           ) AS newest
+       )) AS newest,
        (SELECT max(completed_at) FROM jobs WHERE completed_at IS NOT NULL) AS last_ended

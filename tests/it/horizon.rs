@@ -1,0 +1,86 @@
+//! A transaction that stays open elsewhere keeps dead rows from being removed. What a claim reads must not grow with the
+//! steps that are made meanwhile, only with the claims, by a few pages each, and shrink again afterwards.
+
+use plumbline_system_tests::{PgPool, Uuid};
+use sqlx::Executor as _;
+
+/// Rounds of claims, and jobs in each.
+const ROUNDS: usize = 6;
+const JOBS: i64 = 50;
+/// Updates of each running job, as its steps make them.
+const STEPS: usize = 40;
+/// Pages that a dead row may cost a claim: it is met by the three looks at the queue's front.
+const PAGES_A_CLAIM: u64 = 4;
+/// Pages by which two claims in the same situation may differ.
+const AIR: u64 = 120;
+
+const CLAIM: &str = include_str!("../../crates/store/queries/claim.sql");
+
+async fn claim(pool: &PgPool, worker: Uuid, limit: i64) {
+    sqlx::query(CLAIM).bind(worker).bind(limit).bind(None::<Vec<String>>).fetch_all(pool).await.expect("a claim");
+}
+
+/// Pages that a claim of one job reads and writes: twice on one connection, and the second counts.
+async fn pages(pool: &PgPool, worker: Uuid) -> u64 {
+    let mut connection = pool.acquire().await.expect("a connection");
+    let mut lines: Vec<String> = Vec::new();
+    for _ in 0..2 {
+        lines = sqlx::query_scalar(sqlx::AssertSqlSafe(format!("EXPLAIN (ANALYZE, BUFFERS) {CLAIM}")))
+            .bind(worker)
+            .bind(1_i64)
+            .bind(None::<Vec<String>>)
+            .fetch_all(&mut *connection)
+            .await
+            .expect("a claim can be explained");
+    }
+    let buffers = lines.iter().find(|line| line.contains("Buffers: shared")).expect("the whole statement's pages");
+    let number = |word: &str| word.split_once('=').and_then(|(_, number)| number.parse::<u64>().ok());
+    buffers.split_whitespace().take_while(|word| !word.starts_with("dirtied")).filter_map(number).sum()
+}
+
+async fn insert(pool: &PgPool, jobs: i64) {
+    let insert = "INSERT INTO jobs (prompt) SELECT 'x' FROM generate_series(1, $1)";
+    sqlx::query(insert).bind(jobs).execute(pool).await.expect("jobs can be inserted");
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn dead_rows_that_cannot_be_removed_cost_a_claim_little_and_steps_none_at_all(pool: PgPool) {
+    let worker = Uuid::now_v7();
+    let register = "INSERT INTO workers (id, hostname, version, concurrency) VALUES ($1, 'here', '0', 100)";
+    sqlx::query(register).bind(worker).execute(&pool).await.expect("a worker can be registered");
+    // What vacuum would do by itself is done here, at known moments.
+    for statement in ["SET synchronous_commit = on", "ALTER TABLE jobs SET (autovacuum_enabled = off)"] {
+        pool.execute(statement).await.expect("the owner may");
+    }
+    insert(&pool, 4 * JOBS).await;
+    pool.execute("VACUUM ANALYZE jobs").await.expect("the owner may");
+    let before = pages(&pool, worker).await;
+
+    let mut elsewhere = pool.begin().await.expect("a connection");
+    for statement in ["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "SELECT count(*) FROM jobs"] {
+        elsewhere.execute(statement).await.expect("a snapshot can be taken");
+    }
+    claim(&pool, worker, JOBS).await;
+    let claimed = pages(&pool, worker).await;
+    for _ in 0..STEPS {
+        let step = "UPDATE jobs SET step = step + 1, updated_at = now() WHERE status = 'running'";
+        pool.execute(step).await.expect("jobs can be updated");
+    }
+    let stepped = pages(&pool, worker).await;
+    assert!(stepped <= claimed + AIR, "{claimed} pages before the steps, {stepped} after");
+
+    for _ in 0..ROUNDS {
+        insert(&pool, JOBS).await;
+        claim(&pool, worker, JOBS).await;
+        pool.execute("UPDATE jobs SET status = 'completed' WHERE status = 'running'").await.expect("jobs can end");
+    }
+    pool.execute("VACUUM jobs").await.expect("the owner may");
+    let held = pages(&pool, worker).await;
+    let dead = (ROUNDS as u64 + 1) * JOBS as u64;
+    assert!(held <= before + PAGES_A_CLAIM * dead + AIR, "{before} pages at first, {held} with {dead} dead rows");
+
+    elsewhere.rollback().await.expect("a connection");
+    pool.execute("VACUUM jobs").await.expect("the owner may");
+    let after = pages(&pool, worker).await;
+    assert!(after <= before + AIR, "{before} pages at first, {after} once the transaction is over");
+}
