@@ -77,8 +77,12 @@ async fn assert_every_row_says_what_was_checked(pool: &PgPool, creator: Uuid) {
         ("a reason where it is rejected", "bool_and((rejection_reason IS NOT NULL) = (status = 'rejected'))"),
         ("a node where it is integrated", "bool_and((graph_node_id IS NOT NULL) = (status = 'integrated'))"),
         ("verified citations", "bool_and(validation_result #>> '{checks,citations,verified}' = '1')"),
-        ("its relevance", "bool_and(status = 'rejected' OR validation_result #>> '{relevance,decision}' IS NOT NULL)"),
-        ("its fulfilment", "bool_and(status = 'rejected' OR validation_result ->> 'compliance_status' = 'open')"),
+        ("its relevance", "bool_and(validation_result #>> '{relevance,names,in_graph}' IS NOT NULL)"),
+        ("its fulfilment", "bool_and(validation_result ->> 'compliance_status' = 'open')"),
+        (
+            "what became of it",
+            "bool_and(validation_result ->> 'integration' = CASE status WHEN 'integrated' THEN 'done' ELSE 'none' END)",
+        ),
         ("what is missing", "bool_and(status = 'rejected' OR validation_result ->> 'warnings' LIKE '%C4%')"),
     ] {
         let statement = format!("SELECT {statement} FROM requirement_cache WHERE job_id = $1");

@@ -14,7 +14,7 @@ const MAX_ANSWER_BYTES: usize = 16 << 20;
 pub(super) struct Answer {
     #[serde(default)]
     data: Data,
-    pub(super) transaction: Option<Opened>,
+    transaction: Option<Opened>,
     #[serde(default)]
     errors: Vec<ServerError>,
 }
@@ -43,7 +43,11 @@ struct ServerError {
 
 impl Answer {
     pub(super) fn into_rows(self) -> Rows {
-        Rows { fields: self.data.fields, values: self.data.values }
+        self.into_parts().0
+    }
+
+    pub(super) fn into_parts(self) -> (Rows, Option<Opened>) {
+        (Rows { fields: self.data.fields, values: self.data.values }, self.transaction)
     }
 }
 

@@ -9,15 +9,17 @@ use super::error::GraphError;
 use super::transaction::Transaction;
 use super::vocabulary::{End, RelationKind};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// How often a taken number is answered by the next free one.
 const MAX_NUMBERS_TAKEN: u32 = 5;
 
 const KNOWN: &str = "MATCH (r:Requirement {sourceRequirementId: $id}) RETURN r.rid AS rid";
-/// The write is what takes the counter's lock, so that the next statement reads what no other transaction can change.
 const LOCK_COUNTER: &str = "MERGE (c:PlumblineCounter {name: 'rid'}) ON CREATE SET c.value = 0 SET c.takenFor = $id";
-const COUNT: &str = "MATCH (c:PlumblineCounter {name: 'rid'}) SET c.value = c.value + 1 RETURN c.value AS value";
+/// The first write is what takes the counter's lock, so that what follows reads what no other transaction can change.
+const COUNT: &str = "MERGE (c:PlumblineCounter {name: 'rid'}) ON CREATE SET c.value = 0 SET c.takenFor = $id \
+                     WITH c SET c.value = c.value + 1 RETURN c.value AS value";
 const MERGE_NODE: &str = "MERGE (r:Requirement {sourceRequirementId: $id}) \
                           ON CREATE SET r.rid = $rid, r.createdAt = $now \
                           SET r += $properties SET r.updatedAt = $now RETURN r.rid AS rid";
@@ -78,8 +80,10 @@ impl GraphClient {
     }
 
     async fn integrate_once(&self, node: &RequirementNode, links: &[Link]) -> Result<Integrated, GraphError> {
-        let transaction = self.begin().await?;
-        match write(&transaction, node, links).await {
+        let id = node.source_requirement_id.to_string();
+        let (transaction, known) = self.begin(&Statement::new(KNOWN, json!({"id": id}))).await?;
+        let known = known.first().and_then(Value::as_str).map(str::to_owned);
+        match write(&transaction, &id, known, node, links).await {
             Ok(integrated) => transaction.commit().await.map(|()| integrated),
             Err(error) => {
                 transaction.rollback().await;
@@ -100,36 +104,40 @@ impl GraphClient {
 
 async fn write(
     transaction: &Transaction<'_>,
+    id: &str,
+    known: Option<String>,
     node: &RequirementNode,
     links: &[Link],
 ) -> Result<Integrated, GraphError> {
-    let id = node.source_requirement_id.to_string();
-    let known = transaction.run(&Statement::new(KNOWN, json!({"id": id}))).await?;
-    let known = known.first().and_then(Value::as_str).map(str::to_owned);
-    let rid = match &known {
-        Some(rid) => rid.clone(),
-        None => next_rid(transaction, &id).await?,
+    let existed = known.is_some();
+    let rid = match known {
+        Some(rid) => rid,
+        None => next_rid(transaction, id).await?,
     };
     let properties = storable(&node.properties);
     let parameters = json!({"id": id, "rid": rid, "now": node.now, "properties": properties});
     let merged = transaction.run(&Statement::new(MERGE_NODE, parameters)).await?;
     // Another transaction may have made the node in between; its number counts.
     let rid = merged.first().and_then(Value::as_str).map_or(rid, str::to_owned);
+    let mut by_kind: BTreeMap<RelationKind, Vec<&Link>> = BTreeMap::new();
     for link in links {
-        let done = transaction.run(&link_statement(&id, link)).await?;
-        if done.first().and_then(Value::as_i64) != Some(1) {
+        by_kind.entry(link.kind).or_default().push(link);
+    }
+    for (kind, links) in by_kind {
+        let written = transaction.run(&links_statement(id, kind, &links)).await?;
+        let is_written = |link: &&Link| written.values.iter().any(|row| row.first() == Some(&json!(link.target)));
+        if let Some(missing) = links.iter().find(|link| !is_written(link)) {
             return Err(GraphError::Refused {
                 code: "Plumbline.TargetMissing".into(),
-                message: format!("there is no {} {} any more", link.kind.end.label(), link.target),
+                message: format!("there is no {} {} any more", kind.end.label(), missing.target),
             });
         }
     }
-    Ok(Integrated { rid, existed: known.is_some() })
+    Ok(Integrated { rid, existed })
 }
 
 async fn next_rid(transaction: &Transaction<'_>, id: &str) -> Result<String, GraphError> {
-    transaction.run(&Statement::new(LOCK_COUNTER, json!({"id": id}))).await?;
-    let counted = transaction.run(&Statement::new(COUNT, json!({}))).await?;
+    let counted = transaction.run(&Statement::new(COUNT, json!({"id": id}))).await?;
     let value = counted.first().and_then(Value::as_i64).ok_or_else(|| GraphError::Refused {
         code: "Plumbline.NoCounter".into(),
         message: "the counter of requirement numbers (:PlumblineCounter {name: 'rid'}) holds no integer".into(),
@@ -137,16 +145,18 @@ async fn next_rid(transaction: &Transaction<'_>, id: &str) -> Result<String, Gra
     Ok(format!("R-{value:04}"))
 }
 
-/// Names of types, labels and keys are those of the vocabulary; everything else is a parameter. A requirement is never
-/// related to itself.
-fn link_statement(id: &str, link: &Link) -> Statement {
-    let (name, label, key) = (link.kind.name, link.kind.end.label(), link.kind.end.id());
-    let not_itself = if link.kind.end == End::Requirement { " AND t.rid <> r.rid" } else { "" };
+/// All relations of one kind in one statement, which gives the targets they lead to. Names of types, labels and keys are
+/// those of the vocabulary; everything else is a parameter. A requirement is never related to itself.
+fn links_statement(id: &str, kind: RelationKind, links: &[&Link]) -> Statement {
+    let (name, label, key) = (kind.name, kind.end.label(), kind.end.id());
+    let not_itself = if kind.end == End::Requirement { " AND t.rid <> r.rid" } else { "" };
     let text = format!(
-        "MATCH (r:Requirement {{sourceRequirementId: $id}}), (t:{label}) WHERE t.{key} = $target{not_itself} \
-         MERGE (r)-[x:{name}]->(t) SET x += $properties RETURN count(x) AS written"
+        "UNWIND $links AS link MATCH (r:Requirement {{sourceRequirementId: $id}}), (t:{label}) \
+         WHERE t.{key} = link.target{not_itself} \
+         MERGE (r)-[x:{name}]->(t) SET x += link.properties RETURN link.target AS target"
     );
-    Statement::new(text, json!({"id": id, "target": link.target, "properties": storable(&link.properties)}))
+    let given = |link: &&Link| json!({"target": link.target, "properties": storable(&link.properties)});
+    Statement::new(text, json!({"id": id, "links": links.iter().map(given).collect::<Vec<_>>()}))
 }
 
 /// Properties as a graph can hold them.

@@ -32,7 +32,7 @@ impl End {
 }
 
 /// A relation that leaves a requirement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RelationKind {
     /// Its type.
     pub name: &'static str,

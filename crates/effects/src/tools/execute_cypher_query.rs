@@ -5,7 +5,7 @@ use super::error::{Output, ToolError, ToolResult};
 use super::registry::Tool;
 use super::toolbox::Bench;
 use super::validation::graph_error;
-use crate::graph::{Access, Rows, Statement, check_query};
+use crate::graph::{Access, End, Rows, Statement, check_query};
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -83,6 +83,9 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let writes = check_query(&query, allow_write).map_err(|forbidden| ToolError::refused(forbidden.to_string()))?;
     let access = if writes { Access::Write } else { Access::Read };
     let statement = Statement::new(query, Value::Object(params));
+    if writes {
+        bench.names.forget(&[End::Object, End::Message, End::Requirement]);
+    }
     let rows = client.run(&statement, access).await.map_err(|error| match error.is_too_slow() {
         // It is this query that takes so long.
         true => ToolError::refused(error.to_string()),

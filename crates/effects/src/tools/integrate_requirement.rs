@@ -12,8 +12,9 @@ use super::registry::Tool;
 use super::toolbox::Bench;
 use super::validation::mentions::GraphNames;
 use super::validation::relations::{self, Wanted};
-use super::validation::{Findings, fulfilment, graph_error, held, node, relevance};
-use crate::graph::{self, GraphClient, Link, RELATIONS, RequirementNode};
+use super::validation::result::{self, Assessed};
+use super::validation::{Findings, fulfilment, graph_error, held, node};
+use crate::graph::{self, End, GraphClient, RELATIONS, RequirementNode};
 use chrono::{SecondsFormat, Utc};
 use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
 use serde::Deserialize;
@@ -121,88 +122,83 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     }
     let client = bench.ctx.graph.client()?;
     let known = match client {
-        Some(client) => Some(GraphNames::load(client).await?.of(&row).await?.known),
+        Some(client) => Some(GraphNames::load(bench, client).await?.of(&row).await?.known),
         None => None,
     };
-    let links = relations::resolve(client, wanted).await?;
+    let links = relations::resolve(bench, client, wanted).await?;
     let status = compliance_status.unwrap_or_else(|| fulfilment::status(&links).to_string());
-    let warnings = relations::warnings(&row, &links, &status);
     let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
     let node = node::of(&row, &status, citation_ids(&row), &now);
-    let mut result = json!({
-        "checks": findings.report(&row),
-        "relevance": relevance::report(&row, known),
-        "fulfilment": fulfilment::report(&row, &links),
-        "compliance_status": status,
-        "relations": relations::report(&links),
-        "warnings": warnings,
-        "validated_by_job": bench.ctx.job_id,
-    });
-    if let Some(notes) = notes {
-        result["notes"] = notes.into();
-    }
+    let assessed = Assessed {
+        row: &row,
+        findings: &findings,
+        known,
+        links: &links,
+        compliance_status: &status,
+        warnings: relations::warnings(&row, &links, &status),
+        integration: "done",
+        notes,
+    };
     match client {
-        Some(client) => into_graph(client, &row, &node, &links, result).await,
-        None => Ok(into_script(bench, &row, &node, &links, result)),
+        Some(client) => into_graph(bench, client, &node, assessed).await,
+        None => Ok(into_script(bench, &node, assessed)),
     }
 }
 
 /// The graph's transaction. What it refuses for good fails the requirement; what may pass is left to another try.
 async fn into_graph(
+    bench: &Bench<'_>,
     client: &GraphClient,
-    row: &HeldRequirement,
     node: &RequirementNode,
-    links: &[Link],
-    mut result: Value,
+    assessed: Assessed<'_>,
 ) -> ToolResult {
+    let Assessed { row, links, .. } = assessed;
     let integrated = match client.integrate(node, links).await {
         Ok(integrated) => integrated,
         Err(error) if error.is_permanent() => {
-            result["integration"] = "failed".into();
             let reason = error.to_string();
             let content = format!("failed: requirement {} is not in the graph: {reason}", row.id);
-            let judgement = judgement(row, Verdict::Failed, Some(reason), None, result);
-            return Ok(Output::with(content, judgement));
+            let assessed = Assessed { integration: "failed", ..assessed };
+            return Ok(Output::with(content, judgement(bench, &assessed, Verdict::Failed, Some(reason), None)));
         }
         Err(error) => return Err(graph_error(&error)),
     };
-    result["integration"] = "done".into();
+    bench.names.forget(&[End::Requirement]);
     let rid = integrated.rid;
     let again = if integrated.existed { ", whose node was there already" } else { "" };
-    let content = format!("integrated {} as {rid}{again}, {} relations{}", row.id, links.len(), warned(&result));
-    Ok(Output::with(content, judgement(row, Verdict::Integrated, None, Some(rid), result)))
+    let warned = warned(&assessed.warnings);
+    let content = format!("integrated {} as {rid}{again}, {} relations{warned}", row.id, links.len());
+    Ok(Output::with(content, judgement(bench, &assessed, Verdict::Integrated, None, Some(rid))))
 }
 
 /// Without a graph: the statements into a file, and the row back to those that wait for one.
-fn into_script(
-    bench: &Bench<'_>,
-    row: &HeldRequirement,
-    node: &RequirementNode,
-    links: &[Link],
-    mut result: Value,
-) -> Output {
-    result["integration"] = "switched off".into();
+fn into_script(bench: &Bench<'_>, node: &RequirementNode, assessed: Assessed<'_>) -> Output {
+    let assessed = Assessed { integration: "switched off", ..assessed };
     let head = if bench.desk.size(SCRIPT).is_none() { graph::script_head() } else { String::new() };
-    let text = head + &graph::script_of(node, links);
+    let text = head + &graph::script_of(node, assessed.links);
+    let warned = warned(&assessed.warnings);
     let content =
-        format!("accepted {}; integration is switched off, its statements are in {SCRIPT}{}", row.id, warned(&result));
-    let products =
-        vec![Product::AppendFile { path: SCRIPT.into(), text }, judgement(row, Verdict::Accepted, None, None, result)];
+        format!("accepted {}; integration is switched off, its statements are in {SCRIPT}{warned}", assessed.row.id);
+    let products = vec![
+        Product::AppendFile { path: SCRIPT.into(), text },
+        judgement(bench, &assessed, Verdict::Accepted, None, None),
+    ];
     Output { content, products }
 }
 
 fn judgement(
-    row: &HeldRequirement,
+    bench: &Bench<'_>,
+    assessed: &Assessed<'_>,
     verdict: Verdict,
     reason: Option<String>,
     graph_node_id: Option<String>,
-    validation_result: Value,
 ) -> Product {
-    Product::JudgeRequirement(Box::new(Judgement { id: row.id, verdict, reason, graph_node_id, validation_result }))
+    let validation_result = result::of(bench.ctx.job_id, assessed);
+    let id = assessed.row.id;
+    Product::JudgeRequirement(Box::new(Judgement { id, verdict, reason, graph_node_id, validation_result }))
 }
 
-fn warned(result: &Value) -> String {
-    let warnings: Vec<&str> = result["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+fn warned(warnings: &[String]) -> String {
     if warnings.is_empty() { String::new() } else { format!(" ({})", warnings.join("; ")) }
 }
 

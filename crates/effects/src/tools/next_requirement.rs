@@ -79,7 +79,7 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let hand_over = hand_over(bench)?;
     // The graph is asked first: while it cannot be reached, nothing is claimed.
     let graph = match bench.ctx.graph.client()? {
-        Some(client) => Some(GraphNames::load(client).await?),
+        Some(client) => Some(GraphNames::load(bench, client).await?),
         None => None,
     };
     let judged: Vec<Uuid> = bench.desk.judged().keys().copied().collect();

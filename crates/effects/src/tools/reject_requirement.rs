@@ -2,9 +2,13 @@
 
 use super::arguments::decode;
 use super::error::{Output, ToolResult};
+use super::hand_over::HeldRequirement;
 use super::registry::Tool;
 use super::toolbox::Bench;
-use super::validation::{Findings, held, word};
+use super::validation::mentions::GraphNames;
+use super::validation::relevance::Known;
+use super::validation::result::{self, Assessed};
+use super::validation::{Findings, fulfilment, held, word};
 use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -70,12 +74,25 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let row = held(bench, &id).await?;
     let findings = Findings::of(bench, &row).await?;
     let verdict = if failed { Verdict::Failed } else { Verdict::Rejected };
-    let mut result = json!({"checks": findings.report(&row), "validated_by_job": bench.ctx.job_id});
-    if let Some(notes) = notes {
-        result["notes"] = notes.into();
-    }
+    let assessed = Assessed {
+        row: &row,
+        findings: &findings,
+        known: known(bench, &row).await,
+        links: &[],
+        compliance_status: fulfilment::status(&[]),
+        warnings: Vec::new(),
+        integration: "none",
+        notes,
+    };
+    let validation_result = result::of(bench.ctx.job_id, &assessed);
     let content = format!("{} {id}: {reason}", word(verdict));
-    let judgement =
-        Judgement { id: row.id, verdict, reason: Some(reason), graph_node_id: None, validation_result: result };
+    let judgement = Judgement { id: row.id, verdict, reason: Some(reason), graph_node_id: None, validation_result };
     Ok(Output::with(content, Product::JudgeRequirement(Box::new(judgement))))
+}
+
+/// What the graph knows of the row, if it can be asked now: a rejection needs no graph and does not wait for one.
+async fn known(bench: &Bench<'_>, row: &HeldRequirement) -> Option<Known> {
+    let client = bench.ctx.graph.client().ok().flatten()?;
+    let names = GraphNames::load(bench, client).await.ok()?;
+    Some(names.of(row).await.ok()?.known)
 }

@@ -7,6 +7,7 @@ use super::hand_over::{Graph, HandOver};
 use super::quote_cache::QuoteCache;
 use super::registry::{TOOLS, Tool};
 use super::text_index::TextIndex;
+use super::validation::mentions::NamesOfTurn;
 use super::workspace::Workspace;
 use crate::documents::Parser;
 use crate::model::jitter;
@@ -77,6 +78,7 @@ pub(super) struct Bench<'a> {
     pub(super) ctx: &'a ToolContext<'a>,
     pub(super) parser: &'a Parser,
     pub(super) quotes: &'a QuoteCache,
+    pub(super) names: &'a NamesOfTurn,
 }
 
 /// Every tool with its compiled schema; one for the whole process.
@@ -118,13 +120,15 @@ impl Toolbox {
         ctx: &ToolContext<'_>,
     ) -> Result<Vec<ToolReturn>, BatchError> {
         let mut desk = Desk::new(workspace);
+        let names = NamesOfTurn::default();
         let mut may_be_repeated = true;
         let mut returns = Vec::with_capacity(calls.len());
         let mut answered = HashSet::new();
         for call in calls {
             let span = tool_span(call);
             may_be_repeated &= self.tools.get(call.name.as_str()).is_none_or(|known| known.replay != Replay::Unsafe);
-            let done = match self.call(call, &desk, ctx, &mut answered).instrument(span.clone()).await {
+            let bench = Bench { desk: &desk, ctx, parser: &self.parser, quotes: &self.quotes, names: &names };
+            let done = match self.call(call, &bench, &mut answered).instrument(span.clone()).await {
                 Ok(output) => {
                     if !output.products.is_empty() {
                         answered.clear();
@@ -151,21 +155,19 @@ impl Toolbox {
     async fn call(
         &self,
         call: &ToolCall,
-        desk: &Desk<'_>,
-        ctx: &ToolContext<'_>,
+        bench: &Bench<'_>,
         answered: &mut HashSet<(&'static str, String)>,
     ) -> Result<Output, ToolError> {
         let Some((name, compiled)) = self.tools.get_key_value(call.name.as_str()) else {
-            return Err(unknown(&call.name, ctx));
+            return Err(unknown(&call.name, bench.ctx));
         };
         let arguments = arguments::read(&call.arguments, &compiled.schema, &compiled.validator)?;
         // `Value` keeps keys sorted, so its text is the same for the same arguments.
         if compiled.tool.reads_only && !answered.insert((name, arguments.to_string())) {
             return Ok(Output::text("The same call was made earlier in this turn; its result stands above."));
         }
-        let bench = Bench { desk, ctx, parser: &self.parser, quotes: &self.quotes };
-        let limit = ctx.call_timeout * compiled.tool.patience;
-        let guarded = AssertUnwindSafe(patiently(compiled.tool, &bench, arguments)).catch_unwind();
+        let limit = bench.ctx.call_timeout * compiled.tool.patience;
+        let guarded = AssertUnwindSafe(patiently(compiled.tool, bench, arguments)).catch_unwind();
         match tokio::time::timeout(limit, guarded).await {
             Ok(Ok(result)) => result,
             Ok(Err(panic)) => {

@@ -35,10 +35,10 @@ async fn a_transaction_stays_at_its_address_and_at_its_member_of_the_cluster() {
     let opened = r#"{"transaction": {"id": "7f", "expires": "2026-11-21T09:00:30Z"}}"#;
     let server = Server::recorded(&[(202, opened), (202, ONE_ROW), (202, "{}"), (202, opened), (200, "")]).await;
     let client = server.client();
-    let transaction = client.begin().await.unwrap();
+    let (transaction, _) = client.begin(&names()).await.unwrap();
     transaction.run(&names()).await.unwrap();
     transaction.commit().await.unwrap();
-    client.begin().await.unwrap().rollback().await;
+    client.begin(&names()).await.unwrap().0.rollback().await;
     let seen = server.seen();
     let lines: Vec<&str> = seen.iter().map(|seen| seen.line.as_str()).collect();
     assert_eq!(

@@ -254,6 +254,38 @@ async fn a_requirement_goes_into_the_graph_with_its_relations() {
 }
 
 #[tokio::test]
+async fn the_calls_of_a_turn_share_the_graphs_names_and_see_what_the_turn_wrote() {
+    let Some(engine) = Engine::start().await else { return };
+    let server = Server::over(engine.port).await;
+    let client = server.client();
+    let create = Statement::new("CREATE (:BusinessObject {boid: 'BO-1', name: 'Invoice'})", json!({}));
+    client.run(&create, Access::Write).await.unwrap();
+    let rows = rows(vec![row(1, INVOICES), row(2, "Backups must be tested."), row(3, "Doors must be closed.")]);
+    let refines = |row: usize| {
+        let relations =
+            json!([{"type": "REFINES", "target": "R-0001"}, {"type": "RELATES_TO_OBJECT", "target": "Invoice"}]);
+        ("integrate_requirement", json!({"id": id(&rows.held[row]), "relations": relations}))
+    };
+    let first = ("integrate_requirement", json!({"id": id(&rows.held[0])}));
+    let third = ("reject_requirement", json!({"id": id(&rows.held[2]), "reason": "It binds nobody."}));
+    let done = turn(&rows, Graph::On(&client), &[refines(1), first, refines(1), third]).await;
+    assert!(done[0].is_error && done[0].content.contains("no Requirement named `R-0001`"), "{}", done[0].content);
+    assert!(done[2].content.contains("as R-0002, 2 relations"), "{}", done[2].content);
+    let reads = |of: &str| {
+        let seen = server.seen();
+        seen.iter().filter(|seen| seen.body["statement"].as_str().is_some_and(|text| text.contains(of))).count()
+    };
+    assert_eq!((reads("RETURN n.boid AS id"), reads("RETURN n.rid AS id")), (1, 2));
+
+    let judged = rows.judgements.lock().unwrap();
+    let rejected = &judged.last().unwrap().validation_result;
+    assert_eq!(rejected["relevance"]["names"]["in_graph"], 1, "{rejected}");
+    assert_eq!((&rejected["integration"], &rejected["compliance_status"]), (&json!("none"), &json!("open")));
+    let members = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(members(rejected), members(&judged[0].validation_result), "whatever the verdict");
+}
+
+#[tokio::test]
 async fn a_query_writes_only_where_the_configuration_and_the_call_say_so() {
     let none = r#"{"data": {"fields": [], "values": []}}"#;
     let server = Server::recorded(&[(202, none), (202, none)]).await;

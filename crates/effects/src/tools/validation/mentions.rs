@@ -5,13 +5,39 @@ use super::relevance::Known;
 use crate::graph::{End, GraphClient, Names};
 use crate::tools::error::ToolError;
 use crate::tools::hand_over::HeldRequirement;
+use crate::tools::toolbox::Bench;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The names of a graph's objects and messages, read once for all requirements of a call.
+/// The names of the graph's nodes as the calls of one turn see them: read when first asked for, and anew in the next
+/// turn, because a graph grows while a job runs.
+#[derive(Debug, Default)]
+pub(in crate::tools) struct NamesOfTurn(Mutex<BTreeMap<End, Arc<Names>>>);
+
+impl NamesOfTurn {
+    /// The nodes of a label.
+    pub(in crate::tools) async fn of(&self, client: &GraphClient, end: End) -> Result<Arc<Names>, ToolError> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&end).map(Arc::clone);
+        if let Some(names) = known {
+            return Ok(names);
+        }
+        let names = Arc::new(client.names(end).await.map_err(|error| graph_error(&error))?);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(end, Arc::clone(&names));
+        Ok(names)
+    }
+
+    /// Nodes of these labels were written: their names are read again.
+    pub(in crate::tools) fn forget(&self, ends: &[End]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|end, _| !ends.contains(end));
+    }
+}
+
+/// The names of a graph's objects and messages.
 pub(in crate::tools) struct GraphNames<'a> {
     client: &'a GraphClient,
-    objects: Names,
-    messages: Names,
+    objects: Arc<Names>,
+    messages: Arc<Names>,
 }
 
 /// What a row mentions, as far as the graph has it.
@@ -25,11 +51,11 @@ pub(in crate::tools) struct Mentions {
 }
 
 impl<'a> GraphNames<'a> {
-    /// Reads them anew: a graph grows while a job runs.
-    pub(in crate::tools) async fn load(client: &'a GraphClient) -> Result<Self, ToolError> {
+    /// Those of this turn.
+    pub(in crate::tools) async fn load(bench: &Bench<'a>, client: &'a GraphClient) -> Result<Self, ToolError> {
         client.constrain().await.map_err(|error| graph_error(&error))?;
-        let objects = client.names(End::Object).await.map_err(|error| graph_error(&error))?;
-        let messages = client.names(End::Message).await.map_err(|error| graph_error(&error))?;
+        let objects = bench.names.of(client, End::Object).await?;
+        let messages = bench.names.of(client, End::Message).await?;
         Ok(Self { client, objects, messages })
     }
 

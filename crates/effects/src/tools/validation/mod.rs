@@ -7,6 +7,7 @@
 //! | which things of the graph does it mention, does it concern them | `mentions`, `relevance` |
 //! | are the relations allowed, is anything missing | `relations` |
 //! | is it met | `fulfilment` |
+//! | what is kept of it all with the row | `result` |
 //! | what does the node look like | `node` |
 
 pub(super) mod duplicates;
@@ -16,6 +17,7 @@ pub(super) mod mentions;
 pub(super) mod node;
 pub(super) mod relations;
 pub(super) mod relevance;
+pub(super) mod result;
 
 use super::error::{Cure, ToolError};
 use super::hand_over::{HandOver, HeldRequirement};

@@ -9,10 +9,10 @@
 use crate::graph::{End, GraphClient, Link, Names, RelationKind, relation};
 use crate::tools::error::ToolError;
 use crate::tools::hand_over::HeldRequirement;
+use crate::tools::toolbox::Bench;
 use crate::tools::validation::{fulfilment, graph_error};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 
 /// A relation as the model asks for it.
 #[derive(Clone, Debug, Deserialize)]
@@ -25,10 +25,10 @@ pub(in crate::tools) struct Wanted {
 
 /// Finds the nodes the relations lead to. Without a graph nothing can be found: the names are kept as they are.
 pub(in crate::tools) async fn resolve(
+    bench: &Bench<'_>,
     graph: Option<&GraphClient>,
     wanted: Vec<Wanted>,
 ) -> Result<Vec<Link>, ToolError> {
-    let mut names: BTreeMap<End, Names> = BTreeMap::new();
     let mut links: Vec<Link> = Vec::new();
     for (place, Wanted { r#type, target, properties }) in wanted.into_iter().enumerate() {
         let kind = relation(&r#type)
@@ -36,10 +36,8 @@ pub(in crate::tools) async fn resolve(
         let target = match graph {
             None => target,
             Some(graph) => {
-                if let std::collections::btree_map::Entry::Vacant(entry) = names.entry(kind.end) {
-                    entry.insert(graph.names(kind.end).await.map_err(|error| graph_error(&error))?);
-                }
-                target_id(graph, kind, &names[&kind.end], &target).await.map_err(|error| at(place, error))?
+                let names = bench.names.of(graph, kind.end).await?;
+                target_id(graph, kind, &names, &target).await.map_err(|error| at(place, error))?
             }
         };
         // The same relation twice is one, as MERGE would make it; the later properties count.

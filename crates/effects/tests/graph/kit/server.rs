@@ -184,7 +184,7 @@ impl Inner {
         let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty()).collect();
         match parts[..] {
             [] => said(Bolt::connect(port).await.unwrap().run(statement(body), &body["parameters"]).await),
-            ["tx"] => self.begin(port).await,
+            ["tx"] => self.begin(port, body).await,
             ["tx", id, ref rest @ ..] => match self.take(id, *method == Method::DELETE || !rest.is_empty()) {
                 None => said(Err((
                     "Neo.ClientError.Request.Invalid".into(),
@@ -209,10 +209,14 @@ impl Inner {
         }
     }
 
-    /// Opens a transaction, and sees to it that it does not stay open for ever.
-    async fn begin(self: &Arc<Self>, port: u16) -> Response {
+    /// Opens a transaction with its first statement, and sees to it that it does not stay open for ever.
+    async fn begin(self: &Arc<Self>, port: u16, body: &Value) -> Response {
         let mut bolt = Bolt::connect(port).await.unwrap();
         bolt.begin().await;
+        let (fields, values) = match bolt.run(statement(body), &body["parameters"]).await {
+            Ok(answer) => answer,
+            error => return said(error),
+        };
         let id = format!("t{}", self.opened.fetch_add(1, Ordering::SeqCst) + 1);
         self.put(&id, bolt);
         let (inner, watched) = (Arc::clone(self), id.clone());
@@ -230,7 +234,8 @@ impl Inner {
                 tokio::time::sleep(IDLE).await;
             }
         });
-        (StatusCode::ACCEPTED, json!({"transaction": {"id": id}}).to_string()).into_response()
+        let body = json!({"data": {"fields": fields, "values": values}, "transaction": {"id": id}});
+        (StatusCode::ACCEPTED, body.to_string()).into_response()
     }
 }
 
