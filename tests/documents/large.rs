@@ -9,8 +9,8 @@ use serde_json::json;
 
 /// Pages of the document.
 const PAGES: usize = 2_000;
-/// What the worker may take at most, in MiB, the program itself and the document's bytes included.
-const MOST_MIB: u64 = 240;
+/// What the worker may take at most, in MiB: the program itself, unoptimized, takes 50, and copies of the document 45.
+const MOST_MIB: u64 = 150;
 
 #[sqlx::test(migrations = false)]
 async fn two_thousand_pages_are_extracted_cut_and_cited(pool: PgPool) {
@@ -22,7 +22,7 @@ async fn two_thousand_pages_are_extracted_cut_and_cited(pool: PgPool) {
         vec![("extract_document_text", json!({"file_path": "input/large.pdf"}))],
         vec![("cite", json!({"source": "large.pdf", "page": 1500, "quote": quote}))],
         vec![("chunk_document", json!({"file_path": "input/large.pdf"}))],
-        vec![("search_files", json!({"query": quote, "path": "chunks/large.md"}))],
+        vec![("search_files", json!({"query": quote, "path": "chunks"}))],
     ])
     .await;
     let config = json!({"llm": {"base_url": script.base_url()}});
@@ -44,6 +44,9 @@ async fn two_thousand_pages_are_extracted_cut_and_cited(pool: PgPool) {
     assert!(said[0][0].contains("pages: 2000\n") && said[1][0].contains("cit_"), "{:?}", &said[..2]);
     assert!(said[3][0].contains(&quote), "{}", said[3][0]);
     assert!(peak <= MOST_MIB, "the worker had {peak} MiB at most: {report}");
+    // Thousands of files may take the folder longer than a job waits for it: they are written in the background.
+    let shown = world.workspace().join(format!("job_{job}/output/notes.md"));
+    eventually("the folder", async || shown.exists().then_some(())).await;
     worker.stop().await;
     world.finish().await;
 }

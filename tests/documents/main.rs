@@ -3,5 +3,6 @@
 mod embeddings;
 mod large;
 mod make;
+mod parts;
 mod script;
 mod search;

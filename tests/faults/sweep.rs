@@ -43,14 +43,14 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     format!("{} places, {count} tried one by one, all with an error and a delay", places.len())
 }
 
-/// What an undisturbed job passes. Every point but the last is among it: a worker that is not asked to stop gives no
-/// job back.
+/// What an undisturbed job passes. Two points are not among it: a worker that is not asked to stop gives no job back, and
+/// only a long text is put aside in parts (`tests/documents/parts.rs` crashes there).
 async fn all_places() -> Places {
     let world = worlds::open().await;
     let trace = world.folder().join("trace");
     let calm = Calm::measure(&world, Some(&trace)).await;
     let places = place::read(&trace);
-    for point in Point::ALL.iter().filter(|point| **point != Point::Releasing) {
+    for point in Point::ALL.iter().filter(|point| !matches!(point, Point::Releasing | Point::PutAside)) {
         let prefix = format!("{}/", point.name());
         assert!(places.keys().any(|place| place.starts_with(&prefix)), "no job passes the fail-point {prefix}");
     }

@@ -62,6 +62,8 @@ pub enum Change {
 pub enum Product {
     /// A workspace file is created or replaced.
     WriteFile(FileWrite),
+    /// A workspace file is created or replaced by a content that was put aside before, as parts of long texts are.
+    PlaceFile(PlacedFile),
     /// Text is added at the end of a workspace file, which is created when missing.
     AppendFile {
         /// Workspace path.
@@ -98,6 +100,17 @@ impl FileWrite {
     pub fn text(path: impl Into<String>, content: impl Into<String>) -> Self {
         Self { path: path.into(), content: content.into().into_bytes() }
     }
+}
+
+/// A file's new content, known by its hash: the bytes are in the rows already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlacedFile {
+    /// Workspace path, normalized like that of a [`FileWrite`].
+    pub path: String,
+    /// SHA-256 of the bytes.
+    pub sha256: [u8; 32],
+    /// How many there are.
+    pub size: u64,
 }
 
 /// A document taken in or extracted.

@@ -71,8 +71,8 @@ pub mod tools;
 mod yaml;
 
 pub use change::{
-    Change, Citation, FileWrite, JobError, Judgement, Leave, Product, Purpose, RequestRecord, Requirement, Source,
-    Verdict,
+    Change, Citation, FileWrite, JobError, Judgement, Leave, PlacedFile, Product, Purpose, RequestRecord, Requirement,
+    Source, Verdict,
 };
 pub use effect::{Effect, ModelRequest, RequestMessage};
 pub use error::{Corrupt, Illegal};

@@ -210,6 +210,10 @@ impl Run {
                     *text = String::from_utf8_lossy(&file.content).into_owned();
                 }
             }
+            Product::PlaceFile(file) => {
+                self.freshen_looks_at(&file.path);
+                self.files.insert(file.path.clone(), FileFacts { size: file.size, placeholder: false });
+            }
             Product::AppendFile { path, text } => {
                 self.freshen_looks_at(path);
                 let facts = self.files.entry(path.clone()).or_insert(FileFacts { size: 0, placeholder: true });

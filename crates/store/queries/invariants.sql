@@ -130,6 +130,8 @@ SELECT 'I6: a content is kept for a file', b.job_id, encode(b.sha256, 'hex')
 FROM blobs b
 LEFT JOIN file_versions f ON f.job_id = b.job_id AND f.sha256 = b.sha256
 WHERE f.job_id IS NULL
+  -- Parts of a text that were put aside for a step that did not come: the document was refused half way.
+  AND NOT EXISTS (SELECT FROM sources s WHERE s.job_id = b.job_id AND s.text_path IS NULL)
 
 -- I8: what a job has used is the sum of its requests, in its row as in its checkpoint.
 UNION ALL

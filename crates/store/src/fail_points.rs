@@ -38,6 +38,8 @@ pub enum Point {
     BeforeTools,
     /// A document is about to be read, in a process of its own.
     BeforeExtraction,
+    /// Parts of a long text are put aside, and no step names them.
+    PutAside,
     /// Tools have run.
     AfterTools,
     /// The engine has taken the outcome in.
@@ -60,7 +62,7 @@ pub enum Point {
 
 impl Point {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Claimed,
         Self::Loaded,
         Self::TakenIn,
@@ -68,6 +70,7 @@ impl Point {
         Self::AfterModel,
         Self::BeforeTools,
         Self::BeforeExtraction,
+        Self::PutAside,
         Self::AfterTools,
         Self::Applied,
         Self::BeforeCommit,
@@ -89,6 +92,7 @@ impl Point {
             Self::AfterModel => "after_model",
             Self::BeforeTools => "before_tools",
             Self::BeforeExtraction => "before_extraction",
+            Self::PutAside => "put_aside",
             Self::AfterTools => "after_tools",
             Self::Applied => "applied",
             Self::BeforeCommit => "before_commit",

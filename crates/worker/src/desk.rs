@@ -1,22 +1,22 @@
 //! What tools see of a job: its files, documents, citations and requirements, read from the rows on demand. A
-//! connection is taken for one query and given back; none is held while a tool works.
+//! connection is taken for one query and given back; none is held while a tool works. What is put aside is all that is
+//! written here, under the lease.
 
 use crate::patience::patiently;
 use plumbline_effects::tools::{BoxFuture, Workspace, WorkspaceError};
 use plumbline_engine::{Citation, FileIndex, Run, Source};
-use plumbline_store::{Error, Store};
-use uuid::Uuid;
+use plumbline_store::{Error, Lease, Store, fail_points::part};
 
 /// One job's rows.
 pub(crate) struct Desk<'a> {
     store: &'a Store,
-    job_id: Uuid,
+    lease: Lease,
     run: &'a Run,
 }
 
 impl<'a> Desk<'a> {
-    pub(crate) fn new(store: &'a Store, job_id: Uuid, run: &'a Run) -> Self {
-        Self { store, job_id, run }
+    pub(crate) fn new(store: &'a Store, lease: Lease, run: &'a Run) -> Self {
+        Self { store, lease, run }
     }
 
     /// Asks the database, waiting out its trouble: the caller's lease bounds how long.
@@ -39,14 +39,25 @@ impl Workspace for Desk<'_> {
     }
 
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(self.ask(move || self.store.read_file(self.job_id, path)))
+        Box::pin(self.ask(move || self.store.read_file(self.lease.job_id, path)))
+    }
+
+    fn put_aside(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
+        Box::pin(async move {
+            let part = part(self.run.state());
+            self.ask(|| self.store.put_aside(&self.lease, &contents, part)).await
+        })
+    }
+
+    fn read_aside<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(self.ask(move || self.store.read_aside(self.lease.job_id, sha256)))
     }
 
     fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
-        Box::pin(self.ask(move || self.store.citation(self.job_id, id)))
+        Box::pin(self.ask(move || self.store.citation(self.lease.job_id, id)))
     }
 
     fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
-        Box::pin(self.ask(move || self.store.requirement_known(self.job_id, content_key)))
+        Box::pin(self.ask(move || self.store.requirement_known(self.lease.job_id, content_key)))
     }
 }

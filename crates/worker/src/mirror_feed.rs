@@ -62,6 +62,8 @@ enum Touched {
     Event(FileEvent),
     /// Text was added: the whole content is read back from the rows.
     Appended(String),
+    /// A content that was put aside became a file's. There may be many: they are read back one at a time, by a repair.
+    Placed,
 }
 
 /// The feeding end of one job's mirror.
@@ -140,6 +142,7 @@ fn touched(change: Change) -> Option<Touched> {
     match product {
         Product::WriteFile(file) => Some(Touched::Event(FileEvent::Written { path: file.path, content: file.content })),
         Product::DeleteFile { path } => Some(Touched::Event(FileEvent::Deleted { path })),
+        Product::PlaceFile(_) => Some(Touched::Placed),
         Product::AppendFile { path, .. } => Some(Touched::Appended(path)),
         Product::AddSource(_) | Product::AddCitation(_) | Product::AddRequirement(_) | Product::JudgeRequirement(_) => {
             None

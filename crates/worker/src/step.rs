@@ -17,7 +17,7 @@ use crate::{
     validation_desk::ValidationDesk,
 };
 use chrono::{DateTime, Utc};
-use plumbline_effects::tools::{BatchError, ToolContext};
+use plumbline_effects::tools::{BatchError, ToolContext, WorkspaceError};
 use plumbline_engine::{Change, Effect, Leave, ModelRequest, Outcome, Run, Stage, ToolCall};
 use plumbline_store::{
     ClaimedJob, Commit, Error as StoreError, Lease, ReleaseReason,
@@ -190,7 +190,7 @@ impl Stepper<'_> {
     }
 
     async fn run_tools(&self, calls: &[&ToolCall]) -> Result<Outcome, Trouble> {
-        let desk = Desk::new(&self.context.store, self.lease.job_id, &self.run);
+        let desk = Desk::new(&self.context.store, self.lease, &self.run);
         let hand_over = ValidationDesk::new(&self.context.store, self.lease);
         let connections = &self.resolved.config.connections;
         let graph = self.context.graphs.of(connections.neo4j.as_ref());
@@ -214,6 +214,7 @@ impl Stepper<'_> {
                 debug!(job.id = %self.lease.job_id, error = outage.reason, "a service that tools need is away");
                 Ok(Outcome::ToolsUnavailable(outage))
             }
+            Err(BatchError::Workspace(error)) if is_lease_lost(&error) => Err(Trouble::LeaseLost),
             Err(BatchError::Workspace(error)) => Err(Trouble::Workspace(error.to_string())),
         }
     }
@@ -298,4 +299,9 @@ impl Stepper<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether a tool found that the job is another's by now.
+fn is_lease_lost(error: &WorkspaceError) -> bool {
+    matches!(error.0.downcast_ref(), Some(StoreError::LeaseLost(_)))
 }

@@ -1,5 +1,9 @@
 //! The headings of a Markdown text, and which of them a place stands under.
 
+/// The headings that a text stands under which is a part of another, outermost first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Standing(Vec<(usize, String)>);
+
 /// All headings of a text, in order.
 pub(super) struct Outline {
     headings: Vec<Heading>,
@@ -13,9 +17,11 @@ struct Heading {
 }
 
 impl Outline {
-    /// Finds the `#` headings outside fenced code.
-    pub(super) fn of(text: &str) -> Self {
-        let mut headings = Vec::new();
+    /// Finds the `#` headings outside fenced code; `under` are those that the text as a whole stands under.
+    pub(super) fn of(text: &str, under: &Standing) -> Self {
+        let above =
+            under.0.iter().map(|(level, text)| Heading { offset: 0, end: 0, level: *level, text: text.clone() });
+        let mut headings: Vec<Heading> = above.collect();
         let mut fence: Option<&str> = None;
         let mut offset = 0;
         for line in text.split_inclusive('\n') {
@@ -50,15 +56,25 @@ impl Outline {
             }
             count += 1;
         }
-        let mut path: Vec<&Heading> = Vec::new();
-        for heading in &self.headings[..count] {
-            while path.last().is_some_and(|above| above.level >= heading.level) {
-                path.pop();
-            }
-            path.push(heading);
-        }
-        path.into_iter().map(|heading| heading.text.clone()).collect()
+        path(&self.headings[..count]).map(|heading| heading.text.clone()).collect()
     }
+
+    /// The headings that what follows the text stands under.
+    pub(super) fn at_end(&self) -> Standing {
+        Standing(path(&self.headings).map(|heading| (heading.level, heading.text.clone())).collect())
+    }
+}
+
+/// Of headings one after the other those that are still open after the last.
+fn path(headings: &[Heading]) -> impl Iterator<Item = &Heading> {
+    let mut path: Vec<&Heading> = Vec::new();
+    for heading in headings {
+        while path.last().is_some_and(|above| above.level >= heading.level) {
+            path.pop();
+        }
+        path.push(heading);
+    }
+    path.into_iter()
 }
 
 fn heading(line: &str, offset: usize, end: usize) -> Option<Heading> {
@@ -82,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_place_stands_under_its_headings() {
-        let outline = Outline::of(TEXT);
+        let outline = Outline::of(TEXT, &Standing::default());
         for (place, expected) in [
             ("Text one", vec!["Policy", "1 Scope"]),
             ("```", vec!["Policy", "1 Scope"]),
@@ -98,6 +114,21 @@ mod tests {
     #[test]
     fn a_piece_that_is_a_heading_alone_stops_there() {
         let start = TEXT.find("## 2").expect("in the text");
-        assert_eq!(Outline::of(TEXT).path_at(start, start + 11), ["Policy", "2 Duties"]);
+        assert_eq!(Outline::of(TEXT, &Standing::default()).path_at(start, start + 11), ["Policy", "2 Duties"]);
+    }
+
+    #[test]
+    fn a_part_stands_under_the_headings_before_it() {
+        let under = Outline::of(TEXT, &Standing::default()).at_end();
+        let after = "More of it.\n\n### 2.2 Letters\n\nText three.\n\n## 3 Rest\n\nText four.\n";
+        let outline = Outline::of(after, &under);
+        for (place, expected) in [
+            ("More", vec!["Policy", "2 Duties", "2.1 Records"]),
+            ("Text three", vec!["Policy", "2 Duties", "2.2 Letters"]),
+            ("Text four", vec!["Policy", "3 Rest"]),
+        ] {
+            let start = after.find(place).expect("in the text");
+            assert_eq!(outline.path_at(start, after.len()), expected, "{place}");
+        }
     }
 }

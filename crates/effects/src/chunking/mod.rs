@@ -17,6 +17,7 @@ pub use manifest::{Entry, Manifest, PageSpan};
 use crate::documents::Page;
 use crate::tokens;
 use headings::Outline;
+pub use headings::Standing;
 use measure::Measure;
 use text::Whole;
 use text_splitter::{ChunkConfig, ChunkSizer, MarkdownSplitter};
@@ -63,8 +64,21 @@ const PART_BYTES: usize = 512 << 10;
 /// Without overlap the words of the chunks are exactly the words of the pages, in order. A document without words has
 /// no chunks.
 pub fn chunk(source: &str, pages: &[Page], paged: bool, options: ChunkOptions) -> Vec<Chunk> {
+    chunk_part(source, pages, paged, options, &mut Standing::default())
+}
+
+/// The same for a part of a longer text, which stands under the headings given; they become those that the next part
+/// stands under. No chunk and no overlap reaches from one part into the next.
+pub fn chunk_part(
+    source: &str,
+    pages: &[Page],
+    paged: bool,
+    options: ChunkOptions,
+    under: &mut Standing,
+) -> Vec<Chunk> {
     let whole = Whole::of(pages, paged);
-    let outline = Outline::of(&whole.text);
+    let outline = Outline::of(&whole.text, under);
+    *under = outline.at_end();
     let limit = options.max_tokens.max(FEWEST_TOKENS);
     let overlap = options.overlap.min(limit / 2);
     let mut chunks = Vec::new();

@@ -3,7 +3,7 @@
 //! It limits itself before it reads a byte of the document, does one thing, and is not trusted by its parent to end
 //! well. Its arguments are an internal matter between two copies of the same binary.
 
-use super::wire::{Failure, Line, Trailer};
+use super::wire::{Failure, Line, Trailer, pieces};
 use super::{Kind, Page, epub, odt, office, pdf, plain, web};
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::io::{BufWriter, Read as _, Write as _};
@@ -111,13 +111,18 @@ fn serve(request: Request) -> Result<(), String> {
 
 fn answer(parsed: Parsed) -> std::io::Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let lines = match parsed {
-        Ok((pages, trailer)) => pages.into_iter().map(Line::Page).chain([Line::End(trailer)]).collect(),
-        Err(failure) => vec![Line::Error(failure)],
-    };
-    for line in lines {
+    let mut say = |line: Line| {
         serde_json::to_writer(&mut out, &line)?;
-        out.write_all(b"\n")?;
+        out.write_all(b"\n")
+    };
+    match parsed {
+        Ok((pages, trailer)) => {
+            for Page { number, text } in pages {
+                pieces(&text).try_for_each(|piece| say(Line::Page(Page { number, text: piece.to_owned() })))?;
+            }
+            say(Line::End(trailer))?;
+        }
+        Err(failure) => say(Line::Error(failure))?,
     }
     out.flush()
 }

@@ -13,6 +13,7 @@
 mod archive;
 mod blocks;
 mod child;
+mod ear;
 mod epub;
 mod error;
 mod kind;

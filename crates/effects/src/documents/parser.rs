@@ -1,5 +1,6 @@
 //! The parent's side: starts the parser child, feeds it, and puts an end to it.
 
+use super::ear::{Ear, Waited, within};
 use super::error::UNNAMED;
 use super::wire::{Line, Trailer};
 use super::{About, DocumentError, Ending, Extracted, Kind, Page, Probe, kind_of};
@@ -11,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 
 /// What a parser child may use up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub struct Parser {
     turns: Arc<Semaphore>,
 }
 
+/// Pages, or pieces of long ones, that the child may be ahead of whoever takes them.
+const PAGES_AHEAD: usize = 8;
 /// Enough of a dying child's last words to tell why it died.
 const STDERR_BYTES: u64 = 8 << 10;
 
@@ -71,13 +74,13 @@ impl Parser {
         bytes: &[u8],
         pages: Option<RangeInclusive<u32>>,
     ) -> Result<Extracted, DocumentError> {
-        let mut read = Vec::new();
-        let about = self.extract_each(kind, bytes, pages, &mut |page| read.push(page)).await?;
+        let mut read: Vec<Page> = Vec::new();
+        let about = self.extract_each(kind, bytes, pages, &mut |page| join(&mut read, page)).await?;
         Ok(Extracted { kind, title: about.title, pages: read, paged: kind.paged(), warnings: about.warnings })
     }
 
     /// The same, each page given away as soon as the child has said it: of a document of thousands of pages, one at a
-    /// time is held here.
+    /// time is held here. A very long page comes in pieces of whole lines, one after the other under its number.
     ///
     /// # Errors
     /// As [`Parser::extract`]. Pages given away before an error are worth nothing.
@@ -88,11 +91,32 @@ impl Parser {
         pages: Option<RangeInclusive<u32>>,
         sink: &mut (dyn FnMut(Page) + Send),
     ) -> Result<About, DocumentError> {
+        let (sender, mut read) = mpsc::channel(PAGES_AHEAD);
+        let take = async {
+            while let Some(page) = read.recv().await {
+                sink(page);
+            }
+        };
+        tokio::join!(self.extract_to(kind, bytes, pages, sender), take).0
+    }
+
+    /// The same, each page sent to somebody who may take his time: that does not count against the child's. When nobody
+    /// listens any more, the child is stopped.
+    ///
+    /// # Errors
+    /// As [`Parser::extract_each`].
+    pub async fn extract_to(
+        &self,
+        kind: Kind,
+        bytes: &[u8],
+        pages: Option<RangeInclusive<u32>>,
+        to: mpsc::Sender<Page>,
+    ) -> Result<About, DocumentError> {
         let mut extra = Vec::new();
         if let Some(range) = pages {
             extra.extend(["--pages".to_owned(), format!("{}-{}", range.start(), range.end())]);
         }
-        let trailer = self.run(kind, bytes, &extra, sink).await?;
+        let trailer = self.run(kind, bytes, &extra, to).await?;
         Ok(About { title: trailer.title, warnings: trailer.warnings })
     }
 
@@ -101,9 +125,16 @@ impl Parser {
     /// # Errors
     /// As [`Parser::extract`].
     pub async fn article(&self, html: &[u8]) -> Result<Extracted, DocumentError> {
-        let mut pages = Vec::new();
-        let trailer = self.run(Kind::Html, html, &["--article".to_owned()], &mut |page| pages.push(page)).await?;
-        let Trailer { title, warnings, .. } = trailer;
+        let (sender, mut read) = mpsc::channel(PAGES_AHEAD);
+        let mut pages: Vec<Page> = Vec::new();
+        let take = async {
+            while let Some(page) = read.recv().await {
+                join(&mut pages, page);
+            }
+        };
+        let article = ["--article".to_owned()];
+        let (trailer, ()) = tokio::join!(self.run(Kind::Html, html, &article, sender), take);
+        let Trailer { title, warnings, .. } = trailer?;
         Ok(Extracted { kind: Kind::Html, title, pages, paged: false, warnings })
     }
 
@@ -116,7 +147,7 @@ impl Parser {
         if kind != Kind::Pdf {
             return Ok(Probe { kind, pages: None });
         }
-        let run = self.run(kind, bytes, &["--probe".to_owned()], &mut |_| {}).await;
+        let run = self.run(kind, bytes, &["--probe".to_owned()], mpsc::channel(1).0).await;
         run.map(|trailer| Probe { kind, pages: trailer.pages }).map_err(|error| error.with_name(name))
     }
 
@@ -125,12 +156,13 @@ impl Parser {
         kind: Kind,
         bytes: &[u8],
         extra: &[String],
-        sink: &mut (dyn FnMut(Page) + Send),
+        pages: mpsc::Sender<Page>,
     ) -> Result<Trailer, DocumentError> {
         let _turn = self.turns.acquire().await.expect("the semaphore is never closed");
         let mut child = self.spawn(kind, extra)?;
-        let talk = converse(&mut child, bytes, self.limits.output, sink);
-        let Ok(talk) = tokio::time::timeout(self.limits.wall, talk).await else {
+        let waited = Waited::default();
+        let talk = converse(&mut child, bytes, self.limits.output, Ear { pages, waited: &waited });
+        let Some(talk) = within(self.limits.wall, &waited, talk).await else {
             // A child that cannot be killed has ended by itself.
             let _ = child.kill().await;
             return Err(died(Ending::OutOfTime));
@@ -185,13 +217,16 @@ struct Heard {
     last_word: Option<Line>,
 }
 
+/// Adds a page or the next piece of the last one.
+fn join(pages: &mut Vec<Page>, page: Page) {
+    match pages.last_mut() {
+        Some(last) if last.number == page.number => last.text.push_str(&page.text),
+        _ => pages.push(page),
+    }
+}
+
 /// Feeds the child and listens to it at the same time: either alone would stand still once a pipe is full.
-async fn converse(
-    child: &mut Child,
-    bytes: &[u8],
-    output: u64,
-    sink: &mut (dyn FnMut(Page) + Send),
-) -> std::io::Result<Talk> {
+async fn converse(child: &mut Child, bytes: &[u8], output: u64, ear: Ear<'_>) -> std::io::Result<Talk> {
     let mut stdin = child.stdin.take().expect("stdin was asked for as a pipe");
     let stdout = child.stdout.take().expect("stdout was asked for as a pipe");
     let stderr = child.stderr.take().expect("stderr was asked for as a pipe");
@@ -201,12 +236,12 @@ async fn converse(
         drop(stdin);
     };
     // One byte over the limit is read, to tell a full output from one that is too large.
-    let ((), heard, stderr) = tokio::join!(feed, hear(stdout, output + 1, sink), last_words(stderr));
+    let ((), heard, stderr) = tokio::join!(feed, hear(stdout, output + 1, ear), last_words(stderr));
     Ok(Talk { heard: heard?, stderr: stderr? })
 }
 
 /// Hands the pages on as they come, until the last word or a line that is none of ours.
-async fn hear(pipe: impl AsyncRead + Unpin, limit: u64, sink: &mut (dyn FnMut(Page) + Send)) -> std::io::Result<Heard> {
+async fn hear(pipe: impl AsyncRead + Unpin, limit: u64, ear: Ear<'_>) -> std::io::Result<Heard> {
     let mut lines = BufReader::new(pipe.take(limit));
     let mut heard = Heard { bytes: 0, last_word: None };
     let mut line = Vec::new();
@@ -214,7 +249,11 @@ async fn hear(pipe: impl AsyncRead + Unpin, limit: u64, sink: &mut (dyn FnMut(Pa
         line.clear();
         heard.bytes += lines.read_until(b'\n', &mut line).await? as u64;
         match serde_json::from_slice(&line) {
-            Ok(Line::Page(page)) => sink(page),
+            // When nobody wants the rest, there is no last word, and the child is taken for dead.
+            Ok(Line::Page(page)) => match ear.take(page).await {
+                true => {}
+                false => return Ok(heard),
+            },
             Ok(last @ (Line::End(_) | Line::Error(_))) => {
                 heard.last_word = Some(last);
                 return Ok(heard);

@@ -1,10 +1,14 @@
-//! What the parser child says to its parent: JSON lines on stdout, a page a line and then one last word.
+//! What the parser child says to its parent: JSON lines on stdout, a page a line and then one last word. A long page, which
+//! is the whole of a document without pages, comes in pieces: several lines of one number.
 //!
 //! Without a last word the child did not finish, however its output looks.
 
 use super::error::UNNAMED;
 use super::{DocumentError, Page};
 use serde::{Deserialize, Serialize};
+
+/// Longer pages come in pieces of at most this size, so that nobody has to hold a long document in one.
+const PIECE_BYTES: usize = 64 << 10;
 
 /// One line from the child.
 #[derive(Debug, Serialize, Deserialize)]
@@ -56,6 +60,23 @@ pub(super) enum Failure {
     },
 }
 
+/// A page's text in pieces, one for an empty page: each but the last ends with a paragraph, else with a line, else
+/// anywhere.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        if text.len() <= PIECE_BYTES {
+            return rest.take();
+        }
+        let window = &text[..text.floor_char_boundary(PIECE_BYTES)];
+        let end = window.rfind("\n\n").map(|at| at + 2).or_else(|| window.rfind('\n').map(|at| at + 1));
+        let (piece, after) = text.split_at(end.unwrap_or(window.len()));
+        rest = Some(after);
+        Some(piece)
+    })
+}
+
 impl Failure {
     /// A parser's error as the reason of [`Failure::Damaged`]: one line, no full stop, of bounded length.
     pub(super) fn damaged(error: impl std::fmt::Display) -> Self {
@@ -74,5 +95,23 @@ impl From<Failure> for DocumentError {
             Failure::NoText { pages, first } => Self::NoText { name, pages, first },
             Failure::NoSuchPage { asked, count } => Self::NoSuchPage { name, asked, count },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_page_comes_in_pieces_that_are_the_page_again() {
+        let paragraphs = "A line of some words.\nAnother line.\n\n".repeat(5_000);
+        let lines = "A line of some words.\n".repeat(9_000);
+        for (text, end) in [(paragraphs.as_str(), "\n\n"), (lines.as_str(), "\n"), ("ä".repeat(100_000).as_str(), "ä")]
+        {
+            let parts: Vec<&str> = pieces(text).collect();
+            assert!(parts.len() > 1 && parts.iter().all(|part| part.len() <= PIECE_BYTES && part.ends_with(end)));
+            assert_eq!(parts.concat(), text);
+        }
+        assert_eq!(pieces("").collect::<Vec<_>>(), [""]);
     }
 }

@@ -3,13 +3,14 @@
 use super::arguments::decode;
 use super::error::{Output, ToolError, ToolResult};
 use super::evidence::{not_extracted, resolve};
+use super::long_text::parts_of;
 use super::path;
 use super::read_file::text_of;
 use super::registry::Tool;
 use super::toolbox::Bench;
-use crate::chunking::{Chunk, ChunkOptions, Manifest, chunk, render_chunk};
+use crate::chunking::{Chunk, ChunkOptions, Manifest, Standing, chunk_part, render_chunk};
 use crate::documents::from_text_file;
-use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
+use plumbline_engine::{FileWrite, Handler, Phases, PlacedFile, Product, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -80,23 +81,35 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
             options.overlap, options.max_tokens
         )));
     }
-    let (name, text) = text_to_cut(bench, &arguments.file_path).await?;
+    let (name, parts) = texts_to_cut(bench, &arguments.file_path).await?;
     let mut manifest = manifest(bench).await?;
-    let source = name.clone();
-    let chunks = super::off_the_loop(move || {
-        let file = from_text_file(&text);
-        // A large document is in memory often enough.
-        drop(text);
-        chunk(&source, &file.pages, file.paged, options)
-    })
-    .await;
+    let (mut chunks, mut contents, mut under) = (Vec::new(), Vec::new(), Standing::default());
+    for path in &parts {
+        let text = text_of(bench, path).await?;
+        let source = name.clone();
+        let (cut, after) = super::off_the_loop(move || {
+            let file = from_text_file(&text);
+            // A large document is in memory often enough.
+            drop(text);
+            let cut = chunk_part(&source, &file.pages, file.paged, options, &mut under);
+            (cut, under)
+        })
+        .await;
+        under = after;
+        let (cut, rendered): (Vec<Chunk>, Vec<Vec<u8>>) = cut.into_iter().map(|chunk| rendered(&name, chunk)).unzip();
+        chunks.extend(cut);
+        contents.extend(match parts.len() {
+            1 => rendered.into_iter().map(Content::Whole).collect::<Vec<_>>(),
+            _ => bench.desk.put_aside(rendered).await?.into_iter().map(Content::Aside).collect(),
+        });
+    }
     if chunks.is_empty() {
         return Err(ToolError::refused(format!("{name} has no text to cut")));
     }
     let (files, dropped) = manifest.merge(&name, &chunks);
     let content = describe(&name, &files, &chunks);
     let mut products: Vec<Product> =
-        files.iter().zip(chunks).map(|(file, chunk)| chunk_file(&name, file, &chunk)).collect();
+        files.iter().zip(contents).map(|(file, content)| content.into_file(file.clone())).collect();
     products.extend(
         dropped.into_iter().filter(|file| bench.desk.size(file).is_some()).map(|path| Product::DeleteFile { path }),
     );
@@ -104,23 +117,46 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     Ok(Output { content, products })
 }
 
-/// What to cut and what to call it: a document's extracted text under the document's name, or a text file as it is.
-async fn text_to_cut(bench: &Bench<'_>, raw: &str) -> Result<(String, String), ToolError> {
+/// What a chunk's file holds: of a text in parts it is put aside, so that one part is held at a time.
+enum Content {
+    Whole(Vec<u8>),
+    Aside(([u8; 32], u64)),
+}
+
+impl Content {
+    fn into_file(self, path: String) -> Product {
+        match self {
+            Self::Whole(content) => Product::WriteFile(FileWrite { path, content }),
+            Self::Aside((sha256, size)) => Product::PlaceFile(PlacedFile { path, sha256, size }),
+        }
+    }
+}
+
+/// A chunk without its text, which is in the content of its file.
+fn rendered(source: &str, mut chunk: Chunk) -> (Chunk, Vec<u8>) {
+    let content = render_chunk(source, &chunk).into_bytes();
+    chunk.text = String::new();
+    (chunk, content)
+}
+
+/// What to cut and what to call it: the parts of a document's extracted text under the document's name, or a text file
+/// as it is.
+async fn texts_to_cut(bench: &Bench<'_>, raw: &str) -> Result<(String, Vec<String>), ToolError> {
     let path = path::file(raw)?;
     match resolve(bench.desk, &path).await {
         Ok(source) => {
             let text_path = source.text_path.as_deref().ok_or_else(|| not_extracted(source))?;
-            Ok((source.path.clone(), text_of(bench, text_path).await?))
+            match parts_of(bench.desk, text_path) {
+                parts if parts.is_empty() => Err(not_extracted(source)),
+                parts => Ok((source.path.clone(), parts)),
+            }
         }
         Err(ToolError::Refused(_)) if path.starts_with("input/") && bench.desk.size(&path).is_some() => {
             Err(ToolError::refused(format!(
                 "{path} has no text yet; call extract_document_text with file_path {path} first"
             )))
         }
-        Err(ToolError::Refused(_)) if bench.desk.size(&path).is_some() => {
-            let text = text_of(bench, &path).await?;
-            Ok((path, text))
-        }
+        Err(ToolError::Refused(_)) if bench.desk.size(&path).is_some() => Ok((path.clone(), vec![path])),
         Err(error) => Err(error),
     }
 }
@@ -132,10 +168,6 @@ async fn manifest(bench: &Bench<'_>) -> Result<Manifest, ToolError> {
     serde_json::from_slice(&bytes).map_err(|error| {
         ToolError::refused(format!("{MANIFEST} is not the list of chunks any more ({error}); delete it and cut again"))
     })
-}
-
-fn chunk_file(source: &str, file: &str, chunk: &Chunk) -> Product {
-    Product::WriteFile(FileWrite::text(file, render_chunk(source, chunk)))
 }
 
 fn render(manifest: &Manifest) -> String {

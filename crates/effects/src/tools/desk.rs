@@ -1,7 +1,8 @@
 //! The workspace as the calls of one batch see it: the committed rows, and over them what earlier calls produced.
 
 use super::workspace::{Workspace, WorkspaceError};
-use plumbline_engine::{Citation, Product, Source, Verdict};
+use plumbline_engine::{Citation, PlacedFile, Product, Source, Verdict};
+use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use uuid::Uuid;
 
@@ -13,6 +14,8 @@ const MAX_COMPARED: usize = 5_000;
 /// What the batch did to a file.
 enum Layer {
     Whole(Vec<u8>),
+    /// Content that was put aside, and bytes after it.
+    Placed(PlacedFile, Vec<u8>),
     /// Bytes after those of the committed file.
     Appended(Vec<u8>),
     Deleted,
@@ -47,6 +50,7 @@ impl<'a> Desk<'a> {
         match self.files.get(path) {
             None => committed(),
             Some(Layer::Whole(content)) => Some(content.len() as u64),
+            Some(Layer::Placed(file, tail)) => Some(file.size + tail.len() as u64),
             Some(Layer::Appended(tail)) => Some(committed().unwrap_or(0) + tail.len() as u64),
             Some(Layer::Deleted) => None,
         }
@@ -57,6 +61,11 @@ impl<'a> Desk<'a> {
         match self.files.get(path) {
             None => self.rows.read(path).await,
             Some(Layer::Whole(content)) => Ok(Some(content.clone())),
+            Some(Layer::Placed(file, tail)) => {
+                let mut content = self.rows.read_aside(&file.sha256).await?.unwrap_or_default();
+                content.extend_from_slice(tail);
+                Ok(Some(content))
+            }
             Some(Layer::Deleted) => Ok(None),
             Some(Layer::Appended(tail)) => {
                 let mut content = self.rows.read(path).await?.unwrap_or_default();
@@ -64,6 +73,13 @@ impl<'a> Desk<'a> {
                 Ok(Some(content))
             }
         }
+    }
+
+    /// Puts contents aside, and gives what they are known by: hash and size.
+    pub(super) async fn put_aside(&self, contents: Vec<Vec<u8>>) -> Result<Vec<([u8; 32], u64)>, WorkspaceError> {
+        let known = contents.iter().map(|content| (Sha256::digest(content).into(), content.len() as u64)).collect();
+        self.rows.put_aside(contents).await?;
+        Ok(known)
     }
 
     /// Whether this batch has written or deleted the file, so that the rows no longer tell.
@@ -140,6 +156,7 @@ impl<'a> Desk<'a> {
         for product in products {
             match product {
                 Product::WriteFile(file) => self.put(&file.path, Layer::Whole(file.content.clone())),
+                Product::PlaceFile(file) => self.put(&file.path, Layer::Placed(file.clone(), Vec::new())),
                 Product::AppendFile { path, text } => self.append(path, text.as_bytes()),
                 Product::DeleteFile { path } => self.put(path, Layer::Deleted),
                 Product::AddSource(source) => match self.sources.iter_mut().find(|known| known.path == source.path) {
@@ -165,7 +182,9 @@ impl<'a> Desk<'a> {
 
     fn append(&mut self, path: &str, tail: &[u8]) {
         match self.files.get_mut(path) {
-            Some(Layer::Whole(content) | Layer::Appended(content)) => content.extend_from_slice(tail),
+            Some(Layer::Whole(content) | Layer::Appended(content) | Layer::Placed(_, content)) => {
+                content.extend_from_slice(tail)
+            }
             Some(Layer::Deleted) => self.put(path, Layer::Whole(tail.to_vec())),
             None => self.put(path, Layer::Appended(tail.to_vec())),
         }

@@ -5,6 +5,7 @@
 
 use super::desk::Desk;
 use super::error::ToolError;
+use super::long_text::{is_part_of, joint, parts_of};
 use super::path;
 use super::quote_cache::TextKey;
 use super::toolbox::Bench;
@@ -16,6 +17,8 @@ use std::sync::Arc;
 
 /// Longest passage repeated in a refusal, in characters.
 const MAX_PASSAGE_CHARS: usize = 600;
+/// Longest quote, in bytes and a little more: how much of two parts of a text is looked at where they meet.
+const MAX_QUOTE: usize = 48 << 10;
 /// Most documents named in a refusal.
 const MAX_NAMED: usize = 10;
 
@@ -31,8 +34,7 @@ pub(super) struct Claim<'a> {
 /// Finds the quote in its source and makes the citation, or refuses with the nearest passage.
 pub(super) async fn verify(bench: &Bench<'_>, claim: Claim<'_>) -> Result<Citation, ToolError> {
     let source = resolve(bench.desk, claim.source).await?;
-    let text = prepared(bench, source).await?;
-    match text.find(claim.quote, claim.page) {
+    match look_up(bench, source, claim).await? {
         Match::Found { page } => Ok(citation(source, page, claim.quote)),
         Match::TooShort => Err(ToolError::refused(format!(
             "the quote is shorter than {SHORTEST} characters; quote the whole sentence"
@@ -70,7 +72,8 @@ pub(super) async fn resolve<'d>(desk: &'d Desk<'_>, name: &str) -> Result<&'d So
 
 fn named<'d>(desk: &'d Desk<'_>, path: &str) -> Result<Option<&'d Source>, ToolError> {
     let sources = desk.sources();
-    let exact = |source: &&Source| source.path == path || source.text_path.as_deref() == Some(path);
+    let is_text = |source: &Source| source.text_path.as_deref().is_some_and(|text| is_part_of(path, text));
+    let exact = |source: &&Source| source.path == path || is_text(source);
     if let Some(source) = sources.iter().find(exact) {
         return Ok(Some(source));
     }
@@ -116,18 +119,53 @@ pub(super) fn not_extracted(source: &Source) -> ToolError {
     ToolError::refused(format!("{path} has no text yet; call extract_document_text with file_path {path} first"))
 }
 
-/// The document's text, ready to be asked; prepared once and kept.
-async fn prepared(bench: &Bench<'_>, source: &Source) -> Result<Arc<SourceText>, ToolError> {
-    let path = source.text_path.as_deref().ok_or_else(|| not_extracted(source))?;
-    let size = bench.desk.size(path).ok_or_else(|| not_extracted(source))?;
+/// Looks a quote up in the document's text, part by part and then where two parts meet.
+async fn look_up(bench: &Bench<'_>, source: &Source, claim: Claim<'_>) -> Result<Match, ToolError> {
+    let text_path = source.text_path.as_deref().ok_or_else(|| not_extracted(source))?;
+    let parts = parts_of(bench.desk, text_path);
+    let mut best = None;
+    for path in &parts {
+        let text = prepared(bench, path).await?.ok_or_else(|| not_extracted(source))?;
+        match text.find(claim.quote, claim.page) {
+            answer @ (Match::Found { .. } | Match::TooShort) => return Ok(answer),
+            answer => best = Some(better(best, answer)),
+        }
+    }
+    for pair in parts.windows(2) {
+        if let (Some(before), Some(after)) = (bench.desk.read(&pair[0]).await?, bench.desk.read(&pair[1]).await?) {
+            let text = joint(&String::from_utf8_lossy(&before), &String::from_utf8_lossy(&after), MAX_QUOTE);
+            if let answer @ Match::Found { .. } = SourceText::new(&text).find(claim.quote, claim.page) {
+                return Ok(answer);
+            }
+        }
+    }
+    best.ok_or_else(|| not_extracted(source))
+}
+
+/// Of two answers that are no finding the one that helps more.
+fn better(best: Option<Match>, other: Match) -> Match {
+    let rank = |answer: &Match| match answer {
+        Match::OnOtherPage { .. } => 2.0,
+        Match::NotFound { nearest: Some(passage) } => passage.similarity,
+        _ => -1.0,
+    };
+    match best {
+        Some(best) if rank(&best) >= rank(&other) => best,
+        _ => other,
+    }
+}
+
+/// A part of a document's text, ready to be asked; prepared once and kept.
+async fn prepared(bench: &Bench<'_>, path: &str) -> Result<Option<Arc<SourceText>>, ToolError> {
+    let Some(size) = bench.desk.size(path) else { return Ok(None) };
     let key = TextKey { job_id: bench.ctx.job_id, path: path.to_string(), size };
     if let Some(text) = bench.quotes.get(&key) {
-        return Ok(text);
+        return Ok(Some(text));
     }
-    let bytes = bench.desk.read(path).await?.ok_or_else(|| not_extracted(source))?;
+    let Some(bytes) = bench.desk.read(path).await? else { return Ok(None) };
     let text = super::off_the_loop(move || Arc::new(SourceText::new(&String::from_utf8_lossy(&bytes)))).await;
     bench.quotes.put(key, Arc::clone(&text));
-    Ok(text)
+    Ok(Some(text))
 }
 
 fn citation(source: &Source, page: Option<u32>, quote: &str) -> Citation {

@@ -5,19 +5,23 @@ use super::arguments::decode;
 use super::desk::Desk;
 use super::error::{Output, ToolError, ToolResult};
 use super::evidence::{file_name, unknown_document};
+use super::long_text::{Writer, is_part_of, part_path};
 use super::path;
 use super::registry::Tool;
 use super::toolbox::Bench;
-use crate::documents::{About, Kind, Page, kind_of, push_page};
-use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, Source, ToolSpec};
+use crate::documents::{About, Kind, Page, kind_of};
+use plumbline_engine::{Handler, Phases, Product, Replay, Source, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
+use tokio::sync::mpsc;
 
 /// Parsing has limits of its own, in the parser; this one only has to be longer, waiting for a free child included.
 pub(super) const TOOL: Tool =
     Tool { spec, schema, reads_only: false, patience: 5, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
+/// Pages, or pieces of long ones, that may wait for the text's part before them to be put aside.
+const PAGES_AHEAD: usize = 8;
 /// Most headings shown, so that the model sees how the document is built.
 const MAX_HEADINGS: usize = 12;
 
@@ -85,21 +89,30 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let bytes = bench.desk.read(&path).await?.ok_or_else(|| path::not_found(&path, bench.desk))?;
     let read = |error: crate::documents::DocumentError| ToolError::refused(error.with_name(&path).to_string());
     let kind = kind_of(&path, &bytes).map_err(read)?;
-    let mut reading = Reading { kind, text: String::new(), pages: 0, words: 0 };
-    let taken = bench.parser.extract_each(kind, &bytes, pages.clone(), &mut |page| reading.take(&page)).await;
-    let about = taken.map_err(read)?;
-    let size = bytes.len();
-    drop(bytes);
     let text_path = text_path(bench.desk, &path, pages.as_ref());
-    let content = reading.describe(&path, &text_path, &about);
-    let mut products = Vec::new();
+    let (sender, mut taken) = mpsc::channel(PAGES_AHEAD);
+    let mut writer = Writer::new(bench.desk, &text_path, kind.paged());
+    // Owns the receiving end: when it gives up, the parser does too.
+    let write = async move {
+        let mut reading = Reading::default();
+        while let Some(page) = taken.recv().await {
+            let added = writer.push(&page).await?;
+            reading.take(&page, added);
+        }
+        Ok::<_, ToolError>((reading, writer))
+    };
+    let (about, written) = tokio::join!(bench.parser.extract_to(kind, &bytes, pages.clone(), sender), write);
+    let (reading, writer) = written?;
+    let about = about.map_err(read)?;
+    let content = describe(&reading, (&path, kind), (&text_path, writer.parts()), &about);
+    let mut products = writer.finish().await?;
     if pages.is_none() {
-        products.push(Product::AddSource(source(path, size, &reading, text_path.clone())));
-    }
-    let Reading { text, .. } = reading;
-    // Extracting again gives the same; a new version of the same bytes would only make the workspace grow.
-    if bench.desk.read(&text_path).await?.is_none_or(|known| known != text.as_bytes()) {
-        products.push(Product::WriteFile(FileWrite::text(&text_path, text)));
+        products.push(Product::AddSource(Source {
+            path,
+            size: i64::try_from(bytes.len()).unwrap_or(i64::MAX),
+            pages: kind.paged().then(|| i32::try_from(reading.pages).unwrap_or(i32::MAX)),
+            text_path: Some(text_path),
+        }));
     }
     Ok(Output { content, products })
 }
@@ -156,7 +169,8 @@ fn text_path(desk: &Desk<'_>, path: &str, pages: Option<&RangeInclusive<u32>>) -
     let is_free = |candidate: &String| {
         let others = desk.sources().iter().filter(|source| source.path != path);
         let whole = format!("chunks/{candidate}.md");
-        let taken = others.filter_map(|source| source.text_path.as_deref()).any(|known| known == whole);
+        let taken = |known: &str| is_part_of(&whole, known) || is_part_of(known, &whole);
+        let taken = others.filter_map(|source| source.text_path.as_deref()).any(taken);
         let like_chunk = candidate.strip_prefix("chunk_").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
         !taken && !like_chunk
     };
@@ -164,47 +178,48 @@ fn text_path(desk: &Desk<'_>, path: &str, pages: Option<&RangeInclusive<u32>>) -
     format!("chunks/{free}{suffix}.md")
 }
 
-fn source(path: String, size: usize, reading: &Reading, text_path: String) -> Source {
-    Source {
-        path,
-        size: i64::try_from(size).unwrap_or(i64::MAX),
-        pages: reading.kind.paged().then(|| i32::try_from(reading.pages).unwrap_or(i32::MAX)),
-        text_path: Some(text_path),
-    }
-}
-
-/// The text file as it grows, page by page: no page is kept besides.
+/// What is known of a text when it has gone by.
+#[derive(Default)]
 struct Reading {
-    kind: Kind,
-    text: String,
     pages: usize,
+    last_page: Option<u32>,
     words: usize,
+    lines: usize,
+    headings: Vec<String>,
 }
 
 impl Reading {
-    fn take(&mut self, page: &Page) {
-        self.pages += 1;
+    /// A page or the next piece of one, and how it was written.
+    fn take(&mut self, page: &Page, written: &str) {
+        self.pages += usize::from(self.last_page != Some(page.number));
+        self.last_page = Some(page.number);
         self.words += page.text.split_whitespace().count();
-        push_page(&mut self.text, page, self.kind.paged());
+        self.lines += written.lines().count();
+        let headings = written.lines().filter(|line| line.starts_with('#'));
+        self.headings.extend(headings.take(MAX_HEADINGS - self.headings.len()).map(str::to_owned));
     }
+}
 
-    fn describe(&self, path: &str, text_path: &str, about: &About) -> String {
-        let mut out = vec![format!("extracted {path}"), format!("kind: {}", self.kind)];
-        if let Some(title) = &about.title {
-            out.push(format!("title: {title}"));
-        }
-        if self.kind.paged() {
-            out.push(format!("pages: {}", self.pages));
-        }
-        out.push(format!("words: {}", self.words));
-        out.push(format!("lines: {}", self.text.lines().count()));
-        out.push(format!("text: {text_path}"));
-        out.extend(about.warnings.iter().map(|warning| format!("warning: {warning}")));
-        let headings: Vec<&str> = self.text.lines().filter(|line| line.starts_with('#')).take(MAX_HEADINGS).collect();
-        if !headings.is_empty() {
-            out.push("first headings:".to_string());
-            out.extend(headings.into_iter().map(str::to_string));
-        }
-        out.join("\n")
+fn describe(reading: &Reading, (path, kind): (&str, Kind), (text_path, parts): (&str, usize), about: &About) -> String {
+    let mut out = vec![format!("extracted {path}"), format!("kind: {kind}")];
+    if let Some(title) = &about.title {
+        out.push(format!("title: {title}"));
     }
+    if kind.paged() {
+        out.push(format!("pages: {}", reading.pages));
+    }
+    out.push(format!("words: {}", reading.words));
+    out.push(format!("lines: {}", reading.lines));
+    out.push(format!("text: {text_path}"));
+    match parts {
+        1 => {}
+        2 => out.push(format!("it goes on in: {}", part_path(text_path, 2))),
+        _ => out.push(format!("it goes on in: {} to {}", part_path(text_path, 2), part_path(text_path, parts))),
+    }
+    out.extend(about.warnings.iter().map(|warning| format!("warning: {warning}")));
+    if !reading.headings.is_empty() {
+        out.push("first headings:".to_string());
+        out.extend(reading.headings.iter().cloned());
+    }
+    out.join("\n")
 }

@@ -30,6 +30,7 @@ mod get_graph_schema;
 mod hand_over;
 mod integrate_requirement;
 mod list_files;
+mod long_text;
 mod next_requirement;
 mod path;
 mod query_similar_requirements;

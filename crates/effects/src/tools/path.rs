@@ -6,6 +6,7 @@
 
 use super::desk::Desk;
 use super::error::ToolError;
+use super::long_text::is_part_of;
 use super::toolbox::ToolContext;
 use plumbline_engine::Source;
 use uuid::Uuid;
@@ -102,7 +103,7 @@ pub(super) fn check_writable(path: &str, desk: &Desk<'_>, ctx: &ToolContext<'_>)
 }
 
 fn text_of<'a>(path: &str, sources: &'a [Source]) -> Option<&'a Source> {
-    sources.iter().find(|source| source.text_path.as_deref() == Some(path))
+    sources.iter().find(|source| source.text_path.as_deref().is_some_and(|text_path| is_part_of(path, text_path)))
 }
 
 /// A name is a file or a folder, never both: the mirror could not hold it.

@@ -18,6 +18,18 @@ pub trait Workspace: Send + Sync {
     /// A file's content; none when there is no such file.
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>>;
 
+    /// Puts contents aside for files that the running calls will place: whoever makes a long text does not hold it.
+    /// Where nothing is kept, this is refused.
+    fn put_aside(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
+        drop(contents);
+        Box::pin(std::future::ready(Err(WorkspaceError("nothing can be put aside here".into()))))
+    }
+
+    /// A content that was put aside, by its SHA-256.
+    fn read_aside<'a>(&'a self, _sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
     /// A citation of this job by its id.
     fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>>;
 

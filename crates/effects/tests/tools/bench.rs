@@ -4,8 +4,10 @@ use plumbline_effects::documents::Parser;
 use plumbline_effects::tools::{BatchError, BoxFuture, ToolContext, Toolbox, Workspace, WorkspaceError};
 use plumbline_engine::{Citation, FileFacts, FileIndex, Product, Requirement, Source, ToolCall, ToolReturn};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use uuid::Uuid;
 
@@ -37,6 +39,7 @@ pub(crate) struct Memory {
     pub(crate) requirements: Vec<Requirement>,
     reads: AtomicUsize,
     pub(crate) broken: bool,
+    pub(crate) aside: Mutex<HashMap<[u8; 32], Vec<u8>>>,
 }
 
 impl Memory {
@@ -48,6 +51,11 @@ impl Memory {
     fn commit(&mut self, product: Product) {
         match product {
             Product::WriteFile(file) => self.put(&file.path, file.content),
+            Product::PlaceFile(file) => {
+                let content = self.aside.lock().unwrap()[&file.sha256].clone();
+                assert_eq!(content.len() as u64, file.size, "{}", file.path);
+                self.put(&file.path, content);
+            }
             Product::AppendFile { path, text } => {
                 let mut content = self.files.get(&path).cloned().unwrap_or_default();
                 content.extend(text.into_bytes());
@@ -85,6 +93,16 @@ impl Workspace for Memory {
                 false => Ok(self.files.get(path).cloned()),
             }
         })
+    }
+
+    fn put_aside(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
+        let known = contents.into_iter().map(|content| (Sha256::digest(&content).into(), content));
+        self.aside.lock().unwrap().extend(known);
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn read_aside<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(async move { Ok(self.aside.lock().unwrap().get(sha256).cloned()) })
     }
 
     fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {

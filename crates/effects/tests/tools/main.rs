@@ -8,6 +8,7 @@ mod chunks;
 mod citations;
 mod documents;
 mod files;
+mod long_texts;
 mod path_tricks;
 mod requirements;
 mod searching;

@@ -156,6 +156,7 @@ impl<'a> Batch<'a> {
             Product::WriteFile(file) => {
                 self.files.push(FileChange::Write { path: &file.path, content: &file.content });
             }
+            Product::PlaceFile(file) => self.files.push(FileChange::Place(file)),
             Product::AppendFile { path, text } => self.files.push(FileChange::Append { path, text }),
             Product::DeleteFile { path } => self.files.push(FileChange::Delete { path }),
             // One statement must not update a row twice: the last word on a document counts.

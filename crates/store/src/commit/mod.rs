@@ -13,7 +13,7 @@ mod thinning;
 mod workspace;
 
 use crate::{
-    Error, Lease, NewJob, Store,
+    Error, Lease, NewJob, Store, aside,
     error::During,
     fail_points::{Point, part, reach},
 };
@@ -62,7 +62,7 @@ impl Store {
     pub async fn commit(&self, commit: &Commit<'_>) -> Result<Committed, Error> {
         let batch = Batch::of(commit);
         let files = Versions::of(self, commit.lease.job_id, &batch.files).await?;
-        if rest::is_empty(commit, &batch) {
+        if files.placed.is_empty() && rest::is_empty(commit, &batch) {
             self.commit_alone(commit, &batch, &files).await
         } else {
             self.commit_with_rest(commit, &batch, &files).await
@@ -70,7 +70,12 @@ impl Store {
     }
 
     /// The step's statement is its own transaction.
-    async fn commit_alone(&self, commit: &Commit<'_>, batch: &Batch<'_>, files: &Versions) -> Result<Committed, Error> {
+    async fn commit_alone(
+        &self,
+        commit: &Commit<'_>,
+        batch: &Batch<'_>,
+        files: &Versions<'_>,
+    ) -> Result<Committed, Error> {
         let mut connection = self.step_connection().await.during("begin a step")?;
         let answer = step::write(&mut connection, commit, batch, files).await;
         if answer.is_ok() {
@@ -92,13 +97,14 @@ impl Store {
         &self,
         commit: &Commit<'_>,
         batch: &Batch<'_>,
-        files: &Versions,
+        files: &Versions<'_>,
     ) -> Result<Committed, Error> {
         let mut connection = self.step_connection().await.during("begin a step")?;
         let mut tx = connection.begin().await.during("begin a step")?;
         let written = step::write(&mut tx, commit, batch, files).await.during("write a step")?;
         let committed = written.ok_or(Error::LeaseLost(commit.lease.job_id))?;
         reach(Point::Fenced, part(commit.state)).await?;
+        aside::place(&mut tx, commit.lease.job_id, committed.step, &files.placed).await?;
         rest::write(&mut tx, commit, committed.step, batch).await?;
         reach(Point::Written, part(commit.state)).await?;
         let answer = tx.commit().await;

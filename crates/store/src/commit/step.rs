@@ -11,7 +11,7 @@ pub(super) async fn write(
     connection: &mut PgConnection,
     commit: &Commit<'_>,
     batch: &Batch<'_>,
-    files: &Versions,
+    files: &Versions<'_>,
 ) -> Result<Option<Committed>, sqlx::Error> {
     let (progress, totals) = (commit.progress, &commit.state.totals);
     let phase_name = progress.phase_name.as_deref().map(text);

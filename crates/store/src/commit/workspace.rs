@@ -1,7 +1,7 @@
 //! Workspace files of a step: at most one new version a path, whatever happened to it in between.
 
 use crate::{Error, Store, rows::text};
-use plumbline_engine::is_placeholder;
+use plumbline_engine::{PlacedFile, is_placeholder};
 use std::{borrow::Cow, collections::BTreeMap};
 use uuid::Uuid;
 
@@ -9,6 +9,8 @@ use uuid::Uuid;
 pub(super) enum FileChange<'a> {
     /// Created or replaced.
     Write { path: &'a str, content: &'a [u8] },
+    /// Created or replaced by a content that was put aside.
+    Place(&'a PlacedFile),
     /// Text added at the end.
     Append { path: &'a str, text: &'a str },
     /// Deleted.
@@ -17,27 +19,56 @@ pub(super) enum FileChange<'a> {
 
 /// What a step makes of the paths it touches, a column each.
 #[derive(Default)]
-pub(super) struct Versions {
+pub(super) struct Versions<'a> {
     pub(super) paths: Vec<String>,
     /// None where the file is deleted.
     pub(super) contents: Vec<Option<Vec<u8>>>,
     pub(super) placeholders: Vec<bool>,
+    /// Files whose contents are in the rows already; not among the columns.
+    pub(super) placed: Vec<&'a PlacedFile>,
 }
 
-impl Versions {
+/// A path's content after the step.
+enum Version<'a, 's> {
+    Content(Cow<'s, [u8]>),
+    Placed(&'a PlacedFile),
+    Deleted,
+}
+
+impl<'a> Versions<'a> {
     /// Plays the changes through. What the step appends to is read first, before and apart from the step's own
     /// statement: nobody else writes the job's files as long as the lease is ours, and if it is not, the fence says so.
-    pub(super) async fn of(store: &Store, job_id: Uuid, changes: &[FileChange<'_>]) -> Result<Self, Error> {
+    pub(super) async fn of(store: &Store, job_id: Uuid, changes: &[FileChange<'a>]) -> Result<Self, Error> {
         let appended = appended(changes);
-        let stored = if appended.is_empty() { BTreeMap::new() } else { store.read_files(job_id, &appended).await? };
+        let mut stored =
+            if appended.is_empty() { BTreeMap::new() } else { store.read_files(job_id, &appended).await? };
+        for file in changes.iter().filter_map(placed) {
+            if appended.contains(&file.path)
+                && let Some(content) = store.read_aside(job_id, &file.sha256).await?
+            {
+                stored.insert(file.path.clone(), content);
+            }
+        }
         let mut versions = Self::default();
-        for (path, content) in fold(changes, &stored) {
+        for (path, version) in fold(changes, &stored) {
+            let content = match version {
+                Version::Placed(file) => {
+                    versions.placed.push(file);
+                    continue;
+                }
+                Version::Content(content) => Some(content.into_owned()),
+                Version::Deleted => None,
+            };
             versions.paths.push(text(path).into_owned());
             versions.placeholders.push(content.as_deref().is_some_and(is_placeholder));
-            versions.contents.push(content.map(Cow::into_owned));
+            versions.contents.push(content);
         }
         Ok(versions)
     }
+}
+
+fn placed<'a>(change: &FileChange<'a>) -> Option<&'a PlacedFile> {
+    if let FileChange::Place(file) = change { Some(*file) } else { None }
 }
 
 /// Files whose stored content the step needs.
@@ -48,25 +79,32 @@ fn appended(changes: &[FileChange<'_>]) -> Vec<String> {
     appended.map(str::to_owned).collect()
 }
 
-/// A path's content after the changes, or none where it is deleted.
-fn fold<'a>(
+/// What the changes make of each path.
+fn fold<'a: 's, 's>(
     changes: &[FileChange<'a>],
-    stored: &'a BTreeMap<String, Vec<u8>>,
-) -> BTreeMap<&'a str, Option<Cow<'a, [u8]>>> {
-    let mut versions = BTreeMap::<_, Option<Cow<'a, [u8]>>>::new();
+    stored: &'s BTreeMap<String, Vec<u8>>,
+) -> BTreeMap<&'a str, Version<'a, 's>> {
+    let mut versions = BTreeMap::<_, Version<'a, 's>>::new();
     for change in changes {
         match *change {
             FileChange::Write { path, content } => {
-                versions.insert(path, Some(Cow::Borrowed(content)));
+                versions.insert(path, Version::Content(Cow::Borrowed(content)));
+            }
+            FileChange::Place(file) => {
+                versions.insert(&file.path, Version::Placed(file));
             }
             FileChange::Delete { path } => {
-                versions.insert(path, None);
+                versions.insert(path, Version::Deleted);
             }
             FileChange::Append { path, text } => {
-                let version = versions
-                    .entry(path)
-                    .or_insert_with(|| stored.get(path).map(|content| Cow::Borrowed(content.as_slice())));
-                version.get_or_insert_default().to_mut().extend_from_slice(text.as_bytes());
+                let stored = || Cow::Borrowed(stored.get(path).map_or(&[][..], Vec::as_slice));
+                let mut content = match versions.remove(path) {
+                    Some(Version::Content(content)) => content,
+                    Some(Version::Deleted) => Cow::Borrowed(&[][..]),
+                    Some(Version::Placed(_)) | None => stored(),
+                };
+                content.to_mut().extend_from_slice(text.as_bytes());
+                versions.insert(path, Version::Content(content));
             }
         }
     }

@@ -56,7 +56,8 @@ impl Writer {
             last = step.number;
             let (n_files, waited) = (step.files.len(), step.committed.elapsed());
             // After trouble the folder lacks more than this step: it is made equal to the rows, which have the step too.
-            let repairs = lacks || self.missed.swap(false, Ordering::AcqRel);
+            let placed = step.files.iter().any(|touched| matches!(touched, Touched::Placed));
+            let repairs = lacks || self.missed.swap(false, Ordering::AcqRel) || placed;
             let shown = async {
                 match repairs {
                     true => self.repair(last).await,
@@ -130,6 +131,7 @@ impl Writer {
                     let content = bounded(self.store.read_file(self.lease.job_id, &path)).await.map_err(unreadable)?;
                     events.extend(content.map(|content| FileEvent::Written { path, content }));
                 }
+                Touched::Placed => {}
             }
         }
         let applied = self.mirror.apply(self.lease.job_id, self.lease.epoch, step.number, events).await;

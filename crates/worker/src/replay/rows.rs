@@ -7,7 +7,11 @@ use plumbline_engine::{
     State, Todo,
 };
 use plumbline_store::{RecordedJob, RecordedStep};
-use std::collections::{BTreeMap, HashMap};
+use sha2::{Digest as _, Sha256};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, PoisonError},
+};
 
 /// What a step makes of files: their content, or none where they are deleted.
 pub(super) type FileChanges = BTreeMap<String, Option<Vec<u8>>>;
@@ -29,6 +33,8 @@ pub(super) struct Rows {
     citations: HashMap<String, Citation>,
     /// `candidate_id` by content key.
     requirements: HashMap<Vec<u8>, String>,
+    /// What tools that were really run have put aside.
+    aside: Arc<Mutex<HashMap<[u8; 32], Vec<u8>>>>,
 }
 
 impl Rows {
@@ -47,6 +53,7 @@ impl Rows {
             sources: Vec::new(),
             citations: HashMap::new(),
             requirements: HashMap::new(),
+            aside: Arc::default(),
         }
     }
 
@@ -112,6 +119,10 @@ impl Rows {
             match change {
                 Change::Product(Product::WriteFile(file)) => {
                     after.insert(file.path.clone(), Some(file.content.clone()));
+                }
+                Change::Product(Product::PlaceFile(file)) => {
+                    let aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
+                    after.insert(file.path.clone(), aside.get(&file.sha256).cloned());
                 }
                 Change::Product(Product::AppendFile { path, text }) => {
                     let stored = || self.file(path).map(<[u8]>::to_vec);
@@ -210,6 +221,7 @@ impl Rows {
             }
             Change::Product(
                 Product::WriteFile(_)
+                | Product::PlaceFile(_)
                 | Product::AppendFile { .. }
                 | Product::DeleteFile { .. }
                 | Product::JudgeRequirement(_),
@@ -235,6 +247,17 @@ impl Workspace for Rows {
 
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         Box::pin(async move { Ok(self.file(path).map(<[u8]>::to_vec)) })
+    }
+
+    fn put_aside(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
+        let known = contents.into_iter().map(|content| (Sha256::digest(&content).into(), content));
+        self.aside.lock().unwrap_or_else(PoisonError::into_inner).extend(known);
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn read_aside<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        let known = self.aside.lock().unwrap_or_else(PoisonError::into_inner).get(sha256).cloned();
+        Box::pin(std::future::ready(Ok(known)))
     }
 
     fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {

@@ -127,6 +127,10 @@ impl Toy {
             Product::WriteFile(file) => {
                 self.files.insert(file.path.clone(), file.content.clone());
             }
+            // Nothing is put aside here.
+            Product::PlaceFile(file) => {
+                self.files.insert(file.path.clone(), file.sha256.to_vec());
+            }
             Product::AppendFile { path, text } => {
                 self.files.entry(path.clone()).or_default().extend_from_slice(text.as_bytes());
             }

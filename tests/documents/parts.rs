@@ -1,0 +1,68 @@
+//! A long text is put aside in parts before the step that names them; a crash in between leaves nothing behind.
+
+use crate::script::Script;
+use plumbline_system_tests::{PgPool, Uuid, World, jobs::NewJob};
+use serde_json::json;
+
+/// Three parts of text.
+fn manual() -> String {
+    let paragraph = |number: usize| {
+        format!(
+            "Rule {number}. Records of kind {number} shall be kept for {} years by whoever made them.\n\n",
+            number % 30
+        )
+    };
+    (0..30_000).map(paragraph).collect()
+}
+
+/// Runs a job that extracts and cuts the manual; the first worker has that fail-point.
+async fn run(world: &World, armed: Option<&str>) -> Uuid {
+    // A turn whose local tools were cut off is asked for again; a job that was not disturbed cuts twice.
+    let cut = || vec![("chunk_document", json!({"file_path": "input/manual.txt"}))];
+    let extract = vec![("extract_document_text", json!({"file_path": "input/manual.txt"}))];
+    let script = Script::start(vec![extract, cut(), cut()]).await;
+    let config = json!({"llm": {"base_url": script.base_url()}});
+    let job = world.insert(&NewJob { config: Some(config), ..NewJob::with_path("manual.txt") }).await;
+    if let Some(armed) = armed {
+        let mut command = world.command(&["worker", "--until-idle"]);
+        command.env("PLUMBLINE_FAIL_POINTS", armed);
+        let ended = world.start(command).ended().await;
+        assert_eq!(ended.code, None, "{armed} did not crash the worker: {}", ended.stderr);
+        world.age_workers().await;
+    }
+    world.work_until_idle().await;
+    assert_eq!(world.job(job).await.status, "completed", "{armed:?}: {:?}", script.said());
+    job
+}
+
+/// The texts and chunks of a job, and what each holds.
+async fn texts(pool: &PgPool, job: Uuid) -> Vec<(String, String)> {
+    sqlx::query_as("SELECT path, sha256 FROM workspace_files WHERE job_id = $1 AND path LIKE 'chunks/%' ORDER BY path")
+        .bind(job)
+        .fetch_all(pool)
+        .await
+        .expect("the files can be listed")
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_crash_between_the_parts_and_their_step_changes_nothing(pool: PgPool) {
+    let world = World::new(pool.clone()).await;
+    world.import("manual.txt", manual());
+    let calm = run(&world, None).await;
+    let expected = texts(&pool, calm).await;
+    assert!(expected.iter().any(|(path, _)| path == "chunks/manual.part3.md"), "{expected:?}");
+    // The second of three parts of the text, and the second of three lots of chunks.
+    for armed in ["put_aside/tactical=crash@2", "put_aside/tactical=crash@5", "written/tactical=crash@2"] {
+        let job = run(&world, Some(armed)).await;
+        assert_eq!(texts(&pool, job).await, expected, "{armed}");
+    }
+    let left: i64 = sqlx::query_scalar(
+        "SELECT count(*) FROM blobs b WHERE NOT EXISTS (
+            SELECT FROM file_versions f WHERE f.job_id = b.job_id AND f.sha256 = b.sha256)",
+    )
+    .fetch_one(&pool)
+    .await
+    .expect("contents can be counted");
+    assert_eq!(left, 0, "contents that no file has");
+    world.finish().await;
+}
