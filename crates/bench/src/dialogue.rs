@@ -17,7 +17,7 @@ pub fn settings() -> Settings {
     tools.extend(plumbline_effects::tools::catalog());
     Settings {
         prompts: prompts(),
-        tools: Arc::new(tools),
+        tools: Arc::new(tools.into()),
         deferred: Arc::default(),
         phases: PhaseSettings {
             min_todos: 5,
@@ -88,7 +88,7 @@ fn started() -> Run {
     };
     let snapshot = Snapshot {
         job,
-        settings: settings(),
+        settings: settings().into(),
         state: None,
         messages: Vec::new(),
         todos: Vec::new(),

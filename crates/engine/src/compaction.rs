@@ -48,7 +48,7 @@ impl Run {
     /// own counts, tool definitions included (lesson 53).
     pub(crate) fn estimate(&self) -> u32 {
         // As every message, the list has an envelope.
-        let todo_list = self.count(&frame::render(self)) + ENVELOPE;
+        let todo_list = frame::tokens(self) + ENVELOPE;
         match self.state.context.anchor {
             Some(anchor) => {
                 let added: u32 = self.tail().filter(|message| message.seq > anchor.seq).map(visible_tokens).sum();

@@ -1,7 +1,10 @@
 //! Layer 2: the active todo list in the exact frame of the public interface (INTERFACE section 6).
 
 use crate::{Run, TodoStatus};
-use std::fmt::Write;
+use std::{
+    fmt::Write,
+    sync::{Mutex, PoisonError},
+};
 
 const DOUBLE: &str = "═══════════════════════════════════════════════════════════════════";
 const SINGLE: &str = "───────────────────────────────────────────────────────────────────";
@@ -26,6 +29,21 @@ pub(crate) fn render(run: &Run) -> String {
     };
     out.push_str(DOUBLE);
     out
+}
+
+/// The list as it was last counted. A turn asks for its tokens more than once, and most turns leave it as it is.
+#[derive(Debug, Default)]
+pub(crate) struct Counted(Mutex<(String, u32)>);
+
+/// Tokens of the rendered list.
+pub(crate) fn tokens(run: &Run) -> u32 {
+    let text = render(run);
+    let mut last = run.counted_list.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.0 != text {
+        let tokens = run.count(&text);
+        *last = (text, tokens);
+    }
+    last.1
 }
 
 fn phase_line(run: &Run) -> String {

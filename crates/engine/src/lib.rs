@@ -91,4 +91,4 @@ pub use state::{
     Anchor, ContextWindow, Guards, PhaseState, Repeat, Retry, STATE_VERSION, Stage, StagedPhase, State, Totals,
 };
 pub use todo::{PlannedTodo, Todo, TodoPlan, TodoStatus};
-pub use tool::{Handler, Phases, Replay, ToolSpec};
+pub use tool::{Handler, Phases, Replay, ToolSpec, Toolset};

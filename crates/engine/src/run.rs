@@ -2,16 +2,16 @@
 
 use crate::{
     Change, Corrupt, Feedback, FileFacts, FileIndex, JobFacts, Leave, Memory, Message, PhaseKind, Product, Progress,
-    Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, ToolSpec, budget, plan::read_plan, state,
+    Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, ToolSpec, budget, frame, plan::read_plan, state,
 };
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 /// One job in memory. Everything in it comes from a [`Snapshot`] or from the changes of later steps, so loading the
 /// rows after any step gives an equal run.
 #[derive(Debug)]
 pub struct Run {
     pub(crate) job: JobFacts,
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
     pub(crate) state: State,
     /// The messages of the context window and whatever else was loaded, ascending by `seq`.
     pub(crate) messages: Vec<Message>,
@@ -26,6 +26,7 @@ pub struct Run {
     pub(crate) left: Option<Leave>,
     /// Tokens of the tool definitions, by phase kind.
     pub(crate) tool_tokens: HashMap<PhaseKind, u32>,
+    pub(crate) counted_list: frame::Counted,
     /// Tools to be bound from the next request on.
     pub(crate) loading: Vec<String>,
     /// Changes of the outcome being applied.
@@ -60,6 +61,7 @@ impl Run {
             interrupted: snapshot.interrupted && in_flight,
             left: None,
             tool_tokens: HashMap::new(),
+            counted_list: frame::Counted::default(),
             loading: Vec::new(),
             pending: Vec::new(),
         };
@@ -100,7 +102,8 @@ impl Run {
 
     fn count_tools(&mut self) {
         let kinds = [PhaseKind::Strategic, PhaseKind::Tactical];
-        let size = |kind| self.bound(kind).map(|tool| tool_size(&self.settings, tool)).sum();
+        let Settings { tools, count_tokens, .. } = &*self.settings;
+        let size = |kind| self.bound(kind).map(|tool| tools.tokens(tool, count_tokens)).sum();
         self.tool_tokens = kinds.into_iter().map(|kind| (kind, size(kind))).collect();
     }
 
@@ -253,9 +256,4 @@ fn checked(state: State) -> Result<State, Corrupt> {
         )));
     }
     Ok(state)
-}
-
-fn tool_size(settings: &Settings, tool: &crate::ToolSpec) -> u32 {
-    // The envelope around name, description and schema is about ten tokens.
-    (settings.count_tokens)(&tool.description) + (settings.count_tokens)(&tool.parameters.to_string()) + 10
 }

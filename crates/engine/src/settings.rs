@@ -1,6 +1,9 @@
 //! Everything about a job that is decided before it starts: the resolved configuration as the engine needs it.
 
-use crate::{PhaseKind, Purpose, tool::ToolSpec};
+use crate::{
+    PhaseKind, Purpose,
+    tool::{ToolSpec, Toolset},
+};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -13,7 +16,7 @@ pub struct Settings {
     /// Rendered prompts.
     pub prompts: Prompts,
     /// Every tool the job may use, each with the phases it is bound in, in the fixed order of the request.
-    pub tools: Arc<Vec<ToolSpec>>,
+    pub tools: Arc<Toolset>,
     /// Names of those that are bound only once the model has searched for them.
     pub deferred: Arc<BTreeSet<String>>,
     /// Sizes and rules of phases.

@@ -2,7 +2,7 @@
 
 use crate::{Feedback, Message, Settings, Source, State, Todo, is_placeholder};
 use chrono::{DateTime, Utc};
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 use uuid::Uuid;
 
 /// Everything [`crate::Run::load`] needs. Built from the rows of one job by the store.
@@ -10,8 +10,8 @@ use uuid::Uuid;
 pub struct Snapshot {
     /// The job as the user wrote it.
     pub job: JobFacts,
-    /// The resolved configuration.
-    pub settings: Settings,
+    /// The resolved configuration, one for all jobs that have the same.
+    pub settings: Arc<Settings>,
     /// The last checkpoint; none for a job that never took a step.
     pub state: Option<State>,
     /// The messages of the checkpoint's [`crate::ContextWindow`], ascending by `seq`. More do no harm.

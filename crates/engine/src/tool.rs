@@ -1,8 +1,9 @@
 //! What the engine knows of a tool: a specification, as data. Tools that decide something about the job itself are
 //! handled in [`crate::apply`]; all others run outside and come back as [`crate::outcome::ToolReturn`]s.
 
-use crate::PhaseKind;
+use crate::{PhaseKind, TokenCounter};
 use serde_json::Value;
+use std::{collections::HashMap, ops::Deref, sync::OnceLock};
 
 /// A tool as offered to the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,47 @@ pub struct ToolSpec {
     pub handler: Handler,
     /// Whether it may run again after a crash.
     pub replay: Replay,
+}
+
+/// The tools of a configuration, in the fixed order of the request. What their definitions cost in tokens is counted
+/// when it is first asked for, once for all jobs that share them.
+#[derive(Clone, Debug, Default)]
+pub struct Toolset {
+    specs: Vec<ToolSpec>,
+    tokens: OnceLock<HashMap<&'static str, u32>>,
+}
+
+impl Toolset {
+    /// Tokens of one tool's definition in a request.
+    pub(crate) fn tokens(&self, tool: &ToolSpec, count: &TokenCounter) -> u32 {
+        let counted = || self.specs.iter().map(|tool| (tool.name, definition_tokens(tool, count))).collect();
+        self.tokens.get_or_init(counted).get(tool.name).copied().unwrap_or(0)
+    }
+}
+
+fn definition_tokens(tool: &ToolSpec, count: &TokenCounter) -> u32 {
+    // The envelope around name, description and schema is about ten tokens.
+    count(&tool.description) + count(&tool.parameters.to_string()) + 10
+}
+
+impl From<Vec<ToolSpec>> for Toolset {
+    fn from(specs: Vec<ToolSpec>) -> Self {
+        Self { specs, tokens: OnceLock::new() }
+    }
+}
+
+impl FromIterator<ToolSpec> for Toolset {
+    fn from_iter<I: IntoIterator<Item = ToolSpec>>(specs: I) -> Self {
+        specs.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
+impl Deref for Toolset {
+    type Target = [ToolSpec];
+
+    fn deref(&self) -> &[ToolSpec] {
+        &self.specs
+    }
 }
 
 /// The phases a tool is bound in.

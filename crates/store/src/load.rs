@@ -11,6 +11,7 @@ use crate::{
 use plumbline_engine::{Feedback, FileIndex, JobFacts, Memory, Message, Settings, Snapshot, Source, State, Todo};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// A [`Snapshot`] without its settings, which the worker adds.
@@ -42,7 +43,7 @@ pub struct LoadedJob {
 
 impl LoadedJob {
     /// The complete snapshot.
-    pub fn into_snapshot(self, settings: Settings) -> Snapshot {
+    pub fn into_snapshot(self, settings: Arc<Settings>) -> Snapshot {
         Snapshot {
             job: self.facts,
             settings,

@@ -1,8 +1,8 @@
 //! What every job of the process shares.
 
 use crate::{
-    config::Configs, graphs::Graphs, mirror::Mirror, models::Models, options::WorkerOptions, services::Services,
-    vitals::Vitals,
+    config::Configs, graphs::Graphs, mirror::Mirror, models::Models, options::WorkerOptions, profiles::Profiles,
+    services::Services, vitals::Vitals,
 };
 use plumbline_effects::{documents, tools::Toolbox};
 use plumbline_store::Store;
@@ -14,6 +14,7 @@ pub(crate) struct Context {
     pub(crate) worker_id: Uuid,
     pub(crate) store: Store,
     pub(crate) configs: Configs,
+    pub(crate) profiles: Profiles,
     pub(crate) models: Models,
     pub(crate) graphs: Graphs,
     pub(crate) services: Services,

@@ -6,6 +6,7 @@ use crate::{
     inbox::Inbox,
     mirror_feed::MirrorFeed,
     patience::patiently,
+    profiles::Profile,
     signal::{Listener, Signal},
     step::{End, Stepper, Trouble},
     telemetry::spans,
@@ -16,7 +17,6 @@ use plumbline_store::{
     ClaimedJob, ReleaseReason,
     fail_points::{Point, part, reach},
 };
-use serde_json::Value;
 use std::sync::Arc;
 use tracing::{Instrument, error, info, warn};
 
@@ -25,14 +25,14 @@ pub(crate) async fn run(context: Arc<Context>, claimed: ClaimedJob, signal: List
     info!(job.id = %claimed.id, job.r#type = claimed.job_type, job.attempt = claimed.attempt, step = claimed.step, "job claimed");
     let end = tokio::select! {
         end = stay(&context, &claimed, signal.clone()).instrument(spans::claim(&claimed, context.worker_id)) => end,
-        () = signal.at_least(Signal::Abandon) => abandoned(&context, &claimed, &signal).await,
+        () = signal.at_least(Signal::Abandon) => Box::pin(abandoned(&context, &claimed, &signal)).await,
     };
     match end {
         Ok(End::Left(leave)) => log_leave(&claimed, &leave),
         Ok(End::Released) => info!(job.id = %claimed.id, "job released"),
         Err(Trouble::LeaseLost) => info!(job.id = %claimed.id, "job dropped: it is no longer this worker's"),
         Err(trouble) => tokio::select! {
-            () = give_up(&context, &claimed, &trouble) => {}
+            () = Box::pin(give_up(&context, &claimed, &trouble)) => {}
             () = signal.at_least(Signal::Lost) => {}
         },
     }
@@ -55,21 +55,17 @@ async fn abandoned(context: &Context, claimed: &ClaimedJob, signal: &Listener) -
 
 async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Result<End, Trouble> {
     reach(Point::Claimed, "claim").await?;
-    let (resolved, stored) = match settings_of(context, claimed).await? {
+    let profile = match Box::pin(profile_of(context, claimed)).await? {
         Ok(found) => found,
-        Err(_) if left_to_another(context, claimed).await? => return Ok(End::Released),
-        Err(reason) => return refuse(context, claimed, JobError::new("configuration", reason)).await,
-    };
-    let settings = match engine_settings(&resolved) {
-        Ok(settings) => settings,
-        Err(reason) => return refuse(context, claimed, JobError::new("configuration", reason)).await,
+        Err(_) if Box::pin(left_to_another(context, claimed)).await? => return Ok(End::Released),
+        Err(reason) => return Box::pin(refuse(context, claimed, JobError::new("configuration", reason))).await,
     };
     let lease = claimed.lease();
-    let loaded = patiently(|| context.store.load(&lease)).await?;
+    let loaded = Box::pin(patiently(|| context.store.load(&lease))).await?;
     let step = loaded.facts.step;
-    let run = match Run::load(loaded.into_snapshot(settings)) {
+    let run = match Run::load(loaded.into_snapshot(profile.settings.clone())) {
         Ok(run) => run,
-        Err(corrupt) => return refuse(context, claimed, JobError::new("corrupt", corrupt.to_string())).await,
+        Err(corrupt) => return Box::pin(refuse(context, claimed, JobError::new("corrupt", corrupt.to_string()))).await,
     };
     reach(Point::Loaded, part(run.state())).await?;
     let mirror = MirrorFeed::start(context, claimed);
@@ -78,8 +74,8 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
         context,
         claimed,
         lease,
-        resolved,
-        new_settings: (!claimed.has_settings).then_some(stored),
+        profile,
+        stores_settings: !claimed.has_settings,
         run,
         step,
         changes: Vec::new(),
@@ -88,23 +84,21 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
         signal,
     };
     let end = stepper.drive().await;
-    stepper.mirror.finish().await;
+    Box::pin(stepper.mirror.finish()).await;
     end
 }
 
-/// The stored configuration, or a freshly resolved one. The inner error is the user's to mend.
-async fn settings_of(context: &Context, claimed: &ClaimedJob) -> Result<Result<(Resolved, Value), String>, Trouble> {
+/// By the stored configuration, or a freshly resolved one. The inner error is the user's to mend.
+async fn profile_of(context: &Context, claimed: &ClaimedJob) -> Result<Result<Arc<Profile>, String>, Trouble> {
     let stored = if claimed.has_settings { patiently(|| context.store.settings(claimed.id)).await? } else { None };
-    let resolved = match &stored {
-        Some(stored) => Resolved::from_stored(stored)
-            .map(|resolved| resolved.with_endpoint_of(&context.options.model_env))
-            .and_then(|resolved| resolved.with_limits_of(&claimed.config)),
-        None => context.configs.resolve(&claimed.job_type, &claimed.config, &context.options.model_env),
-    };
-    Ok(resolved.map_err(|error| error.to_string()).map(|resolved| {
-        let value = stored.unwrap_or_else(|| resolved.to_stored());
-        (resolved, value)
-    }))
+    let (profiles, env) = (&context.profiles, &context.options.model_env);
+    Ok(match stored {
+        Some(stored) => profiles.stored(stored, &claimed.config, env),
+        None => profiles.fresh(&claimed.job_type, &claimed.config, || {
+            let resolved = context.configs.resolve(&claimed.job_type, &claimed.config, env);
+            resolved.map_err(|error| error.to_string())
+        }),
+    })
 }
 
 /// A job type that only a newer worker knows, in the middle of a rollout, is left to that worker.
@@ -161,5 +155,19 @@ async fn give_up(context: &Context, claimed: &ClaimedJob, trouble: &Trouble) {
     };
     if let Err(error) = given_back {
         warn!(job.id = %claimed.id, %error, "job could not be given back; it is taken back once its lease ends");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// The size of what a function with three arguments returns.
+    fn size_of_result<A, B, C, R>(_: fn(A, B, C) -> R) -> usize {
+        size_of::<R>()
+    }
+
+    #[test]
+    fn a_job_that_waits_for_its_model_takes_little_room_besides_its_conversation() {
+        let size = size_of_result(super::run);
+        assert!(size <= 24 << 10, "{size} bytes: is everything boxed that is large and not the call of the model?");
     }
 }

@@ -39,6 +39,7 @@ mod mirror_feed;
 mod models;
 mod options;
 mod patience;
+mod profiles;
 pub mod prompts;
 pub mod replay;
 mod services;

@@ -3,15 +3,18 @@
 //! The engine decides what is next, the outside performs it, the engine takes the outcome in, one transaction writes
 //! what follows from it. No connection and no transaction is held while a model or a tool works. Between a model's
 //! answer and the results of local tools there is no commit: they land together.
+//!
+//! A job spends nearly all of its life waiting for its model, in numbers. What it waits for otherwise is boxed, so that
+//! its future holds the room for a model's call and no more: a commit or a tool takes many times as much.
 
 use crate::{
-    config::Resolved,
     context::Context,
     desk::Desk,
     inbox::Inbox,
     intake::{self, IntakeJob},
     mirror_feed::MirrorFeed,
     patience::{Patience, bounded, patiently},
+    profiles::Profile,
     signal::{Listener, Signal},
     telemetry::spans,
     validation_desk::ValidationDesk,
@@ -23,8 +26,7 @@ use plumbline_store::{
     ClaimedJob, Commit, Error as StoreError, Lease, ReleaseReason,
     fail_points::{Point, part, reach},
 };
-use serde_json::Value;
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 use tracing::{Instrument, debug, info, warn};
 
 /// The tool that reads documents, in a process of its own.
@@ -70,9 +72,9 @@ pub(crate) struct Stepper<'a> {
     pub(crate) context: &'a Context,
     pub(crate) claimed: &'a ClaimedJob,
     pub(crate) lease: Lease,
-    pub(crate) resolved: Resolved,
-    /// Stored with the first step.
-    pub(crate) new_settings: Option<Value>,
+    pub(crate) profile: Arc<Profile>,
+    /// Whether the next step is the job's first, with which its configuration is stored.
+    pub(crate) stores_settings: bool,
     pub(crate) run: Run,
     pub(crate) step: i64,
     /// Decided, not yet committed.
@@ -91,18 +93,18 @@ impl Stepper<'_> {
                 self.apply(Outcome::FeedbackReceived(Vec::new()))?;
             }
             if let Some(leave) = self.run.left().cloned() {
-                return self.leave(leave).await;
+                return Box::pin(self.leave(leave)).await;
             }
             if !self.changes.is_empty() && !self.run.joins_next_commit() {
-                self.commit().await?;
+                Box::pin(self.commit()).await?;
                 continue;
             }
             if self.changes.is_empty() && self.signal.now() >= Signal::Drain {
                 reach(Point::Releasing, part(self.run.state())).await?;
-                patiently(|| self.context.store.release(&self.lease, ReleaseReason::Drain)).await?;
+                Box::pin(patiently(|| self.context.store.release(&self.lease, ReleaseReason::Drain))).await?;
                 return Ok(End::Released);
             }
-            if self.take_in_placed().await? {
+            if Box::pin(self.take_in_placed()).await? {
                 continue;
             }
             let outcome = self.perform().instrument(self.span.span()).await?;
@@ -115,7 +117,7 @@ impl Stepper<'_> {
         let part = part(self.run.state());
         Ok(match self.run.next() {
             Effect::TakeIn => {
-                let outcome = self.take_in().await?;
+                let outcome = Box::pin(self.take_in()).await?;
                 reach(Point::TakenIn, part).await?;
                 outcome
             }
@@ -128,7 +130,7 @@ impl Stepper<'_> {
             Effect::RunTools { calls, .. } => {
                 let extracts = calls.iter().any(|call| call.name == EXTRACTION);
                 reach(if extracts { Point::BeforeExtraction } else { Point::BeforeTools }, part).await?;
-                let outcome = spans::tools(self.run_tools(&calls)).await?;
+                let outcome = spans::tools(Box::pin(self.run_tools(&calls))).await?;
                 reach(Point::AfterTools, part).await?;
                 outcome
             }
@@ -174,10 +176,10 @@ impl Stepper<'_> {
     }
 
     async fn call_model(&self, request: &ModelRequest<'_>) -> Outcome {
-        let llm = self.resolved.llm(request.purpose);
-        match self.context.models.client(&llm) {
+        let llm = self.profile.llm(request.purpose);
+        match self.context.models.client(llm) {
             Ok(client) => {
-                match spans::model_call(self.lease.job_id, &llm, request, client.call(request, Utc::now)).await {
+                match spans::model_call(self.lease.job_id, llm, request, client.call(request, Utc::now)).await {
                     Ok(reply) => Outcome::ModelReplied(reply),
                     Err(failure) => {
                         debug!(job.id = %self.lease.job_id, error = failure.message, "model call failed");
@@ -185,14 +187,14 @@ impl Stepper<'_> {
                     }
                 }
             }
-            Err(reason) => Outcome::ModelFailed(crate::models::unusable(request, &llm, reason)),
+            Err(reason) => Outcome::ModelFailed(crate::models::unusable(request, llm, reason)),
         }
     }
 
     async fn run_tools(&self, calls: &[&ToolCall]) -> Result<Outcome, Trouble> {
         let desk = Desk::new(&self.context.store, self.lease, &self.run);
         let hand_over = ValidationDesk::new(&self.context.store, self.lease);
-        let connections = &self.resolved.config.connections;
+        let connections = &self.profile.resolved.config.connections;
         let graph = self.context.graphs.of(connections.neo4j.as_ref());
         let services = self.context.services.of(connections);
         let texts = services.texts(&self.context.store, self.lease.job_id);
@@ -200,8 +202,8 @@ impl Stepper<'_> {
         let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name).collect();
         let bounds = ToolContext {
             max_result_tokens: settings.limits.max_tool_result_tokens,
-            call_timeout: Duration::from_secs(self.resolved.config.limits.tool_timeout_s),
-            retries: self.resolved.config.limits.tool_retries,
+            call_timeout: Duration::from_secs(self.profile.resolved.config.limits.tool_timeout_s),
+            retries: self.profile.resolved.config.limits.tool_retries,
             hand_over: Some(&hand_over),
             graph: graph.access(),
             web: services.web(),
@@ -247,7 +249,7 @@ impl Stepper<'_> {
     /// Writes what was decided, waiting out database trouble for as long as the lease holds: what a model's answer
     /// cost is not thrown away for a restart of Postgres.
     async fn commit(&mut self) -> Result<(), Trouble> {
-        let next_job = crate::hand_over::next_job(self.claimed, &self.resolved, &self.changes);
+        let next_job = crate::hand_over::next_job(self.claimed, &self.profile.resolved, &self.changes);
         let progress = self.run.progress();
         reach(Point::BeforeCommit, part(self.run.state())).await?;
         let mut patience = Patience::new();
@@ -260,7 +262,7 @@ impl Stepper<'_> {
                 changes: &self.changes,
                 state: self.run.state(),
                 progress: &progress,
-                settings: self.new_settings.as_ref(),
+                settings: self.stores_settings.then_some(&self.profile.stored),
                 enqueue_next: next_job.as_ref(),
             };
             let store = &self.context.store;
@@ -289,7 +291,7 @@ impl Stepper<'_> {
         }
         self.step = committed.step;
         self.span.committed(self.step, self.run.state().phase.kind);
-        self.new_settings = None;
+        self.stores_settings = false;
         debug!(job.id = %self.lease.job_id, step = self.step, n_changes = self.changes.len(), "step committed");
         self.mirror.feed(self.step, part(self.run.state()), std::mem::take(&mut self.changes));
         if committed.feedback_pending && self.run.left().is_none() {

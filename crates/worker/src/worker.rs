@@ -29,6 +29,7 @@ use crate::{
     models::Models,
     options::WorkerOptions,
     patience::{Patience, bounded, spread},
+    profiles::Profiles,
     services::Services,
     signal::{self, Signal},
     telemetry,
@@ -110,6 +111,7 @@ impl Worker {
         let context = Arc::new(Context {
             worker_id: Uuid::now_v7(),
             configs: options.configs.clone(),
+            profiles: Profiles::default(),
             models: Models::default(),
             graphs: Graphs::default(),
             services: Services::default(),

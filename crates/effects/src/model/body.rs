@@ -15,8 +15,29 @@ pub(super) const CALL_EXTRAS: &str = "tool_calls";
 
 /// The body of one request, as it is sent.
 pub fn render(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
-    serde_json::to_vec(&Body { config, request })
-        .expect("writing JSON to memory: keys are strings and no value refuses to be written")
+    let mut bytes = Vec::with_capacity(about(request));
+    serde_json::to_writer(&mut bytes, &Body { config, request })
+        .expect("writing JSON to memory: keys are strings and no value refuses to be written");
+    bytes
+}
+
+/// Bytes that will do for most bodies. A buffer that grows by doubling copies a long conversation several times, and takes
+/// up to twice the room that it needs for as long as the model is asked.
+fn about(request: &ModelRequest<'_>) -> usize {
+    /// Of a tool: its name, description and parameters.
+    const A_TOOL: usize = 1024;
+    /// Of a message: its role, calls and ids.
+    const A_MESSAGE: usize = 256;
+    let texts: usize = request.messages.iter().map(|message| A_MESSAGE + text_of(message).len()).sum();
+    // A sixteenth more for what JSON escapes, line breaks above all.
+    request.tools.len() * A_TOOL + texts + texts / 16
+}
+
+fn text_of<'a>(message: &'a RequestMessage<'_>) -> &'a str {
+    match message {
+        RequestMessage::Stored(message) => message.visible_content(),
+        RequestMessage::System(text) | RequestMessage::User(text) => text,
+    }
 }
 
 struct Body<'a> {

@@ -6,8 +6,10 @@ use super::decode::{NoAnswer, decode};
 use super::exchange::{Answer, exchange};
 use super::{answer, body, retry_after};
 use chrono::{DateTime, Utc};
+use futures_util::{future, stream};
 use plumbline_engine::{Failure, FailureClass, ModelRequest, Reply, RequestRecord};
-use reqwest::header::CONTENT_TYPE;
+use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use std::convert::Infallible;
 use std::time::Instant;
 use uuid::Uuid;
 
@@ -93,8 +95,13 @@ impl ModelClient {
         }
     }
 
-    fn post(&self, body: impl Into<reqwest::Body>) -> reqwest::RequestBuilder {
-        let request = self.http.post(self.url.clone()).header(CONTENT_TYPE, "application/json").body(body);
+    /// The body goes as a stream of one piece: of a body that it can send again, the HTTP client keeps a copy until the
+    /// answer is there, and with a thousand jobs that wait for their model that is most of the memory.
+    fn post(&self, body: Vec<u8>) -> reqwest::RequestBuilder {
+        let length = body.len();
+        let piece = stream::once(future::ready(Ok::<_, Infallible>(body)));
+        let request = self.http.post(self.url.clone()).header(CONTENT_TYPE, "application/json");
+        let request = request.header(CONTENT_LENGTH, length).body(reqwest::Body::wrap_stream(piece));
         match &self.config.api_key {
             Some(key) => request.bearer_auth(key.expose()),
             None => request,

@@ -32,6 +32,15 @@ fn conversation() -> Vec<Message> {
 }
 
 #[tokio::test]
+async fn the_body_is_sent_with_its_length_and_not_in_chunks() {
+    let messages = conversation();
+    let (server, body) = sent(|_| {}, &request(&messages, &[])).await;
+    let headers = &server.seen()[0].headers;
+    assert_eq!(headers["content-length"], body.len().to_string());
+    assert!(!headers.contains_key("transfer-encoding"), "small servers do not read chunked requests");
+}
+
+#[tokio::test]
 async fn the_whole_body() {
     let tools = [tool("read_file"), tool("list_files")];
     let messages = conversation();

@@ -22,7 +22,7 @@ impl Resolved {
         tools.extend(deferred);
         Ok(Settings {
             prompts,
-            tools: Arc::new(tools),
+            tools: Arc::new(tools.into()),
             deferred: Arc::new(names),
             phases: self.phases(),
             limits: self.limits(),

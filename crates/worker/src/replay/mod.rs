@@ -46,7 +46,7 @@ use plumbline_engine::{Leave, Settings};
 use plumbline_store::RecordedStep;
 use rows::Rows;
 use serde_json::Value;
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 use step::{Redone, Stop};
 
 /// What a replay found.
@@ -83,7 +83,7 @@ pub enum ReplayError {
 pub(crate) struct Bench<'a> {
     recording: &'a Recording,
     resolved: Resolved,
-    settings: Settings,
+    settings: Arc<Settings>,
     toolbox: Toolbox,
 }
 
@@ -166,7 +166,7 @@ impl<'a> Bench<'a> {
         let resolved = Resolved::from_stored(stored)
             .and_then(|resolved| resolved.with_limits_of(&job.config))
             .map_err(|error| unreadable(&error))?;
-        let settings = crate::job::engine_settings(&resolved).map_err(|error| unreadable(&error))?;
+        let settings = Arc::new(crate::job::engine_settings(&resolved).map_err(|error| unreadable(&error))?);
         let toolbox = Toolbox::new(Parser::new(program));
         Ok(Self { recording, resolved, settings, toolbox })
     }

@@ -58,7 +58,7 @@ impl Rows {
     }
 
     /// What the store's load would give at the beginning of a step.
-    pub(super) fn snapshot(&self, settings: Settings, step: &RecordedStep) -> Snapshot {
+    pub(super) fn snapshot(&self, settings: Arc<Settings>, step: &RecordedStep) -> Snapshot {
         let number = self.state.as_ref().map_or(0, |state| state.phase.number);
         let todos = |number: i32| self.todos.get(&number).cloned().unwrap_or_default();
         // Only the first step of a claim can meet calls that were in flight when the claim before was cut off.

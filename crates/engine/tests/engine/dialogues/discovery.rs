@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, sync::Arc};
 /// The tests' tools, of which these two are on demand.
 fn deferring() -> Settings {
     let mut settings = settings();
-    let mut tools = (*settings.tools).clone();
+    let mut tools = settings.tools.to_vec();
     tools.extend(plumbline_engine::tools::specs().into_iter().filter(|tool| tool.name == "search_tools"));
     for tool in &mut tools {
         match tool.name {
@@ -17,7 +17,7 @@ fn deferring() -> Settings {
             _ => {}
         }
     }
-    settings.tools = Arc::new(tools);
+    settings.tools = Arc::new(tools.into());
     settings.deferred = Arc::new(BTreeSet::from(["web_search".to_string(), "index_page".to_string()]));
     settings
 }

@@ -155,7 +155,7 @@ impl Toy {
         let todos = |number: i32| self.todos.get(&number).cloned().unwrap_or_default();
         Snapshot {
             job: self.job.clone(),
-            settings: self.settings.clone(),
+            settings: self.settings.clone().into(),
             state: self.state.clone(),
             messages: self.messages.iter().filter(|message| self.is_in_context(message)).cloned().collect(),
             todos: todos(number),

@@ -3,6 +3,7 @@
 use crate::kit::{Dialogue, call, reply, settings};
 use plumbline_engine::{Effect, FailureClass, Leave, Prices, Purpose, Role, ToolCall, Usage};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 #[test]
 fn lesson_32_an_overflow_is_not_repeated_unchanged() {
@@ -123,9 +124,9 @@ fn turns_until_full(description: usize) -> usize {
     let mut dialogue = Dialogue::working(
         Dialogue::with(|settings| {
             settings.limits.context_threshold_tokens = 6000;
-            let mut tools = (*settings.tools).clone();
+            let mut tools = settings.tools.to_vec();
             tools.iter_mut().for_each(|tool| tool.description = "x".repeat(description));
-            settings.tools = tools.into();
+            settings.tools = Arc::new(tools.into());
         }),
         1,
     );

@@ -83,7 +83,7 @@ fn snapshot(settings: &Settings) -> Snapshot {
     };
     Snapshot {
         job,
-        settings: settings.clone(),
+        settings: settings.clone().into(),
         state: None,
         messages: Vec::new(),
         todos: Vec::new(),
