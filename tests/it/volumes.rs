@@ -11,6 +11,8 @@ use std::{
 
 /// What a worker says when a folder falls behind.
 const BEHIND: &str = "the mirror does not show everything";
+/// Memory of a worker that is shown a file which it could not hold.
+const MOST_MEMORY_MIB: u64 = 600;
 /// What `/healthz` says when none is.
 const WELL: &str = "shows everything";
 
@@ -157,6 +159,74 @@ async fn a_file_that_a_person_puts_into_input_is_taken_in(pool: PgPool) {
     world.becomes(job, "completed").await;
     worker.program.stop().await;
     assert!(annex.is_file(), "it stays where it was put");
+    world.finish().await;
+}
+
+/// Nobody will ever claim the job again, and its worker is dead: any other one that looks has to do it.
+#[sqlx::test(migrations = false)]
+async fn a_folder_that_was_removed_before_its_worker_died_is_repaired_by_another(pool: PgPool) {
+    let world = World::new(pool).await;
+    let mut command = world.command(&["worker"]);
+    command.env("PLUMBLINE_FAIL_POINTS", "before_mirror/completion=delay:600000");
+    let dying = world.start(command);
+    let job = insert(&world).await;
+    world.becomes(job, "completed").await;
+    let folder = world.workspace().join(format!("job_{job}"));
+    fs::remove_dir_all(folder.join(".plumbline")).expect("its marker can be removed");
+    fs::remove_file(folder.join("workspace.md")).expect("a file can be removed");
+    dying.kill().await;
+    world.age_workers().await;
+    // Folders that somebody wrote to within a lease may be in work.
+    let mut command = world.command(&["worker"]);
+    command.env("PLUMBLINE_LEASE_SECS", "2").env("PLUMBLINE_HEARTBEAT_SECS", "1");
+    let other = world.start(command);
+    eventually("the folder to equal the rows", async || {
+        (mirror::folder(&folder) == mirror::rows(&world.pool, job).await).then_some(())
+    })
+    .await;
+    other.stop().await;
+    world.finish().await;
+}
+
+/// Far more than a job is meant for: what is too large is left where it is, the rest comes in a bounded number at a time.
+#[sqlx::test(migrations = false)]
+async fn very_many_and_very_large_files_keep_no_job_from_its_end(pool: PgPool) {
+    let world = World::new(pool).await;
+    let worker = worker(&world).await;
+    let job = in_the_middle(&world).await;
+    let input = world.workspace().join(format!("job_{job}/input"));
+    eventually("the folder to be shown", async || input.is_dir().then_some(())).await;
+    let long_since = SystemTime::now() - Duration::from_secs(60);
+    let put = |name: &str, bytes: u64| {
+        let file = fs::File::create(input.join(name)).expect("a person may write there");
+        file.set_len(bytes).and_then(|()| file.set_modified(long_since)).expect("a file can be made");
+    };
+    // A hole, none of which is on the disk.
+    put("0-disk.img", 3 << 30);
+    for number in 0..2_000 {
+        put(&format!("note-{number}.txt"), 20);
+    }
+    fs::create_dir_all((0..200).fold(input.join("deep"), |path, _| path.join("d"))).expect("folders can be made");
+    world.model.answers(Answer::Slowly(Duration::from_millis(200)));
+    let taken_in = "SELECT EXISTS (SELECT FROM workspace_files WHERE job_id = $1 AND path LIKE 'input/note-%')";
+    eventually("some of it to be taken in", async || {
+        sqlx::query_scalar(taken_in).bind(job).fetch_one(&world.pool).await.ok().filter(|there: &bool| *there)
+    })
+    .await;
+    world.model.answers(Answer::Work);
+    let row = world.becomes(job, "completed").await;
+    assert_eq!((row.attempt, row.claims), (1, 1));
+    let peak = worker.program.peak_memory_mib();
+    assert!(peak < MOST_MEMORY_MIB, "{peak} MiB");
+    worker.program.stop().await;
+    // What was not taken in is the person's still, and is in no row.
+    let known = mirror::rows(&world.pool, job).await;
+    for entry in fs::read_dir(&input).expect("a person may look there") {
+        let name = entry.expect("a person may look there").file_name().into_string().expect("names are plain");
+        if !name.starts_with("deep") && !known.contains_key(&format!("input/{name}")) {
+            fs::remove_file(input.join(name)).expect("a person may remove it");
+        }
+    }
     world.finish().await;
 }
 

@@ -1,9 +1,10 @@
-//! Files that people put into a running job's `input/`: looked for now and then, taken in before the next turn.
+//! Files that people put into a running job's `input/`: looked for now and then, beside the job's work, and taken in before
+//! the turn that follows.
 
 use crate::{
     context::Context,
     mirror::{Found, IndexEntry},
-    mirror_feed::MirrorFeed,
+    mirror_feed::{Look, MirrorFeed},
 };
 use plumbline_engine::{FileIndex, FileWrite, Intake, Source};
 use std::time::{Duration, Instant};
@@ -25,24 +26,22 @@ impl Inbox {
         Self { job_id, looked: None }
     }
 
-    /// What was put there since, when it is time to look again. A volume that cannot be read has nothing in it: its
-    /// trouble is the mirror's to tell.
+    /// What was put there, if a look has come back with something; asks for the next look when it is time. A volume that
+    /// cannot be read has nothing in it: its trouble is the mirror's to tell.
     pub(crate) async fn look(
         &mut self,
         context: &Context,
         mirror: &mut MirrorFeed,
         known: &FileIndex,
     ) -> Option<Intake> {
-        if self.looked.is_some_and(|looked| looked.elapsed() < EVERY) {
-            return None;
-        }
-        self.looked = Some(Instant::now());
-        let known = known
-            .iter()
-            .map(|(path, facts)| IndexEntry { path: path.clone(), sha256: String::new(), size: facts.size })
-            .collect();
-        let found = mirror.found(known).await;
+        let found = match mirror.found() {
+            Look::Underway => return None,
+            Look::None => Vec::new(),
+            // The job itself may have written such a file since it was looked for.
+            Look::Back(found) => found.into_iter().filter(|file| known.get(&file.path).is_none()).collect(),
+        };
         if found.is_empty() {
+            self.ask(mirror, known);
             return None;
         }
         let mut intake = Intake::default();
@@ -52,6 +51,18 @@ impl Inbox {
             intake.files.push(FileWrite { path: file.path, content: file.bytes });
         }
         Some(intake)
+    }
+
+    fn ask(&mut self, mirror: &mut MirrorFeed, known: &FileIndex) {
+        if self.looked.is_some_and(|looked| looked.elapsed() < EVERY) {
+            return;
+        }
+        self.looked = Some(Instant::now());
+        let known = known
+            .iter()
+            .map(|(path, facts)| IndexEntry { path: path.clone(), sha256: String::new(), size: facts.size })
+            .collect();
+        mirror.look(known);
     }
 
     /// The file as a document; one that cannot be opened as such is a file all the same.

@@ -14,7 +14,6 @@ use crate::{
 use plumbline_engine::{Change, Product};
 use plumbline_store::{ClaimedJob, Lease};
 use std::{
-    collections::HashSet,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -24,7 +23,7 @@ use std::{
 use tokio::{
     sync::{
         mpsc::{self, error::TrySendError},
-        oneshot,
+        oneshot::{self, error::TryRecvError},
     },
     task::JoinHandle,
     time::timeout,
@@ -34,9 +33,6 @@ use writer::Writer;
 
 /// Steps that may wait for a slow volume; bounds the memory they take. What is more is read back from the rows.
 const BACKLOG: usize = 32;
-
-/// How long a look at the folder may keep a job waiting: a slow volume must not.
-const LOOK: Duration = Duration::from_secs(2);
 
 /// How long a job that ends waits for its folder. A volume that takes longer is written in the background.
 const FINISH: Duration = Duration::from_secs(10);
@@ -66,13 +62,23 @@ enum Touched {
     Placed,
 }
 
+/// How it stands with a look at `input/`.
+pub(crate) enum Look {
+    /// Nobody looks.
+    None,
+    /// It has not come back.
+    Underway,
+    /// It has come back with these.
+    Back(Vec<Found>),
+}
+
 /// The feeding end of one job's mirror.
 pub(crate) struct MirrorFeed {
     sender: Option<mpsc::Sender<Task>>,
     missed: Arc<AtomicBool>,
     behind: Arc<Behind>,
     lease: Lease,
-    /// A look that took too long, and may still find something.
+    /// A look that has not come back.
     looking: Option<oneshot::Receiver<Vec<Found>>>,
     task: JoinHandle<()>,
 }
@@ -89,7 +95,9 @@ impl MirrorFeed {
 
     /// Hands over what a committed step changed.
     pub(crate) fn feed(&mut self, step: i64, part: &'static str, changes: Vec<Change>) {
-        let files: Vec<Touched> = changes.into_iter().filter_map(touched).collect();
+        let mut files: Vec<Touched> = changes.into_iter().filter_map(touched).collect();
+        // What is read back has all that the step added.
+        files.dedup_by(|a, b| matches!((a, b), (Touched::Appended(a), Touched::Appended(b)) if a == b));
         if let (false, Some(sender)) = (files.is_empty(), &self.sender) {
             match sender.try_send(Task::Show(Step { number: step, part, committed: Instant::now(), files })) {
                 Err(TrySendError::Full(_)) => self.missed.store(true, Ordering::Release),
@@ -99,29 +107,25 @@ impl MirrorFeed {
         }
     }
 
-    /// New files under `input/`, as of the last step handed over: a file that it deleted is not taken for a new one.
-    /// None while an earlier look has not come back from a slow volume.
-    pub(crate) async fn found(&mut self, known: Vec<IndexEntry>) -> Vec<Found> {
-        let paths: HashSet<String> = known.iter().map(|entry| entry.path.clone()).collect();
-        let (mut looking, patience) = match self.looking.take() {
-            Some(earlier) => (earlier, Duration::ZERO),
-            None => {
-                let (answer, found) = oneshot::channel();
-                let Some(sender) = &self.sender else { return Vec::new() };
-                if sender.try_send(Task::Look(known, answer)).is_err() {
-                    return Vec::new();
-                }
-                (found, LOOK)
-            }
+    /// Asks for the files under `input/` that are not among these, as of the last step handed over: a file that it deleted
+    /// is not taken for a new one. Nobody waits for it, because the writer may have much to show first.
+    pub(crate) fn look(&mut self, known: Vec<IndexEntry>) {
+        let (answer, found) = oneshot::channel();
+        let asked = self.sender.as_ref().is_some_and(|sender| sender.try_send(Task::Look(known, answer)).is_ok());
+        self.looking = asked.then_some(found);
+    }
+
+    /// What the last look has found, if it has come back since.
+    pub(crate) fn found(&mut self) -> Look {
+        let Some(looking) = &mut self.looking else { return Look::None };
+        let found = match looking.try_recv() {
+            Err(TryRecvError::Empty) => return Look::Underway,
+            Ok(found) => found,
+            // Another worker has the job, and then nothing is taken in.
+            Err(TryRecvError::Closed) => Vec::new(),
         };
-        match timeout(patience, &mut looking).await {
-            // It fails only when another worker has the job, and then nothing is taken in.
-            Ok(found) => found.unwrap_or_default().into_iter().filter(|file| !paths.contains(&file.path)).collect(),
-            Err(_) => {
-                self.looking = Some(looking);
-                Vec::new()
-            }
-        }
+        self.looking = None;
+        Look::Back(found)
     }
 
     /// Waits until everything handed over is shown, or the volume has had its time.

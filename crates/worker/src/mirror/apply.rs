@@ -9,10 +9,10 @@ use super::{
 /// Writes what the step changed. One bad file does not keep the others from being shown. A folder without a marker is
 /// not the one that a repair left, and lacks more than this step.
 pub(super) fn apply(folder: &Folder, epoch: i64, step: i64, events: Vec<FileEvent>) -> Result<Applied, MirrorTrouble> {
-    if marker::read(folder).is_none() {
+    let Some(marker) = marker::read(folder) else {
         return Ok(Applied::Wiped);
-    }
-    if !claim(folder, epoch)? {
+    };
+    if !claim(folder, epoch, Some(marker))? {
         return Ok(Applied::Stale);
     }
     let mut troubles = Vec::new();
@@ -24,14 +24,16 @@ pub(super) fn apply(folder: &Folder, epoch: i64, step: i64, events: Vec<FileEven
         }
     }
     MirrorTrouble::of_all(troubles)?;
-    marker::write(folder, Marker { epoch, step, done: false })?;
+    if marker.done || !marker::is_young(folder) {
+        marker::write(folder, Marker { epoch, step, done: false })?;
+    }
     Ok(Applied::Written)
 }
 
 /// Says whose folder it is before the first file is written, so that an older worker stops from here on. The step
 /// stays: how far the files have got is only known after they are written.
-pub(super) fn claim(folder: &Folder, epoch: i64) -> Result<bool, MirrorTrouble> {
-    match marker::read(folder) {
+pub(super) fn claim(folder: &Folder, epoch: i64, marker: Option<Marker>) -> Result<bool, MirrorTrouble> {
+    match marker {
         Some(marker) if marker.epoch > epoch => Ok(false),
         Some(marker) if marker.epoch == epoch => Ok(true),
         older => marker::write(folder, Marker { epoch, step: older.map_or(0, |marker| marker.step), done: false })

@@ -1,6 +1,6 @@
 //! One job's folder, opened so that no path leads out of it.
 
-use super::MirrorTrouble;
+use super::{MirrorTrouble, shared};
 use cap_std::{
     ambient_authority,
     fs::{Dir, OpenOptions},
@@ -14,20 +14,29 @@ use uuid::Uuid;
 /// What is the mirror's own and no file of the job.
 pub(super) const OWN: &str = ".plumbline";
 const TMP: &str = ".plumbline/tmp";
+/// What people may look for in any workspace, also while nothing is in it. Rows know files only.
+const USUAL: [&str; 9] =
+    ["archive", "candidates", "chunks", "input", "output", "requirements", "tool_results", "tools", "web_sources"];
 
 /// An open job folder. All paths are relative to it.
 pub(super) struct Folder {
     pub(super) dir: Dir,
+    /// What it is in, where jobs share files; none for an export.
+    root: Option<Dir>,
 }
 
 impl Folder {
     /// Opens `name` under `root`, both created when missing.
     pub(super) fn open(root: &Path, name: &str) -> Result<Self, MirrorTrouble> {
+        // Almost always it is there, whole: that takes two looks instead of five.
+        if let Some(folder) = Self::whole(root, name) {
+            return Ok(folder);
+        }
         let open = || {
             Dir::create_ambient_dir_all(root, ambient_authority())?;
             let root = Dir::open_ambient_dir(root, ambient_authority())?;
             make_way(&root, name)?;
-            let folder = Self { dir: root.open_dir(name)? };
+            let folder = Self { dir: root.open_dir(name)?, root: Some(root) };
             make_way(&folder.dir, OWN)?;
             make_way(&folder.dir, TMP)?;
             Ok(folder)
@@ -35,10 +44,18 @@ impl Folder {
         open().map_err(|error| MirrorTrouble::at("open its folder", &root.join(name).display().to_string(), &error))
     }
 
+    /// A folder that lacks nothing of its own.
+    fn whole(root: &Path, name: &str) -> Option<Self> {
+        let root = Dir::open_ambient_dir(root, ambient_authority()).ok()?;
+        let is_folder = |dir: &Dir, path: &str| dir.symlink_metadata(path).is_ok_and(|found| found.is_dir());
+        let dir = is_folder(&root, name).then(|| root.open_dir(name).ok()).flatten()?;
+        is_folder(&dir, TMP).then_some(Self { dir, root: Some(root) })
+    }
+
     /// Opens `dir` itself, created when missing.
     pub(super) fn at(dir: &Path) -> io::Result<Self> {
         Dir::create_ambient_dir_all(dir, ambient_authority())?;
-        let folder = Self { dir: Dir::open_ambient_dir(dir, ambient_authority())? };
+        let folder = Self { dir: Dir::open_ambient_dir(dir, ambient_authority())?, root: None };
         make_way(&folder.dir, OWN)?;
         make_way(&folder.dir, TMP)?;
         Ok(folder)
@@ -49,7 +66,7 @@ impl Folder {
     pub(super) fn put(&self, path: &str, content: &[u8], allowed: impl FnOnce() -> bool) -> io::Result<bool> {
         let parts = workspace_path(path)?;
         let temporary = format!("{TMP}/{}", Uuid::new_v4());
-        let placed = self.write_temporary(&temporary, content).and_then(|()| {
+        let placed = self.write_temporary(&temporary, path, content).and_then(|()| {
             if !allowed() {
                 return Ok(false);
             }
@@ -64,7 +81,10 @@ impl Folder {
         placed
     }
 
-    fn write_temporary(&self, temporary: &str, content: &[u8]) -> io::Result<()> {
+    fn write_temporary(&self, temporary: &str, path: &str, content: &[u8]) -> io::Result<()> {
+        if self.root.as_ref().is_some_and(|root| shared::link(root, path, content, &self.dir, temporary)) {
+            return Ok(());
+        }
         let mut file = self.dir.open_with(temporary, OpenOptions::new().write(true).create_new(true))?;
         file.write_all(content)?;
         file.sync_all()
@@ -81,8 +101,19 @@ impl Folder {
 
     /// Empties the folder of unfinished writes that a killed process left.
     pub(super) fn sweep_temporaries(&self) -> io::Result<()> {
+        if self.dir.read_dir(TMP)?.next().is_none() {
+            return Ok(());
+        }
         self.dir.remove_dir_all(TMP)?;
         self.dir.create_dir(TMP)
+    }
+
+    /// Makes the folders that every workspace has; what stands there already is left alone.
+    pub(super) fn make_usual(&self) -> io::Result<()> {
+        USUAL.iter().try_for_each(|path| match self.dir.create_dir(path) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        })
     }
 
     fn make_parents(&self, parts: &[&str]) -> io::Result<()> {
@@ -103,7 +134,7 @@ impl Folder {
 
 /// Makes sure that `path` is a real folder: a link or a file that stands there goes, so that nothing is written
 /// through it.
-fn make_way(dir: &Dir, path: &str) -> io::Result<()> {
+pub(super) fn make_way(dir: &Dir, path: &str) -> io::Result<()> {
     match dir.symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => return Ok(()),
         Ok(_) => dir.remove_file(path)?,

@@ -6,7 +6,7 @@
 //! ```text
 //! job_<uuid>/
 //!   workspace.md, input/…, output/…        the files, as of some committed step
-//!   .plumbline/mirror.json                 {"epoch": 7, "step": 41}: whose view this is, and how far it got
+//!   .plumbline/mirror.json                 {"epoch": 7, "step": 41}: whose view this is, and how far it got, about
 //!   .plumbline/tmp/                        files being written
 //! ```
 //!
@@ -25,6 +25,7 @@ mod export;
 mod folder;
 mod marker;
 mod repair;
+mod shared;
 mod survey;
 #[cfg(test)]
 mod tests;
@@ -36,18 +37,24 @@ pub use unfinished::Unfinished;
 
 use folder::Folder;
 use std::{path::PathBuf, sync::Arc};
+use tokio::sync::Semaphore;
 use uuid::Uuid;
+
+/// Threads that write folders at a time. Each waits for the disk most of the time, and more of them than a disk takes
+/// orders at once would only be memory; the steps of jobs whose turn it is not wait in their queues.
+const WRITERS: usize = 16;
 
 /// Keeps the folders of all jobs under one workspace folder; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Mirror {
     root: Arc<PathBuf>,
+    writers: Arc<Semaphore>,
 }
 
 impl Mirror {
     /// A mirror under the workspace folder (`PLUMBLINE_WORKSPACE_DIR`). The folder is created when it is first needed.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: Arc::new(root.into()) }
+        Self { root: Arc::new(root.into()), writers: Arc::new(Semaphore::new(WRITERS)) }
     }
 
     /// Where a job's files are shown.
@@ -87,7 +94,13 @@ impl Mirror {
         work: impl FnOnce(Folder) -> Result<T, MirrorTrouble> + Send + 'static,
     ) -> Result<T, MirrorTrouble> {
         let root = Arc::clone(&self.root);
-        let done = tokio::task::spawn_blocking(move || work(Folder::open(&root, &folder_name(job))?)).await;
+        // Held by the thread: a caller that gives up waiting for a slow volume does not make room for one more.
+        let turn = Arc::clone(&self.writers).acquire_owned().await;
+        let done = tokio::task::spawn_blocking(move || {
+            let _turn = turn;
+            work(Folder::open(&root, &folder_name(job))?)
+        })
+        .await;
         done.unwrap_or_else(|error| Err(MirrorTrouble::new(format!("the mirror's file work ended early ({error})"))))
     }
 }

@@ -67,10 +67,11 @@ struct Plan {
 
 /// Looks, and removes what no row knows. `None` when a newer epoch has the job.
 fn clean(folder: &Folder, epoch: i64, index: &[IndexEntry]) -> Result<Option<Plan>, MirrorTrouble> {
-    if !claim(folder, epoch)? {
+    if !claim(folder, epoch, marker::read(folder))? {
         return Ok(None);
     }
     folder.sweep_temporaries().map_err(|error| MirrorTrouble::at("empty", ".plumbline/tmp", &error))?;
+    folder.make_usual().map_err(|error| MirrorTrouble::at("make the usual folders in", ".", &error))?;
     let survey = survey(folder, index)?;
     let mut plan = Plan { wanted: survey.wanted, removed: Vec::new(), found: survey.found, troubles: Vec::new() };
     for path in survey.strays {

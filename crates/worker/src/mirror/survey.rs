@@ -14,7 +14,9 @@ use std::{
 
 /// Where people may put files.
 const INPUT: &str = "input/";
-/// Most bytes of one file that is taken in from there.
+/// Most files that one look takes in from there, and most bytes of them together, which is also the most of one file. The
+/// next look goes on with the rest: each look is a step of the job, and is held in memory.
+const MOST_FOUND: usize = 100;
 const MOST_FOUND_BYTES: u64 = 128 << 20;
 /// A file younger than this may be half copied.
 const SETTLING: Duration = Duration::from_secs(1);
@@ -44,32 +46,35 @@ pub(super) fn survey(folder: &Folder, index: &[IndexEntry]) -> Result<Survey, Mi
     Ok(Survey { wanted, strays, found: found(folder, &known)? })
 }
 
-/// New files under `input/` that have settled.
+/// New files under `input/` that have settled, as many as one look takes.
 pub(super) fn found(folder: &Folder, known: &HashSet<String>) -> Result<Vec<Found>, MirrorTrouble> {
-    let mut found = Vec::new();
+    let (mut found, mut room) = (Vec::new(), MOST_FOUND_BYTES);
     if folder.dir.symlink_metadata("input").is_ok_and(|metadata| metadata.is_dir()) {
         let mut files = walk(&folder.dir, "input")?;
         files.sort();
         for (path, is_file) in files {
             let hidden = path.split('/').any(|part| part.starts_with('.'));
-            if is_file && !hidden && !known.contains(&path) {
-                found.extend(take(&folder.dir, path)?);
+            if is_file && !hidden && !known.contains(&path) && found.len() < MOST_FOUND {
+                let taken = take(&folder.dir, path, room)?;
+                room -= taken.as_ref().map_or(0, |file| file.bytes.len() as u64);
+                found.extend(taken);
             }
         }
     }
     Ok(found)
 }
 
-fn take(dir: &Dir, path: String) -> Result<Option<Found>, MirrorTrouble> {
+fn take(dir: &Dir, path: String, room: u64) -> Result<Option<Found>, MirrorTrouble> {
     let read = || -> io::Result<Option<Vec<u8>>> {
-        let mut file = dir.open(&path)?;
+        let file = dir.open(&path)?;
         let metadata = file.metadata()?;
-        if !is_settled(&metadata) || metadata.len() > MOST_FOUND_BYTES {
+        if !is_settled(&metadata) || metadata.len() > room {
             return Ok(None);
         }
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        Ok(Some(bytes))
+        // It may grow while it is read; then it has not settled.
+        file.take(room + 1).read_to_end(&mut bytes)?;
+        Ok((bytes.len() as u64 <= room).then_some(bytes))
     };
     let bytes = read().map_err(|error| MirrorTrouble::at("read", &path, &error))?;
     Ok(bytes.map(|bytes| Found { path, bytes }))

@@ -56,6 +56,10 @@ impl Bench {
         files
     }
 
+    fn marker(&self) -> serde_json::Value {
+        serde_json::from_slice(&fs::read(self.path(".plumbline/mirror.json")).unwrap()).unwrap()
+    }
+
     fn unfinished(&self) -> usize {
         fs::read_dir(self.path(".plumbline/tmp")).unwrap().count()
     }
@@ -99,9 +103,10 @@ async fn steps_are_shown_in_place_and_leave_nothing_unfinished() {
     );
     assert_eq!(bench.shown(), BTreeMap::from([("a.md".to_owned(), b"three".to_vec())]));
     assert_eq!(bench.unfinished(), 0);
-    let marker: serde_json::Value =
-        serde_json::from_slice(&fs::read(bench.path(".plumbline/mirror.json")).unwrap()).unwrap();
-    assert_eq!(marker, serde_json::json!({"epoch": 1, "step": 2}));
+    assert_eq!(bench.marker(), serde_json::json!({"epoch": 1, "step": 1}), "it was written a moment ago");
+    settle(&bench.path(".plumbline/mirror.json"));
+    bench.apply(1, 3, vec![written("a.md", "four")]).await.unwrap();
+    assert_eq!(bench.marker(), serde_json::json!({"epoch": 1, "step": 3}));
 }
 
 #[tokio::test]
@@ -219,6 +224,29 @@ async fn a_file_that_a_person_puts_into_input_is_handed_over_and_stays() {
 }
 
 #[tokio::test]
+async fn one_look_takes_a_bounded_number_of_files_and_none_that_is_too_large() {
+    let bench = Bench::new(&[]);
+    bench.repair(1).await;
+    let deep = (0..60).fold("input/deep".to_owned(), |path, _| path + "/d");
+    fs::create_dir_all(bench.path(&deep)).unwrap();
+    // Two gigabytes, none of which is on the disk.
+    fs::File::create(bench.path("input/0-large.bin")).unwrap().set_len(2 << 30).unwrap();
+    settle(&bench.path("input/0-large.bin"));
+    for number in 0..150 {
+        let path = bench.path(&format!("input/{number:03}.txt"));
+        fs::write(&path, "by a person").unwrap();
+        settle(&path);
+    }
+    let mut index = bench.index();
+    for expected in [100, 50, 0] {
+        let found = bench.mirror.found(bench.job, &index).await.unwrap();
+        assert_eq!(found.len(), expected, "after {} were taken in", index.len());
+        index.extend(found.into_iter().map(|file| IndexEntry { path: file.path, sha256: String::new(), size: 11 }));
+    }
+    assert!(index.iter().all(|entry| entry.path != "input/0-large.bin"));
+}
+
+#[tokio::test]
 async fn a_volume_that_cannot_be_written_is_trouble_and_no_panic() {
     let root = tempfile::tempdir().unwrap();
     let blocked = root.path().join("workspace");
@@ -263,6 +291,7 @@ async fn an_export_is_a_plain_folder_and_never_overwrites() {
 async fn a_folder_is_unfinished_until_its_writer_says_so() {
     let bench = Bench::new(&[]);
     bench.repair(2).await;
+    settle(&bench.path(".plumbline/mirror.json"));
     bench.apply(2, 5, vec![written("a.md", "one")]).await.unwrap();
     let unfinished = [super::Unfinished { job: bench.job, epoch: 2, step: 5 }];
     assert_eq!(bench.mirror.unfinished(Duration::ZERO).await, unfinished);
@@ -273,4 +302,51 @@ async fn a_folder_is_unfinished_until_its_writer_says_so() {
     assert!(bench.mirror.unfinished(Duration::ZERO).await.is_empty());
     bench.apply(3, 6, vec![written("a.md", "two")]).await.unwrap();
     assert_eq!(bench.mirror.unfinished(Duration::ZERO).await.len(), 1, "a new writer begins anew");
+}
+
+#[tokio::test]
+async fn a_folder_without_its_marker_is_unfinished_and_anybodys_to_repair() {
+    let bench = Bench::new(&[("a.md", "one")]);
+    bench.repair(2).await;
+    bench.mirror.finish(bench.job, 2).await.unwrap();
+    fs::remove_dir_all(bench.path("")).unwrap();
+    fs::create_dir_all(bench.path("output")).unwrap();
+    let unfinished = [super::Unfinished { job: bench.job, epoch: 0, step: 0 }];
+    assert_eq!(bench.mirror.unfinished(Duration::ZERO).await, unfinished);
+    assert!(bench.mirror.unfinished(Duration::from_secs(60)).await.is_empty(), "its writer may still be at it");
+    bench.repair(0).await;
+    bench.mirror.finish(bench.job, 0).await.unwrap();
+    assert_eq!(bench.shown(), bench.rows);
+    assert!(bench.mirror.unfinished(Duration::ZERO).await.is_empty());
+}
+
+#[tokio::test]
+async fn the_documentation_of_tools_is_on_the_disk_once_and_no_change_of_it_spreads() {
+    let bench = Bench::new(&[]);
+    let path = |job: u128, path: &str| bench.mirror.path(Uuid::from_u128(job)).join(path);
+    let show = async |job: u128, text: &str| {
+        let job = Uuid::from_u128(job);
+        let none = |_: String| async { Ok::<_, Infallible>(None) };
+        bench.mirror.repair(job, 1, 1, &[], none).await.unwrap();
+        let events = vec![written("tools/cite.md", text), written("output/cite.md", text)];
+        bench.mirror.apply(job, 1, 2, events).await.unwrap();
+    };
+    show(1, "how to cite").await;
+    show(2, "how to cite").await;
+    let inode = |job: u128, name: &str| std::os::unix::fs::MetadataExt::ino(&fs::metadata(path(job, name)).unwrap());
+    assert_eq!(inode(1, "tools/cite.md"), inode(2, "tools/cite.md"));
+    assert_ne!(inode(1, "output/cite.md"), inode(2, "output/cite.md"), "a job's own files are its own");
+
+    show(3, "how to cite better").await;
+    assert_eq!(fs::read_to_string(path(1, "tools/cite.md")).unwrap(), "how to cite");
+    assert_eq!(fs::read_to_string(path(3, "tools/cite.md")).unwrap(), "how to cite better");
+
+    // Somebody takes the protection away and changes the file in place.
+    let mut permissions = fs::metadata(path(3, "tools/cite.md")).unwrap().permissions();
+    assert!(permissions.readonly());
+    std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o644);
+    fs::set_permissions(path(3, "tools/cite.md"), permissions).unwrap();
+    fs::write(path(3, "tools/cite.md"), "changed").unwrap();
+    show(4, "how to cite better").await;
+    assert_eq!(fs::read_to_string(path(4, "tools/cite.md")).unwrap(), "how to cite better");
 }

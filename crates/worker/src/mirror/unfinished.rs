@@ -6,7 +6,7 @@ use super::{
     folder::Folder,
     marker::{self, Marker},
 };
-use std::{fs, path::Path, time::Duration};
+use std::{fs, io::ErrorKind, path::Path, time::Duration};
 use uuid::Uuid;
 
 /// A folder of which no writer has said that it is complete.
@@ -49,10 +49,20 @@ fn scan(root: &Path, silence: Duration) -> Vec<Unfinished> {
     entries.flatten().filter_map(|entry| look(root, entry.file_name().to_str()?, silence)).collect()
 }
 
+/// A folder without a marker, e.g. because somebody removed it under the worker that died, shows nothing of anybody's:
+/// epoch 0, so that whoever has the job is in the right.
 fn look(root: &Path, name: &str, silence: Duration) -> Option<Unfinished> {
     let job = name.strip_prefix("job_")?.parse().ok()?;
-    let path = root.join(name).join(marker::MARKER);
-    let age = fs::symlink_metadata(&path).ok()?.modified().ok()?.elapsed().unwrap_or_default();
-    let marker: Marker = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
-    (!marker.done && age >= silence).then_some(Unfinished { job, epoch: marker.epoch, step: marker.step })
+    let folder = root.join(name);
+    let path = folder.join(marker::MARKER);
+    let (written, marker) = match fs::symlink_metadata(&path) {
+        Ok(metadata) => (metadata.modified().ok()?, serde_json::from_slice(&fs::read(path).ok()?).ok()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            (fs::symlink_metadata(folder).ok()?.modified().ok()?, None)
+        }
+        Err(_) => return None,
+    };
+    let marker = marker.unwrap_or(Marker { epoch: 0, step: 0, done: false });
+    let silent = written.elapsed().unwrap_or_default() >= silence;
+    (!marker.done && silent).then_some(Unfinished { job, epoch: marker.epoch, step: marker.step })
 }

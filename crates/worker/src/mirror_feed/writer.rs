@@ -68,11 +68,11 @@ impl Writer {
                 }
             };
             let shown = spans::mirror(last, n_files, waited, shown).await;
-            if matches!(shown, Ok(Applied::Stale)) {
-                self.behind.none(&self.lease);
+            let stale = matches!(shown, Ok(Applied::Stale));
+            lacks = self.note(shown);
+            if stale {
                 return;
             }
-            lacks = self.note(shown);
         }
         // What people changed meanwhile is put right at the latest now.
         self.catch_up(last).await;
@@ -87,6 +87,9 @@ impl Writer {
 
     /// Whether there was trouble.
     fn note(&self, result: Result<Applied, MirrorTrouble>) -> bool {
+        if matches!(result, Ok(Applied::Stale)) {
+            info!(job.id = %self.lease.job_id, "the folder is a later worker's and is left to it");
+        }
         match &result {
             Ok(_) => self.behind.none(&self.lease),
             Err(error) => self.behind.trouble(&self.lease, error),
