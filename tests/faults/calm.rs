@@ -7,7 +7,7 @@ use plumbline_system_tests::{
     record::{self, Record},
 };
 use serde_json::json;
-use std::collections::HashSet;
+use std::{collections::HashSet, fmt};
 
 /// What a job leaves behind when nobody disturbs it.
 #[derive(Debug)]
@@ -43,8 +43,8 @@ impl Calm {
     }
 
     /// Asserts that these jobs, and no others, ran in this world since, and left the same behind; that each recorded
-    /// each model call once; and that a model call was repeated at most once a crash. Says how many were.
-    pub(crate) async fn assert_same(&self, world: &World, jobs: &[Uuid]) -> u64 {
+    /// each model call once; and that a model call was repeated at most once a run that was cut off.
+    pub(crate) async fn assert_same(&self, world: &World, jobs: &[Uuid]) -> Repeated {
         for &job in jobs {
             let row = world.job(job).await;
             assert_eq!(row.status, "completed", "job {job}: {row:?}");
@@ -59,7 +59,21 @@ impl Calm {
         let (asked, least) = (world.model.requests() - self.asked_before, self.requests * jobs.len() as u64);
         let most = least + cut_off as u64;
         assert!(asked <= most, "{asked} model calls where {least} are needed and {cut_off} attempts were cut off");
-        asked - least
+        Repeated { calls: asked - least, runs: cut_off as u64 }
+    }
+}
+
+/// Model calls that were made again, because the run that made them first did not live to commit them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Repeated {
+    pub(crate) calls: u64,
+    /// Runs that were cut off.
+    pub(crate) runs: u64,
+}
+
+impl fmt::Display for Repeated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} runs cut off, {} model calls repeated", self.runs, self.calls)
     }
 }
 

@@ -34,10 +34,14 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let crashed = "SELECT count(*) FROM attempts WHERE outcome = 'crashed' OR attempt > 1";
     let crashed: i64 = sqlx::query_scalar(crashed).fetch_one(&world.pool).await.expect("attempts can be counted");
     assert_eq!(crashed, 0, "a worker that stops in order gives its jobs back, and the attempt with them");
-    calm.assert_same(&world, &jobs).await;
+    let repeated = calm.assert_same(&world, &jobs).await;
     drop(workers);
     worlds::close(world).await;
-    format!("{} drains over {} jobs; from SIGTERM to next step {times}", moments.len(), jobs.len())
+    format!(
+        "{} drains over {} jobs: all the same; {repeated}; from SIGTERM to the next step {times}",
+        moments.len(),
+        jobs.len()
+    )
 }
 
 fn start(world: &World, n: usize) -> (String, Program) {

@@ -9,15 +9,14 @@ use crate::{
 use plumbline_system_tests::{PgPool, Program, Signal, Uuid, World, seed::Seed};
 use std::time::{Duration, Instant};
 
-/// Workers at any time, and the jobs that each of them may hold: few enough that a kill takes a few jobs and the others
-/// go on.
-const WORKERS: usize = 6;
-const SLOTS: &str = "5";
+/// Workers at any time. Each holds one job, so that a kill cuts off one run.
+const WORKERS: usize = 10;
+const SLOTS: &str = "1";
 /// Milliseconds between two kills, at most.
 const MOST_PAUSE: u64 = 400;
-/// Jobs that are not ended, at any time: never more than there are slots, so that a job waits for nothing but the
-/// lease of the dead.
-const OPEN: i64 = 24;
+/// Jobs that are not ended, at any time. Up to ten of them wait for the lease of a dead worker; the others are no more than
+/// there are workers, so that a job that is taken back waits for nothing else.
+const OPEN: i64 = 16;
 /// The longest that the last jobs may take once nobody kills any more.
 const LONGEST: Duration = Duration::from_secs(180);
 
@@ -40,7 +39,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
         let victim = chosen[seed.below(chosen.len() as u64) as usize];
         // It must not claim a job of the kind that would be failed between the look and the kill.
         workers[victim].1.signal(Signal::STOP);
-        if !may_be_killed(&world.pool, &workers[victim].0).await {
+        if !may_be_taken_away(&world.pool, &workers[victim].0).await {
             workers[victim].1.signal(Signal::CONT);
             continue;
         }
@@ -57,8 +56,8 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     drop(workers);
     worlds::close(world).await;
     format!(
-        "{} kills ({rate:.1} a second) over {} jobs: 0 lost, 0 doubled, all the same, {repeated} model calls repeated; \
-         from kill to next step {times}",
+        "{} kills ({rate:.1} a second) over {} jobs: 0 lost, 0 doubled, all the same; {repeated}; \
+         from kill -9 to the next step {times} (lease 2 s, sweep every 1 s)",
         moments.len(),
         jobs.len()
     )
@@ -73,7 +72,7 @@ fn start(world: &World, n: usize) -> (String, Program) {
 
 /// Whether a worker that is stopped holds no job, and is not just claiming one, that lost its worker twice at one step:
 /// a third time, and the job is taken for one that kills its workers, and rightly.
-async fn may_be_killed(pool: &PgPool, name: &str) -> bool {
+pub(crate) async fn may_be_taken_away(pool: &PgPool, name: &str) -> bool {
     sqlx::query_scalar(
         "SELECT NOT EXISTS (
              SELECT FROM jobs LEFT JOIN worker_names n ON n.id = worker_id
@@ -100,7 +99,7 @@ pub(crate) async fn fill(world: &World, calm: &Calm, jobs: &mut Vec<Uuid>) {
     fill_to(8, world, calm, jobs).await;
 }
 
-async fn fill_to(most: i64, world: &World, calm: &Calm, jobs: &mut Vec<Uuid>) {
+pub(crate) async fn fill_to(most: i64, world: &World, calm: &Calm, jobs: &mut Vec<Uuid>) {
     let open: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE status IN ('pending', 'running')")
         .fetch_one(&world.pool)
         .await
@@ -110,7 +109,7 @@ async fn fill_to(most: i64, world: &World, calm: &Calm, jobs: &mut Vec<Uuid>) {
     }
 }
 
-/// Whether any job has lost its worker twice at one step (see [`may_be_killed`]).
+/// Whether any job has lost its worker twice at one step (see [`may_be_taken_away`]).
 pub(crate) async fn poison_is_near(pool: &PgPool) -> bool {
     sqlx::query_scalar("SELECT EXISTS (SELECT FROM jobs WHERE crash_count >= 2 AND status IN ('pending', 'running'))")
         .fetch_one(pool)

@@ -6,6 +6,7 @@
 //! | [`sweep`] | every boundary of a step, in every part of a job: crash, error, delay |
 //! | [`kills`] | `kill -9` at random moments, over many jobs, with several workers |
 //! | [`drains`] | `SIGTERM` at random moments |
+//! | [`grace`] | `SIGTERM` while a model call is in flight that ends within the grace, or does not |
 //! | [`zombies`] | workers frozen for longer than their lease, then thawed |
 //! | [`network`] | connections to Postgres reset, stalled, half-closed, cut after any byte, answers to COMMIT lost |
 //! | [`restarts`] | Postgres restarted underneath, in both ways, kills on top of it |
@@ -21,6 +22,7 @@
 mod asked;
 mod calm;
 mod drains;
+mod grace;
 mod kills;
 mod latency;
 mod network;
@@ -81,6 +83,7 @@ enum Scene {
     Sweep,
     Kills,
     Drains,
+    Grace,
     Zombies,
     Network,
     Restarts,
@@ -90,7 +93,7 @@ enum Scene {
 
 /// What is played at once: most of a scene's time is waiting for a lease to end.
 const TRACKS: [&[(&str, Scene)]; 3] = [
-    &[("kills", Scene::Kills), ("drains", Scene::Drains)],
+    &[("kills", Scene::Kills), ("drains", Scene::Drains), ("grace", Scene::Grace)],
     &[("sweep", Scene::Sweep), ("restarts", Scene::Restarts), ("pairs", Scene::Pairs)],
     &[("zombies", Scene::Zombies), ("network", Scene::Network), ("trouble", Scene::Trouble)],
 ];
@@ -107,6 +110,7 @@ impl Scene {
             Self::Sweep => sweep::play(size, seed).await,
             Self::Kills => kills::play(size, seed).await,
             Self::Drains => drains::play(size, seed).await,
+            Self::Grace => grace::play(size).await,
             Self::Zombies => zombies::play(size, seed).await,
             Self::Network => network::play(size, seed).await,
             Self::Restarts => restarts::play(size, seed).await,

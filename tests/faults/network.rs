@@ -49,12 +49,15 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     proxy.order(Order::Forget);
     fill(&world, &calm, &mut jobs).await;
     all_ended(&world, &mut workers).await;
-    calm.assert_same(&world, &jobs).await;
+    let repeated = calm.assert_same(&world, &jobs).await;
     let lost = proxy.commits_lost();
     assert!(lost >= size.cuts as u64, "only {lost} answers to commits were lost in {rounds} rounds");
     drop(workers);
     worlds::close(world).await;
-    format!("{rounds} troubles over {} jobs, {lost} answers to commits lost: 0 failed, all the same", jobs.len())
+    format!(
+        "{rounds} troubles over {} jobs, {lost} answers to commits lost: 0 failed, all the same; {repeated}",
+        jobs.len()
+    )
 }
 
 /// Lets it happen, at a random moment.

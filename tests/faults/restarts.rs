@@ -33,10 +33,10 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
         restarts += 1;
     }
     all_ended(&world, &mut workers).await;
-    calm.assert_same(&world, &jobs).await;
+    let repeated = calm.assert_same(&world, &jobs).await;
     drop(workers);
     world.finish().await;
-    format!("{restarts} restarts and {kills} kills over {} jobs: 0 failed, all the same", jobs.len())
+    format!("{restarts} restarts and {kills} kills over {} jobs: 0 failed, all the same; {repeated}", jobs.len())
 }
 
 /// A worker whose lease is longer than a restart takes.

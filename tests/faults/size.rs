@@ -20,6 +20,8 @@ pub(crate) struct Size {
     pub(crate) cuts: usize,
     /// Restarts of Postgres.
     pub(crate) restarts: usize,
+    /// Graces in seconds in which a worker is asked to stop.
+    pub(crate) graces: &'static [u64],
     /// Pairs of faults; all of them when `None`.
     pub(crate) pairs: Option<usize>,
     fixed_seed: bool,
@@ -55,6 +57,7 @@ impl Size {
             zombies: 4,
             cuts: 1,
             restarts: 2,
+            graces: &[1],
             pairs: Some(2),
             fixed_seed: true,
             scenes: None,
@@ -71,6 +74,7 @@ impl Size {
             zombies: 200,
             cuts: 20,
             restarts: 50,
+            graces: &[1, 10, 30],
             pairs: None,
             fixed_seed: false,
             scenes: None,

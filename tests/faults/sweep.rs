@@ -8,14 +8,17 @@ use crate::{
     worlds,
 };
 use plumbline_store::fail_points::Point;
-use plumbline_system_tests::seed::Seed;
-use std::{cell::RefCell, collections::VecDeque, rc::Rc};
+use plumbline_system_tests::{Ended, World, seed::Seed};
+use std::{cell::RefCell, collections::VecDeque, rc::Rc, time::Duration};
 use tokio::task::JoinSet;
 
 /// Worlds in which places are tried at once, if there are places enough.
 const LANES: usize = 4;
 /// Places that are worth a world of their own.
 const WORTH_A_WORLD: usize = 8;
+
+/// The longest that jobs which meet trouble everywhere may take on a busy machine.
+const LONGEST: Duration = Duration::from_secs(180);
 
 /// One try: an action the `nth` time a place is passed.
 #[derive(Debug)]
@@ -82,9 +85,7 @@ async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
         let Some(next) = next else { break };
         let job = calm.insert(&world).await;
         jobs.push(job);
-        let mut command = world.command(&["worker", "--until-idle"]);
-        command.env("PLUMBLINE_FAIL_POINTS", place::armed(&next.place, next.nth, next.action));
-        let ended = world.start(command).ended().await;
+        let ended = work(&world, &place::armed(&next.place, next.nth, next.action)).await;
         if next.action == "crash" {
             assert_eq!(ended.code, None, "{next:?} did not crash the worker: {}", ended.stderr);
             world.age_workers().await;
@@ -98,6 +99,13 @@ async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
     worlds::close(world).await;
 }
 
+/// A worker with these fail-points, until nothing is left to do or it dies of them.
+async fn work(world: &World, armed: &str) -> Ended {
+    let mut command = world.command(&["worker", "--until-idle"]);
+    command.env("PLUMBLINE_FAIL_POINTS", armed);
+    world.start(command).ended_within(LONGEST).await
+}
+
 /// Each place acts once, on whichever of some jobs comes first: so every pair of troubles has its chance.
 async fn all_at_once(places: Places) {
     let world = worlds::open().await;
@@ -108,9 +116,7 @@ async fn all_at_once(places: Places) {
             jobs.push(calm.insert(&world).await);
         }
         let armed: Vec<String> = places.keys().map(|place| place::armed(place, 1, action)).collect();
-        let mut command = world.command(&["worker", "--until-idle"]);
-        command.env("PLUMBLINE_FAIL_POINTS", armed.join(";"));
-        let ended = world.start(command).ended().await;
+        let ended = work(&world, &armed.join(";")).await;
         assert_eq!(ended.code, Some(0), "{action} at each place ended the worker: {}", ended.stderr);
     }
     calm.assert_same(&world, &jobs).await;

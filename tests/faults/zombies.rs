@@ -3,7 +3,7 @@
 
 use crate::{
     calm::Calm,
-    kills::{all_ended, busy, fill, poison_is_near},
+    kills::{all_ended, busy, fill_to, may_be_taken_away},
     size::Size,
     worlds,
 };
@@ -11,11 +11,15 @@ use plumbline_system_tests::{PgPool, Program, Signal, World, eventually, seed::S
 use std::time::Duration;
 
 /// Workers at any time, and how many of them are frozen at once.
-const WORKERS: usize = 6;
-const FROZEN: usize = 4;
+const WORKERS: usize = 7;
+const FROZEN: usize = 5;
+/// Jobs that a worker may hold, and those that are not ended: enough to keep all workers busy.
+const SLOTS: &str = "2";
+const OPEN: i64 = 14;
 
-/// What a worker says when it finds that a job is no longer its own.
+/// What a worker says when it finds that a job is no longer its own, and that a folder is not.
 const DROPPED: &str = "job dropped: it is no longer this worker's";
+const FOLDER_LEFT: &str = "the folder is a later worker's";
 
 /// Plays the scene.
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
@@ -25,45 +29,52 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let mut workers: Vec<(String, Program)> = (0..WORKERS).map(|n| start(&world, n)).collect();
     let (mut jobs, mut rounds) = (Vec::new(), 0);
     while rounds < size.zombies {
-        fill(&world, &calm, &mut jobs).await;
+        fill_to(OPEN, &world, &calm, &mut jobs).await;
         tokio::time::sleep(Duration::from_millis(seed.below(400))).await;
-        if poison_is_near(&world.pool).await {
-            continue;
-        }
         let busy = busy(&world.pool).await;
         let mut chosen: Vec<usize> = (0..WORKERS).filter(|n| busy.contains(&workers[*n].0)).collect();
         while chosen.len() > FROZEN.min(size.zombies - rounds) {
             chosen.swap_remove(seed.below(chosen.len() as u64) as usize);
         }
-        for &n in &chosen {
-            workers[n].1.signal(Signal::STOP);
+        let mut frozen = Vec::new();
+        for n in chosen {
+            let (name, program) = &workers[n];
+            program.signal(Signal::STOP);
+            match may_be_taken_away(&world.pool, name).await {
+                true => frozen.push(n),
+                false => program.signal(Signal::CONT),
+            }
         }
-        for &n in &chosen {
+        for &n in &frozen {
             taken_over(&world.pool, &workers[n].0).await;
         }
-        for &n in &chosen {
+        for &n in &frozen {
             workers[n].1.signal(Signal::CONT);
         }
-        rounds += chosen.len();
+        rounds += frozen.len();
     }
     all_ended(&world, &mut workers).await;
     let lost = "SELECT count(*) FROM attempts WHERE outcome = 'crashed'";
     let lost: i64 = sqlx::query_scalar(lost).fetch_one(&world.pool).await.expect("attempts can be counted");
-    calm.assert_same(&world, &jobs).await;
-    let dropped: usize = workers.iter().map(|(_, worker)| worker.stderr().matches(DROPPED).count()).sum();
+    let repeated = calm.assert_same(&world, &jobs).await;
+    let said = |what: &str| -> usize { workers.iter().map(|(_, worker)| worker.stderr().matches(what).count()).sum() };
+    let (dropped, folders) = (said(DROPPED), said(FOLDER_LEFT));
     assert!(dropped > 0, "no worker noticed that it had lost a job");
+    assert!(folders > 0, "no worker noticed that it had lost a folder");
     drop(workers);
     worlds::close(world).await;
     format!(
-        "{rounds} zombies over {} jobs, {lost} leases lost, {dropped} runs dropped for it: every stale write refused",
+        "{rounds} zombies over {} jobs, {lost} leases lost: refused by the rows {dropped} times, by the folders {folders} \
+         times, all the same; {repeated}",
         jobs.len()
     )
 }
 
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("frozen-{n}");
-    let program = world.start(worlds::worker(world, &name));
-    (name, program)
+    let mut command = worlds::worker(world, &name);
+    command.env("PLUMBLINE_CONCURRENCY", SLOTS);
+    (name, world.start(command))
 }
 
 /// Jobs that the rows count as this worker's.

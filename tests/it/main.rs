@@ -2,8 +2,10 @@
 
 mod bad_input;
 mod checker;
+mod clocks;
 mod commands;
 mod control;
+mod counters;
 mod deploy;
 mod dev;
 mod doctor;
@@ -23,6 +25,7 @@ mod postgres_trouble;
 mod provider;
 mod replay;
 mod setup;
+mod starved;
 mod terminal;
 mod two_workers;
 mod validator;

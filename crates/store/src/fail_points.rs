@@ -10,6 +10,7 @@
 //! PLUMBLINE_FAIL_POINTS="fenced/tactical=crash@3"                 the third time, the process aborts
 //! PLUMBLINE_FAIL_POINTS="before_model/strategic=error"            the first time, as if the database had gone away
 //! PLUMBLINE_FAIL_POINTS="after_mirror/completion=delay:1500"      1.5 seconds pass
+//! PLUMBLINE_FAIL_POINTS="applied/tactical=block:1500"             the same, and the thread does nothing else meanwhile
 //! ```
 //!
 //! `PLUMBLINE_FAIL_POINT_TRACE` names a file to which every point reached is appended, a line each. A test that runs

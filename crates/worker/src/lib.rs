@@ -21,6 +21,7 @@
 //! Decisions about a job are the engine's, SQL is the store's, the outside world is the effects'; this crate only
 //! brings them together.
 
+mod clock;
 pub mod config;
 mod context;
 mod desk;

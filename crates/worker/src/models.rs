@@ -1,7 +1,9 @@
 //! Model clients, one per distinct configuration, shared by all jobs of the process.
 
-use crate::config::{Llm, OutputCap};
-use chrono::Utc;
+use crate::{
+    clock,
+    config::{Llm, OutputCap},
+};
 use plumbline_effects::model::{ApiKey, ModelClient, ModelConfig, OutputCapField, Timeouts};
 use plumbline_engine::{Failure, FailureClass, ModelRequest, RequestRecord};
 use std::{
@@ -49,7 +51,7 @@ pub(crate) fn unusable(request: &ModelRequest<'_>, llm: &Llm, reason: String) ->
         attempt: request.attempt,
         error: Some(reason.clone()),
         raw_usage: None,
-        created_at: Utc::now(),
+        created_at: clock::now(),
     };
     let hint = Some("correct `llm` in the job type's configuration or the environment".to_string());
     Failure { class: FailureClass::Permanent, message: reason, retry_after_s: None, hint, jitter: 0.0, record }

@@ -8,6 +8,7 @@
 //! its future holds the room for a model's call and no more: a commit or a tool takes many times as much.
 
 use crate::{
+    clock,
     context::Context,
     desk::Desk,
     inbox::Inbox,
@@ -179,7 +180,7 @@ impl Stepper<'_> {
         let llm = self.profile.llm(request.purpose);
         match self.context.models.client(llm) {
             Ok(client) => {
-                match spans::model_call(self.lease.job_id, llm, request, client.call(request, Utc::now)).await {
+                match spans::model_call(self.lease.job_id, llm, request, client.call(request, clock::now)).await {
                     Ok(reply) => Outcome::ModelReplied(reply),
                     Err(failure) => {
                         debug!(job.id = %self.lease.job_id, error = failure.message, "model call failed");
@@ -223,7 +224,7 @@ impl Stepper<'_> {
 
     /// A draining worker does not wait: the job waits as well elsewhere.
     async fn wait(&self, until: DateTime<Utc>) {
-        let wait = (until - Utc::now()).to_std().unwrap_or(Duration::ZERO);
+        let wait = (until - clock::now()).to_std().unwrap_or(Duration::ZERO);
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
             () = self.signal.at_least(Signal::Drain) => {}
@@ -231,7 +232,8 @@ impl Stepper<'_> {
     }
 
     fn apply(&mut self, outcome: Outcome) -> Result<(), Trouble> {
-        let changes = self.run.apply(outcome, Utc::now()).map_err(|illegal| Trouble::Internal(illegal.to_string()))?;
+        let changes =
+            self.run.apply(outcome, clock::now()).map_err(|illegal| Trouble::Internal(illegal.to_string()))?;
         self.span.decided(&changes);
         self.changes.extend(changes);
         Ok(())

@@ -17,6 +17,7 @@ mod stop;
 pub use stop::Stop;
 
 use crate::{
+    clock,
     context::Context,
     error::Error,
     graphs::Graphs,
@@ -283,6 +284,7 @@ impl Worker {
                   "job taken back from a dead worker");
             telemetry::instruments::rescued(1);
         }
+        clock::set(&self.context.store).await?;
         self.swept = Instant::now();
         Ok(())
     }

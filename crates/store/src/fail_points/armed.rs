@@ -19,6 +19,8 @@ enum Action {
     Crash,
     Error,
     Delay(Duration),
+    /// The thread stands still, and with it whatever else would run on it.
+    Block(Duration),
 }
 
 /// An action, and at which passing of its place it happens, once.
@@ -59,6 +61,10 @@ pub(super) async fn pass(place: &str) -> Result<(), Error> {
             tokio::time::sleep(time).await;
             Ok(())
         }
+        Action::Block(time) => {
+            std::thread::sleep(time);
+            Ok(())
+        }
     }
 }
 
@@ -85,8 +91,13 @@ impl FromStr for Action {
             "crash" => Ok(Self::Crash),
             "error" => Ok(Self::Error),
             _ => {
-                let millis = text.strip_prefix("delay:").and_then(|millis| millis.parse().ok()).ok_or(())?;
-                Ok(Self::Delay(Duration::from_millis(millis)))
+                let (kind, millis) = text.split_once(':').ok_or(())?;
+                let time = Duration::from_millis(millis.parse().map_err(drop)?);
+                match kind {
+                    "delay" => Ok(Self::Delay(time)),
+                    "block" => Ok(Self::Block(time)),
+                    _ => Err(()),
+                }
             }
         }
     }
@@ -104,8 +115,10 @@ mod tests {
         assert_eq!((third.action, third.nth), (Action::Crash, 3));
         let first = &armed["after_mirror/completion"];
         assert_eq!((first.action, first.nth), (Action::Delay(Duration::from_millis(1500)), 1));
+        let blocked = read("applied/tactical=block:20").unwrap()["applied/tactical"].action;
+        assert_eq!(blocked, Action::Block(Duration::from_millis(20)));
         assert!(read("").unwrap().is_empty());
-        for wrong in ["applied", "applied=explode", "applied=error@0", "applied=delay:soon"] {
+        for wrong in ["applied", "applied=explode", "applied=error@0", "applied=delay:soon", "applied=stand:5"] {
             assert!(read(wrong).unwrap_err().contains("e.g."), "{wrong}");
         }
     }

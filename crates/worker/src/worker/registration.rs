@@ -1,10 +1,11 @@
 //! This worker's row in `workers`: what others, and the sweep, know of it.
 
-use crate::context::Context;
+use crate::{clock, context::Context};
 use plumbline_store::NewWorker;
 
-/// Writes the row; again when somebody has swept it away.
+/// Writes the row, and asks for the time; again when somebody has swept the row away.
 pub(super) async fn write(context: &Context) -> Result<(), plumbline_store::Error> {
+    clock::set(&context.store).await?;
     context
         .store
         .register_worker(&NewWorker {

@@ -1,0 +1,88 @@
+//! Counters that grow with the work do so beyond 32 bits.
+
+use plumbline_system_tests::{PgPool, Uuid, World, documents, jobs::NewJob, record};
+use sqlx::AssertSqlSafe;
+use std::collections::BTreeSet;
+
+/// More than 32 bits hold, signed or not.
+const FAR: i64 = 5_000_000_000;
+
+/// Columns of 32 bits, each bounded by something else than how long the system runs: the jobs, their plans, documents and
+/// limits are written by people and models.
+const BOUNDED: [&str; 18] = [
+    "attempt",
+    "concurrency",
+    "crash_count",
+    "dimensions",
+    "feedback_untaken",
+    "first_line",
+    "max_attempts",
+    "max_running",
+    "page",
+    "pages",
+    "part",
+    "phase_number",
+    "position",
+    "priority",
+    "retry_count",
+    "todos_done",
+    "todos_total",
+    "tokens",
+];
+
+#[sqlx::test(migrations = "../migrations")]
+async fn what_grows_with_the_work_has_64_bits(pool: PgPool) {
+    let narrow = "SELECT DISTINCT column_name::text FROM information_schema.columns
+                  JOIN information_schema.tables USING (table_schema, table_name)
+                  WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND data_type IN ('integer', 'smallint')";
+    let narrow: BTreeSet<String> =
+        sqlx::query_scalar::<_, String>(narrow).fetch_all(&pool).await.expect("a catalogue").into_iter().collect();
+    let unknown: Vec<&String> = narrow.iter().filter(|name| !BOUNDED.contains(&name.as_str())).collect();
+    assert!(unknown.is_empty(), "columns of 32 bits that nothing bounds: {unknown:?}");
+    let sequences = "SELECT sequencename::text FROM pg_sequences WHERE data_type <> 'bigint'::regtype";
+    let sequences: Vec<String> = sqlx::query_scalar(sequences).fetch_all(&pool).await.expect("a catalogue");
+    assert!(sequences.is_empty(), "sequences of 32 bits: {sequences:?}");
+}
+
+/// Moves all of a job's steps, as if it had made so many before.
+async fn move_steps(pool: &PgPool, job: Uuid) {
+    let columns = "SELECT table_name::text, column_name::text FROM information_schema.columns
+                   JOIN information_schema.tables USING (table_schema, table_name)
+                   WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND data_type = 'bigint'
+                     AND (column_name = 'step' OR column_name LIKE '%\\_step')";
+    let columns: Vec<(String, String)> = sqlx::query_as(columns).fetch_all(pool).await.expect("a catalogue");
+    assert!(columns.len() > 8, "{columns:?}");
+    for (table, column) in columns {
+        let id = if table == "jobs" { "id" } else { "job_id" };
+        let moved = format!("UPDATE {table} SET {column} = {column} + {FAR} WHERE {id} = $1");
+        sqlx::query(AssertSqlSafe(moved)).bind(job).execute(pool).await.expect("steps can be moved");
+    }
+    // Its first step is no longer the first there is.
+    let first = format!("UPDATE jobs SET forked_step = {FAR} + 1 WHERE id = $1");
+    sqlx::query(AssertSqlSafe(first)).bind(job).execute(pool).await.expect("a job can be updated");
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_job_goes_on_after_five_thousand_million_steps(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(2);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.work_until_idle().await;
+    let before = world.becomes(job, "completed").await;
+    let calm = record::requirements(&world.pool, job).await;
+    move_steps(&world.pool, job).await;
+    let fork = "SELECT fork_job($1, $2)";
+    let fork: Uuid = sqlx::query_scalar(fork)
+        .bind(job)
+        .bind(FAR + before.step / 2)
+        .fetch_one(&world.pool)
+        .await
+        .expect("a job can be forked");
+    world.work_until_idle().await;
+    let row = world.becomes(fork, "completed").await;
+    assert_eq!(row.step, FAR + before.step);
+    assert_eq!(record::requirements(&world.pool, fork).await, calm);
+    let shown = world.run(&["trace", &fork.to_string()]).await;
+    assert!(shown.code == Some(0) && shown.stdout.contains(&row.step.to_string()), "{}", shown.stdout);
+    world.finish().await;
+}

@@ -1,0 +1,55 @@
+//! A worker of which no thread moves but the lease keeper's: whatever a tool does to the others, the worker lives, and
+//! nobody takes its jobs.
+
+use plumbline_system_tests::{Command, PgPool, World, documents, eventually, jobs::NewJob};
+use std::fs;
+
+/// A short lease, and how long everything else stands still: several times as long.
+const LEASE: &str = "3";
+const BLOCKED_MS: u32 = 12_000;
+
+fn worker(world: &World) -> Command {
+    let mut command = world.command(&["worker"]);
+    command.env("PLUMBLINE_LEASE_SECS", LEASE);
+    command
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_worker_whose_threads_all_stand_still_keeps_its_leases(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(2);
+    let trace = world.folder().join("trace");
+    let mut command = worker(&world);
+    // One thread runs all jobs and the claim loop, and it is the one that stands still.
+    command
+        .env("TOKIO_WORKER_THREADS", "1")
+        .env("PLUMBLINE_FAIL_POINTS", format!("after_tools/tactical=block:{BLOCKED_MS}"))
+        .env("PLUMBLINE_FAIL_POINT_TRACE", &trace);
+    let starved = world.start(command);
+    let mut jobs = Vec::new();
+    for _ in 0..3 {
+        jobs.push(world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await);
+    }
+    let reached = || fs::read_to_string(&trace).unwrap_or_default().lines().any(|line| line == "after_tools/tactical");
+    eventually("the thread to stand still", async || reached().then_some(())).await;
+    // Another one that would take the jobs at the first chance.
+    let rival = world.start(worker(&world));
+    for &job in &jobs {
+        let row = world.becomes(job, "completed").await;
+        assert_eq!((row.attempt, row.claims), (1, 1), "the job was taken from a worker that lives");
+    }
+    let late: f64 = sqlx::query_scalar(
+        "SELECT extract(epoch FROM max(pause))::float8
+         FROM (SELECT created_at - lag(created_at) OVER (PARTITION BY job_id ORDER BY step) AS pause FROM checkpoints) p",
+    )
+    .fetch_one(&world.pool)
+    .await
+    .expect("steps can be read");
+    assert!(
+        late > 4.0 * LEASE.parse::<f64>().expect("a number") - 1.0,
+        "nothing stood still for longer than {late:.1} s"
+    );
+    starved.stop().await;
+    rival.stop().await;
+    world.finish().await;
+}
