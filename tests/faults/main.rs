@@ -10,6 +10,7 @@
 //! | [`zombies`] | workers frozen for longer than their lease, then thawed |
 //! | [`network`] | connections to Postgres reset, stalled, half-closed, cut after any byte, answers to COMMIT lost |
 //! | [`restarts`] | Postgres restarted underneath, in both ways, kills on top of it |
+//! | [`failover`] | a standby promoted and the address moved to it, the old server dead or still there |
 //! | [`trouble`] | read-only, too many connections, a changed password, a lost right, locks, deadlocks |
 //! | [`pairs`] | a second fault while another worker takes over from the first |
 //!
@@ -22,6 +23,7 @@
 mod asked;
 mod calm;
 mod drains;
+mod failover;
 mod grace;
 mod kills;
 mod latency;
@@ -87,6 +89,7 @@ enum Scene {
     Zombies,
     Network,
     Restarts,
+    Failover,
     Trouble,
     Pairs,
 }
@@ -94,14 +97,14 @@ enum Scene {
 /// What is played at once: most of a scene's time is waiting for a lease to end.
 const TRACKS: [&[(&str, Scene)]; 3] = [
     &[("kills", Scene::Kills), ("drains", Scene::Drains), ("grace", Scene::Grace)],
-    &[("sweep", Scene::Sweep), ("restarts", Scene::Restarts), ("pairs", Scene::Pairs)],
+    &[("sweep", Scene::Sweep), ("restarts", Scene::Restarts), ("failover", Scene::Failover), ("pairs", Scene::Pairs)],
     &[("zombies", Scene::Zombies), ("network", Scene::Network), ("trouble", Scene::Trouble)],
 ];
 
 impl Scene {
     /// Whether it does to a server what must not be done to anybody else's.
     fn has_a_server_of_its_own(self) -> bool {
-        matches!(self, Self::Restarts | Self::Trouble | Self::Pairs)
+        matches!(self, Self::Restarts | Self::Failover | Self::Trouble | Self::Pairs)
     }
 
     /// Plays it; what it tells is what it counted.
@@ -114,6 +117,7 @@ impl Scene {
             Self::Zombies => zombies::play(size, seed).await,
             Self::Network => network::play(size, seed).await,
             Self::Restarts => restarts::play(size, seed).await,
+            Self::Failover => failover::play(size, seed).await,
             Self::Trouble => trouble::play(size).await,
             Self::Pairs => pairs::play(size, seed).await,
         }

@@ -5,7 +5,7 @@ use std::{
     net::Ipv4Addr,
     sync::{
         Arc,
-        atomic::{AtomicI64, AtomicU64, Ordering},
+        atomic::{AtomicI64, AtomicU16, AtomicU64, Ordering},
     },
 };
 use tokio::{
@@ -18,7 +18,8 @@ use tokio::{
 /// The server's word that a transaction is committed: a message of type `C` with its length and the tag.
 const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
 
-/// What happens to connections.
+/// What happens to connections. An order to those that are open reaches each of them, also when another one follows at
+/// once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Everything passes.
@@ -35,10 +36,21 @@ pub(crate) enum Order {
     Forget,
 }
 
+/// What was ordered so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Orders {
+    /// `Pass`, `Stall` or `Refuse`: what lasts.
+    now: Order,
+    resets: u64,
+    half_closes: u64,
+    forgets: u64,
+}
+
 #[derive(Debug)]
 struct Shared {
-    upstream: u16,
-    orders: watch::Sender<(u64, Order)>,
+    /// The server's port on loopback.
+    upstream: AtomicU16,
+    orders: watch::Sender<Orders>,
     /// Answers to a step or a COMMIT that are still to be lost.
     commits_to_lose: AtomicU64,
     commits_lost: AtomicU64,
@@ -60,8 +72,8 @@ impl Proxy {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
         let port = listener.local_addr().expect("a bound socket has an address").port();
         let shared = Arc::new(Shared {
-            upstream,
-            orders: watch::Sender::new((0, Order::Pass)),
+            upstream: AtomicU16::new(upstream),
+            orders: watch::Sender::new(Orders { now: Order::Pass, resets: 0, half_closes: 0, forgets: 0 }),
             commits_to_lose: AtomicU64::new(0),
             commits_lost: AtomicU64::new(0),
             bytes_left: AtomicI64::new(-1),
@@ -72,7 +84,22 @@ impl Proxy {
 
     /// Does so from now on.
     pub(crate) fn order(&self, order: Order) {
-        self.shared.orders.send_modify(|now| *now = (now.0 + 1, order));
+        self.shared.orders.send_modify(|orders| match order {
+            Order::Pass | Order::Stall => orders.now = order,
+            Order::Refuse => {
+                orders.now = order;
+                orders.resets += 1;
+            }
+            Order::Reset => orders.resets += 1,
+            Order::HalfClose => orders.half_closes += 1,
+            Order::Forget => orders.forgets += 1,
+        });
+    }
+
+    /// Moves the address to another server: what is open is reset, what is opened leads there.
+    pub(crate) fn lead_to(&self, upstream: u16) {
+        self.shared.upstream.store(upstream, Ordering::SeqCst);
+        self.order(Order::Reset);
     }
 
     /// Loses the answer to the next step or COMMIT, with its connection.
@@ -103,7 +130,8 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
         let shared = shared.clone();
         tokio::spawn(async move {
             // The far side may be gone: then the near side finds its connection closed.
-            if let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, shared.upstream)).await {
+            let upstream = shared.upstream.load(Ordering::SeqCst);
+            if let Ok(server) = TcpStream::connect((Ipv4Addr::LOCALHOST, upstream)).await {
                 relay(client, server, &shared).await;
             }
         });
@@ -112,11 +140,11 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 
 async fn relay(mut client: TcpStream, mut server: TcpStream, shared: &Shared) {
     let mut orders = shared.orders.subscribe();
-    let (_, first) = *orders.borrow_and_update();
-    if first == Order::Refuse {
+    let first = *orders.borrow_and_update();
+    if first.now == Order::Refuse {
         return reset(client);
     }
-    let mut silent = first == Order::Stall;
+    let mut silent = first.now == Order::Stall;
     let mut closed = false;
     let (mut up, mut down) = (vec![0; 16_384], vec![0; 16_384]);
     let mut asked = Asked::default();
@@ -126,18 +154,19 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, shared: &Shared) {
                 if changed.is_err() {
                     return;
                 }
-                let (_, order) = *orders.borrow_and_update();
-                match order {
-                    Order::Pass => silent = false,
-                    Order::Stall => silent = true,
-                    Order::Refuse | Order::Reset => return reset(client),
-                    Order::HalfClose => {
-                        // It may be closed already from the other side.
-                        let _ = client.shutdown().await;
-                        closed = true;
-                    }
-                    Order::Forget => return forget(client, server).await,
+                let orders = *orders.borrow_and_update();
+                if orders.resets > first.resets {
+                    return reset(client);
                 }
+                if orders.forgets > first.forgets {
+                    return forget(client, server).await;
+                }
+                if orders.half_closes > first.half_closes && !closed {
+                    // It may be closed already from the other side.
+                    let _ = client.shutdown().await;
+                    closed = true;
+                }
+                silent = orders.now == Order::Stall;
             }
             read = client.read(&mut up), if !silent => match read {
                 Ok(n) if n > 0 && server.write_all(&up[..n]).await.is_ok() => asked.hear(&up[..n]),

@@ -35,7 +35,9 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     all_ended(&world, &mut workers).await;
     let repeated = calm.assert_same(&world, &jobs).await;
     drop(workers);
+    let closing = world.start(worlds::worker(&world, "closing"));
     world.finish().await;
+    drop(closing);
     format!("{restarts} restarts and {kills} kills over {} jobs: 0 failed, all the same; {repeated}", jobs.len())
 }
 

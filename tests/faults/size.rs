@@ -20,6 +20,8 @@ pub(crate) struct Size {
     pub(crate) cuts: usize,
     /// Restarts of Postgres.
     pub(crate) restarts: usize,
+    /// Failovers to a standby.
+    pub(crate) failovers: usize,
     /// Graces in seconds in which a worker is asked to stop.
     pub(crate) graces: &'static [u64],
     /// Pairs of faults; all of them when `None`.
@@ -57,6 +59,7 @@ impl Size {
             zombies: 4,
             cuts: 1,
             restarts: 2,
+            failovers: 1,
             graces: &[1],
             pairs: Some(2),
             fixed_seed: true,
@@ -74,6 +77,7 @@ impl Size {
             zombies: 200,
             cuts: 20,
             restarts: 50,
+            failovers: 6,
             graces: &[1, 10, 30],
             pairs: None,
             fixed_seed: false,

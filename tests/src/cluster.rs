@@ -1,5 +1,6 @@
 //! A Postgres of a test's own, to be restarted, starved, filled and locked.
 
+use crate::wait::eventually;
 use rustix::process::geteuid;
 use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _,
@@ -60,22 +61,62 @@ impl Cluster {
     }
 
     fn start_with(folder: TempDir, data: PathBuf, settings: &[&str]) -> Self {
-        let port =
-            TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port is free").port();
-        let cluster = Self { folder, data, port, account: account() };
+        let cluster = Self { folder, data, port: free_port(), account: account() };
         cluster.own(cluster.folder.path());
         cluster
             .run("initdb", &["--username", OWNER, "--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync"]);
-        let rules = format!("host all {WORKER} 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n");
+        let rules =
+            format!("host all {WORKER} 127.0.0.1/32 scram-sha-256\nhost all,replication all 127.0.0.1/32 trust\n");
         std::fs::write(cluster.data.join("pg_hba.conf"), rules).expect("the cluster's folder can be written");
-        let socket = cluster.folder.path().display().to_string();
+        cluster.begin(settings);
+        cluster
+    }
+
+    /// A standby of it, up to date: from now on, commits here are acknowledged once the standby has them.
+    ///
+    /// # Panics
+    /// As [`Cluster::start`]; and when the standby does not follow.
+    pub async fn standby(&self) -> Self {
+        let folder = folder();
+        let data = folder.path().join("data");
+        let standby = Self { folder, data, port: free_port(), account: self.account };
+        standby.own(standby.folder.path());
+        let (port, data) = (self.port.to_string(), standby.data.display().to_string());
+        standby.run(
+            "pg_basebackup",
+            &["-h", "127.0.0.1", "-p", &port, "-U", OWNER, "-D", &data, "-R", "-c", "fast", "--no-sync"],
+        );
+        standby.begin(&[]);
+        let admin = self.admin("postgres");
+        for statement in ["ALTER SYSTEM SET synchronous_standby_names = '*'", "SELECT pg_reload_conf()"] {
+            admin.execute(statement).await.expect("the owner may");
+        }
+        eventually("the standby to follow", async || {
+            let follows = "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')";
+            let follows: bool = sqlx::query_scalar(follows).fetch_one(&admin).await.expect("the owner may look");
+            follows.then_some(())
+        })
+        .await;
+        standby
+    }
+
+    /// Makes a standby the one that is written to.
+    ///
+    /// # Panics
+    /// When it does not become that.
+    pub async fn promote(&self) {
+        self.control(&["promote", "-w"]).await;
+    }
+
+    /// Starts the server over data that are there.
+    fn begin(&self, settings: &[&str]) {
+        let (socket, port) = (self.folder.path().display().to_string(), self.port);
         let more: String = settings.iter().map(|setting| format!(" -c {setting}")).collect();
         let settings = format!(
             "-p {port} -k {socket} -c listen_addresses=127.0.0.1 -c fsync=off -c max_connections=100 \
              -c logging_collector=off{more}"
         );
-        cluster.run("pg_ctl", &["start", "-w", "-l", &cluster.log(), "-o", &settings]);
-        cluster
+        self.run("pg_ctl", &["start", "-w", "-l", &self.log(), "-o", &settings]);
     }
 
     /// A new, empty database of its owner's.
@@ -175,6 +216,10 @@ pub async fn create_database(server: &PgConnectOptions) -> PgPool {
     admin.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.expect("a database can be created");
     admin.close().await.expect("a connection can be closed");
     PgPoolOptions::new().max_connections(6).connect_lazy_with(server.clone().database(&name))
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port is free").port()
 }
 
 /// A short path: the server's socket lies in it.

@@ -83,6 +83,15 @@ impl Error {
             _ => false,
         }
     }
+
+    /// Whether it passes by itself: transient, and neither a password nor a right that somebody has to put right.
+    pub fn is_outage(&self) -> bool {
+        let code = match self {
+            Self::Database { source: sqlx::Error::Database(error), .. } => error.code(),
+            _ => None,
+        };
+        self.is_transient() && !code.is_some_and(|code| code.starts_with("28") || code == "42501")
+    }
 }
 
 fn is_transient(error: &sqlx::Error) -> bool {

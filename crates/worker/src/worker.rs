@@ -11,6 +11,7 @@
 //! told in `drain`.
 
 mod drain;
+mod opening;
 mod registration;
 mod stop;
 
@@ -38,7 +39,7 @@ use crate::{
 };
 use plumbline_effects::{documents::Parser, tools::Toolbox};
 use plumbline_engine::JobError;
-use plumbline_store::{ConnectOptions, Lease, ReleaseReason, Store};
+use plumbline_store::{Lease, ReleaseReason, Store};
 use std::{
     collections::HashMap,
     sync::Arc,
@@ -55,15 +56,8 @@ use uuid::Uuid;
 /// Most jobs taken in one claim.
 const CLAIM_BATCH: usize = 100;
 
-/// Connections for claims and steps. Two more are the lease keeper's and the listener's, which makes the five that an
-/// operator has to reckon with.
-const POOL: u32 = 3;
-
 /// Sweeps between two looks for folders that a dead worker left incomplete.
 const CATCH_UP: u32 = 10;
-
-/// After how long the server gives a statement up.
-const STATEMENT: Duration = Duration::from_secs(20);
 
 /// Time between two looks at what the database counts as ours, while there is something; and when the first look found
 /// something that a second one must confirm.
@@ -73,19 +67,15 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// Runs a worker until it is asked to stop, or is idle where that is its end.
 ///
 /// # Errors
-/// [`Error`]: the database cannot be used at the start, or a loop that everything depends on ended.
-pub async fn run(options: WorkerOptions, stop: watch::Receiver<Stop>) -> Result<(), Error> {
+/// [`Error`]: the database cannot be used at the start, where an outage is waited for as long as a lease lasts; or a
+/// loop that everything depends on ended.
+pub async fn run(options: WorkerOptions, mut stop: watch::Receiver<Stop>) -> Result<(), Error> {
     options.timing.validate().map_err(Error::Options)?;
-    let connect = ConnectOptions {
-        application_name: "plumbline worker".into(),
-        statement_timeout: Some(STATEMENT),
-        max_connections: POOL,
-    };
-    let store = Store::connect(&options.database_url, connect).await?;
-    store.check_pooler().await?;
-    store.check_schema().await?;
-    let worker = Worker::start(store, options, stop).await?;
-    let _http = http::start(&worker.context).await?;
+    let ours = stop.clone();
+    let start = || async { Worker::start(opening::store(&options).await?, options.clone(), ours.clone()).await };
+    let Some(worker) = opening::patiently(options.timing.lease, &mut stop, start).await? else { return Ok(()) };
+    // Its connections are its own, and the outage may begin between the two.
+    let _http = opening::patiently(options.timing.lease, &mut stop, || http::start(&worker.context)).await?;
     let ended = worker.work().await;
     telemetry::finish().await;
     ended

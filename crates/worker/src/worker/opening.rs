@@ -1,0 +1,112 @@
+//! The start: connecting, and the patience for a database that is restarted at just this moment.
+
+use super::{Stop, stop::until};
+use crate::{error::Error, options::WorkerOptions, patience::Patience};
+use plumbline_store::{ConnectOptions, Store};
+use std::time::{Duration, Instant};
+use tokio::sync::watch;
+use tracing::warn;
+
+/// Connections for claims and steps. Two more are the lease keeper's and the listener's, which makes the five that an
+/// operator has to reckon with.
+const POOL: u32 = 3;
+
+/// After how long the server gives a statement up.
+const STATEMENT: Duration = Duration::from_secs(20);
+
+/// Connects to a database that this worker can work with.
+///
+/// # Errors
+/// [`Error::Store`]: it cannot be reached, its schema does not fit, or a pooler stands between that cannot serve.
+pub(super) async fn store(options: &WorkerOptions) -> Result<Store, Error> {
+    let connect = ConnectOptions {
+        application_name: "plumbline worker".into(),
+        statement_timeout: Some(STATEMENT),
+        max_connections: POOL,
+    };
+    let store = Store::connect(&options.database_url, connect).await?;
+    store.check_pooler().await?;
+    store.check_schema().await?;
+    Ok(store)
+}
+
+/// Starts again while the database is away, until `bound` is over: what lasts longer is for a supervisor or a person to
+/// know. Nothing comes back when the worker is asked to stop meanwhile.
+///
+/// # Errors
+/// The last one; at once where no waiting helps.
+pub(super) async fn patiently<T, F>(
+    bound: Duration,
+    stop: &mut watch::Receiver<Stop>,
+    start: impl Fn() -> F,
+) -> Result<Option<T>, Error>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    let (begun, mut patience, mut told) = (Instant::now(), Patience::new(), false);
+    loop {
+        let started = tokio::select! {
+            started = start() => started,
+            () = until(stop, Stop::Drain) => return Ok(None),
+        };
+        match started {
+            Err(Error::Store(error)) if error.is_outage() && begun.elapsed() < bound => {
+                if !told {
+                    warn!(%error, "the database is not there; trying again for {} s", bound.as_secs());
+                }
+                told = true;
+            }
+            started => return started.map(Some),
+        }
+        tokio::select! {
+            () = patience.wait() => {}
+            () = until(stop, Stop::Drain) => return Ok(None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Error, Stop, patiently};
+    use plumbline_store::{ConnectOptions, Store};
+    use std::{
+        cell::Cell,
+        time::{Duration, Instant},
+    };
+    use tokio::sync::watch;
+
+    async fn nobody_there() -> Result<Store, Error> {
+        Ok(Store::connect("postgres://nobody@127.0.0.1:1/nothing", ConnectOptions::default()).await?)
+    }
+
+    #[tokio::test]
+    async fn an_outage_is_waited_for_until_the_bound() {
+        let (_sender, mut stop) = watch::channel(Stop::No);
+        let tries = Cell::new(0);
+        let there_at_last = || async {
+            tries.set(tries.get() + 1);
+            if tries.get() < 3 { nobody_there().await.map(drop) } else { Ok(()) }
+        };
+        let started = patiently(Duration::from_secs(60), &mut stop, there_at_last).await.expect("it came");
+        assert_eq!((started, tries.get()), (Some(()), 3));
+        let bound = Duration::from_millis(120);
+        let begun = Instant::now();
+        assert!(matches!(patiently(bound, &mut stop, nobody_there).await, Err(Error::Store(_))));
+        assert!(begun.elapsed() >= bound, "it gave up early");
+    }
+
+    #[tokio::test]
+    async fn what_does_not_pass_is_told_at_once_and_a_wish_to_stop_is_heard() {
+        let (sender, mut stop) = watch::channel(Stop::No);
+        let tries = Cell::new(0);
+        let wrong = || async {
+            tries.set(tries.get() + 1);
+            Err::<(), _>(Error::Options("wrong".into()))
+        };
+        assert!(patiently(Duration::from_secs(60), &mut stop, wrong).await.is_err());
+        assert_eq!(tries.get(), 1);
+        sender.send_replace(Stop::Drain);
+        let started = patiently(Duration::from_secs(60), &mut stop, nobody_there).await.expect("it was asked to stop");
+        assert!(started.is_none());
+    }
+}
