@@ -18,7 +18,8 @@ const SABOTAGE: [(&str, &str); 17] = [
     ),
     (
         "I4: a requirement once",
-        "INSERT INTO requirement_cache (job_id, text, step) SELECT job_id, upper(text), step FROM requirement_cache LIMIT 1",
+        "INSERT INTO requirement_cache (job_id, text, step, content_key)
+         SELECT job_id, text || ' ', step, 'another' FROM requirement_cache LIMIT 1",
     ),
     ("I4: a requirement is of a step", "UPDATE requirement_cache SET step = 100000"),
     ("I8: requests, tokens", "UPDATE jobs SET total_tokens_used = total_tokens_used + 1"),

@@ -93,7 +93,7 @@ async fn status_export_and_watch_show_a_finished_job(pool: PgPool) {
         (&json!(id), &json!("completed"), &json!(4))
     );
     let detail: Value = serde_json::from_str(&output(&world, &["status", &id, "--json"]).await).expect("JSON");
-    assert_eq!(detail["job"]["id"], json!(id));
+    assert_eq!(detail["id"], json!(id));
     let todos = detail["todos"].as_array().expect("todos are a list");
     assert!(todos.len() > 10 && todos.iter().all(|todo| todo["status"] == "completed"), "{detail}");
 

@@ -108,11 +108,20 @@ async fn a_model_that_cannot_be_used(pool: PgPool) {
         "note  model: ",
         &["OPENAI_BASE_URL"],
     );
+    // A server of one model takes any name for it.
+    let any = doctor(&world, &[("PLUMBLINE_MODEL", "plumbline-rehersal")]).await;
+    assert_line(&any, "ok    model: ", &["does not list", "plumbline-rehersal"]);
+    let models = axum::Json(serde_json::json!({"data": [{"id": "mistral-large"}]}));
+    let router = axum::Router::new().route("/v1/models", axum::routing::get(async || models));
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
+    let choosy = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let task = tokio::spawn(async move { axum::serve(listener, router).await });
     assert_line(
-        &doctor(&world, &[("PLUMBLINE_MODEL", "plumbline-rehersal")]).await,
+        &doctor(&world, &[("OPENAI_BASE_URL", &choosy), ("PLUMBLINE_MODEL", "mistral-lrage")]).await,
         "FAIL  model: ",
-        &["does not have the model plumbline-rehersal", plumbline_rehearsal::MODEL, "PLUMBLINE_MODEL"],
+        &["does not have the model mistral-lrage", "mistral-large", "PLUMBLINE_MODEL"],
     );
+    task.abort();
     let router = axum::Router::new().fallback(async || axum::http::StatusCode::UNAUTHORIZED);
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("loopback has a free port");
     let strict = format!("http://{}/v1", listener.local_addr().expect("an address"));

@@ -1,6 +1,6 @@
 //! The command line, as the public interface (INTERFACE section 1) has it.
 
-use crate::{age, with_postgres};
+use crate::{age, time, with_postgres};
 use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
@@ -27,33 +27,15 @@ pub(crate) enum Command {
     /// Live progress until the job ends; exit code 0 completed, 1 failed, 2 cancelled, 3 waiting for review
     Watch(WatchArguments),
     /// Cancel a job
-    Cancel {
-        /// The job's id
-        job: Uuid,
-    },
+    Cancel(ControlArguments),
     /// Pause a job at its next step
-    Pause {
-        /// The job's id
-        job: Uuid,
-    },
+    Pause(ControlArguments),
     /// Go on with a paused job, or with one in review
-    Resume {
-        /// The job's id
-        job: Uuid,
-        /// Words to the agent, put into the conversation first
-        #[arg(long)]
-        feedback: Option<String>,
-    },
+    Resume(ControlArguments),
     /// Run a failed or cancelled job again from its last checkpoint
-    Retry {
-        /// The job's id
-        job: Uuid,
-    },
+    Retry(ControlArguments),
     /// Complete a job that is waiting for review
-    Approve {
-        /// The job's id
-        job: Uuid,
-    },
+    Approve(ControlArguments),
     /// The conversation and effects of a job, step by step
     Trace(TraceArguments),
     /// Run a job's recorded model answers against this version and report the first request or effect that differs
@@ -105,11 +87,11 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkerArguments {
-    /// Most jobs at once
-    #[arg(long, env = "PLUMBLINE_CONCURRENCY", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub(crate) concurrency: u32,
+    /// Most jobs at once; PLUMBLINE_CONCURRENCY or 50 when left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) concurrency: Option<u32>,
     /// Only these job types, separated by commas
-    #[arg(long, value_delimiter = ',')]
+    #[arg(long, value_name = "TYPES", value_delimiter = ',')]
     pub(crate) job_types: Vec<String>,
     /// Serve probes, metrics and the dashboard here instead of 127.0.0.1:8080 or the next free port
     #[arg(long, value_name = "ADDR")]
@@ -120,24 +102,33 @@ pub(crate) struct WorkerArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct ControlArguments {
+    /// The job's id
+    pub(crate) job: Uuid,
+    /// Words to the agent, which it reads before it goes on
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) feedback: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct EnqueueArguments {
     /// What to do
-    #[arg(long)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) prompt: String,
     /// Names a configuration
-    #[arg(long = "type", default_value = "creator")]
+    #[arg(long = "type", value_name = "JOB_TYPE", default_value = "creator")]
     pub(crate) job_type: String,
     /// A document to work on; repeat for several
-    #[arg(long = "document")]
+    #[arg(long = "document", value_name = "FILE")]
     pub(crate) documents: Vec<PathBuf>,
     /// Free data for the agent, a JSON object
-    #[arg(long)]
+    #[arg(long, value_name = "JSON")]
     pub(crate) context: Option<String>,
     /// Larger first
     #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) priority: i32,
-    /// Not before this time, e.g. 2027-01-31T08:00:00Z
-    #[arg(long)]
+    /// Not before this time, e.g. 2027-01-31T08:00:00+01:00, or 2027-01-31 08:00 in UTC
+    #[arg(long, value_name = "TIME", value_parser = time::parse)]
     pub(crate) run_at: Option<DateTime<Utc>>,
     /// With the job type, makes the insert happen once
     #[arg(long)]
@@ -241,7 +232,7 @@ pub(crate) enum ConfigCommand {
     Check {
         /// A folder; PLUMBLINE_CONFIG_DIR or the built-in copies when left out
         dir: Option<PathBuf>,
-        /// As JSON: a list of problems, empty when there are none
+        /// As JSON: {"job_types": […], "problems": […]}, no problems when all is in order
         #[arg(long)]
         json: bool,
     },

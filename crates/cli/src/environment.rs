@@ -9,6 +9,9 @@ use plumbline_worker::{
 };
 use std::{net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
 
+/// Jobs at once where nobody says how many.
+const CONCURRENCY: u32 = 50;
+
 /// A variable; empty counts as unset.
 pub(crate) fn var(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.trim().is_empty())
@@ -22,6 +25,18 @@ fn number<T: FromStr>(name: &str, default: T) -> Result<T, Failure> {
             .trim()
             .parse()
             .map_err(|_| Failure::usage(format!("{name} is `{text}`; set it to a whole number or leave it unset"))),
+    }
+}
+
+/// `PLUMBLINE_CONCURRENCY`, unless the flag says otherwise.
+pub(crate) fn concurrency(flag: Option<u32>) -> Result<usize, Failure> {
+    let asked = match flag {
+        Some(asked) => asked,
+        None => number("PLUMBLINE_CONCURRENCY", CONCURRENCY)?,
+    };
+    match asked {
+        1..=10_000 => Ok(asked as usize),
+        _ => Err(Failure::usage(format!("PLUMBLINE_CONCURRENCY is `{asked}`; set it to a number from 1 to 10000"))),
     }
 }
 
@@ -63,18 +78,31 @@ pub(crate) fn configs() -> Result<Configs, Failure> {
 
 /// `PLUMBLINE_MODEL`, `OPENAI_BASE_URL`, `PLUMBLINE_MAX_ITERATIONS`.
 pub(crate) fn model_env() -> Result<ModelEnv, Failure> {
-    Ok(ModelEnv::from_lookup(var)?)
+    ModelEnv::from_lookup(var).map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// `PLUMBLINE_LEASE_SECS`, `PLUMBLINE_HEARTBEAT_SECS`, `PLUMBLINE_POLL_MS`, `PLUMBLINE_DRAIN_SECS`.
 pub(crate) fn timing() -> Result<Timing, Failure> {
     let default = Timing::default();
-    Ok(Timing {
-        lease: Duration::from_secs(number("PLUMBLINE_LEASE_SECS", default.lease.as_secs())?),
-        heartbeat: Duration::from_secs(number("PLUMBLINE_HEARTBEAT_SECS", default.heartbeat.as_secs())?),
-        poll: Duration::from_millis(number("PLUMBLINE_POLL_MS", default.poll.as_millis() as u64)?),
-        drain: Duration::from_secs(number("PLUMBLINE_DRAIN_SECS", default.drain.as_secs())?),
-    })
+    let seconds =
+        |name, default: Duration| Ok::<_, Failure>(Duration::from_secs(within_a_day(name, default.as_secs(), 1)?));
+    let timing = Timing {
+        lease: seconds("PLUMBLINE_LEASE_SECS", default.lease)?,
+        heartbeat: seconds("PLUMBLINE_HEARTBEAT_SECS", default.heartbeat)?,
+        poll: Duration::from_millis(within_a_day("PLUMBLINE_POLL_MS", default.poll.as_millis() as u64, 1_000)?),
+        drain: seconds("PLUMBLINE_DRAIN_SECS", default.drain)?,
+    };
+    timing.validate().map_err(Failure::usage)?;
+    Ok(timing)
+}
+
+/// A number of units, so many to a second, of at most a day: times are added to others, and must not overflow them.
+fn within_a_day(name: &str, default: u64, to_a_second: u64) -> Result<u64, Failure> {
+    let most = 86_400 * to_a_second;
+    match number(name, default)? {
+        given if given <= most => Ok(given),
+        given => Err(Failure::usage(format!("{name} is `{given}`; set it to at most {most}, which is a day"))),
+    }
 }
 
 /// `PLUMBLINE_HTTP_ADDR`, unless the flag says otherwise, and `PLUMBLINE_HTTP_TOKEN`.

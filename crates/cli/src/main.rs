@@ -10,6 +10,7 @@ mod output;
 mod private_postgres;
 mod stop;
 mod terminal;
+mod time;
 mod with_postgres;
 
 use arguments::{Cli, Command};
@@ -55,13 +56,11 @@ async fn run(command: Command) -> Result<u8, Failure> {
         Command::Enqueue(arguments) => commands::enqueue::run(arguments).await,
         Command::Status(arguments) => commands::status::run(arguments).await,
         Command::Watch(arguments) => commands::watch::run(arguments).await,
-        Command::Cancel { job } => commands::control::run(job, plumbline_store::Command::Cancel).await,
-        Command::Pause { job } => commands::control::run(job, plumbline_store::Command::Pause).await,
-        Command::Retry { job } => commands::control::run(job, plumbline_store::Command::Retry).await,
-        Command::Approve { job } => commands::control::run(job, plumbline_store::Command::Approve).await,
-        Command::Resume { job, feedback } => {
-            commands::control::run(job, plumbline_store::Command::Resume { feedback }).await
-        }
+        Command::Cancel(arguments) => commands::control::cancel(arguments).await,
+        Command::Pause(arguments) => commands::control::pause(arguments).await,
+        Command::Resume(arguments) => commands::control::resume(arguments).await,
+        Command::Retry(arguments) => commands::control::retry(arguments).await,
+        Command::Approve(arguments) => commands::control::approve(arguments).await,
         Command::Trace(arguments) => commands::trace::run(arguments).await,
         Command::Replay(arguments) => commands::replay::run(arguments).await,
         Command::Fork { job, step } => commands::fork::run(job, step).await,

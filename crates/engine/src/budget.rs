@@ -18,9 +18,17 @@ pub(crate) fn used_up(run: &Run) -> Option<String> {
     if let Some(budget) = limits.cost_budget_microusd
         && totals.cost_microusd >= budget
     {
-        return Some(format!("cost budget of {:.2} USD reached", budget as f64 / 1e6));
+        return Some(format!("cost budget of {} USD reached", dollars(budget)));
     }
     None
+}
+
+/// With two decimals, and with more of them only where they say something: `5.00`, `0.001`.
+fn dollars(microusd: i64) -> String {
+    let (whole, part) = (microusd / 1_000_000, microusd % 1_000_000);
+    let decimals = format!("{part:06}");
+    let decimals = decimals.trim_end_matches('0');
+    format!("{whole}.{decimals:0<2}")
 }
 
 /// The pause for a budget. Where the model only fails, what it said last stands beside the budget that this used up.

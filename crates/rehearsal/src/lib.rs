@@ -21,6 +21,7 @@
 //! | Which sentences are normative, and where do they stand? | `text` |
 //! | What does a requirement look like? | `requirement` |
 //! | How does the decision become an answer? | `reply` |
+//! | What is near to what, for a search over embeddings? | `embedding` |
 //! | How would a model answer that behaves badly? | [`misbehave`] |
 
 use situation::Situation;
@@ -29,6 +30,7 @@ mod archive;
 mod call;
 mod candidates;
 pub mod check;
+mod embedding;
 mod frame;
 mod manifest;
 pub mod misbehave;

@@ -25,10 +25,14 @@ fn words(alternatives: &[&str]) -> Regex {
 
 static GOBD: LazyLock<Regex> = LazyLock::new(|| {
     words(&[
-        r"gobd|\bretention|\bretain|\barchiv|immutab|unaltera|tamper|audit trail|\binvoice|bookkeeping|\bvouchers?\b",
+        r"gobd|immutab|unaltera|tamper|audit trail|\binvoice|book-?keeping|\bvouchers?\b|\baccounting\b",
         r"\btax\b|ledger|aufbewahr|aufzubewahr|unveränder|revisionssicher|beleg|buchung|buchführung|rechnung|steuer",
     ])
 });
+/// Keeping something bears on book-keeping where it is a record that is kept: programs have archives, too.
+static KEEPING: LazyLock<Regex> = LazyLock::new(|| words(&[r"\bretention|\bretain|\barchiv"]));
+static RECORDS: LazyLock<Regex> =
+    LazyLock::new(|| words(&[r"\b(?:records?|receipts?|letters?|correspondence|business|accounts|years?)\b"]));
 static GDPR: LazyLock<Regex> = LazyLock::new(|| {
     words(&[
         r"gdpr|personal data|data subject|data protection|privacy|\bconsent|\berasure",
@@ -76,7 +80,7 @@ fn with_citation(finding: &Finding, quote: &str, page: Option<u32>) -> Call {
     if let Some(page) = page {
         citation["page"] = json!(page);
     }
-    let (gobd, gdpr) = (GOBD.is_match(&finding.text), GDPR.is_match(&finding.text));
+    let (gobd, gdpr) = (book_keeping(&finding.text).is_some(), GDPR.is_match(&finding.text));
     let args = json!({
         "text": finding.text,
         "name": name(&finding.text),
@@ -142,12 +146,20 @@ fn location(finding: &Finding) -> Value {
 fn reasoning(finding: &Finding, gobd: bool, gdpr: bool) -> String {
     let kind = if finding.modal.forbids { "a prohibition" } else { "normative" };
     let mut text = format!("Found by rule: the sentence is {kind} by the word '{}'.", finding.modal.word);
-    for (bears, pattern, what) in [(gobd, &GOBD, "book-keeping"), (gdpr, &GDPR, "data protection")] {
-        if let Some(found) = pattern.find(&finding.text).filter(|_| bears) {
-            text.push_str(&format!(" It bears on {what} by '{}'.", found.as_str()));
-        }
+    let by_word = |what: &str, word: &str| format!(" It bears on {what} by '{word}'.");
+    if let Some(word) = book_keeping(&finding.text).filter(|_| gobd) {
+        text.push_str(&by_word("book-keeping", word));
+    }
+    if let Some(found) = GDPR.find(&finding.text).filter(|_| gdpr) {
+        text.push_str(&by_word("data protection", found.as_str()));
     }
     text
+}
+
+/// The word by which a text bears on book-keeping.
+fn book_keeping(text: &str) -> Option<&str> {
+    let kept = || KEEPING.find(text).filter(|_| RECORDS.is_match(text));
+    GOBD.find(text).or_else(kept).map(|found| found.as_str())
 }
 
 /// Whole sentences with a strong verb 0.8, with a weak one 0.7, list items, cells and cut beginnings 0.6.
@@ -219,6 +231,16 @@ mod tests {
             let args = args(sentence);
             let found = (&args["type"], &args["priority"], &args["gdpr_relevant"]);
             assert_eq!(found, (&json!(kind), &json!(priority), &json!(gdpr)), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn an_archive_bears_on_book_keeping_where_records_are_in_it() {
+        for (sentence, gobd) in [
+            ("Every record must be in the archive by the end of the year.", true),
+            ("Source packages must be uploaded to the archive.", false),
+        ] {
+            assert_eq!(args(sentence)["gobd_relevant"], json!(gobd), "{sentence}");
         }
     }
 

@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::wire::ChatRequest;
-use crate::{DISCLAIMER, MODEL, answer, check};
+use crate::{DISCLAIMER, MODEL, answer, check, embedding};
 
 /// The largest request body taken, in bytes: far above any context window, so that no honest request meets it.
 pub const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
@@ -30,7 +30,7 @@ pub struct Options {
 
 /// Serves the rehearsal model on `listener` until `shutdown` resolves; requests under way are finished first.
 ///
-/// Answers `POST` to any path that ends in `/chat/completions` and `GET` to any path that ends in `/models`.
+/// Answers `POST` to any path that ends in `/chat/completions` or `/embeddings` and `GET` to any that ends in `/models`.
 pub async fn serve(
     listener: TcpListener,
     options: Options,
@@ -80,8 +80,14 @@ async fn route(State(options): State<Options>, request: Request) -> Response {
     let path = request.uri().path().trim_end_matches('/');
     if path.ends_with("/chat/completions") {
         return match *request.method() {
-            Method::POST => completion(options, request.into_body()).await,
+            Method::POST => after_thought(options, request.into_body(), complete).await,
             _ => error(StatusCode::METHOD_NOT_ALLOWED, "use POST for chat/completions"),
+        };
+    }
+    if path.ends_with("/embeddings") {
+        return match *request.method() {
+            Method::POST => after_thought(options, request.into_body(), embed).await,
+            _ => error(StatusCode::METHOD_NOT_ALLOWED, "use POST for embeddings"),
         };
     }
     if path.ends_with("/models") {
@@ -90,11 +96,13 @@ async fn route(State(options): State<Options>, request: Request) -> Response {
             _ => error(StatusCode::METHOD_NOT_ALLOWED, "use GET for models"),
         };
     }
-    let message = format!("nothing is served at {path}; use POST /v1/chat/completions or GET /v1/models");
+    let message =
+        format!("nothing is served at {path}; use POST /v1/chat/completions, POST /v1/embeddings or GET /v1/models");
     error(StatusCode::NOT_FOUND, &message)
 }
 
-async fn completion(options: Options, body: Body) -> Response {
+/// Reads the body, waits as long as a model would think, and gives what `think` makes of it.
+async fn after_thought(options: Options, body: Body, think: fn(&Bytes) -> Response) -> Response {
     let Ok(body) = to_bytes(body, MAX_REQUEST_BYTES).await else {
         let message = format!("the request body was cut off or is larger than {MAX_REQUEST_BYTES} bytes; send less");
         return error(StatusCode::PAYLOAD_TOO_LARGE, &message);
@@ -109,7 +117,17 @@ async fn completion(options: Options, body: Body) -> Response {
     }
 }
 
-fn think(body: &Bytes) -> Response {
+fn embed(body: &Bytes) -> Response {
+    let request = serde_json::from_slice(body).map_err(|_| {
+        "the request body is not an embeddings request: it needs a model, and a text or texts as input".into()
+    });
+    match request.and_then(embedding::answer) {
+        Ok(answer) => Json(answer).into_response(),
+        Err(message) => error(StatusCode::BAD_REQUEST, &message),
+    }
+}
+
+fn complete(body: &Bytes) -> Response {
     let request: ChatRequest = match serde_json::from_slice(body) {
         Ok(request) => request,
         Err(reason) => {

@@ -102,10 +102,13 @@ LEFT JOIN (
 ) AS calls ON calls.job_id = r.job_id AND calls.seq = r.seq AND calls.id = r.tool_call_id
 WHERE r.role = 'tool' AND calls.id IS NULL
 
--- I4: a requirement is one row, and of a step that was committed.
+-- I4: a requirement is one row, and of a step that was committed. As in the content key, white space makes no other
+-- requirement and case does; rows that an outside writer added have no key and may repeat themselves.
 UNION ALL
 SELECT 'I4: a requirement once', job_id, min(text)
-FROM requirement_cache GROUP BY job_id, lower(regexp_replace(text, '\s+', ' ', 'g')) HAVING count(*) > 1
+FROM requirement_cache
+WHERE content_key IS NOT NULL
+GROUP BY job_id, regexp_replace(btrim(text), '\s+', ' ', 'g') HAVING count(*) > 1
 UNION ALL
 SELECT 'I4: a requirement is of a step', r.job_id, format('step %s of %s', r.step, j.step)
 FROM requirement_cache r JOIN jobs j ON j.id = r.job_id

@@ -59,13 +59,21 @@ pub enum Error {
     )]
     StatementPooler,
     /// Everything else the database says; see [`Error::is_transient`].
-    #[error("could not {doing}: {source}")]
+    #[error("could not {doing}: {}", said(source))]
     Database {
         /// What was being done, after "could not".
         doing: &'static str,
         /// The driver's error.
         source: sqlx::Error,
     },
+}
+
+/// The database's own words, without where in the server's program they come from, which is of no use to anybody here.
+fn said(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Database(database) => database.message().to_owned(),
+        other => other.to_string(),
+    }
 }
 
 fn version(found: Option<i64>) -> String {

@@ -68,7 +68,7 @@ pub use recording::{RecordedJob, RecordedStep};
 pub use release::ReleaseReason;
 pub use schema::MIGRATOR;
 pub use search::{FoundPassage, NewPassage, Unindexed};
-pub use status::{JobDetail, JobOverview, RequirementRow, TodoRow, WatchRow};
+pub use status::{JobDetail, RequirementRow, TodoRow, WatchRow};
 pub use sweep::Rescued;
 pub use trace::{TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep};
 pub use validation::{HeldRequirement, SimilarRequirement, ValidationTally};

@@ -59,7 +59,7 @@ impl ConnectOptions {
     fn address(&self, url: &str) -> Result<PgConnectOptions, sqlx::Error> {
         // Without a setting of the driver's that every server has by itself, and that PgBouncer refuses.
         let server = PgConnectOptions::from_str(url)?.application_name(&self.application_name).extra_float_digits(None);
-        Ok(server)
+        Ok(without_brackets(server))
     }
 
     fn server(&self, url: &str) -> Result<PgConnectOptions, sqlx::Error> {
@@ -150,6 +150,15 @@ impl Store {
     }
 }
 
+/// An IPv6 address stands in brackets in a URL, and the driver would look the brackets up as a part of the name.
+fn without_brackets(server: PgConnectOptions) -> PgConnectOptions {
+    let bare = server.get_host().strip_prefix('[').and_then(|host| host.strip_suffix(']')).map(str::to_owned);
+    match bare {
+        Some(host) => server.host(&host),
+        None => server,
+    }
+}
+
 /// Any statement that is prepared under a name, as all of ours are.
 async fn ask(connection: &mut PgConnection) -> Result<Health, sqlx::Error> {
     sqlx::query_file_as!(Health, "queries/health.sql").fetch_one(connection).await
@@ -179,4 +188,17 @@ fn is_lost_statement(error: &sqlx::Error) -> bool {
 /// PgBouncer's words to a BEGIN in statement mode, again under the code of any violated protocol.
 fn is_without_transactions(error: &sqlx::Error) -> bool {
     error.as_database_error().is_some_and(|error| error.message().contains("statement pooling mode"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ConnectOptions;
+
+    #[test]
+    fn an_ipv6_address_is_looked_up_without_its_brackets() {
+        let host = |url| ConnectOptions::default().server(url).unwrap().get_host().to_owned();
+        assert_eq!(host("postgres://plumbline@[::1]:5433/plumbline"), "::1");
+        assert_eq!(host("postgres://plumbline@[2001:db8::7]/plumbline?sslmode=disable"), "2001:db8::7");
+        assert_eq!(host("postgres://plumbline@127.0.0.1/plumbline"), "127.0.0.1");
+    }
 }

@@ -15,10 +15,17 @@ const UNDEFINED_TABLE: &str = "42P01";
 impl Store {
     /// Applies the migrations that are missing. Many may do so at once: one works, the others wait.
     ///
+    /// The tables come into the schema `public`, whatever the `search_path` of the role or the address begins with.
+    ///
     /// # Errors
-    /// [`Error::Migrate`] when a migration fails or an applied one was edited afterwards.
+    /// [`Error::Migrate`] when a migration fails or an applied one was edited afterwards; [`Error::Database`].
     pub async fn migrate(&self) -> Result<(), Error> {
-        Ok(MIGRATOR.run(&self.pool).await?)
+        let mut connection = self.pool.acquire().await.during("connect to the database")?;
+        sqlx::raw_sql("SET search_path TO public").execute(&mut *connection).await.during("choose the schema")?;
+        let migrated = MIGRATOR.run(&mut *connection).await;
+        // Nobody else is to meet the setting.
+        connection.close().await.during("close a connection")?;
+        Ok(migrated?)
     }
 
     /// The newest applied migration; none where `migrate` has never run.

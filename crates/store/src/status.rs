@@ -6,31 +6,6 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// A job as a line of a list. Fields are the columns of `job_summary`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the public columns, described in the interface")]
-pub struct JobOverview {
-    pub id: Uuid,
-    pub job_type: String,
-    /// The first 120 characters.
-    pub prompt: String,
-    pub status: String,
-    pub status_reason: Option<String>,
-    pub phase_number: i32,
-    pub phase: Option<String>,
-    pub phase_name: Option<String>,
-    pub todos_done: i32,
-    pub todos_total: i32,
-    pub current_todo: Option<String>,
-    pub requirements: i64,
-    pub total_tokens_used: i64,
-    pub cost_usd: f64,
-    pub error_message: Option<String>,
-    pub created_at: DateTime<Utc>,
-    pub started_at: Option<DateTime<Utc>>,
-    pub completed_at: Option<DateTime<Utc>>,
-}
-
 /// A job with all its public columns, the document's bytes left out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the public columns, described in the interface")]
@@ -142,17 +117,6 @@ pub struct WatchRow {
 }
 
 impl Store {
-    /// The newest jobs, at most `limit`.
-    ///
-    /// # Errors
-    /// [`Error::Database`].
-    pub async fn jobs_overview(&self, limit: i64) -> Result<Vec<JobOverview>, Error> {
-        sqlx::query_file_as!(JobOverview, "queries/jobs_overview.sql", limit)
-            .fetch_all(&self.pool)
-            .await
-            .during("list the jobs")
-    }
-
     /// One job; none when there is no such job.
     ///
     /// # Errors

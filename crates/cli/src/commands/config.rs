@@ -24,21 +24,22 @@ pub(crate) fn run(command: ConfigCommand) -> Result<u8, Failure> {
 fn check(configs: &Configs, as_json: bool) -> Result<u8, Failure> {
     let mut catalog = plumbline_engine::tools::specs();
     catalog.extend(plumbline_effects::tools::catalog());
-    let problems = configs.check(&catalog);
+    let problems: Vec<String> = configs.check(&catalog).iter().map(ToString::to_string).collect();
+    let job_types = configs.job_types();
     if as_json {
-        let list: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        output::json(&json!({ "job_types": configs.job_types(), "problems": list }))?;
-        return Ok(u8::from(!problems.is_empty()));
+        output::json(&json!({ "job_types": job_types, "problems": problems }))?;
+    } else if problems.is_empty() {
+        output::print(&format!("{} job types are in order: {}", job_types.len(), job_types.join(", ")))?;
+    } else {
+        output::print(&problems.join("\n"))?;
     }
-    for problem in &problems {
-        output::print(&problem.to_string())?;
+    match problems.len() {
+        0 => Ok(0),
+        1 => {
+            Err(Failure::new("the configurations have one mistake, named on stdout with its file and line; correct it"))
+        }
+        many => Err(Failure::new(format!(
+            "the configurations have {many} mistakes, named on stdout with file and line; correct them"
+        ))),
     }
-    if problems.is_empty() {
-        output::print(&format!(
-            "{} job types are in order: {}",
-            configs.job_types().len(),
-            configs.job_types().join(", ")
-        ))?;
-    }
-    Ok(u8::from(!problems.is_empty()))
 }

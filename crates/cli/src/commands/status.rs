@@ -9,12 +9,13 @@ use crate::{
 };
 use comfy_table::Cell;
 use console::measure_text_width;
-use plumbline_store::{JobDetail, JobOverview, Store, TodoRow};
-use serde_json::json;
+use plumbline_store::{JobDetail, JobFilter, JobLine, Store, TodoRow};
+use serde::Serialize;
+use std::io::IsTerminal as _;
 use uuid::Uuid;
 
-/// Most jobs listed; SQL shows the others.
-const MOST: i64 = 200;
+/// Most jobs listed on a terminal, which nobody reads further; pipes and JSON get all.
+const MOST: usize = 200;
 
 pub(crate) async fn run(arguments: StatusArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
@@ -25,11 +26,16 @@ pub(crate) async fn run(arguments: StatusArguments) -> Result<u8, Failure> {
 }
 
 async fn all(store: &Store, as_json: bool) -> Result<u8, Failure> {
-    let jobs = store.jobs_overview(MOST).await?;
+    let on_terminal = !as_json && std::io::stdout().is_terminal();
+    let most = if on_terminal { MOST as i64 + 1 } else { i64::MAX };
+    let jobs = store.job_page(&JobFilter::default(), most).await?;
     if as_json {
         output::json(&jobs)?;
     } else if jobs.is_empty() {
         output::print("there are no jobs yet; `plumbline enqueue --prompt …` inserts one")?;
+    } else if on_terminal && jobs.len() > MOST {
+        output::print(&list(&jobs[..MOST], Look::of_stdout()))?;
+        output::print(&format!("The newest {MOST} jobs; `plumbline status | less` has all."))?;
     } else {
         output::print(&list(&jobs, Look::of_stdout()))?;
     }
@@ -38,7 +44,7 @@ async fn all(store: &Store, as_json: bool) -> Result<u8, Failure> {
 
 /// A line a job, in the columns that fit: what is dropped first on a narrow terminal is what `plumbline status JOB`
 /// shows anyway. The prompt takes the room that is left.
-fn list(jobs: &[JobOverview], look: Look) -> String {
+fn list(jobs: &[JobLine], look: Look) -> String {
     let columns: Vec<&Column> = COLUMNS.iter().filter(|column| look.width() >= column.from).collect();
     let rows: Vec<Vec<String>> =
         jobs.iter().map(|job| columns.iter().map(|column| (column.text)(job)).collect()).collect();
@@ -70,7 +76,7 @@ struct Column {
     /// Columns of the terminal from which it is shown.
     from: usize,
     number: bool,
-    text: fn(&JobOverview) -> String,
+    text: fn(&JobLine) -> String,
 }
 
 const COLUMNS: [Column; 7] = [
@@ -83,12 +89,12 @@ const COLUMNS: [Column; 7] = [
     Column { name: "tokens", from: 140, number: true, text: |job| thousands(job.total_tokens_used) },
 ];
 
-fn phase(job: &JobOverview) -> String {
+fn phase(job: &JobLine) -> String {
     let name = job.phase_name.as_deref();
     name.map(|name| format!("{} {}", job.phase_number, short(name, 24))).unwrap_or_default()
 }
 
-fn cell(column: &Column, text: String, job: &JobOverview, look: Look) -> Cell {
+fn cell(column: &Column, text: String, job: &JobLine, look: Look) -> Cell {
     let cell = Cell::new(text);
     match Tone::of_status(&job.status).colour().filter(|_| column.name == "status" && look.has_colours()) {
         Some(colour) => cell.fg(colour),
@@ -100,11 +106,19 @@ async fn one(store: &Store, id: Uuid, as_json: bool) -> Result<u8, Failure> {
     let job = store.job_detail(id).await?.ok_or_else(|| output::no_job(id))?;
     let todos = store.todos_of(id).await?;
     if as_json {
-        output::json(&json!({ "job": job, "todos": todos }))?;
+        output::json(&JobWithTodos { job, todos })?;
     } else {
         output::print(&detail(&job, &todos, Look::of_stdout()))?;
     }
     Ok(0)
+}
+
+/// The columns of the job's row, and its todos beside them: the shape of `/api/jobs/{id}`.
+#[derive(Serialize)]
+struct JobWithTodos {
+    #[serde(flatten)]
+    job: JobDetail,
+    todos: Vec<TodoRow>,
 }
 
 fn detail(job: &JobDetail, todos: &[TodoRow], look: Look) -> String {

@@ -17,7 +17,7 @@ pub(crate) async fn run(arguments: WorkerArguments) -> Result<u8, Failure> {
 fn options(arguments: WorkerArguments) -> Result<WorkerOptions, Failure> {
     Ok(WorkerOptions {
         database_url: environment::database_url()?,
-        concurrency: arguments.concurrency as usize,
+        concurrency: environment::concurrency(arguments.concurrency)?,
         job_types: (!arguments.job_types.is_empty()).then_some(arguments.job_types),
         until_idle: arguments.until_idle,
         workspace_dir: environment::workspace_dir(),

@@ -61,7 +61,7 @@ pub(crate) enum Error {
     },
 
     /// A file operation failed.
-    #[error("could not {what} {}: {source}", path.display())]
+    #[error("could not {what} {}: {source}; check the permissions and the space there, or start it in another folder", path.display())]
     File {
         /// What was tried, as a verb.
         what: &'static str,

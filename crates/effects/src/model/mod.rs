@@ -27,4 +27,4 @@ pub use body::render as request_body;
 pub(crate) use client::jitter;
 pub use client::{ModelClient, ModelClientError};
 pub use config::{ApiKey, ModelConfig, OutputCapField, Timeouts};
-pub use survey::{Survey, survey};
+pub use survey::{Survey, answers_as, survey};

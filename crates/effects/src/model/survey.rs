@@ -2,6 +2,7 @@
 
 use super::config::ApiKey;
 use serde::Deserialize;
+use serde_json::json;
 use std::time::Duration;
 
 /// An endpoint's answer to the question for its models.
@@ -30,14 +31,8 @@ struct Model {
 /// # Errors
 /// A few words on why there was no answer.
 pub async fn survey(base_url: &str, key: Option<&ApiKey>, timeout: Duration) -> Result<Survey, String> {
-    crate::tls::install();
-    let url = format!("{}/models", base_url.trim_end_matches('/'));
-    let client = reqwest::Client::builder().timeout(timeout).build().map_err(|error| error.to_string())?;
-    let mut request = client.get(url);
-    if let Some(key) = key {
-        request = request.bearer_auth(key.expose());
-    }
-    let answer = request.send().await.map_err(|error| why(error, timeout))?;
+    let request = client(timeout)?.get(address(base_url, "models"));
+    let answer = with_key(request, key).send().await.map_err(|error| why(error, timeout))?;
     if matches!(answer.status().as_u16(), 401 | 403) {
         return Ok(Survey::KeyRefused);
     }
@@ -46,6 +41,31 @@ pub async fn survey(base_url: &str, key: Option<&ApiKey>, timeout: Duration) -> 
     }
     let list = answer.json::<List>().await;
     Ok(list.map_or(Survey::NoList, |list| Survey::Models(list.data.into_iter().map(|model| model.id).collect())))
+}
+
+/// Whether the endpoint answers for a model that its list does not have, as servers of a single model do for any name.
+/// Asks for one token.
+pub async fn answers_as(base_url: &str, model: &str, key: Option<&ApiKey>, timeout: Duration) -> bool {
+    let Ok(client) = client(timeout) else { return false };
+    let body = json!({"model": model, "messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 1});
+    let request = client.post(address(base_url, "chat/completions")).json(&body);
+    with_key(request, key).send().await.is_ok_and(|answer| answer.status().is_success())
+}
+
+fn client(timeout: Duration) -> Result<reqwest::Client, String> {
+    crate::tls::install();
+    reqwest::Client::builder().timeout(timeout).build().map_err(|error| error.to_string())
+}
+
+fn address(base_url: &str, path: &str) -> String {
+    format!("{}/{path}", base_url.trim_end_matches('/'))
+}
+
+fn with_key(request: reqwest::RequestBuilder, key: Option<&ApiKey>) -> reqwest::RequestBuilder {
+    match key {
+        Some(key) => request.bearer_auth(key.expose()),
+        None => request,
+    }
 }
 
 fn why(error: reqwest::Error, timeout: Duration) -> String {

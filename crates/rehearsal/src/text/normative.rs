@@ -95,7 +95,8 @@ const NO_INFINITIVE: &[&str] = &[
 
 /// What makes `sentence` normative; `None` when nothing does.
 pub(crate) fn modal(sentence: &str) -> Option<Modal> {
-    let sentence = &sentence.replace("may or may not", "may");
+    // Neither binds anybody.
+    let sentence = &sentence.replace("may or may not", "may").replace("not required", "not needed");
     let strong = || RULES.iter().filter(|rule| rule.strength == Strength::Must).find_map(|rule| apply(rule, sentence));
     let weak = || RULES.iter().filter(|rule| rule.strength == Strength::Should).find_map(|rule| apply(rule, sentence));
     strong().or_else(|| to_be(sentence)).or_else(weak)
@@ -152,6 +153,7 @@ mod tests {
         check("The mustard and the shoulder are here.", None);
         check("Staff may keep copies.", None);
         check("The copy may or may not be complete.", None);
+        check("A second signature is not required.", None);
         check("The archive keeps the records.", None);
     }
 

@@ -90,7 +90,35 @@ async fn wrong_requests_get_an_error_in_openai_shape() {
         assert_eq!((status, &error["error"]["type"]), (400, &json!("invalid_request_error")), "{body}");
         assert!(error["error"]["message"].as_str().unwrap().contains(says), "{error}");
     }
-    assert_eq!(post(&client, format!("{}/embeddings", server.base_url()), &json!({})).await.0, 404);
+    assert_eq!(post(&client, format!("{}/moderations", server.base_url()), &json!({})).await.0, 404);
+    assert_eq!(client.get(&url).send().await.unwrap().status(), 405);
+}
+
+#[tokio::test]
+async fn embeddings_have_the_shape_of_openai_and_bring_like_to_like() {
+    let (server, client) = start(Duration::ZERO).await;
+    let url = format!("{}/embeddings", server.base_url());
+    let texts = ["Invoices are kept for ten years.", "Keep invoices ten years", "The gate is locked at night."];
+    let (status, body) = post(&client, url.clone(), &json!({"model": "e", "input": texts})).await;
+    assert_eq!((status, &body["object"], &body["model"]), (200, &json!("list"), &json!("e")), "{body}");
+    assert_eq!(body["usage"]["prompt_tokens"], body["usage"]["total_tokens"]);
+    let data: Vec<Vec<f64>> = (0..texts.len())
+        .map(|index| {
+            let entry = &body["data"][index];
+            assert_eq!((&entry["object"], &entry["index"]), (&json!("embedding"), &json!(index)));
+            serde_json::from_value(entry["embedding"].clone()).unwrap()
+        })
+        .collect();
+    let nearness = |a: usize, b: usize| data[a].iter().zip(&data[b]).map(|(a, b)| a * b).sum::<f64>();
+    assert!(nearness(0, 1) > 2.0 * nearness(0, 2), "{} {}", nearness(0, 1), nearness(0, 2));
+
+    let (_, one) = post(&client, url.clone(), &json!({"model": "e", "input": texts[0]})).await;
+    assert_eq!(one["data"][0], body["data"][0], "a text alone has the same embedding");
+    for body in [json!({"model": "e", "input": []}), json!({"model": "e", "input": ""}), json!({"model": "e"})] {
+        let (status, error) = post(&client, url.clone(), &body).await;
+        assert_eq!((status, &error["error"]["type"]), (400, &json!("invalid_request_error")), "{body}");
+        assert!(error["error"]["message"].as_str().unwrap().contains("input"), "{error}");
+    }
     assert_eq!(client.get(&url).send().await.unwrap().status(), 405);
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::{commit, execute, pending, running, store, value};
 use plumbline_engine::{Change, FileWrite, Product};
-use plumbline_store::{ConnectOptions, Error, Store};
+use plumbline_store::{ConnectOptions, Error, JobFilter, Store};
 use sqlx::PgPool;
 use uuid::Uuid;
 
@@ -12,12 +12,12 @@ async fn the_overview_lists_the_newest_first(pool: PgPool) {
     let first = pending(&store).await;
     execute(&pool, "UPDATE jobs SET created_at = now() - interval '1 day'").await.unwrap();
     running(&store).await;
-    let listed = store.jobs_overview(10).await.unwrap();
+    let listed = store.job_page(&JobFilter::default(), 10).await.unwrap();
     assert_eq!(listed.len(), 2);
     let ids: Vec<Uuid> = listed.iter().map(|job| job.id).collect();
     assert_eq!(ids[1], first);
     assert_ne!(ids[0], first);
-    assert_eq!(store.jobs_overview(1).await.unwrap().len(), 1);
+    assert_eq!(store.job_page(&JobFilter::default(), 1).await.unwrap().len(), 1);
     let json = serde_json::to_value(&listed[0]).unwrap();
     assert_eq!(json["todos_total"], 0);
 }

@@ -24,9 +24,6 @@ use serde_json::Value;
 use std::path::Path;
 use uuid::Uuid;
 
-/// Fewest letters and digits of a prompt that says anything.
-const LEAST_PROMPT: usize = 3;
-
 /// The long-term memory as it is before anybody has written to it.
 const WORKSPACE_FORM: &str = include_str!("workspace.md");
 
@@ -98,15 +95,11 @@ async fn gather(
 }
 
 fn check_prompt(prompt: &str) -> Result<(), Refused> {
-    let substance = prompt.chars().filter(|c| c.is_alphanumeric()).count();
-    match substance {
-        0 => Err("the job's prompt is empty; say in `prompt` what is to be done".into()),
-        n if n < LEAST_PROMPT => Err(format!(
-            "the job's prompt `{}` is too short to act on; say in `prompt` what is to be done",
-            prompt.trim()
-        )),
-        _ => Ok(()),
+    // A single letter is a prompt: what is too little to act on is not for rules to say.
+    if prompt.chars().any(char::is_alphanumeric) {
+        return Ok(());
     }
+    Err("the job's prompt is empty; say in `prompt` what is to be done".into())
 }
 
 /// The user's words stay word for word: they are appended as they are, never run through a template (lesson 76).

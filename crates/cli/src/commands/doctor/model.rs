@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use crate::{environment, failure::Failure};
-use plumbline_effects::model::{ApiKey, Survey, survey};
+use plumbline_effects::model::{ApiKey, Survey, answers_as, survey};
 use plumbline_engine::Purpose;
 use plumbline_worker::config::{Configs, Connections, Llm, ModelEnv};
 use serde_json::json;
@@ -76,10 +76,16 @@ async fn endpoint(base_url: &str, key_env: &str, models: &BTreeSet<String>) -> F
         ),
         Ok(Survey::KeyRefused) => Finding::fail("model", refused),
         Ok(Survey::NoList) => Finding::ok("model", format!("{base_url} answers")),
-        Ok(Survey::Models(known)) => match models.iter().find(|model| !known.contains(model)) {
-            None => Finding::ok("model", format!("{base_url} answers and has {}", list(models.iter().cloned()))),
-            Some(model) => Finding::fail("model", unknown(base_url, model, &known)),
-        },
+        Ok(Survey::Models(known)) => {
+            let unlisted: Vec<&String> = models.iter().filter(|model| !known.contains(model)).collect();
+            for model in &unlisted {
+                if !answers_as(base_url, model, key.as_ref(), PATIENCE).await {
+                    return Finding::fail("model", unknown(base_url, model, &known));
+                }
+            }
+            let has = if unlisted.is_empty() { "has" } else { "takes, though it does not list it," };
+            Finding::ok("model", format!("{base_url} answers and {has} {}", list(models.iter().cloned())))
+        }
     }
 }
 

@@ -50,7 +50,7 @@ fn cost() {
     assert_eq!(dialogue.run.state().totals.cost_microusd, 120);
     dialogue.call("read_plan", json!({}));
     let raise = |settings: &mut Settings| settings.limits.cost_budget_microusd = Some(5_000_000);
-    pauses_and_resumes(dialogue, "cost budget of 0.00 USD reached", raise);
+    pauses_and_resumes(dialogue, "cost budget of 0.00024 USD reached", raise);
 }
 
 #[test]
