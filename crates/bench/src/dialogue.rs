@@ -70,14 +70,24 @@ fn prompts() -> Prompts {
 
 /// A job in its first tactical phase that has taken so many turns of one `write_file` with 2 KB.
 pub fn after_turns(turns: usize) -> Run {
-    let mut run = started();
+    after_turns_with(settings(), turns)
+}
+
+/// The same with tokens guessed from the length, so that what is left is the engine's own work.
+pub fn after_guessed_turns(turns: usize) -> Run {
+    let guess = |text: &str| u32::try_from(text.len() / 4).unwrap_or(u32::MAX);
+    after_turns_with(Settings { count_tokens: Arc::new(guess), ..settings() }, turns)
+}
+
+fn after_turns_with(settings: Settings, turns: usize) -> Run {
+    let mut run = started(settings);
     for turn in 0..turns {
         take_turn(&mut run, turn);
     }
     run
 }
 
-fn started() -> Run {
+fn started(settings: Settings) -> Run {
     let now = Utc::now();
     let job = JobFacts {
         id: Uuid::from_u128(7),
@@ -88,7 +98,7 @@ fn started() -> Run {
     };
     let snapshot = Snapshot {
         job,
-        settings: settings().into(),
+        settings: settings.into(),
         state: None,
         messages: Vec::new(),
         todos: Vec::new(),
@@ -116,16 +126,36 @@ fn started() -> Run {
 }
 
 /// Takes one whole turn: the model's answer, the local tool, the results.
-pub fn take_turn(run: &mut Run, turn: usize) {
-    let now = Utc::now();
-    apply(run, Outcome::ModelReplied(write_reply(turn)), now);
-    run_tools(run, now);
+pub fn take_turn(run: &mut Run, number: usize) {
+    perform(run, turn(number));
 }
 
-/// An answer with one `write_file` of 2 KB.
-pub fn write_reply(turn: usize) -> Reply {
-    let arguments = json!({"path": format!("work/part_{turn:05}.md"), "content": prose(turn as u64, 2048)});
-    reply(vec![call("write_file", &arguments)])
+/// What the outside says in one turn, made ready.
+#[derive(Debug)]
+pub struct Turn {
+    reply: Reply,
+    returns: Vec<ToolReturn>,
+}
+
+/// The turn of this number: an answer with one `write_file` of 2 KB, and what the tool gives back.
+pub fn turn(number: usize) -> Turn {
+    let arguments = json!({"path": format!("work/part_{number:05}.md"), "content": prose(number as u64, 2048)});
+    let calls = vec![call("write_file", &arguments)];
+    let returns = calls.iter().map(write_file).collect();
+    Turn { reply: reply(calls), returns }
+}
+
+/// The engine's own part of a turn.
+pub fn perform(run: &mut Run, turn: Turn) {
+    let now = Utc::now();
+    let Turn { reply, mut returns } = turn;
+    apply(run, Outcome::ModelReplied(reply), now);
+    let Effect::RunTools { calls, .. } = run.next() else { unreachable!("the answer holds a call") };
+    // The engine gives each call an id of its own.
+    for (given, call) in returns.iter_mut().zip(calls) {
+        given.call_id.clone_from(&call.id);
+    }
+    apply(run, Outcome::ToolsReturned(returns), now);
 }
 
 fn reply(tool_calls: Vec<ToolCall>) -> Reply {

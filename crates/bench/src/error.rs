@@ -4,17 +4,30 @@ use std::fmt;
 
 /// Why a measurement could not be made.
 #[derive(Debug)]
-pub(crate) struct Error(String);
+pub(crate) struct Error {
+    sentence: String,
+    skips: bool,
+}
 
 impl Error {
     pub(crate) fn new(sentence: impl Into<String>) -> Self {
-        Self(sentence.into())
+        Self { sentence: sentence.into(), skips: false }
+    }
+
+    /// For what this machine does not have and what no figure is missed for: the measurement is skipped.
+    pub(crate) fn skip(sentence: impl Into<String>) -> Self {
+        Self { sentence: sentence.into(), skips: true }
+    }
+
+    /// Whether the measurement is skipped, and has not failed.
+    pub(crate) fn skips(&self) -> bool {
+        self.skips
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.sentence)
     }
 }
 
@@ -27,7 +40,7 @@ impl<E: std::error::Error> From<E> for Error {
             sentence = format!("{sentence}: {inner}");
             cause = inner.source();
         }
-        Self(sentence)
+        Self::new(sentence)
     }
 }
 
@@ -38,6 +51,9 @@ pub(crate) trait During<T> {
 
 impl<T, E: Into<Error>> During<T> for Result<T, E> {
     fn during(self, doing: &str) -> Result<T, Error> {
-        self.map_err(|error| Error(format!("{doing}: {}", error.into())))
+        self.map_err(|error| {
+            let Error { sentence, skips } = error.into();
+            Error { sentence: format!("{doing}: {sentence}"), skips }
+        })
     }
 }

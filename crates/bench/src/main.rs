@@ -4,6 +4,7 @@
 //! make bench                      a private Postgres whose commits reach the disk, then this program
 //! plumbline-bench --quick         small sizes, to see that everything works
 //! plumbline-bench --only P5,P8    some figures
+//! plumbline-bench --guard         ratios and counts, for continuous integration
 //! ```
 //!
 //! Three processes take part: Postgres, the scripted model (this program once more, see [`model`]) and the worker, which
@@ -14,6 +15,7 @@
 mod database;
 mod error;
 mod figures;
+mod instructed;
 mod machine;
 mod model;
 mod net;
@@ -25,15 +27,18 @@ mod site;
 mod sizes;
 
 use clap::Parser;
+use error::Error;
 use options::{Cli, Command};
 use std::process::ExitCode;
+use tokio::signal::unix::{SignalKind, signal};
 
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Some(Command::Model(arguments)) => model::serve(arguments).await.map(|()| true),
-        None => figures::run(cli.options).await,
+        Some(Command::Instructed(task)) => instructed::perform_task(task).map(|()| true),
+        None => unless_stopped(figures::run(cli.options)).await,
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -42,5 +47,15 @@ async fn main() -> ExitCode {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Ends at a signal like at any other error, so that the workers and models end with it: they are killed when dropped.
+async fn unless_stopped(measuring: impl Future<Output = Result<bool, Error>>) -> Result<bool, Error> {
+    let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    tokio::select! {
+        done = measuring => done,
+        _ = interrupt.recv() => Err(Error::new("interrupted before all figures were measured")),
+        _ = terminate.recv() => Err(Error::new("asked to stop before all figures were measured")),
     }
 }

@@ -1,7 +1,7 @@
 //! The programs that are measured: the released `plumbline` and the scripted model, each a process of its own.
 
 use crate::error::{During, Error};
-use crate::model::{Totals, Trace};
+use crate::model::Trace;
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     path::Path,
@@ -91,20 +91,11 @@ impl Model {
         format!("http://{}/v1", self.address)
     }
 
-    /// Sums over all requests so far.
-    pub(crate) async fn totals(&self) -> Result<Totals, Error> {
-        self.ask("totals").await
-    }
-
     /// What the model knows of a job.
     pub(crate) async fn trace(&self, tag: &str) -> Result<Trace, Error> {
-        self.ask(&format!("trace/{tag}")).await
-    }
-
-    async fn ask<T: serde::de::DeserializeOwned>(&self, what: &str) -> Result<T, Error> {
-        let url = format!("http://{}/{what}", self.address);
+        let url = format!("http://{}/trace/{tag}", self.address);
         let answer = self.http.get(url).send().await?.error_for_status()?.bytes().await?;
-        serde_json::from_slice(&answer).during(&format!("read the model's {what}"))
+        serde_json::from_slice(&answer).during(&format!("read the model's trace of {tag}"))
     }
 
     /// The time of one request of this size, sent by a plain client one after the other: median of 50.

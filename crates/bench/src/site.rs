@@ -8,6 +8,7 @@ use crate::{
     sizes::Sizes,
 };
 use serde_json::{Value, json};
+use sqlx::PgConnection;
 use std::{path::PathBuf, time::Duration};
 use tempfile::TempDir;
 
@@ -84,8 +85,9 @@ impl Site {
 
     /// Waits until every job has completed; one that ends otherwise is an error, with its reason.
     pub(crate) async fn completed(&self) -> Result<(), Error> {
+        let mut connection = self.database.pool.acquire().await?;
         loop {
-            let (open, reason) = self.progress().await?;
+            let (open, reason) = self.progress(&mut connection).await?;
             if let Some(reason) = reason {
                 return Err(Error::new(format!("a job of the benchmark did not complete: {reason}")));
             }
@@ -97,12 +99,12 @@ impl Site {
     }
 
     /// How many jobs have not completed yet, and why one of them never will.
-    pub(crate) async fn progress(&self) -> Result<(i64, Option<String>), Error> {
+    async fn progress(&self, connection: &mut PgConnection) -> Result<(i64, Option<String>), Error> {
         let statement = "SELECT count(*) FILTER (WHERE status IN ('pending', 'running')),
                                 min(coalesce(error_message, status_reason, status))
                                     FILTER (WHERE status NOT IN ('pending', 'running', 'completed'))
                          FROM jobs";
-        Ok(sqlx::query_as(statement).fetch_one(&self.database.pool).await?)
+        Ok(sqlx::query_as(statement).fetch_one(connection).await?)
     }
 }
 

@@ -7,10 +7,12 @@ use std::time::Duration;
 pub(crate) struct Sizes {
     /// Runs of each figure.
     pub(crate) runs: usize,
-    /// Steps of the long job with all of its conversation in each request (P1, P2).
-    pub(crate) steps: u32,
-    /// Steps of the very long job under the default limits (P3).
-    pub(crate) long_steps: u32,
+    /// A group of figures that has taken longer than this hangs.
+    pub(crate) patience: Duration,
+    /// The late step of the job that keeps its whole conversation (P1, P2).
+    pub(crate) whole_at: u32,
+    /// The late and the very late step of the job under the default limits (P1 to P3).
+    pub(crate) long_at: [u32; 2],
     /// Commits and plain inserts (P5).
     pub(crate) commits: usize,
     /// Jobs at once, and the model's delay (P6, P7).
@@ -31,17 +33,20 @@ pub(crate) struct Sizes {
     pub(crate) traced_turns: u32,
     /// How long an idle worker is watched (P14).
     pub(crate) idle: Duration,
-    /// The lease of the worker that is killed, in seconds (P16).
+    /// The lease of the workers that are killed, in seconds, and how many are (P16).
     pub(crate) lease_secs: u64,
+    pub(crate) kills: usize,
 }
 
 impl Sizes {
-    /// The sizes of the targets, but for what takes tens of minutes: 1 million ended jobs, a snapshot of a minute.
+    /// The sizes of the targets, but for what takes long: 2 million ended jobs in place of 10, and a snapshot that is held
+    /// for a minute in place of ten.
     pub(crate) fn standard() -> Self {
         Self {
             runs: 3,
-            steps: 560,
-            long_steps: 5_300,
+            patience: Duration::from_secs(15 * 60),
+            whole_at: 500,
+            long_at: [500, 5_000],
             commits: 5_000,
             crowd: 500,
             crowd_delay: Duration::from_millis(500),
@@ -50,38 +55,48 @@ impl Sizes {
             pickups: 300,
             jobs: 20_000,
             other_pending: 1_000_000,
-            other_ended: 1_000_000,
+            other_ended: 2_000_000,
             snapshot: Duration::from_secs(60),
             traced_turns: 200,
-            idle: Duration::from_secs(20),
+            idle: Duration::from_secs(15),
             lease_secs: 45,
+            kills: 8,
         }
     }
 
     /// Exactly the sizes of the targets.
     pub(crate) fn full() -> Self {
-        Self { other_ended: 10_000_000, snapshot: Duration::from_secs(600), pickups: 1000, ..Self::standard() }
+        let patience = Duration::from_secs(60 * 60);
+        let snapshot = Duration::from_secs(600);
+        Self { patience, snapshot, other_ended: 10_000_000, pickups: 1000, ..Self::standard() }
     }
 
     /// Enough to see that everything works; the figures say little.
     pub(crate) fn quick() -> Self {
         Self {
             runs: 1,
-            steps: 120,
-            long_steps: 300,
-            commits: 300,
-            crowd: 20,
-            crowd_delay: Duration::from_millis(100),
-            large_crowd: 50,
-            large_crowd_delay: Duration::from_millis(200),
-            pickups: 20,
-            jobs: 2_000,
-            other_pending: 5_000,
-            other_ended: 5_000,
-            snapshot: Duration::from_secs(2),
-            traced_turns: 60,
-            idle: Duration::from_secs(4),
+            patience: Duration::from_secs(5 * 60),
+            whole_at: 150,
+            long_at: [200, 500],
+            commits: 500,
+            crowd: 50,
+            crowd_delay: Duration::from_millis(200),
+            large_crowd: 200,
+            large_crowd_delay: Duration::from_millis(300),
+            pickups: 40,
+            jobs: 4_000,
+            other_pending: 20_000,
+            other_ended: 200_000,
+            snapshot: Duration::from_secs(5),
+            traced_turns: 200,
+            idle: Duration::from_secs(5),
             lease_secs: 4,
+            kills: 3,
         }
+    }
+
+    /// What ratios and counts need in order to mean something, in about a minute.
+    pub(crate) fn guard() -> Self {
+        Self { long_at: [500, 1_000], commits: 2_000, idle: Duration::from_secs(8), ..Self::quick() }
     }
 }

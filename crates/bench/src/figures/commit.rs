@@ -16,14 +16,21 @@ const BYTES: usize = 200;
 
 const CONNECTIONS: usize = 16;
 
+/// In so many parts the steps and the plain rows take turns.
+const BLOCKS: usize = 20;
+
+/// Half of it: other work on the machine strikes the step's longer time more often than the plain row's.
+const MARGIN: f64 = 0.5;
+
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let (mut alone, mut plain, mut together, mut plain_together) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..bench.sizes.runs {
         let site = bench.site("commit", Duration::ZERO).await?;
         floor::create(&site.database).await?;
         let each = bench.sizes.commits / CONNECTIONS + 1;
-        plain.push(floor::insert_and_commit(&site.database, bench.sizes.commits).await?);
-        alone.push(one_by_one(&site, bench.sizes.commits).await?);
+        let (step, row) = one_by_one(&site, bench.sizes.commits).await?;
+        alone.push(step);
+        plain.push(row);
         plain_together.push(floor::inserts_per_second(&site.database, CONNECTIONS, each).await?);
         together.push(per_second(&site, each).await?);
         bench.close(site).await?;
@@ -31,18 +38,27 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     Ok(vec![
         Figure::new("P5", "a step's commit, one connection", "ms", alone)
             .floor("INSERT + COMMIT", &plain)
-            .target(Target::RatioAtMost(5.0)),
+            .target(Target::RatioAtMost(5.0))
+            .guarded(MARGIN),
         Figure::new("P5", "steps per second, 16 connections", "/s", together)
             .floor("INSERT + COMMIT", &plain_together)
             .target(Target::AtLeast(6000.0)),
     ])
 }
 
-async fn one_by_one(site: &Site, commits: usize) -> Result<f64, Error> {
+/// Median milliseconds of a step and of a plain row, a block of the one after a block of the other: what else the machine
+/// does strikes both.
+async fn one_by_one(site: &Site, commits: usize) -> Result<(f64, f64), Error> {
     // Of three connections, steps that follow one another use a single one; the others are for what is no step.
     let store = connect(site, 3).await?;
     let lease = running(&store, 1).await?.remove(0);
-    Ok(median(&commit(&store, lease, commits).await?))
+    let each = commits / BLOCKS;
+    let (mut steps, mut rows, mut step) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..BLOCKS {
+        rows.extend(floor::insert_and_commit(&site.database, each).await?);
+        steps.extend(commit(&store, lease, &mut step, each).await?);
+    }
+    Ok((median(&steps), median(&rows)))
 }
 
 async fn per_second(site: &Site, each: usize) -> Result<f64, Error> {
@@ -53,7 +69,7 @@ async fn per_second(site: &Site, each: usize) -> Result<f64, Error> {
         .into_iter()
         .map(|lease| {
             let store = store.clone();
-            tokio::spawn(async move { commit(&store, lease, each).await.map(drop) })
+            tokio::spawn(async move { commit(&store, lease, &mut 0, each).await.map(drop) })
         })
         .collect();
     for task in tasks {
@@ -62,16 +78,15 @@ async fn per_second(site: &Site, each: usize) -> Result<f64, Error> {
     Ok((CONNECTIONS * each) as f64 / started.elapsed().as_secs_f64())
 }
 
-/// Commits turns to a job; gives the milliseconds of each.
-async fn commit(store: &Store, lease: Lease, commits: usize) -> Result<Vec<f64>, Error> {
+/// Commits turns to a job that is at this step; gives the milliseconds of each.
+async fn commit(store: &Store, lease: Lease, step: &mut i64, commits: usize) -> Result<Vec<f64>, Error> {
     let (progress, state) = (turn::progress(), turn::state());
     let mut taken = Vec::with_capacity(commits);
-    let mut step = 0;
     while taken.len() < commits {
-        let changes = turn::changes(2 * step + 1, BYTES);
+        let changes = turn::changes(2 * *step + 1, BYTES);
         let commit = Commit {
             lease,
-            expected_step: step,
+            expected_step: *step,
             changes: &changes,
             state: &state,
             progress: &progress,
@@ -79,7 +94,7 @@ async fn commit(store: &Store, lease: Lease, commits: usize) -> Result<Vec<f64>,
             enqueue_next: None,
         };
         let started = Instant::now();
-        step = store.commit(&commit).await.during("commit a step")?.step;
+        *step = store.commit(&commit).await.during("commit a step")?.step;
         taken.push(started.elapsed().as_secs_f64() * 1e3);
     }
     Ok(taken)

@@ -15,8 +15,8 @@ pub(super) async fn create(database: &Database) -> Result<(), Error> {
     Ok(())
 }
 
-/// INSERT and COMMIT, one after the other on one connection: median milliseconds.
-pub(super) async fn insert_and_commit(database: &Database, times: usize) -> Result<f64, Error> {
+/// INSERT and COMMIT, one after the other on one connection: the milliseconds of each.
+pub(super) async fn insert_and_commit(database: &Database, times: usize) -> Result<Vec<f64>, Error> {
     let mut connection = database.pool.acquire().await?;
     let mut taken = Vec::with_capacity(times);
     for seed in 0..times {
@@ -25,7 +25,7 @@ pub(super) async fn insert_and_commit(database: &Database, times: usize) -> Resu
         sqlx::query("INSERT INTO plain_rows (content) VALUES ($1)").bind(content).execute(&mut *connection).await?;
         taken.push(started.elapsed().as_secs_f64() * 1e3);
     }
-    Ok(crate::report::median(&taken))
+    Ok(taken)
 }
 
 /// The same on many connections at once: rows per second.

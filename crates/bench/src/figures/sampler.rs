@@ -19,31 +19,37 @@ struct Sample {
     wal: f64,
     worker_cpu: Duration,
     server_cpu: Duration,
+    /// The worker's resident memory, in bytes.
+    memory: u64,
 }
 
 /// All looks at one job.
 #[derive(Debug)]
 pub(super) struct Course {
     samples: Vec<Sample>,
-    /// The worker's memory at its highest, in bytes.
-    pub(super) peak_memory: u64,
+    /// The model's own time for each request, in microseconds: a step makes one.
+    model_us: Vec<u32>,
 }
 
 /// What one step cost in a stretch of the job.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PerStep {
-    /// Milliseconds.
+    /// Milliseconds, the model's own time taken off.
     pub(super) wall: f64,
+    /// The model's own time, in milliseconds.
+    pub(super) model: f64,
     /// Milliseconds.
     pub(super) worker_cpu: f64,
     /// Milliseconds.
     pub(super) server_cpu: f64,
     /// KiB.
     pub(super) wal: f64,
+    /// The worker's resident memory at its highest, in MiB.
+    pub(super) memory: f64,
 }
 
-/// Watches the site's only running job until all are done.
-pub(super) async fn watch(bench: &Bench, site: &Site, worker: &Program) -> Result<Course, Error> {
+/// Watches the site's only running job, which has this tag, until all are done.
+pub(super) async fn watch(bench: &Bench, site: &Site, worker: &Program, tag: &str) -> Result<Course, Error> {
     let mut connection = site.database.pool.acquire().await?;
     let own: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut *connection).await?;
     let own = [u32::try_from(own)?];
@@ -68,16 +74,17 @@ pub(super) async fn watch(bench: &Bench, site: &Site, worker: &Program) -> Resul
             wal,
             worker_cpu: crate::proc::cpu(worker.pid())?,
             server_cpu: bench.server.cpu(&own)?,
+            memory: crate::proc::memory(worker.pid())?.0,
         });
         tokio::time::sleep(LOOK_EVERY).await;
     }
-    let (_, peak_memory) = crate::proc::memory(worker.pid())?;
-    Ok(Course { samples, peak_memory })
+    Ok(Course { samples, model_us: site.model.trace(tag).await?.busy_us })
 }
 
 impl Course {
-    /// What a step cost between these two.
-    pub(super) fn between(&self, from: i64, to: i64) -> Result<PerStep, Error> {
+    /// What a step cost around this one: the steps up to `reach` away from it.
+    pub(super) fn around(&self, place: u32, reach: u32) -> Result<PerStep, Error> {
+        let (from, to) = (i64::from(place.saturating_sub(reach)), i64::from(place + reach));
         let within = || self.samples.iter().filter(|sample| (from..=to).contains(&sample.step));
         let (first, last) = (within().next(), within().next_back());
         let (Some(first), Some(last)) = (first, last) else {
@@ -88,11 +95,22 @@ impl Course {
             return Err(Error::new(format!("the looks between the steps {from} and {to} saw one step only")));
         }
         let ms = |time: Duration| time.as_secs_f64() * 1e3 / steps;
+        let model = self.model_ms(first.step, last.step);
         Ok(PerStep {
-            wall: ms(last.at - first.at),
+            wall: ms(last.at - first.at) - model,
+            model,
             worker_cpu: ms(last.worker_cpu.saturating_sub(first.worker_cpu)),
             server_cpu: ms(last.server_cpu.saturating_sub(first.server_cpu)),
             wal: (last.wal - first.wal) / 1024.0 / steps,
+            memory: within().map(|sample| sample.memory).max().unwrap_or(0) as f64 / f64::from(1 << 20),
         })
+    }
+
+    /// The model's mean time for a request between these steps. A step makes one request; a summary now and then makes
+    /// the place of a request inexact, which a mean over many does not show.
+    fn model_ms(&self, from: i64, to: i64) -> f64 {
+        let place = |step: i64| usize::try_from(step).unwrap_or(0).min(self.model_us.len());
+        let requests = &self.model_us[place(from)..place(to)];
+        requests.iter().map(|&us| f64::from(us)).sum::<f64>() / 1e3 / requests.len().max(1) as f64
     }
 }

@@ -1,5 +1,5 @@
-//! P4: commits and round trips of a step, counted from outside the worker: the commits by the server, the round trips
-//! by a proxy in front of it. Two jobs of different length; the difference holds nothing of their beginning and end.
+//! P4: commits and round trips of a step, counted from outside the worker: the commits that write by the server, the
+//! round trips by a proxy in front of it. Two jobs of different length; the difference holds nothing of their beginning and end.
 
 use crate::{
     error::Error,
@@ -12,6 +12,12 @@ use std::time::Duration;
 
 /// Turns of the short and the long job.
 const TURNS: [u32; 2] = [20, 220];
+
+/// A heartbeat that falls into one of the two jobs is a two-hundredth of a commit a step.
+const STRAY: f64 = 0.1;
+
+/// Half of it: the round trips of the mirror, which looks every 50 ms, are more a step on a slow machine.
+const MARGIN: f64 = 0.5;
 
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let (mut commits, mut trips) = (Vec::new(), Vec::new());
@@ -27,9 +33,10 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
         trips.push((counted[1].1 - counted[0].1) / steps);
     }
     Ok(vec![
-        // A heartbeat or a poll that falls into one of the two jobs is a hundredth of a commit a step.
-        Figure::new("P4", "commits per step", "", commits).target(Target::AtMost(1.1)),
-        Figure::new("P4", "round trips to Postgres per step", "", trips).target(Target::AtMost(3.1)),
+        Figure::new("P4", "writing commits per step", "", commits).target(Target::AtMost(1.0 + STRAY)).guarded(0.0),
+        Figure::new("P4", "round trips to Postgres per step", "", trips)
+            .target(Target::AtMost(3.0 + STRAY))
+            .guarded(MARGIN),
     ])
 }
 
@@ -37,30 +44,12 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
 async fn count(bench: &Bench, site: &Site, turns: u32) -> Result<(f64, f64), Error> {
     let proxy = Proxy::start(bench.server.address()).await?;
     let order = Order { tag: format!("trips-{turns}"), turns, bytes: 2048, reads: false, trace: false };
-    let before = site.database.commits().await?;
     site.insert(&[order], &many_turns()).await?;
-    let looks = Looks::default();
+    let before = site.database.writes().await?;
     let worker = site.worker_on(&site.database.url_through(proxy.port()), 1, &[])?;
-    let looks = looks.until_completed(site).await?;
+    site.completed().await?;
     let trips = proxy.counts().round_trips();
+    let commits = site.database.writes().await? - before;
     worker.stop()?;
-    let commits = site.database.commits().await? - before - looks;
     Ok((commits as f64, trips as f64))
-}
-
-/// Our own looks at the job are commits of the same database, and are taken off.
-#[derive(Default)]
-struct Looks(i64);
-
-impl Looks {
-    async fn until_completed(mut self, site: &Site) -> Result<i64, Error> {
-        loop {
-            self.0 += 1;
-            match site.progress().await? {
-                (_, Some(reason)) => return Err(Error::new(format!("the job did not complete: {reason}"))),
-                (0, None) => return Ok(self.0),
-                _ => tokio::time::sleep(Duration::from_millis(50)).await,
-            }
-        }
-    }
 }

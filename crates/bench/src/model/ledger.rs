@@ -9,17 +9,6 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// Sums over all requests since the start.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Totals {
-    /// Requests answered.
-    pub(crate) requests: u64,
-    /// Bytes of their bodies.
-    pub(crate) bytes: u64,
-    /// Time between the last byte of a request and its answer, the delay left out, in nanoseconds.
-    pub(crate) busy_ns: u64,
-}
-
 /// What is known of one job.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Trace {
@@ -33,6 +22,8 @@ pub(crate) struct Trace {
     pub(crate) compared: u64,
     /// Of these, the bytes that repeat the beginning of the one before.
     pub(crate) repeated: u64,
+    /// The model's own time for each request, in microseconds.
+    pub(crate) busy_us: Vec<u32>,
     /// Tools and system message of the first request of each phase, for jobs that are traced.
     pub(crate) fixed_parts: Vec<(String, String)>,
     #[serde(skip)]
@@ -41,10 +32,9 @@ pub(crate) struct Trace {
     stage: Option<Stage>,
 }
 
-/// All of it.
+/// All jobs, by their tags.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    totals: Mutex<Totals>,
     jobs: Mutex<HashMap<String, Trace>>,
 }
 
@@ -62,15 +52,10 @@ impl Ledger {
         }
     }
 
-    pub(super) fn answered(&self, bytes: usize, busy: Duration) {
-        let mut totals = locked(&self.totals);
-        totals.requests += 1;
-        totals.bytes += bytes as u64;
-        totals.busy_ns += u64::try_from(busy.as_nanos()).unwrap_or(u64::MAX);
-    }
-
-    pub(super) fn totals(&self) -> Totals {
-        *locked(&self.totals)
+    /// `busy`: the time between the last byte of the request and its answer, the delay left out.
+    pub(super) fn answered(&self, tag: &str, busy: Duration) {
+        let busy = u32::try_from(busy.as_micros()).unwrap_or(u32::MAX);
+        locked(&self.jobs).entry(tag.to_owned()).or_default().busy_us.push(busy);
     }
 
     pub(super) fn trace(&self, tag: &str) -> Option<Trace> {

@@ -16,6 +16,6 @@ mod scan;
 mod script;
 mod server;
 
-pub(crate) use ledger::{Totals, Trace};
+pub(crate) use ledger::Trace;
 pub(crate) use scan::Order;
 pub(crate) use server::{Arguments, serve};

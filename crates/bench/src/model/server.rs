@@ -45,7 +45,6 @@ pub(crate) async fn serve(arguments: Arguments) -> Result<(), Error> {
     let router = Router::new()
         .route("/v1/chat/completions", post(complete))
         .route("/v1/models", get(async || Json(serde_json::json!({"object": "list", "data": [{"id": "bench"}]}))))
-        .route("/totals", get(async |State(desk): State<Desk>| Json(desk.ledger.totals())))
         .route("/trace/{tag}", get(trace))
         .with_state(desk);
     axum::serve(listener, router).await.during("serve the model")
@@ -62,19 +61,21 @@ async fn complete(State(desk): State<Desk>, body: Body) -> Response {
     let arrived = SystemTime::now();
     let Ok(body) = to_bytes(body, LARGEST_REQUEST).await else { return StatusCode::PAYLOAD_TOO_LARGE.into_response() };
     let started = Instant::now();
-    let Some(answer) = think(&desk.ledger, arrived, &body) else {
+    let Some((tag, answer)) = think(&desk.ledger, arrived, &body) else {
         return (StatusCode::BAD_REQUEST, "this is no job of the benchmarks: its prompt holds no order")
             .into_response();
     };
-    desk.ledger.answered(body.len(), started.elapsed());
+    desk.ledger.answered(&tag, started.elapsed());
     if !desk.delay.is_zero() {
         tokio::time::sleep_until((started + desk.delay).into()).await;
     }
     ([(CONTENT_TYPE, "application/json")], answer).into_response()
 }
 
-fn think(ledger: &Ledger, arrived: SystemTime, body: &Bytes) -> Option<Vec<u8>> {
+/// The job's tag and the answer.
+fn think(ledger: &Ledger, arrived: SystemTime, body: &Bytes) -> Option<(String, Vec<u8>)> {
     let facts = scan::facts(body)?;
     ledger.arrived(&facts, arrived, body);
-    Some(script::answer(&facts, body.len()))
+    let answer = script::answer(&facts, body.len());
+    Some((facts.order.tag, answer))
 }

@@ -1,0 +1,120 @@
+//! One thing done once, in a process of its own, so that callgrind can count its instructions: `plumbline-bench
+//! instructed turn 500`. What is made ready beforehand is not counted; [`counted_region`] marks where the count begins
+//! and ends.
+
+use crate::error::Error;
+use plumbline_bench::{
+    dialogue::{Turn, after_guessed_turns, perform, turn},
+    prose::prose,
+};
+use plumbline_effects::{
+    model::{ModelConfig, request_body},
+    tokens,
+};
+use plumbline_engine::{Effect, ModelRequest, Run};
+use std::hint::black_box;
+
+/// The function at whose beginning the count begins and at whose end it ends, as callgrind is told.
+pub(crate) const REGION: &str = "*counted_region*";
+
+/// Turns that are counted together, so that a vector that grows in one of them is shared by all.
+const TURNS: usize = 20;
+
+/// What is done, and how large it is.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct Task {
+    pub(crate) what: What,
+    /// Turns of the job so far; for tokens, bytes of the text
+    pub(crate) size: usize,
+}
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum What {
+    /// Turns of the engine: the answer applied, the results applied
+    Turn,
+    /// The next request, from the engine's state to the body's bytes
+    Request,
+    /// The texts of that request written as JSON, and nothing else: the floor of the one above
+    Texts,
+    /// The tokens of a text
+    Tokens,
+}
+
+/// Does it, and prints over how many turns or bytes the instructions are to be shared out.
+pub(crate) fn perform_task(task: Task) -> Result<(), Error> {
+    let share = match task.what {
+        What::Turn => turns(task.size),
+        What::Request => request(task.size),
+        What::Texts => texts(task.size),
+        What::Tokens => token_count(task.size),
+    };
+    println!("{share}");
+    Ok(())
+}
+
+/// Never inlined, and by no other name: its symbol is what callgrind looks for.
+#[inline(never)]
+fn counted_region(work: &mut dyn FnMut()) {
+    work();
+    // Without something to do after the call, it would become a jump, and the region would never end.
+    black_box(());
+}
+
+fn turns(history: usize) -> usize {
+    let mut run = after_guessed_turns(history);
+    let mut turns: Vec<Turn> = (history..history + TURNS).rev().map(turn).collect();
+    counted_region(&mut || {
+        while let Some(next) = turns.pop() {
+            perform(&mut run, next);
+        }
+    });
+    TURNS
+}
+
+fn request(history: usize) -> usize {
+    let run = after_guessed_turns(history);
+    let config = ModelConfig::new("http://127.0.0.1:1/v1", "bench");
+    let mut body = Vec::new();
+    counted_region(&mut || body = request_body(&config, &next_request(&run)));
+    body.len()
+}
+
+fn texts(history: usize) -> usize {
+    let run = after_guessed_turns(history);
+    let request = next_request(&run);
+    let config = ModelConfig::new("http://127.0.0.1:1/v1", "bench");
+    let body: serde_json::Value =
+        serde_json::from_slice(&request_body(&config, &request)).expect("the body was written as JSON just now");
+    let mut texts = Vec::new();
+    collect_texts(&body, &mut texts);
+    let mut written = Vec::new();
+    counted_region(&mut || written = serde_json::to_vec(&texts).expect("texts are JSON"));
+    written.len()
+}
+
+fn token_count(bytes: usize) -> usize {
+    let text = prose(1, bytes);
+    tokens::warm();
+    let mut count = 0;
+    counted_region(&mut || count = tokens::count(&text));
+    black_box(count);
+    text.len()
+}
+
+fn next_request(run: &Run) -> ModelRequest<'_> {
+    match run.next() {
+        Effect::CallModel(request) => request,
+        _ => unreachable!("after a whole turn the model is next"),
+    }
+}
+
+/// All strings in a value that are no keys, in their order.
+fn collect_texts<'a>(value: &'a serde_json::Value, texts: &mut Vec<&'a str>) {
+    match value {
+        serde_json::Value::String(text) => texts.push(text),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        serde_json::Value::Object(fields) => fields.values().for_each(|field| collect_texts(field, texts)),
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {}
+    }
+}
