@@ -4,7 +4,7 @@
 //! first commit says so.
 
 use crate::{
-    Error, Lease, Store,
+    ClaimedJob, Error, Lease, Store,
     error::During,
     files::{facts, read_files},
 };
@@ -42,6 +42,33 @@ pub struct LoadedJob {
 }
 
 impl LoadedJob {
+    /// A job without a committed step and without feedback: its claim has said everything, and there is nothing to read.
+    /// Whether the lease still holds is for the first commit to say.
+    pub fn new(claimed: &ClaimedJob) -> Option<Self> {
+        if claimed.step > 0 || claimed.feedback_pending {
+            return None;
+        }
+        Some(Self {
+            facts: JobFacts {
+                id: claimed.id,
+                job_type: claimed.job_type.clone(),
+                prompt: claimed.prompt.clone(),
+                step: claimed.step,
+                started_at: claimed.started_at,
+            },
+            state: None,
+            messages: Vec::new(),
+            todos: Vec::new(),
+            staged_todos: Vec::new(),
+            files: FileIndex::default(),
+            memory: Memory::default(),
+            sources: Vec::new(),
+            requirements: 0,
+            feedback: Vec::new(),
+            interrupted: claimed.interrupted,
+        })
+    }
+
     /// The complete snapshot.
     pub fn into_snapshot(self, settings: Arc<Settings>) -> Snapshot {
         Snapshot {

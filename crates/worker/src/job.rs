@@ -14,7 +14,7 @@ use crate::{
 use plumbline_effects::tokens;
 use plumbline_engine::{JobError, Leave, Run, Settings};
 use plumbline_store::{
-    ClaimedJob, ReleaseReason,
+    ClaimedJob, LoadedJob, ReleaseReason,
     fail_points::{Point, part, reach},
 };
 use std::sync::Arc;
@@ -61,7 +61,10 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
         Err(reason) => return Box::pin(refuse(context, claimed, JobError::new("configuration", reason))).await,
     };
     let lease = claimed.lease();
-    let loaded = Box::pin(patiently(|| context.store.load(&lease))).await?;
+    let loaded = match LoadedJob::new(claimed) {
+        Some(new) => new,
+        None => Box::pin(patiently(|| context.store.load(&lease))).await?,
+    };
     let step = loaded.facts.step;
     let run = match Run::load(loaded.into_snapshot(profile.settings.clone())) {
         Ok(run) => run,
