@@ -30,6 +30,7 @@ mod replay;
 mod setup;
 mod starved;
 mod terminal;
+mod tool_files;
 mod two_workers;
 mod validator;
 mod validator_outages;

@@ -10,6 +10,7 @@ use crate::{
     signal::{Listener, Signal},
     step::{End, Stepper, Trouble},
     telemetry::spans,
+    tool_files,
 };
 use plumbline_effects::tokens;
 use plumbline_engine::{JobError, Leave, Run, Settings};
@@ -61,11 +62,12 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
         Err(reason) => return Box::pin(refuse(context, claimed, JobError::new("configuration", reason))).await,
     };
     let lease = claimed.lease();
-    let loaded = match LoadedJob::new(claimed) {
+    let mut loaded = match LoadedJob::new(claimed) {
         Some(new) => new,
         None => Box::pin(patiently(|| context.store.load(&lease))).await?,
     };
     let step = loaded.facts.step;
+    let tool_files = tool_files::lacking(&mut loaded.files, &profile.settings.tools);
     let run = match Run::load(loaded.into_snapshot(profile.settings.clone())) {
         Ok(run) => run,
         Err(corrupt) => return Box::pin(refuse(context, claimed, JobError::new("corrupt", corrupt.to_string()))).await,
@@ -82,6 +84,7 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
         run,
         step,
         changes: Vec::new(),
+        tool_files,
         mirror,
         inbox: Inbox::new(claimed.id),
         signal,

@@ -94,7 +94,7 @@ impl MirrorFeed {
     }
 
     /// Hands over what a committed step changed.
-    pub(crate) fn feed(&mut self, step: i64, part: &'static str, changes: Vec<Change>) {
+    pub(crate) fn feed(&self, step: i64, part: &'static str, changes: Vec<Change>) {
         let mut files: Vec<Touched> = changes.into_iter().filter_map(touched).collect();
         // What is read back has all that the step added.
         files.dedup_by(|a, b| matches!((a, b), (Touched::Appended(a), Touched::Appended(b)) if a == b));

@@ -18,6 +18,7 @@ use crate::{
     profiles::Profile,
     signal::{Listener, Signal},
     telemetry::spans,
+    tool_files,
     validation_desk::ValidationDesk,
 };
 use chrono::{DateTime, Utc};
@@ -80,6 +81,8 @@ pub(crate) struct Stepper<'a> {
     pub(crate) step: i64,
     /// Decided, not yet committed.
     pub(crate) changes: Vec<Change>,
+    /// Files that the step before left for later (see `tool_files`).
+    pub(crate) tool_files: Vec<Change>,
     pub(crate) mirror: MirrorFeed,
     pub(crate) inbox: Inbox,
     pub(crate) signal: Listener,
@@ -101,6 +104,7 @@ impl Stepper<'_> {
                 continue;
             }
             if self.changes.is_empty() && self.signal.now() >= Signal::Drain {
+                Box::pin(self.write_tool_files()).await?;
                 reach(Point::Releasing, part(self.run.state())).await?;
                 Box::pin(patiently(|| self.context.store.release(&self.lease, ReleaseReason::Drain))).await?;
                 return Ok(End::Released);
@@ -108,13 +112,16 @@ impl Stepper<'_> {
             if Box::pin(self.take_in_placed()).await? {
                 continue;
             }
-            let outcome = self.perform().instrument(self.span.span()).await?;
+            let outcome = match self.tool_files.is_empty() {
+                true => self.perform().instrument(self.span.span()).await?,
+                false => Box::pin(self.perform_with_tool_files()).await?,
+            };
             self.apply(outcome)?;
             reach(Point::Applied, part(self.run.state())).await?;
         }
     }
 
-    async fn perform(&self) -> Result<Outcome, Trouble> {
+    pub(crate) async fn perform(&self) -> Result<Outcome, Trouble> {
         let part = part(self.run.state());
         Ok(match self.run.next() {
             Effect::TakeIn => {
@@ -244,6 +251,7 @@ impl Stepper<'_> {
         if !self.changes.iter().any(|change| matches!(change, Change::Left(_))) {
             self.changes.push(Change::Left(leave.clone()));
         }
+        self.write_tool_files().await?;
         self.commit().await?;
         Ok(End::Left(leave))
     }
@@ -251,6 +259,8 @@ impl Stepper<'_> {
     /// Writes what was decided, waiting out database trouble for as long as the lease holds: what a model's answer
     /// cost is not thrown away for a restart of Postgres.
     async fn commit(&mut self) -> Result<(), Trouble> {
+        // Nothing comes after the step with which a job leaves.
+        let later = if self.run.left().is_none() { tool_files::take_out(&mut self.changes) } else { Vec::new() };
         let next_job = crate::hand_over::next_job(self.claimed, &self.profile.resolved, &self.changes);
         let progress = self.run.progress();
         reach(Point::BeforeCommit, part(self.run.state())).await?;
@@ -296,6 +306,7 @@ impl Stepper<'_> {
         self.stores_settings = false;
         debug!(job.id = %self.lease.job_id, step = self.step, n_changes = self.changes.len(), "step committed");
         self.mirror.feed(self.step, part(self.run.state()), std::mem::take(&mut self.changes));
+        self.tool_files.extend(later);
         if committed.feedback_pending && self.run.left().is_none() {
             let feedback = patiently(|| self.context.store.feedback(self.lease.job_id)).await?;
             info!(job.id = %self.lease.job_id, n_feedback = feedback.len(), "feedback received");

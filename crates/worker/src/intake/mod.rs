@@ -90,7 +90,7 @@ async fn gather(
             .into_iter()
             .map(|document| FileWrite { path: format!("input/{}", document.name), content: document.bytes }),
     );
-    files.extend(tools.iter().map(|tool| FileWrite::text(format!("tools/{}.md", tool.name), tool_file(tool))));
+    files.extend(tool_files(tools));
     Ok(Intake { files, sources })
 }
 
@@ -105,6 +105,11 @@ fn check_prompt(prompt: &str) -> Result<(), Refused> {
 /// The user's words stay word for word: they are appended as they are, never run through a template (lesson 76).
 fn instructions_file(instructions: &str, prompt: &str) -> String {
     format!("{}\n\n# The job\n\n{}\n", instructions.trim_end(), prompt.trim_end())
+}
+
+/// The documentation of each tool, as files.
+pub(crate) fn tool_files(tools: &[ToolSpec]) -> impl Iterator<Item = FileWrite> {
+    tools.iter().map(|tool| FileWrite::text(format!("tools/{}.md", tool.name), tool_file(tool)))
 }
 
 /// A tool's documentation, under its name.
