@@ -8,7 +8,7 @@ use plumbline_bench::{
     prose::prose,
 };
 use plumbline_effects::{
-    model::{ModelConfig, request_body},
+    model::{ModelConfig, RequestBody, request_body},
     tokens,
 };
 use plumbline_engine::{Effect, ModelRequest, Run};
@@ -75,9 +75,9 @@ fn turns(history: usize) -> usize {
 fn request(history: usize) -> usize {
     let run = after_guessed_turns(history);
     let config = ModelConfig::new("http://127.0.0.1:1/v1", "bench");
-    let mut body = Vec::new();
-    counted_region(&mut || body = request_body(&config, &next_request(&run)));
-    body.len()
+    let mut body = None;
+    counted_region(&mut || body = Some(RequestBody::of(&config, &next_request(&run))));
+    body.map_or(0, |body| body.length())
 }
 
 fn texts(history: usize) -> usize {

@@ -1,83 +1,227 @@
-//! The request body, written from borrowed data: no copy of the conversation is made.
+//! The request body, written from borrowed data: no copy of the conversation is made but the one that is sent.
 //!
 //! The order of fields is fixed: `model`, `tools`, `messages`, then caps and sampling. What stays the same between two
 //! turns comes first and what is appended comes last, and equal requests give equal bytes.
 
 use super::config::ModelConfig;
+use super::json;
+use super::pieces::{PIECE, Piece};
+use bytes::Bytes;
 use plumbline_engine::{Message, ModelRequest, RequestMessage, Role, ToolCall, ToolSpec};
 use serde::Serialize;
-use serde::ser::{SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value};
 
 /// The key in [`Message::extra`] under which a provider's own fields of single calls are kept, one object per call in
 /// their order. It is the one key of `extra` that is not a field of the message itself.
 pub(super) const CALL_EXTRAS: &str = "tool_calls";
 
-/// The body of one request, as it is sent.
-pub fn render(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(about(request));
-    serde_json::to_writer(&mut bytes, &Body { config, request })
-        .expect("writing JSON to memory: keys are strings and no value refuses to be written");
-    bytes
+/// Bytes of a message besides its texts: its role and the names of its fields.
+const A_MESSAGE: usize = 128;
+
+/// A request body, in pieces.
+#[derive(Debug)]
+pub struct Body {
+    pieces: Vec<Piece>,
 }
 
-/// Bytes that will do for most bodies. A buffer that grows by doubling copies a long conversation several times, and takes
-/// up to twice the room that it needs for as long as the model is asked.
-fn about(request: &ModelRequest<'_>) -> usize {
-    /// Of a tool: its name, description and parameters.
-    const A_TOOL: usize = 1024;
-    /// Of a message: its role, calls and ids.
-    const A_MESSAGE: usize = 256;
-    let texts: usize = request.messages.iter().map(|message| A_MESSAGE + text_of(message).len()).sum();
-    // A sixteenth more for what JSON escapes, line breaks above all.
-    request.tools.len() * A_TOOL + texts + texts / 16
-}
+impl Body {
+    /// Writes the body of one request.
+    pub fn of(config: &ModelConfig, request: &ModelRequest<'_>) -> Self {
+        let mut writer = Writer::new();
+        writer.head(config, request);
+        for message in request.messages.iter().filter(|message| !is_void(message)) {
+            writer.message(message);
+        }
+        writer.tail(config, request);
+        writer.finish()
+    }
 
-fn text_of<'a>(message: &'a RequestMessage<'_>) -> &'a str {
-    match message {
-        RequestMessage::Stored(message) => message.visible_content(),
-        RequestMessage::System(text) | RequestMessage::User(text) => text,
+    /// Its length, in bytes.
+    pub fn length(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.len()).sum()
+    }
+
+    /// The pieces as they are sent, in their order.
+    pub(super) fn into_bytes(self) -> impl Iterator<Item = Bytes> {
+        self.pieces.into_iter().map(Piece::into_bytes)
     }
 }
 
-struct Body<'a> {
-    config: &'a ModelConfig,
-    request: &'a ModelRequest<'a>,
+/// The body of one request, as it is sent, in one piece.
+pub fn render(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
+    let pieces = Body::of(config, request).pieces;
+    pieces.iter().map(Piece::as_ref).collect::<Vec<&[u8]>>().concat()
 }
 
-impl Serialize for Body<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { config, request } = self;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("model", &config.model)?;
+struct Writer {
+    full: Vec<Piece>,
+    piece: Piece,
+    first: bool,
+}
+
+impl Writer {
+    fn new() -> Self {
+        Self { full: Vec::new(), piece: Piece::with_room(PIECE), first: true }
+    }
+
+    fn head(&mut self, config: &ModelConfig, request: &ModelRequest<'_>) {
+        self.piece.push(b'{');
+        self.field("model", &config.model);
         // Servers refuse an empty list of tools, and parallel_tool_calls without tools.
         if !request.tools.is_empty() {
-            map.serialize_entry("tools", &Tools(&request.tools))?;
+            self.next_field("tools", &request.tools.iter().map(|spec| Tagged::of(spec)).collect::<Vec<_>>());
             if let Some(parallel) = config.parallel_tool_calls {
-                map.serialize_entry("parallel_tool_calls", &parallel)?;
+                self.next_field("parallel_tool_calls", &parallel);
             }
         }
-        map.serialize_entry("messages", &Messages(&request.messages))?;
-        map.serialize_entry(config.output_cap.name(), &request.max_output_tokens)?;
+        self.raw(",\"messages\":[");
+    }
+
+    fn tail(&mut self, config: &ModelConfig, request: &ModelRequest<'_>) {
+        self.piece.push(b']');
+        self.next_field(config.output_cap.name(), &request.max_output_tokens);
         if let Some(temperature) = config.temperature {
-            map.serialize_entry("temperature", &temperature)?;
+            self.next_field("temperature", &temperature);
         }
         if let Some(level) = &config.reasoning_level {
-            map.serialize_entry("reasoning_effort", level)?;
+            self.next_field("reasoning_effort", level);
         }
-        map.end()
+        self.piece.push(b'}');
+    }
+
+    fn finish(mut self) -> Body {
+        self.full.push(self.piece);
+        Body { pieces: self.full }
+    }
+
+    fn message(&mut self, message: &RequestMessage<'_>) {
+        self.make_room(about(message));
+        if !std::mem::take(&mut self.first) {
+            self.piece.push(b',');
+        }
+        match message {
+            RequestMessage::Stored(message) => self.stored(message),
+            RequestMessage::System(text) => self.made(Role::System, text),
+            RequestMessage::User(text) => self.made(Role::User, text),
+        }
+    }
+
+    /// Begins a new piece where the message would make this one grow.
+    fn make_room(&mut self, about: usize) {
+        if self.piece.len() + about > PIECE {
+            self.full.push(std::mem::replace(&mut self.piece, Piece::with_room(about)));
+        }
+    }
+
+    fn made(&mut self, role: Role, content: &str) {
+        self.piece.push(b'{');
+        self.field("role", &role);
+        self.next_text("content", content);
+        self.piece.push(b'}');
+    }
+
+    fn stored(&mut self, message: &Message) {
+        let content = message.visible_content();
+        self.piece.push(b'{');
+        self.field("role", &message.role);
+        if let Some(id) = &message.tool_call_id {
+            self.next_text("tool_call_id", id);
+        }
+        // An assistant that only calls has null: some providers refuse an empty string beside calls, and all refuse
+        // null without them.
+        if content.is_empty() && !message.tool_calls.is_empty() {
+            self.next_field("content", &Value::Null);
+        } else {
+            self.next_text("content", content);
+        }
+        if !message.tool_calls.is_empty() {
+            self.calls(message);
+        }
+        for (key, value) in message.extra.iter().filter(|(key, _)| !is_reserved(key)) {
+            self.next_field(key, value);
+        }
+        self.piece.push(b'}');
+    }
+
+    fn calls(&mut self, message: &Message) {
+        let extras = message.extra.get(CALL_EXTRAS).and_then(Value::as_array);
+        self.raw(",\"tool_calls\":[");
+        for (place, call) in message.tool_calls.iter().enumerate() {
+            if place > 0 {
+                self.piece.push(b',');
+            }
+            self.call(call, extras.and_then(|extras| extras.get(place)).and_then(Value::as_object));
+        }
+        self.piece.push(b']');
+    }
+
+    fn call(&mut self, call: &ToolCall, extra: Option<&Map<String, Value>>) {
+        self.raw("{\"id\":");
+        json::string(&mut self.piece, &call.id);
+        self.raw(",\"type\":\"function\",\"function\":{\"name\":");
+        json::string(&mut self.piece, &call.name);
+        self.next_text("arguments", &call.arguments);
+        self.piece.push(b'}');
+        for (key, value) in extra.into_iter().flatten() {
+            self.next_field(key, value);
+        }
+        self.piece.push(b'}');
+    }
+
+    fn raw(&mut self, json: &str) {
+        self.piece.extend_from_slice(json.as_bytes());
+    }
+
+    fn next_text(&mut self, key: &str, text: &str) {
+        self.piece.push(b',');
+        self.key(key);
+        json::string(&mut self.piece, text);
+    }
+
+    fn next_field(&mut self, key: &str, value: &impl Serialize) {
+        self.piece.push(b',');
+        self.field(key, value);
+    }
+
+    fn field(&mut self, key: &str, value: &impl Serialize) {
+        self.key(key);
+        serde_json::to_writer(&mut *self.piece, value)
+            .expect("writing JSON to memory: keys are strings and no value refuses to be written");
+    }
+
+    fn key(&mut self, key: &str) {
+        json::string(&mut self.piece, key);
+        self.piece.push(b':');
     }
 }
 
-struct Tools<'a>(&'a [&'a ToolSpec]);
+/// Bytes that a message takes at most, in most cases.
+fn about(message: &RequestMessage<'_>) -> usize {
+    let texts = match message {
+        RequestMessage::Stored(message) => {
+            let calls = message.tool_calls.iter().map(|call| A_MESSAGE + call.name.len() + call.arguments.len());
+            message.visible_content().len() + calls.sum::<usize>()
+        }
+        RequestMessage::System(text) | RequestMessage::User(text) => text.len(),
+    };
+    // A sixteenth more for what JSON escapes, line breaks above all.
+    A_MESSAGE + texts + texts / 16
+}
 
-impl Serialize for Tools<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|spec| Tagged {
-            function: Function { name: spec.name, description: &spec.description, parameters: &spec.parameters },
-            kind: "function",
-        }))
+/// An answer that neither said nor called anything. It stays in the history, but providers refuse it in a request.
+fn is_void(message: &RequestMessage<'_>) -> bool {
+    match message {
+        RequestMessage::Stored(message) => {
+            message.role == Role::Assistant
+                && message.tool_calls.is_empty()
+                && message.visible_content().trim().is_empty()
+        }
+        RequestMessage::System(_) | RequestMessage::User(_) => false,
     }
+}
+
+fn is_reserved(key: &str) -> bool {
+    matches!(key, "role" | "content" | "tool_call_id" | CALL_EXTRAS)
 }
 
 #[derive(Serialize)]
@@ -94,102 +238,9 @@ struct Function<'a> {
     parameters: &'a Value,
 }
 
-struct Messages<'a>(&'a [RequestMessage<'a>]);
-
-impl Serialize for Messages<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut seq = serializer.serialize_seq(None)?;
-        for message in self.0.iter().filter(|message| !is_void(message)) {
-            match message {
-                RequestMessage::Stored(message) => seq.serialize_element(&Stored(message))?,
-                RequestMessage::System(text) => seq.serialize_element(&Made { role: Role::System, content: text })?,
-                RequestMessage::User(text) => seq.serialize_element(&Made { role: Role::User, content: text })?,
-            }
-        }
-        seq.end()
-    }
-}
-
-/// An answer that neither said nor called anything. It stays in the history, but providers refuse it in a request.
-fn is_void(message: &RequestMessage<'_>) -> bool {
-    match message {
-        RequestMessage::Stored(message) => {
-            message.role == Role::Assistant
-                && message.tool_calls.is_empty()
-                && message.visible_content().trim().is_empty()
-        }
-        RequestMessage::System(_) | RequestMessage::User(_) => false,
-    }
-}
-
-#[derive(Serialize)]
-struct Made<'a> {
-    role: Role,
-    content: &'a str,
-}
-
-struct Stored<'a>(&'a Message);
-
-impl Serialize for Stored<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let message = self.0;
-        let content = message.visible_content();
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("role", &message.role)?;
-        if let Some(id) = &message.tool_call_id {
-            map.serialize_entry("tool_call_id", id)?;
-        }
-        // An assistant that only calls has null: some providers refuse an empty string beside calls, and all refuse
-        // null without them.
-        let only_calls = content.is_empty() && !message.tool_calls.is_empty();
-        map.serialize_entry("content", &(!only_calls).then_some(content))?;
-        if !message.tool_calls.is_empty() {
-            map.serialize_entry("tool_calls", &Calls(message))?;
-        }
-        for (key, value) in message.extra.iter().filter(|(key, _)| !is_reserved(key)) {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
-    }
-}
-
-fn is_reserved(key: &str) -> bool {
-    matches!(key, "role" | "content" | "tool_call_id" | CALL_EXTRAS)
-}
-
-struct Calls<'a>(&'a Message);
-
-impl Serialize for Calls<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let extras = self.0.extra.get(CALL_EXTRAS).and_then(Value::as_array);
-        serializer.collect_seq(self.0.tool_calls.iter().enumerate().map(|(place, call)| Call {
-            call,
-            extra: extras.and_then(|extras| extras.get(place)).and_then(Value::as_object),
-        }))
-    }
-}
-
-struct Call<'a> {
-    call: &'a ToolCall,
-    extra: Option<&'a Map<String, Value>>,
-}
-
-#[derive(Serialize)]
-struct Arguments<'a> {
-    name: &'a str,
-    arguments: &'a str,
-}
-
-impl Serialize for Call<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &self.call.id)?;
-        map.serialize_entry("type", "function")?;
-        let function = Arguments { name: &self.call.name, arguments: &self.call.arguments };
-        map.serialize_entry("function", &function)?;
-        for (key, value) in self.extra.into_iter().flatten() {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
+impl<'a> Tagged<'a> {
+    fn of(spec: &'a ToolSpec) -> Self {
+        let function = Function { name: spec.name, description: &spec.description, parameters: &spec.parameters };
+        Self { kind: "function", function }
     }
 }

@@ -1,12 +1,13 @@
 //! The client itself: one call, one [`Reply`] or one [`Failure`].
 
+use super::body::{self, Body};
 use super::classify::{self, Problem};
 use super::config::ModelConfig;
 use super::decode::{NoAnswer, decode};
 use super::exchange::{Answer, exchange};
-use super::{answer, body, retry_after};
+use super::{answer, retry_after};
 use chrono::{DateTime, Utc};
-use futures_util::{future, stream};
+use futures_util::stream;
 use plumbline_engine::{Failure, FailureClass, ModelRequest, Reply, RequestRecord};
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use std::convert::Infallible;
@@ -75,8 +76,8 @@ impl ModelClient {
     pub async fn call(&self, request: &ModelRequest<'_>, now: fn() -> DateTime<Utc>) -> Result<Reply, Box<Failure>> {
         let mut record = self.record(request, now());
         let started = Instant::now();
-        let body = body::render(&self.config, request);
-        let sent_bytes = body.len();
+        let body = Body::of(&self.config, request);
+        let sent_bytes = body.length();
         let answered = exchange(self.post(body), self.config.timeouts).await;
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
         let answer = match answered {
@@ -95,13 +96,14 @@ impl ModelClient {
         }
     }
 
-    /// The body goes as a stream of one piece: of a body that it can send again, the HTTP client keeps a copy until the
-    /// answer is there, and with a thousand jobs that wait for their model that is most of the memory.
-    fn post(&self, body: Vec<u8>) -> reqwest::RequestBuilder {
-        let length = body.len();
-        let piece = stream::once(future::ready(Ok::<_, Infallible>(body)));
+    /// The body goes as a stream, and each piece of it is given back once it is sent: of a body that it can send again, the
+    /// HTTP client keeps a copy until the answer is there, and with a thousand jobs that wait for their model that is most
+    /// of the memory.
+    fn post(&self, body: Body) -> reqwest::RequestBuilder {
+        let length = body.length();
+        let pieces = stream::iter(body.into_bytes().map(Ok::<_, Infallible>));
         let request = self.http.post(self.url.clone()).header(CONTENT_TYPE, "application/json");
-        let request = request.header(CONTENT_LENGTH, length).body(reqwest::Body::wrap_stream(piece));
+        let request = request.header(CONTENT_LENGTH, length).body(reqwest::Body::wrap_stream(pieces));
         match &self.config.api_key {
             Some(key) => request.bearer_auth(key.expose()),
             None => request,

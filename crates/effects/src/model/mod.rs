@@ -18,12 +18,14 @@ mod client;
 mod config;
 mod decode;
 mod exchange;
+mod json;
 mod leaked;
+mod pieces;
 mod retry_after;
 mod survey;
 mod usage;
 
-pub use body::render as request_body;
+pub use body::{Body as RequestBody, render as request_body};
 pub(crate) use client::jitter;
 pub use client::{ModelClient, ModelClientError};
 pub use config::{ApiKey, ModelConfig, OutputCapField, Timeouts};

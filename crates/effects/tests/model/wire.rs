@@ -40,6 +40,24 @@ async fn the_body_is_sent_with_its_length_and_not_in_chunks() {
     assert!(!headers.contains_key("transfer-encoding"), "small servers do not read chunked requests");
 }
 
+/// It is sent in pieces, none of which shows.
+#[tokio::test]
+async fn a_long_conversation_arrives_whole() {
+    let text = |length: usize| "A \"line\" of text\n".repeat(length / 17);
+    let lengths = (0..60).map(|place| match place {
+        20 | 59 => 300_000,
+        _ => place * 400,
+    });
+    let messages: Vec<Message> =
+        lengths.zip(1..).map(|(length, seq)| message(seq, Role::User, &text(length))).collect();
+    let (server, body) = sent(|_| {}, &request(&messages, &[tool("read_file")])).await;
+    assert_eq!(server.seen()[0].headers["content-length"], body.len().to_string());
+    let read: Value = serde_json::from_str(&body).unwrap();
+    let read: Vec<&str> = read["messages"].as_array().unwrap().iter().map(|m| m["content"].as_str().unwrap()).collect();
+    let said: Vec<&str> = messages.iter().map(|message| message.content.as_str()).collect();
+    assert!(body.len() > 1_000_000 && read == said);
+}
+
 #[tokio::test]
 async fn the_whole_body() {
     let tools = [tool("read_file"), tool("list_files")];
