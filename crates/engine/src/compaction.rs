@@ -6,10 +6,7 @@
 //! Results are cleared below the threshold already, once that is worth moving the prefix: when what goes is a good part
 //! of the threshold, and no less than what the provider has to read anew because of it.
 
-use crate::{
-    CLEARED_NOTE, Change, ContextWindow, Message, MessageKind, Purpose, Reply, Retry, Role, Run, Stage, frame,
-    orientation,
-};
+use crate::{Change, ContextWindow, Message, MessageKind, Purpose, Reply, Retry, Role, Run, Stage, frame, orientation};
 use chrono::{DateTime, Utc};
 
 /// Compactions without a turn in between before the mechanical cut.
@@ -51,7 +48,8 @@ impl Run {
         let todo_list = frame::tokens(self) + ENVELOPE;
         match self.state.context.anchor {
             Some(anchor) => {
-                let added: u32 = self.tail().filter(|message| message.seq > anchor.seq).map(visible_tokens).sum();
+                let added: u32 =
+                    self.tail().rev().take_while(|message| message.seq > anchor.seq).map(visible_tokens).sum();
                 anchor.tokens.saturating_add(added).saturating_add(todo_list)
             }
             None => {
@@ -117,22 +115,24 @@ impl Run {
 
     /// All tool results but the recent ones, and what clearing them would bring and cost.
     fn clearable(&self) -> Clearable {
-        let note = self.count(CLEARED_NOTE);
-        let gain = |message: &Message| message.tokens.saturating_sub(note);
-        let results: Vec<&Message> =
-            self.tail().filter(|message| message.kind == MessageKind::ToolResult && !message.cleared).collect();
-        let old = &results[..results.len().saturating_sub(self.settings.limits.keep_recent_tool_results)];
-        let old: Vec<&Message> = old.iter().copied().filter(|message| gain(message) > 0).collect();
-        let Some(first) = old.first() else {
-            return Clearable::default();
-        };
-        let all: u32 = old.iter().map(|message| gain(message)).sum();
-        let behind: u32 = self.tail().filter(|message| message.seq >= first.seq).map(visible_tokens).sum();
-        Clearable {
-            results: old.iter().map(|message| message.seq).collect(),
-            gain: all,
-            read_anew: behind.saturating_sub(all),
-        }
+        let mut clearable = Clearable::default();
+        let (mut recent, mut from_here) = (self.settings.limits.keep_recent_tool_results, 0_u32);
+        self.tail().rev().for_each(|message| {
+            from_here += visible_tokens(message);
+            if message.kind != MessageKind::ToolResult || message.cleared {
+                return;
+            }
+            let gain = message.tokens.saturating_sub(self.note_tokens);
+            if recent > 0 {
+                recent -= 1;
+            } else if gain > 0 {
+                clearable.results.push(message.seq);
+                clearable.gain += gain;
+                clearable.read_anew = from_here.saturating_sub(clearable.gain);
+            }
+        });
+        clearable.results.reverse();
+        clearable
     }
 
     fn clear(&mut self, results: Vec<i64>) {

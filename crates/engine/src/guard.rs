@@ -2,8 +2,8 @@
 //! text alone is ignored (lesson 13). Remarks contain no call syntax, because a model that imitates it loops
 //! (lesson 9).
 
-use crate::{PhaseKind, PhaseOutcome, Run, ToolCall, fingerprint, path, state::Repeat, tools};
-use serde_json::Value;
+use crate::{PhaseKind, PhaseOutcome, Run, ToolCall, fingerprint, path, reading::Reading, state::Repeat, tools};
+use serde_json::{Map, Value};
 
 /// How many distinct calls are remembered; older ones no longer count as repeated.
 pub const REMEMBERED_CALLS: usize = 8;
@@ -31,26 +31,25 @@ pub(crate) enum Repetition {
 }
 
 impl Run {
-    fn known(&self, call: &ToolCall, arguments: &Value) -> Option<&Repeat> {
-        let print = fingerprint::of_call(&call.name, arguments);
-        self.state.guards.repeats.iter().find(|repeat| repeat.call == print)
+    fn known(&self, reading: &Reading) -> Option<&Repeat> {
+        self.state.guards.repeats.iter().find(|repeat| repeat.call == reading.print)
     }
 
     /// How often in a row the call has given the same result so far.
-    pub(crate) fn repeats(&self, call: &ToolCall, arguments: &Value) -> u32 {
-        self.known(call, arguments).map_or(0, |repeat| repeat.count)
+    pub(crate) fn repeats(&self, reading: &Reading) -> u32 {
+        self.known(reading).map_or(0, |repeat| repeat.count)
     }
 
     /// Whether the call has repeated so often that it is answered without being run. A gate is always asked again: what
     /// it waits for may have come since, and a refusal would lock the job out (lesson 20). So is a look at something
     /// that has changed since the last one.
-    pub(crate) fn is_refused(&self, call: &ToolCall, arguments: &Value) -> bool {
+    pub(crate) fn is_refused(&self, call: &ToolCall, reading: &Reading) -> bool {
         if tools::is_gate(&call.name) {
             return false;
         }
         // The bound counts this call: the fifth is refused when `refuse` is 5.
         let bound = self.settings.limits.repeated_calls.refuse;
-        self.known(call, arguments).map_or(bound <= 1, |repeat| repeat.count + 1 >= bound && !repeat.fresh)
+        self.known(reading).map_or(bound <= 1, |repeat| repeat.count + 1 >= bound && !repeat.fresh)
     }
 
     /// Why the model may not give this phase up, too. The refusal holds what to do in place of it: the open todos.
@@ -98,9 +97,9 @@ impl Run {
 
     /// Counts a call and its result. `looked` says that the call changed nothing, so that a change of what it looked at
     /// is a reason to make it again.
-    pub(crate) fn note_call(&mut self, call: &ToolCall, arguments: &Value, result: &str, looked: bool) -> Repetition {
-        let print = fingerprint::of_call(&call.name, arguments);
-        let refused = self.is_refused(call, arguments);
+    pub(crate) fn note_call(&mut self, call: &ToolCall, reading: &Reading, result: &str, looked: bool) -> Repetition {
+        let print = reading.print;
+        let refused = self.is_refused(call, reading);
         let result = fingerprint::of_text(result);
         let repeats = &mut self.state.guards.repeats;
         let known = repeats.iter().position(|repeat| repeat.call == print).and_then(|at| repeats.remove(at));
@@ -109,7 +108,7 @@ impl Run {
             Some(known) if refused => Repeat { count: known.count + 1, ..known },
             known => {
                 let count = known.filter(|known| known.result == result).map_or(1, |known| known.count + 1);
-                let looks_at = looked.then(|| subject(arguments)).flatten();
+                let looks_at = looked.then(|| subject(&reading.fields)).flatten();
                 Repeat { call: print, result, count, looks_at, fresh: false }
             }
         };
@@ -127,7 +126,7 @@ impl Run {
 }
 
 /// What a call that changes nothing looks at: the file or folder it names, the whole workspace where it names none.
-fn subject(arguments: &Value) -> Option<u32> {
+fn subject(arguments: &Map<String, Value>) -> Option<u32> {
     let named = arguments.get("path").and_then(Value::as_str).unwrap_or_default();
     // "." and "" are the workspace itself, which the normal form does not know.
     let path = match named.trim_matches(['.', '/', ' ']) {

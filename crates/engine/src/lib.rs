@@ -58,6 +58,7 @@ pub mod path;
 mod phase;
 mod placeholder;
 pub mod plan;
+mod reading;
 mod request;
 mod retry;
 mod run;

@@ -1,7 +1,7 @@
 //! What to do next: a read. The same state gives the same answer however often it is asked, and that is all there is
 //! to crash recovery.
 
-use crate::{Effect, Handler, Message, Replay, Run, Stage, ToolCall, ToolSpec};
+use crate::{Effect, Handler, Replay, Run, Stage, ToolCall, ToolSpec, reading::Reading};
 
 impl Run {
     /// The next effect.
@@ -16,8 +16,8 @@ impl Run {
             Stage::Intake => Effect::TakeIn,
             Stage::Model | Stage::Review { .. } => Effect::CallModel(self.turn_request()),
             Stage::Summary { keep_from } => Effect::CallModel(self.summary_request(*keep_from)),
-            Stage::Tools { message_seq } => {
-                let calls = self.message(*message_seq).map(|message| self.outside_calls(message)).unwrap_or_default();
+            Stage::Tools { .. } => {
+                let calls = self.outside_calls();
                 let commit_first = calls.iter().any(|call| self.handler(&call.name) == Some(Handler::Outside));
                 Effect::RunTools { calls, commit_first }
             }
@@ -28,26 +28,41 @@ impl Run {
     /// tools only, whose results land together with the model's answer.
     pub fn joins_next_commit(&self) -> bool {
         match &self.state.stage {
-            Stage::Tools { message_seq } => self.message(*message_seq).is_some_and(|message| {
-                !self.outside_calls(message).iter().any(|call| self.handler(&call.name) == Some(Handler::Outside))
-            }),
+            Stage::Tools { .. } => {
+                !self.outside_calls().iter().any(|call| self.handler(&call.name) == Some(Handler::Outside))
+            }
             Stage::Intake | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => false,
         }
     }
 
-    /// The calls of a message that the outside has to carry out: known, bound, well-formed, not refused, and not
-    /// interrupted in an earlier attempt when running them twice would not be safe.
-    pub(crate) fn outside_calls<'a>(&self, message: &'a Message) -> Vec<&'a ToolCall> {
-        message.tool_calls.iter().take(crate::apply::MAX_CALLS).filter(|call| self.runs_outside(call)).collect()
+    /// The calls that the results are waited for; none in another stage.
+    fn calls_at_hand(&self) -> &[ToolCall] {
+        match &self.state.stage {
+            Stage::Tools { message_seq } => self.message(*message_seq).map_or(&[], |message| &message.tool_calls),
+            Stage::Intake | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => &[],
+        }
     }
 
-    pub(crate) fn runs_outside(&self, call: &ToolCall) -> bool {
+    /// Reads the arguments of the calls at hand, whose stage has begun.
+    pub(crate) fn read_calls(&mut self) {
+        self.readings = self.calls_at_hand().iter().map(Reading::of).collect();
+    }
+
+    /// The calls at hand that the outside has to carry out: known, bound, well-formed, not refused, and not interrupted
+    /// in an earlier attempt when running them twice would not be safe.
+    pub(crate) fn outside_calls(&self) -> Vec<&ToolCall> {
+        let calls = self.calls_at_hand().iter().zip(&self.readings).take(crate::apply::MAX_CALLS);
+        calls.filter(|(call, reading)| self.runs_outside(call, reading)).map(|(call, _)| call).collect()
+    }
+
+    fn runs_outside(&self, call: &ToolCall, reading: &Reading) -> bool {
         let Some(tool) = self.bound_tool(&call.name) else {
             return false;
         };
         tool.handler != Handler::Engine
             && !(self.interrupted && tool.replay == Replay::Unsafe)
-            && self.arguments(call).is_ok_and(|arguments| !self.is_refused(call, &arguments))
+            && reading.is_usable()
+            && !self.is_refused(call, reading)
     }
 
     pub(crate) fn bound_tool(&self, name: &str) -> Option<&ToolSpec> {

@@ -94,7 +94,7 @@ impl Run {
     }
 
     /// The conversation since the phase began or was last compacted.
-    pub(crate) fn tail(&self) -> impl Iterator<Item = &Message> {
+    pub(crate) fn tail(&self) -> impl DoubleEndedIterator<Item = &Message> {
         let from = self.state.context.tail_from;
         let start = self.messages.partition_point(|message| message.seq < from);
         self.messages[start..].iter().filter(|message| match message.kind {

@@ -2,7 +2,8 @@
 
 use crate::{
     Change, Corrupt, Feedback, FileFacts, FileIndex, JobFacts, Leave, Memory, Message, PhaseKind, Product, Progress,
-    Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, ToolSpec, budget, frame, plan::read_plan, state,
+    Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, ToolSpec, budget, frame, plan::read_plan,
+    reading::Reading, state,
 };
 use std::{collections::HashMap, sync::Arc};
 
@@ -27,6 +28,10 @@ pub struct Run {
     /// Tokens of the tool definitions, by phase kind.
     pub(crate) tool_tokens: HashMap<PhaseKind, u32>,
     pub(crate) counted_list: frame::Counted,
+    /// Tokens of what stands in place of a cleared result.
+    pub(crate) note_tokens: u32,
+    /// What the calls at hand say, in their order; none while no results are waited for.
+    pub(crate) readings: Vec<Reading>,
     /// Tools to be bound from the next request on.
     pub(crate) loading: Vec<String>,
     /// Changes of the outcome being applied.
@@ -62,11 +67,15 @@ impl Run {
             left: None,
             tool_tokens: HashMap::new(),
             counted_list: frame::Counted::default(),
+            note_tokens: 0,
+            readings: Vec::new(),
             loading: Vec::new(),
             pending: Vec::new(),
         };
         run.count_tools();
+        run.note_tokens = run.count(crate::CLEARED_NOTE);
         run.check_messages()?;
+        run.read_calls();
         run.left = run.leave_at_once();
         Ok(run)
     }

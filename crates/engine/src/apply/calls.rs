@@ -1,13 +1,13 @@
 //! One call of a turn: who answers it, and with what.
 
-use super::{Consequence, model_replied::INVALID_JSON, model_replied::MAX_CALLS};
+use super::{Consequence, model_replied::MAX_CALLS};
 use crate::{
     FileWrite, Handler, PhaseKind, Product, Replay, Run, ToolCall, ToolReturn,
     guard::{RESULTS, Repetition},
     nearest::nearest,
+    reading::Reading,
     tools,
 };
-use serde_json::{Map, Value};
 
 /// A call's answer and what the guardrails make of it.
 pub(super) struct Answered {
@@ -21,51 +21,45 @@ impl Run {
     pub(super) fn answer_call(
         &mut self,
         at: usize,
-        call: &ToolCall,
+        (call, reading): (&ToolCall, &Reading),
         given: Option<ToolReturn>,
         consequence: &mut Consequence,
     ) -> Answered {
-        let arguments = match self.check_call(at, call, given.is_some(), consequence) {
-            Ok(arguments) => arguments,
-            Err(why) => return self.failed(call, &why),
-        };
+        if let Err(why) = self.check_call(at, (call, reading), given.is_some(), consequence) {
+            return self.failed(call, reading, &why);
+        }
         match given {
             Some(given) => {
                 let looked = given.products.is_empty();
                 let progress = self.take_products(given.products);
-                Answered { failed: given.is_error, ..self.noted(call, &arguments, given.content, progress, looked) }
+                Answered { failed: given.is_error, ..self.noted(call, reading, given.content, progress, looked) }
             }
-            None => self.run_own_tool(call, &arguments, consequence),
+            None => self.run_own_tool(call, reading, consequence),
         }
     }
 
     /// The answer to a closing call behind one that failed: what it would close is not done.
-    pub(super) fn not_after_a_failure(&mut self, call: &ToolCall) -> Answered {
+    pub(super) fn not_after_a_failure(&mut self, call: &ToolCall, reading: &Reading) -> Answered {
         let why = format!(
             "not carried out: an earlier call of this answer failed. Put that right first, or say in the notes why it \
              cannot be, and then call {}.",
             call.name
         );
-        self.failed(call, &why)
+        self.failed(call, reading, &why)
     }
 
-    fn failed(&mut self, call: &ToolCall, why: &str) -> Answered {
-        Answered { failed: true, ..self.noted(call, &Map::new(), format!("Error: {why}"), false, false) }
+    fn failed(&mut self, call: &ToolCall, reading: &Reading, why: &str) -> Answered {
+        Answered { failed: true, ..self.noted(call, reading, format!("Error: {why}"), false, false) }
     }
 
-    fn run_own_tool(
-        &mut self,
-        call: &ToolCall,
-        arguments: &Map<String, Value>,
-        consequence: &mut Consequence,
-    ) -> Answered {
+    fn run_own_tool(&mut self, call: &ToolCall, reading: &Reading, consequence: &mut Consequence) -> Answered {
         let before = self.pending.len();
-        match tools::run(self, &call.name, arguments, consequence) {
+        match tools::run(self, &call.name, &reading.fields, consequence) {
             Ok(content) => {
                 let progress = self.pending.len() > before;
-                self.noted(call, arguments, content, progress, !progress)
+                self.noted(call, reading, content, progress, !progress)
             }
-            Err(why) => self.failed(call, &why),
+            Err(why) => self.failed(call, reading, &why),
         }
     }
 
@@ -73,10 +67,10 @@ impl Run {
     fn check_call(
         &self,
         at: usize,
-        call: &ToolCall,
+        (call, reading): (&ToolCall, &Reading),
         has_run: bool,
         consequence: &Consequence,
-    ) -> Result<Map<String, Value>, String> {
+    ) -> Result<(), String> {
         match consequence {
             Consequence::Leave(_) => {
                 return Err("not carried out: an earlier call of this answer ended the job.".into());
@@ -94,13 +88,13 @@ impl Run {
             ));
         }
         let tool = self.bound_tool(&call.name).ok_or_else(|| self.why_not_bound(&call.name))?;
-        let arguments = self.arguments(call)?;
+        reading.check()?;
         // What has run is answered by what it gave: whether to run it was decided before the answer's first call.
-        if !has_run && self.is_refused(call, &arguments) {
+        if !has_run && self.is_refused(call, reading) {
             return Err(format!(
                 "refused: this call has given the same result {} times. Do something else for the current todo: use \
                  what is known, try another way, or close the todo with a note on what cannot be done.",
-                self.repeats(call, &arguments)
+                self.repeats(reading)
             ));
         }
         if self.interrupted && tool.handler != Handler::Engine && tool.replay == Replay::Unsafe {
@@ -109,22 +103,7 @@ impl Run {
         if !has_run && tool.handler != Handler::Engine {
             return Err("refused: this call kept giving the same result when the answer began. Call it again if it is still needed.".into());
         }
-        match arguments {
-            Value::Object(map) => Ok(map),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Ok(Map::new()),
-        }
-    }
-
-    /// A call's arguments as a JSON object.
-    pub(crate) fn arguments(&self, call: &ToolCall) -> Result<Value, String> {
-        let value: Value = serde_json::from_str(&call.arguments)
-            .map_err(|error| format!("the arguments are not valid JSON ({error})."))?;
-        match value.get(INVALID_JSON) {
-            Some(_) if value.as_object().is_some_and(|map| map.len() == 1) => {
-                Err("the arguments are not a valid JSON object; send them again as one, with every quote and line break inside a string escaped.".into())
-            }
-            _ => Ok(value),
-        }
+        Ok(())
     }
 
     fn handler_is_engine(&self, name: &str) -> bool {
@@ -152,20 +131,8 @@ impl Run {
     }
 
     /// Counts the call by its whole result, then makes the text that enters the conversation.
-    fn noted(
-        &mut self,
-        call: &ToolCall,
-        arguments: &Map<String, Value>,
-        content: String,
-        progress: bool,
-        looked: bool,
-    ) -> Answered {
-        let arguments = if arguments.is_empty() {
-            serde_json::from_str(&call.arguments).unwrap_or_default()
-        } else {
-            Value::Object(arguments.clone())
-        };
-        let repetition = self.note_call(call, &arguments, &content, looked);
+    fn noted(&mut self, call: &ToolCall, reading: &Reading, content: String, progress: bool, looked: bool) -> Answered {
+        let repetition = self.note_call(call, reading, &content, looked);
         let mut content = self.evict(call, content);
         if let Repetition::Nudge(count) = repetition {
             content.push_str(&format!(

@@ -13,7 +13,7 @@ mod tools_unavailable;
 use crate::{Change, Illegal, Leave, Message, MessageKind, Outcome, Role, Run, Stage, ToolCall, ToolReturn, budget};
 use chrono::{DateTime, Utc};
 
-pub(crate) use model_replied::MAX_CALLS;
+pub(crate) use model_replied::{INVALID_JSON, MAX_CALLS};
 
 /// What a batch of calls led to, beyond its results.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl Run {
                 (Stage::Intake, Outcome::TakenIn(_) | Outcome::IntakeRefused { .. })
                 | (Stage::Model, Outcome::FilesPlaced(_)) => true,
                 (Stage::Model | Stage::Summary { .. }, Outcome::ModelReplied(_) | Outcome::ModelFailed(_)) => !waiting,
-                (Stage::Tools { message_seq }, Outcome::ToolsReturned(returns)) => self.answers(*message_seq, returns),
+                (Stage::Tools { .. }, Outcome::ToolsReturned(returns)) => self.answers(returns),
                 (Stage::Tools { .. }, Outcome::ToolsUnavailable(_)) => !waiting,
                 (
                     Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Summary { .. } | Stage::Review { .. },
@@ -80,11 +80,9 @@ impl Run {
     }
 
     /// Whether the returns are one per call asked for, in order.
-    fn answers(&self, message_seq: i64, returns: &[ToolReturn]) -> bool {
-        self.message(message_seq).is_some_and(|message| {
-            let asked = self.outside_calls(message);
-            asked.len() == returns.len() && asked.iter().zip(returns).all(|(call, given)| call.id == given.call_id)
-        })
+    fn answers(&self, returns: &[ToolReturn]) -> bool {
+        let asked = self.outside_calls();
+        asked.len() == returns.len() && asked.iter().zip(returns).all(|(call, given)| call.id == given.call_id)
     }
 
     fn stage_name(&self) -> String {
@@ -122,8 +120,9 @@ impl Run {
         let seq = self.state.next_seq;
         message.seq = seq;
         self.state.next_seq += 1;
-        self.pending.push(Change::Message(message.clone()));
-        self.messages.push(message);
+        // A copy has no room to spare, and this one stays for as long as the job is here.
+        self.messages.push(message.clone());
+        self.pending.push(Change::Message(message));
         seq
     }
 

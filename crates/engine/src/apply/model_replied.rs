@@ -72,8 +72,8 @@ impl Run {
         self.state.guards.silent_turns = 0;
         self.state.guards.truncated_turns = 0;
         self.state.stage = Stage::Tools { message_seq };
-        let nothing_outside = self.message(message_seq).is_some_and(|message| self.outside_calls(message).is_empty());
-        if nothing_outside {
+        self.read_calls();
+        if self.outside_calls().is_empty() {
             self.tools_returned(Vec::new(), now);
         }
     }

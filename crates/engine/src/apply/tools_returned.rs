@@ -11,17 +11,18 @@ impl Run {
             return;
         };
         let calls = self.message(message_seq).map(|message| message.tool_calls.clone()).unwrap_or_default();
+        let readings = std::mem::take(&mut self.readings);
         let mut returns: HashMap<String, ToolReturn> =
             returns.into_iter().map(|given| (given.call_id.clone(), given)).collect();
         let mut consequence = Consequence::None;
         let mut progress = false;
         let mut failed = false;
         let mut stuck = None;
-        for (at, call) in calls.iter().enumerate() {
+        for (at, (call, reading)) in calls.iter().zip(&readings).enumerate() {
             let given = returns.remove(&call.id);
             let answered = match failed && tools::is_gate(&call.name) && matches!(consequence, Consequence::None) {
-                true => self.not_after_a_failure(call),
-                false => self.answer_call(at, call, given, &mut consequence),
+                true => self.not_after_a_failure(call, reading),
+                false => self.answer_call(at, (call, reading), given, &mut consequence),
             };
             failed |= answered.failed && !tools::is_gate(&call.name);
             progress |= answered.progress;

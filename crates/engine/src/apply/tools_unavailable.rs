@@ -42,8 +42,7 @@ impl Run {
         let message: &Message = self.message(message_seq)?;
         let held_back = |name: &str| self.bound_tool(name).is_some_and(|tool| tool.replay == Replay::Unsafe);
         let unsafe_in_flight = self.interrupted && message.tool_calls.iter().any(|call| held_back(&call.name));
-        unsafe_in_flight
-            .then(|| self.outside_calls(message).iter().map(|call| ToolReturn::error(&call.id, reason)).collect())
+        unsafe_in_flight.then(|| self.outside_calls().iter().map(|call| ToolReturn::error(&call.id, reason)).collect())
     }
 
     /// The calls stay open, so that a retried job makes them again.

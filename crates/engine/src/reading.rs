@@ -1,0 +1,54 @@
+//! What a call's arguments say, read once: they are asked for several times in a turn, and they may be long.
+
+use crate::{ToolCall, apply::INVALID_JSON, fingerprint};
+use serde_json::{Map, Value};
+
+/// One call's arguments.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// The fields; empty where the arguments are no object.
+    pub(crate) fields: Map<String, Value>,
+    /// The call's fingerprint.
+    pub(crate) print: u32,
+    /// Why the arguments cannot be used.
+    trouble: Option<String>,
+}
+
+impl Reading {
+    pub(crate) fn of(call: &ToolCall) -> Self {
+        let read: Result<Value, serde_json::Error> = serde_json::from_str(&call.arguments);
+        let trouble = read.as_ref().map_or_else(|error| Some(not_json(error)), marked);
+        let value = read.unwrap_or_default();
+        let print = fingerprint::of_call(&call.name, &value);
+        let fields = match value {
+            Value::Object(fields) => fields,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+        };
+        Self { fields, print, trouble }
+    }
+
+    /// Whether the call can be carried out with these arguments.
+    ///
+    /// # Errors
+    /// The sentence that answers it otherwise.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.trouble.clone().map_or(Ok(()), Err)
+    }
+
+    pub(crate) fn is_usable(&self) -> bool {
+        self.trouble.is_none()
+    }
+}
+
+fn not_json(error: &serde_json::Error) -> String {
+    format!("the arguments are not valid JSON ({error}).")
+}
+
+/// Arguments that were no JSON object are kept under a key of their own.
+fn marked(value: &Value) -> Option<String> {
+    let marked = value.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key(INVALID_JSON));
+    marked.then(|| {
+        "the arguments are not a valid JSON object; send them again as one, with every quote and line break inside a string escaped."
+            .to_string()
+    })
+}
