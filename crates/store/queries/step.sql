@@ -4,7 +4,9 @@
 -- The fence comes first: it advances the job's row only if the lease, the step and the status are still ours, and locks
 -- it. Whatever else is written takes its rows from the fence, so without it nothing is. A committed step is progress, so
 -- crashes count anew from here. Parts of one statement do not see each other: the caller has folded whatever touches
--- the same row twice. A part with nothing to do is an empty array.
+-- the same row twice. A part with nothing to do is an empty array; because even that costs the server its share, the
+-- parts that many steps do not need are left out in two statements beside this one. They are made of this one: see
+-- commit/step.rs, which takes the sections by their first lines.
 WITH fence AS (
     UPDATE jobs
     SET step = step + 1,
@@ -21,31 +23,37 @@ WITH fence AS (
         cost_usd = round($13::bigint::numeric / 1000000, 6),
         feedback_untaken = greatest(feedback_untaken - $14, 0),
         updated_at = now()
-    WHERE id = $1 AND lease_epoch = $2 AND step = $3 AND status = 'running'
+    -- Not "=": where nearly all jobs have ended, the plan would be to look through the index of the running ones.
+    WHERE id = $1 AND lease_epoch = $2 AND step = $3 AND status IS NOT DISTINCT FROM 'running'
     RETURNING id, step, lease_epoch, feedback_untaken > 0 AS feedback_pending
 ),
+-- Texts and calls are long: in columns of their own nothing has to look for their ends.
 said AS (
     INSERT INTO messages (job_id, seq, step, phase_number, role, kind, content, tool_calls, tool_call_id, extra,
                           tokens, cleared_step)
-    SELECT fence.id, m.seq, fence.step, m.phase_number, m.role, m.kind, m.content, m.tool_calls, m.tool_call_id,
+    SELECT fence.id, m.seq, fence.step, m.phase_number, m.role, m.kind, m.content, m.tool_calls::json, m.tool_call_id,
            m.extra, m.tokens, m.cleared_step
-    FROM fence CROSS JOIN json_to_recordset($15::text::json) AS m (
-        seq bigint, phase_number int, role text, kind text, content text, tool_calls json, tool_call_id text,
-        extra json, tokens int, cleared_step bigint)
+    FROM fence CROSS JOIN ROWS FROM (
+        json_to_recordset($15::text::json) AS (
+            seq bigint, phase_number int, role text, kind text, tool_call_id text, extra json, tokens int,
+            cleared_step bigint),
+        unnest($16::text[]),
+        unnest($17::text[])
+    ) AS m (seq, phase_number, role, kind, tool_call_id, extra, tokens, cleared_step, content, tool_calls)
 ),
 asked AS (
     INSERT INTO llm_requests (job_id, id, step, model, purpose, prompt_tokens, cached_tokens, completion_tokens,
                               estimated, duration_ms, attempt, error, raw_usage, created_at)
     SELECT fence.id, r.id, fence.step, r.model, r.purpose, r.prompt_tokens, r.cached_tokens, r.completion_tokens,
            r.estimated, r.duration_ms, r.attempt, r.error, r.raw_usage, r.created_at
-    FROM fence CROSS JOIN json_to_recordset($16::text::json) AS r (
+    FROM fence CROSS JOIN json_to_recordset($18::text::json) AS r (
         id uuid, model text, purpose text, prompt_tokens bigint, cached_tokens bigint, completion_tokens bigint,
         estimated boolean, duration_ms bigint, attempt int, error text, raw_usage jsonb, created_at timestamptz)
 ),
 -- New versions of files. The same content is stored once a job; a null content is a deletion.
 given AS MATERIALIZED (
     SELECT fence.id, fence.step, f.path, f.content, f.placeholder, sha256(f.content) AS sha256
-    FROM fence CROSS JOIN unnest($17::text[], $18::bytea[], $19::boolean[]) AS f (path, content, placeholder)
+    FROM fence CROSS JOIN unnest($20::text[], $21::bytea[], $22::boolean[]) AS f (path, content, placeholder)
 ),
 stored AS (
     INSERT INTO blobs (job_id, sha256, content)
@@ -63,12 +71,12 @@ moved AS (
         closed_step = CASE WHEN m.status IN ('completed', 'abandoned') THEN fence.step END,
         completed_at = CASE WHEN m.status = 'completed' THEN now() END
     FROM fence
-    CROSS JOIN unnest($20::int[], $21::int[], $22::text[], $23::text[]) AS m (phase_number, position, status, notes)
+    CROSS JOIN unnest($23::int[], $24::int[], $25::text[], $26::text[]) AS m (phase_number, position, status, notes)
     WHERE todos.job_id = fence.id AND todos.phase_number = m.phase_number AND todos.position = m.position
 ),
 -- The checkpoint.
 kept AS (
     INSERT INTO checkpoints (job_id, step, phase_number, phase, state, lease_epoch)
-    SELECT id, step, $4, $5, $24::text::jsonb, lease_epoch FROM fence
+    SELECT id, step, $4, $5, $19::text::jsonb, lease_epoch FROM fence
 )
 SELECT step AS "step!", feedback_pending AS "feedback_pending!" FROM fence

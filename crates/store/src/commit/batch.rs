@@ -5,10 +5,11 @@
 
 use super::{Commit, workspace::FileChange};
 use plumbline_engine::{
-    Change, Citation, Judgement, Leave, Message, PhaseKind, PhaseOutcome, Product, RequestRecord, Requirement, Source,
-    Todo, TodoStatus,
+    Change, Citation, Judgement, Leave, Message, MessageKind, PhaseKind, PhaseOutcome, Product, RequestRecord,
+    Requirement, Role, Source, Todo, TodoStatus,
 };
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use uuid::Uuid;
 
@@ -31,13 +32,22 @@ pub(super) struct Batch<'a> {
     pub(super) left: Option<&'a Leave>,
 }
 
-/// A row of `messages`.
+/// A row of `messages`; its long columns, text and calls, are taken from the message itself.
 #[derive(Serialize)]
 pub(super) struct MessageRow<'a> {
+    seq: i64,
     phase_number: i32,
+    role: Role,
+    kind: MessageKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extra: Option<&'a Map<String, Value>>,
+    tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
     cleared_step: Option<i64>,
-    #[serde(flatten)]
-    message: &'a Message,
+    #[serde(skip)]
+    pub(super) message: &'a Message,
 }
 
 /// A row of `llm_requests`.
@@ -81,6 +91,22 @@ pub(super) struct RequirementRow<'a> {
     requirement: &'a Requirement,
 }
 
+impl<'a> MessageRow<'a> {
+    fn of(message: &'a Message, phase_number: i32, step: i64) -> Self {
+        Self {
+            seq: message.seq,
+            phase_number,
+            role: message.role,
+            kind: message.kind,
+            tool_call_id: message.tool_call_id.as_deref(),
+            extra: (!message.extra.is_empty()).then_some(&message.extra),
+            tokens: message.tokens,
+            cleared_step: message.cleared.then_some(step),
+            message,
+        }
+    }
+}
+
 impl<'a> Batch<'a> {
     /// Sorts and folds the changes of a commit.
     pub(super) fn of(commit: &Commit<'a>) -> Self {
@@ -89,11 +115,7 @@ impl<'a> Batch<'a> {
         let step = commit.expected_step + 1;
         for change in commit.changes {
             match change {
-                Change::Message(message) => batch.messages.push(MessageRow {
-                    phase_number,
-                    cleared_step: message.cleared.then_some(step),
-                    message,
-                }),
+                Change::Message(message) => batch.messages.push(MessageRow::of(message, phase_number, step)),
                 Change::ResultsCleared(seqs) => batch.clear(seqs, step),
                 Change::PhaseOpened { number, kind, name } => {
                     phase_number = *number;
@@ -119,7 +141,7 @@ impl<'a> Batch<'a> {
     fn clear(&mut self, seqs: &[i64], step: i64) {
         let mut seqs: BTreeSet<i64> = seqs.iter().copied().collect();
         for row in &mut self.messages {
-            if seqs.remove(&row.message.seq) {
+            if seqs.remove(&row.seq) {
                 row.cleared_step = Some(step);
             }
         }

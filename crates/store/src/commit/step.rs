@@ -1,4 +1,8 @@
 //! The statement that is a step: the fence, and what nearly every step has to write.
+//!
+//! A part of a statement costs the server its share even if it has nothing to write, so there is the statement with all
+//! parts, `step.sql`, and two that are made of it by leaving sections out: many steps write files and close no todo, and
+//! as many do neither. Whoever changes `step.sql` lets the test below write the other two.
 
 use super::{Commit, Committed, batch::Batch, workspace::Versions};
 use crate::rows::{json, text};
@@ -6,7 +10,7 @@ use plumbline_engine::PhaseKind;
 use sqlx::PgConnection;
 use std::borrow::Cow;
 
-/// Executes `step.sql`. `None`: the fence touched no row, so nothing was written.
+/// Executes the step's statement. `None`: the fence touched no row, so nothing was written.
 pub(super) async fn write(
     connection: &mut PgConnection,
     commit: &Commit<'_>,
@@ -16,37 +20,80 @@ pub(super) async fn write(
     let (progress, totals) = (commit.progress, &commit.state.totals);
     let phase_name = progress.phase_name.as_deref().map(text);
     let current_todo = progress.current_todo.as_deref().map(text);
+    let said = SaidColumns::of(batch);
     let todos = MovedColumns::of(batch);
-    let row = sqlx::query_file!(
-        "queries/step.sql",
-        commit.lease.job_id,
-        commit.lease.epoch,
-        commit.expected_step,
-        progress.phase_number,
-        progress.phase.map(PhaseKind::as_str),
-        phase_name.as_deref(),
-        progress.todos_done,
-        progress.todos_total,
-        current_todo.as_deref(),
-        totals.requests,
-        totals.tokens,
-        totals.cached_tokens,
-        totals.cost_microusd,
-        i32::try_from(batch.feedback_taken.len()).unwrap_or(i32::MAX),
-        json(&batch.messages),
-        json(&batch.requests),
-        &files.paths,
-        &files.contents as &[Option<Vec<u8>>],
-        &files.placeholders,
-        &todos.phase_numbers,
-        &todos.positions,
-        &todos.statuses as &[&str],
-        &todos.notes as &[Option<Cow<'_, str>>],
-        json(commit.state),
-    )
-    .fetch_optional(connection)
-    .await?;
-    Ok(row.map(|row| Committed { step: row.step, feedback_pending: row.feedback_pending }))
+    // The parts that all of them have, and then the arguments of those that one has besides.
+    macro_rules! execute {
+        ($statement:literal, $($argument:expr),*) => {
+            sqlx::query_file_as!(
+                Committed,
+                $statement,
+                commit.lease.job_id,
+                commit.lease.epoch,
+                commit.expected_step,
+                progress.phase_number,
+                progress.phase.map(PhaseKind::as_str),
+                phase_name.as_deref(),
+                progress.todos_done,
+                progress.todos_total,
+                current_todo.as_deref(),
+                totals.requests,
+                totals.tokens,
+                totals.cached_tokens,
+                totals.cost_microusd,
+                i32::try_from(batch.feedback_taken.len()).unwrap_or(i32::MAX),
+                json(&batch.messages),
+                &said.contents as &[Cow<'_, str>],
+                &said.tool_calls as &[Option<String>],
+                json(&batch.requests),
+                json(commit.state),
+                $($argument),*
+            )
+            .fetch_optional(connection)
+            .await
+        };
+    }
+    if !batch.moved.is_empty() {
+        execute!(
+            "queries/step.sql",
+            &files.paths,
+            &files.contents as &[Option<Vec<u8>>],
+            &files.placeholders,
+            &todos.phase_numbers,
+            &todos.positions,
+            &todos.statuses as &[&str],
+            &todos.notes as &[Option<Cow<'_, str>>]
+        )
+    } else if !files.paths.is_empty() {
+        execute!(
+            "queries/step_without_todos.sql",
+            &files.paths,
+            &files.contents as &[Option<Vec<u8>>],
+            &files.placeholders
+        )
+    } else {
+        execute!("queries/step_without_files_and_todos.sql",)
+    }
+}
+
+/// What is long of the messages, a column each.
+#[derive(Default)]
+struct SaidColumns<'a> {
+    contents: Vec<Cow<'a, str>>,
+    /// JSON; none where nothing was called.
+    tool_calls: Vec<Option<String>>,
+}
+
+impl<'a> SaidColumns<'a> {
+    fn of(batch: &Batch<'a>) -> Self {
+        let mut columns = Self::default();
+        for row in &batch.messages {
+            let calls = &row.message.tool_calls;
+            columns.contents.push(text(&row.message.content));
+            columns.tool_calls.push((!calls.is_empty()).then(|| json(calls)));
+        }
+        columns
+    }
 }
 
 /// Todos with another status, a column each: arrays cost the server less than JSON.
@@ -68,5 +115,42 @@ impl<'a> MovedColumns<'a> {
             columns.notes.push(todo.notes.map(text));
         }
         columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs, path::Path};
+
+    /// `step.sql` without what stands between two of its comments.
+    fn without(statement: &str, from: &str, until: &str) -> String {
+        let place = |comment: &str| {
+            let start = statement.find(&format!("\n-- {comment}"));
+            start.unwrap_or_else(|| panic!("step.sql has no section {comment:?}")) + 1
+        };
+        format!("{}{}", &statement[..place(from)], &statement[place(until)..])
+    }
+
+    fn made_of(statement: &str, left_out: &str) -> String {
+        let start = statement.find("WITH fence").expect("the fence comes first");
+        format!("-- Made of step.sql, without {left_out}: see commit/step.rs.\n{}", &statement[start..])
+    }
+
+    #[test]
+    fn the_narrower_statements_are_step_sql_without_some_sections() {
+        let queries = Path::new(env!("CARGO_MANIFEST_DIR")).join("queries");
+        let read = |name: &str| fs::read_to_string(queries.join(name)).expect("a statement can be read");
+        let whole = read("step.sql");
+        let no_todos = without(&whole, "Todos that", "The checkpoint.");
+        let no_files = without(&no_todos, "New versions", "The checkpoint.");
+        for (name, expected) in [
+            ("step_without_todos.sql", made_of(&no_todos, "todos")),
+            ("step_without_files_and_todos.sql", made_of(&no_files, "files and todos")),
+        ] {
+            if env::var_os("UPDATE").is_some() {
+                fs::write(queries.join(name), &expected).expect("a statement can be written");
+            }
+            assert!(read(name) == expected, "{name} is not made of step.sql: run this test with UPDATE=1");
+        }
     }
 }

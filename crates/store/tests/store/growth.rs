@@ -77,19 +77,17 @@ fn turn(seq: i64) -> Vec<Change> {
 /// The same turn as the arguments of `step.sql`.
 fn arguments(job: &ClaimedJob, step: i64) -> String {
     let seq = 2 * step + 1;
-    let message = |seq: i64, role: &str, kind: &str, content: &str| {
-        format!(
-            r#"{{"phase_number": 1, "seq": {seq}, "role": "{role}", "kind": "{kind}", "content": "{content}", "tokens": 7}}"#
-        )
+    let message = |seq: i64, role: &str, kind: &str| {
+        format!(r#"{{"phase_number": 1, "seq": {seq}, "role": "{role}", "kind": "{kind}", "tokens": 7}}"#)
     };
     let words = format!("{:500}", format!("note {seq}"));
-    let said =
-        [message(seq, "assistant", "reply", &words), message(seq + 1, "tool", "tool_result", "written")].join(", ");
+    let said = [message(seq, "assistant", "reply"), message(seq + 1, "tool", "tool_result")].join(", ");
     let state = serde_json::to_string(&crate::support::state()).unwrap();
     format!(
         "'{}', {}, {step}, 1, 'strategic', 'Planning', 1, 4, 'Write main_plan.md', 3, 1200, 800, 1234567, 0,
-         '[{said}]', '[]', '{{notes/{seq}.md}}', ARRAY['{words}'::bytea], '{{f}}',
-         '{{1}}', '{{1}}', '{{completed}}', '{{NULL}}', '{state}'",
+         '[{said}]', ARRAY['{words}', 'written'], '{{NULL,NULL}}', '[]', '{state}',
+         '{{notes/{seq}.md}}', ARRAY['{words}'::bytea], '{{f}}',
+         '{{1}}', '{{1}}', '{{completed}}', '{{NULL}}'",
         job.id, job.lease_epoch
     )
 }
@@ -106,6 +104,21 @@ async fn steps_from(store: &Store, pool: &PgPool, job: &ClaimedJob, from: i64) -
     // The statement tried here is the one that the store commits with.
     commit(store, job.lease(), from + 20, &turn(2 * (from + 20) + 1)).await.unwrap();
     Cost { journal: median(journal), blocks: median(blocks) }
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_step_finds_its_job_by_the_key_where_nearly_all_jobs_have_ended(pool: PgPool) {
+    let ended =
+        "INSERT INTO jobs (prompt, status, completed_at) SELECT 'x', 'completed', now() FROM generate_series(1, 3000)";
+    execute(&pool, ended).await.unwrap();
+    let job = running(&store(&pool)).await;
+    execute(&pool, "ANALYZE jobs").await.unwrap();
+    let mut connection = planning(&pool).await;
+    let statement = include_str!("../../queries/step.sql");
+    let script = format!("PREPARE planned AS {statement}; EXPLAIN EXECUTE planned ({})", arguments(&job, 0));
+    let lines = sqlx::raw_sql(AssertSqlSafe(script)).fetch_all(&mut connection).await.unwrap();
+    let plan = lines.iter().map(|line| line.get(0)).collect::<Vec<String>>().join("\n");
+    assert!(plan.contains("jobs_pkey") && !plan.contains("jobs_running"), "{plan}");
 }
 
 #[sqlx::test(migrations = "../../migrations")]

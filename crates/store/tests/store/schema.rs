@@ -55,6 +55,7 @@ async fn checks_refuse_rows_that_cannot_be(pool: PgPool) {
         ("INSERT INTO jobs (prompt, completed_at) VALUES ('x', now())".to_owned(), "jobs_ended_has_completed_at"),
         ("INSERT INTO jobs (prompt, status) VALUES ('x', 'running')".to_owned(), "jobs_running_has_worker"),
         ("INSERT INTO jobs (prompt, max_attempts) VALUES ('x', 0)".to_owned(), "jobs_max_attempts_check"),
+        ("INSERT INTO jobs (prompt, job_type) VALUES ('x', repeat('x', 201))".to_owned(), "jobs_job_type_is_short"),
         (requirement(&job.to_string(), "'too short'", "0.5", "pending"), "requirement_cache_text_check"),
         (requirement(&job.to_string(), "repeat('x', 10001)", "0.5", "pending"), "requirement_cache_text_check"),
         (
@@ -75,7 +76,14 @@ async fn checks_refuse_rows_that_cannot_be(pool: PgPool) {
             "attempts_ended_has_outcome",
         ),
     ];
-    for (sql, constraint) in refused {
+    let updates = [
+        (format!("UPDATE jobs SET status = 'done' WHERE id = '{job}'"), "cannot become done"),
+        (format!("UPDATE jobs SET completed_at = now() WHERE id = '{job}'"), "jobs_ended_has_completed_at"),
+        (format!("UPDATE jobs SET worker_id = gen_random_uuid() WHERE id = '{job}'"), "jobs_running_has_worker"),
+        (format!("UPDATE jobs SET max_attempts = 0 WHERE id = '{job}'"), "jobs_max_attempts_check"),
+        (format!("UPDATE jobs SET job_type = repeat('x', 201) WHERE id = '{job}'"), "jobs_job_type_is_short"),
+    ];
+    for (sql, constraint) in refused.into_iter().chain(updates) {
         let said = sentence(execute(&pool, sql.clone()).await.expect_err(&sql));
         assert!(said.contains(constraint), "{sql}: {said}");
     }

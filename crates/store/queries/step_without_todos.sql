@@ -1,0 +1,64 @@
+-- Made of step.sql, without todos: see commit/step.rs.
+WITH fence AS (
+    UPDATE jobs
+    SET step = step + 1,
+        crash_count = 0,
+        phase_number = $4,
+        phase = $5,
+        phase_name = $6,
+        todos_done = $7,
+        todos_total = $8,
+        current_todo = $9,
+        total_requests = $10,
+        total_tokens_used = $11,
+        cached_tokens = $12,
+        cost_usd = round($13::bigint::numeric / 1000000, 6),
+        feedback_untaken = greatest(feedback_untaken - $14, 0),
+        updated_at = now()
+    -- Not "=": where nearly all jobs have ended, the plan would be to look through the index of the running ones.
+    WHERE id = $1 AND lease_epoch = $2 AND step = $3 AND status IS NOT DISTINCT FROM 'running'
+    RETURNING id, step, lease_epoch, feedback_untaken > 0 AS feedback_pending
+),
+-- Texts and calls are long: in columns of their own nothing has to look for their ends.
+said AS (
+    INSERT INTO messages (job_id, seq, step, phase_number, role, kind, content, tool_calls, tool_call_id, extra,
+                          tokens, cleared_step)
+    SELECT fence.id, m.seq, fence.step, m.phase_number, m.role, m.kind, m.content, m.tool_calls::json, m.tool_call_id,
+           m.extra, m.tokens, m.cleared_step
+    FROM fence CROSS JOIN ROWS FROM (
+        json_to_recordset($15::text::json) AS (
+            seq bigint, phase_number int, role text, kind text, tool_call_id text, extra json, tokens int,
+            cleared_step bigint),
+        unnest($16::text[]),
+        unnest($17::text[])
+    ) AS m (seq, phase_number, role, kind, tool_call_id, extra, tokens, cleared_step, content, tool_calls)
+),
+asked AS (
+    INSERT INTO llm_requests (job_id, id, step, model, purpose, prompt_tokens, cached_tokens, completion_tokens,
+                              estimated, duration_ms, attempt, error, raw_usage, created_at)
+    SELECT fence.id, r.id, fence.step, r.model, r.purpose, r.prompt_tokens, r.cached_tokens, r.completion_tokens,
+           r.estimated, r.duration_ms, r.attempt, r.error, r.raw_usage, r.created_at
+    FROM fence CROSS JOIN json_to_recordset($18::text::json) AS r (
+        id uuid, model text, purpose text, prompt_tokens bigint, cached_tokens bigint, completion_tokens bigint,
+        estimated boolean, duration_ms bigint, attempt int, error text, raw_usage jsonb, created_at timestamptz)
+),
+-- New versions of files. The same content is stored once a job; a null content is a deletion.
+given AS MATERIALIZED (
+    SELECT fence.id, fence.step, f.path, f.content, f.placeholder, sha256(f.content) AS sha256
+    FROM fence CROSS JOIN unnest($20::text[], $21::bytea[], $22::boolean[]) AS f (path, content, placeholder)
+),
+stored AS (
+    INSERT INTO blobs (job_id, sha256, content)
+    SELECT id, sha256, content FROM given WHERE content IS NOT NULL
+    ON CONFLICT (job_id, sha256) DO NOTHING
+),
+filed AS (
+    INSERT INTO file_versions (job_id, path, step, sha256, size, placeholder)
+    SELECT id, path, step, sha256, coalesce(octet_length(content), 0), placeholder FROM given
+),
+-- The checkpoint.
+kept AS (
+    INSERT INTO checkpoints (job_id, step, phase_number, phase, state, lease_epoch)
+    SELECT id, step, $4, $5, $19::text::jsonb, lease_epoch FROM fence
+)
+SELECT step AS "step!", feedback_pending AS "feedback_pending!" FROM fence
