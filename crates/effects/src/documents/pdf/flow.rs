@@ -4,6 +4,7 @@
 //! Most pages have no tables: their lines are all there is, and one reading gives lines, headings and blocks. A page
 //! that may have a table is left to the parser as a whole, which keeps what it knows of ruled ones to itself.
 
+use super::columns;
 use super::fonts::Fonts;
 use super::lines::Lines;
 use super::rules::has_columns;
@@ -41,7 +42,7 @@ pub(super) fn read(
         analyzer.font_stats_mut().add_text(span.font_size, &span.text);
     }
     analyzer.font_stats_mut().analyze();
-    let lines = analyzer.group_spans_into_lines_pub(spans);
+    let lines = columns::lines(&analyzer, spans);
     let places = Lines::of(&lines);
     if ruled || (columns && has_table(&lines)) {
         return Found::Other(places);

@@ -1,5 +1,6 @@
 //! PDF, the format with pages. Runs in the parser child only.
 
+mod columns;
 mod flow;
 mod fonts;
 mod furniture;

@@ -9,6 +9,7 @@ use super::view::Memory;
 use crate::documents::wire::Failure;
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, RangeInclusive};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use unpdf::parser::backend::{PageId, PdfBackend as _, RawBackend};
 use unpdf::{PageSelection, PageStreamOptions, ParseEvent, ParseOptions, PdfParser};
@@ -22,6 +23,8 @@ const STACK_BYTES: usize = 64 << 20;
 const FEWEST_TEXT: usize = 12;
 /// Pages with tables for which it pays: they take ten times as long.
 const FEWEST_OTHER: usize = 2;
+/// Pages of running text that a thread takes at a time.
+const TEXT_SHARE: usize = 4;
 
 /// An open PDF.
 pub(super) struct Source<'a> {
@@ -61,10 +64,13 @@ impl<'a> Source<'a> {
     pub(super) fn read(&self, pages: RangeInclusive<u32>) -> Result<Read, Failure> {
         let fonts = Fonts::load(self.bytes).map_err(failure)?;
         let ids: Vec<(u32, PageId)> = self.pages.range(pages).map(|(number, id)| (*number, *id)).collect();
-        let found = in_parts(&ids, FEWEST_TEXT, |part| {
+        let found = shared(&ids, (FEWEST_TEXT, TEXT_SHARE), |shares| {
             let memory = Mutex::new(Memory::default());
-            part.iter().map(|page| flow::read(&self.document, &fonts, &memory, *page)).collect()
+            let read = |page: &(u32, PageId)| flow::read(&self.document, &fonts, &memory, *page);
+            let parts = std::iter::from_fn(|| shares.take());
+            parts.map(|(place, part)| (place, part.iter().map(read).collect::<Vec<_>>())).collect()
         })?;
+        let found = found.into_iter().flatten();
         drop(fonts);
         let mut read = Read { title: self.title(), ..Read::default() };
         let mut others = BTreeMap::new();
@@ -93,7 +99,12 @@ impl<'a> Source<'a> {
             PdfParser::from_bytes_with_options(self.bytes, ParseOptions::new().sequential()).map_err(failure)?;
         let numbers: Vec<u32> = pages.keys().copied().collect();
         let lines = Mutex::new(pages);
-        let parts = in_parts(&numbers, FEWEST_OTHER, |part| vec![read_part(&parser, part, &lines)])?;
+        // One part a thread: the parser reads the document's outline anew for each.
+        let share = numbers.len().div_ceil(threads());
+        let parts = shared(&numbers, (FEWEST_OTHER, share), |shares| {
+            let parts = std::iter::from_fn(|| shares.take());
+            parts.map(|(place, part)| (place, read_part(&parser, part.to_vec(), &lines))).collect()
+        })?;
         for part in parts {
             let part = part?;
             read.sheets.extend(part.sheets);
@@ -103,8 +114,8 @@ impl<'a> Source<'a> {
     }
 }
 
-fn read_part(parser: &PdfParser, pages: &[u32], lines: &Mutex<BTreeMap<u32, Lines>>) -> Result<Read, Failure> {
-    let pages = PageSelection::Pages(pages.to_vec());
+fn read_part(parser: &PdfParser, pages: Vec<u32>, lines: &Mutex<BTreeMap<u32, Lines>>) -> Result<Read, Failure> {
+    let pages = PageSelection::Pages(pages);
     let options = PageStreamOptions { pages, parallel: false, ..PageStreamOptions::default() };
     let lines = |page| lines.lock().unwrap_or_else(PoisonError::into_inner).remove(&page).unwrap_or_default();
     let mut read = Read::default();
@@ -123,48 +134,78 @@ fn read_part(parser: &PdfParser, pages: &[u32], lines: &Mutex<BTreeMap<u32, Line
     Ok(read)
 }
 
-/// Does `work` to all pages in as many parts as there are processors, each in a thread of its own: pages do not depend
-/// on each other. What the parts give is put together in order, so that the result does not depend on their number.
-/// No part has fewer than `least` pages, where starting a thread would not pay.
-fn in_parts<P: Sync, T: Send>(
+/// Has the pages worked at by as many threads as there are processors: pages do not depend on each other. Each takes the
+/// next few when it is done with its last, for pages differ; what they give is put together in order, so that the result
+/// does not depend on who took what. A thread is only started for `least` pages or more, where it pays.
+fn shared<P: Sync, T: Send>(
     pages: &[P],
-    least: usize,
-    work: impl Fn(&[P]) -> Vec<T> + Sync,
+    (least, share): (usize, usize),
+    work: impl Fn(&Shares<'_, P>) -> Vec<(usize, T)> + Sync,
 ) -> Result<Vec<T>, Failure> {
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MOST_THREADS);
+    let shares = Shares { pages, share, next: AtomicUsize::new(0) };
     std::thread::scope(|scope| {
-        let work = &work;
-        let start = |part| {
-            let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || work(part));
+        let (work, shares) = (&work, &shares);
+        let start = |_| {
+            let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || work(shares));
             started.map_err(|error| Failure::damaged(format!("no thread could be started to read it: {error}")))
         };
-        let started: Vec<_> = parts(pages, processors.min(pages.len() / least)).map(start).collect();
+        let threads = threads().min(pages.len() / least).max(1);
+        let started: Vec<_> = (0..threads).map(start).collect();
         let mut all = Vec::with_capacity(pages.len());
-        for part in started {
-            all.extend(part?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        for thread in started {
+            all.extend(thread?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        Ok(all)
+        all.sort_by_key(|(place, _)| *place);
+        Ok(all.into_iter().map(|(_, found)| found).collect())
     })
 }
 
-/// Pages in up to `count` runs of about the same length.
-fn parts<T>(pages: &[T], count: usize) -> impl Iterator<Item = &[T]> {
-    pages.chunks(pages.len().div_ceil(count.max(1)).max(1))
+/// How many threads may read pages at once.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(MOST_THREADS)
+}
+
+/// Pages that several threads take from.
+struct Shares<'a, P> {
+    pages: &'a [P],
+    share: usize,
+    next: AtomicUsize,
+}
+
+impl<P> Shares<'_, P> {
+    /// The next few pages, and the place of the first of them.
+    fn take(&self) -> Option<(usize, &[P])> {
+        let start = self.next.fetch_add(self.share, Ordering::Relaxed);
+        let end = self.pages.len().min(start.saturating_add(self.share));
+        self.pages.get(start..end).filter(|pages| !pages.is_empty()).map(|pages| (start, pages))
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::parts;
+    use super::{Shares, shared};
+    use std::sync::atomic::AtomicUsize;
 
     #[test]
-    fn parts_cover_all_pages_once() {
-        for (pages, count, lengths) in
-            [(193, 2, [97, 96].as_slice()), (12, 1, &[12]), (36, 3, &[12, 12, 12]), (1, 0, &[1])]
-        {
-            let all: Vec<u32> = (0..pages).collect();
-            let runs: Vec<&[u32]> = parts(&all, count).collect();
-            assert_eq!(runs.iter().map(|run| run.len()).collect::<Vec<_>>(), lengths, "{pages} in {count}");
-            assert_eq!(runs.concat(), all);
+    fn shares_cover_all_pages_once() {
+        for (pages, share, lengths) in [(9, 4, [4, 4, 1].as_slice()), (8, 4, &[4, 4]), (1, 4, &[1]), (0, 4, &[])] {
+            let all: Vec<usize> = (0..pages).collect();
+            let shares = Shares { pages: &all, share, next: AtomicUsize::new(0) };
+            let taken: Vec<(usize, &[usize])> = std::iter::from_fn(|| shares.take()).collect();
+            assert_eq!(taken.iter().map(|(_, part)| part.len()).collect::<Vec<_>>(), lengths, "{pages} by {share}");
+            assert!(taken.iter().all(|(place, part)| *place == part[0]));
+            assert_eq!(taken.iter().map(|(_, part)| *part).collect::<Vec<_>>().concat(), all);
+        }
+    }
+
+    #[test]
+    fn what_threads_give_comes_in_the_order_of_the_pages() {
+        let pages: Vec<u32> = (0..100).collect();
+        for (least, share) in [(1, 1), (1, 7), (200, 3)] {
+            let work = |shares: &Shares<'_, u32>| {
+                std::iter::from_fn(|| shares.take()).map(|(place, part)| (place, part.to_vec())).collect()
+            };
+            assert_eq!(shared(&pages, (least, share), work).unwrap().concat(), pages, "{share} at a time");
         }
     }
 }
