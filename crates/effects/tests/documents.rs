@@ -187,9 +187,6 @@ async fn a_child_that_takes_too_much_is_an_error_and_not_the_end() {
     assert_eq!(parser().with_limits(small).extract(Kind::Html, &page, None).await, Err(died(Ending::OutOfMemory)));
     let short = Limits { wall: Duration::ZERO, ..Limits::default() };
     assert_eq!(parser().with_limits(short).extract(Kind::Html, &page, None).await, Err(died(Ending::OutOfTime)));
-    let terse = Limits { output: 100, ..Limits::default() };
-    let text = "many words ".repeat(100).into_bytes();
-    assert_eq!(parser().with_limits(terse).extract(Kind::Text, &text, None).await, Err(died(Ending::TooMuchOutput)));
     // Depth costs the HTML parser time, by the square of it, and the PDF parser stack.
     let busy = Limits { cpu: Duration::from_secs(1), ..Limits::default() };
     let deep = "<div>".repeat(1_500_000).into_bytes();
@@ -200,13 +197,52 @@ async fn a_child_that_takes_too_much_is_an_error_and_not_the_end() {
     assert!(parser().extract(Kind::Text, b"words", None).await.is_ok());
 }
 
+#[tokio::test]
+async fn text_beyond_the_limit_is_refused_before_a_word_of_it_is_given() {
+    let terse = parser().with_limits(Limits { output: 1100, ..Limits::default() });
+    let (fits, exceeds) = ("\"many\"\nwords".repeat(90), "many words ".repeat(101));
+    let document = terse.extract(Kind::Text, fits.as_bytes(), None).await.expect("1,080 bytes, however they are sent");
+    assert_eq!(document.pages[0].text, fits);
+
+    let mut given = 0;
+    let error = terse.extract_each(Kind::Text, exceeds.as_bytes(), None, &mut |_| given += 1).await;
+    let error = error.expect_err("1,111 bytes").with_name("input/long.txt").to_string();
+    let said = "input/long.txt has 1111 bytes of text, more than the 1100 bytes that can be taken in; split it into several \
+                documents";
+    assert_eq!((error.as_str(), given), (said, 0));
+    // Plain text is as long as it is: a look at it tells already, in whatever encoding.
+    let utf16: Vec<u8> = fits.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(
+        terse.probe("input/long.txt", exceeds.as_bytes()).await.map_err(|error| error.to_string()),
+        Err(said.into())
+    );
+    assert!(utf16.len() > 1100 && terse.probe("input/utf-16.txt", &utf16).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_child_that_never_stops_writing_is_stopped() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let child = script(folder.path(), r#"while :; do echo '{"page":{"number":1,"text":"words"}}'; done"#);
+    let terse = Limits { output: 100, ..Limits::default() };
+    let error =
+        Parser::new(child).with_limits(terse).extract(Kind::Text, b"text", None).await.expect_err("it never ends");
+    assert!(error.to_string().contains("the parser gave more text than can be taken in"), "{error}");
+}
+
+/// A program to be run in place of the child.
+fn script(folder: &Path, body: &str) -> PathBuf {
+    use std::os::unix::fs::PermissionsExt as _;
+    let script = folder.join("child");
+    std::fs::write(&script, format!("#!/bin/sh\n{body}\n")).expect("a folder of our own");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("a file of our own");
+    script
+}
+
 /// A child that never answers, and the file it writes its process id to.
 fn silent_child(folder: &Path) -> (Parser, PathBuf) {
-    use std::os::unix::fs::PermissionsExt as _;
-    let (script, id) = (folder.join("child"), folder.join("id"));
-    let body = format!("#!/bin/sh\necho $$ > {0}.new && /bin/mv {0}.new {0}\nexec /bin/sleep 600\n", id.display());
-    std::fs::write(&script, body).expect("a folder of our own");
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("a file of our own");
+    let id = folder.join("id");
+    let script =
+        script(folder, &format!("echo $$ > {0}.new && /bin/mv {0}.new {0}\nexec /bin/sleep 600", id.display()));
     (Parser::new(script), id)
 }
 

@@ -26,10 +26,12 @@ struct Request {
     article: bool,
     memory_bytes: u64,
     cpu_secs: u64,
+    output_bytes: u64,
 }
 
 /// Reads a document from stdin and writes its text to stdout, under the limits named in the arguments; the whole
-/// body of `plumbline __extract --kind KIND [--pages A-B] [--probe] [--article] --memory BYTES --cpu SECONDS`.
+/// body of `plumbline __extract --kind KIND [--pages A-B] [--probe] [--article] --memory BYTES --cpu SECONDS
+/// --output BYTES`.
 ///
 /// The exit code is 0 when a last word was said, be it an error about the document, and 1 otherwise.
 pub fn run_child() -> ExitCode {
@@ -63,6 +65,7 @@ impl Request {
             article: arguments.iter().any(|argument| argument == "--article"),
             memory_bytes: value("--memory")?.parse().ok()?,
             cpu_secs: value("--cpu")?.parse().ok()?,
+            output_bytes: value("--output")?.parse().ok()?,
         })
     }
 
@@ -79,6 +82,18 @@ impl Request {
             setrlimit(resource, limit).map_err(|error| format!("cannot set the {resource:?} limit: {error}"))?;
         }
         Ok(())
+    }
+
+    /// What the parent gets. Text beyond the limit is refused as a whole and before the first of it is said: the parent
+    /// stores it as it comes.
+    fn answer(&self, bytes: &[u8]) -> Parsed {
+        let (pages, trailer) = self.parse(bytes)?;
+        let bytes = pages.iter().map(|page| page.text.len() as u64).sum();
+        match self.output_bytes {
+            most if bytes > most => Err(Failure::TooLong { bytes, most }),
+            _ if self.probe => Ok((Vec::new(), trailer)),
+            _ => Ok((pages, trailer)),
+        }
     }
 
     fn parse(&self, bytes: &[u8]) -> Parsed {
@@ -103,26 +118,26 @@ fn serve(request: Request) -> Result<(), String> {
     let parser = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
         let mut bytes = Vec::new();
         std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| format!("cannot read stdin: {error}"))?;
-        answer(request.parse(&bytes)).map_err(|error| format!("cannot write stdout: {error}"))
+        say(request.answer(&bytes)).map_err(|error| format!("cannot write stdout: {error}"))
     });
     let parser = parser.map_err(|error| format!("cannot start the parser's thread: {error}"))?;
     parser.join().unwrap_or_else(|_| Err("the parser panicked".to_owned()))
 }
 
-fn answer(parsed: Parsed) -> std::io::Result<()> {
+fn say(answer: Parsed) -> std::io::Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let mut say = |line: Line| {
+    let mut write = |line: Line| {
         serde_json::to_writer(&mut out, &line)?;
         out.write_all(b"\n")
     };
-    match parsed {
+    match answer {
         Ok((pages, trailer)) => {
             for Page { number, text } in pages {
-                pieces(&text).try_for_each(|piece| say(Line::Page(Page { number, text: piece.to_owned() })))?;
+                pieces(&text).try_for_each(|piece| write(Line::Page(Page { number, text: piece.to_owned() })))?;
             }
-            say(Line::End(trailer))?;
+            write(Line::End(trailer))?;
         }
-        Err(failure) => say(Line::Error(failure))?,
+        Err(failure) => write(Line::Error(failure))?,
     }
     out.flush()
 }
@@ -134,7 +149,7 @@ mod tests {
     #[test]
     fn arguments_are_read_in_any_order_and_refused_when_incomplete() {
         let read = |line: &str| Request::from_arguments(&line.split(' ').map(str::to_owned).collect::<Vec<_>>());
-        let request = read("--cpu 60 --pages 3-4 --kind pdf --memory 1024").expect("complete");
+        let request = read("--cpu 60 --pages 3-4 --kind pdf --output 9 --memory 1024").expect("complete");
         assert_eq!(
             request,
             Request {
@@ -143,11 +158,18 @@ mod tests {
                 probe: false,
                 article: false,
                 memory_bytes: 1024,
-                cpu_secs: 60
+                cpu_secs: 60,
+                output_bytes: 9
             }
         );
-        assert!(read("--kind text --memory 1 --cpu 1 --probe").expect("complete").probe);
-        for wrong in ["", "--kind pdf", "--kind rtf --memory 1 --cpu 1", "--kind pdf --memory 1 --cpu 1 --pages 3"] {
+        assert!(read("--kind text --memory 1 --cpu 1 --output 1 --probe").expect("complete").probe);
+        for wrong in [
+            "",
+            "--kind pdf",
+            "--kind pdf --memory 1 --cpu 1",
+            "--kind rtf --memory 1 --cpu 1 --output 1",
+            "--kind pdf --memory 1 --cpu 1 --output 1 --pages 3",
+        ] {
             assert_eq!(read(wrong), None, "{wrong}");
         }
     }

@@ -69,6 +69,16 @@ pub enum DocumentError {
         /// Number of pages there are.
         count: u32,
     },
+    /// More text than is taken in of one document.
+    #[error("{name} has {} of text, more than the {} that can be taken in; split it into several documents", size(*bytes), size(*most))]
+    TooLong {
+        /// The file as the user named it.
+        name: String,
+        /// How much text there is, in bytes.
+        bytes: u64,
+        /// How much it may be.
+        most: u64,
+    },
     /// The child process that parses ended without an answer.
     #[error("{name} could not be read: the parser {ending}; supply a smaller or repaired copy")]
     ParserDied {
@@ -96,7 +106,7 @@ pub enum Ending {
     OutOfMemory,
     /// It reached its CPU or wall time limit.
     OutOfTime,
-    /// It wrote more text than is taken in.
+    /// It went on writing far beyond the text it may give.
     TooMuchOutput,
     /// It died of a signal or an exit code of its own.
     Crashed,
@@ -128,6 +138,7 @@ impl DocumentError {
             | Self::Damaged { name, .. }
             | Self::NoText { name, .. }
             | Self::NoSuchPage { name, .. }
+            | Self::TooLong { name, .. }
             | Self::ParserDied { name, .. } => file.clone_into(name),
             Self::Spawn { .. } => {}
         }
@@ -141,5 +152,14 @@ fn no_text(name: &str, pages: u32, first: u32) -> String {
         0 => format!("{name} has no text; supply a document with content"),
         1 => format!("{name}: page {first} has no text layer; OCR is not available; {advice}"),
         _ => format!("{name}: all {pages} pages have no text layer; OCR is not available; {advice}"),
+    }
+}
+
+/// An amount of text, rounded up, so that what is more than a limit never reads like the limit.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..=9_999 => format!("{bytes} bytes"),
+        10_000..=9_999_999 => format!("{} KiB", bytes.div_ceil(1 << 10)),
+        _ => format!("{} MiB", bytes.div_ceil(1 << 20)),
     }
 }

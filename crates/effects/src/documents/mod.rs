@@ -33,7 +33,7 @@ pub use error::{DocumentError, Ending};
 pub use kind::{Kind, kind_of};
 pub use marks::{TextFile, from_text_file, to_text_file};
 pub(crate) use marks::{page_mark, push_page};
-pub use parser::{Limits, Parser};
+pub use parser::{Limits, Parser, Turn};
 
 use serde::{Deserialize, Serialize};
 

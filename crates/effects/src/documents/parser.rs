@@ -4,6 +4,7 @@ use super::ear::{Ear, Waited, within};
 use super::error::UNNAMED;
 use super::wire::{Line, Trailer};
 use super::{About, DocumentError, Ending, Extracted, Kind, Page, Probe, kind_of};
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, Command};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 
 /// What a parser child may use up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub struct Limits {
     pub cpu: Duration,
     /// Time from its start to its last word, kept by the parent.
     pub wall: Duration,
-    /// Bytes it may write to stdout.
+    /// Bytes of text it may give.
     pub output: u64,
 }
 
@@ -36,7 +37,7 @@ impl Default for Limits {
 
 /// Reads documents, each in a child process of its own; cheap to clone.
 ///
-/// No more children run at once than there are processors: the others wait for their turn, which does not count
+/// No more children run at once than there are processors: the others wait for their [`Turn`], which does not count
 /// against their time.
 #[derive(Clone, Debug)]
 pub struct Parser {
@@ -45,6 +46,19 @@ pub struct Parser {
     turns: Arc<Semaphore>,
 }
 
+/// The leave to read one document. Who takes it before he loads the document holds no bytes while he waits.
+pub struct Turn<'a> {
+    parser: &'a Parser,
+    _permit: SemaphorePermit<'a>,
+}
+
+/// Bytes of stdout to a byte of text, at most: quotes and line ends are written with a backslash. The child keeps the
+/// text's own limit, so only one that has gone mad comes up to this.
+const OUTPUT_PER_TEXT: u64 = 2;
+/// Bytes of stdout beside the text: what stands around each page.
+const OUTPUT_BESIDE: u64 = 16 << 20;
+/// What a byte of plain text may become at most, written as UTF-8.
+const MOST_GROWTH: u64 = 3;
 /// Pages, or pieces of long ones, that the child may be ahead of whoever takes them.
 const PAGES_AHEAD: usize = 8;
 /// Enough of a dying child's last words to tell why it died.
@@ -97,27 +111,13 @@ impl Parser {
                 sink(page);
             }
         };
-        tokio::join!(self.extract_to(kind, bytes, pages, sender), take).0
+        tokio::join!(self.turn().await.read(kind, bytes.into(), pages, sender), take).0
     }
 
-    /// The same, each page sent to somebody who may take his time: that does not count against the child's. When nobody
-    /// listens any more, the child is stopped.
-    ///
-    /// # Errors
-    /// As [`Parser::extract_each`].
-    pub async fn extract_to(
-        &self,
-        kind: Kind,
-        bytes: &[u8],
-        pages: Option<RangeInclusive<u32>>,
-        to: mpsc::Sender<Page>,
-    ) -> Result<About, DocumentError> {
-        let mut extra = Vec::new();
-        if let Some(range) = pages {
-            extra.extend(["--pages".to_owned(), format!("{}-{}", range.start(), range.end())]);
-        }
-        let trailer = self.run(kind, bytes, &extra, to).await?;
-        Ok(About { title: trailer.title, warnings: trailer.warnings })
+    /// Waits until a child may run.
+    pub async fn turn(&self) -> Turn<'_> {
+        let permit = self.turns.acquire().await.expect("the semaphore is never closed");
+        Turn { parser: self, _permit: permit }
     }
 
     /// The main article of a web page, or the whole page where none stands out.
@@ -133,7 +133,7 @@ impl Parser {
             }
         };
         let article = ["--article".to_owned()];
-        let (trailer, ()) = tokio::join!(self.run(Kind::Html, html, &article, sender), take);
+        let (trailer, ()) = tokio::join!(self.turn().await.run(Kind::Html, html.into(), &article, sender), take);
         let Trailer { title, warnings, .. } = trailer?;
         Ok(Extracted { kind: Kind::Html, title, pages, paged: false, warnings })
     }
@@ -141,46 +141,20 @@ impl Parser {
     /// What the document `name` is, and whether it can be opened at all, without extracting it.
     ///
     /// # Errors
-    /// As [`kind_of`]; for a PDF also that it is encrypted or broken.
+    /// As [`kind_of`]; for a PDF also that it is encrypted or broken, for plain text that it is more than is taken in.
     pub async fn probe(&self, name: &str, bytes: &[u8]) -> Result<Probe, DocumentError> {
         let kind = kind_of(name, bytes)?;
-        if kind != Kind::Pdf {
+        let may_be_too_long = bytes.len() as u64 > self.limits.output / MOST_GROWTH;
+        let has_to_be_opened = match kind {
+            Kind::Pdf => true,
+            Kind::Markdown | Kind::Text => may_be_too_long,
+            Kind::Docx | Kind::Odt | Kind::Epub | Kind::Html => false,
+        };
+        if !has_to_be_opened {
             return Ok(Probe { kind, pages: None });
         }
-        let run = self.run(kind, bytes, &["--probe".to_owned()], mpsc::channel(1).0).await;
+        let run = self.turn().await.run(kind, bytes.into(), &["--probe".to_owned()], mpsc::channel(1).0).await;
         run.map(|trailer| Probe { kind, pages: trailer.pages }).map_err(|error| error.with_name(name))
-    }
-
-    async fn run(
-        &self,
-        kind: Kind,
-        bytes: &[u8],
-        extra: &[String],
-        pages: mpsc::Sender<Page>,
-    ) -> Result<Trailer, DocumentError> {
-        let _turn = self.turns.acquire().await.expect("the semaphore is never closed");
-        let mut child = self.spawn(kind, extra)?;
-        let waited = Waited::default();
-        let talk = converse(&mut child, bytes, self.limits.output, Ear { pages, waited: &waited });
-        let Some(talk) = within(self.limits.wall, &waited, talk).await else {
-            // A child that cannot be killed has ended by itself.
-            let _ = child.kill().await;
-            return Err(died(Ending::OutOfTime));
-        };
-        let talk = talk.map_err(|error| self.not_run(&error))?;
-        if talk.heard.bytes > self.limits.output {
-            let _ = child.kill().await;
-            return Err(died(Ending::TooMuchOutput));
-        }
-        let status = child.wait().await.map_err(|error| self.not_run(&error))?;
-        if !status.success() {
-            return Err(died(why(status, &talk.stderr)));
-        }
-        match talk.heard.last_word {
-            Some(Line::End(trailer)) => Ok(trailer),
-            Some(Line::Error(failure)) => Err(failure.into()),
-            Some(Line::Page(_)) | None => Err(died(Ending::Crashed)),
-        }
     }
 
     fn spawn(&self, kind: Kind, extra: &[String]) -> Result<Child, DocumentError> {
@@ -188,6 +162,7 @@ impl Parser {
             .args(["__extract", "--kind", kind.word()])
             .args(["--memory".to_owned(), self.limits.memory.to_string()])
             .args(["--cpu".to_owned(), self.limits.cpu.as_secs().max(1).to_string()])
+            .args(["--output".to_owned(), self.limits.output.to_string()])
             .args(extra)
             // Nothing of ours to read: no secrets in the environment, no files by a relative path.
             .env_clear()
@@ -202,6 +177,73 @@ impl Parser {
 
     fn not_run(&self, error: &std::io::Error) -> DocumentError {
         DocumentError::Spawn { program: self.program.display().to_string(), reason: error.to_string() }
+    }
+}
+
+impl Turn<'_> {
+    /// The text of a document, each page sent to somebody who may take his time: that does not count against the child's.
+    /// When nobody listens any more, the child is stopped. The document is given away, and gone from here when the child
+    /// has it.
+    ///
+    /// # Errors
+    /// As [`Parser::extract_each`].
+    pub async fn extract_to(
+        self,
+        kind: Kind,
+        bytes: Vec<u8>,
+        pages: Option<RangeInclusive<u32>>,
+        to: mpsc::Sender<Page>,
+    ) -> Result<About, DocumentError> {
+        self.read(kind, bytes.into(), pages, to).await
+    }
+
+    async fn read(
+        self,
+        kind: Kind,
+        bytes: Cow<'_, [u8]>,
+        pages: Option<RangeInclusive<u32>>,
+        to: mpsc::Sender<Page>,
+    ) -> Result<About, DocumentError> {
+        let mut extra = Vec::new();
+        if let Some(range) = pages {
+            extra.extend(["--pages".to_owned(), format!("{}-{}", range.start(), range.end())]);
+        }
+        let trailer = self.run(kind, bytes, &extra, to).await?;
+        Ok(About { title: trailer.title, warnings: trailer.warnings })
+    }
+
+    async fn run(
+        self,
+        kind: Kind,
+        bytes: Cow<'_, [u8]>,
+        extra: &[String],
+        pages: mpsc::Sender<Page>,
+    ) -> Result<Trailer, DocumentError> {
+        let Self { parser, _permit } = self;
+        let limits = parser.limits;
+        let output = limits.output.saturating_mul(OUTPUT_PER_TEXT).saturating_add(OUTPUT_BESIDE);
+        let mut child = parser.spawn(kind, extra)?;
+        let waited = Waited::default();
+        let talk = converse(&mut child, bytes, output, Ear { pages, waited: &waited });
+        let Some(talk) = within(limits.wall, &waited, talk).await else {
+            // A child that cannot be killed has ended by itself.
+            let _ = child.kill().await;
+            return Err(died(Ending::OutOfTime));
+        };
+        let talk = talk.map_err(|error| parser.not_run(&error))?;
+        if talk.heard.bytes > output {
+            let _ = child.kill().await;
+            return Err(died(Ending::TooMuchOutput));
+        }
+        let status = child.wait().await.map_err(|error| parser.not_run(&error))?;
+        if !status.success() {
+            return Err(died(why(status, &talk.stderr)));
+        }
+        match talk.heard.last_word {
+            Some(Line::End(trailer)) => Ok(trailer),
+            Some(Line::Error(failure)) => Err(failure.into()),
+            Some(Line::Page(_)) | None => Err(died(Ending::Crashed)),
+        }
     }
 }
 
@@ -226,14 +268,14 @@ fn join(pages: &mut Vec<Page>, page: Page) {
 }
 
 /// Feeds the child and listens to it at the same time: either alone would stand still once a pipe is full.
-async fn converse(child: &mut Child, bytes: &[u8], output: u64, ear: Ear<'_>) -> std::io::Result<Talk> {
+async fn converse(child: &mut Child, bytes: Cow<'_, [u8]>, output: u64, ear: Ear<'_>) -> std::io::Result<Talk> {
     let mut stdin = child.stdin.take().expect("stdin was asked for as a pipe");
     let stdout = child.stdout.take().expect("stdout was asked for as a pipe");
     let stderr = child.stderr.take().expect("stderr was asked for as a pipe");
     let feed = async {
         // A child that ends early closes its end; what it has to say about that is on the other pipes.
-        let _ = stdin.write_all(bytes).await;
-        drop(stdin);
+        let _ = stdin.write_all(&bytes).await;
+        drop((stdin, bytes));
     };
     // One byte over the limit is read, to tell a full output from one that is too large.
     let ((), heard, stderr) = tokio::join!(feed, hear(stdout, output + 1, ear), last_words(stderr));

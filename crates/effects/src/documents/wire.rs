@@ -58,6 +58,13 @@ pub(super) enum Failure {
         /// How many pages there are.
         count: u32,
     },
+    /// More text than was asked for at most.
+    TooLong {
+        /// How much there is, in bytes.
+        bytes: u64,
+        /// How much it may be.
+        most: u64,
+    },
 }
 
 /// A page's text in pieces, one for an empty page: each but the last ends with a paragraph, else with a line, else
@@ -94,6 +101,7 @@ impl From<Failure> for DocumentError {
             Failure::Damaged { reason } => Self::Damaged { name, reason },
             Failure::NoText { pages, first } => Self::NoText { name, pages, first },
             Failure::NoSuchPage { asked, count } => Self::NoSuchPage { name, asked, count },
+            Failure::TooLong { bytes, most } => Self::TooLong { name, bytes, most },
         }
     }
 }

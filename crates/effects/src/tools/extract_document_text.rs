@@ -86,7 +86,10 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let arguments: Arguments = decode(arguments)?;
     let path = document(bench.desk, &arguments.file_path)?;
     let pages = arguments.pages.map(|pages| range(&pages)).transpose()?;
+    // First the turn, then the document: of many jobs that want one read, few hold it.
+    let turn = bench.parser.turn().await;
     let bytes = bench.desk.read(&path).await?.ok_or_else(|| path::not_found(&path, bench.desk))?;
+    let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
     let read = |error: crate::documents::DocumentError| ToolError::refused(error.with_name(&path).to_string());
     let kind = kind_of(&path, &bytes).map_err(read)?;
     let text_path = text_path(bench.desk, &path, pages.as_ref());
@@ -101,7 +104,7 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         }
         Ok::<_, ToolError>((reading, writer))
     };
-    let (about, written) = tokio::join!(bench.parser.extract_to(kind, &bytes, pages.clone(), sender), write);
+    let (about, written) = tokio::join!(turn.extract_to(kind, bytes, pages.clone(), sender), write);
     let (reading, writer) = written?;
     let about = about.map_err(read)?;
     let content = describe(&reading, (&path, kind), (&text_path, writer.parts()), &about);
@@ -109,7 +112,7 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     if pages.is_none() {
         products.push(Product::AddSource(Source {
             path,
-            size: i64::try_from(bytes.len()).unwrap_or(i64::MAX),
+            size,
             pages: kind.paged().then(|| i32::try_from(reading.pages).unwrap_or(i32::MAX)),
             text_path: Some(text_path),
         }));

@@ -73,6 +73,7 @@ fn word(error: &DocumentError) -> &'static str {
         DocumentError::Damaged { .. } => "damaged",
         DocumentError::NoText { .. } => "no text",
         DocumentError::NoSuchPage { .. } => "no such page",
+        DocumentError::TooLong { .. } => "too long",
         DocumentError::ParserDied { ending: Ending::OutOfTime, .. } => "out of time",
         DocumentError::ParserDied { ending: Ending::OutOfMemory, .. } => "out of memory",
         DocumentError::ParserDied { ending: Ending::TooMuchOutput, .. } => "too much output",
