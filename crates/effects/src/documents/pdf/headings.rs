@@ -40,10 +40,11 @@ fn choose(blocks: &mut [Placed], body: f32) {
     for placed in blocks {
         let entry = contents && placed.block.text().trim_end().ends_with(|c: char| c.is_ascii_digit());
         let heading = is_heading(placed, body) && !entry;
-        let text = placed.block.text().to_owned();
+        let text = if entry { with_leader(placed.block.text()) } else { placed.block.text().to_owned() };
         match &mut placed.block {
             block @ Block::Paragraph(_) if heading => *block = Block::Heading(1, text),
             block @ Block::Heading(..) if !heading => *block = Block::Paragraph(text),
+            Block::Paragraph(old) => *old = text,
             _ => {}
         }
     }
@@ -168,6 +169,18 @@ fn section_depth(text: &str) -> Option<usize> {
     (numbers && rest.chars().any(char::is_alphabetic)).then_some(parts.len())
 }
 
+/// An entry of a table of contents with a leader to its page. Many books print those of chapters without, which makes them
+/// look like the chapters' headings.
+fn with_leader(entry: &str) -> String {
+    let page = entry.trim_end().rsplit_once(' ').filter(|(_, page)| page.bytes().all(|byte| byte.is_ascii_digit()));
+    match page {
+        Some((name, page)) if section_depth(name).is_some() && !has_leader(entry) && !entry.contains('\n') => {
+            format!("{} \u{2026} {page}", name.trim_end())
+        }
+        _ => entry.to_owned(),
+    }
+}
+
 /// Whether a line of dots leads to a page number.
 fn has_leader(text: &str) -> bool {
     text.contains(". . . .") || text.contains(".....")
@@ -195,6 +208,22 @@ mod tests {
         let texts: Vec<&str> = blocks.iter().map(|placed| placed.block.text()).collect();
         assert_eq!(texts, ["CHAPTER SIX MAINTAINER SCRIPTS AND PROCEDURE", "6.1 Introduction"]);
         assert_eq!(half_points(&blocks[0]), Some(40));
+    }
+
+    #[test]
+    fn entries_of_a_table_of_contents_are_no_headings_and_lead_to_their_page() {
+        let entry = |text: &str| heading(text, 700.0, 14.0);
+        let texts =
+            ["1 Scope 3", "1.1 Aim . . . . 3", "1.2 Terms ..... 4", "1.3 Use ....... 4", "1.4 End ..... 5", "Contents"];
+        let mut blocks: Vec<Placed> = texts.into_iter().map(entry).collect();
+        choose(&mut blocks, 10.0);
+        let is_heading: Vec<bool> = blocks.iter().map(|placed| matches!(placed.block, Block::Heading(..))).collect();
+        assert_eq!(is_heading, [false, false, false, false, false, true]);
+        assert_eq!(blocks[0].block.text(), "1 Scope \u{2026} 3");
+        assert_eq!(blocks[1].block.text(), "1.1 Aim . . . . 3");
+        let mut few = vec![entry("1 Scope of ISO 9001")];
+        choose(&mut few, 10.0);
+        assert!(matches!(&few[0].block, Block::Heading(_, text) if text == "1 Scope of ISO 9001"));
     }
 
     #[test]
