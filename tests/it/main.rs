@@ -19,6 +19,7 @@ mod handover_graph;
 mod history;
 mod horizon;
 mod interface_commands;
+mod interface_places;
 mod interface_sql;
 mod interface_tools;
 mod kill;

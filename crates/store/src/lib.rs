@@ -14,6 +14,7 @@
 //! A lease lives as long as its worker's heartbeat is young by the database's clock; there is one heartbeat a worker,
 //! not one a job. No session state is kept, no connection is held between calls, and no caller sees one.
 
+mod address;
 mod aside;
 mod claim;
 mod commit;

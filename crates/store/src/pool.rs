@@ -7,7 +7,7 @@
 //! is asked within a bound, and the server is told to give up what takes too long.
 
 use crate::{
-    Health,
+    Health, address,
     error::{During, Error},
     step_connections::{self, StepConnections, UNUSED},
 };
@@ -15,7 +15,7 @@ use sqlx::{
     ConnectOptions as _, Connection as _,
     postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions},
 };
-use std::{str::FromStr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 use tokio::time::timeout;
 
 /// How long a call waits for a free connection, or for the server to accept one, before it is a transient error.
@@ -49,21 +49,23 @@ impl Default for ConnectOptions {
     }
 }
 
-/// How the server plans our statements. All of them find their rows by an index; but a plan is made once a connection and
-/// then kept, and while a table is small the planner would rather read the whole of it, for as long as the plan lives.
-/// Without that choice plans look costly, which must not make the server compile them.
-const PLANNING: [(&str, &str); 2] = [("enable_seqscan", "off"), ("jit", "off")];
+/// What our sessions ask of the server, whatever the role, the database or the address say.
+///
+/// The tables are in `public`, and a `search_path` may lack it. All statements find their rows by an index; but a plan is
+/// made once a connection and then kept, and while a table is small the planner would rather read the whole of it, for as
+/// long as the plan lives. Without that choice plans look costly, which must not make the server compile them.
+const SESSION: [(&str, &str); 3] = [("search_path", "public"), ("enable_seqscan", "off"), ("jit", "off")];
 
 impl ConnectOptions {
     /// The address, without any settings of the session.
     fn address(&self, url: &str) -> Result<PgConnectOptions, sqlx::Error> {
         // Without a setting of the driver's that every server has by itself, and that PgBouncer refuses.
-        let server = PgConnectOptions::from_str(url)?.application_name(&self.application_name).extra_float_digits(None);
+        let server = address::parse(url)?.application_name(&self.application_name).extra_float_digits(None);
         Ok(without_brackets(server))
     }
 
     fn server(&self, url: &str) -> Result<PgConnectOptions, sqlx::Error> {
-        let server = self.address(url)?.options(PLANNING);
+        let server = self.address(url)?.options(SESSION);
         Ok(match self.statement_timeout {
             None => server,
             Some(limit) => {
