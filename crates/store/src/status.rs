@@ -1,6 +1,6 @@
 //! What people and the command line see of jobs.
 
-use crate::{Error, Store, error::During};
+use crate::{Error, RequirementRow, Store, error::During};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;
@@ -63,38 +63,6 @@ pub struct TodoRow {
     pub notes: Option<String>,
     pub created_at: DateTime<Utc>,
     pub completed_at: Option<DateTime<Utc>>,
-}
-
-/// A row of `requirement_cache`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[expect(missing_docs, reason = "the public columns, described in the interface")]
-pub struct RequirementRow {
-    pub id: Uuid,
-    pub candidate_id: Option<String>,
-    pub text: String,
-    pub name: Option<String>,
-    pub r#type: Option<String>,
-    pub priority: Option<String>,
-    pub source_document: Option<String>,
-    pub source_location: Option<Value>,
-    pub gobd_relevant: bool,
-    pub gdpr_relevant: bool,
-    pub citations: Value,
-    pub mentioned_objects: Value,
-    pub mentioned_messages: Value,
-    pub reasoning: Option<String>,
-    pub research_notes: Option<String>,
-    pub confidence: f64,
-    pub status: String,
-    pub validation_result: Option<Value>,
-    pub graph_node_id: Option<String>,
-    pub rejection_reason: Option<String>,
-    pub retry_count: i32,
-    pub last_error: Option<String>,
-    pub created_at: DateTime<Utc>,
-    pub updated_at: DateTime<Utc>,
-    pub validated_at: Option<DateTime<Utc>>,
-    pub tags: Value,
 }
 
 /// A job's live progress.

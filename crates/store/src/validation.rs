@@ -4,40 +4,15 @@
 //! same rows. They belong to the job, not to its worker; a job that ends gives them back by a trigger. A judgement is
 //! part of a step.
 
-use crate::{Error, Lease, Store, error::During, rows::json};
+use crate::{
+    Error, HeldRequirement, Lease, Store,
+    error::During,
+    rows::{json, text},
+};
 use plumbline_engine::Judgement;
-use serde_json::Value;
 use sqlx::PgConnection;
 use std::collections::BTreeMap;
 use uuid::Uuid;
-
-/// A requirement that a validator job holds.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the public columns, described in the interface")]
-pub struct HeldRequirement {
-    /// The job that found it.
-    pub job_id: Uuid,
-    pub id: Uuid,
-    pub candidate_id: Option<String>,
-    pub text: String,
-    pub name: Option<String>,
-    pub r#type: Option<String>,
-    pub priority: Option<String>,
-    pub source_document: Option<String>,
-    pub source_location: Option<Value>,
-    pub gobd_relevant: bool,
-    pub gdpr_relevant: bool,
-    pub citations: Value,
-    pub mentioned_objects: Value,
-    pub mentioned_messages: Value,
-    pub reasoning: Option<String>,
-    pub confidence: f64,
-    pub tags: Value,
-    /// How many citations the row names.
-    pub citations_given: i64,
-    /// How many of them the job that found it has verified.
-    pub citations_confirmed: i64,
-}
 
 /// A recorded requirement that shares words with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +31,17 @@ pub struct SimilarRequirement {
     pub status: String,
     /// Its node, once integrated.
     pub graph_node_id: Option<String>,
+}
+
+/// What requirements are looked up that are like it.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Besides integrated ones, those of this job.
+    pub job_id: Uuid,
+    /// The words to compare with.
+    pub text: &'a str,
+    /// A row of the job: of its others, only those that count before it.
+    pub before: Option<Uuid>,
 }
 
 /// What a validator job has judged so far.
@@ -90,8 +76,7 @@ impl Store {
         recheck: bool,
         judged: &[Uuid],
     ) -> Result<Vec<HeldRequirement>, Error> {
-        sqlx::query_file_as!(
-            HeldRequirement,
+        let n = sqlx::query_file_scalar!(
             "queries/claim_requirements.sql",
             lease.job_id,
             lease.epoch,
@@ -99,38 +84,62 @@ impl Store {
             recheck,
             judged
         )
-        .fetch_all(&self.pool)
+        .fetch_one(&self.pool)
         .await
-        .during("claim requirements to validate")
+        .during("claim requirements to validate")?;
+        if n == 0 { Ok(Vec::new()) } else { self.held_requirements(lease.job_id, judged, n).await }
     }
 
-    /// A requirement by its row's id, if the validator job holds it.
+    /// The requirements that a validator job holds, the oldest first, at most `limit`; `judged` are left out.
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn held_requirement(&self, job_id: Uuid, id: Uuid) -> Result<Option<HeldRequirement>, Error> {
-        sqlx::query_file_as!(HeldRequirement, "queries/held_requirement.sql", job_id, id)
-            .fetch_optional(&self.pool)
+    pub async fn held_requirements(
+        &self,
+        job_id: Uuid,
+        judged: &[Uuid],
+        limit: i64,
+    ) -> Result<Vec<HeldRequirement>, Error> {
+        sqlx::query_file_as!(HeldRequirement, "queries/held_requirements.sql", job_id, judged, limit)
+            .fetch_all(&self.pool)
             .await
-            .during("read a requirement to validate")
+            .during("read the requirements to validate")
     }
 
-    /// Requirements that may be the same as a text or like it: those of the job and integrated ones, at most `limit`.
-    /// With `before`, a row of the job, only those that count before it. How alike they are is for the caller to say.
+    /// For each text, in its place: requirements that may be the same or like it, at most `limit`. How alike they are is for
+    /// the caller to say.
     ///
     /// # Errors
     /// [`Error::Database`].
     pub async fn similar_requirements(
         &self,
-        job_id: Uuid,
-        text: &str,
+        asked: &[Asked<'_>],
         limit: i64,
-        before: Option<Uuid>,
-    ) -> Result<Vec<SimilarRequirement>, Error> {
-        sqlx::query_file_as!(SimilarRequirement, "queries/similar_requirements.sql", job_id, text, limit, before)
-            .fetch_all(&self.pool)
-            .await
-            .during("look for similar requirements")
+    ) -> Result<Vec<Vec<SimilarRequirement>>, Error> {
+        let jobs: Vec<Uuid> = asked.iter().map(|asked| asked.job_id).collect();
+        let texts: Vec<String> = asked.iter().map(|asked| text(asked.text).into_owned()).collect();
+        let before: Vec<Option<Uuid>> = asked.iter().map(|asked| asked.before).collect();
+        let rows =
+            sqlx::query_file!("queries/similar_requirements.sql", &jobs, &texts, &before as &[Option<Uuid>], limit)
+                .fetch_all(&self.pool)
+                .await
+                .during("look for similar requirements")?;
+        let mut similar: Vec<Vec<SimilarRequirement>> = vec![Vec::new(); asked.len()];
+        for row in rows {
+            let Some(found) = usize::try_from(row.n - 1).ok().and_then(|place| similar.get_mut(place)) else {
+                continue;
+            };
+            found.push(SimilarRequirement {
+                id: row.id,
+                job_id: row.job_id,
+                candidate_id: row.candidate_id,
+                name: row.name,
+                text: row.text,
+                status: row.status,
+                graph_node_id: row.graph_node_id,
+            });
+        }
+        Ok(similar)
     }
 
     /// What a validator job has judged, and what it could still claim.

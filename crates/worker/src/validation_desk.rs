@@ -2,12 +2,15 @@
 //! other desk, a connection is taken for one query and given back.
 
 use crate::patience::patiently;
-use plumbline_effects::tools::{BoxFuture, HandOver, HeldRequirement, KnownRequirement, Tally, WorkspaceError};
+use plumbline_effects::tools::{Asked, BoxFuture, HandOver, HeldRequirement, KnownRequirement, Tally, WorkspaceError};
 use plumbline_store::{Error, Lease, SimilarRequirement, Store, ValidationTally};
 use uuid::Uuid;
 
 /// Requirements a text is compared with: what shares the most words comes first, so the like ones are among them.
 const MAX_COMPARED: i64 = 50;
+
+/// Rows of one look at what the job holds: more than `next_requirement` ever gives it.
+const MAX_HELD: i64 = 100;
 
 /// The hand-over, as one job's lease may touch it.
 #[derive(Debug)]
@@ -44,19 +47,24 @@ impl HandOver for ValidationDesk<'_> {
         })
     }
 
-    fn held(&self, id: Uuid) -> BoxFuture<'_, Result<Option<HeldRequirement>, WorkspaceError>> {
-        Box::pin(async move { Ok(ask(|| self.store.held_requirement(self.lease.job_id, id)).await?.map(held)) })
+    fn held(&self) -> BoxFuture<'_, Result<Vec<HeldRequirement>, WorkspaceError>> {
+        Box::pin(async move {
+            let held = || self.store.held_requirements(self.lease.job_id, &[], MAX_HELD);
+            Ok(ask(held).await?.into_iter().map(self::held).collect())
+        })
     }
 
     fn similar<'a>(
         &'a self,
-        job_id: Uuid,
-        text: &'a str,
-        before: Option<Uuid>,
-    ) -> BoxFuture<'a, Result<Vec<KnownRequirement>, WorkspaceError>> {
+        asked: &'a [Asked<'a>],
+    ) -> BoxFuture<'a, Result<Vec<Vec<KnownRequirement>>, WorkspaceError>> {
         Box::pin(async move {
-            let look = || self.store.similar_requirements(job_id, text, MAX_COMPARED, before);
-            Ok(ask(look).await?.into_iter().map(known).collect())
+            let asked: Vec<_> = asked
+                .iter()
+                .map(|&Asked { job_id, text, before }| plumbline_store::Asked { job_id, text, before })
+                .collect();
+            let similar = ask(|| self.store.similar_requirements(&asked, MAX_COMPARED)).await?;
+            Ok(similar.into_iter().map(|like| like.into_iter().map(known).collect()).collect())
         })
     }
 

@@ -8,8 +8,9 @@ use plumbline_store::{JobDetail, RequirementRow, Store};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-/// Where a validator without a graph puts its statements.
+/// Where a validator without a graph puts its statements, and what their further parts begin with.
 const SCRIPT: &str = "output/insert.cypher";
+const FURTHER_PART: &str = "output/insert_part_";
 /// Reasons for rejections that are listed.
 const SHOWN_REASONS: usize = 5;
 
@@ -35,11 +36,11 @@ pub(crate) async fn print(store: &Store, job: Uuid, validator: Option<Uuid>) -> 
             row(status, thousands(number(rows.len())), remark(status, &rows));
         }
     }
-    let script = match validator {
-        Some(validator) => store.read_file(validator, SCRIPT).await?,
+    let statements = match validator {
+        Some(validator) => statements_of(store, validator).await?,
         None => None,
     };
-    row("graph", String::new(), graph(&requirements, script.as_deref()));
+    row("graph", String::new(), graph(&requirements, statements));
     for (what, id) in [("creator", Some(job)), ("validator", validator)] {
         let Some(id) = id else { continue };
         if let Some(detail) = store.job_detail(id).await? {
@@ -86,7 +87,7 @@ fn integration(row: &RequirementRow) -> Option<&str> {
 }
 
 /// What of the requirements is in the graph, by type; or, without one, where the statements are that would write it.
-fn graph(requirements: &[RequirementRow], script: Option<&[u8]>) -> String {
+fn graph(requirements: &[RequirementRow], statements: Option<usize>) -> String {
     let integrated: Vec<&RequirementRow> = requirements.iter().filter(|row| row.graph_node_id.is_some()).collect();
     if !integrated.is_empty() {
         let mut relations: BTreeMap<&str, usize> = BTreeMap::new();
@@ -104,13 +105,26 @@ fn graph(requirements: &[RequirementRow], script: Option<&[u8]>) -> String {
         }
         return text;
     }
-    match script {
-        Some(script) => format!(
+    match statements {
+        Some(statements) => format!(
             "integration is switched off (no `connections.neo4j`);\n{SCRIPT} of the validator has {} statements",
-            thousands(number(statements(script)))
+            thousands(number(statements))
         ),
         None => "nothing was integrated".into(),
     }
+}
+
+/// How many statements a validator has written for people to run; none where it wrote no script.
+async fn statements_of(store: &Store, validator: Uuid) -> Result<Option<usize>, Failure> {
+    let mut count = None;
+    for file in store.file_index(validator).await? {
+        if (file.path == SCRIPT || file.path.starts_with(FURTHER_PART))
+            && let Some(script) = store.read_file(validator, &file.path).await?
+        {
+            count = Some(count.unwrap_or(0) + statements(&script));
+        }
+    }
+    Ok(count)
 }
 
 /// A statement ends a line with a semicolon; values are literals on one line.
@@ -191,7 +205,7 @@ mod tests {
         assert_eq!(graph(&[integrated], None), said);
         let accepted = row("pending", None, json!({"integration": "switched off"}));
         let script = "// A comment;\nCREATE CONSTRAINT a;\n\nMERGE (r)\nSET r.text = 'one; two';\n";
-        let said = graph(std::slice::from_ref(&accepted), Some(script.as_bytes()));
+        let said = graph(std::slice::from_ref(&accepted), Some(statements(script.as_bytes())));
         assert!(said.starts_with("integration is switched off") && said.ends_with("has 2 statements"), "{said}");
         assert_eq!(remark("pending", &[&accepted]), "1 of them passed validation and wait for a graph");
         assert_eq!(graph(&[row("rejected", None, Value::Null)], None), "nothing was integrated");

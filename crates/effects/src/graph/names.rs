@@ -16,9 +16,33 @@ const MAX_NAMES: usize = 5_000;
 /// Nodes of one label.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    nodes: Vec<(String, String)>,
+    nodes: Vec<Node>,
     /// Whether the graph has more than were read.
     more: bool,
+}
+
+/// A node as texts and names are compared with it: prepared once, because a turn compares many.
+#[derive(Clone, Debug)]
+struct Node {
+    id: String,
+    name: String,
+    lower_id: String,
+    lower_name: String,
+    /// The name's words with a space around each; of a name without words, nothing.
+    words: String,
+}
+
+impl Node {
+    fn new(id: &str, name: &str) -> Self {
+        let words = words(name);
+        Self {
+            id: id.to_string(),
+            name: name.to_string(),
+            lower_id: id.to_lowercase(),
+            lower_name: name.to_lowercase(),
+            words: if words.is_empty() { words } else { format!(" {words} ") },
+        }
+    }
 }
 
 /// The node that a name means.
@@ -36,21 +60,18 @@ impl Names {
     /// The node of this id or name, whatever its case; else the one whose name is most alike, if any is alike enough.
     fn find(&self, wanted: &str, exactly: bool) -> Option<Found> {
         let wanted = wanted.trim().to_lowercase();
-        let likeness = |(id, name): &(String, String)| {
-            let name = name.to_lowercase();
-            if id.to_lowercase() == wanted || name == wanted {
-                1.0
-            } else {
-                strsim::normalized_levenshtein(&name, &wanted)
-            }
+        let likeness = |node: &Node| match node.lower_id == wanted || node.lower_name == wanted {
+            true => 1.0,
+            false if exactly => 0.0,
+            false => strsim::normalized_levenshtein(&node.lower_name, &wanted),
         };
         let scored = self.nodes.iter().map(|node| (likeness(node), node));
         // The first of equals, so that the same graph gives the same answer.
         let best = scored.reduce(|best, next| if next.0 > best.0 { next } else { best });
         let least = if exactly { 1.0 } else { ALIKE };
-        best.filter(|(likeness, _)| *likeness >= least).map(|(likeness, (id, name))| Found {
-            id: id.clone(),
-            name: name.clone(),
+        best.filter(|(likeness, _)| *likeness >= least).map(|(likeness, node)| Found {
+            id: node.id.clone(),
+            name: node.name.clone(),
             likeness,
         })
     }
@@ -58,10 +79,7 @@ impl Names {
     /// Whether one of the names stands in a text, as whole words in any case.
     pub fn occur_in(&self, text: &str) -> bool {
         let text = format!(" {} ", words(text));
-        self.nodes
-            .iter()
-            .map(|(_, name)| words(name))
-            .any(|name| !name.is_empty() && text.contains(&format!(" {name} ")))
+        self.nodes.iter().any(|node| !node.words.is_empty() && text.contains(&node.words))
     }
 
     /// The names most like one that was not found, for a message.
@@ -70,7 +88,7 @@ impl Names {
         let mut scored: Vec<(f64, &str)> = self
             .nodes
             .iter()
-            .map(|(_, name)| (strsim::normalized_levenshtein(&name.to_lowercase(), &wanted), name.as_str()))
+            .map(|node| (strsim::normalized_levenshtein(&node.lower_name, &wanted), node.name.as_str()))
             .collect();
         scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
         scored.into_iter().take(most).map(|(_, name)| name).collect()
@@ -89,7 +107,7 @@ impl GraphClient {
             MAX_NAMES + 1
         );
         let rows = self.run(&Statement::new(text, json!({})), Access::Read).await?;
-        let mut nodes: Vec<(String, String)> = rows.values.iter().filter_map(|row| node(row)).collect();
+        let mut nodes: Vec<Node> = rows.values.iter().filter_map(|row| node(row)).collect();
         let more = nodes.len() > MAX_NAMES;
         nodes.truncate(MAX_NAMES);
         Ok(Names { nodes, more })
@@ -110,7 +128,7 @@ impl GraphClient {
                  RETURN n.{id} AS id, n.name AS name ORDER BY id LIMIT 1"
             );
             let rows = self.run(&Statement::new(text, json!({"wanted": wanted.trim()})), Access::Read).await?;
-            if let Some((id, name)) = rows.values.first().and_then(|row| node(row)) {
+            if let Some(Node { id, name, .. }) = rows.values.first().and_then(|row| node(row)) {
                 return Ok(Some(Found { id, name, likeness: 1.0 }));
             }
         }
@@ -125,10 +143,8 @@ fn words(text: &str) -> String {
     words.join(" ")
 }
 
-fn node(row: &[Value]) -> Option<(String, String)> {
-    let id = row.first()?.as_str()?.to_string();
-    let name = row.get(1).and_then(Value::as_str).unwrap_or_default().to_string();
-    Some((id, name))
+fn node(row: &[Value]) -> Option<Node> {
+    Some(Node::new(row.first()?.as_str()?, row.get(1).and_then(Value::as_str).unwrap_or_default()))
 }
 
 #[cfg(test)]
@@ -136,9 +152,8 @@ mod tests {
     use super::*;
 
     fn names() -> Names {
-        let node = |id: &str, name: &str| (id.to_string(), name.to_string());
-        let nodes =
-            vec![node("BO-1", "Invoice"), node("BO-2", "Invoice archive"), node("BO-3", "Customer master data")];
+        let nodes = [("BO-1", "Invoice"), ("BO-2", "Invoice archive"), ("BO-3", "Customer master data")];
+        let nodes = nodes.map(|(id, name)| Node::new(id, name)).into();
         Names { nodes, more: false }
     }
 

@@ -1,4 +1,4 @@
-//! `output/insert.cypher`: what would be written, as a file for `cypher-shell`, where no graph is configured.
+//! `output/insert.cypher` and its further parts: what would be written, for `cypher-shell`, where no graph is configured.
 //!
 //! One statement a requirement, with its values as literals, safe to run again and again: like the integration itself
 //! it finds the node by the id of its row and takes new numbers from the counter. Relations lead to the objects and
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 pub fn head() -> String {
     let mut text = String::from(
         "// Requirements that passed validation while no graph was configured.\n\
-         // Run it with: cypher-shell -f insert.cypher. Running it again changes nothing.\n\n",
+         // Run it with: cypher-shell -f FILE, and its further parts after it. Running it again changes nothing.\n\n",
     );
     for constraint in CONSTRAINTS {
         let _ = writeln!(text, "{constraint};");

@@ -63,6 +63,17 @@ pub struct KnownRequirement {
     pub graph_node_id: Option<String>,
 }
 
+/// What requirements are looked up that are like it.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Besides integrated ones, those of this job.
+    pub job_id: Uuid,
+    /// The words to compare with.
+    pub text: &'a str,
+    /// A row of the job: of its others, only those that count before it.
+    pub before: Option<Uuid>,
+}
+
 /// What this job has judged so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -92,17 +103,14 @@ pub trait HandOver: std::fmt::Debug + Send + Sync {
         judged: &'a [Uuid],
     ) -> BoxFuture<'a, Result<Vec<HeldRequirement>, WorkspaceError>>;
 
-    /// A requirement that this job holds.
-    fn held(&self, id: Uuid) -> BoxFuture<'_, Result<Option<HeldRequirement>, WorkspaceError>>;
+    /// The requirements that this job holds.
+    fn held(&self) -> BoxFuture<'_, Result<Vec<HeldRequirement>, WorkspaceError>>;
 
-    /// Requirements that share words with a text: integrated ones, and those of `job_id`; with `before`, only those
-    /// that count before that row. The likeliest first.
+    /// For each text, in its place: requirements that share words with it.
     fn similar<'a>(
         &'a self,
-        job_id: Uuid,
-        text: &'a str,
-        before: Option<Uuid>,
-    ) -> BoxFuture<'a, Result<Vec<KnownRequirement>, WorkspaceError>>;
+        asked: &'a [Asked<'a>],
+    ) -> BoxFuture<'a, Result<Vec<Vec<KnownRequirement>>, WorkspaceError>>;
 
     /// What this job has judged.
     fn tally(&self, recheck: bool) -> BoxFuture<'_, Result<Tally, WorkspaceError>>;

@@ -5,6 +5,7 @@
 //! is made again.
 
 use super::arguments::decode;
+use super::desk::Desk;
 use super::error::{Output, ToolError, ToolResult};
 use super::evidence::citation_id;
 use super::hand_over::HeldRequirement;
@@ -13,7 +14,8 @@ use super::toolbox::Bench;
 use super::validation::mentions::GraphNames;
 use super::validation::relations::{self, Wanted};
 use super::validation::result::{self, Assessed};
-use super::validation::{Findings, fulfilment, graph_error, held, node};
+use super::validation::rows::Checked;
+use super::validation::{fulfilment, graph_error, held, node};
 use crate::graph::{self, End, GraphClient, RELATIONS, RequirementNode};
 use chrono::{SecondsFormat, Utc};
 use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
@@ -26,6 +28,8 @@ pub(super) const TOOL: Tool =
 
 /// Where requirements go while there is no graph.
 const SCRIPT: &str = "output/insert.cypher";
+/// A part with so many bytes is full, and a further one is begun: whatever is added to a file stores the whole of it anew.
+const FULL_BYTES: u64 = 64 * 1024;
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -51,8 +55,9 @@ row integrated with the node's number (`R-0042`). The node's key is the row's id
 requirement with a fault is refused: reject it. Relations lead to nodes that exist, named by id or name; a like name is
 taken from a similarity of 0.6 on.
 
-Without a graph the checks are the same; the requirement is accepted, its statements are added to `output/insert.cypher`, and
-its row stays pending until a validator with a graph takes it.
+Without a graph the checks are the same; the requirement is accepted, its statements are added to `output/insert.cypher` (and
+to `output/insert_part_002.cypher` and so on when there are many), and its row stays pending until a validator with a graph
+takes it.
 
 | argument | meaning |
 |---|---|
@@ -114,28 +119,28 @@ struct Arguments {
 
 async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let Arguments { id, relations: wanted, compliance_status, notes } = decode(arguments)?;
-    let row = held(bench, &id).await?;
-    let findings = Findings::of(bench, &row).await?;
+    let checked = held(bench, &id).await?;
+    let Checked { row, findings } = &*checked;
     if !findings.faults.is_empty() {
         let faults = findings.faults.join("; ");
         return Err(ToolError::refused(format!("requirement {id} has to be rejected: {faults}")));
     }
     let client = bench.ctx.graph.client()?;
     let known = match client {
-        Some(client) => Some(GraphNames::load(bench, client).await?.of(&row).await?.known),
+        Some(client) => Some(GraphNames::load(bench, client).await?.of(row).await?.known),
         None => None,
     };
     let links = relations::resolve(bench, client, wanted).await?;
     let status = compliance_status.unwrap_or_else(|| fulfilment::status(&links).to_string());
     let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
-    let node = node::of(&row, &status, citation_ids(&row), &now);
+    let node = node::of(row, &status, citation_ids(row), &now);
     let assessed = Assessed {
-        row: &row,
-        findings: &findings,
+        row,
+        findings,
         known,
         links: &links,
         compliance_status: &status,
-        warnings: relations::warnings(&row, &links, &status),
+        warnings: relations::warnings(row, &links, &status),
         integration: "done",
         notes,
     };
@@ -174,16 +179,26 @@ async fn into_graph(
 /// Without a graph: the statements into a file, and the row back to those that wait for one.
 fn into_script(bench: &Bench<'_>, node: &RequirementNode, assessed: Assessed<'_>) -> Output {
     let assessed = Assessed { integration: "switched off", ..assessed };
-    let head = if bench.desk.size(SCRIPT).is_none() { graph::script_head() } else { String::new() };
+    let path = script(bench.desk);
+    let head = if bench.desk.size(&path).is_none() { graph::script_head() } else { String::new() };
     let text = head + &graph::script_of(node, assessed.links);
     let warned = warned(&assessed.warnings);
     let content =
-        format!("accepted {}; integration is switched off, its statements are in {SCRIPT}{warned}", assessed.row.id);
-    let products = vec![
-        Product::AppendFile { path: SCRIPT.into(), text },
-        judgement(bench, &assessed, Verdict::Accepted, None, None),
-    ];
+        format!("accepted {}; integration is switched off, its statements are in {path}{warned}", assessed.row.id);
+    let products = vec![Product::AppendFile { path, text }, judgement(bench, &assessed, Verdict::Accepted, None, None)];
     Output { content, products }
+}
+
+/// The part that has room. Each stands for itself and may be run again; a relation to a requirement of a later part comes
+/// with the second run.
+fn script(desk: &Desk<'_>) -> String {
+    let mut path = SCRIPT.to_string();
+    let mut part = 1;
+    while desk.size(&path).is_some_and(|size| size >= FULL_BYTES) {
+        part += 1;
+        path = format!("output/insert_part_{part:03}.cypher");
+    }
+    path
 }
 
 fn judgement(

@@ -47,7 +47,7 @@ mod workspace;
 mod write_file;
 
 pub use error::BatchError;
-pub use hand_over::{Graph, HandOver, HeldRequirement, KnownRequirement, Tally};
+pub use hand_over::{Asked, Graph, HandOver, HeldRequirement, KnownRequirement, Tally};
 pub use registry::catalog;
 pub use text_index::{MeantAlike, Ranked, RankedPassage, Ranking, TextIndex};
 pub use toolbox::{ToolContext, Toolbox};

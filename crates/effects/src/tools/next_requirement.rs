@@ -2,11 +2,12 @@
 
 use super::arguments::decode;
 use super::error::{Output, ToolError, ToolResult};
-use super::hand_over::{HeldRequirement, Tally};
+use super::hand_over::Tally;
 use super::registry::Tool;
 use super::toolbox::Bench;
 use super::validation::mentions::GraphNames;
-use super::validation::{Findings, hand_over, relevance};
+use super::validation::rows::{Checked, check};
+use super::validation::{hand_over, relevance};
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -89,20 +90,16 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         return Ok(Output::text(nothing_left(&tally)));
     }
     let mut requirements = Vec::with_capacity(rows.len());
-    for row in &rows {
-        requirements.push(describe(bench, graph.as_ref(), row).await?);
+    for checked in check(hand_over, rows).await? {
+        requirements.push(describe(graph.as_ref(), &checked).await?);
     }
     let text = serde_json::to_string_pretty(&json!({"requirements": requirements}))
         .expect("a JSON value has string keys and no failing serializer");
     Ok(Output::text(text))
 }
 
-async fn describe(
-    bench: &Bench<'_>,
-    graph: Option<&GraphNames<'_>>,
-    row: &HeldRequirement,
-) -> Result<Value, ToolError> {
-    let findings = Findings::of(bench, row).await?;
+async fn describe(graph: Option<&GraphNames<'_>>, checked: &Checked) -> Result<Value, ToolError> {
+    let Checked { row, findings } = checked;
     let verdict = match findings.faults.is_empty() {
         true => "may be integrated",
         false => "has to be rejected",

@@ -2,7 +2,7 @@
 
 use super::arguments::decode;
 use super::error::{Output, ToolResult};
-use super::hand_over::KnownRequirement;
+use super::hand_over::{Asked, KnownRequirement};
 use super::registry::Tool;
 use super::text_index::MeantAlike;
 use super::toolbox::Bench;
@@ -72,7 +72,8 @@ struct Arguments {
 
 async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let Arguments { text, limit } = decode(arguments)?;
-    let known = hand_over(bench)?.similar(bench.ctx.job_id, &text, None).await?;
+    let asked = Asked { job_id: bench.ctx.job_id, text: &text, before: None };
+    let known = hand_over(bench)?.similar(&[asked]).await?.pop().unwrap_or_default();
     let alike = compare(&text, known).await;
     let MeantAlike { mut requirements, remark } = match bench.ctx.texts {
         Some(index) => index.requirements_like(&text, MAX_SHOWN).await?,

@@ -8,7 +8,8 @@ use super::toolbox::Bench;
 use super::validation::mentions::GraphNames;
 use super::validation::relevance::Known;
 use super::validation::result::{self, Assessed};
-use super::validation::{Findings, fulfilment, held, word};
+use super::validation::rows::Checked;
+use super::validation::{fulfilment, held, word};
 use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -71,13 +72,13 @@ struct Arguments {
 
 async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let Arguments { id, reason, failed, notes } = decode(arguments)?;
-    let row = held(bench, &id).await?;
-    let findings = Findings::of(bench, &row).await?;
+    let checked = held(bench, &id).await?;
+    let Checked { row, findings } = &*checked;
     let verdict = if failed { Verdict::Failed } else { Verdict::Rejected };
     let assessed = Assessed {
-        row: &row,
-        findings: &findings,
-        known: known(bench, &row).await,
+        row,
+        findings,
+        known: known(bench, row).await,
         links: &[],
         compliance_status: fulfilment::status(&[]),
         warnings: Vec::new(),

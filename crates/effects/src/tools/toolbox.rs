@@ -7,7 +7,7 @@ use super::hand_over::{Graph, HandOver};
 use super::quote_cache::QuoteCache;
 use super::registry::{TOOLS, Tool};
 use super::text_index::TextIndex;
-use super::validation::mentions::NamesOfTurn;
+use super::validation::{mentions::NamesOfTurn, rows::RowsOfTurn};
 use super::workspace::Workspace;
 use crate::documents::Parser;
 use crate::model::jitter;
@@ -79,6 +79,7 @@ pub(super) struct Bench<'a> {
     pub(super) parser: &'a Parser,
     pub(super) quotes: &'a QuoteCache,
     pub(super) names: &'a NamesOfTurn,
+    pub(super) rows: &'a RowsOfTurn,
 }
 
 /// Every tool with its compiled schema; one for the whole process.
@@ -120,14 +121,15 @@ impl Toolbox {
         ctx: &ToolContext<'_>,
     ) -> Result<Vec<ToolReturn>, BatchError> {
         let mut desk = Desk::new(workspace);
-        let names = NamesOfTurn::default();
+        let (names, rows) = (NamesOfTurn::default(), RowsOfTurn::default());
         let mut may_be_repeated = true;
         let mut returns = Vec::with_capacity(calls.len());
         let mut answered = HashSet::new();
         for call in calls {
             let span = tool_span(call);
             may_be_repeated &= self.tools.get(call.name.as_str()).is_none_or(|known| known.replay != Replay::Unsafe);
-            let bench = Bench { desk: &desk, ctx, parser: &self.parser, quotes: &self.quotes, names: &names };
+            let bench =
+                Bench { desk: &desk, ctx, parser: &self.parser, quotes: &self.quotes, names: &names, rows: &rows };
             let done = match self.call(call, &bench, &mut answered).instrument(span.clone()).await {
                 Ok(output) => {
                     if !output.products.is_empty() {

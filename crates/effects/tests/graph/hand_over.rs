@@ -2,12 +2,12 @@
 
 use plumbline_effects::documents::Parser;
 use plumbline_effects::tools::{
-    BatchError, BoxFuture, Graph, HandOver, HeldRequirement, KnownRequirement, Tally, ToolContext, Toolbox, Workspace,
-    WorkspaceError,
+    Asked, BatchError, BoxFuture, Graph, HandOver, HeldRequirement, KnownRequirement, Tally, ToolContext, Toolbox,
+    Workspace, WorkspaceError,
 };
 use plumbline_engine::{Citation, FileFacts, FileIndex, Judgement, Product, Source, ToolCall, ToolReturn, Verdict};
 use serde_json::{Value, json};
-use std::sync::Mutex;
+use std::{collections::BTreeMap, sync::Mutex};
 use uuid::Uuid;
 
 /// The rows of one creator; what is judged is no longer held.
@@ -17,7 +17,7 @@ pub(crate) struct Rows {
     pub(crate) known: Vec<KnownRequirement>,
     pub(crate) judgements: Mutex<Vec<Judgement>>,
     pub(crate) index: Mutex<FileIndex>,
-    pub(crate) script: Mutex<String>,
+    pub(crate) script: Mutex<BTreeMap<String, String>>,
 }
 
 impl Rows {
@@ -30,7 +30,8 @@ impl Rows {
         match product {
             Product::JudgeRequirement(judgement) => self.judgements.lock().unwrap().push((**judgement).clone()),
             Product::AppendFile { path, text } => {
-                let mut script = self.script.lock().unwrap();
+                let mut parts = self.script.lock().unwrap();
+                let script = parts.entry(path.clone()).or_default();
                 script.push_str(text);
                 self.index.lock().unwrap().insert(path.clone(), FileFacts::of(script.as_bytes()));
             }
@@ -38,8 +39,8 @@ impl Rows {
         }
     }
 
-    /// What was written for a person to run.
-    pub(crate) fn script(&self) -> String {
+    /// What was written for a person to run: the parts in their order.
+    pub(crate) fn script(&self) -> BTreeMap<String, String> {
         self.script.lock().unwrap().clone()
     }
 }
@@ -55,18 +56,19 @@ impl HandOver for Rows {
         Box::pin(async move { Ok(open) })
     }
 
-    fn held(&self, id: Uuid) -> BoxFuture<'_, Result<Option<HeldRequirement>, WorkspaceError>> {
-        let row = self.open().into_iter().find(|row| row.id == id);
-        Box::pin(async move { Ok(row) })
+    fn held(&self) -> BoxFuture<'_, Result<Vec<HeldRequirement>, WorkspaceError>> {
+        let held = self.open();
+        Box::pin(async move { Ok(held) })
     }
 
     fn similar<'a>(
         &'a self,
-        _: Uuid,
-        _: &'a str,
-        before: Option<Uuid>,
-    ) -> BoxFuture<'a, Result<Vec<KnownRequirement>, WorkspaceError>> {
-        let known = self.known.iter().filter(|known| Some(known.id) != before).cloned().collect();
+        asked: &'a [Asked<'a>],
+    ) -> BoxFuture<'a, Result<Vec<Vec<KnownRequirement>>, WorkspaceError>> {
+        let like = |asked: &Asked<'_>| {
+            self.known.iter().filter(|known| Some(known.id) != asked.before).cloned().collect::<Vec<_>>()
+        };
+        let known = asked.iter().map(like).collect();
         Box::pin(async move { Ok(known) })
     }
 

@@ -45,12 +45,34 @@ async fn without_a_graph_a_sound_requirement_is_accepted_and_written_as_a_script
             .all(|done| done.verdict == Verdict::Accepted && done.validation_result["integration"] == "switched off")
     );
     assert_eq!(judged[0].validation_result["warnings"], json!(["C4: it is neither fulfilled nor marked as a gap"]));
-    let script = rows.script();
+    let script = rows.script().remove("output/insert.cypher").expect("there is a script");
     assert_eq!(script.matches("CREATE CONSTRAINT requirement_rid").count(), 1, "{script}");
     assert_eq!(script.matches("MERGE (r:Requirement").count(), 2);
     assert!(
         script.contains("toLower('Invoices')") && script.contains("source: 'input/policy.pdf, page 4, section 3.1'")
     );
+}
+
+#[tokio::test]
+async fn a_long_script_is_written_in_parts_of_which_each_stands_for_itself() {
+    let text =
+        |n| format!("Invoices of kind {n} must be kept. {}", "They are filed by number, day and sender. ".repeat(200));
+    let named = |n| HeldRequirement { name: Some(format!("Invoices of kind {n}")), ..row(n, &text(n)) };
+    let rows = rows((1..=20).map(named).collect());
+    for row in &rows.held {
+        ok(&rows, Graph::Off, "integrate_requirement", json!({"id": id(row)})).await;
+    }
+    let parts = rows.script();
+    let names: Vec<&str> = parts.keys().map(String::as_str).collect();
+    assert_eq!(names, ["output/insert.cypher", "output/insert_part_002.cypher", "output/insert_part_003.cypher"]);
+    for (name, part) in &parts {
+        assert_eq!(part.matches("CREATE CONSTRAINT requirement_rid").count(), 1, "{name}");
+        assert!(part.len() < 64 * 1024 + 2 * text(1).len(), "{name} has {} bytes", part.len());
+    }
+    let whole: String = parts.into_values().collect();
+    for row in &rows.held {
+        assert_eq!(whole.matches(&format!("MERGE (r:Requirement {{sourceRequirementId: '{}'}})", row.id)).count(), 1);
+    }
 }
 
 #[tokio::test]

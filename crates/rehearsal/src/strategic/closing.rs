@@ -98,6 +98,7 @@ fn is_own(path: &str) -> bool {
             | "validation_report.md"
             | "insert.cypher"
     ) || name.starts_with("requirements_part_")
+        || name.starts_with("insert_part_")
         || name.starts_with("feedback_")
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::{column, commit, execute, running, store, value, worker};
 use plumbline_engine::{Change, Judgement, Leave, Product, Requirement, Verdict};
-use plumbline_store::{ClaimedJob, NewJob, Store};
+use plumbline_store::{Asked, ClaimedJob, NewJob, Store};
 use serde_json::json;
 use sqlx::PgPool;
 use uuid::Uuid;
@@ -250,9 +250,9 @@ async fn what_is_alike_is_found_among_the_jobs_own_and_the_integrated_ones(pool:
     let (mine, other) = (creator(&store).await, creator(&store).await);
     let rows = store.requirements_of(mine.id).await.unwrap();
     let texts = async |before: Option<Uuid>| -> Vec<(String, Uuid)> {
-        let found =
-            store.similar_requirements(mine.id, "invoices MUST be kept & it's tested \\ years", 9, before).await;
-        found.unwrap().into_iter().map(|row| (row.text, row.job_id)).collect()
+        let asked = Asked { job_id: mine.id, text: "invoices MUST be kept & it's tested \\ years", before };
+        let found = store.similar_requirements(&[asked], 9).await.unwrap().remove(0);
+        found.into_iter().map(|row| (row.text, row.job_id)).collect()
     };
     assert_eq!(texts(None).await, [(TEXTS[0].to_owned(), mine.id), (TEXTS[1].to_owned(), mine.id)]);
     assert_eq!(texts(Some(rows[0].id)).await, [], "the first comes before nothing");
@@ -263,8 +263,35 @@ async fn what_is_alike_is_found_among_the_jobs_own_and_the_integrated_ones(pool:
     assert!(texts(Some(rows[0].id)).await.contains(&(TEXTS[0].to_owned(), other.id)));
     execute(&pool, "UPDATE requirement_cache SET status = 'rejected'").await.unwrap();
     assert_eq!(texts(None).await, []);
-    let none = store.similar_requirements(mine.id, "…", 9, None).await.unwrap();
-    assert_eq!(none, []);
+    let none = Asked { job_id: mine.id, text: "…", before: None };
+    assert_eq!(store.similar_requirements(&[none], 9).await.unwrap(), [vec![]]);
+    assert_eq!(store.similar_requirements(&[], 9).await.unwrap(), Vec::<Vec<_>>::new());
+}
+
+/// Asked together or one by one, the answer is the same.
+#[sqlx::test(migrations = "../../migrations")]
+async fn each_of_many_texts_has_its_own_answer(pool: PgPool) {
+    let store = store(&pool);
+    let (mine, other) = (creator(&store).await, creator(&store).await);
+    execute(&pool, "ANALYZE requirement_cache").await.unwrap();
+    execute(&pool, format!("UPDATE requirement_cache SET status = 'integrated' WHERE job_id = '{}'", other.id))
+        .await
+        .unwrap();
+    let rows = store.requirements_of(mine.id).await.unwrap();
+    let nothing = Asked { job_id: mine.id, text: "…", before: None };
+    let mut asked = vec![nothing];
+    for row in &rows {
+        asked.push(Asked { job_id: mine.id, text: &row.text, before: Some(row.id) });
+        asked.push(Asked { job_id: other.id, text: &row.text, before: None });
+        asked.push(nothing);
+    }
+    let together = store.similar_requirements(&asked, 2).await.unwrap();
+    assert_eq!(together.len(), asked.len());
+    for (asked, found) in asked.iter().zip(&together) {
+        let alone = store.similar_requirements(std::slice::from_ref(asked), 2).await.unwrap();
+        assert_eq!(alone, std::slice::from_ref(found), "{asked:?}");
+        assert_eq!(found.is_empty(), asked.text == "…", "{asked:?}");
+    }
 }
 
 #[sqlx::test(migrations = "../../migrations")]

@@ -2,6 +2,7 @@
 //!
 //! | question | file |
 //! |---|---|
+//! | which rows are there to judge, with their checks | `rows` |
 //! | is the row well formed, and has it evidence | `form` |
 //! | is it there already | `duplicates` |
 //! | which things of the graph does it mention, does it concern them | `mentions`, `relevance` |
@@ -18,14 +19,17 @@ pub(super) mod node;
 pub(super) mod relations;
 pub(super) mod relevance;
 pub(super) mod result;
+pub(super) mod rows;
 
 use super::error::{Cure, ToolError};
-use super::hand_over::{HandOver, HeldRequirement};
+use super::hand_over::{HandOver, HeldRequirement, KnownRequirement};
 use super::toolbox::Bench;
 use crate::graph::GraphError;
 use duplicates::Likeness;
 use plumbline_engine::Verdict;
+use rows::Checked;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// The job's hand-over.
@@ -34,7 +38,7 @@ pub(super) fn hand_over<'a>(bench: &Bench<'a>) -> Result<&'a dyn HandOver, ToolE
 }
 
 /// A requirement that this job holds and has not judged in this turn.
-pub(super) async fn held(bench: &Bench<'_>, id: &str) -> Result<HeldRequirement, ToolError> {
+pub(super) async fn held(bench: &Bench<'_>, id: &str) -> Result<Arc<Checked>, ToolError> {
     let not_held = || {
         ToolError::refused(format!(
             "requirement {id} is not held by this job; next_requirement gives the ones that are, with their ids"
@@ -45,10 +49,11 @@ pub(super) async fn held(bench: &Bench<'_>, id: &str) -> Result<HeldRequirement,
         let verdict = word(*verdict);
         return Err(ToolError::refused(format!("requirement {id} was judged earlier in this turn: {verdict}")));
     }
-    hand_over(bench)?.held(row).await?.ok_or_else(not_held)
+    bench.rows.of(hand_over(bench)?, row).await?.ok_or_else(not_held)
 }
 
 /// Everything that was checked of a row, before anything is related.
+#[derive(Debug)]
 pub(super) struct Findings {
     /// Why it cannot be integrated; empty for a sound row.
     pub(super) faults: Vec<String>,
@@ -59,14 +64,13 @@ pub(super) struct Findings {
 }
 
 impl Findings {
-    /// Checks a row: form, evidence, duplicates.
-    pub(super) async fn of(bench: &Bench<'_>, row: &HeldRequirement) -> Result<Self, ToolError> {
+    /// Checks a row: form, evidence, duplicates among the `known` requirements.
+    async fn of(row: &HeldRequirement, known: Vec<KnownRequirement>) -> Self {
         let mut faults = form::faults(row);
         let remarks = form::remarks(row);
-        let known = hand_over(bench)?.similar(row.job_id, &row.text, Some(row.id)).await?;
         let similar = duplicates::compare(&row.text, known).await;
         faults.extend(similar.iter().find(|likeness| likeness.is_duplicate()).map(Likeness::fault));
-        Ok(Self { faults, remarks, similar })
+        Self { faults, remarks, similar }
     }
 
     /// As it stands in `validation_result`.

@@ -1,0 +1,62 @@
+//! Rows of `requirement_cache`, their columns named once.
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde_json::Value;
+use uuid::Uuid;
+
+/// A row with the columns that say what was found, and those given.
+macro_rules! requirement {
+    ($(#[$about:meta])* $name:ident { $($(#[$meaning:meta])* $column:ident: $kind:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[expect(missing_docs, reason = "the public columns, described in the interface")]
+        pub struct $name {
+            pub id: Uuid,
+            pub candidate_id: Option<String>,
+            pub text: String,
+            pub name: Option<String>,
+            pub r#type: Option<String>,
+            pub priority: Option<String>,
+            pub source_document: Option<String>,
+            pub source_location: Option<Value>,
+            pub gobd_relevant: bool,
+            pub gdpr_relevant: bool,
+            pub citations: Value,
+            pub mentioned_objects: Value,
+            pub mentioned_messages: Value,
+            pub reasoning: Option<String>,
+            pub confidence: f64,
+            pub tags: Value,
+            $($(#[$meaning])* pub $column: $kind,)*
+        }
+    };
+}
+
+requirement! {
+    /// A requirement of a job, with what became of it.
+    RequirementRow {
+        research_notes: Option<String>,
+        status: String,
+        validation_result: Option<Value>,
+        graph_node_id: Option<String>,
+        rejection_reason: Option<String>,
+        retry_count: i32,
+        last_error: Option<String>,
+        created_at: DateTime<Utc>,
+        updated_at: DateTime<Utc>,
+        validated_at: Option<DateTime<Utc>>,
+    }
+}
+
+requirement! {
+    /// A requirement that a validator job holds.
+    HeldRequirement {
+        /// The job that found it.
+        job_id: Uuid,
+        /// How many citations the row names.
+        citations_given: i64,
+        /// How many of them the job that found it has verified.
+        citations_confirmed: i64,
+    }
+}
