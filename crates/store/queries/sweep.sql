@@ -27,8 +27,8 @@ WITH dead AS MATERIALIZED (
         attempt = judged.attempt,
         error_message = coalesce(verdict, error_message),
         error_details = CASE WHEN verdict IS NULL THEN error_details ELSE jsonb_build_object(
-            'kind', 'worker_lost', 'stage', 'step ' || j.step, 'attempts', judged.attempt, 'last_error', verdict,
-            'hint', 'look for what the last step did, then run the job again with retry_job') END
+            'kind', 'worker_lost', 'stage', 'step ' || j.step, 'attempts', judged.attempt, 'first_error', verdict,
+            'last_error', verdict, 'hint', 'look for what the last step did, then run the job again with retry_job') END
     FROM judged
     WHERE j.id = judged.id
     RETURNING j.id, j.lease_epoch, j.crash_count, j.status, judged.lost_worker

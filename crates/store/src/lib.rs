@@ -20,6 +20,7 @@ mod claim;
 mod commit;
 mod control;
 mod dashboard;
+mod details;
 mod enqueue;
 mod error;
 pub mod fail_points;

@@ -1,10 +1,6 @@
 //! Giving a job back outside a step.
 
-use crate::{
-    Error, Lease, Store,
-    error::During,
-    rows::{json, text},
-};
+use crate::{Error, Lease, Store, details, error::During, rows::text};
 use plumbline_engine::JobError;
 
 /// Why a worker gives a job back.
@@ -57,18 +53,12 @@ impl Store {
     /// [`Error::LeaseLost`] when it was no longer ours; [`Error::Database`].
     pub async fn reject(&self, lease: &Lease, error: &JobError) -> Result<(), Error> {
         let message = text(&error.message);
-        sqlx::query_file_scalar!(
-            "queries/reject.sql",
-            lease.job_id,
-            lease.epoch,
-            message.as_ref(),
-            json(&error.details)
-        )
-        .fetch_optional(&self.pool)
-        .await
-        .during("fail the job")?
-        .map(drop)
-        .ok_or(Error::LeaseLost(lease.job_id))
+        sqlx::query_file_scalar!("queries/reject.sql", lease.job_id, lease.epoch, message.as_ref(), details::of(error))
+            .fetch_optional(&self.pool)
+            .await
+            .during("fail the job")?
+            .map(drop)
+            .ok_or(Error::LeaseLost(lease.job_id))
     }
 
     /// Gives a job of a type that this worker does not know back, if another worker whose heartbeat is younger than

@@ -59,7 +59,10 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
     let profile = match Box::pin(profile_of(context, claimed)).await? {
         Ok(found) => found,
         Err(_) if Box::pin(left_to_another(context, claimed)).await? => return Ok(End::Released),
-        Err(reason) => return Box::pin(refuse(context, claimed, JobError::new("configuration", reason))).await,
+        Err(reason) => {
+            return Box::pin(refuse(context, claimed, JobError::new("configuration", reason).with("stage", "start")))
+                .await;
+        }
     };
     let lease = claimed.lease();
     let mut loaded = match LoadedJob::new(claimed) {
@@ -70,7 +73,14 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
     let tool_files = tool_files::lacking(&mut loaded.files, &profile.settings.tools);
     let run = match Run::load(loaded.into_snapshot(profile.settings.clone())) {
         Ok(run) => run,
-        Err(corrupt) => return Box::pin(refuse(context, claimed, JobError::new("corrupt", corrupt.to_string()))).await,
+        Err(corrupt) => {
+            return Box::pin(refuse(
+                context,
+                claimed,
+                JobError::new("corrupt", corrupt.to_string()).with("stage", "start"),
+            ))
+            .await;
+        }
     };
     reach(Point::Loaded, part(run.state())).await?;
     let mirror = MirrorFeed::start(context, claimed);

@@ -1,7 +1,7 @@
 //! How a job leaves its worker: the status it gets, and how its attempt ends.
 
 use crate::{
-    Error, Lease,
+    Error, Lease, details,
     error::During,
     rows::{json, text},
 };
@@ -57,7 +57,7 @@ pub(super) async fn leave(tx: &mut PgConnection, lease: Lease, leave: &Leave) ->
         parting.run_at,
         parting.result.map(json),
         message.as_deref(),
-        parting.error.map(|error| json(&error.details)),
+        parting.error.map(details::of),
         parting.attempt_outcome,
     )
     .fetch_optional(tx)

@@ -34,7 +34,9 @@ async fn failed_with_one_sentence_and_the_details(pool: PgPool) {
     let detail = store.job_detail(job.id).await.unwrap().unwrap();
     assert_eq!(detail.status, "failed");
     assert_eq!(detail.error_message.as_deref(), Some("the provider refused the content"));
-    assert_eq!(detail.error_details, Some(json!({"kind": "refused", "attempts": 3})));
+    let details = detail.error_details.unwrap();
+    assert_eq!((&details["kind"], &details["attempts"]), (&json!("refused"), &json!(3)));
+    assert_eq!(details["last_error"], "the provider refused the content");
     let attempt = value(&pool, "SELECT concat_ws(': ', outcome, error) FROM attempts").await;
     assert_eq!(attempt.as_deref(), Some("ended: the provider refused the content"));
 }

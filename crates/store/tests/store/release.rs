@@ -42,7 +42,8 @@ async fn a_job_that_cannot_run_fails_with_the_reason(pool: PgPool) {
     store.reject(&job.lease(), &error).await.unwrap();
     let detail = store.job_detail(job.id).await.unwrap().unwrap();
     assert_eq!((detail.status.as_str(), detail.error_message), ("failed", Some(error.message.clone())));
-    assert_eq!(detail.error_details, Some(json!({"kind": "configuration"})));
+    let details = detail.error_details.unwrap();
+    assert_eq!((&details["kind"], &details["first_error"]), (&json!("configuration"), &json!(error.message)));
     assert_eq!(outcomes(&pool, job.id).await, "ended");
     assert!(matches!(store.reject(&job.lease(), &error).await.unwrap_err(), Error::LeaseLost(_)));
 }
