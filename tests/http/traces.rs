@@ -86,7 +86,9 @@ async fn each_claim_is_a_trace_that_links_to_the_one_before(pool: PgPool) {
         ("mirror", "invoke_workflow"),
     ] {
         let spans = tree.named(kind);
-        assert!(spans.len() > 3, "{} spans {kind}", spans.len());
+        // Steps that follow each other fast are shown together.
+        let least = if kind == "mirror" { 1 } else { 4 };
+        assert!(spans.len() >= least, "{} spans {kind}", spans.len());
         for span in spans.iter().filter(|span| claims.iter().any(|claim| claim.trace_id == span.trace_id)) {
             assert_eq!(tree.parent(span).name.split(' ').next(), Some(parent), "{}", span.name);
         }

@@ -240,14 +240,14 @@ async fn a_zombies_last_write_to_the_folder_is_refused(pool: PgPool) {
     let job = insert(&world).await;
     let traced =
         |place: &str| fs::read_to_string(&trace).unwrap_or_default().lines().filter(|line| *line == place).count();
-    eventually("a step to wait for the folder", async || (traced("before_mirror/tactical") == 1).then_some(())).await;
+    eventually("a step to wait for the folder", async || (traced("before_mirror/tactical") >= 1).then_some(())).await;
     // Its next model call is held, so that it commits nothing more itself; the successor's are answered.
     zombie.signal(plumbline_system_tests::Signal::STOP);
     world.age_workers().await;
     let successor = world.worker();
     world.becomes(job, "completed").await;
     zombie.signal(plumbline_system_tests::Signal::CONT);
-    eventually("the zombie to have tried", async || (traced("after_mirror/tactical") == 1).then_some(())).await;
+    eventually("the zombie to have tried", async || (traced("after_mirror/tactical") >= 1).then_some(())).await;
     let folder = world.workspace().join(format!("job_{job}"));
     assert_eq!(mirror::folder(&folder), mirror::rows(&world.pool, job).await, "a zombie's write is seen");
     zombie.stop().await;

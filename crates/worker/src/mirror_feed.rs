@@ -1,66 +1,31 @@
-//! Feeds one job's mirror after each commit, in order, off the step's path. Trouble with the volume is logged and never
-//! delays or fails the job; the rows are the truth and repair the folder later.
+//! Feeds one job's mirror after each commit, off the step's path. Trouble with the volume is logged and never delays or
+//! fails the job; the rows are the truth and repair the folder later.
 
 mod behind;
+mod waiting;
 mod writer;
 
 pub(crate) use behind::Behind;
 
 use crate::{
     context::Context,
-    mirror::{FileEvent, Found, IndexEntry, MirrorTrouble},
+    mirror::{Found, IndexEntry, MirrorTrouble},
     patience::bounded,
 };
-use plumbline_engine::{Change, Product};
+use plumbline_engine::Change;
 use plumbline_store::{ClaimedJob, Lease};
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 use tokio::{
-    sync::{
-        mpsc::{self, error::TrySendError},
-        oneshot::{self, error::TryRecvError},
-    },
+    sync::oneshot::{self, error::TryRecvError},
     task::JoinHandle,
     time::timeout,
 };
 use tracing::{Instrument, debug};
+use waiting::{Giver, Wanted};
 use writer::Writer;
-
-/// Steps that may wait for a slow volume; bounds the memory they take. What is more is read back from the rows.
-const BACKLOG: usize = 32;
 
 /// How long a job that ends waits for its folder. A volume that takes longer is written in the background.
 const FINISH: Duration = Duration::from_secs(10);
-
-/// What the writing end is asked to do, in this order.
-enum Task {
-    Show(Step),
-    /// Say which files under `input/` are not among these.
-    Look(Vec<IndexEntry>, oneshot::Sender<Vec<Found>>),
-}
-
-/// One committed step's files.
-struct Step {
-    number: i64,
-    /// The part of the job, for the fail-points.
-    part: &'static str,
-    committed: Instant,
-    files: Vec<Touched>,
-}
-
-/// What a step did to a file.
-enum Touched {
-    Event(FileEvent),
-    /// Text was added: the whole content is read back from the rows.
-    Appended(String),
-    /// A content that was put aside became a file's. There may be many: they are read back one at a time, by a repair.
-    Placed,
-}
 
 /// How it stands with a look at `input/`.
 pub(crate) enum Look {
@@ -74,8 +39,7 @@ pub(crate) enum Look {
 
 /// The feeding end of one job's mirror.
 pub(crate) struct MirrorFeed {
-    sender: Option<mpsc::Sender<Task>>,
-    missed: Arc<AtomicBool>,
+    giver: Giver,
     behind: Arc<Behind>,
     lease: Lease,
     /// A look that has not come back.
@@ -86,33 +50,23 @@ pub(crate) struct MirrorFeed {
 impl MirrorFeed {
     /// Starts the feed; the folder is first made equal to the rows.
     pub(crate) fn start(context: &Context, claimed: &ClaimedJob) -> Self {
-        let (sender, receiver) = mpsc::channel(BACKLOG);
+        let (giver, taker) = waiting::channel(&context.vitals.behind.room);
         let writer = Writer::new(context, claimed.lease());
-        let (missed, behind, lease) = (writer.missed.clone(), writer.behind.clone(), claimed.lease());
-        let task = tokio::spawn(writer.run(claimed.step, receiver).in_current_span());
-        Self { sender: Some(sender), missed, behind, lease, looking: None, task }
+        let (behind, lease) = (writer.behind.clone(), claimed.lease());
+        let task = tokio::spawn(writer.run(claimed.step, taker).in_current_span());
+        Self { giver, behind, lease, looking: None, task }
     }
 
     /// Hands over what a committed step changed.
     pub(crate) fn feed(&self, step: i64, part: &'static str, changes: Vec<Change>) {
-        let mut files: Vec<Touched> = changes.into_iter().filter_map(touched).collect();
-        // What is read back has all that the step added.
-        files.dedup_by(|a, b| matches!((a, b), (Touched::Appended(a), Touched::Appended(b)) if a == b));
-        if let (false, Some(sender)) = (files.is_empty(), &self.sender) {
-            match sender.try_send(Task::Show(Step { number: step, part, committed: Instant::now(), files })) {
-                Err(TrySendError::Full(_)) => self.missed.store(true, Ordering::Release),
-                // The receiver ends early only when another worker has the job; then nothing is to be shown.
-                Ok(()) | Err(TrySendError::Closed(_)) => {}
-            }
-        }
+        self.giver.step(step, part, changes);
     }
 
     /// Asks for the files under `input/` that are not among these, as of the last step handed over: a file that it deleted
     /// is not taken for a new one. Nobody waits for it, because the writer may have much to show first.
     pub(crate) fn look(&mut self, known: Vec<IndexEntry>) {
         let (answer, found) = oneshot::channel();
-        let asked = self.sender.as_ref().is_some_and(|sender| sender.try_send(Task::Look(known, answer)).is_ok());
-        self.looking = asked.then_some(found);
+        self.looking = self.giver.look(Wanted { known, answer }).then_some(found);
     }
 
     /// What the last look has found, if it has come back since.
@@ -130,26 +84,11 @@ impl MirrorFeed {
 
     /// Waits until everything handed over is shown, or the volume has had its time.
     pub(crate) async fn finish(&mut self) {
-        self.sender = None;
+        self.giver.close();
         // A panic in the mirror is logged by the panic hook and concerns no row.
         if timeout(FINISH, &mut self.task).await.is_err() {
             let message = format!("the volume has taken nothing for {} s", FINISH.as_secs());
             self.behind.trouble(&self.lease, &MirrorTrouble { message });
-        }
-    }
-}
-
-fn touched(change: Change) -> Option<Touched> {
-    let Change::Product(product) = change else {
-        return None;
-    };
-    match product {
-        Product::WriteFile(file) => Some(Touched::Event(FileEvent::Written { path: file.path, content: file.content })),
-        Product::DeleteFile { path } => Some(Touched::Event(FileEvent::Deleted { path })),
-        Product::PlaceFile(_) => Some(Touched::Placed),
-        Product::AppendFile { path, .. } => Some(Touched::Appended(path)),
-        Product::AddSource(_) | Product::AddCitation(_) | Product::AddRequirement(_) | Product::JudgeRequirement(_) => {
-            None
         }
     }
 }

@@ -57,8 +57,6 @@ pub struct Repaired {
     pub written: Vec<String>,
     /// Files removed because no row knows them.
     pub removed: Vec<String>,
-    /// New files under `input/`.
-    pub found: Vec<Found>,
 }
 
 /// Why the mirror does not show everything. The job goes on: its rows are complete.

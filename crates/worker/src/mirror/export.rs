@@ -44,7 +44,7 @@ fn write_all(dir: &Path, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> 
     let folder = Folder::at(dir).map_err(failed(dir.to_owned()))?;
     let mut count = 0;
     for (path, content) in files {
-        folder.put(&path, &content, || true).map_err(failed(dir.join(&path)))?;
+        folder.put(&path, &content).map_err(failed(dir.join(&path)))?;
         count += 1;
     }
     // An export is a plain folder and no mirror.

@@ -3,17 +3,20 @@
 use super::{MirrorTrouble, shared};
 use cap_std::{
     ambient_authority,
-    fs::{Dir, OpenOptions},
+    fs::{Dir, File, OpenOptions},
 };
+use rustix::fs::{Advice, fadvise};
 use std::{
+    collections::HashMap,
     io::{self, Write as _},
     path::{Component, Path},
+    sync::Arc,
 };
 use uuid::Uuid;
 
 /// What is the mirror's own and no file of the job.
 pub(super) const OWN: &str = ".plumbline";
-const TMP: &str = ".plumbline/tmp";
+const TMP: &str = "tmp";
 /// What people may look for in any workspace, also while nothing is in it. Rows know files only.
 const USUAL: [&str; 9] =
     ["archive", "candidates", "chunks", "input", "output", "requirements", "tool_results", "tools", "web_sources"];
@@ -21,73 +24,112 @@ const USUAL: [&str; 9] =
 /// An open job folder. All paths are relative to it.
 pub(super) struct Folder {
     pub(super) dir: Dir,
+    /// What is the mirror's own in it.
+    pub(super) own: Dir,
+    /// Files that are being written.
+    tmp: Dir,
     /// What it is in, where jobs share files; none for an export.
-    root: Option<Dir>,
+    root: Option<Arc<Dir>>,
+}
+
+/// A file that is written as a whole and not in its place.
+pub(super) struct Temporary {
+    pub(super) path: String,
+    name: String,
+    /// None for a link to what is on the disk already.
+    file: Option<File>,
+}
+
+/// Folders within a job's folder that are known to be real ones, by their path.
+#[derive(Default)]
+pub(super) struct Ways(HashMap<String, Dir>);
+
+/// Opens what all jobs' folders are in, created when missing.
+pub(super) fn open_root(root: &Path) -> io::Result<Arc<Dir>> {
+    let open = || Dir::open_ambient_dir(root, ambient_authority());
+    let opened = match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Dir::create_ambient_dir_all(root, ambient_authority()).and_then(|()| open())
+        }
+        opened => opened,
+    };
+    opened.map(Arc::new)
 }
 
 impl Folder {
     /// Opens `name` under `root`, both created when missing.
     pub(super) fn open(root: &Path, name: &str) -> Result<Self, MirrorTrouble> {
-        // Almost always it is there, whole: that takes two looks instead of five.
-        if let Some(folder) = Self::whole(root, name) {
-            return Ok(folder);
-        }
-        let open = || {
-            Dir::create_ambient_dir_all(root, ambient_authority())?;
-            let root = Dir::open_ambient_dir(root, ambient_authority())?;
-            make_way(&root, name)?;
-            let folder = Self { dir: root.open_dir(name)?, root: Some(root) };
-            make_way(&folder.dir, OWN)?;
-            make_way(&folder.dir, TMP)?;
-            Ok(folder)
-        };
-        open().map_err(|error| MirrorTrouble::at("open its folder", &root.join(name).display().to_string(), &error))
+        let opened = open_root(root).and_then(|opened| Self::within(&opened, name));
+        opened.map_err(|error| MirrorTrouble::at("open its folder", &root.join(name).display().to_string(), &error))
     }
 
-    /// A folder that lacks nothing of its own.
-    fn whole(root: &Path, name: &str) -> Option<Self> {
-        let root = Dir::open_ambient_dir(root, ambient_authority()).ok()?;
-        let is_folder = |dir: &Dir, path: &str| dir.symlink_metadata(path).is_ok_and(|found| found.is_dir());
-        let dir = is_folder(&root, name).then(|| root.open_dir(name).ok()).flatten()?;
-        is_folder(&dir, TMP).then_some(Self { dir, root: Some(root) })
+    /// Opens `name` under an open `root`, created when missing.
+    pub(super) fn within(root: &Arc<Dir>, name: &str) -> io::Result<Self> {
+        Self::of(way(root, name)?, Some(Arc::clone(root)))
     }
 
     /// Opens `dir` itself, created when missing.
     pub(super) fn at(dir: &Path) -> io::Result<Self> {
         Dir::create_ambient_dir_all(dir, ambient_authority())?;
-        let folder = Self { dir: Dir::open_ambient_dir(dir, ambient_authority())?, root: None };
-        make_way(&folder.dir, OWN)?;
-        make_way(&folder.dir, TMP)?;
-        Ok(folder)
+        Self::of(Dir::open_ambient_dir(dir, ambient_authority())?, None)
     }
 
-    /// Puts a file into its place, whole or not at all. `allowed` is asked last, when only the rename is left to do;
-    /// `false` from it leaves everything as it was.
-    pub(super) fn put(&self, path: &str, content: &[u8], allowed: impl FnOnce() -> bool) -> io::Result<bool> {
-        let parts = workspace_path(path)?;
-        let temporary = format!("{TMP}/{}", Uuid::new_v4());
-        let placed = self.write_temporary(&temporary, path, content).and_then(|()| {
-            if !allowed() {
-                return Ok(false);
+    fn of(dir: Dir, root: Option<Arc<Dir>>) -> io::Result<Self> {
+        let own = way(&dir, OWN)?;
+        let tmp = way(&own, TMP)?;
+        Ok(Self { dir, own, tmp, root })
+    }
+
+    /// Writes a file that is to be put into its place once it is flushed to the disk.
+    pub(super) fn prepare(&self, path: &str, content: &[u8]) -> io::Result<Temporary> {
+        workspace_path(path)?;
+        let mut temporary = Temporary { path: path.to_owned(), name: Uuid::new_v4().to_string(), file: None };
+        let linked =
+            |root: &Arc<Dir>| shared::link(root, path, content, &self.dir, &format!("{OWN}/{TMP}/{}", temporary.name));
+        if !self.root.as_ref().is_some_and(linked) {
+            match self.write(&temporary.name, content) {
+                Ok(file) => temporary.file = Some(file),
+                Err(error) => {
+                    self.discard(&temporary);
+                    return Err(error);
+                }
             }
-            self.make_parents(&parts)?;
-            self.clear_folder_in_the_way(path)?;
-            self.dir.rename(&temporary, &self.dir, path).map(|()| true)
-        });
-        if !matches!(placed, Ok(true)) {
-            // Whatever went wrong is reported; the next repair empties the folder once more.
-            let _ = self.dir.remove_file(&temporary);
         }
-        placed
+        Ok(temporary)
     }
 
-    fn write_temporary(&self, temporary: &str, path: &str, content: &[u8]) -> io::Result<()> {
-        if self.root.as_ref().is_some_and(|root| shared::link(root, path, content, &self.dir, temporary)) {
-            return Ok(());
-        }
-        let mut file = self.dir.open_with(temporary, OpenOptions::new().write(true).create_new(true))?;
+    fn write(&self, name: &str, content: &[u8]) -> io::Result<File> {
+        let mut file = self.tmp.open_with(name, OpenOptions::new().write(true).create_new(true))?;
         file.write_all(content)?;
-        file.sync_all()
+        Ok(file)
+    }
+
+    /// Puts a flushed file into its place, whole or not at all.
+    pub(super) fn place(&self, ways: &mut Ways, temporary: &Temporary) -> io::Result<()> {
+        let parts = workspace_path(&temporary.path)?;
+        let (name, parents) = parts.split_last().expect("a workspace path has a part");
+        let parent = ways.to(&self.dir, parents)?;
+        match self.tmp.rename(&temporary.name, parent, name) {
+            // Rows are the truth, so a folder that stands there goes.
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+                parent.remove_dir_all(name)?;
+                self.tmp.rename(&temporary.name, parent, name)
+            }
+            placed => placed,
+        }
+    }
+
+    /// Removes a file that will not get to its place.
+    pub(super) fn discard(&self, temporary: &Temporary) {
+        // What went wrong is reported; the next repair empties the folder once more.
+        let _ = self.tmp.remove_file(&temporary.name);
+    }
+
+    /// Puts one file into its place, whole or not at all.
+    pub(super) fn put(&self, path: &str, content: &[u8]) -> io::Result<()> {
+        let temporary = self.prepare(path, content)?;
+        let placed = temporary.flush().and_then(|()| self.place(&mut Ways::default(), &temporary));
+        placed.inspect_err(|_| self.discard(&temporary))
     }
 
     /// Removes a file; one that is not there is no error.
@@ -101,11 +143,14 @@ impl Folder {
 
     /// Empties the folder of unfinished writes that a killed process left.
     pub(super) fn sweep_temporaries(&self) -> io::Result<()> {
-        if self.dir.read_dir(TMP)?.next().is_none() {
-            return Ok(());
+        for entry in self.tmp.entries()? {
+            let entry = entry?;
+            match entry.file_type()?.is_dir() {
+                true => self.tmp.remove_dir_all(entry.file_name())?,
+                false => entry.remove_file()?,
+            }
         }
-        self.dir.remove_dir_all(TMP)?;
-        self.dir.create_dir(TMP)
+        Ok(())
     }
 
     /// Makes the folders that every workspace has; what stands there already is left alone.
@@ -115,21 +160,40 @@ impl Folder {
             _ => Ok(()),
         })
     }
+}
 
-    fn make_parents(&self, parts: &[&str]) -> io::Result<()> {
-        for end in 1..parts.len() {
-            make_way(&self.dir, &parts[..end].join("/"))?;
-        }
-        Ok(())
-    }
-
-    /// A file cannot be renamed onto a folder. Rows are the truth, so a folder that stands there goes.
-    fn clear_folder_in_the_way(&self, path: &str) -> io::Result<()> {
-        match self.dir.symlink_metadata(path) {
-            Ok(metadata) if metadata.is_dir() => self.dir.remove_dir_all(path),
-            _ => Ok(()),
+impl Temporary {
+    /// Begins to write it to the disk and does not wait. Several that are begun before the first is flushed get there
+    /// together; otherwise each flush waits for the disk anew. A volume that cannot begin early only takes longer.
+    pub(super) fn begin_flush(&self) {
+        if let Some(file) = &self.file {
+            let _ = fadvise(file, 0, None, Advice::DontNeed);
         }
     }
+
+    /// Flushes it to the disk.
+    pub(super) fn flush(&self) -> io::Result<()> {
+        self.file.as_ref().map_or(Ok(()), File::sync_all)
+    }
+}
+
+impl Ways {
+    /// The folder at `parts` under `top`, made when it is missing.
+    fn to<'a>(&'a mut self, top: &'a Dir, parts: &[&str]) -> io::Result<&'a Dir> {
+        let Some((first, rest)) = parts.split_first() else { return Ok(top) };
+        let path = parts.join("/");
+        if !self.0.contains_key(&path) {
+            let opened = rest.iter().try_fold(way(top, first)?, |dir, part| way(&dir, part))?;
+            self.0.insert(path.clone(), opened);
+        }
+        Ok(&self.0[&path])
+    }
+}
+
+/// Opens `name` as a real folder; see [`make_way`].
+fn way(dir: &Dir, name: &str) -> io::Result<Dir> {
+    make_way(dir, name)?;
+    dir.open_dir(name)
 }
 
 /// Makes sure that `path` is a real folder: a link or a file that stands there goes, so that nothing is written
@@ -163,17 +227,7 @@ fn workspace_path(path: &str) -> io::Result<Vec<&str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Folder, TMP, workspace_path};
-
-    #[test]
-    fn a_write_that_is_no_longer_allowed_leaves_the_file_as_it_was() {
-        let root = tempfile::tempdir().unwrap();
-        let folder = Folder::open(root.path(), "job").unwrap();
-        assert!(folder.put("a.md", b"new epoch", || true).unwrap());
-        assert!(!folder.put("a.md", b"old epoch", || false).unwrap());
-        assert_eq!(folder.dir.read("a.md").unwrap(), b"new epoch");
-        assert_eq!(folder.dir.read_dir(TMP).unwrap().count(), 0);
-    }
+    use super::workspace_path;
 
     #[test]
     fn only_plain_relative_paths_are_workspace_paths() {

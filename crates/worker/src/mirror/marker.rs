@@ -1,54 +1,104 @@
 //! `.plumbline/mirror.json`: the lease epoch of the last writer, and the last step it showed.
 
 use super::{MirrorTrouble, folder::Folder};
+use cap_std::fs::{Metadata, MetadataExt as _};
 use serde::{Deserialize, Serialize};
-use std::{io::Write as _, time::Duration};
+use std::{
+    io::{Read as _, Write as _},
+    time::Duration,
+};
 
 pub(super) const MARKER: &str = ".plumbline/mirror.json";
 /// A marker younger than this is not replaced for a newer step alone: it shows that somebody is at work, and the step is
 /// one that the files have reached at least.
 const YOUNG: Duration = Duration::from_secs(5);
-const NEW_MARKER: &str = ".plumbline/mirror.json.new";
+/// The names within the mirror's own folder.
+const NAME: &str = "mirror.json";
+const NEW: &str = "mirror.json.new";
 
 /// Whose view the folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Marker {
+pub struct Marker {
     /// Lease epoch of the writer.
-    pub(super) epoch: i64,
+    pub epoch: i64,
     /// A step whose files are all there; those of the last seconds may be too.
-    pub(super) step: i64,
+    pub step: i64,
     /// Whether the writer said that nothing more comes: the job has left it and everything is shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) done: bool,
+    pub done: bool,
+}
+
+/// The marker as a writer has found it.
+pub(super) struct Seen {
+    pub(super) marker: Marker,
+    /// Whether it was written within the last seconds. A time in the future comes from another machine's clock and says
+    /// nothing.
+    pub(super) young: bool,
+    stamp: Stamp,
+}
+
+/// What changes whenever the marker is replaced: the file, and when.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Stamp(u64, i64, i64);
+
+impl Stamp {
+    fn of(metadata: &Metadata) -> Self {
+        Self(metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+    }
+}
+
+/// Keeps a worker that lost the job from writing.
+pub(super) struct Fence {
+    epoch: i64,
+    /// The marker that was found to be no newer worker's.
+    passed: Option<Stamp>,
+}
+
+impl Fence {
+    /// A writer's, by what it has `seen` of the marker before.
+    pub(super) fn new(epoch: i64, seen: Option<&Seen>) -> Self {
+        let passed = seen.filter(|seen| seen.marker.epoch <= epoch).map(|seen| seen.stamp);
+        Self { epoch, passed }
+    }
+
+    /// Whether no worker with a newer epoch has written. The marker is read only when it is another file than before.
+    pub(super) fn is_open(&mut self, folder: &Folder) -> bool {
+        let stamp = folder.own.symlink_metadata(NAME).ok().map(|metadata| Stamp::of(&metadata));
+        if stamp.is_some() && stamp == self.passed {
+            return true;
+        }
+        let open = read(folder).is_none_or(|marker| marker.epoch <= self.epoch);
+        self.passed = stamp.filter(|_| open);
+        open
+    }
 }
 
 /// Reads the marker. A missing or unreadable one counts as none: the rows decide, and a repair follows.
 pub(super) fn read(folder: &Folder) -> Option<Marker> {
-    serde_json::from_slice(&folder.dir.read(MARKER).ok()?).ok()
+    see(folder).map(|seen| seen.marker)
 }
 
-/// Whether a worker with a newer epoch has written.
-pub(super) fn is_stale(folder: &Folder, epoch: i64) -> bool {
-    read(folder).is_some_and(|marker| marker.epoch > epoch)
-}
-
-/// Whether the marker was written within the last seconds. A time in the future comes from another machine's clock and
-/// says nothing.
-pub(super) fn is_young(folder: &Folder) -> bool {
-    let age = || {
-        let written = folder.dir.symlink_metadata(MARKER).ok()?.modified().ok()?.into_std();
-        written.elapsed().ok()
-    };
-    age().is_some_and(|age| age < YOUNG)
+/// Reads the marker and what a fence needs of it.
+pub(super) fn see(folder: &Folder) -> Option<Seen> {
+    let mut file = folder.own.open(NAME).ok()?;
+    let metadata = file.metadata().ok()?;
+    let mut text = Vec::with_capacity(128);
+    file.read_to_end(&mut text).ok()?;
+    let age = metadata.modified().ok()?.into_std().elapsed();
+    Some(Seen {
+        marker: serde_json::from_slice(&text).ok()?,
+        young: age.is_ok_and(|age| age < YOUNG),
+        stamp: Stamp::of(&metadata),
+    })
 }
 
 /// Replaces the marker as a whole. It is not flushed to the disk: a machine that loses its power may keep an older one,
 /// or none, and both only mean that somebody makes the folder equal to the rows once more.
 pub(super) fn write(folder: &Folder, marker: Marker) -> Result<(), MirrorTrouble> {
     let replace = || {
-        let mut file = folder.dir.create(NEW_MARKER)?;
+        let mut file = folder.own.create(NEW)?;
         file.write_all(&serde_json::to_vec(&marker).expect("two numbers can be written as JSON"))?;
-        folder.dir.rename(NEW_MARKER, &folder.dir, MARKER)
+        folder.own.rename(NEW, &folder.own, NAME)
     };
     replace().map_err(|error| MirrorTrouble::at("write", MARKER, &error))
 }

@@ -11,6 +11,8 @@
 //! ```
 //!
 //! - **Never half a file.** A file is written under `.plumbline/tmp/`, flushed to the disk, then renamed to its place.
+//!   Files that wait at the same time, also of several jobs, are written first and flushed then, which costs a disk little
+//!   more than one of them.
 //! - **Never outside.** All paths are resolved beneath the job's folder by the kernel (cap-std), so a link that somebody
 //!   plants leads nowhere.
 //! - **Never by a worker that lost the job.** The marker holds the lease epoch of the last writer, and a writer of an
@@ -24,6 +26,7 @@ mod events;
 mod export;
 mod folder;
 mod marker;
+mod queue;
 mod repair;
 mod shared;
 mod survey;
@@ -33,28 +36,46 @@ mod unfinished;
 
 pub use events::{Applied, FileEvent, Found, IndexEntry, MirrorTrouble, Repaired};
 pub use export::{ExportError, export};
+pub use marker::Marker;
 pub use unfinished::Unfinished;
 
 use folder::Folder;
-use std::{path::PathBuf, sync::Arc};
-use tokio::sync::Semaphore;
+use queue::{Order, Queue};
+use std::{
+    collections::HashSet,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::sync::{Semaphore, oneshot};
 use uuid::Uuid;
 
-/// Threads that write folders at a time. Each waits for the disk most of the time, and more of them than a disk takes
-/// orders at once would only be memory; the steps of jobs whose turn it is not wait in their queues.
+/// Threads that look at and repair folders at a time. Each waits for the disk most of the time, and more of them than a
+/// disk takes orders at once would only be memory.
 const WRITERS: usize = 16;
+
+/// Time between two occasions to show what jobs have changed. Nobody reads faster, and what was changed meanwhile is
+/// written together: many steps of a fast job, one step each of many jobs.
+const EVERY: Duration = Duration::from_millis(100);
 
 /// Keeps the folders of all jobs under one workspace folder; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Mirror {
     root: Arc<PathBuf>,
     writers: Arc<Semaphore>,
+    queue: Arc<Queue>,
+    begun: Instant,
 }
 
 impl Mirror {
     /// A mirror under the workspace folder (`PLUMBLINE_WORKSPACE_DIR`). The folder is created when it is first needed.
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: Arc::new(root.into()), writers: Arc::new(Semaphore::new(WRITERS)) }
+        Self {
+            root: Arc::new(root.into()),
+            writers: Arc::new(Semaphore::new(WRITERS)),
+            queue: Arc::default(),
+            begun: Instant::now(),
+        }
     }
 
     /// Where a job's files are shown.
@@ -62,7 +83,14 @@ impl Mirror {
         self.root.join(folder_name(job))
     }
 
-    /// Shows what a committed step changed.
+    /// Time until the next occasion to show something, which is the same for all jobs.
+    pub(crate) fn until_next(&self) -> Duration {
+        let every = EVERY.as_nanos() as u64;
+        Duration::from_nanos(every - self.begun.elapsed().as_nanos() as u64 % every)
+    }
+
+    /// Shows what committed steps changed, together with what is to be shown of other jobs at this moment. No path is in
+    /// `events` twice.
     ///
     /// # Errors
     /// When some of it could not be written; the rest has been. A repair puts it right.
@@ -73,7 +101,9 @@ impl Mirror {
         step: i64,
         events: Vec<FileEvent>,
     ) -> Result<Applied, MirrorTrouble> {
-        self.blocking(job, move |folder| apply::apply(&folder, epoch, step, events)).await
+        let (answer, shown) = oneshot::channel();
+        self.queue.push(&self.root, Order { job, epoch, step, events, answer });
+        shown.await.unwrap_or_else(|_| Err(MirrorTrouble::new("the mirror's file work ended early")))
     }
 
     /// New files under `input/` that are not in the job's `index`: what people have put there.
@@ -83,7 +113,7 @@ impl Mirror {
     /// # Errors
     /// When the folder cannot be read.
     pub async fn found(&self, job: Uuid, index: &[IndexEntry]) -> Result<Vec<Found>, MirrorTrouble> {
-        let known: std::collections::HashSet<String> = index.iter().map(|entry| entry.path.clone()).collect();
+        let known: HashSet<String> = index.iter().map(|entry| entry.path.clone()).collect();
         self.blocking(job, move |folder| survey::found(&folder, &known)).await
     }
 

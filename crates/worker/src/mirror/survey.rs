@@ -30,20 +30,18 @@ pub(super) struct Survey {
     pub(super) wanted: Vec<String>,
     /// What no row knows: files, links and other things, outside `input/`.
     pub(super) strays: Vec<String>,
-    /// New files under `input/`.
-    pub(super) found: Vec<Found>,
 }
 
 /// Compares the folder with the index.
 pub(super) fn survey(folder: &Folder, index: &[IndexEntry]) -> Result<Survey, MirrorTrouble> {
     let present: HashMap<String, bool> = walk(&folder.dir, "")?.into_iter().collect();
-    let known: HashSet<String> = index.iter().map(|entry| entry.path.clone()).collect();
+    let known: HashSet<&str> = index.iter().map(|entry| entry.path.as_str()).collect();
     let is_as_it_should = |entry: &IndexEntry| present.get(&entry.path) == Some(&true) && same(&folder.dir, entry);
     let wanted = index.iter().filter(|entry| !is_as_it_should(entry)).map(|entry| entry.path.clone()).collect();
     let mut strays: Vec<String> =
-        present.keys().filter(|path| !known.contains(*path) && !path.starts_with(INPUT)).cloned().collect();
+        present.keys().filter(|path| !known.contains(path.as_str()) && !path.starts_with(INPUT)).cloned().collect();
     strays.sort();
-    Ok(Survey { wanted, strays, found: found(folder, &known)? })
+    Ok(Survey { wanted, strays })
 }
 
 /// New files under `input/` that have settled, as many as one look takes.

@@ -1,4 +1,4 @@
-use super::{Applied, FileEvent, IndexEntry, Mirror, Repaired, export};
+use super::{Applied, FileEvent, IndexEntry, Marker, Mirror, Repaired, apply, export, folder::Folder};
 use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
@@ -10,6 +10,9 @@ use std::{
 };
 use tempfile::TempDir;
 use uuid::Uuid;
+
+/// What a job's first writer leaves.
+const FIRST: Marker = Marker { epoch: 1, step: 1, done: false };
 
 /// A workspace folder, a job in it, and the rows of its files.
 struct Bench {
@@ -45,8 +48,17 @@ impl Bench {
     }
 
     async fn repair(&self, epoch: i64) -> Repaired {
+        self.repair_last(Marker { epoch, step: 1, done: false }).await
+    }
+
+    /// As a writer does that has nothing more to show.
+    async fn finish(&self, epoch: i64) -> Repaired {
+        self.repair_last(Marker { epoch, step: 1, done: true }).await
+    }
+
+    async fn repair_last(&self, last: Marker) -> Repaired {
         let read = |path: String| async move { Ok::<_, Infallible>(self.rows.get(&path).cloned()) };
-        self.mirror.repair(self.job, epoch, 1, &self.index(), read).await.unwrap()
+        self.mirror.repair(self.job, last, &self.index(), read).await.unwrap()
     }
 
     /// Every file of the job's folder, the mirror's own aside, with its text.
@@ -215,7 +227,6 @@ async fn a_file_that_a_person_puts_into_input_is_handed_over_and_stays() {
     fs::write(bench.path("input/policy.pdf"), "changed").unwrap();
     let looked = bench.mirror.found(bench.job, &bench.index()).await.unwrap();
     let repaired = bench.repair(1).await;
-    assert_eq!(looked, repaired.found);
     let names: Vec<&str> = looked.iter().map(|found| found.path.as_str()).collect();
     assert_eq!(names, ["input/annex.txt", "input/more/b.txt"]);
     assert_eq!(looked[0].bytes, b"by a person");
@@ -256,7 +267,7 @@ async fn a_volume_that_cannot_be_written_is_trouble_and_no_panic() {
     let trouble = mirror.apply(job, 1, 1, vec![written("a.md", "x")]).await.unwrap_err();
     assert!(trouble.to_string().contains("could not open its folder"), "{trouble}");
     let read = |_: String| async { Ok::<_, Infallible>(None) };
-    assert!(mirror.repair(job, 1, 1, &[], read).await.is_err());
+    assert!(mirror.repair(job, FIRST, &[], read).await.is_err());
     assert!(mirror.found(job, &[]).await.is_err());
 }
 
@@ -265,7 +276,7 @@ async fn content_that_cannot_be_loaded_is_trouble_and_the_rest_is_written() {
     let bench = Bench::new(&[("a.md", "one"), ("b.md", "two")]);
     let read =
         |path: String| async move { if path == "a.md" { Err("connection lost") } else { Ok(Some(b"two".to_vec())) } };
-    let trouble = bench.mirror.repair(bench.job, 1, 1, &bench.index(), read).await.unwrap_err();
+    let trouble = bench.mirror.repair(bench.job, FIRST, &bench.index(), read).await.unwrap_err();
     assert!(trouble.to_string().contains("`a.md` could not be loaded (connection lost)"), "{trouble}");
     assert_eq!(bench.shown().keys().collect::<Vec<_>>(), ["b.md"]);
 }
@@ -289,33 +300,36 @@ async fn an_export_is_a_plain_folder_and_never_overwrites() {
 
 #[tokio::test]
 async fn a_folder_is_unfinished_until_its_writer_says_so() {
-    let bench = Bench::new(&[]);
+    let mut bench = Bench::new(&[]);
     bench.repair(2).await;
     settle(&bench.path(".plumbline/mirror.json"));
     bench.apply(2, 5, vec![written("a.md", "one")]).await.unwrap();
+    bench.rows.insert("a.md".into(), b"one".to_vec());
     let unfinished = [super::Unfinished { job: bench.job, epoch: 2, step: 5 }];
     assert_eq!(bench.mirror.unfinished(Duration::ZERO).await, unfinished);
     assert!(bench.mirror.unfinished(Duration::from_secs(60)).await.is_empty(), "its writer may still be at it");
-    bench.mirror.finish(bench.job, 1).await.unwrap();
+    assert!(bench.finish(1).await.stale);
     assert_eq!(bench.mirror.unfinished(Duration::ZERO).await, unfinished, "an older writer has no say");
-    bench.mirror.finish(bench.job, 2).await.unwrap();
+    bench.finish(2).await;
     assert!(bench.mirror.unfinished(Duration::ZERO).await.is_empty());
     bench.apply(3, 6, vec![written("a.md", "two")]).await.unwrap();
     assert_eq!(bench.mirror.unfinished(Duration::ZERO).await.len(), 1, "a new writer begins anew");
+    fs::remove_file(bench.path("a.md")).unwrap();
+    assert_eq!(bench.finish(3).await.written, ["a.md"]);
+    assert!(bench.mirror.unfinished(Duration::ZERO).await.is_empty(), "also one that had something to put right");
 }
 
 #[tokio::test]
 async fn a_folder_without_its_marker_is_unfinished_and_anybodys_to_repair() {
     let bench = Bench::new(&[("a.md", "one")]);
     bench.repair(2).await;
-    bench.mirror.finish(bench.job, 2).await.unwrap();
+    bench.finish(2).await;
     fs::remove_dir_all(bench.path("")).unwrap();
     fs::create_dir_all(bench.path("output")).unwrap();
     let unfinished = [super::Unfinished { job: bench.job, epoch: 0, step: 0 }];
     assert_eq!(bench.mirror.unfinished(Duration::ZERO).await, unfinished);
     assert!(bench.mirror.unfinished(Duration::from_secs(60)).await.is_empty(), "its writer may still be at it");
-    bench.repair(0).await;
-    bench.mirror.finish(bench.job, 0).await.unwrap();
+    bench.finish(0).await;
     assert_eq!(bench.shown(), bench.rows);
     assert!(bench.mirror.unfinished(Duration::ZERO).await.is_empty());
 }
@@ -327,7 +341,7 @@ async fn the_documentation_of_tools_is_on_the_disk_once_and_no_change_of_it_spre
     let show = async |job: u128, text: &str| {
         let job = Uuid::from_u128(job);
         let none = |_: String| async { Ok::<_, Infallible>(None) };
-        bench.mirror.repair(job, 1, 1, &[], none).await.unwrap();
+        bench.mirror.repair(job, FIRST, &[], none).await.unwrap();
         let events = vec![written("tools/cite.md", text), written("output/cite.md", text)];
         bench.mirror.apply(job, 1, 2, events).await.unwrap();
     };
@@ -349,4 +363,81 @@ async fn the_documentation_of_tools_is_on_the_disk_once_and_no_change_of_it_spre
     fs::write(path(3, "tools/cite.md"), "changed").unwrap();
     show(4, "how to cite better").await;
     assert_eq!(fs::read_to_string(path(4, "tools/cite.md")).unwrap(), "how to cite better");
+}
+
+#[tokio::test]
+async fn a_folder_may_stand_where_a_file_was_and_a_file_where_a_folder_was() {
+    let bench = Bench::new(&[]);
+    bench.repair(1).await;
+    bench.apply(1, 1, vec![written("a", "file"), written("b/c", "within")]).await.unwrap();
+    let turned = vec![written("a/c", "within"), deleted("a"), written("b", "file"), deleted("b/c")];
+    assert_eq!(bench.apply(1, 2, turned).await, Ok(Applied::Written));
+    assert_eq!(bench.shown(), BTreeMap::from([("a/c".into(), b"within".to_vec()), ("b".into(), b"file".to_vec())]));
+}
+
+#[tokio::test]
+async fn more_files_than_are_written_at_once_are_all_shown() {
+    let bench = Bench::new(&[]);
+    bench.repair(1).await;
+    let name = |number: usize| format!("output/{}/{number}.md", number % 3);
+    bench.apply(1, 1, (0..100).map(|number| written(&name(number), &number.to_string())).collect()).await.unwrap();
+    let expected: BTreeMap<_, _> = (0..100).map(|number| (name(number), number.to_string().into_bytes())).collect();
+    assert_eq!(bench.shown(), expected);
+    assert_eq!(bench.unfinished(), 0);
+}
+
+#[tokio::test]
+async fn jobs_that_are_shown_together_do_not_disturb_each_other() {
+    let bench = Bench::new(&[]);
+    let jobs: Vec<Uuid> = (0..100).map(Uuid::from_u128).collect();
+    for job in &jobs[3..] {
+        let none = |_: String| async { Ok::<_, Infallible>(None) };
+        bench.mirror.repair(*job, FIRST, &[], none).await.unwrap();
+    }
+    // A folder that cannot be one, one that was taken away, a later worker's, one with a bad name among its files.
+    fs::write(bench.mirror.path(jobs[0]), "a file").unwrap();
+    let locked = bench.mirror.path(jobs[0]);
+    let later = Marker { epoch: 2, ..FIRST };
+    bench.mirror.repair(jobs[2], later, &[], |_| async { Ok::<_, Infallible>(None) }).await.unwrap();
+    let mut all = tokio::task::JoinSet::new();
+    for (place, job) in jobs.iter().copied().enumerate() {
+        let mirror = bench.mirror.clone();
+        let mut events = vec![written("output/a.md", &place.to_string())];
+        events.extend((place == 3).then(|| written("../a.md", "x")));
+        all.spawn(async move { (place, mirror.apply(job, 1, 1, events).await) });
+    }
+    while let Some(done) = all.join_next().await {
+        let (place, shown) = done.unwrap();
+        match place {
+            0 | 1 => assert_eq!(shown, Ok(Applied::Wiped), "{place}"),
+            2 => assert_eq!(shown, Ok(Applied::Stale)),
+            3 => assert!(shown.unwrap_err().to_string().contains("`../a.md`")),
+            _ => assert_eq!(shown, Ok(Applied::Written), "{place}"),
+        }
+    }
+    assert!(locked.is_dir(), "a file in the place of a folder has gone");
+    for (place, job) in jobs.iter().enumerate().skip(3) {
+        let shown = fs::read_to_string(bench.mirror.path(*job).join("output/a.md")).unwrap();
+        assert_eq!(shown, place.to_string());
+    }
+}
+
+#[tokio::test]
+async fn a_newer_worker_stops_a_writing_that_has_begun() {
+    let bench = Bench::new(&[]);
+    bench.repair(1).await;
+    bench.apply(1, 1, vec![written("a.md", "old")]).await.unwrap();
+    let folder = || Folder::open(&bench.root.path().join("workspace"), &super::folder_name(bench.job)).unwrap();
+    let events = vec![deleted("a.md"), written("a.md", "zombie"), written("b.md", "zombie")];
+    let Ok(Ok((showing, seen))) = apply::begin(folder(), 1, events[1..].to_vec()) else { panic!("it is its own") };
+    let Ok(Ok((deleting, _))) = apply::begin(folder(), 1, events) else { panic!("it is its own") };
+    bench.repair_last(Marker { epoch: 2, ..FIRST }).await;
+    fs::write(bench.path("a.md"), "new").unwrap();
+    let mut showings = [showing, deleting];
+    apply::show(&mut showings);
+    let [showing, deleting] = showings;
+    assert_eq!(apply::finish(showing, &seen, 1, 2), Ok(Applied::Stale));
+    assert_eq!(apply::finish(deleting, &seen, 1, 2), Ok(Applied::Stale));
+    assert_eq!(bench.shown(), BTreeMap::from([("a.md".to_owned(), b"new".to_vec())]));
+    assert_eq!(bench.unfinished(), 0);
 }

@@ -2,8 +2,7 @@
 //! ended with the last thing its worker did has no next worker, so somebody has to look.
 
 use super::{
-    Mirror, MirrorTrouble,
-    folder::Folder,
+    Mirror,
     marker::{self, Marker},
 };
 use std::{fs, io::ErrorKind, path::Path, time::Duration};
@@ -21,20 +20,6 @@ pub struct Unfinished {
 }
 
 impl Mirror {
-    /// Says that everything is shown and nothing more comes. Nothing is said where a newer epoch writes.
-    ///
-    /// # Errors
-    /// When the folder cannot be written.
-    pub async fn finish(&self, job: Uuid, epoch: i64) -> Result<(), MirrorTrouble> {
-        self.blocking(job, move |folder: Folder| match marker::read(&folder) {
-            Some(marker) if marker.epoch == epoch && !marker.done => {
-                marker::write(&folder, Marker { done: true, ..marker })
-            }
-            _ => Ok(()),
-        })
-        .await
-    }
-
     /// Folders that were last written longer ago than `silence` and are not finished. A folder that cannot be read is
     /// passed over.
     pub async fn unfinished(&self, silence: Duration) -> Vec<Unfinished> {

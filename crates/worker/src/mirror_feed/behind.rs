@@ -1,6 +1,7 @@
 //! Jobs whose folder does not show everything, and why: what the log, the probe and the metrics tell of the volume, and
 //! what a worker comes back to once the job itself has gone on.
 
+use super::waiting::Room;
 use crate::{mirror::MirrorTrouble, telemetry::instruments};
 use plumbline_store::Lease;
 use std::{
@@ -14,6 +15,8 @@ use uuid::Uuid;
 #[derive(Debug, Default)]
 pub(crate) struct Behind {
     folders: Mutex<HashMap<Uuid, Folder>>,
+    /// Memory for what waits to be shown.
+    pub(super) room: Room,
 }
 
 /// A folder that lacks something.
@@ -42,12 +45,12 @@ impl Behind {
     /// The folder shows everything again, or is another worker's now.
     pub(super) fn none(&self, lease: &Lease) {
         let mut folders = self.folders();
-        let ours = folders.get(&lease.job_id).is_some_and(|folder| folder.epoch <= lease.epoch);
-        if ours {
-            folders.remove(&lease.job_id);
-            info!(job.id = %lease.job_id, "the mirror works again");
+        if folders.get(&lease.job_id).is_none_or(|folder| folder.epoch > lease.epoch) {
+            return;
         }
+        folders.remove(&lease.job_id);
         drop(folders);
+        info!(job.id = %lease.job_id, "the mirror works again");
         self.tell();
     }
 

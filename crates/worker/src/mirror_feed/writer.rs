@@ -1,9 +1,12 @@
 //! The writing end of a job's feed.
 
-use super::{Behind, Step, Task, Touched};
+use super::{
+    Behind,
+    waiting::{Split, Steps, Taker, Wanted},
+};
 use crate::{
     context::Context,
-    mirror::{Applied, FileEvent, IndexEntry, Mirror, MirrorTrouble},
+    mirror::{Applied, FileEvent, IndexEntry, Marker, Mirror, MirrorTrouble},
     patience::bounded,
     telemetry::spans,
 };
@@ -11,11 +14,7 @@ use plumbline_store::{
     Lease, Store,
     fail_points::{Point, reach},
 };
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
-};
-use tokio::sync::mpsc;
+use std::sync::Arc;
 use tracing::info;
 
 /// Writes one job's folder.
@@ -24,8 +23,6 @@ pub(super) struct Writer {
     store: Store,
     lease: Lease,
     pub(super) behind: Arc<Behind>,
-    /// A step was not handed over, because too many waited.
-    pub(super) missed: Arc<AtomicBool>,
 }
 
 impl Writer {
@@ -35,52 +32,61 @@ impl Writer {
             store: context.store.clone(),
             lease,
             behind: context.vitals.behind.clone(),
-            missed: Arc::default(),
         }
     }
 
-    /// Repairs the folder and shows step after step, until no more comes or another worker has the job.
-    pub(super) async fn run(self, step: i64, mut tasks: mpsc::Receiver<Task>) {
+    /// Repairs the folder and shows what comes, until no more comes or another worker has the job. It waits most of the
+    /// time, so all that it does besides is boxed.
+    pub(super) async fn run(self, step: i64, waiting: Taker) {
         let mut last = step;
-        let mut lacks = self.note(self.repair(last).await);
-        while let Some(task) = tasks.recv().await {
-            let step = match task {
-                Task::Show(step) => step,
-                Task::Look(known, answer) => {
-                    let found = self.mirror.found(self.lease.job_id, &known).await;
-                    // Nobody waits any more when the job is gone.
-                    let _ = answer.send(found.unwrap_or_default());
-                    continue;
+        let mut lacks = self.note(Box::pin(self.repair(last)).await);
+        while let Some(batch) = waiting.next(&self.mirror).await {
+            let mut look = batch.look;
+            if let Some(steps) = batch.steps {
+                last = steps.number;
+                if let Some(look) = &mut look {
+                    // What the job itself has written since it asked is nobody's who put it there.
+                    look.known.extend(steps.paths().map(entry));
                 }
-            };
-            last = step.number;
-            let (n_files, waited) = (step.files.len(), step.committed.elapsed());
-            // After trouble the folder lacks more than this step: it is made equal to the rows, which have the step too.
-            let placed = step.files.iter().any(|touched| matches!(touched, Touched::Placed));
-            let repairs = lacks || self.missed.swap(false, Ordering::AcqRel) || placed;
-            let shown = async {
-                match repairs {
-                    true => self.repair(last).await,
-                    false => match self.show(step).await {
-                        Ok(Applied::Wiped) => self.repair(last).await,
-                        shown => shown,
-                    },
+                let (n_files, waited) = (steps.n_files(), steps.since.elapsed());
+                let shown = Box::pin(spans::mirror(last, n_files, waited, self.bring_up(steps, lacks))).await;
+                let stale = matches!(shown, Ok(Applied::Stale));
+                lacks = self.note(shown);
+                if stale {
+                    return;
                 }
-            };
-            let shown = spans::mirror(last, n_files, waited, shown).await;
-            let stale = matches!(shown, Ok(Applied::Stale));
-            lacks = self.note(shown);
-            if stale {
-                return;
+            }
+            if let Some(look) = look {
+                Box::pin(self.look(look)).await;
             }
         }
         // What people changed meanwhile is put right at the latest now.
-        self.catch_up(last).await;
+        drop(waiting);
+        Box::pin(self.catch_up(last)).await;
+    }
+
+    async fn look(&self, Wanted { known, answer }: Wanted) {
+        let found = self.mirror.found(self.lease.job_id, &known).await;
+        // Nobody waits any more when the job is gone.
+        let _ = answer.send(found.unwrap_or_default());
+    }
+
+    /// Shows steps. After trouble the folder lacks more than these: it is made equal to the rows, which have them too.
+    async fn bring_up(&self, steps: Steps, lacks: bool) -> Result<Applied, MirrorTrouble> {
+        let number = steps.number;
+        if lacks || steps.placed {
+            drop(steps);
+            return self.repair(number).await;
+        }
+        match self.show(steps).await {
+            Ok(Applied::Wiped) => self.repair(number).await,
+            shown => shown,
+        }
     }
 
     /// Makes the folder of a job that has left equal to the rows, and says that it is.
     pub(super) async fn catch_up(self, step: i64) {
-        if self.note(self.repair(step).await) || self.note(self.finish().await) {
+        if self.note(self.make_equal(step, true).await) {
             self.behind.left(&self.lease);
         }
     }
@@ -97,12 +103,13 @@ impl Writer {
         result.is_err()
     }
 
-    async fn finish(&self) -> Result<Applied, MirrorTrouble> {
-        self.mirror.finish(self.lease.job_id, self.lease.epoch).await.map(|()| Applied::Written)
-    }
-
     /// Makes the folder equal to the rows.
     async fn repair(&self, step: i64) -> Result<Applied, MirrorTrouble> {
+        self.make_equal(step, false).await
+    }
+
+    /// Makes the folder equal to the rows, and says so in it: as of `step`, and whether nothing more comes.
+    async fn make_equal(&self, step: i64, done: bool) -> Result<Applied, MirrorTrouble> {
         let rows = bounded(self.store.file_index(self.lease.job_id)).await.map_err(unreadable)?;
         let index: Vec<IndexEntry> = rows
             .into_iter()
@@ -112,7 +119,8 @@ impl Writer {
             })
             .collect();
         let read = |path: String| async move { bounded(self.store.read_file(self.lease.job_id, &path)).await };
-        let repaired = self.mirror.repair(self.lease.job_id, self.lease.epoch, step, &index, read).await?;
+        let last = Marker { epoch: self.lease.epoch, step, done };
+        let repaired = self.mirror.repair(self.lease.job_id, last, &index, read).await?;
         if step > 0 && !(repaired.written.is_empty() && repaired.removed.is_empty()) {
             info!(
                 job.id = %self.lease.job_id,
@@ -124,23 +132,42 @@ impl Writer {
         Ok(if repaired.stale { Applied::Stale } else { Applied::Written })
     }
 
-    async fn show(&self, step: Step) -> Result<Applied, MirrorTrouble> {
-        reach(Point::BeforeMirror, step.part).await.map_err(unreadable)?;
-        let mut events = Vec::with_capacity(step.files.len());
-        for touched in step.files {
-            match touched {
-                Touched::Event(event) => events.push(event),
-                Touched::Appended(path) => {
-                    let content = bounded(self.store.read_file(self.lease.job_id, &path)).await.map_err(unreadable)?;
-                    events.extend(content.map(|content| FileEvent::Written { path, content }));
-                }
-                Touched::Placed => {}
+    async fn show(&self, steps: Steps) -> Result<Applied, MirrorTrouble> {
+        self.reach(Point::BeforeMirror, &steps.parts).await?;
+        let (number, passed) = (steps.number, steps.parts.clone());
+        let Split { events, held, parts } = steps.split();
+        let mut shown = self.apply(number, events).await;
+        drop(held);
+        for (paths, bytes) in parts {
+            if matches!(shown, Ok(Applied::Written)) {
+                let _room = self.behind.room.to_read(bytes).await;
+                shown = self.apply(number, self.read_back(&paths).await?).await;
             }
         }
-        let applied = self.mirror.apply(self.lease.job_id, self.lease.epoch, step.number, events).await;
-        reach(Point::AfterMirror, step.part).await.map_err(unreadable)?;
-        applied
+        self.reach(Point::AfterMirror, &passed).await?;
+        shown
     }
+
+    async fn apply(&self, step: i64, events: Vec<FileEvent>) -> Result<Applied, MirrorTrouble> {
+        self.mirror.apply(self.lease.job_id, self.lease.epoch, step, events).await
+    }
+
+    /// Files as the rows have them now; what is gone meanwhile comes by as gone.
+    async fn read_back(&self, paths: &[String]) -> Result<Vec<FileEvent>, MirrorTrouble> {
+        let files = bounded(self.store.read_files(self.lease.job_id, paths)).await.map_err(unreadable)?;
+        Ok(files.into_iter().map(|(path, content)| FileEvent::Written { path, content }).collect())
+    }
+
+    async fn reach(&self, point: Point, parts: &[&str]) -> Result<(), MirrorTrouble> {
+        for part in parts {
+            reach(point, part).await.map_err(unreadable)?;
+        }
+        Ok(())
+    }
+}
+
+fn entry(path: &str) -> IndexEntry {
+    IndexEntry { path: path.to_owned(), sha256: String::new(), size: 0 }
 }
 
 fn unreadable(error: plumbline_store::Error) -> MirrorTrouble {
