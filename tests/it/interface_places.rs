@@ -1,6 +1,7 @@
-//! Where things are: the database by every form of its address, and the tables whatever the session looks at.
+//! Where things are: the database by every form of its address, the tables whatever the session looks at, and the folder
+//! of a job that is gone.
 
-use plumbline_system_tests::{PgPool, Uuid, World, jobs::NewJob};
+use plumbline_system_tests::{Answer, PgPool, Uuid, World, documents, eventually, jobs::NewJob};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 /// The words of libpq that say what the world's address says.
@@ -90,5 +91,38 @@ async fn a_search_path_without_public_keeps_nobody_from_the_tables(pool: PgPool)
     let back = format!("ALTER DATABASE \"{database}\" RESET search_path");
     sqlx::query(AssertSqlSafe(back)).execute(&world.pool).await.expect("the test's own database");
     world.work_until_idle().await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn the_folder_of_a_job_that_is_deleted_while_it_runs_goes_with_it(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(1);
+    let stays = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    let deleted = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.model.hold_from(4);
+    let worker = world.worker();
+    world.model.arrived(4).await;
+    let folder = world.workspace().join(format!("job_{deleted}"));
+    eventually("the folder is there", async || folder.join("instructions.md").is_file().then_some(())).await;
+    sqlx::query("DELETE FROM jobs WHERE id = $1").bind(deleted).execute(&world.pool).await.expect("a plain DELETE");
+    world.model.answers(Answer::Work);
+    eventually("the folder is gone", async || (!folder.exists()).then_some(())).await;
+    world.becomes(stays, "completed").await;
+    assert!(world.workspace().join(format!("job_{stays}")).join("instructions.md").is_file());
+    worker.stop().await;
+    assert!(!folder.exists(), "nothing made it again");
+    world.finish().await;
+}
+
+/// `null` in a job's own `config` removes: of a group, whatever was put over what every job type begins with.
+#[sqlx::test(migrations = false)]
+async fn groups_of_a_configuration_can_be_removed_by_null(pool: PgPool) {
+    let world = World::new(pool).await;
+    let config = serde_json::json!({"llm": null, "limits": null, "phase_settings": null, "connections": null});
+    let job = world.insert(&NewJob { prompt: "Say what records are", config: Some(config), ..NewJob::default() }).await;
+    world.work_until_idle().await;
+    let row = world.job(job).await;
+    assert_eq!((row.status.as_str(), row.error), ("completed", None));
     world.finish().await;
 }

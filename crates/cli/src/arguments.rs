@@ -125,7 +125,7 @@ pub(crate) struct EnqueueArguments {
     #[arg(long, value_name = "JSON")]
     pub(crate) context: Option<String>,
     /// Larger first
-    #[arg(long, default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     pub(crate) priority: i32,
     /// Not before this time, e.g. 2027-01-31T08:00:00+01:00, or 2027-01-31 08:00 in UTC
     #[arg(long, value_name = "TIME", value_parser = time::parse)]
@@ -241,10 +241,10 @@ pub(crate) enum ConfigCommand {
 #[derive(Debug, Args)]
 pub(crate) struct DevArguments {
     /// A document to work on instead of the sample; repeat for several
-    #[arg(long = "document")]
+    #[arg(long = "document", value_name = "FILE")]
     pub(crate) documents: Vec<PathBuf>,
     /// What to do, instead of extracting requirements
-    #[arg(long)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) prompt: Option<String>,
     /// Keep Postgres and the worker running after the job has ended, until Ctrl-C
     #[arg(long)]
@@ -254,9 +254,9 @@ pub(crate) struct DevArguments {
 #[derive(Debug, Args)]
 pub(crate) struct RehearseArguments {
     /// Address and port, e.g. 127.0.0.1:8900
-    #[arg(long)]
+    #[arg(long, value_name = "ADDR")]
     pub(crate) listen: SocketAddr,
     /// Time before each answer, in milliseconds
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) delay_ms: u64,
 }

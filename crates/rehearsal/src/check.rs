@@ -12,9 +12,6 @@ pub fn check(request: &ChatRequest) -> Result<(), String> {
     if request.messages.is_empty() {
         return Err("messages is empty; send at least one message".to_owned());
     }
-    if request.stream {
-        return Err("stream is true, but the rehearsal model answers whole; send stream: false".to_owned());
-    }
     let mut waiting = BTreeSet::new();
     for (index, message) in request.messages.iter().enumerate() {
         check_message(index, message, &mut waiting)?;

@@ -43,6 +43,7 @@ mod schedule;
 mod server;
 mod situation;
 mod strategic;
+mod stream;
 mod summary;
 mod tactical;
 mod task;

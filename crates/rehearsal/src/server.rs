@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
-use axum::http::{Method, StatusCode};
+use axum::http::{Method, StatusCode, header::CONTENT_TYPE};
 use axum::response::{IntoResponse, Json, Response};
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 use crate::wire::ChatRequest;
-use crate::{DISCLAIMER, MODEL, answer, check, embedding};
+use crate::{DISCLAIMER, MODEL, answer, check, embedding, stream};
 
 /// The largest request body taken, in bytes: far above any context window, so that no honest request meets it.
 pub const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
@@ -139,7 +139,12 @@ fn complete(body: &Bytes) -> Response {
         tracing::warn!(error = %message, "refused a request");
         return error(StatusCode::BAD_REQUEST, &message);
     }
-    Json(answer(&request)).into_response()
+    let answer = answer(&request);
+    if !request.stream {
+        return Json(answer).into_response();
+    }
+    let usage = request.stream_options.is_some_and(|options| options.include_usage);
+    ([(CONTENT_TYPE, "text/event-stream")], stream::events(&answer, usage)).into_response()
 }
 
 fn models() -> Response {

@@ -2,7 +2,7 @@
 //!
 //! Requests are read leniently where providers are lenient (unknown keys are ignored, `content` may be a string, a
 //! list of text parts or null) and are checked strictly afterwards, in [`crate::check`]. Answers carry exactly the keys
-//! that OpenAI's non-streaming answers carry, so that a client cannot tell the difference by shape.
+//! that OpenAI's answers carry, so that a client cannot tell the difference by shape.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -26,9 +26,20 @@ pub struct ChatRequest {
     /// The newer name of `max_tokens`; the smaller of the two holds.
     #[serde(default)]
     pub max_completion_tokens: Option<u64>,
-    /// Streaming is refused: the rehearsal model answers whole.
+    /// Whether the answer comes as server-sent events.
     #[serde(default, deserialize_with = "null_as_default")]
     pub stream: bool,
+    /// What such a stream has besides the answer.
+    #[serde(default)]
+    pub stream_options: Option<StreamOptions>,
+}
+
+/// The part of a request that says more about its stream.
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct StreamOptions {
+    /// Whether the last event has the token counts.
+    #[serde(default, deserialize_with = "null_as_default")]
+    pub include_usage: bool,
 }
 
 /// Who speaks in a message.

@@ -47,21 +47,28 @@ pub(crate) fn attach(job: &mut NewJob, documents: &[PathBuf], workspace_dir: &Pa
         several => {
             let folder = format!("upload-{}", Uuid::now_v7());
             let target = workspace_dir.join("import").join(&folder);
-            std::fs::create_dir_all(&target).map_err(|error| unwritable(&target, &error))?;
-            for document in several {
-                let path = target.join(file_name(document)?);
-                if path.exists() {
-                    return Err(Failure::usage(format!(
-                        "two documents are named {}; rename one of them",
-                        path.display()
-                    )));
-                }
-                std::fs::write(&path, read(document)?).map_err(|error| unwritable(&path, &error))?;
-            }
+            put(several, &target).inspect_err(|_| {
+                // What is told is why it failed; a folder that could not be removed either only takes its room.
+                let _ = std::fs::remove_dir_all(&target);
+            })?;
             job.document_path = Some(folder);
             Ok(())
         }
     }
+}
+
+/// Copies documents into a new folder.
+fn put(documents: &[PathBuf], folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    for document in documents {
+        let path = folder.join(file_name(document)?);
+        if path.exists() {
+            let name = path.display();
+            return Err(Failure::usage(format!("two documents are named {name}; rename one of them")));
+        }
+        std::fs::write(&path, read(document)?).map_err(|error| unwritable(&path, &error))?;
+    }
+    Ok(())
 }
 
 fn file_name(path: &Path) -> Result<String, Failure> {

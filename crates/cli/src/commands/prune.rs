@@ -9,7 +9,6 @@ use crate::{
 use plumbline_store::{Prunable, Retention, Store};
 use plumbline_worker::mirror::Mirror;
 use serde_json::json;
-use std::{io, path::Path};
 
 pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
@@ -59,26 +58,16 @@ async fn prune(store: &Store, retention: &Retention, mirror: &Mirror) -> Result<
         }
         for job in jobs {
             pruned.jobs += 1;
-            let folder = mirror.path(job);
-            match remove(&folder) {
+            match mirror.remove(job).await {
                 Ok(removed) => pruned.folders += i64::from(removed),
                 Err(error) => {
                     pruned.left_behind = Some(format!(
                         "the folder {} of a deleted job could not be removed ({error}); delete it by hand",
-                        folder.display()
+                        mirror.path(job).display()
                     ));
                 }
             }
         }
-    }
-}
-
-/// Whether there was a folder. A link in its place is not followed.
-fn remove(folder: &Path) -> io::Result<bool> {
-    match std::fs::remove_dir_all(folder) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
     }
 }
 

@@ -53,6 +53,65 @@ async fn a_completion_has_the_shape_of_openai() {
     server.shutdown().await.unwrap();
 }
 
+/// Puts a stream together again, as clients do.
+fn joined(events: &str) -> Value {
+    let chunks: Vec<Value> = events
+        .split_terminator("\n\n")
+        .map(|event| event.strip_prefix("data: ").expect("an event has data"))
+        .take_while(|data| *data != "[DONE]")
+        .map(|data| serde_json::from_str(data).expect("a chunk is JSON"))
+        .collect();
+    assert!(events.ends_with("data: [DONE]\n\n"), "{events}");
+    let mut answer = chunks[0].clone();
+    answer["object"] = json!("chat.completion");
+    answer["usage"] = chunks.last().expect("a chunk")["usage"].clone();
+    let mut choice = json!({"index": 0, "message": {"role": "assistant", "content": "", "tool_calls": []},
+                            "finish_reason": null});
+    for chunk in &chunks {
+        assert_eq!((&chunk["object"], &chunk["id"]), (&json!("chat.completion.chunk"), &answer["id"]));
+        let part = &chunk["choices"][0];
+        if let Some(text) = part["delta"]["content"].as_str() {
+            choice["message"]["content"] = json!(format!("{}{text}", choice["message"]["content"].as_str().unwrap()));
+        }
+        for call in part["delta"]["tool_calls"].as_array().into_iter().flatten() {
+            let arguments = call["function"]["arguments"].as_str().unwrap();
+            let index = call["index"].as_u64().unwrap() as usize;
+            let known = choice["message"]["tool_calls"].as_array_mut().unwrap();
+            if index == known.len() {
+                let mut first = call.clone();
+                first.as_object_mut().unwrap().remove("index");
+                known.push(first);
+            } else {
+                let before = known[index]["function"]["arguments"].as_str().unwrap();
+                known[index]["function"]["arguments"] = json!(format!("{before}{arguments}"));
+            }
+        }
+        if !part["finish_reason"].is_null() {
+            choice["finish_reason"] = part["finish_reason"].clone();
+        }
+    }
+    answer["choices"] = json!([choice]);
+    answer
+}
+
+#[tokio::test]
+async fn a_stream_says_what_the_whole_answer_says() {
+    let (server, client) = start(Duration::ZERO).await;
+    let url = format!("{}/chat/completions", server.base_url());
+    let (_, whole) = post(&client, url.clone(), &strategic()).await;
+    let mut request = strategic();
+    request["stream"] = json!(true);
+    request["stream_options"] = json!({"include_usage": true});
+    let response = client.post(&url).body(request.to_string()).send().await.unwrap();
+    assert_eq!(response.headers()["content-type"], "text/event-stream");
+    assert_eq!(joined(&response.text().await.unwrap()), whole);
+
+    request["stream_options"] = json!(null);
+    let without = client.post(&url).body(request.to_string()).send().await.unwrap().text().await.unwrap();
+    assert!(!without.contains("usage"), "{without}");
+    server.shutdown().await.unwrap();
+}
+
 #[tokio::test]
 async fn equal_requests_have_equal_answers_under_any_prefix() {
     let (server, client) = start(Duration::ZERO).await;
@@ -84,7 +143,6 @@ async fn wrong_requests_get_an_error_in_openai_shape() {
         (json!({"model": "m", "messages": [], "tools": null}), "messages is empty"),
         (json!({"model": "m", "messages": [unanswered]}), "tool call 'a' has no result"),
         (json!({"model": "m", "messages": [orphan]}), "result of tool call 'b'"),
-        (json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "x"}]}), "stream"),
     ] {
         let (status, error) = post(&client, url.clone(), &body).await;
         assert_eq!((status, &error["error"]["type"]), (400, &json!("invalid_request_error")), "{body}");

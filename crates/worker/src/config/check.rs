@@ -39,20 +39,22 @@ fn collect_missing(config: &Value, schema: &Value, path: &str, paths: &mut Vec<S
     }
 }
 
-/// Puts back, empty, the groups and lists that the merged configuration lacks: `"on_complete": null` removes what the
-/// layers below say, and nothing is left to ask of a group whose every key may be absent. The keys that must have a
-/// value are still [`missing`] in it.
-pub(super) fn refill(config: &mut Value) {
-    refill_group(config, complete());
+/// Puts back the groups and lists that the merged configuration lacks: `"limits": null` removes what the layers say, down
+/// to what every job type begins with (`origin`); where that has nothing, and for lists, it is an empty one. The keys that
+/// must have a value are still [`missing`] in it.
+pub(super) fn refill(config: &mut Value, origin: &Value) {
+    refill_group(config, origin, complete());
 }
 
-fn refill_group(config: &mut Value, schema: &Value) {
+fn refill_group(config: &mut Value, origin: &Value, schema: &Value) {
     let (Some(map), Some(properties)) = (config.as_object_mut(), schema["properties"].as_object()) else { return };
     let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for (key, property) in properties {
         match property["type"].as_str() {
             Some("object") if required.contains(&key.as_str()) => {
-                refill_group(map.entry(key.clone()).or_insert_with(|| Map::new().into()), property);
+                let origin = &origin[key];
+                let put_back = || if origin.is_object() { origin.clone() } else { Map::new().into() };
+                refill_group(map.entry(key.clone()).or_insert_with(put_back), origin, property);
             }
             Some("array") if required.contains(&key.as_str()) => {
                 map.entry(key.clone()).or_insert_with(|| Value::Array(Vec::new()));

@@ -115,7 +115,7 @@ impl Configs {
         ConfigError::unless_empty(layers.iter_own().filter_map(|layer| other_type(layer, job_type)).collect())?;
         let mut merged = layers.merged();
         merged["job_type"] = json!(job_type);
-        check::refill(&mut merged);
+        check::refill(&mut merged, &layers.origin());
         let missing = check::missing(&merged);
         let say = |path: String| {
             let message = format!("`{path}` has no value; set it or extend `defaults`");

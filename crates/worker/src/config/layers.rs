@@ -22,12 +22,20 @@ impl Layer {
     }
 }
 
+fn merged<'a>(layers: impl Iterator<Item = &'a Layer>) -> Value {
+    let mut merged = json!({});
+    for layer in layers {
+        merge(&mut merged, &layer.value);
+    }
+    merged
+}
+
 /// Layers in the order in which they are put on top of each other: `files`, then `over`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layers {
     /// The files of the `$extends` chain, the most general first.
     pub(super) files: Vec<Layer>,
-    /// What is no file: the environment, the job's own `config`.
+    /// What is no file: the environment, then the job's own `config`.
     pub(super) over: Vec<Layer>,
 }
 
@@ -44,11 +52,12 @@ impl Layers {
 
     /// Everything merged.
     pub(super) fn merged(&self) -> Value {
-        let mut merged = json!({});
-        for layer in self.iter() {
-            merge(&mut merged, &layer.value);
-        }
-        merged
+        merged(self.iter())
+    }
+
+    /// What every job type begins with: the most general file, and the environment.
+    pub(super) fn origin(&self) -> Value {
+        merged(self.files.first().into_iter().chain(self.over.first()))
     }
 
     /// The problem of some values together, at the highest layer that sets one of them: whoever wrote that layer

@@ -46,6 +46,9 @@ impl Drop for Server {
 pub(crate) async fn start(context: &Context) -> Result<Server, Error> {
     let (options, vitals) = (&context.options.http, context.vitals.clone());
     options.validate().map_err(Error::Options)?;
+    if options.is_weak() {
+        warn!("PLUMBLINE_HTTP_TOKEN is short enough to be guessed; set a longer secret");
+    }
     let name = ConnectOptions {
         max_connections: CONNECTIONS,
         application_name: "plumbline http".into(),

@@ -27,6 +27,7 @@ mod export;
 mod folder;
 mod marker;
 mod queue;
+mod remove;
 mod repair;
 mod shared;
 mod survey;

@@ -15,7 +15,7 @@ use plumbline_store::{
     fail_points::{Point, reach},
 };
 use std::sync::Arc;
-use tracing::info;
+use tracing::{info, warn};
 
 /// Writes one job's folder.
 pub(super) struct Writer {
@@ -84,11 +84,22 @@ impl Writer {
         }
     }
 
-    /// Makes the folder of a job that has left equal to the rows, and says that it is.
+    /// Makes the folder of a job that has left equal to the rows, and says that it is. Of a job that was deleted while it
+    /// ran there is nothing to show.
     pub(super) async fn catch_up(self, step: i64) {
+        if matches!(bounded(self.store.watch(self.lease.job_id)).await, Ok(None)) {
+            return self.remove().await;
+        }
         if self.note(self.make_equal(step, true).await) {
             self.behind.left(&self.lease);
         }
+    }
+
+    async fn remove(&self) {
+        if let Err(error) = self.mirror.remove(self.lease.job_id).await {
+            warn!(job.id = %self.lease.job_id, %error, "the folder of a deleted job stays; remove it by hand");
+        }
+        self.behind.none(&self.lease);
     }
 
     /// Whether there was trouble.

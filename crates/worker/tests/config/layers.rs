@@ -92,6 +92,26 @@ fn a_group_or_list_removed_by_null_is_empty() {
     assert!(config.tools.deferred.is_empty() && !config.tools.workspace.is_empty());
 }
 
+/// Groups whose keys must have values: nothing of the layers is left, and what is left is a configuration that runs.
+#[test]
+fn a_group_of_values_removed_by_null_is_what_every_job_type_begins_with() {
+    let dir = folder(&[(
+        "mine/config.json",
+        r#"{"$extends": "creator", "llm": {"max_retries": 9, "temperature": 0.1},
+            "limits": {"tool_retries": 9, "token_budget": 5, "repeated_calls": {"replan": 99}}}"#,
+    )]);
+    let configs = Configs::from_dir(dir.path()).unwrap();
+    let env = ModelEnv { max_iterations: Some(8), ..env() };
+    let resolve = |overrides: Value| configs.resolve("mine", &overrides, &env).unwrap().config;
+    let begun_with = configs.resolve("creator", &json!({}), &env).unwrap().config;
+    let config = resolve(json!({"llm": null, "limits": null, "phase_settings": null, "llm_by_purpose": null}));
+    assert_eq!((config.llm, config.limits), (begun_with.llm.clone(), begun_with.limits.clone()));
+    assert_eq!(config.phase_settings, begun_with.phase_settings);
+    let within = resolve(json!({"limits": {"repeated_calls": null}, "llm": {"prices": null, "max_retries": 1}}));
+    assert_eq!(within.limits.repeated_calls, begun_with.limits.repeated_calls);
+    assert_eq!((within.limits.tool_retries, within.llm.max_retries, within.llm.prices), (9, 1, begun_with.llm.prices));
+}
+
 #[test]
 fn what_is_stored_gives_the_same_back() {
     let overrides = json!({
