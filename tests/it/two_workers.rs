@@ -1,6 +1,6 @@
 //! One queue, two workers: each job is run once.
 
-use plumbline_system_tests::{PgPool, World, documents, jobs::NewJob, record};
+use plumbline_system_tests::{Answer, PgPool, World, documents, jobs::NewJob, record};
 
 #[sqlx::test(migrations = false)]
 async fn thirty_jobs_are_each_run_once(pool: PgPool) {
@@ -8,10 +8,14 @@ async fn thirty_jobs_are_each_run_once(pool: PgPool) {
     let policy = documents::policy(1);
     let start = || world.start(world.command(&["worker", "--concurrency", "4"]));
     let workers = [start(), start()];
+    world.model.hold_from(1);
     let mut jobs = Vec::new();
     for _ in 0..30 {
         jobs.push(world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await);
     }
+    // As many wait for the model as both together may run: whichever claimed first, the other has jobs too.
+    world.model.arrived(8).await;
+    world.model.answers(Answer::Work);
     for &job in &jobs {
         let row = world.becomes(job, "completed").await;
         assert_eq!((row.attempt, row.claims), (1, 1));

@@ -3,16 +3,21 @@
 use crate::graph_kit::Moment;
 use crate::handover_graph::{Graph, all, assert_statuses, created, insert_validator, policy, statuses};
 use plumbline_system_tests::{Answer, PgPool, Uuid, World, eventually, seed::Seed};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Kills within the integration.
 const KILLS: usize = 8;
 
+/// Rows that the rehearsal model claims at a time.
+const BATCH: i64 = 10;
+
 #[sqlx::test(migrations = false)]
 async fn killed_while_it_integrates_at_seeded_moments(pool: PgPool) {
     let Some(graph) = Graph::start().await else { return };
     let world = World::new(pool).await;
+    // What a dead validator had begun is undone before its successor is at the same place.
+    graph.server.forgets_after(Duration::from_secs(2));
     let before = graph.server.seen().len();
     let calm = created(&world, &policy(3, 1)).await;
     let validator = insert_validator(&world, calm, &graph.config()).await;
@@ -56,38 +61,70 @@ fn position_of_first_commit(graph: &Graph) -> usize {
 
 #[sqlx::test(migrations = false)]
 async fn two_at_once_share_the_rows(pool: PgPool) {
+    let world = World::new(pool).await;
+    let creator = created(&world, &policy(13, 1)).await;
+    validate_by_two(&world, creator, &json!({})).await;
+    // Without a graph what is accepted stays pending, with the result of whoever judged it.
+    assert_statuses(&world.pool, creator, [("pending", 26)], "the rows").await;
+    let shares = shares(&world.pool, creator).await;
+    assert_eq!((shares.len(), shares.iter().sum()), (2, 26), "{shares:?}");
+    assert!(shares.iter().all(|share| *share >= BATCH), "each judged what it held: {shares:?}");
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn two_at_once_fill_one_graph(pool: PgPool) {
     let Some(graph) = Graph::start().await else { return };
     let world = World::new(pool).await;
-    let creator = created(&world, &policy(20, 1)).await;
+    let creator = created(&world, &policy(13, 1)).await;
+    validate_by_two(&world, creator, &graph.config()).await;
+    assert_statuses(&world.pool, creator, [("integrated", 26)], "the rows").await;
+    graph.assert_holds_the_integrated_rows(&world.pool).await;
+    world.finish().await;
+}
+
+/// Runs two validators at once to their end; both have claimed rows before either judges any.
+async fn validate_by_two(world: &World, creator: Uuid, config: &Value) {
+    // How much is said of a row depends on what became of its like by then; it must not be cut, which the rehearsal model
+    // takes for a requirement that it cannot read.
+    let mut config = config.clone();
+    config["limits"] = json!({"max_tool_result_tokens": 20_000});
+    let before = world.model.requests();
+    world.model.hold_from(before + 1);
+    let validators = [insert_validator(world, creator, &config).await, insert_validator(world, creator, &config).await];
     let start = || world.start(world.command(&["worker", "--concurrency", "1"]));
     let workers = [start(), start()];
-    eventually("both workers to be there", async || {
-        let there: i64 =
-            sqlx::query_scalar("SELECT count(*) FROM workers").fetch_one(&world.pool).await.expect("workers");
-        (there == 2).then_some(())
-    })
-    .await;
-    world.model.answers(Answer::Slowly(Duration::from_millis(30)));
-    let validators = [
-        insert_validator(&world, creator, &graph.config()).await,
-        insert_validator(&world, creator, &graph.config()).await,
-    ];
+    side_by_side_until_rows_are_held(world, before, creator).await;
+    world.model.answers(Answer::Work);
     for validator in validators {
         world.becomes(validator, "completed").await;
     }
-    assert_statuses(&world.pool, creator, [("integrated", 40)], "the rows").await;
-    graph.assert_holds_the_integrated_rows(&world.pool).await;
-    let shares: Vec<i64> =
-        sqlx::query_scalar("SELECT count(*) FROM requirement_cache WHERE job_id = $1 GROUP BY validator_job_id")
-            .bind(creator)
-            .fetch_all(&world.pool)
-            .await
-            .expect("requirement_cache can be read");
-    assert_eq!(shares.len(), 2, "both took part: {shares:?}");
     for worker in workers {
         worker.stop().await;
     }
-    world.finish().await;
+}
+
+/// Lets two jobs go on request by request until they have claimed rows: no request of either is answered before the other
+/// waits for an answer too. A worker of one job at a time holds each, so neither can run ahead of the other.
+async fn side_by_side_until_rows_are_held(world: &World, before: u64, creator: Uuid) {
+    let mut asked = before;
+    loop {
+        asked += 2;
+        world.model.arrived(asked).await;
+        let shares = shares(&world.pool, creator).await;
+        if !shares.is_empty() {
+            assert_eq!(shares, [BATCH, BATCH], "each holds a batch of its own");
+            return;
+        }
+        world.model.hold_from(asked + 1);
+    }
+}
+
+/// How many of a job's rows each validator has claimed.
+async fn shares(pool: &PgPool, creator: Uuid) -> Vec<i64> {
+    let claimed = "SELECT count(*) FROM requirement_cache WHERE job_id = $1 AND validator_job_id IS NOT NULL
+                   GROUP BY validator_job_id";
+    sqlx::query_scalar(claimed).bind(creator).fetch_all(pool).await.expect("requirement_cache can be read")
 }
 
 /// Waits until the validator holds rows.

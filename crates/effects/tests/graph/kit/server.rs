@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// A transaction that nobody speaks to for so long is rolled back; a Neo4j server is as strict, within a minute.
-const IDLE: Duration = Duration::from_millis(500);
+/// Between two looks at whether anybody still speaks to a transaction.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// One request as it arrived.
 #[derive(Clone, Debug)]
@@ -47,6 +47,8 @@ struct Inner {
     silent_at: Mutex<Option<(usize, Moment)>>,
     fell_silent: watch::Sender<bool>,
     closed: watch::Sender<bool>,
+    /// A transaction that nobody speaks to for so long is rolled back; none where nothing is said.
+    patience: Mutex<Option<Duration>>,
 }
 
 struct Transaction {
@@ -104,6 +106,12 @@ impl Server {
         self.inner.fell_silent.send_replace(false);
         let at = self.inner.seen.lock().unwrap().len() + 1 + after;
         *self.inner.silent_at.lock().unwrap() = Some((at, moment));
+    }
+
+    /// From now on a transaction that nobody speaks to for so long is rolled back; a Neo4j server is as strict, within a
+    /// minute.
+    pub(crate) fn forgets_after(&self, patience: Duration) {
+        *self.inner.patience.lock().unwrap() = Some(patience);
     }
 
     /// Waits until the request has come that is not answered.
@@ -223,15 +231,16 @@ impl Inner {
         // Closing its connection is what rolls it back.
         let is_open = move || {
             let mut transactions = inner.transactions.lock().unwrap();
-            let idle = transactions.get(&watched).is_some_and(|transaction| transaction.used.elapsed() >= IDLE);
-            if idle {
+            let patience = *inner.patience.lock().unwrap();
+            let idle = transactions.get(&watched).map(|transaction| transaction.used.elapsed());
+            if patience.is_some_and(|patience| idle.is_some_and(|idle| idle >= patience)) {
                 transactions.remove(&watched);
             }
             transactions.contains_key(&watched)
         };
         tokio::spawn(async move {
             while is_open() {
-                tokio::time::sleep(IDLE).await;
+                tokio::time::sleep(LOOK).await;
             }
         });
         let body = json!({"data": {"fields": fields, "values": values}, "transaction": {"id": id}});
