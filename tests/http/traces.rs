@@ -230,7 +230,7 @@ const JOBS: usize = 8;
 async fn a_collector_that_is_dead_costs_nothing(pool: PgPool) {
     let world = World::new(pool).await;
     let (collector, deaf, down) = (Collector::start().await, deaf().await, down().await);
-    let (mut rates, mut steps) = (Vec::new(), Vec::new());
+    let (mut times, mut steps) = (Vec::new(), Vec::new());
     for address in [collector.address, deaf, down] {
         let mut jobs = Vec::new();
         for _ in 0..JOBS {
@@ -248,7 +248,7 @@ async fn a_collector_that_is_dead_costs_nothing(pool: PgPool) {
         .fetch_one(&world.pool)
         .await
         .expect("completed jobs have their times");
-        rates.push(JOBS as f64 / seconds);
+        times.push(seconds);
         steps.push(committed);
         let metrics = get(http, "/metrics").await.body;
         assert!(value(&metrics, "plumbline_spans_ended_total") > committed as f64, "{metrics}");
@@ -257,10 +257,11 @@ async fn a_collector_that_is_dead_costs_nothing(pool: PgPool) {
         }
         program.stop().await;
     }
-    let [live, deaf, down] = rates[..] else { panic!("three rounds") };
-    println!("{live:.1} jobs/s with a collector, {deaf:.1} with a deaf one, {down:.1} with none");
+    let [live, deaf, down] = times[..] else { panic!("three rounds") };
+    println!("{JOBS} jobs took {live:.1} s with a collector, {deaf:.1} s with a deaf one, {down:.1} s with none");
     assert!(steps.iter().all(|committed| *committed == steps[0]), "{steps:?}");
-    // Far above the noise of a busy machine; a single export that is waited for takes 10 s, and all jobs take less.
-    assert!(deaf > live / 3.0 && down > live / 3.0, "{rates:?}");
+    // Far above the noise of a busy machine, far below the 10 s a step that steps would take if they waited for exports.
+    let most = 3.0 * live + 30.0;
+    assert!(deaf < most && down < most, "{times:?}");
     world.finish().await;
 }

@@ -34,9 +34,7 @@ fn with_clock(mut command: Command, library: &Path, shift: &str, jumps: bool) ->
 }
 
 fn worker(world: &World, library: &Path, (shift, jumps): (&str, bool)) -> Program {
-    let mut command = world.command(&["worker", "--concurrency", "3"]);
-    command.env("PLUMBLINE_LEASE_SECS", "10");
-    world.start(with_clock(command, library, shift, jumps))
+    world.start(with_clock(world.command(&["worker", "--concurrency", "3"]), library, shift, jumps))
 }
 
 async fn now(pool: &PgPool) -> f64 {

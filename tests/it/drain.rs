@@ -1,10 +1,9 @@
 //! SIGTERM and SIGINT: the worker stops claiming, gives its jobs back, and is gone within the grace.
 
 use plumbline_system_tests::{Answer, PgPool, Program, Signal, World, documents, eventually, jobs::NewJob};
-use std::time::Duration;
 
-/// What a process may take beyond its grace on a loaded machine.
-const AIR: Duration = Duration::from_secs(5);
+/// A grace, in seconds, that no test waits for.
+const LONG: u64 = 3600;
 
 fn worker_with_grace(world: &World, seconds: u64) -> Program {
     let mut command = world.command(&["worker"]);
@@ -32,7 +31,7 @@ async fn a_call_in_flight_is_abandoned_when_the_grace_is_over(pool: PgPool) {
     let before = world.job(job).await;
 
     worker.signal(Signal::TERM);
-    let ended = worker.ended_within(Duration::from_secs(1) + AIR).await;
+    let ended = worker.ended().await;
 
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let released = world.job(job).await;
@@ -57,7 +56,7 @@ async fn a_call_in_flight_is_abandoned_when_the_grace_is_over(pool: PgPool) {
 async fn a_step_that_ends_within_the_grace_is_kept(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(2);
-    let worker = worker_with_grace(&world, 60);
+    let worker = worker_with_grace(&world, LONG);
     world.model.hold_from(9);
     let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
     world.model.arrived(9).await;
@@ -67,7 +66,7 @@ async fn a_step_that_ends_within_the_grace_is_kept(pool: PgPool) {
     draining(&worker).await;
     let late = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
     world.model.answers(Answer::Work);
-    let ended = worker.ended_within(AIR).await;
+    let ended = worker.ended().await;
 
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let released = world.job(job).await;
@@ -85,7 +84,7 @@ async fn a_step_that_ends_within_the_grace_is_kept(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn a_second_signal_ends_it_at_once(pool: PgPool) {
     let world = World::new(pool).await;
-    let worker = worker_with_grace(&world, 300);
+    let worker = worker_with_grace(&world, LONG);
     world.model.hold_from(2);
     let job = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
     world.model.arrived(2).await;
@@ -93,7 +92,7 @@ async fn a_second_signal_ends_it_at_once(pool: PgPool) {
     worker.signal(Signal::TERM);
     draining(&worker).await;
     worker.signal(Signal::TERM);
-    worker.ended_within(AIR).await;
+    worker.ended().await;
 
     world.model.answers(Answer::Work);
     world.work_until_idle().await;
@@ -102,13 +101,13 @@ async fn a_second_signal_ends_it_at_once(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_successor_goes_on_within_two_seconds_of_the_release(pool: PgPool) {
+async fn a_successor_goes_on_when_it_is_told_of_the_release(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(2);
     // The successor has worked before, as one in a running cluster has, and looks away while the job is claimed. Its
-    // next poll would come too late: the notification has to make it fast.
+    // next poll would come after this test: nothing but the notification makes it look.
     let mut command = world.command(&["worker"]);
-    command.env("PLUMBLINE_POLL_MS", "10000");
+    command.env("PLUMBLINE_POLL_MS", "3600000");
     let successor = world.start(command);
     let earlier = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
     world.becomes(earlier, "completed").await;
@@ -123,15 +122,8 @@ async fn a_successor_goes_on_within_two_seconds_of_the_release(pool: PgPool) {
     worker.signal(Signal::TERM);
     assert_eq!(worker.ended().await.code, Some(0));
     world.model.answers(Answer::Work);
-    let took = "SELECT extract(epoch FROM min(c.created_at) - a.ended_at)::float8
-                FROM attempts a JOIN checkpoints c ON c.job_id = a.job_id AND c.lease_epoch > a.lease_epoch
-                WHERE a.job_id = $1 AND a.lease_epoch = 1 GROUP BY a.ended_at";
-    let took: f64 = eventually("the successor's first step", async || {
-        sqlx::query_scalar(took).bind(job).fetch_optional(&world.pool).await.expect("rows can be read")
-    })
-    .await;
-    assert!(took < 2.0, "the successor's first step came {took:.2} s after the release");
-    world.becomes(job, "completed").await;
+    let row = world.becomes(job, "completed").await;
+    assert_eq!((row.attempt, row.claims), (1, 2), "it was released, not taken back");
     successor.stop().await;
     world.finish().await;
 }

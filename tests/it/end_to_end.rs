@@ -59,9 +59,11 @@ async fn the_jobs_row_shows_where_the_work_is(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(3);
     let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.model.hold_from(1);
     let worker = world.worker();
     let mut seen = Vec::new();
     for request in [1, 12, 24] {
+        // What came before is answered, this one waits.
         world.model.hold_from(request);
         world.model.arrived(request).await;
         let row = sqlx::query(
@@ -78,8 +80,8 @@ async fn the_jobs_row_shows_where_the_work_is(pool: PgPool) {
         assert!(row.get::<Option<String>, _>("phase_name").is_some(), "request {request}");
         assert!(row.get::<i32, _>("todos_total") >= 3, "request {request}");
         seen.push((row.get::<i32, _>("phase_number"), row.get::<String, _>("phase"), row.get::<i32, _>("todos_done")));
-        world.model.answers(plumbline_system_tests::Answer::Work);
     }
+    world.model.answers(plumbline_system_tests::Answer::Work);
     assert_eq!(seen[0], (1, "strategic".to_owned(), 0));
     assert!(seen.windows(2).all(|pair| (pair[0].0, pair[0].2) < (pair[1].0, pair[1].2)), "it does not move: {seen:?}");
     assert!(seen.iter().any(|(_, phase, _)| phase == "tactical"), "{seen:?}");

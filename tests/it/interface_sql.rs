@@ -164,10 +164,13 @@ async fn a_running_job_obeys_a_plain_update_and_even_a_delete(pool: PgPool) {
     for _ in 0..=BY_HAND.len() {
         running.push(world.insert(&NewJob::with_path("policy.md")).await);
     }
-    // No job gets far before it waits for an answer.
-    world.model.hold_from(3 * running.len() as u64);
+    // Request by request, so that no job gets far: each waits for the answer to its third.
+    world.model.hold_from(1);
     let worker = world.worker();
-    world.model.arrived(3 * running.len() as u64).await;
+    for round in 1..=3 {
+        world.model.hold_from((round - 1) * running.len() as u64 + 1);
+        world.model.arrived(round * running.len() as u64).await;
+    }
     for job in &running {
         world.until(*job, "is claimed", |job| job.status == "running").await;
     }

@@ -6,13 +6,13 @@
 
 use plumbline_rehearsal::misbehave::{FATAL, Misbehaving, Rate, kinds};
 use plumbline_system_tests::{
-    Answer, Ended, PgPool, Program, Uuid, World, documents, jobs::NewJob, program, wait::LOOK,
+    Answer, Ended, PgPool, Program, Uuid, World, documents, eventually, jobs::NewJob, program, wait::LOOK,
 };
 use serde_json::{Value, json};
 use std::{
     fs,
     path::PathBuf,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 #[sqlx::test(migrations = false)]
@@ -51,16 +51,18 @@ async fn what_happened_between_steps_is_replayed_as_well(pool: PgPool) {
     let worker = world.worker();
     world.model.arrived(6).await;
     assert_eq!(world.call("SELECT send_feedback($1, 'Mind the annex.')", job).await.expect("a status"), "running");
-    fs::write(world.workspace().join(format!("job_{job}/input/note.md")), "A late note.").expect("the mirror is there");
-    world.model.answers(Answer::Fail(503, Some(0)));
-    world.model.answered(7).await;
-    world.model.answers(Answer::Work);
-    world.model.hold_from(world.model.requests() + 8);
-    world.model.arrived(world.model.requests() + 8).await;
+    put_into_input(&world, job, "note.md").await;
+    world.model.answers_before(8, Answer::Fail(503, Some(0)));
+    world.model.arrived(8).await;
+    world.model.answers_before(16, Answer::Work);
+    world.model.arrived(16).await;
     worker.kill().await;
     world.age_workers().await;
-    world.model.answers(Answer::Work);
+    // A look at the folder comes back between two turns: they take their time until one has.
+    world.model.answers(Answer::Slowly(Duration::from_secs(1)));
     let worker = world.worker();
+    taken_in(&world, job, "input/note.md").await;
+    world.model.answers(Answer::Work);
     world.becomes(job, "completed").await;
     worker.stop().await;
     assert_replays(&world, job).await;
@@ -69,6 +71,27 @@ async fn what_happened_between_steps_is_replayed_as_well(pool: PgPool) {
         assert!(trace.contains(word), "the job should have met `{word}`:\n{trace}");
     }
     world.finish().await;
+}
+
+/// Puts a file into a running job's `input/`, as if it had been there for a while: one that has just changed may be half
+/// copied.
+async fn put_into_input(world: &World, job: Uuid, name: &str) {
+    let input = world.workspace().join(format!("job_{job}/input"));
+    eventually("the folder to be shown", async || input.is_dir().then_some(())).await;
+    fs::write(input.join(name), "A late note.").expect("a person may write there");
+    let long_since = SystemTime::now() - Duration::from_secs(60);
+    let file = fs::File::options().write(true).open(input.join(name));
+    file.and_then(|file| file.set_modified(long_since)).expect("a time is set");
+}
+
+/// Waits until the job has this file.
+async fn taken_in(world: &World, job: Uuid, path: &str) {
+    let known = "SELECT EXISTS (SELECT FROM workspace_files WHERE job_id = $1 AND path = $2)";
+    eventually("the file to be taken in", async || {
+        let known: Result<bool, _> = sqlx::query_scalar(known).bind(job).bind(path).fetch_one(&world.pool).await;
+        known.expect("rows can be read").then_some(())
+    })
+    .await;
 }
 
 async fn assert_replays(world: &World, job: Uuid) {

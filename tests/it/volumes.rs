@@ -235,7 +235,7 @@ async fn a_zombies_last_write_to_the_folder_is_refused(pool: PgPool) {
     let world = World::new(pool).await;
     let trace = world.folder().join("trace");
     let mut command = world.command(&["worker"]);
-    command.env("PLUMBLINE_FAIL_POINTS", "before_mirror/tactical=delay:4000").env("PLUMBLINE_FAIL_POINT_TRACE", &trace);
+    command.env("PLUMBLINE_FAIL_POINTS", "before_mirror/tactical=delay:8000").env("PLUMBLINE_FAIL_POINT_TRACE", &trace);
     let zombie = world.start(command);
     let job = insert(&world).await;
     let traced =

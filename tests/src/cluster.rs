@@ -1,13 +1,12 @@
 //! A Postgres of a test's own, to be restarted, starved, filled and locked.
 
-use crate::wait::eventually;
+use crate::{port, wait::eventually};
 use rustix::process::geteuid;
 use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _,
     postgres::{PgConnectOptions, PgPool, PgPoolOptions},
 };
 use std::{
-    net::TcpListener,
     os::unix::{fs::chown, process::CommandExt},
     path::{Path, PathBuf},
     process::Command,
@@ -61,7 +60,7 @@ impl Cluster {
     }
 
     fn start_with(folder: TempDir, data: PathBuf, settings: &[&str]) -> Self {
-        let cluster = Self { folder, data, port: free_port(), account: account() };
+        let cluster = Self { folder, data, port: port::free(), account: account() };
         cluster.own(cluster.folder.path());
         cluster
             .run("initdb", &["--username", OWNER, "--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync"]);
@@ -79,7 +78,7 @@ impl Cluster {
     pub async fn standby(&self) -> Self {
         let folder = folder();
         let data = folder.path().join("data");
-        let standby = Self { folder, data, port: free_port(), account: self.account };
+        let standby = Self { folder, data, port: port::free(), account: self.account };
         standby.own(standby.folder.path());
         let (port, data) = (self.port.to_string(), standby.data.display().to_string());
         standby.run(
@@ -216,10 +215,6 @@ pub async fn create_database(server: &PgConnectOptions) -> PgPool {
     admin.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.expect("a database can be created");
     admin.close().await.expect("a connection can be closed");
     PgPoolOptions::new().max_connections(6).connect_lazy_with(server.clone().database(&name))
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port is free").port()
 }
 
 /// A short path: the server's socket lies in it.

@@ -1,15 +1,12 @@
 //! The checker that every test ends with.
 
-use crate::{mirror, wait::LOOK};
-use sqlx::{PgExecutor, PgPool};
-use std::{
-    path::Path,
-    time::{Duration, Instant},
+use crate::{
+    mirror,
+    wait::{DEADLINE, LOOK},
 };
+use sqlx::{PgExecutor, PgPool};
+use std::{path::Path, time::Instant};
 use uuid::Uuid;
-
-/// The longest that the mirror may lag behind the last commit.
-const MIRROR_DEADLINE: Duration = Duration::from_secs(20);
 
 /// How long a running job may be without a live worker, in seconds.
 const GRACE_SECS: f64 = 10.0;
@@ -55,7 +52,7 @@ pub async fn check_mirrors(pool: &PgPool, workspace: &Path) {
         let rows = mirror::rows(pool, job).await;
         let begun = Instant::now();
         while mirror::folder(&folder) != rows {
-            if begun.elapsed() > MIRROR_DEADLINE {
+            if begun.elapsed() > DEADLINE {
                 assert_eq!(mirror::folder(&folder), rows, "{} does not equal its rows", folder.display());
             }
             tokio::time::sleep(LOOK).await;

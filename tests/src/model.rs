@@ -17,9 +17,14 @@ use std::{
     sync::Arc,
     time::Duration,
 };
-use tokio::{net::TcpListener, sync::watch, task::JoinHandle, time::timeout};
+use tokio::{
+    net::TcpListener,
+    runtime::{Builder, Runtime},
+    sync::watch,
+    time::timeout,
+};
 
-use crate::wait::DEADLINE;
+use crate::{port, wait::DEADLINE};
 
 /// How the server answers from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +56,8 @@ struct Desk {
 pub struct Model {
     address: SocketAddr,
     desk: Arc<Desk>,
-    task: Option<JoinHandle<()>>,
+    /// It runs here: with it end all connections, kept ones too.
+    runtime: Option<Runtime>,
 }
 
 impl Model {
@@ -65,7 +71,8 @@ impl Model {
             arrived: watch::Sender::new(0),
             answered: watch::Sender::new(0),
         };
-        let mut model = Self { address: (Ipv4Addr::LOCALHOST, 0).into(), desk: Arc::new(desk), task: None };
+        let mut model =
+            Self { address: (Ipv4Addr::LOCALHOST, port::free()).into(), desk: Arc::new(desk), runtime: None };
         model.open().await;
         model
     }
@@ -78,6 +85,12 @@ impl Model {
     /// Answers so from now on, held requests included.
     pub fn answers(&self, answer: Answer) {
         self.desk.orders.send_replace(Orders { answer, hold_from: u64::MAX });
+    }
+
+    /// Answers so the requests before this number; holds it and all that follow, until [`Model::answers`] says how to answer
+    /// them.
+    pub fn answers_before(&self, number: u64, answer: Answer) {
+        self.desk.orders.send_replace(Orders { answer, hold_from: number });
     }
 
     /// Holds the request of this number and all that follow, until [`Model::answers`] says how to answer them.
@@ -106,12 +119,14 @@ impl Model {
         *self.desk.arrived.borrow()
     }
 
-    /// Goes away: connections are refused until [`Model::open`].
+    /// Goes away until [`Model::open`]: connections are refused, and those that are open end.
+    ///
+    /// # Panics
+    /// When the thread that ends it does.
     pub async fn close(&mut self) {
-        if let Some(task) = self.task.take() {
-            task.abort();
-            // It ends by the abort, which is an error only in name.
-            let _ = task.await;
+        if let Some(runtime) = self.runtime.take() {
+            let gone = tokio::task::spawn_blocking(move || runtime.shutdown_timeout(DEADLINE));
+            gone.await.expect("a runtime can be ended");
         }
     }
 
@@ -120,19 +135,21 @@ impl Model {
     /// # Panics
     /// When the address was taken meanwhile.
     pub async fn open(&mut self) {
-        let listener = TcpListener::bind(self.address).await.expect("the model's port on loopback is free");
-        self.address = listener.local_addr().expect("a bound socket has an address");
-        let router = Router::new().fallback(route).with_state(self.desk.clone());
-        self.task = Some(tokio::spawn(async move {
-            axum::serve(listener, router).await.expect("serving ends with its task only");
-        }));
+        let runtime =
+            Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread can be started");
+        let (address, desk) = (self.address, self.desk.clone());
+        let listening = runtime.spawn(async move { TcpListener::bind(address).await });
+        let listener = listening.await.expect("binding does not panic").expect("the model's port on loopback is free");
+        let router = Router::new().fallback(route).with_state(desk);
+        runtime.spawn(async move { axum::serve(listener, router).await });
+        self.runtime = Some(runtime);
     }
 }
 
 impl Drop for Model {
     fn drop(&mut self) {
-        if let Some(task) = &self.task {
-            task.abort();
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::cluster::{Cluster, account};
 use std::{
-    net::TcpListener,
     os::unix::{fs::chown, process::CommandExt},
     process::{Child, Command, Stdio},
 };
@@ -30,8 +29,7 @@ impl PgBouncer {
     /// When it cannot be started or takes no connections.
     pub async fn start(cluster: &Cluster, mode: &str) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
-        let socket = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr());
-        let port = socket.expect("a port is free").port();
+        let port = crate::port::free();
         let file = folder.path().join("pgbouncer.ini");
         let settings = format!(
             "[databases]\n* = host=127.0.0.1 port={} user={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\

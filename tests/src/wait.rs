@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 /// The longest any condition is waited for. Far above what is ever needed, so that a loaded machine fails no test.
-pub const DEADLINE: Duration = Duration::from_secs(45);
+pub const DEADLINE: Duration = Duration::from_secs(240);
 
 /// Time between two looks.
 pub const LOOK: Duration = Duration::from_millis(15);

@@ -78,7 +78,7 @@ impl World {
         command
             .env("DATABASE_URL", self.url())
             .env("PLUMBLINE_WORKSPACE_DIR", self.workspace())
-            .env("PLUMBLINE_LEASE_SECS", "20")
+            .env("PLUMBLINE_LEASE_SECS", "60")
             .env("PLUMBLINE_HEARTBEAT_SECS", "1")
             .env("PLUMBLINE_POLL_MS", "200")
             .env("OPENAI_BASE_URL", self.model.base_url())
@@ -149,6 +149,20 @@ impl World {
             .execute(&self.pool)
             .await
             .expect("workers can be aged");
+    }
+
+    /// The end of a test whose workers died at any moment: a folder whose writer died with the job's last step is repaired
+    /// by whichever worker there is.
+    ///
+    /// # Panics
+    /// As [`World::finish`].
+    pub async fn finish_repaired(self) {
+        let mut command = self.command(&["worker"]);
+        // Folders that somebody wrote to within a lease may be in work.
+        command.env("PLUMBLINE_LEASE_SECS", "2");
+        let closing = self.start(command);
+        self.finish().await;
+        drop(closing);
     }
 
     /// The end of every test: the invariants.

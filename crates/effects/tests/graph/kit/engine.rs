@@ -3,8 +3,10 @@
 use super::bolt::Bolt;
 use std::env;
 use std::io::Write as _;
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 
 /// A running engine with an empty graph; ends with the test.
@@ -22,7 +24,7 @@ impl Engine {
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let process = Command::new(program)
             .args(["--storage", "memory", "--port", &port.to_string(), "--graph"])
             .arg(folder.path().join("graph.kgl"))
@@ -45,6 +47,16 @@ impl Drop for Engine {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// A port of loopback that nobody listens at, another one each time: below those that the kernel gives out by itself, so
+/// that nobody is given it between the look and the start of whoever is to have it.
+pub(crate) fn free_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let begin = std::process::id().wrapping_mul(89);
+    let mut ports = (0..).map(|_| 15_000 + begin.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % 5_000);
+    let free = |port: u32| u16::try_from(port).ok().filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+    ports.find_map(free).unwrap()
 }
 
 /// The program that a variable names, that is installed, or that `.ci/graph-engine` has built.

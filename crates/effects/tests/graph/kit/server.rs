@@ -2,6 +2,7 @@
 //! `DELETE /tx/{id}`), over recorded answers or over an engine.
 
 use super::bolt::{Answer, Bolt};
+use super::engine::free_port;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, StatusCode, Uri};
@@ -79,7 +80,7 @@ impl Server {
 
     async fn start(inner: Inner) -> Self {
         let inner = Arc::new(inner);
-        let (address, task) = serve(SocketAddr::from(([127, 0, 0, 1], 0)), Arc::clone(&inner)).await;
+        let (address, task) = serve(SocketAddr::from(([127, 0, 0, 1], free_port())), Arc::clone(&inner)).await;
         Self { uri: format!("http://{address}"), address, inner, task }
     }
 
@@ -94,6 +95,8 @@ impl Server {
     /// Comes back at the same address.
     pub(crate) async fn open(&mut self) {
         self.inner.closed.send_replace(false);
+        // Its port is free when it has ended, which an aborted task does a moment later.
+        let _ = (&mut self.task).await;
         (_, self.task) = serve(self.address, Arc::clone(&self.inner)).await;
     }
 
