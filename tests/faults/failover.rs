@@ -4,7 +4,7 @@
 
 use crate::{
     calm::Calm,
-    kills::{all_ended, fill},
+    kills::{all_ended, end, fill},
     proxy::Proxy,
     size::Size,
     worlds,
@@ -42,12 +42,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
         }
         primary = standby;
     }
-    all_ended(&world, &mut workers).await;
-    let repeated = calm.assert_same(&world, &jobs).await;
-    drop(workers);
-    let closing = world.start(worlds::worker(&world, "closing"));
-    world.finish().await;
-    drop(closing);
+    let repeated = end(world, &calm, workers, &jobs).await;
     format!("{} failovers over {} jobs: 0 failed, no step lost, all the same; {repeated}", size.failovers, jobs.len())
 }
 
@@ -55,7 +50,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("moved-{n}");
     let mut command = worlds::worker(world, &name);
-    command.env("PLUMBLINE_LEASE_SECS", "6");
+    command.env("PLUMBLINE_LEASE_SECS", "12");
     (name, world.start(command))
 }
 

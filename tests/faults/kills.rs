@@ -1,7 +1,7 @@
 //! `kill -9` at random moments over many jobs, several workers at all times.
 
 use crate::{
-    calm::Calm,
+    calm::{Calm, Repeated},
     latency::{self, Times},
     size::Size,
     worlds,
@@ -18,7 +18,7 @@ const MOST_PAUSE: u64 = 400;
 /// there are workers, so that a job that is taken back waits for nothing else.
 const OPEN: i64 = 16;
 /// The longest that the last jobs may take once nobody kills any more.
-const LONGEST: Duration = Duration::from_secs(180);
+const LONGEST: Duration = Duration::from_secs(600);
 
 /// Plays the scene.
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
@@ -57,9 +57,10 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     worlds::close(world).await;
     format!(
         "{} kills ({rate:.1} a second) over {} jobs: 0 lost, 0 doubled, all the same; {repeated}; \
-         from kill -9 to the next step {times} (lease 2 s, sweep every 1 s)",
+         from kill -9 to the next step {times} (lease {} s, sweep every 1 s)",
         moments.len(),
-        jobs.len()
+        jobs.len(),
+        worlds::LEASE_SECS
     )
 }
 
@@ -115,6 +116,15 @@ pub(crate) async fn poison_is_near(pool: &PgPool) -> bool {
         .fetch_one(pool)
         .await
         .expect("jobs can be read")
+}
+
+/// The end of a scene on a server of its own: the workers end all jobs, which leave the same behind as the undisturbed one.
+pub(crate) async fn end(world: World, calm: &Calm, mut workers: Vec<(String, Program)>, jobs: &[Uuid]) -> Repeated {
+    all_ended(&world, &mut workers).await;
+    let repeated = calm.assert_same(&world, jobs).await;
+    drop(workers);
+    world.finish_repaired().await;
+    repeated
 }
 
 /// Waits until the workers have ended all jobs.

@@ -7,7 +7,7 @@ use crate::{
     size::Size,
     worlds,
 };
-use plumbline_system_tests::{Program, World, seed::Seed};
+use plumbline_system_tests::{Program, Uuid, World, seed::Seed};
 use sqlx::ConnectOptions as _;
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
             while poison_is_near(&world.pool).await {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            strike(&proxy, trouble, &mut seed).await;
+            strike(&world, &calm, &mut jobs, &proxy, trouble, &mut seed).await;
             rounds += 1;
         }
     }
@@ -61,7 +61,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
 }
 
 /// Lets it happen, at a random moment.
-async fn strike(proxy: &Proxy, trouble: Trouble, seed: &mut Seed) {
+async fn strike(world: &World, calm: &Calm, jobs: &mut Vec<Uuid>, proxy: &Proxy, trouble: Trouble, seed: &mut Seed) {
     tokio::time::sleep(Duration::from_millis(seed.below(400))).await;
     match trouble {
         Trouble::Reset => proxy.order(Order::Reset),
@@ -71,13 +71,15 @@ async fn strike(proxy: &Proxy, trouble: Trouble, seed: &mut Seed) {
             let before = proxy.commits_lost();
             proxy.lose_a_commit();
             plumbline_system_tests::eventually("the answer to a commit to be lost", async || {
+                // The jobs may have ended meanwhile, and then there would be no more commits.
+                fill(world, calm, jobs).await;
                 (proxy.commits_lost() > before).then_some(())
             })
             .await;
         }
         Trouble::Refuse | Trouble::Stall => {
             proxy.order(if matches!(trouble, Trouble::Refuse) { Order::Refuse } else { Order::Stall });
-            tokio::time::sleep(Duration::from_millis(200 + seed.below(3_000))).await;
+            tokio::time::sleep(Duration::from_millis(200 + seed.below(6_000))).await;
         }
     }
     proxy.order(Order::Pass);

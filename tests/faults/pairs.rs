@@ -2,7 +2,7 @@
 //! interrupted itself.
 
 use crate::{calm::Calm, kills::all_ended, latency, size::Size, worlds};
-use plumbline_system_tests::{PgPool, Program, Signal, Uuid, World, cluster::Cluster, eventually, seed::Seed};
+use plumbline_system_tests::{Answer, PgPool, Program, Signal, Uuid, World, cluster::Cluster, eventually, seed::Seed};
 
 /// What happens to the worker that holds the jobs.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,9 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let wanted = size.pairs.unwrap_or(pairs.len());
     for number in 0..wanted {
         let pair = pairs.swap_remove(seed.below(pairs.len() as u64) as usize);
+        // No job can end before so many calls are made: however late the test looks, they are still there.
+        let calls = 1 + seed.below(calm.requests - 1);
+        world.model.hold_from(world.model.requests() + calls);
         let ended = suffer(&cluster, &world, &calm, pair, number).await;
         for &job in &ended {
             assert_eq!(world.job(job).await.status, "completed", "{pair:?}");
@@ -49,10 +52,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
         jobs.extend(ended);
     }
     let repeated = calm.assert_same(&world, &jobs).await;
-    // A folder whose writer died with the job's last step is repaired by whichever worker there is.
-    let closing = world.start(worlds::worker(&world, "closing"));
-    world.finish().await;
-    drop(closing);
+    world.finish_repaired().await;
     format!("{wanted} pairs over {} jobs: 0 failed, all the same; {repeated}", jobs.len())
 }
 
@@ -88,6 +88,7 @@ async fn suffer(
         Second::RestartFast => cluster.restart("fast").await,
         Second::RestartImmediate => cluster.restart("immediate").await,
     }
+    world.model.answers(Answer::Work);
     let mut third = vec![start(world, "third", n)];
     all_ended(world, &mut third).await;
     for (program, frozen) in
@@ -101,11 +102,11 @@ async fn suffer(
     jobs
 }
 
-/// A worker whose lease is longer than a restart takes.
+/// A worker whose lease is longer than a restart takes, and that does not wait for calls in flight when it is stopped.
 fn start(world: &World, role: &str, n: usize) -> (String, Program) {
     let name = format!("{role}-{n}");
     let mut command = worlds::worker(world, &name);
-    command.env("PLUMBLINE_LEASE_SECS", "4");
+    command.env("PLUMBLINE_LEASE_SECS", "8").env("PLUMBLINE_DRAIN_SECS", "1");
     (name, world.start(command))
 }
 

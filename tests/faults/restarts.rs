@@ -2,7 +2,7 @@
 
 use crate::{
     calm::Calm,
-    kills::{all_ended, fill, poison_is_near},
+    kills::{end, fill, poison_is_near},
     size::Size,
     worlds,
 };
@@ -32,12 +32,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
         cluster.restart(if restarts % 2 == 0 { "fast" } else { "immediate" }).await;
         restarts += 1;
     }
-    all_ended(&world, &mut workers).await;
-    let repeated = calm.assert_same(&world, &jobs).await;
-    drop(workers);
-    let closing = world.start(worlds::worker(&world, "closing"));
-    world.finish().await;
-    drop(closing);
+    let repeated = end(world, &calm, workers, &jobs).await;
     format!("{restarts} restarts and {kills} kills over {} jobs: 0 failed, all the same; {repeated}", jobs.len())
 }
 
@@ -45,6 +40,6 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("restarted-{n}");
     let mut command = worlds::worker(world, &name);
-    command.env("PLUMBLINE_LEASE_SECS", "6");
+    command.env("PLUMBLINE_LEASE_SECS", "12");
     (name, world.start(command))
 }

@@ -18,7 +18,7 @@ const LANES: usize = 4;
 const WORTH_A_WORLD: usize = 8;
 
 /// The longest that jobs which meet trouble everywhere may take on a busy machine.
-const LONGEST: Duration = Duration::from_secs(180);
+const LONGEST: Duration = Duration::from_secs(600);
 
 /// One try: an action the `nth` time a place is passed.
 #[derive(Debug)]

@@ -21,12 +21,9 @@ const END_SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activi
 const TROUBLES: [Trouble; 6] = [
     Trouble {
         name: "read-only",
-        begin: &["ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"],
-        end: &[
-            "SET default_transaction_read_only = off",
-            "ALTER SYSTEM RESET default_transaction_read_only",
-            "SELECT pg_reload_conf()",
-        ],
+        // Sessions would hear of a setting of the server a moment later.
+        begin: &["ALTER ROLE worker SET default_transaction_read_only = on", END_SESSIONS],
+        end: &["ALTER ROLE worker RESET default_transaction_read_only", END_SESSIONS],
     },
     Trouble {
         name: "too many connections",
@@ -85,9 +82,7 @@ async fn suffer(world: &World, calm: &Calm, admin: &PgPool, trouble: &Trouble) -
     let job = calm.insert(world).await;
     let in_the_middle = world.model.requests() + calm.requests / 2;
     world.model.hold_from(in_the_middle);
-    let mut command = world.command(&["worker"]);
-    command.env("PLUMBLINE_LEASE_SECS", "20");
-    let mut worker = world.start(command);
+    let mut worker = world.worker();
     world.model.arrived(in_the_middle).await;
     // One session says all, because some of it is the session's own.
     let mut session = admin.acquire().await.expect("the owner can connect");

@@ -7,12 +7,14 @@ use crate::{
     size::Size,
     worlds,
 };
-use plumbline_system_tests::{PgPool, Program, Signal, World, eventually, seed::Seed};
+use plumbline_system_tests::{PgPool, Program, Signal, Uuid, World, eventually, seed::Seed};
 use std::time::Duration;
 
 /// Workers at any time, and how many of them are frozen at once.
 const WORKERS: usize = 7;
 const FROZEN: usize = 5;
+/// Most zombies beyond the size's.
+const MORE: usize = 60;
 /// Jobs that a worker may hold, and those that are not ended: enough to keep all workers busy.
 const SLOTS: &str = "2";
 const OPEN: i64 = 14;
@@ -28,37 +30,18 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let calm = Calm::measure(&world, None).await;
     let mut workers: Vec<(String, Program)> = (0..WORKERS).map(|n| start(&world, n)).collect();
     let (mut jobs, mut rounds) = (Vec::new(), 0);
-    while rounds < size.zombies {
-        fill_to(OPEN, &world, &calm, &mut jobs).await;
-        tokio::time::sleep(Duration::from_millis(seed.below(400))).await;
-        let busy = busy(&world.pool).await;
-        let mut chosen: Vec<usize> = (0..WORKERS).filter(|n| busy.contains(&workers[*n].0)).collect();
-        while chosen.len() > FROZEN.min(size.zombies - rounds) {
-            chosen.swap_remove(seed.below(chosen.len() as u64) as usize);
+    // By which of the two a zombie is refused first is chance: a few more are made where nobody has met one of them.
+    while rounds < size.zombies || (rounds < size.zombies + MORE && !noticed(&workers)) {
+        let most = FROZEN.min((size.zombies + MORE) - rounds);
+        rounds += freeze(most, &world, &calm, &mut workers, &mut jobs, &mut seed).await;
+        if rounds >= size.zombies {
+            all_ended(&world, &mut workers).await;
         }
-        let mut frozen = Vec::new();
-        for n in chosen {
-            let (name, program) = &workers[n];
-            program.signal(Signal::STOP);
-            match may_be_taken_away(&world.pool, name).await {
-                true => frozen.push(n),
-                false => program.signal(Signal::CONT),
-            }
-        }
-        for &n in &frozen {
-            taken_over(&world.pool, &workers[n].0).await;
-        }
-        for &n in &frozen {
-            workers[n].1.signal(Signal::CONT);
-        }
-        rounds += frozen.len();
     }
-    all_ended(&world, &mut workers).await;
     let lost = "SELECT count(*) FROM attempts WHERE outcome = 'crashed'";
     let lost: i64 = sqlx::query_scalar(lost).fetch_one(&world.pool).await.expect("attempts can be counted");
     let repeated = calm.assert_same(&world, &jobs).await;
-    let said = |what: &str| -> usize { workers.iter().map(|(_, worker)| worker.stderr().matches(what).count()).sum() };
-    let (dropped, folders) = (said(DROPPED), said(FOLDER_LEFT));
+    let (dropped, folders) = (said(&workers, DROPPED), said(&workers, FOLDER_LEFT));
     assert!(dropped > 0, "no worker noticed that it had lost a job");
     assert!(folders > 0, "no worker noticed that it had lost a folder");
     drop(workers);
@@ -68,6 +51,50 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
          times, all the same; {repeated}",
         jobs.len()
     )
+}
+
+/// Freezes up to so many workers that have work, until others have it, and thaws them; gives how many they were.
+async fn freeze(
+    most: usize,
+    world: &World,
+    calm: &Calm,
+    workers: &mut [(String, Program)],
+    jobs: &mut Vec<Uuid>,
+    seed: &mut Seed,
+) -> usize {
+    fill_to(OPEN, world, calm, jobs).await;
+    tokio::time::sleep(Duration::from_millis(seed.below(400))).await;
+    let busy = busy(&world.pool).await;
+    let mut chosen: Vec<usize> = (0..WORKERS).filter(|n| busy.contains(&workers[*n].0)).collect();
+    while chosen.len() > most {
+        chosen.swap_remove(seed.below(chosen.len() as u64) as usize);
+    }
+    let mut frozen = Vec::new();
+    for n in chosen {
+        let (name, program) = &workers[n];
+        program.signal(Signal::STOP);
+        match may_be_taken_away(&world.pool, name).await {
+            true => frozen.push(n),
+            false => program.signal(Signal::CONT),
+        }
+    }
+    for &n in &frozen {
+        taken_over(&world.pool, &workers[n].0).await;
+    }
+    for &n in &frozen {
+        workers[n].1.signal(Signal::CONT);
+    }
+    frozen.len()
+}
+
+/// How often the workers have said something.
+fn said(workers: &[(String, Program)], what: &str) -> usize {
+    workers.iter().map(|(_, worker)| worker.stderr().matches(what).count()).sum()
+}
+
+/// Whether zombies were refused in both ways.
+fn noticed(workers: &[(String, Program)]) -> bool {
+    [DROPPED, FOLDER_LEFT].iter().all(|what| said(workers, what) > 0)
 }
 
 fn start(world: &World, n: usize) -> (String, Program) {
