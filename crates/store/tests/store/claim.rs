@@ -62,7 +62,7 @@ async fn a_job_that_another_claim_holds_locked_is_skipped_without_waiting(pool: 
     let worker = worker(&store).await;
     let mut rival = pool.begin().await.unwrap();
     sqlx::query("SELECT FROM jobs WHERE id = $1 FOR UPDATE").bind(taken).execute(&mut *rival).await.unwrap();
-    let claim = tokio::time::timeout(Duration::from_secs(30), store.claim(worker, 9, None));
+    let claim = tokio::time::timeout(Duration::from_secs(120), store.claim(worker, 9, None));
     let claimed = claim.await.expect("the claim waits for nobody").unwrap();
     assert_eq!(claimed.iter().map(|job| job.id).collect::<Vec<_>>(), [free]);
     rival.rollback().await.unwrap();

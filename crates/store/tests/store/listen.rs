@@ -26,16 +26,14 @@ async fn inserts_and_changes_of_status_are_notified_and_steps_are_not(pool: PgPo
 async fn a_broken_connection_is_told_and_mended(pool: PgPool) {
     let store = store(&pool);
     let mut listener = store.listen().await.unwrap();
-    let listening = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                     WHERE datname = current_database() AND query LIKE 'LISTEN%'";
-    assert_eq!(value(&pool, listening).await.as_deref(), Some("true"));
+    let listening = "FROM pg_stat_activity
+                     WHERE datname = current_database() AND query LIKE 'LISTEN%' AND state = 'idle'";
+    let broken = value(&pool, format!("SELECT pid {listening}")).await.expect("somebody listens");
+    assert_eq!(value(&pool, format!("SELECT pg_terminate_backend({broken})")).await.as_deref(), Some("true"));
     assert_eq!(listener.next().await.unwrap(), None, "notices may be lost: time to poll");
     let next = tokio::spawn(async move { listener.next().await.unwrap() });
-    until(
-        &pool,
-        "SELECT count(*) = 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
-    )
-    .await;
+    // The session that was ended may be seen for a moment longer.
+    until(&pool, &format!("SELECT count(*) = 1 {listening} AND pid <> {broken}")).await;
     let job = running(&store).await;
     assert_eq!(next.await.unwrap(), Some(JobNotice { id: job.id, status: "pending".into() }));
 }

@@ -151,12 +151,12 @@ pub(crate) async fn until_blocked(pool: &PgPool) {
     until(pool, blocked).await;
 }
 
-/// Asks until the answer is true; fails after half a minute.
+/// Asks until the answer is true; fails after two minutes.
 pub(crate) async fn until(pool: &PgPool, question: &str) {
     let asked = async {
         while value(pool, question).await.as_deref() != Some("true") {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(30), asked).await.expect(question);
+    tokio::time::timeout(std::time::Duration::from_secs(120), asked).await.expect(question);
 }
