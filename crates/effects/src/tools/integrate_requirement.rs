@@ -29,7 +29,7 @@ pub(super) const TOOL: Tool =
 /// Where requirements go while there is no graph.
 const SCRIPT: &str = "output/insert.cypher";
 /// A part with so many bytes is full, and a further one is begun: whatever is added to a file stores the whole of it anew.
-const FULL_BYTES: u64 = 64 * 1024;
+const FULL_BYTES: u64 = 256 * 1024;
 
 fn spec() -> ToolSpec {
     ToolSpec {

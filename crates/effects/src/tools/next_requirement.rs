@@ -8,6 +8,7 @@ use super::toolbox::Bench;
 use super::validation::mentions::GraphNames;
 use super::validation::rows::{Checked, check};
 use super::validation::{hand_over, relevance};
+use crate::tokens;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ use uuid::Uuid;
 pub(super) const TOOL: Tool =
     Tool { spec, schema, reads_only: false, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
-/// Most requirements at once: ten with all that is said of them fit into one result.
+/// Most requirements at once; fewer where the conversation has no room for all that is said of them.
 const MAX_AT_ONCE: u32 = 10;
 /// Longest text that is shown whole, in characters.
 const MAX_TEXT_CHARS: usize = 1_500;
@@ -48,7 +49,8 @@ Claims the oldest pending requirements for this job, so that no other validator 
 rules can say of it: faults (a requirement with one has to be rejected), remarks, verified citations, similar requirements,
 which objects and messages of the graph its mentioned names are, and whether it seems relevant to what the graph is about. Requirements that this job holds and has not judged
 come first: asking again gives the same ones, and nothing is lost when a worker dies. What a job has not judged when it
-ends becomes pending again.
+ends becomes pending again. Where one result has no room for all, `held_back` says how many more are claimed already: the
+next call gives them.
 
 Judge each with `integrate_requirement` or `reject_requirement`; that may be done in the same answer as the next call of
 this tool. The result begins with `no pending requirement` when nothing is left, followed by what this job has judged.
@@ -93,9 +95,29 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     for checked in check(hand_over, rows).await? {
         requirements.push(describe(graph.as_ref(), &checked).await?);
     }
-    let text = serde_json::to_string_pretty(&json!({"requirements": requirements}))
-        .expect("a JSON value has string keys and no failing serializer");
-    Ok(Output::text(text))
+    Ok(Output::text(fitting(requirements, bench.ctx.max_result_tokens)))
+}
+
+/// As many of the requirements as a result may have tokens, and one at least: a result that is too long is cut in its
+/// middle, and half of what was claimed would go unseen.
+fn fitting(mut requirements: Vec<Value>, max_tokens: u32) -> String {
+    let claimed = requirements.len();
+    loop {
+        let text = written(&requirements, claimed - requirements.len());
+        // A token has at least one byte, so what is small in bytes need not be counted.
+        if requirements.len() == 1 || text.len() <= max_tokens as usize || tokens::count(&text) <= max_tokens {
+            return text;
+        }
+        requirements.pop();
+    }
+}
+
+fn written(requirements: &[Value], held_back: usize) -> String {
+    let mut result = json!({"requirements": requirements});
+    if held_back > 0 {
+        result["held_back"] = held_back.into();
+    }
+    serde_json::to_string_pretty(&result).expect("a JSON value has string keys and no failing serializer")
 }
 
 async fn describe(graph: Option<&GraphNames<'_>>, checked: &Checked) -> Result<Value, ToolError> {

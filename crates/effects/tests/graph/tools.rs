@@ -3,7 +3,8 @@
 use crate::hand_over::{Rows, away, known, ok, refused, row, turn};
 use crate::kit::{Engine, Server};
 use plumbline_effects::graph::{Access, GraphClient, GraphConfig, Statement};
-use plumbline_effects::tools::{Graph, HeldRequirement};
+use plumbline_effects::tokens;
+use plumbline_effects::tools::{Graph, HeldRequirement, ToolContext};
 use plumbline_engine::Verdict;
 use serde_json::{Value, json};
 
@@ -54,11 +55,34 @@ async fn without_a_graph_a_sound_requirement_is_accepted_and_written_as_a_script
 }
 
 #[tokio::test]
+async fn what_one_result_has_no_room_for_comes_with_the_next_call() {
+    let text = |n| format!("Document {n} must be kept. {}", "帳簿は十年間保存する。".repeat(120));
+    let named = |n| HeldRequirement { name: Some(format!("Document {n}")), ..row(n, &text(n)) };
+    let rows = rows((1..=10).map(named).collect());
+    let mut given: Vec<String> = Vec::new();
+    while given.len() < 10 {
+        let claimed = ok(&rows, Graph::Off, "next_requirement", json!({"count": 10})).await;
+        let room = ToolContext::new(rows.held[0].id, &[]).max_result_tokens;
+        assert!(tokens::count(&claimed) <= room, "the conversation has room for it");
+        let claimed: Value = serde_json::from_str(&claimed).unwrap();
+        let ids: Vec<String> =
+            claimed["requirements"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().into()).collect();
+        let held_back = claimed["held_back"].as_u64().unwrap_or(0) as usize;
+        assert_eq!(held_back, 10 - given.len() - ids.len(), "what is held back is told");
+        assert!(!given.is_empty() || held_back > 0, "ten of them fit into no result");
+        let calls: Vec<(&str, Value)> = ids.iter().map(|id| ("integrate_requirement", json!({"id": id}))).collect();
+        assert!(turn(&rows, Graph::Off, &calls).await.iter().all(|done| !done.is_error));
+        given.extend(ids);
+    }
+    assert_eq!(given, rows.held.iter().map(id).collect::<Vec<_>>());
+}
+
+#[tokio::test]
 async fn a_long_script_is_written_in_parts_of_which_each_stands_for_itself() {
     let text =
         |n| format!("Invoices of kind {n} must be kept. {}", "They are filed by number, day and sender. ".repeat(200));
     let named = |n| HeldRequirement { name: Some(format!("Invoices of kind {n}")), ..row(n, &text(n)) };
-    let rows = rows((1..=20).map(named).collect());
+    let rows = rows((1..=80).map(named).collect());
     for row in &rows.held {
         ok(&rows, Graph::Off, "integrate_requirement", json!({"id": id(row)})).await;
     }
@@ -67,7 +91,7 @@ async fn a_long_script_is_written_in_parts_of_which_each_stands_for_itself() {
     assert_eq!(names, ["output/insert.cypher", "output/insert_part_002.cypher", "output/insert_part_003.cypher"]);
     for (name, part) in &parts {
         assert_eq!(part.matches("CREATE CONSTRAINT requirement_rid").count(), 1, "{name}");
-        assert!(part.len() < 64 * 1024 + 2 * text(1).len(), "{name} has {} bytes", part.len());
+        assert!(part.len() < 256 * 1024 + 2 * text(1).len(), "{name} has {} bytes", part.len());
     }
     let whole: String = parts.into_values().collect();
     for row in &rows.held {

@@ -9,8 +9,9 @@ use serde_json::Value;
 /// What the last answer says before its counts.
 pub(super) const JUDGED: &str = "no pending requirement. Judged by this job:";
 
+/// The id of a requirement itself, known by its indentation: what stands deeper is the id of another one that is like it.
 static ID: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#""id": "([0-9a-f-]{36})""#).expect("ID: the pattern is valid"));
+    LazyLock::new(|| Regex::new(r#"(?m)^ {6}"id": "([0-9a-f-]{36})""#).expect("ID: the pattern is valid"));
 
 /// One requirement.
 #[derive(Debug, Clone, Deserialize)]
@@ -78,8 +79,8 @@ mod tests {
     #[test]
     fn a_claim_is_read_whole_or_by_its_first_id() {
         let id = "01990000-0000-7000-8000-000000000001";
-        let text =
-            json!({"requirements": [{"id": id, "checks": {"faults": ["it has no name"]}, "objects": ["Invoice"]}]});
+        let checks = json!({"faults": ["it has no name"], "similar": [{"id": id.replace('1', "2")}]});
+        let text = json!({"requirements": [{"id": id, "checks": checks, "objects": ["Invoice"]}]});
         let text = serde_json::to_string_pretty(&text).unwrap();
         let whole = read(&text);
         assert_eq!((whole[0].id.as_str(), whole[0].checks.faults.len(), whole[0].unread), (id, 1, false));
