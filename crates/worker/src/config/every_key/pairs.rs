@@ -159,7 +159,7 @@ fn models(by: By) -> Vec<Pair> {
         ("output_cap", json!("max_tokens"), json!("max_completion_tokens")),
         // One that is too small for the threshold and the answer is refused.
         ("context_window", json!(100_000), json!(20_000)),
-        ("timeout_s", json!(1), json!(2)),
+        ("timeout_s", json!(3), json!(4)),
         ("max_retries", json!(1), json!(4)),
         ("parallel_tool_calls", json!(true), json!(false)),
         ("todo_list_position", json!("last"), json!("after_system")),
