@@ -19,8 +19,10 @@ const CONNECTIONS: usize = 16;
 /// In so many parts the steps and the plain rows take turns.
 const BLOCKS: usize = 20;
 
-/// Half of it: other work on the machine strikes the step's longer time more often than the plain row's.
-const MARGIN: f64 = 0.5;
+/// As much again: other work on the machine strikes the step's longer time more often than the plain row's, and a disk that
+/// flushes fast shortens the plain row's. The same program had 2.2 on one machine, 4.8 on another, and 6.5 on that one while
+/// tests ran beside it.
+const MARGIN: f64 = 1.0;
 
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let (mut alone, mut plain, mut together, mut plain_together) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
