@@ -62,7 +62,15 @@ impl Writer {
         }
         // What people changed meanwhile is put right at the latest now.
         drop(waiting);
-        Box::pin(self.catch_up(last)).await;
+        Box::pin(self.end(last)).await;
+    }
+
+    /// Of a job that was deleted while it ran there is nothing to show.
+    async fn end(self, step: i64) {
+        match bounded(self.store.watch(self.lease.job_id)).await {
+            Ok(None) => self.remove().await,
+            _ => self.catch_up(step).await,
+        }
     }
 
     async fn look(&self, Wanted { known, answer }: Wanted) {
@@ -84,12 +92,8 @@ impl Writer {
         }
     }
 
-    /// Makes the folder of a job that has left equal to the rows, and says that it is. Of a job that was deleted while it
-    /// ran there is nothing to show.
+    /// Makes the folder of a job that has left equal to the rows, and says that it is.
     pub(super) async fn catch_up(self, step: i64) {
-        if matches!(bounded(self.store.watch(self.lease.job_id)).await, Ok(None)) {
-            return self.remove().await;
-        }
         if self.note(self.make_equal(step, true).await) {
             self.behind.left(&self.lease);
         }
