@@ -38,9 +38,10 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     for _ in 0..size.cuts {
         for trouble in TROUBLES {
             fill(&world, &calm, &mut jobs).await;
-            while poison_is_near(&world.pool).await {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
+            plumbline_system_tests::eventually("no job to be near its last crash", async || {
+                (!poison_is_near(&world.pool).await).then_some(())
+            })
+            .await;
             strike(&world, &calm, &mut jobs, &proxy, trouble, &mut seed).await;
             rounds += 1;
         }
