@@ -8,6 +8,7 @@
 
 use crate::{
     Health, address,
+    commit::Group,
     error::{During, Error},
     step_connections::{self, StepConnections, UNUSED},
 };
@@ -30,6 +31,7 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 pub struct Store {
     pub(crate) pool: PgPool,
     pub(crate) steps: Arc<StepConnections>,
+    pub(crate) group: Arc<Group>,
 }
 
 /// How to connect.
@@ -112,13 +114,13 @@ impl Store {
                 })
             })
             .connect_lazy_with(server);
-        Ok(Self { pool, steps })
+        Ok(Self { pool, steps, group: Arc::default() })
     }
 
     /// A store over an existing pool; steps keep no connections of it.
     pub fn from_pool(pool: PgPool) -> Self {
         let steps = Arc::new(StepConnections::new(pool.connect_options().as_ref().clone(), 0));
-        Self { pool, steps }
+        Self { pool, steps, group: Arc::default() }
     }
 
     /// Closes the pool and waits until its connections are gone.

@@ -4,8 +4,10 @@
 //! one round trip and one commit. Where there is more (a phase, findings, the job's end), the same statement runs within
 //! an explicit transaction and the rest follows before COMMIT. Either way the fence comes first and locks the job's row,
 //! so that locks are always taken job row first; and if it touches no row, the lease is lost and nothing is written.
+//! Where many jobs commit at once, their steps share a statement (see `group`).
 
 mod batch;
+mod group;
 mod leave;
 mod rest;
 mod step;
@@ -18,6 +20,8 @@ use crate::{
     fail_points::{Point, part, reach},
 };
 use batch::Batch;
+pub(crate) use group::Group;
+use group::{Answer, Entered};
 use plumbline_engine::{Change, Progress, State};
 use serde_json::Value;
 use sqlx::Connection as _;
@@ -69,8 +73,32 @@ impl Store {
         }
     }
 
-    /// The step's statement is its own transaction.
+    /// The step's statement is its own transaction, or its share of one.
     async fn commit_alone(
+        &self,
+        commit: &Commit<'_>,
+        batch: &Batch<'_>,
+        files: &Versions<'_>,
+    ) -> Result<Committed, Error> {
+        let answer = match self.enter(commit, batch, files) {
+            Entered::Alone(_turn) => return self.write_alone(commit, batch, files).await,
+            Entered::Together(answer) => answer.await,
+        };
+        match answer {
+            Ok(Answer::Written(committed)) => {
+                reach(Point::Committed, part(commit.state)).await?;
+                Ok(committed)
+            }
+            Ok(Answer::NotWritten) => self.write_alone(commit, batch, files).await,
+            // Nobody knows whether it was written.
+            Err(_) => {
+                let written = self.write_alone(commit, batch, files).await;
+                self.or_found(commit, written).await
+            }
+        }
+    }
+
+    async fn write_alone(
         &self,
         commit: &Commit<'_>,
         batch: &Batch<'_>,
@@ -136,7 +164,13 @@ impl Store {
     /// # Errors
     /// As [`Store::commit`].
     pub async fn commit_again(&self, commit: &Commit<'_>) -> Result<Committed, Error> {
-        match self.commit(commit).await {
+        let written = self.commit(commit).await;
+        self.or_found(commit, written).await
+    }
+
+    /// What became of a step that may have been written before: the fence refuses the second time, and the row tells.
+    async fn or_found(&self, commit: &Commit<'_>, written: Result<Committed, Error>) -> Result<Committed, Error> {
+        match written {
             Err(Error::LeaseLost(job_id)) => match self.find(commit).await? {
                 Found::Committed(committed) => Ok(committed),
                 Found::NotCommitted | Found::Others => Err(Error::LeaseLost(job_id)),

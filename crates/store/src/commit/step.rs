@@ -78,14 +78,14 @@ pub(super) async fn write(
 
 /// What is long of the messages, a column each.
 #[derive(Default)]
-struct SaidColumns<'a> {
-    contents: Vec<Cow<'a, str>>,
+pub(super) struct SaidColumns<'a> {
+    pub(super) contents: Vec<Cow<'a, str>>,
     /// JSON; none where nothing was called.
-    tool_calls: Vec<Option<String>>,
+    pub(super) tool_calls: Vec<Option<String>>,
 }
 
 impl<'a> SaidColumns<'a> {
-    fn of(batch: &Batch<'a>) -> Self {
+    pub(super) fn of(batch: &Batch<'a>) -> Self {
         let mut columns = Self::default();
         for row in &batch.messages {
             let calls = &row.message.tool_calls;

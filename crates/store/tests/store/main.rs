@@ -30,6 +30,7 @@ mod story;
 mod support;
 mod sweep;
 mod thinning;
+mod together;
 mod tool_files;
 mod trace;
 mod transitions;

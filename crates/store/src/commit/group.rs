@@ -1,0 +1,364 @@
+//! Steps that share a statement.
+//!
+//! A statement costs the server and the worker the same whatever it writes, and a commit waits for the disk. So steps of
+//! different jobs that come while others are being written wait for each other and are written together, by `steps.sql`:
+//! one round trip, one commit, one flush. The busier the worker, the more share one; a step that comes alone is written
+//! at once, by itself, and waits for nobody.
+//!
+//! Together they are as safe as alone. Each has a fence of its own, and one that does not hold leaves the others as they
+//! are. What the statement did not write, for whatever reason, its job writes alone, and gets the answer that it would
+//! have got without the others: one that must wait for a lock keeps nobody waiting, and one that the server refuses fails
+//! nobody else.
+
+use super::{Commit, Committed, batch::Batch, is_refusal, step::SaidColumns, workspace::Versions};
+use crate::{
+    Lease, Store,
+    rows::{json, text},
+};
+use plumbline_engine::{PhaseKind, Progress, Totals};
+use sqlx::PgConnection;
+use std::{
+    borrow::Cow,
+    collections::VecDeque,
+    iter,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+use tokio::{runtime::Handle, sync::oneshot};
+
+/// Steps in one statement. More gain nothing, and all of them wait until the last is written.
+const MOST_STEPS: usize = 64;
+/// Bytes in one statement, beyond which no other step joins.
+const MOST_BYTES: usize = 1 << 20;
+/// Whoever has waited so long waits no longer: the step under way may itself be waiting, for a lock that a user holds.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Whose turn it is, and what waits for the next. One statement is under way at a time, so that most steps share: with two,
+/// a step cost a quarter more and none came sooner (two processors, a disk that flushes in 50 µs).
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    turns: Mutex<Turns>,
+}
+
+#[derive(Debug, Default)]
+struct Turns {
+    /// Turns and places in the queue that there have been.
+    given: u64,
+    present: Option<u64>,
+    waiting: VecDeque<Together>,
+}
+
+/// How a step is to be written.
+pub(super) enum Entered {
+    /// By itself, now; the turn ends when this is dropped.
+    Alone(Turn),
+    /// With others, by somebody else.
+    Together(oneshot::Receiver<Answer>),
+}
+
+/// What became of a step among others.
+#[derive(Debug)]
+pub(super) enum Answer {
+    Written(Committed),
+    /// It is not in the database: it may be written alone.
+    NotWritten,
+}
+
+/// A statement under way. When it ends, those that wait have theirs.
+pub(super) struct Turn {
+    store: Store,
+    number: u64,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let next = self.store.group.turns().after(self.number);
+        if let Some((number, together)) = next {
+            self.store.write_together(number, together);
+        }
+    }
+}
+
+impl Group {
+    fn turns(&self) -> MutexGuard<'_, Turns> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Store {
+    /// A turn for the step, or a place among those that wait for one.
+    pub(super) fn enter(&self, commit: &Commit<'_>, batch: &Batch<'_>, files: &Versions<'_>) -> Entered {
+        let alone = |number| Entered::Alone(Turn { store: self.clone(), number });
+        if let Some(number) = self.group.turns().begin() {
+            return alone(number);
+        }
+        let step = Step::of(commit, batch, files);
+        let mut turns = self.group.turns();
+        // The turn may have ended meanwhile, and then nobody would come for those who wait.
+        if let Some(number) = turns.begin() {
+            drop(turns);
+            return alone(number);
+        }
+        let (answer, opened) = turns.wait(step);
+        drop(turns);
+        if let Some(number) = opened {
+            self.wait_no_longer_than_is_right(number);
+        }
+        Entered::Together(answer)
+    }
+
+    /// Sees to it that steps which wait for a turn are written, whatever becomes of the one under way.
+    fn wait_no_longer_than_is_right(&self, number: u64) {
+        let store = self.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(PATIENCE).await;
+            let overdue = store.group.turns().take_over(number);
+            if let Some(together) = overdue {
+                store.write_together(number, together);
+            }
+        });
+    }
+
+    /// Writes steps by a task of their own, because none of them may be given up with the call of another.
+    fn write_together(&self, number: u64, together: Together) {
+        let turn = Turn { store: self.clone(), number };
+        // Without a runtime the process is ending, and whoever waits with it.
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move { together.write(&turn.store).await });
+        }
+    }
+}
+
+impl Turns {
+    fn number(&mut self) -> u64 {
+        self.given += 1;
+        self.given
+    }
+
+    /// A turn, if it is nobody's.
+    fn begin(&mut self) -> Option<u64> {
+        if self.present.is_some() {
+            return None;
+        }
+        self.present = Some(self.number());
+        self.present
+    }
+
+    /// A place among those that wait; with the number of the turn that will be theirs, if the step is their first.
+    fn wait(&mut self, step: Step) -> (oneshot::Receiver<Answer>, Option<u64>) {
+        let (answer, receiver) = oneshot::channel();
+        if let Some(last) = self.waiting.back_mut().filter(|last| !last.is_full()) {
+            last.add(step, answer);
+            return (receiver, None);
+        }
+        let number = self.number();
+        let mut opened = Together { number, ..Together::default() };
+        opened.add(step, answer);
+        self.waiting.push_back(opened);
+        (receiver, Some(number))
+    }
+
+    /// The turn after this one is for those who have waited longest. One that lost its place is followed by none.
+    fn after(&mut self, number: u64) -> Option<(u64, Together)> {
+        if self.present != Some(number) {
+            return None;
+        }
+        let next = self.waiting.pop_front();
+        self.present = next.as_ref().map(|next| next.number);
+        next.map(|next| (next.number, next))
+    }
+
+    /// Gives those with this number the turn, if they still wait, whoever has it.
+    fn take_over(&mut self, number: u64) -> Option<Together> {
+        let place = self.waiting.iter().position(|together| together.number == number)?;
+        self.present = Some(number);
+        self.waiting.remove(place)
+    }
+}
+
+/// Steps that will share a statement, and who wants to know.
+#[derive(Debug, Default)]
+struct Together {
+    /// Of the turn that will be theirs.
+    number: u64,
+    steps: Vec<Step>,
+    answers: Vec<oneshot::Sender<Answer>>,
+    /// About how much they are.
+    bytes: usize,
+}
+
+impl Together {
+    fn is_full(&self) -> bool {
+        self.steps.len() >= MOST_STEPS || self.bytes >= MOST_BYTES
+    }
+
+    fn add(&mut self, step: Step, answer: oneshot::Sender<Answer>) {
+        self.bytes += step.bytes();
+        self.steps.push(step);
+        self.answers.push(answer);
+    }
+
+    /// Writes them all, and tells each what became of it. Who is told nothing must find out: the answer was lost.
+    async fn write(self, store: &Store) {
+        let Self { steps, answers, .. } = self;
+        let mut answers: Vec<_> = answers.into_iter().map(Some).collect();
+        let Ok(mut connection) = store.step_connection().await else { return tell_unwritten(answers) };
+        match write(&mut connection, &steps).await {
+            Ok(written) => {
+                connection.keep();
+                for Placed { place, step, feedback_pending } in written {
+                    if let Some(answer) = usize::try_from(place).ok().and_then(|place| answers.get_mut(place)?.take()) {
+                        // Whoever has stopped waiting asks the row.
+                        let _ = answer.send(Answer::Written(Committed { step, feedback_pending }));
+                    }
+                }
+                tell_unwritten(answers);
+            }
+            Err(error) if is_refusal(&error) => tell_unwritten(answers),
+            Err(_) => {}
+        }
+    }
+}
+
+fn tell_unwritten(answers: Vec<Option<oneshot::Sender<Answer>>>) {
+    for answer in answers.into_iter().flatten() {
+        let _ = answer.send(Answer::NotWritten);
+    }
+}
+
+/// A step as its rows, without the run it is of.
+#[derive(Debug)]
+struct Step {
+    lease: Lease,
+    expected_step: i64,
+    progress: Progress,
+    totals: Totals,
+    state: String,
+    /// How many rows `messages` are.
+    said: usize,
+    messages: String,
+    contents: Vec<String>,
+    tool_calls: Vec<Option<String>>,
+    /// How many rows `requests` are.
+    asked: usize,
+    requests: String,
+    paths: Vec<String>,
+    files: Vec<Option<Vec<u8>>>,
+    placeholders: Vec<bool>,
+    moved: Vec<Moved>,
+}
+
+/// A todo's new status.
+#[derive(Debug)]
+struct Moved {
+    phase_number: i32,
+    position: i32,
+    status: &'static str,
+    notes: Option<String>,
+}
+
+/// A step that was written, by its place among the others.
+struct Placed {
+    place: i32,
+    step: i64,
+    feedback_pending: bool,
+}
+
+impl Step {
+    fn of(commit: &Commit<'_>, batch: &Batch<'_>, files: &Versions<'_>) -> Self {
+        let said = SaidColumns::of(batch);
+        let moved = batch.moved.iter().map(|todo| Moved {
+            phase_number: todo.phase_number,
+            position: todo.position,
+            status: todo.status.as_str(),
+            notes: todo.notes.map(|notes| text(notes).into_owned()),
+        });
+        Self {
+            lease: commit.lease,
+            expected_step: commit.expected_step,
+            progress: commit.progress.clone(),
+            totals: commit.state.totals,
+            state: json(commit.state),
+            said: batch.messages.len(),
+            messages: json(&batch.messages),
+            contents: said.contents.into_iter().map(Cow::into_owned).collect(),
+            tool_calls: said.tool_calls,
+            asked: batch.requests.len(),
+            requests: json(&batch.requests),
+            paths: files.paths.clone(),
+            files: files.contents.clone(),
+            placeholders: files.placeholders.clone(),
+            moved: moved.collect(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let said: usize = self.contents.iter().map(String::len).sum();
+        let called: usize = self.tool_calls.iter().flatten().map(String::len).sum();
+        let files: usize = self.files.iter().flatten().map(Vec::len).sum();
+        self.state.len() + self.messages.len() + said + called + self.requests.len() + files
+    }
+}
+
+/// Executes the statement of several steps; gives those it has written.
+async fn write(connection: &mut PgConnection, steps: &[Step]) -> Result<Vec<Placed>, sqlx::Error> {
+    let moved = || steps.iter().flat_map(|step| &step.moved);
+    sqlx::query_file_as!(
+        Placed,
+        "queries/steps.sql",
+        &places(steps, |_| 1),
+        &column(steps, |step| step.lease.job_id),
+        &column(steps, |step| step.lease.epoch),
+        &column(steps, |step| step.expected_step),
+        &column(steps, |step| step.progress.phase_number),
+        &column(steps, |step| step.progress.phase.map(PhaseKind::as_str)) as &[Option<&str>],
+        &column(steps, |step| step.progress.phase_name.as_deref().map(text)) as &[Option<Cow<'_, str>>],
+        &column(steps, |step| step.progress.todos_done),
+        &column(steps, |step| step.progress.todos_total),
+        &column(steps, |step| step.progress.current_todo.as_deref().map(text)) as &[Option<Cow<'_, str>>],
+        &column(steps, |step| step.totals.requests),
+        &column(steps, |step| step.totals.tokens),
+        &column(steps, |step| step.totals.cached_tokens),
+        &column(steps, |step| step.totals.cost_microusd),
+        elements(steps, |step| &step.messages),
+        &rows(steps, |step| &step.contents) as &[&String],
+        &rows(steps, |step| &step.tool_calls) as &[&Option<String>],
+        &places(steps, |step| step.said),
+        elements(steps, |step| &step.requests),
+        &places(steps, |step| step.asked),
+        &places(steps, |step| step.paths.len()),
+        &rows(steps, |step| &step.paths) as &[&String],
+        &rows(steps, |step| &step.files) as &[&Option<Vec<u8>>],
+        &rows(steps, |step| &step.placeholders) as &[&bool],
+        &places(steps, |step| step.moved.len()),
+        &moved().map(|todo| todo.phase_number).collect::<Vec<_>>(),
+        &moved().map(|todo| todo.position).collect::<Vec<_>>(),
+        &moved().map(|todo| todo.status).collect::<Vec<_>>() as &[&str],
+        &moved().map(|todo| todo.notes.as_deref()).collect::<Vec<_>>() as &[Option<&str>],
+        &column(steps, |step| step.state.as_str()) as &[&str],
+    )
+    .fetch_all(connection)
+    .await
+}
+
+/// A value of each step.
+fn column<'a, T>(steps: &'a [Step], value: impl Fn(&'a Step) -> T) -> Vec<T> {
+    steps.iter().map(value).collect()
+}
+
+/// The values of which a step may have several.
+fn rows<'a, T>(steps: &'a [Step], values: impl Fn(&'a Step) -> &'a [T]) -> Vec<&'a T> {
+    steps.iter().flat_map(values).collect()
+}
+
+/// For so many rows of each step, its place among the steps.
+fn places(steps: &[Step], count: impl Fn(&Step) -> usize) -> Vec<i32> {
+    (0..).zip(steps).flat_map(|(place, step)| iter::repeat_n(place, count(step))).collect()
+}
+
+/// The JSON arrays of all steps as one.
+fn elements<'a>(steps: &'a [Step], array: impl Fn(&'a Step) -> &'a str) -> String {
+    let inner = |array: &'a str| array.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or_default();
+    let filled: Vec<&str> = steps.iter().map(|step| inner(array(step))).filter(|inner| !inner.is_empty()).collect();
+    format!("[{}]", filled.join(","))
+}
