@@ -9,11 +9,16 @@ use crate::{
 };
 use serde_json::{Value, json};
 use sqlx::PgConnection;
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
 use tempfile::TempDir;
 
-/// Time between looks at whether jobs have ended: a look costs the server a fraction of a millisecond.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// Time between looks at whether jobs have ended. A look reads all jobs; of the times that are measured so, the shortest
+/// are some seconds.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Everything that all figures share.
 #[derive(Debug)]
@@ -23,6 +28,9 @@ pub(crate) struct Bench {
     pub(crate) sizes: Sizes,
     /// A PDF for the document figures.
     pub(crate) pdf: PathBuf,
+    /// Workspaces that are done with. They go when all is measured: for a while after many files were removed, a file
+    /// system may take far longer to make new ones.
+    pub(crate) left: Mutex<Vec<TempDir>>,
 }
 
 impl Bench {
@@ -40,6 +48,7 @@ impl Bench {
 
     /// Takes a site away.
     pub(crate) async fn close(&self, site: Site) -> Result<(), Error> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).push(site.workspace);
         self.server.drop(site.database).await
     }
 }

@@ -13,6 +13,7 @@ use crate::{
 use futures_util::FutureExt;
 use std::{
     panic::AssertUnwindSafe,
+    sync::Mutex,
     time::{Duration, Instant},
 };
 
@@ -24,6 +25,7 @@ pub(crate) async fn run(options: Options) -> Result<bool, Error> {
         server: Server::find(options.database_url()?).await?,
         sizes: options.sizes(),
         pdf: options.pdf(),
+        left: Mutex::default(),
     };
     let mut report = describe(&bench, options.sizes_name()).await?;
     for group in &GROUPS {
