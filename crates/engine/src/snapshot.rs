@@ -70,7 +70,7 @@ impl FileFacts {
     }
 }
 
-/// The files that are memory: part of prompts and openings, so kept at hand.
+/// The files that are kept at hand: memory, which is part of prompts and openings, and what every todo adds to.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Memory {
     /// `workspace.md`.
@@ -79,11 +79,13 @@ pub struct Memory {
     pub main_plan: String,
     /// `workspace_summary.md`.
     pub summary: String,
+    /// `progress.md`.
+    pub progress: String,
 }
 
 impl Memory {
     /// The paths of the memory files.
-    pub const PATHS: [&'static str; 3] = ["workspace.md", "main_plan.md", "workspace_summary.md"];
+    pub const PATHS: [&'static str; 4] = ["workspace.md", "main_plan.md", "workspace_summary.md", "progress.md"];
 
     /// The text of a memory file, by path.
     pub fn get_mut(&mut self, path: &str) -> Option<&mut String> {
@@ -91,6 +93,7 @@ impl Memory {
             "workspace.md" => Some(&mut self.workspace),
             "main_plan.md" => Some(&mut self.main_plan),
             "workspace_summary.md" => Some(&mut self.summary),
+            "progress.md" => Some(&mut self.progress),
             _ => None,
         }
     }

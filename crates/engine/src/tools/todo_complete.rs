@@ -3,7 +3,8 @@
 
 use super::{Answer, arguments};
 use crate::{
-    Change, Handler, PhaseKind, Phases, Product, Replay, Run, TodoStatus, ToolSpec, apply::Consequence, boundary::Next,
+    Change, FileWrite, Handler, PhaseKind, Phases, Product, Replay, Run, TodoStatus, ToolSpec, apply::Consequence,
+    boundary::Next,
 };
 use serde_json::{Map, Value, json};
 
@@ -124,7 +125,20 @@ fn note_progress(run: &mut Run, content: &str, notes: Option<&str>) {
     let begin = if run.files.contains_key("progress.md") { "" } else { PROGRESS_HEAD };
     let notes = notes.map(|notes| format!(" — {}", notes.replace('\n', " "))).unwrap_or_default();
     let text = format!("{begin}{heading}- {}{notes}\n", content.replace('\n', " "));
-    run.produce(Product::AppendFile { path: "progress.md".into(), text });
+    run.produce(added_to_progress(run, text));
+}
+
+/// The file with one entry more. Whole where its text is at hand, because what is added to a file is read from the rows
+/// first, by the step and once more by the mirror; not where the text is no faithful copy of the file's bytes.
+fn added_to_progress(run: &Run, text: String) -> Product {
+    let known = &run.memory.progress;
+    let faithful = !known.contains(char::REPLACEMENT_CHARACTER);
+    match run.files.get("progress.md") {
+        Some(facts) if !faithful || facts.size != known.len() as u64 => {
+            Product::AppendFile { path: "progress.md".into(), text }
+        }
+        Some(_) | None => Product::WriteFile(FileWrite::text("progress.md", format!("{known}{text}"))),
+    }
 }
 
 pub(super) fn progress(run: &Run) -> String {

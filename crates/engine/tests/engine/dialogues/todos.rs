@@ -171,3 +171,16 @@ fn short_todos_make_the_same_progress_file_before_and_after_a_restart() {
         "# Progress\n\nEvery closed todo, in the order of closing.\n\n## Phase 1 (strategic): Planning\n- a\n- b\n"
     );
 }
+
+#[test]
+fn what_is_no_text_in_the_progress_file_stays_as_it_is() {
+    let mut dialogue = Dialogue::begun(settings());
+    let old = b"kept \xFF as it is\n";
+    dialogue.toy.files.insert("progress.md".into(), old.to_vec());
+    dialogue.crash();
+    dialogue.call("todo_complete", json!({}));
+    dialogue.call("todo_complete", json!({}));
+    let content = &dialogue.toy.files["progress.md"];
+    assert!(content.starts_with(old) && content.ends_with(b"\n"), "{}", String::from_utf8_lossy(content));
+    assert_eq!(content.iter().filter(|byte| **byte == b'\n').count(), 5, "a heading and two todos are added");
+}
