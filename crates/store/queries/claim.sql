@@ -1,11 +1,16 @@
 -- Takes the most urgent runnable jobs, locked ones skipped, and opens an attempt for each, in one statement.
 -- A worker whose row is gone gets nothing: its jobs would be swept at once.
 --
--- Each lane with free slots is read from its front (front_of_lane), so jobs that may not run cost nothing. Where there
+-- Each lane with free slots is read from its front (front_of_lane), so jobs that may not run cost nothing. The lanes and
+-- fronts are those of the marks ($4 to $7), and where there are none ($4 is null), those that the queue has. Where there
 -- are limits, claims take turns: each locks the limits before it counts, and the count sees what the one before has
 -- committed.
 WITH waiting AS MATERIALIZED (
-    SELECT job_type, concurrency_key, priority FROM waiting_lanes
+    SELECT job_type, concurrency_key, priority, run_at FROM waiting_lanes WHERE $4::text[] IS NULL
+    UNION ALL
+    SELECT job_type, concurrency_key, priority, run_at
+    FROM unnest($4::text[], $5::text[], $6::int[], $7::timestamptz[])
+        AS marks (job_type, concurrency_key, priority, run_at)
 ), limits AS MATERIALIZED (
     SELECT job_type, key, CASE WHEN key = '*' THEN max_running
                                ELSE greatest(max_running - running_in_lane(job_type, key), 0) END AS slots
@@ -17,7 +22,7 @@ WITH waiting AS MATERIALIZED (
         FOR UPDATE
     ) AS locked
 ), lanes AS MATERIALIZED (
-    SELECT w.job_type, w.concurrency_key, w.priority, coalesce(of_type.slots, $2) AS type_slots,
+    SELECT w.job_type, w.concurrency_key, w.priority, w.run_at, coalesce(of_type.slots, $2) AS type_slots,
            least($2, of_type.slots, of_key.slots,
                  CASE WHEN each_key.slots IS NOT NULL AND of_key.slots IS NULL AND w.concurrency_key <> '' THEN
                      greatest(each_key.slots - running_in_lane(w.job_type, w.concurrency_key), 0) END) AS slots
@@ -28,13 +33,14 @@ WITH waiting AS MATERIALIZED (
     WHERE ($3::text[] IS NULL OR w.job_type = ANY ($3))
       AND EXISTS (SELECT FROM workers WHERE workers.id = $1)
 ), front AS MATERIALIZED (
-    SELECT taken.id, taken.priority, taken.run_at, lanes.job_type, lanes.type_slots
+    SELECT taken.spot, taken.id, taken.priority, taken.run_at, lanes.job_type, lanes.type_slots
     FROM lanes
-    CROSS JOIN LATERAL front_of_lane(lanes.job_type, lanes.concurrency_key, lanes.priority, lanes.slots) AS taken
+    CROSS JOIN LATERAL
+        front_of_lane(lanes.job_type, lanes.concurrency_key, lanes.priority, lanes.run_at, lanes.slots) AS taken
 ), picked AS MATERIALIZED (
-    SELECT id
+    SELECT spot
     FROM (
-        SELECT id, priority, run_at, type_slots,
+        SELECT spot, id, priority, run_at, type_slots,
                row_number() OVER (PARTITION BY job_type ORDER BY priority DESC, run_at, id) AS place
         FROM front
     ) AS placed
@@ -46,18 +52,26 @@ WITH waiting AS MATERIALIZED (
     SET status = 'running', status_reason = NULL, worker_id = $1, lease_epoch = lease_epoch + 1, attempt = attempt + 1,
         started_at = coalesce(started_at, now()), updated_at = now()
     FROM picked
-    WHERE j.id = picked.id
-    RETURNING j.*
+    WHERE j.ctid = picked.spot
+    -- What is needed below and no more: these rows are kept until the statement ends. A claim's jobs are announced here
+    -- (see jobs_notify_status).
+    RETURNING j.id, job_type, concurrency_key, priority, run_at, prompt, document_path,
+              document_content IS NOT NULL AS has_document_content, context, config, attempt, max_attempts, lease_epoch,
+              step, greatest(extract(epoch FROM now() - greatest(run_at, created_at)), 0) AS waited_secs, started_at,
+              feedback_untaken > 0 AS feedback_pending,
+              pg_notify('plumbline_jobs', '{"id": "' || j.id || '", "status": "running"}')
 ), opened AS (
     INSERT INTO attempts (job_id, attempt, lease_epoch, worker_id)
-    SELECT id, attempt, lease_epoch, worker_id FROM claimed
+    SELECT id, attempt, lease_epoch, $1 FROM claimed
 )
-SELECT id AS "id!", job_type AS "job_type!", prompt AS "prompt!", document_path,
-       document_content IS NOT NULL AS "has_document_content!", context AS "context!", config AS "config!",
+SELECT id AS "id!", job_type AS "job_type!", concurrency_key AS "concurrency_key!", priority AS "priority!",
+       -- Bounded, because the driver knows no infinite times.
+       greatest(run_at, '0001-01-01 00:00:00Z') AS "run_at!", prompt AS "prompt!", document_path,
+       has_document_content AS "has_document_content!", context AS "context!", config AS "config!",
        attempt AS "attempt!", max_attempts AS "max_attempts!", lease_epoch AS "lease_epoch!", step AS "step!",
-       extract(epoch FROM now() - greatest(run_at, created_at))::double precision AS "waited_secs!",
-       started_at AS "started_at!", feedback_untaken > 0 AS "feedback_pending!",
-       coalesce((
+       waited_secs::double precision AS "waited_secs!", started_at AS "started_at!",
+       feedback_pending AS "feedback_pending!",
+       lease_epoch > 1 AND coalesce((
            -- The statement's snapshot does not hold the attempt just opened: this is the one before.
            SELECT a.outcome IN ('crashed', 'lost') OR a.outcome IS NULL
            FROM attempts a
@@ -67,8 +81,3 @@ SELECT id AS "id!", job_type AS "job_type!", prompt AS "prompt!", document_path,
        ), false) AS "interrupted!",
        EXISTS (SELECT FROM job_settings s WHERE s.job_id = claimed.id) AS "has_settings!"
 FROM claimed
--- A claim's jobs are announced together (see jobs_notify_status).
-CROSS JOIN (
-    SELECT count(pg_notify('plumbline_jobs', format('{"id": "%s", "status": "running"}', id))) FROM claimed
-) AS announced
-ORDER BY priority DESC, run_at, id

@@ -1,8 +1,13 @@
 //! Taking jobs from the queue.
 
+mod marks;
+
 use crate::{Error, Lease, Store, error::During};
 use chrono::{DateTime, Utc};
+pub(crate) use marks::Marks;
+use marks::{Columns, Found};
 use serde_json::Value;
+use std::{cmp::Reverse, time::Instant};
 use uuid::Uuid;
 
 /// A job this worker has just taken.
@@ -12,6 +17,12 @@ pub struct ClaimedJob {
     pub id: Uuid,
     /// Names its configuration.
     pub job_type: String,
+    /// Of its context; empty without one. A lane of the queue is a job type and a key.
+    pub concurrency_key: String,
+    /// Larger first.
+    pub priority: i32,
+    /// Could not run before; nothing before the year 1.
+    pub run_at: DateTime<Utc>,
     /// What to do.
     pub prompt: String,
     /// A file or folder under the import root.
@@ -53,6 +64,9 @@ impl Store {
     /// Takes up to `limit` runnable jobs, the most urgent first, optionally of some job types only. Jobs that another
     /// claim is just taking are skipped. Empty for a worker that is not registered.
     ///
+    /// Many jobs in a row are taken from where the last claim ended, for a moment each time (see [`Marks`]); a job that
+    /// became more urgent meanwhile waits for as long. Fewer than `limit` means that the queue holds no more.
+    ///
     /// # Errors
     /// [`Error::Database`].
     pub async fn claim(
@@ -63,9 +77,64 @@ impl Store {
     ) -> Result<Vec<ClaimedJob>, Error> {
         // Workers claim now and then for as long as they live, whether there are steps or not.
         self.steps.retire();
-        sqlx::query_file_as!(ClaimedJob, "queries/claim.sql", worker_id, limit, job_types)
-            .fetch_all(&self.pool)
-            .await
-            .during("claim jobs")
+        let Some(marks) = self.marks.in_effect(job_types, Instant::now()) else {
+            return self.take(worker_id, limit, job_types, None).await;
+        };
+        let mut claimed = self.take(worker_id, limit, job_types, Some(marks)).await?;
+        let missing = limit.saturating_sub_unsigned(claimed.len() as u64);
+        if missing > 0 {
+            match self.take(worker_id, missing, job_types, None).await {
+                Ok(others) => claimed.extend(others),
+                Err(error) if claimed.is_empty() => return Err(error),
+                // Those taken are the caller's; whatever is wrong meets the next claim.
+                Err(_) => {}
+            }
+        }
+        Ok(claimed)
+    }
+
+    /// Takes jobs from the marks on, or from the queue's front.
+    async fn take(
+        &self,
+        worker_id: Uuid,
+        limit: i64,
+        job_types: Option<&[String]>,
+        marks: Option<Columns>,
+    ) -> Result<Vec<ClaimedJob>, Error> {
+        let (from_front, started) = (marks.is_none(), Instant::now());
+        let answer = self.ask_for(worker_id, limit, job_types, marks).await;
+        let Ok(mut claimed) = answer else {
+            self.marks.forget();
+            return answer;
+        };
+        claimed.sort_unstable_by_key(|job| (Reverse(job.priority), job.run_at, job.id));
+        let ended = Instant::now();
+        let found = Found { full: claimed.len() as i64 >= limit, job_types, ended };
+        self.marks.take_down(&found, &claimed, from_front.then(|| ended - started));
+        Ok(claimed)
+    }
+
+    async fn ask_for(
+        &self,
+        worker_id: Uuid,
+        limit: i64,
+        job_types: Option<&[String]>,
+        marks: Option<Columns>,
+    ) -> Result<Vec<ClaimedJob>, Error> {
+        let Columns { job_types: types, keys, priorities, times } = marks.unwrap_or_default();
+        sqlx::query_file_as!(
+            ClaimedJob,
+            "queries/claim.sql",
+            worker_id,
+            limit,
+            job_types,
+            types.as_deref(),
+            &keys,
+            &priorities,
+            &times
+        )
+        .fetch_all(&self.pool)
+        .await
+        .during("claim jobs")
     }
 }

@@ -8,6 +8,7 @@
 
 use crate::{
     Health, address,
+    claim::Marks,
     commit::Group,
     error::{During, Error},
     step_connections::{self, StepConnections, UNUSED},
@@ -32,6 +33,7 @@ pub struct Store {
     pub(crate) pool: PgPool,
     pub(crate) steps: Arc<StepConnections>,
     pub(crate) group: Arc<Group>,
+    pub(crate) marks: Arc<Marks>,
 }
 
 /// How to connect.
@@ -114,13 +116,13 @@ impl Store {
                 })
             })
             .connect_lazy_with(server);
-        Ok(Self { pool, steps, group: Arc::default() })
+        Ok(Self { pool, steps, group: Arc::default(), marks: Arc::default() })
     }
 
     /// A store over an existing pool; steps keep no connections of it.
     pub fn from_pool(pool: PgPool) -> Self {
         let steps = Arc::new(StepConnections::new(pool.connect_options().as_ref().clone(), 0));
-        Self { pool, steps, group: Arc::default() }
+        Self { pool, steps, group: Arc::default(), marks: Arc::default() }
     }
 
     /// Closes the pool and waits until its connections are gone.

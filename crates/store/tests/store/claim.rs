@@ -1,7 +1,7 @@
 //! Claims: order, races, what they return.
 
-use crate::support::{column, execute, outcomes, pending, store, worker};
-use plumbline_store::NewJob;
+use crate::support::{column, execute, outcomes, pending, store, value, worker};
+use plumbline_store::{ClaimedJob, NewJob, ReleaseReason, Store};
 use sqlx::PgPool;
 use std::{collections::HashSet, time::Duration};
 use uuid::Uuid;
@@ -100,8 +100,7 @@ async fn rivals_never_get_the_same_job(pool: PgPool) {
     assert_eq!(all.into_iter().collect::<HashSet<_>>().len(), 40);
 }
 
-/// Claims, and says how many pages of the database that took to read and write. Twice on one connection, and the second
-/// one counts: the first has to read the definitions of what it uses.
+/// Leaves the table as its housekeeping would, and claims.
 async fn pages_of_a_claim(pool: &PgPool, limit: i64) -> u64 {
     let mut connection = pool.acquire().await.unwrap();
     // VACUUM marks only rows whose commit has reached the disk, and a background analyze would hold a snapshot meanwhile.
@@ -110,6 +109,14 @@ async fn pages_of_a_claim(pool: &PgPool, limit: i64) -> u64 {
     {
         sqlx::query(statement).execute(&mut *connection).await.unwrap();
     }
+    drop(connection);
+    pages_from(pool, limit, None).await
+}
+
+/// Claims, from the front or from a place in the one lane, and says how many pages of the database that took to read and
+/// write. Twice on one connection, and the second one counts: the first has to read the definitions of what it uses.
+async fn pages_from(pool: &PgPool, limit: i64, place: Option<&ClaimedJob>) -> u64 {
+    let mut connection = pool.acquire().await.unwrap();
     let worker = worker(&store(pool)).await;
     let mut lines: Vec<String> = Vec::new();
     for _ in 0..2 {
@@ -117,6 +124,10 @@ async fn pages_of_a_claim(pool: &PgPool, limit: i64) -> u64 {
             .bind(worker)
             .bind(limit)
             .bind(None::<Vec<String>>)
+            .bind(place.map(|job| vec![job.job_type.clone()]))
+            .bind(place.map(|job| vec![job.concurrency_key.clone()]))
+            .bind(place.map(|job| vec![job.priority]))
+            .bind(place.map(|job| vec![job.run_at]))
             .fetch_all(&mut *connection)
             .await
             .unwrap();
@@ -146,6 +157,105 @@ async fn a_claim_costs_the_same_however_many_jobs_wait_or_have_ended(pool: PgPoo
     let many = pages_of_a_claim(&pool, 5).await;
     assert!(many < few + 60, "{few} pages with few jobs, {many} with many");
     assert_eq!(store(&pool).queue_counts(None).await.unwrap().running, 20);
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn under_an_old_snapshot_a_claim_goes_on_where_the_last_one_ended(pool: PgPool) {
+    let (store, mut snapshot) = (store(&pool), pool.begin().await.unwrap());
+    sqlx::query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(&mut *snapshot).await.unwrap();
+    sqlx::query("SELECT count(*) FROM jobs").execute(&mut *snapshot).await.unwrap();
+    insert_many(&pool, 6000).await;
+    let worker = worker(&store).await;
+    let early = pages_from(&pool, 5, None).await;
+    let claimed = store.claim(worker, 5000, None).await.unwrap();
+    let from_mark = pages_from(&pool, 5, claimed.last()).await;
+    let from_front = pages_from(&pool, 5, None).await;
+    assert!(from_mark < early + 60, "{early} pages at first, {from_mark} from the mark of 5,000 jobs");
+    assert!(from_front > from_mark + 60, "the snapshot keeps the entries of {from_front} pages");
+    snapshot.rollback().await.unwrap();
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn one_by_one_each_claim_takes_the_most_urgent_of_all(pool: PgPool) {
+    let store = store(&pool);
+    insert_many(&pool, 50).await;
+    let worker = worker(&store).await;
+    for priority in 1..40 {
+        execute(&pool, format!("INSERT INTO jobs (prompt, priority) VALUES ('now', {priority})")).await.unwrap();
+        let claimed = store.claim(worker, 1, None).await.unwrap();
+        assert_eq!(claimed.iter().map(|job| job.priority).collect::<Vec<_>>(), [priority]);
+    }
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_more_urgent_job_that_comes_among_many_is_taken_with_them(pool: PgPool) {
+    let store = store(&pool);
+    insert_many(&pool, 1000).await;
+    let worker = worker(&store).await;
+    for _ in 0..8 {
+        assert_eq!(store.claim(worker, 100, None).await.unwrap().len(), 100);
+    }
+    execute(&pool, "INSERT INTO jobs (prompt, priority) VALUES ('now', 1)").await.unwrap();
+    execute(&pool, "INSERT INTO jobs (prompt, job_type) VALUES ('now', 'validator')").await.unwrap();
+    execute(&pool, "INSERT INTO jobs (prompt, run_at) VALUES ('now', '-infinity')").await.unwrap();
+    // The marks lead to 200 jobs; the rest of the claim is found in the same call.
+    let rest = store.claim(worker, 300, None).await.unwrap();
+    assert_eq!((rest.len(), rest.iter().filter(|job| job.prompt == "now").count()), (203, 3));
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn no_job_is_left_behind_whatever_comes_while_many_are_claimed(pool: PgPool) {
+    let store = store(&pool);
+    execute(&pool, "INSERT INTO concurrency_limits VALUES ('creator', 'b', 100)").await.unwrap();
+    insert_mixed(&pool, 1500).await;
+    let worker = worker(&store).await;
+    for round in 0..60 {
+        let claimed = store.claim(worker, 40, None).await.unwrap();
+        if round % 3 == 0 {
+            give_back(&store, claimed.iter().take(5)).await;
+            insert_mixed(&pool, 20).await;
+        }
+        if round % 20 == 19 {
+            execute(&pool, "UPDATE jobs SET priority = 4 - priority WHERE status = 'pending'").await.unwrap();
+        }
+    }
+    loop {
+        let held = "SELECT (count(*) <= 100)::text FROM jobs
+                    WHERE status = 'running' AND job_type = 'creator' AND concurrency_key = 'b'";
+        assert_eq!(value(&pool, held).await.as_deref(), Some("true"));
+        execute(&pool, "UPDATE jobs SET status = 'cancelled' WHERE status = 'running'").await.unwrap();
+        if store.claim(worker, 40, None).await.unwrap().is_empty() {
+            break;
+        }
+    }
+    assert_eq!(store.queue_counts(None).await.unwrap().runnable, 0);
+}
+
+async fn give_back(store: &Store, jobs: impl Iterator<Item = &ClaimedJob>) {
+    for job in jobs {
+        store.release(&job.lease(), ReleaseReason::Drain).await.unwrap();
+    }
+}
+
+/// Each at a time of its own, none of them to come.
+async fn insert_many(pool: &PgPool, count: usize) {
+    let insert = format!(
+        "INSERT INTO jobs (prompt, run_at)
+         SELECT 'x', now() - ({count} - n) * interval '1 microsecond' FROM generate_series(1, {count}) AS n"
+    );
+    execute(pool, insert).await.unwrap();
+}
+
+/// Of all priorities, times, types and keys, as a hash deals them out.
+async fn insert_mixed(pool: &PgPool, count: usize) {
+    let insert = format!(
+        "INSERT INTO jobs (prompt, priority, run_at, job_type, context)
+         SELECT 'x', dealt & 3, now() - (dealt >> 4 & 1023) * interval '1 second',
+                (ARRAY['creator', 'validator'])[1 + (dealt >> 14 & 1)],
+                json_build_object('concurrency_key', (ARRAY['a', 'b', '', 'c'])[1 + (dealt >> 15 & 3)])
+         FROM (SELECT hashint8(n + (SELECT count(*) FROM jobs)) AS dealt FROM generate_series(1, {count}) AS n) AS hashed"
+    );
+    execute(pool, insert).await.unwrap();
 }
 
 #[sqlx::test(migrations = "../../migrations")]

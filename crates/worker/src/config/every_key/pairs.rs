@@ -190,6 +190,9 @@ pub(super) fn follower(resolved: &Resolved) -> String {
     let claimed = ClaimedJob {
         id: Uuid::nil(),
         job_type: "creator".into(),
+        concurrency_key: String::new(),
+        priority: 0,
+        run_at: DateTime::UNIX_EPOCH,
         prompt: String::new(),
         document_path: None,
         has_document_content: false,
