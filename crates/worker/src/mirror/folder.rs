@@ -1,6 +1,6 @@
 //! One job's folder, opened so that no path leads out of it.
 
-use super::{MirrorTrouble, shared};
+use super::{MirrorTrouble, shared, shared::Shared};
 use cap_std::{
     ambient_authority,
     fs::{Dir, File, OpenOptions},
@@ -10,7 +10,7 @@ use std::{
     collections::HashMap,
     io::{self, Write as _},
     path::{Component, Path},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 use uuid::Uuid;
 
@@ -29,7 +29,14 @@ pub(super) struct Folder {
     /// Files that are being written.
     tmp: Dir,
     /// What it is in, where jobs share files; none for an export.
-    root: Option<Arc<Dir>>,
+    root: Option<Arc<Root>>,
+}
+
+/// What all jobs' folders are in, open.
+pub(super) struct Root {
+    pub(super) dir: Dir,
+    /// Opened when it is first needed; none where that cannot be.
+    pub(super) shared: OnceLock<Option<Shared>>,
 }
 
 /// A file that is written as a whole and not in its place.
@@ -45,7 +52,7 @@ pub(super) struct Temporary {
 pub(super) struct Ways(HashMap<String, Dir>);
 
 /// Opens what all jobs' folders are in, created when missing.
-pub(super) fn open_root(root: &Path) -> io::Result<Arc<Dir>> {
+pub(super) fn open_root(root: &Path) -> io::Result<Arc<Root>> {
     let open = || Dir::open_ambient_dir(root, ambient_authority());
     let opened = match open() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -53,7 +60,7 @@ pub(super) fn open_root(root: &Path) -> io::Result<Arc<Dir>> {
         }
         opened => opened,
     };
-    opened.map(Arc::new)
+    Ok(Arc::new(Root { dir: opened?, shared: OnceLock::new() }))
 }
 
 impl Folder {
@@ -64,8 +71,8 @@ impl Folder {
     }
 
     /// Opens `name` under an open `root`, created when missing.
-    pub(super) fn within(root: &Arc<Dir>, name: &str) -> io::Result<Self> {
-        Self::of(way(root, name)?, Some(Arc::clone(root)))
+    pub(super) fn within(root: &Arc<Root>, name: &str) -> io::Result<Self> {
+        Self::of(way(&root.dir, name)?, Some(Arc::clone(root)))
     }
 
     /// Opens `dir` itself, created when missing.
@@ -74,7 +81,7 @@ impl Folder {
         Self::of(Dir::open_ambient_dir(dir, ambient_authority())?, None)
     }
 
-    fn of(dir: Dir, root: Option<Arc<Dir>>) -> io::Result<Self> {
+    fn of(dir: Dir, root: Option<Arc<Root>>) -> io::Result<Self> {
         let own = way(&dir, OWN)?;
         let tmp = way(&own, TMP)?;
         Ok(Self { dir, own, tmp, root })
@@ -84,9 +91,7 @@ impl Folder {
     pub(super) fn prepare(&self, path: &str, content: &[u8]) -> io::Result<Temporary> {
         workspace_path(path)?;
         let mut temporary = Temporary { path: path.to_owned(), name: Uuid::new_v4().to_string(), file: None };
-        let linked =
-            |root: &Arc<Dir>| shared::link(root, path, content, &self.dir, &format!("{OWN}/{TMP}/{}", temporary.name));
-        if !self.root.as_ref().is_some_and(linked) {
+        if !self.root.as_ref().is_some_and(|root| shared::link(root, path, content, &self.tmp, &temporary.name)) {
             match self.write(&temporary.name, content) {
                 Ok(file) => temporary.file = Some(file),
                 Err(error) => {

@@ -25,6 +25,7 @@ mod apply;
 mod events;
 mod export;
 mod folder;
+mod looks;
 mod marker;
 mod queue;
 mod remove;

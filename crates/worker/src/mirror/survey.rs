@@ -3,6 +3,7 @@
 use super::{
     Found, IndexEntry, MirrorTrouble,
     folder::{Folder, OWN},
+    looks,
 };
 use cap_std::{fs::Dir, fs::Metadata, time::SystemClock};
 use sha2::{Digest, Sha256};
@@ -85,14 +86,27 @@ fn is_settled(metadata: &Metadata) -> bool {
 }
 
 fn same(dir: &Dir, entry: &IndexEntry) -> bool {
-    let right_size = dir.metadata(&entry.path).is_ok_and(|metadata| metadata.len() == entry.size);
-    right_size && dir.open(&entry.path).and_then(hash).is_ok_and(|hash| hash == entry.sha256)
+    let Ok(metadata) = dir.metadata(&entry.path) else { return false };
+    metadata.len() == entry.size
+        && (looks::has_hash(&metadata, &entry.sha256)
+            || dir.open(&entry.path).and_then(hash).is_ok_and(|hash| hash == entry.sha256))
 }
 
 fn hash(mut file: impl io::Read) -> io::Result<String> {
     let mut hasher = Sha256::new();
     io::copy(&mut file, &mut hasher)?;
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&hasher.finalize()))
+}
+
+/// SHA-256, in hexadecimal digits.
+pub(super) fn digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf].map(usize::from));
+    digits.map(|digit| char::from(DIGITS[digit])).collect()
 }
 
 /// Everything below `start` that is no folder, with whether it is a regular file. Links are not followed.
