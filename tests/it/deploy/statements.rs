@@ -69,7 +69,7 @@ async fn allowed(pool: &PgPool, role: &str) -> BTreeSet<String> {
 }
 
 async fn may_run(connection: &mut PgConnection, name: &str, text: &str) -> bool {
-    let arguments = (1..30).take_while(|number| text.contains(&format!("${number}"))).map(|_| "NULL");
+    let arguments = (1..100).take_while(|number| text.contains(&format!("${number}"))).map(|_| "NULL");
     let arguments = arguments.collect::<Vec<_>>().join(", ");
     let arguments = if arguments.is_empty() { arguments } else { format!("({arguments})") };
     let plan = format!("PREPARE \"{name}\" AS {text}; EXPLAIN EXECUTE \"{name}\"{arguments}");
