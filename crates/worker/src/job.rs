@@ -4,6 +4,8 @@ use crate::{
     config::Resolved,
     context::Context,
     inbox::Inbox,
+    intake,
+    known_lines::KnownLines,
     mirror_feed::MirrorFeed,
     patience::patiently,
     profiles::Profile,
@@ -137,7 +139,11 @@ pub(crate) fn engine_settings(resolved: &Resolved) -> Result<Settings, String> {
     catalog.extend(plumbline_effects::tools::catalog());
     let model = resolved.config.llm.model.clone().unwrap_or_default();
     let encoder = tokens::encoder_for(&model);
-    resolved.settings(catalog, Arc::new(move |text| encoder.count(text))).map_err(|error| error.to_string())
+    let settings = resolved.settings(catalog, Arc::new(move |text| encoder.count(text)));
+    let mut settings = settings.map_err(|error| error.to_string())?;
+    let known = KnownLines::of(encoder, &settings.prompts, &[intake::WORKSPACE_FORM]);
+    settings.count_tokens = Arc::new(move |text| known.count(text));
+    Ok(settings)
 }
 
 async fn refuse(context: &Context, claimed: &ClaimedJob, error: JobError) -> Result<End, Trouble> {

@@ -35,6 +35,7 @@ mod inbox;
 pub mod intake;
 mod job;
 mod keeper;
+mod known_lines;
 pub mod mirror;
 mod mirror_feed;
 mod models;

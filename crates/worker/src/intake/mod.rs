@@ -25,7 +25,7 @@ use std::path::Path;
 use uuid::Uuid;
 
 /// The long-term memory as it is before anybody has written to it.
-const WORKSPACE_FORM: &str = include_str!("workspace.md");
+pub(crate) const WORKSPACE_FORM: &str = include_str!("workspace.md");
 
 /// What intake needs of a job's row.
 #[derive(Clone, Debug, Default)]

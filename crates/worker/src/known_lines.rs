@@ -1,0 +1,110 @@
+//! Counting tokens of texts that jobs have in common. Every phase of every job opens with the same prompts, and counting
+//! them anew would take longer than the rest of what a worker does for a request; so their lines are counted once.
+//!
+//! That is exact. No piece that tokens are made of goes on behind a line break, but with white space, more breaks or a
+//! slash: wherever a line begins with anything else, the count of the whole is the sum of the counts of its parts.
+
+use plumbline_effects::tokens::Encoder;
+use plumbline_engine::Prompts;
+use std::{collections::HashMap, iter};
+
+/// The lines of some texts with their tokens.
+pub(crate) struct KnownLines {
+    encoder: Encoder,
+    tokens: HashMap<Box<str>, u32>,
+}
+
+impl KnownLines {
+    /// Those of a configuration's prompts and of whatever else all its jobs have.
+    pub(crate) fn of(encoder: Encoder, prompts: &Prompts, others: &[&str]) -> Self {
+        let Prompts { strategic, tactical, summarization, instructions, todos: _ } = prompts;
+        let texts = [strategic, tactical, summarization, instructions].map(String::as_str);
+        // A prompt is followed by an empty line.
+        let texts = texts.iter().chain(others).map(|text| format!("{}\n\n", text.trim()));
+        let mut tokens = HashMap::new();
+        for text in texts {
+            tokens.extend(lines(&text).map(|line| (line.into(), encoder.count(line))));
+        }
+        Self { encoder, tokens }
+    }
+
+    /// Tokens of a text; saturates at `u32::MAX`.
+    pub(crate) fn count(&self, text: &str) -> u32 {
+        // Lines that are not known are counted together.
+        let (mut known, mut at, mut unknown) = (0u32, 0, 0);
+        for line in lines(text) {
+            let end = at + line.len();
+            if let Some(tokens) = self.tokens.get(line) {
+                known = known.saturating_add(self.encoder.count(&text[unknown..at])).saturating_add(*tokens);
+                unknown = end;
+            }
+            at = end;
+        }
+        known.saturating_add(self.encoder.count(&text[unknown..]))
+    }
+}
+
+/// A text cut before each line that no piece can lead into.
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    iter::from_fn(move || {
+        let begins = |at: &usize| rest[*at..].starts_with(|next: char| !next.is_whitespace() && next != '/');
+        let end = rest.match_indices('\n').map(|(at, _)| at + 1).find(begins).unwrap_or(rest.len());
+        let (line, after) = rest.split_at(end);
+        rest = after;
+        (!line.is_empty()).then_some(line)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KnownLines, lines};
+    use plumbline_effects::tokens::encoder_for;
+    use plumbline_engine::Prompts;
+
+    const PROMPT: &str =
+        "# Role\n\nYou extract requirements.\n- one;\n- two.\n  more\n\n\n/path\n**Always**:\r\n\r\n1. cite\n";
+
+    fn known(model: &str) -> KnownLines {
+        let prompts = Prompts { strategic: PROMPT.into(), instructions: "Read.\nWrite!".into(), ..Prompts::default() };
+        KnownLines::of(encoder_for(model), &prompts, &["═══\n TITLE\n═══"])
+    }
+
+    #[test]
+    fn the_lines_of_a_text_are_the_text() {
+        for text in ["", "\n", "a", "\n\na\n b\n/c\nd", PROMPT] {
+            assert_eq!(lines(text).collect::<String>(), text);
+        }
+        assert_eq!(lines("a\n\nb\n c\n/d\ne\n").collect::<Vec<_>>(), ["a\n\n", "b\n c\n/d\n", "e\n"]);
+    }
+
+    /// Every text of some awkward parts, in any order, with known lines between.
+    #[test]
+    fn a_count_is_what_it_would_be_without_knowing_any_line() {
+        let parts = [
+            "Write!",
+            "\n",
+            " ",
+            "/",
+            "'s",
+            "1234",
+            "═══",
+            "\r\n",
+            ".",
+            "You extract requirements.\n",
+            "ж",
+            "\u{a0}\n",
+        ];
+        for model in ["gpt-4o", "gpt-4"] {
+            let known = known(model);
+            assert!(known.tokens.len() > 8);
+            for at in 0..parts.len().pow(4) {
+                let picked = (0..4u32).map(|place| parts[at / parts.len().pow(place) % parts.len()]);
+                let text: String = picked.collect();
+                assert_eq!(known.count(&text), encoder_for(model).count(&text), "{text:?}");
+            }
+            let text = format!("{}\n\n## The job\n\nfoo\n\nRead.\nWrite!\n\nToday.", PROMPT.trim());
+            assert_eq!(known.count(&text), encoder_for(model).count(&text));
+        }
+    }
+}
