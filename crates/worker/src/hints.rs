@@ -1,5 +1,5 @@
-//! Notifications, turned into reasons to look. They make the worker fast and are never needed for it to be right: what
-//! they say is thrown away, and the rows are read.
+//! Notifications, and the ends of our own jobs, turned into reasons to look. They make the worker fast and are never
+//! needed for it to be right: what they say is thrown away, and the rows are read.
 //!
 //! Many at once are one reason. Most are none: that another worker claimed a job, or ended one, changes nothing here.
 
@@ -15,8 +15,11 @@ use std::{
 use tokio::sync::Notify;
 use tracing::debug;
 
-/// How long reasons gather after one was given, so that a thousand inserted jobs are not a thousand claims.
+/// How far reasons are apart that are given one after the other, so that a thousand jobs that are inserted or end are not
+/// a thousand claims.
 const GATHER: Duration = Duration::from_millis(20);
+/// How many are given at once after a quiet time.
+const AT_ONCE: u32 = 4;
 
 /// What a notification gives reason to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +35,38 @@ pub(crate) enum Hint {
 pub(crate) struct Hints {
     claim: Notify,
     look: Notify,
+    notices: Pace,
+    ended: Notify,
+    ends: Pace,
     listening: AtomicBool,
+}
+
+/// Keeps reasons of one kind apart.
+#[derive(Debug)]
+struct Pace {
     gather: Duration,
-    /// Until when they gather.
-    gathering: Mutex<Option<Instant>>,
+    /// When the reasons given so far would have been, had each waited for the one before.
+    given: Mutex<Option<Instant>>,
+}
+
+impl Pace {
+    fn new(gather: Duration) -> Self {
+        Self { gather, given: Mutex::new(None) }
+    }
+
+    /// Waits until another reason may be given.
+    async fn turn(&self) {
+        let early = self.gather * (AT_ONCE - 1);
+        let given = *self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(wait) = given.and_then(|given| given.checked_duration_since(Instant::now() + early)) {
+            tokio::time::sleep(wait).await;
+        }
+    }
+
+    fn give(&self) {
+        let (now, mut given) = (Instant::now(), self.given.lock().unwrap_or_else(PoisonError::into_inner));
+        *given = Some(given.map_or(now, |given| given.max(now)) + self.gather);
+    }
 }
 
 impl Hints {
@@ -50,25 +81,41 @@ impl Hints {
         Self {
             claim: Notify::new(),
             look: Notify::new(),
+            notices: Pace::new(gather),
+            ended: Notify::new(),
+            ends: Pace::new(gather),
             listening: AtomicBool::new(false),
-            gather,
-            gathering: Mutex::new(None),
         }
     }
 
-    /// Waits for a reason. The first one after a quiet moment is given at once, those that follow it gather. Dropped
+    /// Waits for a reason. The first few after a quiet time are given at once, those that follow them gather. Dropped
     /// while it waits, it has taken none.
     pub(crate) async fn next(&self) -> Hint {
-        let gathering = *self.gathering.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(until) = gathering.filter(|until| *until > Instant::now()) {
-            tokio::time::sleep_until(until.into()).await;
+        tokio::select! {
+            hint = self.next_notice() => hint,
+            () = self.next_end() => Hint::Claim,
         }
+    }
+
+    async fn next_notice(&self) -> Hint {
+        self.notices.turn().await;
         let hint = tokio::select! {
             () = self.claim.notified() => Hint::Claim,
             () = self.look.notified() => Hint::Look,
         };
-        *self.gathering.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now() + self.gather);
+        self.notices.give();
         hint
+    }
+
+    async fn next_end(&self) {
+        self.ends.turn().await;
+        self.ended.notified().await;
+        self.ends.give();
+    }
+
+    /// One of our jobs has ended, and another may have its place.
+    pub(crate) fn job_ended(&self) {
+        self.ended.notify_one();
     }
 
     /// Whether notifications arrive; for the probes.
@@ -111,7 +158,7 @@ async fn listen(store: Store, hints: Arc<Hints>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Hint, Hints};
+    use super::{AT_ONCE, Hint, Hints};
     use plumbline_store::JobNotice;
     use std::{
         pin::pin,
@@ -152,21 +199,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_first_reason_is_given_at_once_and_the_next_ones_gather() {
+    async fn the_first_reasons_are_given_at_once_and_the_next_ones_gather() {
         let hints = Hints::gathering_for(Duration::from_secs(3600));
-        hints.note(Some(&notice("pending")));
-        assert_eq!(at_once(&hints), Some(Hint::Claim));
+        for _ in 0..AT_ONCE {
+            hints.note(Some(&notice("pending")));
+            assert_eq!(at_once(&hints), Some(Hint::Claim));
+        }
         hints.note(Some(&notice("pending")));
         assert_eq!(at_once(&hints), None, "it gathers");
+        hints.job_ended();
+        assert_eq!(at_once(&hints), Some(Hint::Claim), "an end does not gather with notices");
         // The time is up; the reason that came meanwhile was not lost to the one who gave up waiting for it.
-        *hints.gathering.lock().unwrap() = None;
+        *hints.notices.given.lock().unwrap() = None;
         assert_eq!(at_once(&hints), Some(Hint::Claim));
     }
 
     #[tokio::test]
     async fn what_gathers_is_given_when_the_time_is_up() {
         let hints = Hints::gathering_for(Duration::from_millis(1));
-        for _ in 0..2 {
+        for _ in 0..2 * AT_ONCE {
             hints.note(Some(&notice("pending")));
             assert_eq!(hints.next().await, Hint::Claim);
         }

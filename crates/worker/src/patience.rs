@@ -36,8 +36,19 @@ impl Patience {
 }
 
 /// Between 80 and 120 %.
-pub(crate) fn spread() -> f64 {
-    0.8 + 0.4 * f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0
+fn spread() -> f64 {
+    0.8 + 0.4 * chance()
+}
+
+/// An interval that is never longer than it should be and mostly a little shorter, so that many workers do not look at
+/// once.
+pub(crate) fn within(interval: Duration) -> Duration {
+    interval.mul_f64(1.0 - 0.2 * chance())
+}
+
+/// Between 0 and 1, evenly.
+fn chance() -> f64 {
+    f64::from(Uuid::new_v4().as_bytes()[0]) / 255.0
 }
 
 /// Calls the database, and gives the call up when it is not answered.

@@ -3,7 +3,7 @@
 //! ```text
 //! claimed as many as asked? ── yes ─▶ claim again
 //!        │ no
-//!        └─▶ wait for: a notification · a job's end · the poll interval · the wish to stop
+//!        └─▶ wait for: a notification or a job's end · the poll interval · the wish to stop
 //! ```
 //!
 //! Notifications make it fast, polling makes it right. Everything else that has to happen now and then (the sweep, the
@@ -30,7 +30,7 @@ use crate::{
     mirror_feed,
     models::Models,
     options::WorkerOptions,
-    patience::{Patience, bounded, spread},
+    patience::{Patience, bounded, within},
     profiles::Profiles,
     services::Services,
     signal::{self, Signal},
@@ -295,18 +295,24 @@ impl Worker {
     }
 
     async fn wait(&mut self) {
-        // Many workers do not look at once.
-        let poll = self.context.options.timing.poll.mul_f64(spread());
-        let pause = self.time_to_look().map_or(poll, |left| left.min(poll));
-        tokio::select! {
-            () = tokio::time::sleep(pause) => {}
-            hint = self.hints.next() => if hint == Hint::Look {
-                self.looked = long_ago();
-            },
-            _ = self.stop.changed() => {}
-            ended = self.jobs.join_next_with_id(), if !self.jobs.is_empty() => {
-                if let Some(ended) = ended {
-                    self.forget(ended.map(|(task, ())| task));
+        let poll = within(self.context.options.timing.poll);
+        let pause = tokio::time::sleep(self.time_to_look().map_or(poll, |left| left.min(poll)));
+        tokio::pin!(pause);
+        loop {
+            tokio::select! {
+                () = &mut pause => return,
+                hint = self.hints.next() => {
+                    if hint == Hint::Look {
+                        self.looked = long_ago();
+                    }
+                    return;
+                }
+                _ = self.stop.changed() => return,
+                ended = self.jobs.join_next_with_id(), if !self.jobs.is_empty() => {
+                    if let Some(ended) = ended {
+                        self.forget(ended.map(|(task, ())| task));
+                    }
+                    self.hints.job_ended();
                 }
             }
         }
