@@ -66,6 +66,8 @@ async fn the_jobs_row_shows_where_the_work_is(pool: PgPool) {
         // What came before is answered, this one waits.
         world.model.hold_from(request);
         world.model.arrived(request).await;
+        // The first step is written while the model is first asked.
+        eventually("the job's first step", async || (world.job(job).await.step > 0).then_some(())).await;
         let row = sqlx::query(
             "SELECT status, phase, phase_number, phase_name, todos_done, todos_total, current_todo,
                     started_at IS NOT NULL AND worker_id IS NOT NULL AS started FROM jobs WHERE id = $1",

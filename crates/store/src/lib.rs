@@ -45,7 +45,6 @@ mod settings;
 mod status;
 mod step_connections;
 mod sweep;
-mod tool_files;
 mod trace;
 mod validation;
 mod worker;

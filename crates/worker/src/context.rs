@@ -7,7 +7,12 @@ use crate::{
 use plumbline_effects::{documents, tools::Toolbox};
 use plumbline_store::Store;
 use std::{path::PathBuf, sync::Arc};
+use tokio::sync::Semaphore;
 use uuid::Uuid;
+
+/// Jobs that are taken in at once. Each has its first files in memory until they are written, which is several times
+/// what it needs afterwards.
+pub(crate) const STARTS: usize = 256;
 
 /// Built once at start.
 pub(crate) struct Context {
@@ -22,6 +27,8 @@ pub(crate) struct Context {
     pub(crate) parser: documents::Parser,
     pub(crate) mirror: Mirror,
     pub(crate) import_root: PathBuf,
+    /// For jobs that are being taken in.
+    pub(crate) starts: Arc<Semaphore>,
     pub(crate) options: WorkerOptions,
     pub(crate) vitals: Arc<Vitals>,
 }

@@ -12,7 +12,6 @@ use crate::{
     signal::{Listener, Signal},
     step::{End, Stepper, Trouble},
     telemetry::spans,
-    tool_files,
 };
 use plumbline_effects::tokens;
 use plumbline_engine::{JobError, Leave, Run, Settings};
@@ -67,12 +66,11 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
         }
     };
     let lease = claimed.lease();
-    let mut loaded = match LoadedJob::new(claimed) {
+    let loaded = match LoadedJob::new(claimed) {
         Some(new) => new,
         None => Box::pin(patiently(|| context.store.load(&lease))).await?,
     };
     let step = loaded.facts.step;
-    let tool_files = tool_files::lacking(&mut loaded.files, &profile.settings.tools);
     let run = match Run::load(loaded.into_snapshot(profile.settings.clone())) {
         Ok(run) => run,
         Err(corrupt) => {
@@ -95,14 +93,14 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
         stores_settings: !claimed.has_settings,
         run,
         step,
+        start: None,
         changes: Vec::new(),
-        tool_files,
         mirror,
         inbox: Inbox::new(claimed.id),
         signal,
     };
     let end = stepper.drive().await;
-    Box::pin(stepper.mirror.finish()).await;
+    Box::pin(stepper.mirror.finish(end.is_ok())).await;
     end
 }
 

@@ -12,7 +12,7 @@
 //! | why did a job start, stop or hang | `worker`, `job`, `signal` |
 //! | what happens in a step | `step` |
 //! | when is a lease lost | `keeper` |
-//! | how does a job begin | `intake`, `tool_files` |
+//! | how does a job begin | `intake` |
 //! | what is in a job's settings | `config`, `prompts` |
 //! | how do files get into the folder | `mirror`, `mirror_feed` |
 //! | does a recorded job come out the same today | `replay` |
@@ -49,7 +49,6 @@ mod signal;
 mod step;
 pub mod telemetry;
 mod text_index;
-mod tool_files;
 mod validation_desk;
 mod vitals;
 mod worker;

@@ -48,7 +48,7 @@ pub(crate) struct MirrorFeed {
 }
 
 impl MirrorFeed {
-    /// Starts the feed; the folder is first made equal to the rows.
+    /// Starts the feed; the folder is made equal to the rows before anything is shown in it.
     pub(crate) fn start(context: &Context, claimed: &ClaimedJob) -> Self {
         let (giver, taker) = waiting::channel(&context.vitals.behind.room);
         let writer = Writer::new(context, claimed.lease());
@@ -82,9 +82,13 @@ impl MirrorFeed {
         Look::Back(found)
     }
 
-    /// Waits until everything handed over is shown, or the volume has had its time.
-    pub(crate) async fn finish(&mut self) {
-        self.giver.close();
+    /// Waits until everything handed over is shown, or the volume has had its time. `there`: the job's row was there a
+    /// moment ago; otherwise it may have been deleted, and then its folder goes too.
+    pub(crate) async fn finish(&mut self, there: bool) {
+        match there {
+            true => self.giver.close_there(),
+            false => self.giver.close(),
+        }
         // A panic in the mirror is logged by the panic hook and concerns no row.
         if timeout(FINISH, &mut self.task).await.is_err() {
             let message = format!("the volume has taken nothing for {} s", FINISH.as_secs());

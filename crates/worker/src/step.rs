@@ -2,7 +2,8 @@
 //!
 //! The engine decides what is next, the outside performs it, the engine takes the outcome in, one transaction writes
 //! what follows from it. No connection and no transaction is held while a model or a tool works. Between a model's
-//! answer and the results of local tools there is no commit: they land together.
+//! answer and the results of local tools there is no commit: they land together. The job's first step is written while
+//! the model is asked for the first time.
 //!
 //! A job spends nearly all of its life waiting for its model, in numbers. What it waits for otherwise is boxed, so that
 //! its future holds the room for a model's call and no more: a commit or a tool takes many times as much.
@@ -18,17 +19,17 @@ use crate::{
     profiles::Profile,
     signal::{Listener, Signal},
     telemetry::spans,
-    tool_files,
     validation_desk::ValidationDesk,
 };
 use chrono::{DateTime, Utc};
 use plumbline_effects::tools::{BatchError, ToolContext, WorkspaceError};
 use plumbline_engine::{Change, Effect, Leave, ModelRequest, Outcome, Run, Stage, ToolCall};
 use plumbline_store::{
-    ClaimedJob, Commit, Error as StoreError, Lease, ReleaseReason,
+    ClaimedJob, Commit, Committed, Error as StoreError, Lease, ReleaseReason,
     fail_points::{Point, part, reach},
 };
 use std::{sync::Arc, time::Duration};
+use tokio::sync::OwnedSemaphorePermit;
 use tracing::{Instrument, debug, info, warn};
 
 /// The tool that reads documents, in a process of its own.
@@ -79,10 +80,10 @@ pub(crate) struct Stepper<'a> {
     pub(crate) stores_settings: bool,
     pub(crate) run: Run,
     pub(crate) step: i64,
+    /// While the job is being taken in, until its first step is written.
+    pub(crate) start: Option<OwnedSemaphorePermit>,
     /// Decided, not yet committed.
     pub(crate) changes: Vec<Change>,
-    /// Files that the step before left for later (see `tool_files`).
-    pub(crate) tool_files: Vec<Change>,
     pub(crate) mirror: MirrorFeed,
     pub(crate) inbox: Inbox,
     pub(crate) signal: Listener,
@@ -99,12 +100,11 @@ impl Stepper<'_> {
             if let Some(leave) = self.run.left().cloned() {
                 return Box::pin(self.leave(leave)).await;
             }
-            if !self.changes.is_empty() && !self.run.joins_next_commit() {
+            if !self.changes.is_empty() && !self.run.joins_next_commit() && !self.asks_while_committing() {
                 Box::pin(self.commit()).await?;
                 continue;
             }
             if self.changes.is_empty() && self.signal.now() >= Signal::Drain {
-                Box::pin(self.write_tool_files()).await?;
                 reach(Point::Releasing, part(self.run.state())).await?;
                 Box::pin(patiently(|| self.context.store.release(&self.lease, ReleaseReason::Drain))).await?;
                 return Ok(End::Released);
@@ -112,9 +112,10 @@ impl Stepper<'_> {
             if Box::pin(self.take_in_placed()).await? {
                 continue;
             }
-            let outcome = match self.tool_files.is_empty() {
-                true => self.perform().instrument(self.span.span()).await?,
-                false => Box::pin(self.perform_with_tool_files()).await?,
+            self.wait_to_start().await;
+            let outcome = match self.asks_while_committing() {
+                true => Box::pin(self.ask_and_commit()).await?,
+                false => self.perform().instrument(self.span.span()).await?,
             };
             self.apply(outcome)?;
             reach(Point::Applied, part(self.run.state())).await?;
@@ -152,9 +153,7 @@ impl Stepper<'_> {
 
     /// Takes in what people have put into the job's folder, if the model is about to be asked; whether there was any.
     async fn take_in_placed(&mut self) -> Result<bool, Trouble> {
-        let state = self.run.state();
-        let asks_next = matches!(state.stage, Stage::Model) && state.retry.not_before.is_none();
-        if !asks_next || !self.changes.is_empty() {
+        if !self.asks_next() || !self.changes.is_empty() {
             return Ok(false);
         }
         let Some(placed) = self.inbox.look(self.context, &mut self.mirror, self.run.files()).await else {
@@ -162,6 +161,22 @@ impl Stepper<'_> {
         };
         self.apply(Outcome::FilesPlaced(placed))?;
         Ok(true)
+    }
+
+    /// Waits until the job may be taken in. One whose documents lie on a volume has that to wait for, and keeps no other
+    /// job waiting.
+    async fn wait_to_start(&mut self) {
+        let starts = matches!(self.run.state().stage, Stage::Intake) && self.claimed.document_path.is_none();
+        if starts && self.start.is_none() {
+            // Nobody closes the semaphore.
+            self.start = Arc::clone(&self.context.starts).acquire_owned().await.ok();
+        }
+    }
+
+    /// Whether the model is asked next.
+    fn asks_next(&self) -> bool {
+        let state = self.run.state();
+        matches!(state.stage, Stage::Model) && state.retry.not_before.is_none()
     }
 
     async fn take_in(&self) -> Result<Outcome, Trouble> {
@@ -251,27 +266,73 @@ impl Stepper<'_> {
         if !self.changes.iter().any(|change| matches!(change, Change::Left(_))) {
             self.changes.push(Change::Left(leave.clone()));
         }
-        self.write_tool_files().await?;
         self.commit().await?;
         Ok(End::Left(leave))
     }
 
-    /// Writes what was decided, waiting out database trouble for as long as the lease holds: what a model's answer
-    /// cost is not thrown away for a restart of Postgres.
+    /// Writes what was decided and takes in what the row says back.
     async fn commit(&mut self) -> Result<(), Trouble> {
-        // Nothing comes after the step with which a job leaves.
-        let later = if self.run.left().is_none() { tool_files::take_out(&mut self.changes) } else { Vec::new() };
-        let next_job = crate::hand_over::next_job(self.claimed, &self.profile.resolved, &self.changes);
+        let changes = std::mem::take(&mut self.changes);
+        let committed = self.write(changes).await?;
+        self.is_at(&committed, self.next_span(committed.step));
+        if committed.feedback_pending && self.run.left().is_none() {
+            let feedback = Box::pin(patiently(|| self.context.store.feedback(self.lease.job_id))).await?;
+            info!(job.id = %self.lease.job_id, n_feedback = feedback.len(), "feedback received");
+            self.apply(Outcome::FeedbackReceived(feedback))?;
+        }
+        Ok(())
+    }
+
+    /// Whether what was decided is written while the model is asked, and not before: when the job has just been taken
+    /// in. Nothing has been paid for that a crash could lose, and what the model is told would be made anew from the
+    /// job's row. From then on an answer is on disk before the next one is asked for.
+    fn asks_while_committing(&self) -> bool {
+        self.step == 0 && !self.changes.is_empty() && self.asks_next() && self.signal.now() < Signal::Drain
+    }
+
+    /// The request is on its way before the step is: the model's future is polled first. Feedback that came meanwhile is
+    /// told of by the next commit.
+    async fn ask_and_commit(&mut self) -> Result<Outcome, Trouble> {
+        let (changes, span) = (std::mem::take(&mut self.changes), self.next_span(self.step + 1));
+        let start = self.start.take();
+        let ask = self.perform().instrument(span.span());
+        let write = Box::pin(async {
+            let written = self.write(changes).await;
+            drop(start);
+            written
+        });
+        let (outcome, committed) = tokio::try_join!(biased; ask, write)?;
+        self.is_at(&committed, span);
+        Ok(outcome)
+    }
+
+    /// The run has got to a step that was committed.
+    fn is_at(&mut self, committed: &Committed, next: spans::Step) {
+        self.step = committed.step;
+        self.span.followed_by(next);
+        self.stores_settings = false;
+        self.start = None;
+    }
+
+    /// The span of the step after the one with this number.
+    fn next_span(&self, step: i64) -> spans::Step {
+        spans::Step::begin(self.claimed.id, step + 1, self.run.state().phase.kind)
+    }
+
+    /// Writes a step, waiting out database trouble for as long as the lease holds: what a model's answer cost is not
+    /// thrown away for a restart of Postgres.
+    async fn write(&self, changes: Vec<Change>) -> Result<Committed, Trouble> {
+        let next_job = crate::hand_over::next_job(self.claimed, &self.profile.resolved, &changes);
         let progress = self.run.progress();
         reach(Point::BeforeCommit, part(self.run.state())).await?;
         let mut patience = Patience::new();
         let mut delayed = None;
-        let mut span = spans::Commit::begin(&self.span, self.step, self.changes.len());
+        let mut span = spans::Commit::begin(&self.span, self.step, changes.len());
         let committed = loop {
             let commit = Commit {
                 lease: self.lease,
                 expected_step: self.step,
-                changes: &self.changes,
+                changes: &changes,
                 state: self.run.state(),
                 progress: &progress,
                 settings: self.stores_settings.then_some(&self.profile.stored),
@@ -280,7 +341,7 @@ impl Stepper<'_> {
             let store = &self.context.store;
             let tried = match delayed.is_some() {
                 false => span.attempt(bounded(store.commit(&commit))).await,
-                true => span.attempt(bounded(store.commit_again(&commit))).await,
+                true => span.attempt(bounded(Box::pin(store.commit_again(&commit)))).await,
             };
             match tried {
                 Ok(committed) => break committed,
@@ -301,18 +362,10 @@ impl Stepper<'_> {
             // The mirror may take longer than the next look at what is ours, which must not drop it half way.
             self.signal.leave();
         }
-        self.step = committed.step;
-        self.span.committed(self.step, self.run.state().phase.kind);
-        self.stores_settings = false;
-        debug!(job.id = %self.lease.job_id, step = self.step, n_changes = self.changes.len(), "step committed");
-        self.mirror.feed(self.step, part(self.run.state()), std::mem::take(&mut self.changes));
-        self.tool_files.extend(later);
-        if committed.feedback_pending && self.run.left().is_none() {
-            let feedback = patiently(|| self.context.store.feedback(self.lease.job_id)).await?;
-            info!(job.id = %self.lease.job_id, n_feedback = feedback.len(), "feedback received");
-            self.apply(Outcome::FeedbackReceived(feedback))?;
-        }
-        Ok(())
+        self.span.committed();
+        debug!(job.id = %self.lease.job_id, step = committed.step, n_changes = changes.len(), "step committed");
+        self.mirror.feed(committed.step, part(self.run.state()), changes);
+        Ok(committed)
     }
 }
 

@@ -19,7 +19,7 @@ pub use stop::Stop;
 
 use crate::{
     clock,
-    context::Context,
+    context::{Context, STARTS},
     error::Error,
     graphs::Graphs,
     held::Held,
@@ -47,7 +47,7 @@ use std::{
 };
 use stop::until;
 use tokio::{
-    sync::watch,
+    sync::{Semaphore, watch},
     task::{self, JoinError, JoinHandle, JoinSet},
 };
 use tracing::{error, info, warn};
@@ -110,6 +110,7 @@ impl Worker {
             parser,
             mirror: Mirror::new(options.workspace_dir.clone()),
             import_root: options.workspace_dir.join("import"),
+            starts: Arc::new(Semaphore::new(STARTS)),
             store,
             vitals: Arc::new(Vitals::new(&options.timing)),
             options,

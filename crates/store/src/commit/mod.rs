@@ -65,15 +65,16 @@ impl Store {
     /// the run. [`Error::Database`]: nothing was written; the same commit may be tried again if it is transient.
     pub async fn commit(&self, commit: &Commit<'_>) -> Result<Committed, Error> {
         let batch = Batch::of(commit);
-        let files = Versions::of(self, commit.lease.job_id, &batch.files).await?;
+        let files = Box::pin(Versions::of(self, commit.lease.job_id, &batch.files)).await?;
         if files.placed.is_empty() && rest::is_empty(commit, &batch) {
             self.commit_alone(commit, &batch, &files).await
         } else {
-            self.commit_with_rest(commit, &batch, &files).await
+            Box::pin(self.commit_with_rest(commit, &batch, &files)).await
         }
     }
 
-    /// The step's statement is its own transaction, or its share of one.
+    /// The step's statement is its own transaction, or its share of one. Many jobs may wait here for others, so that what
+    /// talks to the server is boxed: it takes many times the room.
     async fn commit_alone(
         &self,
         commit: &Commit<'_>,
@@ -81,7 +82,7 @@ impl Store {
         files: &Versions<'_>,
     ) -> Result<Committed, Error> {
         let answer = match self.enter(commit, batch, files) {
-            Entered::Alone(_turn) => return self.write_alone(commit, batch, files).await,
+            Entered::Alone(_turn) => return Box::pin(self.write_alone(commit, batch, files)).await,
             Entered::Together(answer) => answer.await,
         };
         match answer {
@@ -89,11 +90,11 @@ impl Store {
                 reach(Point::Committed, part(commit.state)).await?;
                 Ok(committed)
             }
-            Ok(Answer::NotWritten) => self.write_alone(commit, batch, files).await,
+            Ok(Answer::NotWritten) => Box::pin(self.write_alone(commit, batch, files)).await,
             // Nobody knows whether it was written.
             Err(_) => {
-                let written = self.write_alone(commit, batch, files).await;
-                self.or_found(commit, written).await
+                let written = Box::pin(self.write_alone(commit, batch, files)).await;
+                Box::pin(self.or_found(commit, written)).await
             }
         }
     }
@@ -165,7 +166,7 @@ impl Store {
     /// As [`Store::commit`].
     pub async fn commit_again(&self, commit: &Commit<'_>) -> Result<Committed, Error> {
         let written = self.commit(commit).await;
-        self.or_found(commit, written).await
+        Box::pin(self.or_found(commit, written)).await
     }
 
     /// What became of a step that may have been written before: the fence refuses the second time, and the row tells.

@@ -108,7 +108,7 @@ fn instructions_file(instructions: &str, prompt: &str) -> String {
 }
 
 /// The documentation of each tool, as files.
-pub(crate) fn tool_files(tools: &[ToolSpec]) -> impl Iterator<Item = FileWrite> {
+fn tool_files(tools: &[ToolSpec]) -> impl Iterator<Item = FileWrite> {
     tools.iter().map(|tool| FileWrite::text(format!("tools/{}.md", tool.name), tool_file(tool)))
 }
 

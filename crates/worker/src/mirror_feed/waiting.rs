@@ -95,6 +95,8 @@ struct State {
     batch: Batch,
     /// No more comes.
     closed: bool,
+    /// The job's row was there when it left.
+    there: bool,
     /// Nobody takes it any more.
     left: bool,
 }
@@ -149,6 +151,12 @@ impl Giver {
         true
     }
 
+    /// No more comes, and the job's row has just been written.
+    pub(super) fn close_there(&self) {
+        self.0.state().there = true;
+        self.close();
+    }
+
     /// No more comes.
     pub(super) fn close(&self) {
         self.0.state().closed = true;
@@ -184,6 +192,11 @@ impl Taker {
             }
             self.0.some.notified().await;
         }
+    }
+
+    /// Whether the job's row was there when it left: if not, it may have been deleted.
+    pub(super) fn left_a_row(&self) -> bool {
+        self.0.state().there
     }
 }
 

@@ -39,8 +39,16 @@ impl Writer {
     /// time, so all that it does besides is boxed.
     pub(super) async fn run(self, step: i64, waiting: Taker) {
         let mut last = step;
-        let mut lacks = self.note(Box::pin(self.repair(last)).await);
+        // Of a new job there is nothing to show yet: its folder is begun with its first files.
+        let (mut begun, mut lacks) = (step > 0, false);
+        if begun {
+            lacks = self.note(Box::pin(self.repair(step)).await);
+        }
         while let Some(batch) = waiting.next(&self.mirror).await {
+            if !begun {
+                begun = true;
+                lacks = self.note(Box::pin(self.repair(step)).await);
+            }
             let mut look = batch.look;
             if let Some(steps) = batch.steps {
                 last = steps.number;
@@ -61,8 +69,12 @@ impl Writer {
             }
         }
         // What people changed meanwhile is put right at the latest now.
+        let there = waiting.left_a_row();
         drop(waiting);
-        Box::pin(self.end(last)).await;
+        match there {
+            true => Box::pin(self.catch_up(last)).await,
+            false => Box::pin(self.end(last)).await,
+        }
     }
 
     /// Of a job that was deleted while it ran there is nothing to show.
@@ -84,10 +96,10 @@ impl Writer {
         let number = steps.number;
         if lacks || steps.placed {
             drop(steps);
-            return self.repair(number).await;
+            return Box::pin(self.repair(number)).await;
         }
         match self.show(steps).await {
-            Ok(Applied::Wiped) => self.repair(number).await,
+            Ok(Applied::Wiped) => Box::pin(self.repair(number)).await,
             shown => shown,
         }
     }
@@ -125,7 +137,11 @@ impl Writer {
 
     /// Makes the folder equal to the rows, and says so in it: as of `step`, and whether nothing more comes.
     async fn make_equal(&self, step: i64, done: bool) -> Result<Applied, MirrorTrouble> {
-        let rows = bounded(self.store.file_index(self.lease.job_id)).await.map_err(unreadable)?;
+        // Before its first step a job has no files.
+        let rows = match step {
+            0 => Vec::new(),
+            _ => Box::pin(bounded(self.store.file_index(self.lease.job_id))).await.map_err(unreadable)?,
+        };
         let index: Vec<IndexEntry> = rows
             .into_iter()
             .filter_map(|row| {
@@ -133,7 +149,9 @@ impl Writer {
                 Some(IndexEntry { path: row.path, sha256: row.sha256?, size })
             })
             .collect();
-        let read = |path: String| async move { bounded(self.store.read_file(self.lease.job_id, &path)).await };
+        // Boxed too: while many jobs wait for their turn at the disk, none of them reads.
+        let read =
+            |path: String| Box::pin(async move { bounded(self.store.read_file(self.lease.job_id, &path)).await });
         let last = Marker { epoch: self.lease.epoch, step, done };
         let repaired = self.mirror.repair(self.lease.job_id, last, &index, read).await?;
         if step > 0 && !(repaired.written.is_empty() && repaired.removed.is_empty()) {
@@ -156,7 +174,7 @@ impl Writer {
         for (paths, bytes) in parts {
             if matches!(shown, Ok(Applied::Written)) {
                 let _room = self.behind.room.to_read(bytes).await;
-                shown = self.apply(number, self.read_back(&paths).await?).await;
+                shown = self.apply(number, Box::pin(self.read_back(&paths)).await?).await;
             }
         }
         self.reach(Point::AfterMirror, &passed).await?;

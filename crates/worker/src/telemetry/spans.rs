@@ -48,11 +48,10 @@ pub(crate) fn claim(job: &ClaimedJob, worker_id: Uuid) -> Span {
     span
 }
 
-/// A step, from what comes after the last commit to the end of the next one.
+/// A step, from what comes after the last commit to the end of the next one; the second of a job from its first request.
 #[derive(Debug)]
 pub(crate) struct Step {
     span: Span,
-    job_id: Uuid,
     started: Instant,
     unanswered: Unanswered,
 }
@@ -61,7 +60,7 @@ impl Step {
     /// Begins the step with this number.
     pub(crate) fn begin(job_id: Uuid, number: i64, phase: PhaseKind) -> Self {
         let (span, unanswered) = (step(job_id, number, phase), Unanswered::default());
-        Self { span, job_id, started: Instant::now(), unanswered }
+        Self { span, started: Instant::now(), unanswered }
     }
 
     /// The engine has decided on these changes: its own tools are called while it decides.
@@ -74,11 +73,14 @@ impl Step {
         self.span.clone()
     }
 
-    /// The step was committed; the one after it begins.
-    pub(crate) fn committed(&mut self, number: i64, phase: PhaseKind) {
+    /// The step was committed.
+    pub(crate) fn committed(&self) {
         instruments::stepped(self.started.elapsed());
-        self.span = step(self.job_id, number + 1, phase);
-        self.started = Instant::now();
+    }
+
+    /// The next one goes on where this one has ended.
+    pub(crate) fn followed_by(&mut self, next: Self) {
+        (self.span, self.started) = (next.span, next.started);
     }
 }
 

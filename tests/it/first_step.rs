@@ -1,18 +1,17 @@
-//! The documentation of a job's tools: there while the model is first asked, and complete whatever happens to the worker
-//! just then.
+//! The first step of a job: it is written while the model is asked for the first time, and a crash just then begins the
+//! job anew.
 
 use plumbline_system_tests::{Answer, PgPool, Uuid, World, documents, eventually, jobs::NewJob};
 use serde_json::json;
 
-/// Path, hash and step of each.
-async fn tool_files(pool: &PgPool, job: Uuid) -> Vec<(String, String, i64)> {
-    let files =
-        "SELECT path, sha256, step FROM workspace_files WHERE job_id = $1 AND path LIKE 'tools/%' ORDER BY path";
+/// Path, hash and step of each file, as the rows have them.
+async fn files(pool: &PgPool, job: Uuid) -> Vec<(String, String, i64)> {
+    let files = "SELECT path, sha256, step FROM workspace_files WHERE job_id = $1 ORDER BY path";
     sqlx::query_as(files).bind(job).fetch_all(pool).await.expect("the files can be listed")
 }
 
 #[sqlx::test(migrations = false)]
-async fn they_are_written_while_the_model_is_first_asked_and_after_a_crash_by_the_successor(pool: PgPool) {
+async fn it_is_written_while_the_model_is_asked_and_a_crash_just_then_begins_the_job_anew(pool: PgPool) {
     let world = World::new(pool.clone()).await;
     let policy = documents::policy(2);
     // Nothing but these jobs asks the model.
@@ -22,27 +21,29 @@ async fn they_are_written_while_the_model_is_first_asked_and_after_a_crash_by_th
     let calm = world.insert(&new).await;
     let worker = world.worker();
     world.model.arrived(1).await;
-    let files = eventually("the tools' documentation, with no answer of the model", async || {
-        Some(tool_files(&pool, calm).await).filter(|files| !files.is_empty())
+    let first = eventually("the first step, with no answer of the model", async || {
+        Some(files(&pool, calm).await).filter(|files| !files.is_empty())
     })
     .await;
-    assert!(files.iter().any(|(path, ..)| path == "tools/read_file.md"), "{files:?}");
-    assert!(files.iter().all(|(.., step)| *step == 1), "they are of the step that took the job in: {files:?}");
+    for path in ["instructions.md", "input/policy.md", "tools/read_file.md"] {
+        assert!(first.iter().any(|(known, ..)| known == path), "{path} is missing: {first:?}");
+    }
+    assert!(first.iter().all(|(.., step)| *step == 1), "they are of one step: {first:?}");
     world.model.answers(Answer::Work);
     world.becomes(calm, "completed").await;
     worker.stop().await;
-    assert_eq!(tool_files(&pool, calm).await, files);
+    let finished = files(&pool, calm).await;
 
     let job = world.insert(&new).await;
     let mut armed = world.command(&["worker", "--until-idle"]);
     armed.env("PLUMBLINE_FAIL_POINTS", "before_model/strategic=crash");
     let ended = world.start(armed).ended().await;
     assert_eq!(ended.code, None, "the worker did not crash: {}", ended.stderr);
-    let row = world.job(job).await;
-    assert_eq!((row.step, tool_files(&pool, job).await), (1, Vec::new()), "it was not cut off in between");
+    assert_eq!((world.job(job).await.step, files(&pool, job).await), (0, Vec::new()), "it was not cut off in between");
     world.age_workers().await;
     world.work_until_idle().await;
     world.becomes(job, "completed").await;
-    assert_eq!(tool_files(&pool, job).await, files);
+    let paths = |files: Vec<(String, String, i64)>| files.into_iter().map(|(path, ..)| path).collect::<Vec<_>>();
+    assert_eq!(paths(files(&pool, job).await), paths(finished));
     world.finish().await;
 }
