@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 /// Jobs that are taken in at once. Each has its first files in memory until they are written, which is several times
 /// what it needs afterwards.
-pub(crate) const STARTS: usize = 256;
+pub(crate) const STARTS: usize = 64;
 
 /// Built once at start.
 pub(crate) struct Context {
