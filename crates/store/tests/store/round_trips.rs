@@ -6,6 +6,7 @@ use crate::{
 };
 use plumbline_engine::{Change, FileWrite, MessageKind, Product, Role, Todo, TodoStatus};
 use plumbline_store::Commit;
+use serde_json::json;
 use sqlx::PgPool;
 use std::sync::{Arc, atomic::Ordering::SeqCst};
 
@@ -50,7 +51,8 @@ async fn steps_at_once_share_all_connections_there_are(pool: PgPool) {
         let (job, shop) = (running(&base).await, shop.clone());
         steps.spawn(async move {
             for step in 0..5 {
-                let (state, progress) = (state(), progress());
+                // Steps that have more to write than one statement does: others would share a connection.
+                let (state, progress, settings) = (state(), progress(), json!({}));
                 let changes = turn(2 * step + 1);
                 let commit = Commit {
                     lease: job.lease(),
@@ -58,7 +60,7 @@ async fn steps_at_once_share_all_connections_there_are(pool: PgPool) {
                     changes: &changes,
                     state: &state,
                     progress: &progress,
-                    settings: None,
+                    settings: Some(&settings),
                     enqueue_next: None,
                 };
                 shop.commit(&commit).await.unwrap();

@@ -1,0 +1,148 @@
+//! Steps as the columns of `steps.sql`.
+
+use crate::{
+    Lease,
+    commit::{Commit, batch::Batch, step::SaidColumns, workspace::Versions},
+    rows::{json, text},
+};
+use plumbline_engine::{PhaseKind, Progress, Totals};
+use sqlx::PgConnection;
+use std::{borrow::Cow, iter};
+
+/// A step as its rows, without the run it is of.
+#[derive(Debug)]
+pub(super) struct Step {
+    lease: Lease,
+    expected_step: i64,
+    progress: Progress,
+    totals: Totals,
+    state: String,
+    /// How many rows `messages` are.
+    said: usize,
+    messages: String,
+    contents: Vec<String>,
+    tool_calls: Vec<Option<String>>,
+    /// How many rows `requests` are.
+    asked: usize,
+    requests: String,
+    paths: Vec<String>,
+    files: Vec<Option<Vec<u8>>>,
+    placeholders: Vec<bool>,
+    moved: Vec<Moved>,
+}
+
+/// A todo's new status.
+#[derive(Debug)]
+struct Moved {
+    phase_number: i32,
+    position: i32,
+    status: &'static str,
+    notes: Option<String>,
+}
+
+/// A step that was written, by its place among the others.
+pub(super) struct Placed {
+    pub(super) place: i32,
+    pub(super) step: i64,
+    pub(super) feedback_pending: bool,
+}
+
+impl Step {
+    pub(super) fn of(commit: &Commit<'_>, batch: &Batch<'_>, files: &Versions<'_>) -> Self {
+        let said = SaidColumns::of(batch);
+        let moved = batch.moved.iter().map(|todo| Moved {
+            phase_number: todo.phase_number,
+            position: todo.position,
+            status: todo.status.as_str(),
+            notes: todo.notes.map(|notes| text(notes).into_owned()),
+        });
+        Self {
+            lease: commit.lease,
+            expected_step: commit.expected_step,
+            progress: commit.progress.clone(),
+            totals: commit.state.totals,
+            state: json(commit.state),
+            said: batch.messages.len(),
+            messages: json(&batch.messages),
+            contents: said.contents.into_iter().map(Cow::into_owned).collect(),
+            tool_calls: said.tool_calls,
+            asked: batch.requests.len(),
+            requests: json(&batch.requests),
+            paths: files.paths.clone(),
+            files: files.contents.clone(),
+            placeholders: files.placeholders.clone(),
+            moved: moved.collect(),
+        }
+    }
+
+    /// About how much it is to send.
+    pub(super) fn bytes(&self) -> usize {
+        let said: usize = self.contents.iter().map(String::len).sum();
+        let called: usize = self.tool_calls.iter().flatten().map(String::len).sum();
+        let files: usize = self.files.iter().flatten().map(Vec::len).sum();
+        self.state.len() + self.messages.len() + said + called + self.requests.len() + files
+    }
+}
+
+/// Executes the statement of several steps; gives those it has written.
+pub(super) async fn write(connection: &mut PgConnection, steps: &[Step]) -> Result<Vec<Placed>, sqlx::Error> {
+    let moved = || steps.iter().flat_map(|step| &step.moved);
+    sqlx::query_file_as!(
+        Placed,
+        "queries/steps.sql",
+        &places(steps, |_| 1),
+        &column(steps, |step| step.lease.job_id),
+        &column(steps, |step| step.lease.epoch),
+        &column(steps, |step| step.expected_step),
+        &column(steps, |step| step.progress.phase_number),
+        &column(steps, |step| step.progress.phase.map(PhaseKind::as_str)) as &[Option<&str>],
+        &column(steps, |step| step.progress.phase_name.as_deref().map(text)) as &[Option<Cow<'_, str>>],
+        &column(steps, |step| step.progress.todos_done),
+        &column(steps, |step| step.progress.todos_total),
+        &column(steps, |step| step.progress.current_todo.as_deref().map(text)) as &[Option<Cow<'_, str>>],
+        &column(steps, |step| step.totals.requests),
+        &column(steps, |step| step.totals.tokens),
+        &column(steps, |step| step.totals.cached_tokens),
+        &column(steps, |step| step.totals.cost_microusd),
+        elements(steps, |step| &step.messages),
+        &rows(steps, |step| &step.contents) as &[&String],
+        &rows(steps, |step| &step.tool_calls) as &[&Option<String>],
+        &places(steps, |step| step.said),
+        elements(steps, |step| &step.requests),
+        &places(steps, |step| step.asked),
+        &places(steps, |step| step.paths.len()),
+        &rows(steps, |step| &step.paths) as &[&String],
+        &rows(steps, |step| &step.files) as &[&Option<Vec<u8>>],
+        &rows(steps, |step| &step.placeholders) as &[&bool],
+        &places(steps, |step| step.moved.len()),
+        &moved().map(|todo| todo.phase_number).collect::<Vec<_>>(),
+        &moved().map(|todo| todo.position).collect::<Vec<_>>(),
+        &moved().map(|todo| todo.status).collect::<Vec<_>>() as &[&str],
+        &moved().map(|todo| todo.notes.as_deref()).collect::<Vec<_>>() as &[Option<&str>],
+        &column(steps, |step| step.state.as_str()) as &[&str],
+    )
+    .fetch_all(connection)
+    .await
+}
+
+/// A value of each step.
+fn column<'a, T>(steps: &'a [Step], value: impl Fn(&'a Step) -> T) -> Vec<T> {
+    steps.iter().map(value).collect()
+}
+
+/// The values of which a step may have several.
+fn rows<'a, T>(steps: &'a [Step], values: impl Fn(&'a Step) -> &'a [T]) -> Vec<&'a T> {
+    steps.iter().flat_map(values).collect()
+}
+
+/// For so many rows of each step, its place among the steps.
+fn places(steps: &[Step], count: impl Fn(&Step) -> usize) -> Vec<i32> {
+    (0..).zip(steps).flat_map(|(place, step)| iter::repeat_n(place, count(step))).collect()
+}
+
+/// The JSON arrays of all steps as one.
+fn elements<'a>(steps: &'a [Step], array: impl Fn(&'a Step) -> &'a str) -> String {
+    let inner = |array: &'a str| array.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or_default();
+    let filled: Vec<&str> = steps.iter().map(|step| inner(array(step))).filter(|inner| !inner.is_empty()).collect();
+    format!("[{}]", filled.join(","))
+}
