@@ -82,9 +82,11 @@ impl StepConnections {
     }
 }
 
-/// A connection for one step. Dropped without [`StepConnection::keep`], it is closed.
+/// A connection for one step. Dropped without [`StepConnection::keep`], it is closed: a step that was given up may have
+/// left a transaction open, which the driver does not know of while BEGIN is not answered.
 pub(crate) struct StepConnection<'a> {
-    held: Held<'a>,
+    /// None once it is kept.
+    held: Option<Held<'a>>,
 }
 
 enum Held<'a> {
@@ -101,14 +103,14 @@ impl Store {
             Ok(permit) => Held::Kept { open: home.open().await?, home, _permit: permit },
             Err(_) => Held::Pooled(self.pool.acquire().await?),
         };
-        Ok(StepConnection { held })
+        Ok(StepConnection { held: Some(held) })
     }
 }
 
 impl StepConnection<'_> {
     /// The step was answered: the next one may have the connection.
-    pub(crate) fn keep(self) {
-        if let Held::Kept { mut open, home, _permit } = self.held {
+    pub(crate) fn keep(mut self) {
+        if let Some(Held::Kept { mut open, home, _permit }) = self.held.take() {
             open.used = Instant::now();
             let mut idle = home.idle.lock().unwrap_or_else(PoisonError::into_inner);
             if !home.permits.is_closed() {
@@ -118,11 +120,19 @@ impl StepConnection<'_> {
     }
 }
 
+impl Drop for StepConnection<'_> {
+    fn drop(&mut self) {
+        if let Some(Held::Pooled(pooled)) = &mut self.held {
+            pooled.close_on_drop();
+        }
+    }
+}
+
 impl Deref for StepConnection<'_> {
     type Target = PgConnection;
 
     fn deref(&self) -> &PgConnection {
-        match &self.held {
+        match self.held.as_ref().expect("it is held until it is kept") {
             Held::Kept { open, .. } => &open.connection,
             Held::Pooled(pooled) => pooled,
         }
@@ -131,7 +141,7 @@ impl Deref for StepConnection<'_> {
 
 impl DerefMut for StepConnection<'_> {
     fn deref_mut(&mut self) -> &mut PgConnection {
-        match &mut self.held {
+        match self.held.as_mut().expect("it is held until it is kept") {
             Held::Kept { open, .. } => &mut open.connection,
             Held::Pooled(pooled) => pooled,
         }

@@ -295,15 +295,27 @@ impl Stepper<'_> {
     async fn ask_and_commit(&mut self) -> Result<Outcome, Trouble> {
         let (changes, span) = (std::mem::take(&mut self.changes), self.next_span(self.step + 1));
         let start = self.start.take();
-        let ask = self.perform().instrument(span.span());
-        let write = Box::pin(async {
-            let written = self.write(changes).await;
-            drop(start);
-            written
-        });
-        let (outcome, committed) = tokio::try_join!(biased; ask, write)?;
+        let (outcome, committed) = {
+            let ask = self.perform().instrument(span.span());
+            let write = Box::pin(async {
+                let written = self.write(changes).await;
+                drop(start);
+                written
+            });
+            tokio::pin!(ask, write);
+            tokio::select! {
+                biased;
+                // Whatever became of the request, a step that has begun to be written is never given up half way.
+                outcome = &mut ask => (outcome, write.await?),
+                // A step that could not be written ends the run, and with it the request.
+                written = &mut write => {
+                    let committed = written?;
+                    (ask.await, committed)
+                }
+            }
+        };
         self.is_at(&committed, span);
-        Ok(outcome)
+        outcome
     }
 
     /// The run has got to a step that was committed.
