@@ -73,9 +73,10 @@ GRANT EXECUTE ON FUNCTION enqueue_follower(uuid) TO plumbline_steer; -- what app
 GRANT SELECT ON
     jobs, job_settings, attempts, workers, concurrency_limits, feedback,
     messages, checkpoints, llm_requests, phases, todos, replaced_todos,
-    blobs, file_versions, sources, citations, requirement_cache,
+    blobs, file_versions, shared_files, job_shared_files, sources, citations, requirement_cache,
     indexed_blobs, file_passages, passage_embeddings, requirement_embeddings,
-    job_summary, workspace_files, runnable_jobs, waiting_lanes, job_shelves, requirements_with_evidence
+    job_summary, workspace_files, shared_file_versions, runnable_jobs, waiting_lanes, job_shelves,
+    requirements_with_evidence
     TO plumbline_watch;
 
 -- work --------------------------------------------------------------------------------------------------------------
@@ -96,12 +97,12 @@ GRANT SELECT, INSERT ON llm_requests TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE ON phases TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON todos TO plumbline_work;
 GRANT SELECT, INSERT ON replaced_todos TO plumbline_work;
-GRANT SELECT, INSERT ON blobs, file_versions TO plumbline_work;
+GRANT SELECT, INSERT ON blobs, file_versions, shared_files, job_shared_files TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE ON sources TO plumbline_work;
 GRANT SELECT, INSERT ON citations TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (status, validator_job_id, validation_result, graph_node_id, rejection_reason, retry_count,
                               last_error, validated_at) ON requirement_cache TO plumbline_work;
-GRANT SELECT ON requirements_with_evidence, workspace_files, job_summary TO plumbline_work;
+GRANT SELECT ON requirements_with_evidence, workspace_files, shared_file_versions, job_summary TO plumbline_work;
 -- The search index, which is made and forgotten.
 GRANT SELECT, INSERT, DELETE ON indexed_blobs TO plumbline_work;
 GRANT SELECT, INSERT ON file_passages, passage_embeddings, requirement_embeddings TO plumbline_work;

@@ -1,9 +1,10 @@
 //! Everything that may be written because of an outcome. A step's changes land in one transaction, in order.
 
-use crate::{Message, PhaseKind, PhaseOutcome, Todo, TodoStatus};
+use crate::{Message, PhaseKind, PhaseOutcome, SharedFiles, Todo, TodoStatus};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// One thing to write.
@@ -64,6 +65,8 @@ pub enum Product {
     WriteFile(FileWrite),
     /// A workspace file is created or replaced by a content that was put aside before, as parts of long texts are.
     PlaceFile(PlacedFile),
+    /// The job has these files from now on, as others have.
+    ShareFiles(Arc<SharedFiles>),
     /// Text is added at the end of a workspace file, which is created when missing.
     AppendFile {
         /// Workspace path.

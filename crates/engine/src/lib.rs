@@ -63,6 +63,7 @@ mod request;
 mod retry;
 mod run;
 mod settings;
+mod shared_files;
 mod snapshot;
 mod state;
 mod summary;
@@ -87,6 +88,7 @@ pub use settings::{
     Autonomy, HistoryAtBoundary, Limits, ModelSettings, OtherModels, PhaseSettings, Prices, Prompts, RepeatedCalls,
     Settings, StrategicTodos, TodoListPosition, TokenCounter,
 };
+pub use shared_files::{SharedFile, SharedFiles};
 pub use snapshot::{FileFacts, FileIndex, JobFacts, Memory, Progress, Snapshot};
 pub use state::{
     Anchor, ContextWindow, Guards, PhaseState, Repeat, Retry, STATE_VERSION, Stage, StagedPhase, State, Totals,

@@ -3,10 +3,12 @@
 use crate::{
     change::{FileWrite, Product, RequestRecord, Source},
     message::ToolCall,
+    shared_files::SharedFiles,
 };
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// The answer to an [`crate::Effect`], or something that happened between two of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,8 +39,10 @@ pub enum Outcome {
 /// What a job starts with, or is given later.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Intake {
-    /// First files: `instructions.md`, `input/…`, `tools/…`.
+    /// First files: `instructions.md`, `input/…`.
     pub files: Vec<FileWrite>,
+    /// What it has in common with other jobs: `tools/…`.
+    pub shared: Option<Arc<SharedFiles>>,
     /// The documents under `input/`, with their page counts.
     pub sources: Vec<Source>,
 }

@@ -226,6 +226,9 @@ impl Run {
                 self.freshen_looks_at(&file.path);
                 self.files.insert(file.path.clone(), FileFacts { size: file.size, placeholder: false });
             }
+            Product::ShareFiles(shared) => {
+                self.files.extend(shared.files.iter().map(|file| (file.path.clone(), file.facts)));
+            }
             Product::AppendFile { path, text } => {
                 self.freshen_looks_at(path);
                 let facts = self.files.entry(path.clone()).or_insert(FileFacts { size: 0, placeholder: true });

@@ -7,14 +7,21 @@ WITH RECURSIVE page AS (
     SELECT v.path, page.found + (v.sha256 IS NOT NULL)::int, v.size, v.sha256, v.step, v.created_at
     FROM page
     CROSS JOIN LATERAL (
-        SELECT path FROM file_versions WHERE job_id = $1 AND path > page.path ORDER BY path LIMIT 1
+        SELECT min(path) AS path
+        FROM (
+            (SELECT path FROM file_versions WHERE job_id = $1 AND path > page.path ORDER BY path LIMIT 1)
+            UNION ALL
+            (SELECT path FROM shared_file_versions WHERE job_id = $1 AND path > page.path ORDER BY path LIMIT 1)
+        ) AS following
     ) AS next
     CROSS JOIN LATERAL (
-        SELECT path, size, sha256, step, created_at
-        FROM file_versions
-        WHERE job_id = $1 AND path = next.path
-        ORDER BY step DESC
-        LIMIT 1
+        (SELECT path, size, sha256, step, created_at
+         FROM file_versions
+         WHERE job_id = $1 AND path = next.path
+         ORDER BY step DESC
+         LIMIT 1)
+        UNION ALL
+        SELECT path, size, sha256, step, created_at FROM shared_file_versions WHERE job_id = $1 AND path = next.path
     ) AS v
     WHERE page.found < $3::bigint
 )

@@ -23,8 +23,11 @@ SELECT c.step, c.phase_number, c.phase, c.lease_epoch, c.created_at,
        ), '[]') AS "messages!",
        coalesce((
            SELECT json_agg(json_build_object('path', v.path, 'deleted', v.sha256 IS NULL) ORDER BY v.path)
-           FROM file_versions v
-           WHERE v.job_id = c.job_id AND v.step = c.step
+           FROM (
+               SELECT path, sha256 FROM file_versions WHERE job_id = c.job_id AND step = c.step
+               UNION ALL
+               SELECT path, sha256 FROM shared_file_versions WHERE job_id = c.job_id AND step = c.step
+           ) AS v
        ), '[]') AS "files!"
 FROM checkpoints c
 WHERE c.job_id = $1 AND c.step < coalesce($2, 9223372036854775807)

@@ -8,4 +8,6 @@ FROM (
     ORDER BY path, step DESC
 ) AS latest
 WHERE sha256 IS NOT NULL
-ORDER BY path
+UNION ALL
+SELECT path, size, encode(sha256, 'hex'), placeholder, step FROM shared_file_versions WHERE job_id = $1
+ORDER BY 1

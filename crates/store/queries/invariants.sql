@@ -63,6 +63,7 @@ FROM (
     UNION ALL SELECT DISTINCT 'replaced_todos', job_id FROM replaced_todos
     UNION ALL SELECT DISTINCT 'file_versions', job_id FROM file_versions
     UNION ALL SELECT DISTINCT 'blobs', job_id FROM blobs
+    UNION ALL SELECT DISTINCT 'job_shared_files', job_id FROM job_shared_files
     UNION ALL SELECT DISTINCT 'sources', job_id FROM sources
     UNION ALL SELECT DISTINCT 'citations', job_id FROM citations
     UNION ALL SELECT DISTINCT 'attempts', job_id FROM attempts
@@ -128,6 +129,17 @@ UNION ALL
 SELECT 'I6: a file has its content', f.job_id, format('%s of step %s', f.path, f.step)
 FROM file_versions f
 WHERE f.sha256 IS NOT NULL AND NOT EXISTS (SELECT FROM blobs b WHERE b.job_id = f.job_id AND b.sha256 = f.sha256)
+UNION ALL
+SELECT 'I6: a shared content equals its hash and size', s.job_id, s.path
+FROM shared_file_versions s
+WHERE sha256(s.content) <> s.sha256 OR octet_length(s.content) <> s.size
+UNION ALL
+SELECT 'I6: a job''s shared files are there', u.job_id, encode(u.set_id, 'hex')
+FROM job_shared_files u
+WHERE NOT EXISTS (SELECT FROM shared_files f WHERE f.set_id = u.set_id)
+UNION ALL
+SELECT 'I6: a shared file is no file of the job''s own', s.job_id, s.path
+FROM shared_file_versions s JOIN file_versions f ON f.job_id = s.job_id AND f.path = s.path
 UNION ALL
 SELECT 'I6: a content is kept for a file', b.job_id, encode(b.sha256, 'hex')
 FROM blobs b
@@ -204,6 +216,9 @@ FROM messages m JOIN jobs j ON j.id = m.job_id WHERE m.step > j.step
 UNION ALL
 SELECT 'a file is of a step', f.job_id, format('%s of step %s', f.path, f.step)
 FROM file_versions f JOIN jobs j ON j.id = f.job_id WHERE f.step > j.step
+UNION ALL
+SELECT 'shared files are of a step', u.job_id, format('step %s of %s', u.step, j.step)
+FROM job_shared_files u JOIN jobs j ON j.id = u.job_id WHERE u.step > j.step
 
 )
 SELECT rule AS "rule!", job_id AS "job_id!", found AS "found!" FROM found ORDER BY rule, job_id

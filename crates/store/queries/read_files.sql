@@ -9,3 +9,5 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) AS latest
 JOIN blobs b ON b.job_id = latest.job_id AND b.sha256 = latest.sha256
+UNION ALL
+SELECT path, content FROM shared_file_versions WHERE job_id = $1 AND path = ANY ($2)

@@ -11,6 +11,8 @@ FROM (
     FROM file_versions
     WHERE job_id = $1
     UNION ALL
+    SELECT step, 'file written', path, size FROM shared_file_versions WHERE job_id = $1
+    UNION ALL
     SELECT opened_step, 'phase opened', phase_number || ' (' || kind || '): ' || name, NULL FROM phases WHERE job_id = $1
     UNION ALL
     SELECT closed_step, 'phase ' || outcome, phase_number || ' (' || kind || '): ' || name, NULL

@@ -42,6 +42,7 @@ mod rows;
 mod schema;
 mod search;
 mod settings;
+mod shared_files;
 mod status;
 mod step_connections;
 mod sweep;

@@ -11,6 +11,7 @@ use crate::{
     claim::Marks,
     commit::Group,
     error::{During, Error},
+    shared_files::KnownSets,
     step_connections::{self, StepConnections, UNUSED},
 };
 use sqlx::{
@@ -34,6 +35,7 @@ pub struct Store {
     pub(crate) steps: Arc<StepConnections>,
     pub(crate) group: Arc<Group>,
     pub(crate) marks: Arc<Marks>,
+    pub(crate) known_sets: KnownSets,
 }
 
 /// How to connect.
@@ -116,13 +118,13 @@ impl Store {
                 })
             })
             .connect_lazy_with(server);
-        Ok(Self { pool, steps, group: Arc::default(), marks: Arc::default() })
+        Ok(Self { pool, steps, group: Arc::default(), marks: Arc::default(), known_sets: KnownSets::default() })
     }
 
     /// A store over an existing pool; steps keep no connections of it.
     pub fn from_pool(pool: PgPool) -> Self {
         let steps = Arc::new(StepConnections::new(pool.connect_options().as_ref().clone(), 0));
-        Self { pool, steps, group: Arc::default(), marks: Arc::default() }
+        Self { pool, steps, group: Arc::default(), marks: Arc::default(), known_sets: KnownSets::default() }
     }
 
     /// Closes the pool and waits until its connections are gone.

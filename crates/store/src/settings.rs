@@ -1,6 +1,7 @@
 //! What belongs to a job before its first step: the resolved configuration and the inline document.
 
 use crate::{Error, Store, error::During, rows::json};
+use plumbline_engine::SharedFiles;
 use serde_json::Value;
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -24,7 +25,7 @@ impl Store {
     /// [`Error::Database`].
     pub async fn put_settings(&self, job_id: Uuid, settings: &Value) -> Result<Value, Error> {
         let mut connection = self.pool.acquire().await.during("store the job's settings")?;
-        put(&mut connection, job_id, settings).await?;
+        put(&mut connection, job_id, 0, Some(settings), None).await?;
         drop(connection);
         Ok(self.settings(job_id).await?.unwrap_or_else(|| settings.clone()))
     }
@@ -42,8 +43,16 @@ impl Store {
     }
 }
 
-pub(crate) async fn put(connection: &mut PgConnection, job_id: Uuid, settings: &Value) -> Result<(), Error> {
-    sqlx::query_file!("queries/put_settings.sql", job_id, json(settings))
+/// Writes what a job gets with its first step, as far as there is any: its configuration, and the files it shares.
+pub(crate) async fn put(
+    connection: &mut PgConnection,
+    job_id: Uuid,
+    step: i64,
+    settings: Option<&Value>,
+    shared: Option<&SharedFiles>,
+) -> Result<(), Error> {
+    let set_id = shared.map(|shared| &shared.id[..]);
+    sqlx::query_file!("queries/first_step.sql", job_id, settings.map(json), set_id, step)
         .execute(connection)
         .await
         .during("store the job's settings")?;

@@ -10,8 +10,7 @@ use std::{path::PathBuf, sync::Arc};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-/// Jobs that are taken in at once. Each has its first files in memory until they are written, which is several times
-/// what it needs afterwards.
+/// Jobs with a document of their own in the row that are taken in at once: each has it in memory until it is written.
 pub(crate) const STARTS: usize = 64;
 
 /// Built once at start.

@@ -5,9 +5,10 @@
 
 use crate::{
     config::{Llm, ModelEnv, Resolved},
+    intake,
     job::engine_settings,
 };
-use plumbline_engine::{Purpose, Settings};
+use plumbline_engine::{Purpose, Settings, SharedFiles};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::{
@@ -24,6 +25,8 @@ pub(crate) struct Profile {
     pub(crate) settings: Arc<Settings>,
     /// What a job that starts with it stores.
     pub(crate) stored: Value,
+    /// The files that jobs which start with it have in common.
+    pub(crate) shared: Arc<SharedFiles>,
     strategic: Llm,
     tactical: Llm,
     summary: Llm,
@@ -34,7 +37,8 @@ impl Profile {
         let settings = Arc::new(engine_settings(&resolved)?);
         let [strategic, tactical, summary] =
             [Purpose::Strategic, Purpose::Tactical, Purpose::Summary].map(|purpose| resolved.llm(purpose));
-        Ok(Self { resolved, settings, stored, strategic, tactical, summary })
+        let shared = intake::shared(&settings.tools);
+        Ok(Self { resolved, settings, stored, shared, strategic, tactical, summary })
     }
 
     /// The model for requests of a purpose.

@@ -163,10 +163,10 @@ impl Stepper<'_> {
         Ok(true)
     }
 
-    /// Waits until the job may be taken in. One whose documents lie on a volume has that to wait for, and keeps no other
-    /// job waiting.
+    /// Waits until the job may be taken in, if it brings a document along. One whose documents lie on a volume has that
+    /// to wait for, and keeps no other job waiting.
     async fn wait_to_start(&mut self) {
-        let starts = matches!(self.run.state().stage, Stage::Intake) && self.claimed.document_path.is_none();
+        let starts = matches!(self.run.state().stage, Stage::Intake) && self.claimed.has_document_content;
         if starts && self.start.is_none() {
             // Nobody closes the semaphore.
             self.start = Arc::clone(&self.context.starts).acquire_owned().await.ok();
@@ -193,9 +193,8 @@ impl Stepper<'_> {
             document_path: claimed.document_path.clone(),
             document,
         };
-        let settings = self.run.settings();
-        let (instructions, tools) = (&settings.prompts.instructions, &settings.tools);
-        Ok(intake::take_in(&job, &self.context.import_root, &self.context.parser, instructions, tools).await)
+        let (instructions, shared) = (&self.run.settings().prompts.instructions, &self.profile.shared);
+        Ok(intake::take_in(&job, &self.context.import_root, &self.context.parser, instructions, shared).await)
     }
 
     async fn call_model(&self, request: &ModelRequest<'_>) -> Outcome {

@@ -157,6 +157,9 @@ impl<'a> Desk<'a> {
             match product {
                 Product::WriteFile(file) => self.put(&file.path, Layer::Whole(file.content.clone())),
                 Product::PlaceFile(file) => self.put(&file.path, Layer::Placed(file.clone(), Vec::new())),
+                Product::ShareFiles(shared) => {
+                    shared.files.iter().for_each(|file| self.put(&file.path, Layer::Whole(file.content.to_vec())));
+                }
                 Product::AppendFile { path, text } => self.append(path, text.as_bytes()),
                 Product::DeleteFile { path } => self.put(path, Layer::Deleted),
                 Product::AddSource(source) => match self.sources.iter_mut().find(|known| known.path == source.path) {

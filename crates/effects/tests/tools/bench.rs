@@ -56,6 +56,7 @@ impl Memory {
                 assert_eq!(content.len() as u64, file.size, "{}", file.path);
                 self.put(&file.path, content);
             }
+            Product::ShareFiles(_) => unreachable!("no tool shares files"),
             Product::AppendFile { path, text } => {
                 let mut content = self.files.get(&path).cloned().unwrap_or_default();
                 content.extend(text.into_bytes());

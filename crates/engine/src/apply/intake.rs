@@ -8,6 +8,9 @@ impl Run {
         for file in intake.files {
             self.produce(Product::WriteFile(file));
         }
+        if let Some(shared) = intake.shared {
+            self.produce(Product::ShareFiles(shared));
+        }
         for source in intake.sources {
             self.produce(Product::AddSource(source));
         }

@@ -130,7 +130,7 @@ fn feedback(dialogue: &Dialogue) -> Vec<Feedback> {
 fn placed() -> Intake {
     let file = FileWrite::text("input/annex.md", "Annex");
     let source = Source { path: file.path.clone(), size: 5, pages: None, text_path: None };
-    Intake { files: vec![file], sources: vec![source] }
+    Intake { files: vec![file], sources: vec![source], ..Intake::default() }
 }
 
 /// Every outcome, in the forms that lead to different ends.

@@ -6,7 +6,7 @@
 use super::{Commit, workspace::FileChange};
 use plumbline_engine::{
     Change, Citation, Judgement, Leave, Message, MessageKind, PhaseKind, PhaseOutcome, Product, RequestRecord,
-    Requirement, Role, Source, Todo, TodoStatus,
+    Requirement, Role, SharedFiles, Source, Todo, TodoStatus,
 };
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -25,6 +25,7 @@ pub(super) struct Batch<'a> {
     pub(super) lists: BTreeMap<i32, Vec<Todo>>,
     pub(super) moved: Vec<MovedTodo<'a>>,
     pub(super) files: Vec<FileChange<'a>>,
+    pub(super) shared: Option<&'a SharedFiles>,
     pub(super) sources: BTreeMap<&'a str, &'a Source>,
     pub(super) citations: Vec<&'a Citation>,
     pub(super) requirements: Vec<RequirementRow<'a>>,
@@ -179,6 +180,7 @@ impl<'a> Batch<'a> {
                 self.files.push(FileChange::Write { path: &file.path, content: &file.content });
             }
             Product::PlaceFile(file) => self.files.push(FileChange::Place(file)),
+            Product::ShareFiles(shared) => self.shared = Some(shared),
             Product::AppendFile { path, text } => self.files.push(FileChange::Append { path, text }),
             Product::DeleteFile { path } => self.files.push(FileChange::Delete { path }),
             // One statement must not update a row twice: the last word on a document counts.

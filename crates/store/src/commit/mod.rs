@@ -65,6 +65,9 @@ impl Store {
     /// the run. [`Error::Database`]: nothing was written; the same commit may be tried again if it is transient.
     pub async fn commit(&self, commit: &Commit<'_>) -> Result<Committed, Error> {
         let batch = Batch::of(commit);
+        if let Some(shared) = batch.shared {
+            Box::pin(self.keep_shared(shared)).await?;
+        }
         let files = Box::pin(Versions::of(self, commit.lease.job_id, &batch.files)).await?;
         if files.placed.is_empty() && rest::is_empty(commit, &batch) {
             self.commit_alone(commit, &batch, &files).await

@@ -25,6 +25,7 @@ struct TodoRow<'a> {
 /// Whether there is nothing of it: then the step is one statement.
 pub(super) fn is_empty(commit: &Commit<'_>, batch: &Batch<'_>) -> bool {
     commit.settings.is_none()
+        && batch.shared.is_none()
         && commit.enqueue_next.is_none()
         && batch.left.is_none()
         && batch.judgements.is_empty()
@@ -51,8 +52,8 @@ pub(super) async fn write(
     batch: &Batch<'_>,
 ) -> Result<(), Error> {
     let job_id = commit.lease.job_id;
-    if let Some(resolved) = commit.settings {
-        settings::put(tx, job_id, resolved).await?;
+    if commit.settings.is_some() || batch.shared.is_some() {
+        settings::put(tx, job_id, step, commit.settings, batch.shared).await?;
     }
     if !batch.feedback_taken.is_empty() {
         sqlx::query_file!("queries/hear.sql", job_id, step, &batch.feedback_taken)

@@ -10,7 +10,7 @@ use std::time::Duration;
 const GRACE: Duration = Duration::from_secs(60);
 
 /// A way to break a job's rows, and the rule that notices.
-const BREAKS: [(&str, &str); 17] = [
+const BREAKS: [(&str, &str); 21] = [
     ("ALTER TABLE jobs DISABLE TRIGGER jobs_ended_has_completed_at; UPDATE jobs SET completed_at = now()", "I1: ended"),
     ("DELETE FROM checkpoints WHERE step = 2", "I2: steps without a gap"),
     ("UPDATE jobs SET step = 9", "I2: jobs.step is the last step"),
@@ -24,6 +24,13 @@ const BREAKS: [(&str, &str); 17] = [
     ("UPDATE requirement_cache SET step = 99", "I4: a requirement is of a step"),
     ("UPDATE blobs SET content = 'else'", "I6: a content equals its hash and size"),
     ("DELETE FROM blobs", "I6: a file has its content"),
+    ("UPDATE shared_files SET content = 'else'", "I6: a shared content equals its hash and size"),
+    ("DELETE FROM shared_files", "I6: a job's shared files are there"),
+    (
+        "UPDATE file_versions SET path = 'tools/cite.md' WHERE path = 'input/policy.md'",
+        "I6: a shared file is no file of the job's own",
+    ),
+    ("UPDATE job_shared_files SET step = 99", "shared files are of a step"),
     ("DELETE FROM llm_requests WHERE step = 3", "I8: requests, tokens, cached tokens"),
     ("UPDATE workers SET heartbeat_at = now() - interval '2 minutes'", "I9: a running job has a live worker"),
     ("DELETE FROM phases WHERE phase_number = 1", "phases without a gap"),

@@ -26,6 +26,7 @@ mod release;
 mod round_trips;
 mod schema;
 mod search;
+mod shared_files;
 mod status;
 mod story;
 mod support;

@@ -4,11 +4,12 @@
 use crate::support::{self, message};
 use chrono::{TimeZone, Utc};
 use plumbline_engine::{
-    Change, Citation, FileWrite, Message, MessageKind, PhaseKind, PhaseOutcome, Product, Progress, Purpose,
-    RequestRecord, Requirement, Role, Source, State, Todo, TodoStatus, ToolCall, Totals,
+    Change, Citation, FileFacts, FileWrite, Message, MessageKind, PhaseKind, PhaseOutcome, Product, Progress, Purpose,
+    RequestRecord, Requirement, Role, SharedFile, SharedFiles, Source, State, Todo, TodoStatus, ToolCall, Totals,
 };
 use plumbline_store::{Commit, Lease, LoadedJob, Store};
 use serde_json::json;
+use std::sync::Arc;
 
 /// The number of steps.
 pub(crate) const STEPS: i64 = 4;
@@ -44,10 +45,32 @@ pub(crate) async fn commit(store: &Store, lease: Lease, after: i64) {
     store.commit(&commit).await.unwrap();
 }
 
+/// What all jobs have in common.
+pub(crate) fn documentation() -> Arc<SharedFiles> {
+    let file = |path: &str, text: &str, sha256: [u8; 32]| SharedFile {
+        path: path.to_owned(),
+        content: text.as_bytes().into(),
+        sha256,
+        facts: FileFacts::of(text.as_bytes()),
+    };
+    let cite = [
+        0x01, 0x75, 0xec, 0x51, 0xda, 0x49, 0xfd, 0xe5, 0xf7, 0xbf, 0x50, 0xfa, 0x58, 0x03, 0xd4, 0xfd, 0x50, 0x29,
+        0x2a, 0x89, 0x34, 0x32, 0x1d, 0x9d, 0x16, 0x53, 0x4a, 0xa5, 0xd8, 0x26, 0xd7, 0x12,
+    ];
+    let read = [
+        0x4f, 0x65, 0x85, 0x55, 0xed, 0x8e, 0x1a, 0x10, 0xbc, 0x5f, 0xc2, 0x56, 0x7e, 0xfd, 0x14, 0x65, 0x48, 0x05,
+        0x99, 0x7f, 0xcc, 0xeb, 0x3c, 0xc7, 0xa0, 0x50, 0xd0, 0x10, 0xb1, 0x43, 0xdb, 0x0f,
+    ];
+    let files =
+        vec![file("tools/cite.md", "How to cite.", cite), file("tools/read_file.md", "How to read a file.", read)];
+    Arc::new(SharedFiles { id: [7; 32], files })
+}
+
 fn first() -> Vec<Change> {
     vec![
         write("input/policy.md", "Invoices must be kept."),
         source(None),
+        Change::Product(Product::ShareFiles(documentation())),
         Change::PhaseOpened { number: 1, kind: PhaseKind::Strategic, name: "Planning".into() },
         put(1, &["Explore", "Plan"], true),
         Change::Message(message(1, Role::System, MessageKind::System, "You plan.")),

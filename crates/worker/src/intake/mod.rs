@@ -10,18 +10,20 @@
 //! | `workspace.md` | an empty form for the long-term memory |
 //! | `input/<name>` | `document_path`, `document_content` |
 //! | `input/context.json` | `context` |
-//! | `tools/<tool>.md` | the documentation of each bound tool |
+//! | `tools/<tool>.md` | the documentation of each bound tool, shared by all jobs that have the same |
 
 mod documents;
 mod import;
 mod name;
 #[cfg(test)]
 mod tests;
+mod tool_files;
 
 use plumbline_effects::documents::Parser;
-use plumbline_engine::{FileWrite, Intake, Outcome, ToolSpec};
+use plumbline_engine::{FileWrite, Intake, Outcome, SharedFiles};
 use serde_json::Value;
-use std::path::Path;
+use std::{path::Path, sync::Arc};
+pub(crate) use tool_files::shared;
 use uuid::Uuid;
 
 /// The long-term memory as it is before anybody has written to it.
@@ -56,27 +58,21 @@ type Refused = String;
 /// Gathers the job's documents and first files.
 ///
 /// `import_root` is where `document_path` leads (`PLUMBLINE_WORKSPACE_DIR/import`), `instructions` the job type's
-/// instructions, `tools` the tools that the job has bound.
+/// instructions, `shared` what it has in common with other jobs.
 pub async fn take_in(
     job: &IntakeJob,
     import_root: &Path,
     parser: &Parser,
     instructions: &str,
-    tools: &[ToolSpec],
+    shared: &Arc<SharedFiles>,
 ) -> Outcome {
-    match gather(job, import_root, parser, instructions, tools).await {
-        Ok(intake) => Outcome::TakenIn(intake),
+    match gather(job, import_root, parser, instructions).await {
+        Ok(intake) => Outcome::TakenIn(Intake { shared: Some(Arc::clone(shared)), ..intake }),
         Err(reason) => Outcome::IntakeRefused { reason },
     }
 }
 
-async fn gather(
-    job: &IntakeJob,
-    import_root: &Path,
-    parser: &Parser,
-    instructions: &str,
-    tools: &[ToolSpec],
-) -> Result<Intake, Refused> {
+async fn gather(job: &IntakeJob, import_root: &Path, parser: &Parser, instructions: &str) -> Result<Intake, Refused> {
     check_prompt(&job.prompt)?;
     let documents = documents::collect(job, import_root).await?;
     let sources = documents::probe(&documents, parser).await?;
@@ -90,8 +86,7 @@ async fn gather(
             .into_iter()
             .map(|document| FileWrite { path: format!("input/{}", document.name), content: document.bytes }),
     );
-    files.extend(tool_files(tools));
-    Ok(Intake { files, sources })
+    Ok(Intake { files, sources, shared: None })
 }
 
 fn check_prompt(prompt: &str) -> Result<(), Refused> {
@@ -105,20 +100,6 @@ fn check_prompt(prompt: &str) -> Result<(), Refused> {
 /// The user's words stay word for word: they are appended as they are, never run through a template (lesson 76).
 fn instructions_file(instructions: &str, prompt: &str) -> String {
     format!("{}\n\n# The job\n\n{}\n", instructions.trim_end(), prompt.trim_end())
-}
-
-/// The documentation of each tool, as files.
-fn tool_files(tools: &[ToolSpec]) -> impl Iterator<Item = FileWrite> {
-    tools.iter().map(|tool| FileWrite::text(format!("tools/{}.md", tool.name), tool_file(tool)))
-}
-
-/// A tool's documentation, under its name.
-fn tool_file(tool: &ToolSpec) -> String {
-    let documentation = tool.documentation.trim();
-    if documentation.starts_with("# ") {
-        return format!("{documentation}\n");
-    }
-    format!("# {}\n\n{}\n\n{documentation}\n", tool.name, tool.description)
 }
 
 fn context_file(context: &Value) -> String {

@@ -1,4 +1,4 @@
-use super::{IntakeJob, take_in};
+use super::{IntakeJob, shared, take_in};
 use plumbline_effects::documents::Parser;
 use plumbline_engine::{Handler, Intake, Outcome, Phases, Replay, ToolSpec};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ fn job(document_path: Option<&str>) -> IntakeJob {
 }
 
 async fn take(job: &IntakeJob, root: &Path) -> Outcome {
-    take_in(job, root, &parser(), "Extract {{ carefully }}.\n", &[tool()]).await
+    take_in(job, root, &parser(), "Extract {{ carefully }}.\n", &shared(&[tool()])).await
 }
 
 async fn taken(job: &IntakeJob, root: &Path) -> Intake {
@@ -67,13 +67,14 @@ async fn a_file_becomes_the_first_workspace() {
     job.context = json!({"client": "ACME"});
     let intake = taken(&job, root.path()).await;
     let paths: Vec<&str> = intake.files.iter().map(|file| file.path.as_str()).collect();
-    assert_eq!(
-        paths,
-        ["instructions.md", "workspace.md", "input/context.json", "input/policy.pdf", "tools/read_file.md"]
-    );
+    assert_eq!(paths, ["instructions.md", "workspace.md", "input/context.json", "input/policy.pdf"]);
     assert_eq!(text(&intake, "instructions.md"), "Extract {{ carefully }}.\n\n# The job\n\nExtract the requirements\n");
     assert_eq!(serde_json::from_str::<Value>(text(&intake, "input/context.json")).unwrap(), job.context);
-    assert_eq!(text(&intake, "tools/read_file.md"), "# read_file\n\nReads.\n\nReads by lines.\n");
+    let documentation = &intake.shared.as_ref().unwrap().files[0];
+    assert_eq!(
+        (&*documentation.path, &*documentation.content),
+        ("tools/read_file.md", &b"# read_file\n\nReads.\n\nReads by lines.\n"[..])
+    );
     let source = &intake.sources[0];
     assert_eq!((source.path.as_str(), source.size, source.pages), ("input/policy.pdf", 19, Some(193)));
 }
@@ -226,7 +227,7 @@ async fn no_form_of_a_path_reads_anything_outside() {
     for target in targets.iter().chain(&named) {
         for way in WAYS {
             let path = format!("{way}{target}");
-            let outcome = take_in(&job(Some(&path)), root.path(), &parser(), "Extract.", &[]).await;
+            let outcome = take_in(&job(Some(&path)), root.path(), &parser(), "Extract.", &shared(&[])).await;
             let said = format!("{outcome:?}");
             let secret = b"SECRET".map(|byte| byte.to_string()).join(", ");
             assert!(!said.contains("SECRET") && !said.contains(&secret) && !said.contains("root:x:"), "{path}: {said}");

@@ -59,10 +59,8 @@ impl Showing {
             let Some(event) = self.events.next() else { return };
             *room -= 1;
             match event {
-                FileEvent::Written { path, content } => match self.folder.prepare(&path, &content) {
-                    Ok(temporary) => self.temporaries.push(temporary),
-                    Err(error) => self.troubles.push(MirrorTrouble::at("write", &path, &error)),
-                },
+                FileEvent::Written { path, content } => self.begin_file(&path, &content),
+                FileEvent::Shared { path, content } => self.begin_file(&path, &content),
                 FileEvent::Deleted { .. } if !self.fence.is_open(&self.folder) => self.stale = true,
                 FileEvent::Deleted { path } => {
                     if let Err(error) = self.folder.remove(&path) {
@@ -70,6 +68,13 @@ impl Showing {
                     }
                 }
             }
+        }
+    }
+
+    fn begin_file(&mut self, path: &str, content: &[u8]) {
+        match self.folder.prepare(path, content) {
+            Ok(temporary) => self.temporaries.push(temporary),
+            Err(error) => self.troubles.push(MirrorTrouble::at("write", path, &error)),
         }
     }
 

@@ -50,6 +50,8 @@ fn units(bytes: usize) -> u32 {
 enum Newest {
     /// With this content, for which there is room.
     Here(Vec<u8>, OwnedSemaphorePermit),
+    /// With this content, which others hold too.
+    Shared(Arc<[u8]>),
     /// As the rows have it, about so many bytes.
     InRows(usize),
     Deleted,
@@ -226,6 +228,11 @@ impl Steps {
 
     fn add(&mut self, product: Product, room: &Room) {
         let (path, newest) = match product {
+            Product::ShareFiles(shared) => {
+                let files = shared.files.iter();
+                self.files.extend(files.map(|file| (file.path.clone(), Newest::Shared(Arc::clone(&file.content)))));
+                return;
+            }
             Product::WriteFile(file) => {
                 let size = file.content.len();
                 let newest = room.at_once(size).map_or(Newest::InRows(size), |held| Newest::Here(file.content, held));
@@ -259,6 +266,7 @@ impl Steps {
                     split.events.push(FileEvent::Written { path, content });
                     split.held.push(room);
                 }
+                Newest::Shared(content) => split.events.push(FileEvent::Shared { path, content }),
                 Newest::Deleted => split.events.push(FileEvent::Deleted { path }),
                 Newest::InRows(size) => {
                     match split.parts.last_mut().filter(|(_, bytes)| bytes + size <= READ_AT_ONCE) {
@@ -279,9 +287,11 @@ impl Steps {
 fn product(change: Change) -> Option<Product> {
     let Change::Product(product) = change else { return None };
     match product {
-        Product::WriteFile(_) | Product::DeleteFile { .. } | Product::PlaceFile(_) | Product::AppendFile { .. } => {
-            Some(product)
-        }
+        Product::WriteFile(_)
+        | Product::DeleteFile { .. }
+        | Product::PlaceFile(_)
+        | Product::ShareFiles(_)
+        | Product::AppendFile { .. } => Some(product),
         Product::AddSource(_) | Product::AddCitation(_) | Product::AddRequirement(_) | Product::JudgeRequirement(_) => {
             None
         }

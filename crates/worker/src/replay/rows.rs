@@ -124,6 +124,10 @@ impl Rows {
                     let aside = self.aside.lock().unwrap_or_else(PoisonError::into_inner);
                     after.insert(file.path.clone(), aside.get(&file.sha256).cloned());
                 }
+                Change::Product(Product::ShareFiles(shared)) => {
+                    let files = shared.files.iter().map(|file| (file.path.clone(), Some(file.content.to_vec())));
+                    after.extend(files);
+                }
                 Change::Product(Product::AppendFile { path, text }) => {
                     let stored = || self.file(path).map(<[u8]>::to_vec);
                     let content = after.entry(path.clone()).or_insert_with(stored);
@@ -222,6 +226,7 @@ impl Rows {
             Change::Product(
                 Product::WriteFile(_)
                 | Product::PlaceFile(_)
+                | Product::ShareFiles(_)
                 | Product::AppendFile { .. }
                 | Product::DeleteFile { .. }
                 | Product::JudgeRequirement(_),

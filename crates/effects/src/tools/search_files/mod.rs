@@ -54,7 +54,7 @@ Searches text files line by line.
 | `mode` | `text`: the words as they stand, whatever their case (if no line has them together, lines with all the words; then passages ranked by the words they have); `regex`: a regular expression, case-sensitive unless it begins with `(?i)`; `semantic`: by meaning; `hybrid`: by words and meaning (default where embeddings are configured; without them both are as `text`) |
 
 At most 100 lines are shown, at most 20 of one file; the last line says how many there are. PDF and other binary files
-are not searched: search their extracted text under `chunks/`.
+are not searched: search their extracted text under `chunks/`. The documentation under `tools/` is searched as text only.
 
 Example: `{\"query\": \"retention period\", \"path\": \"chunks\"}`
 ";
@@ -92,14 +92,18 @@ enum Mode {
 async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let Arguments { query, path, mode } = decode(arguments)?;
     let files = scope(bench.desk, &path)?;
+    let indexed = indexed(bench.desk, &files);
     let knows_meaning = bench.ctx.texts.is_some_and(TextIndex::knows_meaning);
     let mode = mode.unwrap_or(if knows_meaning { Mode::Hybrid } else { Mode::Text });
     let mut remarks = Vec::new();
     if let Some(ranking) = mode.ranking() {
         match bench.ctx.texts.filter(|_| knows_meaning) {
             Some(_) if query.trim().is_empty() => return Err(blank()),
+            Some(_) if indexed.is_empty() && !files.is_empty() => {
+                remarks.push("(no file here is searched by meaning, so this is a text search)".to_string());
+            }
             Some(index) => {
-                let found = index.ranked(&query, &committed(bench.desk, &files), ranking, MAX_PASSAGES).await?;
+                let found = index.ranked(&query, &indexed, ranking, MAX_PASSAGES).await?;
                 remarks.extend(found.remark.map(|remark| format!("({remark})")));
                 return Ok(Output::text(passages(&found.passages, remarks, files.len())));
             }
@@ -121,7 +125,7 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let Some(index) = bench.ctx.texts else {
         return Ok(Output::text(render(hits, remarks, files.len())));
     };
-    let found = index.ranked(&query, &committed(bench.desk, &files), Ranking::Words, MAX_PASSAGES).await?;
+    let found = index.ranked(&query, &indexed, Ranking::Words, MAX_PASSAGES).await?;
     if !found.passages.is_empty() {
         remarks.push("(no line has all of these words; these passages come nearest, the best first)".to_string());
     }
@@ -138,9 +142,10 @@ impl Mode {
     }
 }
 
-/// The files that the index knows in their present state: those that this turn has not touched.
-fn committed(desk: &Desk<'_>, files: &[String]) -> Vec<String> {
-    files.iter().filter(|file| !desk.is_touched(file)).cloned().collect()
+/// The files that the index knows in their present state: those that this turn has not touched. The documentation of the
+/// tools is none of the job's texts.
+fn indexed(desk: &Desk<'_>, files: &[String]) -> Vec<String> {
+    files.iter().filter(|file| !desk.is_touched(file) && !file.starts_with("tools/")).cloned().collect()
 }
 
 fn passages(found: &[RankedPassage], mut out: Vec<String>, searched: usize) -> String {

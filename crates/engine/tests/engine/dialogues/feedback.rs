@@ -130,7 +130,11 @@ fn files_that_the_user_places_are_the_jobs_before_the_next_turn() {
     let mut dialogue = Dialogue::working(settings(), 1);
     let file = FileWrite::text("input/annex.md", "Annex B: invoices must be kept for ten years.");
     let source = Source { path: file.path.clone(), size: 46, pages: Some(1), text_path: None };
-    dialogue.apply(Outcome::FilesPlaced(Intake { files: vec![file], sources: vec![source.clone()] }));
+    dialogue.apply(Outcome::FilesPlaced(Intake {
+        files: vec![file],
+        sources: vec![source.clone()],
+        ..Intake::default()
+    }));
     // The last message is the todo list.
     let said = dialogue.request().into_iter().rev().nth(1).unwrap();
     assert_eq!(said.role, Role::User);

@@ -17,7 +17,7 @@ pub(crate) fn intake_of(sources: Vec<Source>) -> Outcome {
         FileWrite::text("instructions.md", "Record each requirement with page and quote.\n"),
         FileWrite::text("input/policy.pdf", "Invoices must be kept for ten years, in order."),
     ];
-    Outcome::TakenIn(Intake { files, sources })
+    Outcome::TakenIn(Intake { files, sources, ..Intake::default() })
 }
 
 /// The model says something and calls nothing.

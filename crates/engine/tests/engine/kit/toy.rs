@@ -131,6 +131,10 @@ impl Toy {
             Product::PlaceFile(file) => {
                 self.files.insert(file.path.clone(), file.sha256.to_vec());
             }
+            Product::ShareFiles(shared) => {
+                let files = shared.files.iter().map(|file| (file.path.clone(), file.content.to_vec()));
+                self.files.extend(files);
+            }
             Product::AppendFile { path, text } => {
                 self.files.entry(path.clone()).or_default().extend_from_slice(text.as_bytes());
             }
