@@ -1,6 +1,6 @@
 //! One job's folder, opened so that no path leads out of it.
 
-use super::{MirrorTrouble, shared, shared::Shared};
+use super::{MirrorTrouble, shared::Shared};
 use cap_std::{
     ambient_authority,
     fs::{Dir, File, OpenOptions},
@@ -30,6 +30,8 @@ pub(super) struct Folder {
     tmp: Dir,
     /// What it is in, where jobs share files; none for an export.
     root: Option<Arc<Root>>,
+    /// It was not there before.
+    pub(super) is_new: bool,
 }
 
 /// What all jobs' folders are in, open.
@@ -42,9 +44,8 @@ pub(super) struct Root {
 /// A file that is written as a whole and not in its place.
 pub(super) struct Temporary {
     pub(super) path: String,
-    name: String,
-    /// None for a link to what is on the disk already.
-    file: Option<File>,
+    /// What it was written under; none for a link to what is on the disk already.
+    written: Option<(String, File)>,
 }
 
 /// Folders within a job's folder that are known to be real ones, by their path.
@@ -72,41 +73,45 @@ impl Folder {
 
     /// Opens `name` under an open `root`, created when missing.
     pub(super) fn within(root: &Arc<Root>, name: &str) -> io::Result<Self> {
-        Self::of(way(&root.dir, name)?, Some(Arc::clone(root)))
+        let is_new = make_way(&root.dir, name)?;
+        Self::of(root.dir.open_dir(name)?, Some(Arc::clone(root)), is_new)
     }
 
     /// Opens `dir` itself, created when missing.
     pub(super) fn at(dir: &Path) -> io::Result<Self> {
         Dir::create_ambient_dir_all(dir, ambient_authority())?;
-        Self::of(Dir::open_ambient_dir(dir, ambient_authority())?, None)
+        Self::of(Dir::open_ambient_dir(dir, ambient_authority())?, None, false)
     }
 
-    fn of(dir: Dir, root: Option<Arc<Root>>) -> io::Result<Self> {
+    fn of(dir: Dir, root: Option<Arc<Root>>, is_new: bool) -> io::Result<Self> {
         let own = way(&dir, OWN)?;
         let tmp = way(&own, TMP)?;
-        Ok(Self { dir, own, tmp, root })
+        Ok(Self { dir, own, tmp, root, is_new })
     }
 
     /// Writes a file that is to be put into its place once it is flushed to the disk.
     pub(super) fn prepare(&self, path: &str, content: &[u8]) -> io::Result<Temporary> {
         workspace_path(path)?;
-        let mut temporary = Temporary { path: path.to_owned(), name: Uuid::new_v4().to_string(), file: None };
-        if !self.root.as_ref().is_some_and(|root| shared::link(root, path, content, &self.tmp, &temporary.name)) {
-            match self.write(&temporary.name, content) {
-                Ok(file) => temporary.file = Some(file),
-                Err(error) => {
-                    self.discard(&temporary);
-                    return Err(error);
-                }
-            }
-        }
-        Ok(temporary)
+        let is_shared = self.shared().is_some_and(|shared| shared.keep(path, content));
+        let written = (!is_shared).then(|| self.write(content)).transpose()?;
+        Ok(Temporary { path: path.to_owned(), written })
     }
 
-    fn write(&self, name: &str, content: &[u8]) -> io::Result<File> {
-        let mut file = self.tmp.open_with(name, OpenOptions::new().write(true).create_new(true))?;
-        file.write_all(content)?;
-        Ok(file)
+    fn write(&self, content: &[u8]) -> io::Result<(String, File)> {
+        let name = Uuid::new_v4().to_string();
+        let mut file = self.tmp.open_with(&name, OpenOptions::new().write(true).create_new(true))?;
+        match file.write_all(content) {
+            Ok(()) => Ok((name, file)),
+            Err(error) => {
+                self.remove_temporary(&name);
+                Err(error)
+            }
+        }
+    }
+
+    fn shared(&self) -> Option<&Shared> {
+        let root = self.root.as_ref()?;
+        root.shared.get_or_init(|| Shared::open(&root.dir).ok()).as_ref()
     }
 
     /// Puts a flushed file into its place, whole or not at all.
@@ -114,20 +119,49 @@ impl Folder {
         let parts = workspace_path(&temporary.path)?;
         let (name, parents) = parts.split_last().expect("a workspace path has a part");
         let parent = ways.to(&self.dir, parents)?;
-        match self.tmp.rename(&temporary.name, parent, name) {
+        match &temporary.written {
+            Some((written, _)) => self.replace(written, parent, name),
+            None => self.link(&temporary.path, parent, name),
+        }
+    }
+
+    /// Makes `name` in `parent` another name of what is shared. Most often it is free.
+    fn link(&self, path: &str, parent: &Dir, name: &str) -> io::Result<()> {
+        let shared = self.shared().ok_or_else(|| io::Error::other("the folder of shared files is gone"))?;
+        match shared.link(path, parent, name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let temporary = Uuid::new_v4().to_string();
+                shared.link(path, &self.tmp, &temporary)?;
+                let replaced = self.replace(&temporary, parent, name);
+                // Where both were names of the same file already, the system leaves both.
+                self.remove_temporary(&temporary);
+                replaced
+            }
+            linked => linked,
+        }
+    }
+
+    fn replace(&self, temporary: &str, parent: &Dir, name: &str) -> io::Result<()> {
+        match self.tmp.rename(temporary, parent, name) {
             // Rows are the truth, so a folder that stands there goes.
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
                 parent.remove_dir_all(name)?;
-                self.tmp.rename(&temporary.name, parent, name)
+                self.tmp.rename(temporary, parent, name)
             }
-            placed => placed,
+            replaced => replaced,
         }
     }
 
     /// Removes a file that will not get to its place.
     pub(super) fn discard(&self, temporary: &Temporary) {
+        if let Some((written, _)) = &temporary.written {
+            self.remove_temporary(written);
+        }
+    }
+
+    fn remove_temporary(&self, name: &str) {
         // What went wrong is reported; the next repair empties the folder once more.
-        let _ = self.tmp.remove_file(&temporary.name);
+        let _ = self.tmp.remove_file(name);
     }
 
     /// Puts one file into its place, whole or not at all.
@@ -171,14 +205,14 @@ impl Temporary {
     /// Begins to write it to the disk and does not wait. Several that are begun before the first is flushed get there
     /// together; otherwise each flush waits for the disk anew. A volume that cannot begin early only takes longer.
     pub(super) fn begin_flush(&self) {
-        if let Some(file) = &self.file {
+        if let Some((_, file)) = &self.written {
             let _ = fadvise(file, 0, None, Advice::DontNeed);
         }
     }
 
     /// Flushes it to the disk.
     pub(super) fn flush(&self) -> io::Result<()> {
-        self.file.as_ref().map_or(Ok(()), File::sync_all)
+        self.written.as_ref().map_or(Ok(()), |(_, file)| file.sync_all())
     }
 }
 
@@ -202,16 +236,16 @@ fn way(dir: &Dir, name: &str) -> io::Result<Dir> {
 }
 
 /// Makes sure that `path` is a real folder: a link or a file that stands there goes, so that nothing is written
-/// through it.
-pub(super) fn make_way(dir: &Dir, path: &str) -> io::Result<()> {
+/// through it. Says whether it had to be made.
+pub(super) fn make_way(dir: &Dir, path: &str) -> io::Result<bool> {
     match dir.symlink_metadata(path) {
-        Ok(metadata) if metadata.is_dir() => return Ok(()),
+        Ok(metadata) if metadata.is_dir() => return Ok(false),
         Ok(_) => dir.remove_file(path)?,
         Err(_) => {}
     }
     match dir.create_dir(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        made => made.map(|()| true),
     }
 }
 

@@ -73,11 +73,19 @@ impl Plan {
 /// Looks, and removes what no row knows; where nothing else is to be done, that is all. `None` when a newer epoch has
 /// the job.
 fn clean(folder: &Folder, last: Marker, index: &[IndexEntry]) -> Result<Option<Plan>, MirrorTrouble> {
+    let make_usual =
+        || folder.make_usual().map_err(|error| MirrorTrouble::at("make the usual folders in", ".", &error));
+    if folder.is_new && index.is_empty() {
+        // Nobody can have put anything into it.
+        make_usual()?;
+        marker::write(folder, last)?;
+        return Ok(Some(Plan { wanted: Vec::new(), removed: Vec::new(), troubles: Vec::new() }));
+    }
     if !claim(folder, last.epoch, marker::read(folder))? {
         return Ok(None);
     }
     folder.sweep_temporaries().map_err(|error| MirrorTrouble::at("empty", ".plumbline/tmp", &error))?;
-    folder.make_usual().map_err(|error| MirrorTrouble::at("make the usual folders in", ".", &error))?;
+    make_usual()?;
     let survey = survey(folder, index)?;
     let mut plan = Plan { wanted: survey.wanted, removed: Vec::new(), troubles: Vec::new() };
     for path in survey.strays {

@@ -6,7 +6,7 @@
 //! compares every file with its row.
 
 use super::{
-    folder::{OWN, Root, make_way},
+    folder::{OWN, make_way},
     looks,
 };
 use cap_std::fs::{Dir, OpenOptions};
@@ -23,26 +23,43 @@ fn name_of(path: &str) -> Option<&str> {
     path.strip_prefix("tools/").filter(|name| name.ends_with(".md") && !name.contains('/'))
 }
 
-/// Makes `temporary` in `folder` a link to the copy with this content. `false` where the file is not one that jobs
-/// share, or the volume has no links.
-pub(super) fn link(root: &Root, path: &str, content: &[u8], folder: &Dir, temporary: &str) -> bool {
-    let Some(name) = name_of(path) else { return false };
-    let shared = root.shared.get_or_init(|| Shared::open(&root.dir).ok());
-    shared.as_ref().is_some_and(|shared| shared.link(name, content, folder, temporary).is_ok())
-}
-
 impl Shared {
-    fn open(root: &Dir) -> io::Result<Self> {
+    /// Opens the folder with the copies, which is below the `root` of all jobs' folders. `None` is no error: where the
+    /// volume has no links, every folder has files of its own.
+    pub(super) fn open(root: &Dir) -> io::Result<Self> {
         make_way(root, OWN)?;
         make_way(root, SHARED)?;
-        root.open_dir(SHARED).map(Self)
+        let shared = Self(root.open_dir(SHARED)?);
+        shared.try_linking()?;
+        Ok(shared)
     }
 
-    fn link(&self, name: &str, content: &[u8], folder: &Dir, temporary: &str) -> io::Result<()> {
-        if !self.has(name, content) {
-            self.write(name, content)?;
+    fn try_linking(&self) -> io::Result<()> {
+        let [one, other] = ["one", "other"].map(|name| format!("{name}.{}", Uuid::new_v4()));
+        self.0.create(&one)?;
+        let linked = self.0.hard_link(&one, &self.0, &other);
+        // What stays takes its room and nothing else.
+        let _ = (self.0.remove_file(&one), self.0.remove_file(&other));
+        linked
+    }
+
+    /// Makes sure that there is a copy of the file with this content, ready to be linked to. `false` where the file is
+    /// not one that jobs share, or the copy could not be made.
+    pub(super) fn keep(&self, path: &str, content: &[u8]) -> bool {
+        name_of(path).is_some_and(|name| self.has(name, content) || self.write(name, content).is_ok())
+    }
+
+    /// Makes `name` in `folder` another name of the copy. A file can have only so many names (65,000 on ext4): one that
+    /// has them all is left to those who have it, and a new copy takes its place.
+    pub(super) fn link(&self, path: &str, folder: &Dir, name: &str) -> io::Result<()> {
+        let copy = name_of(path).ok_or_else(|| io::Error::other("it is no file that jobs share"))?;
+        match self.0.hard_link(copy, folder, name) {
+            Err(error) if error.kind() == io::ErrorKind::TooManyLinks => {
+                self.write(copy, &self.0.read(copy)?)?;
+                self.0.hard_link(copy, folder, name)
+            }
+            linked => linked,
         }
-        self.0.hard_link(name, folder, temporary)
     }
 
     fn has(&self, name: &str, content: &[u8]) -> bool {

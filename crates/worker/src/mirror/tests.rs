@@ -366,6 +366,26 @@ async fn the_documentation_of_tools_is_on_the_disk_once_and_no_change_of_it_spre
 }
 
 #[tokio::test]
+async fn documentation_with_as_many_names_as_a_file_can_have_is_copied_anew() {
+    let bench = Bench::new(&[]);
+    let copy = bench.root.path().join("workspace/.plumbline/shared/cite.md");
+    let show = async |job: u128| {
+        let (job, none) = (Uuid::from_u128(job), |_: String| async { Ok::<_, Infallible>(None) });
+        bench.mirror.repair(job, FIRST, &[], none).await.unwrap();
+        bench.mirror.apply(job, 1, 2, vec![written("tools/cite.md", "how to cite")]).await.unwrap();
+        fs::read_to_string(bench.mirror.path(job).join("tools/cite.md")).unwrap()
+    };
+    assert_eq!(show(1).await, "how to cite");
+    let names = bench.root.path().join("names");
+    fs::create_dir(&names).unwrap();
+    // Some file systems have no bound within reach.
+    let linked = |n: &u32| fs::hard_link(&copy, names.join(n.to_string()));
+    let refused = (0..70_000).map(|n| linked(&n)).find_map(Result::err);
+    assert!(refused.is_none_or(|error| error.kind() == std::io::ErrorKind::TooManyLinks));
+    assert_eq!(show(2).await, "how to cite");
+}
+
+#[tokio::test]
 async fn a_folder_may_stand_where_a_file_was_and_a_file_where_a_folder_was() {
     let bench = Bench::new(&[]);
     bench.repair(1).await;
