@@ -86,6 +86,67 @@ moved AS (
     JOIN fence USING (place)
     WHERE todos.job_id = fence.id AND todos.phase_number = m.phase_number AND todos.position = m.position
 ),
+-- What a job gets with its first step: see first_step.sql.
+settled AS (
+    INSERT INTO job_settings (job_id, resolved)
+    SELECT fence.id, s.resolved::jsonb
+    FROM unnest($1::int[], $31::text[]) AS s (place, resolved)
+    JOIN fence USING (place)
+    WHERE s.resolved IS NOT NULL
+    ON CONFLICT (job_id) DO NOTHING
+),
+shared AS (
+    INSERT INTO job_shared_files (job_id, set_id, step)
+    SELECT fence.id, s.set_id, fence.step
+    FROM unnest($1::int[], $32::bytea[]) AS s (place, set_id)
+    JOIN fence USING (place)
+    WHERE s.set_id IS NOT NULL
+),
+-- Phases and lists: see plan.sql.
+opened AS (
+    INSERT INTO phases (job_id, phase_number, kind, name, opened_step, outcome, closed_step, ended_at)
+    SELECT fence.id, p.number, p.kind, p.name, fence.step, p.outcome,
+           CASE WHEN p.outcome IS NOT NULL THEN fence.step END, CASE WHEN p.outcome IS NOT NULL THEN now() END
+    FROM ROWS FROM (
+        json_to_recordset($33::text::json) AS (number int, kind text, name text, outcome text),
+        unnest($34::int[])
+    ) AS p (number, kind, name, outcome, place)
+    JOIN fence USING (place)
+),
+closed AS (
+    UPDATE phases SET outcome = c.outcome, closed_step = fence.step, ended_at = now()
+    FROM ROWS FROM (
+        json_to_recordset($35::text::json) AS (number int, outcome text),
+        unnest($36::int[])
+    ) AS c (number, outcome, place)
+    JOIN fence USING (place)
+    WHERE phases.job_id = fence.id AND phases.phase_number = c.number
+),
+shortened AS (
+    DELETE FROM todos
+    USING ROWS FROM (
+        json_to_recordset($37::text::json) AS (phase_number int, length int),
+        unnest($38::int[])
+    ) AS l (phase_number, length, place)
+    JOIN fence USING (place)
+    WHERE todos.job_id = fence.id AND todos.phase_number = l.phase_number AND todos.position > l.length
+),
+listed AS (
+    INSERT INTO todos (job_id, phase_number, position, content, status, notes, created_step, closed_step, completed_at)
+    SELECT fence.id, t.phase_number, t.position, t.content, t.status, t.notes, fence.step,
+           CASE WHEN t.status IN ('completed', 'abandoned') THEN fence.step END,
+           CASE WHEN t.status = 'completed' THEN now() END
+    FROM ROWS FROM (
+        json_to_recordset($39::text::json) AS (
+            phase_number int, position int, content text, status text, notes text),
+        unnest($40::int[])
+    ) AS t (phase_number, position, content, status, notes, place)
+    JOIN fence USING (place)
+    ON CONFLICT (job_id, phase_number, position) DO UPDATE
+    SET content = excluded.content, status = excluded.status, notes = excluded.notes,
+        closed_step = excluded.closed_step, completed_at = excluded.completed_at
+),
+-- The checkpoint.
 kept AS (
     INSERT INTO checkpoints (job_id, step, phase_number, phase, state, lease_epoch)
     SELECT fence.id, fence.step, fence.phase_number, fence.phase, c.state::jsonb, fence.lease_epoch

@@ -9,6 +9,7 @@
 mod batch;
 mod group;
 mod leave;
+mod plan;
 mod rest;
 mod step;
 mod thinning;
@@ -69,23 +70,23 @@ impl Store {
             Box::pin(self.keep_shared(shared)).await?;
         }
         let files = Box::pin(Versions::of(self, commit.lease.job_id, &batch.files)).await?;
-        if files.placed.is_empty() && rest::is_empty(commit, &batch) {
-            self.commit_alone(commit, &batch, &files).await
+        if files.placed.is_empty() && rest::is_common(commit, &batch) {
+            self.commit_with_others(commit, &batch, &files).await
         } else {
             Box::pin(self.commit_with_rest(commit, &batch, &files)).await
         }
     }
 
-    /// The step's statement is its own transaction, or its share of one. Many jobs may wait here for others, so that what
-    /// talks to the server is boxed: it takes many times the room.
-    async fn commit_alone(
+    /// Alone if no other step is being written, or else together with those that come meanwhile. Many jobs may wait here
+    /// for others, so that what talks to the server is boxed: it takes many times the room.
+    async fn commit_with_others(
         &self,
         commit: &Commit<'_>,
         batch: &Batch<'_>,
         files: &Versions<'_>,
     ) -> Result<Committed, Error> {
         let answer = match self.enter(commit, batch, files) {
-            Entered::Alone(_turn) => return Box::pin(self.write_alone(commit, batch, files)).await,
+            Entered::Alone(_turn) => return Box::pin(self.commit_alone(commit, batch, files)).await,
             Entered::Together(answer) => answer.await,
         };
         match answer {
@@ -93,12 +94,25 @@ impl Store {
                 reach(Point::Committed, part(commit.state)).await?;
                 Ok(committed)
             }
-            Ok(Answer::NotWritten) => Box::pin(self.write_alone(commit, batch, files)).await,
+            Ok(Answer::NotWritten) => Box::pin(self.commit_alone(commit, batch, files)).await,
             // Nobody knows whether it was written.
             Err(_) => {
-                let written = Box::pin(self.write_alone(commit, batch, files)).await;
+                let written = Box::pin(self.commit_alone(commit, batch, files)).await;
                 Box::pin(self.or_found(commit, written)).await
             }
+        }
+    }
+
+    /// The step's statement is its own transaction, unless there is more to write.
+    async fn commit_alone(
+        &self,
+        commit: &Commit<'_>,
+        batch: &Batch<'_>,
+        files: &Versions<'_>,
+    ) -> Result<Committed, Error> {
+        match rest::is_empty(commit, batch) {
+            true => Box::pin(self.write_alone(commit, batch, files)).await,
+            false => Box::pin(self.commit_with_rest(commit, batch, files)).await,
         }
     }
 

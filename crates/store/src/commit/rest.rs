@@ -1,47 +1,28 @@
 //! What few steps have to write: statements of their own, in one transaction with the step.
 
-use super::{Commit, batch::Batch, leave, thinning};
+use super::{Commit, batch::Batch, leave, plan::Plan, thinning};
 use crate::{Error, enqueue, error::During, rows::json, settings, validation};
-use plumbline_engine::Todo;
-use serde::Serialize;
 use sqlx::PgConnection;
 use uuid::Uuid;
 
-/// How long a list that is put is; rows beyond belong to the list before.
-#[derive(Serialize)]
-struct ListLength {
-    phase_number: i32,
-    length: i32,
-}
-
-/// A row of `todos`.
-#[derive(Serialize)]
-struct TodoRow<'a> {
-    phase_number: i32,
-    #[serde(flatten)]
-    todo: &'a Todo,
-}
-
 /// Whether there is nothing of it: then the step is one statement.
 pub(super) fn is_empty(commit: &Commit<'_>, batch: &Batch<'_>) -> bool {
-    commit.settings.is_none()
-        && batch.shared.is_none()
-        && commit.enqueue_next.is_none()
+    commit.settings.is_none() && batch.shared.is_none() && !Plan::is_in(batch) && is_common(commit, batch)
+}
+
+/// Whether all of it is what each job has to write now and then: then the step may share a statement with others.
+pub(super) fn is_common(commit: &Commit<'_>, batch: &Batch<'_>) -> bool {
+    commit.enqueue_next.is_none()
         && batch.left.is_none()
         && batch.judgements.is_empty()
         && batch.feedback_taken.is_empty()
         && batch.cleared.is_empty()
         && !has_findings(batch)
-        && !has_plan(batch)
         && thinning::given_up_at(commit.expected_step + 1).is_none()
 }
 
 fn has_findings(batch: &Batch<'_>) -> bool {
     !(batch.sources.is_empty() && batch.citations.is_empty() && batch.requirements.is_empty())
-}
-
-fn has_plan(batch: &Batch<'_>) -> bool {
-    !(batch.opened.is_empty() && batch.closed.is_empty() && batch.lists.is_empty())
 }
 
 /// Writes it, after the step's own statement has locked the job's row.
@@ -71,7 +52,7 @@ pub(super) async fn write(
         findings(tx, job_id, step, batch).await?;
     }
     validation::judge(tx, job_id, &batch.judgements).await?;
-    if has_plan(batch) {
+    if Plan::is_in(batch) {
         plan(tx, job_id, step, batch).await?;
     }
     if let Some(old) = thinning::given_up_at(step) {
@@ -92,31 +73,11 @@ pub(super) async fn write(
 
 /// Phases and todo lists.
 async fn plan(tx: &mut PgConnection, job_id: Uuid, step: i64, batch: &Batch<'_>) -> Result<(), Error> {
-    let todos: Vec<TodoRow<'_>> = batch
-        .lists
-        .iter()
-        .flat_map(|(&phase_number, list)| list.iter().map(move |todo| TodoRow { phase_number, todo }))
-        .collect();
-    let lengths: Vec<ListLength> = batch
-        .lists
-        .iter()
-        .map(|(&phase_number, list)| ListLength {
-            phase_number,
-            length: list.iter().map(|todo| todo.position).max().unwrap_or(0),
-        })
-        .collect();
-    sqlx::query_file!(
-        "queries/plan.sql",
-        job_id,
-        step,
-        json(&batch.opened),
-        json(&batch.closed),
-        json(&lengths),
-        json(&todos),
-    )
-    .execute(tx)
-    .await
-    .during("write phases and todos")?;
+    let Plan { opened, closed, lengths, todos } = Plan::of(batch);
+    sqlx::query_file!("queries/plan.sql", job_id, step, opened.array, closed.array, lengths.array, todos.array)
+        .execute(tx)
+        .await
+        .during("write phases and todos")?;
     Ok(())
 }
 

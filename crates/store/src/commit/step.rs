@@ -2,7 +2,8 @@
 //!
 //! A part of a statement costs the server its share even if it has nothing to write, so there is the statement with all
 //! parts, `step.sql`, and two that are made of it by leaving sections out: many steps write files and close no todo, and
-//! as many do neither. Whoever changes `step.sql` lets the test below write the other two.
+//! as many do neither. Whoever changes `step.sql` lets the test below write the other two, and `steps_without_plans.sql`
+//! after a change of `steps.sql`.
 
 use super::{Commit, Committed, batch::Batch, workspace::Versions};
 use crate::rows::{json, text};
@@ -122,35 +123,37 @@ impl<'a> MovedColumns<'a> {
 mod tests {
     use std::{env, fs, path::Path};
 
-    /// `step.sql` without what stands between two of its comments.
+    /// A statement without what stands between two of its comments.
     fn without(statement: &str, from: &str, until: &str) -> String {
         let place = |comment: &str| {
             let start = statement.find(&format!("\n-- {comment}"));
-            start.unwrap_or_else(|| panic!("step.sql has no section {comment:?}")) + 1
+            start.unwrap_or_else(|| panic!("the statement has no section {comment:?}")) + 1
         };
         format!("{}{}", &statement[..place(from)], &statement[place(until)..])
     }
 
-    fn made_of(statement: &str, left_out: &str) -> String {
+    fn made_of(whole: &str, statement: &str, left_out: &str) -> String {
         let start = statement.find("WITH fence").expect("the fence comes first");
-        format!("-- Made of step.sql, without {left_out}: see commit/step.rs.\n{}", &statement[start..])
+        format!("-- Made of {whole}, without {left_out}: see commit/step.rs.\n{}", &statement[start..])
     }
 
     #[test]
-    fn the_narrower_statements_are_step_sql_without_some_sections() {
+    fn the_narrower_statements_are_wider_ones_without_some_sections() {
         let queries = Path::new(env!("CARGO_MANIFEST_DIR")).join("queries");
         let read = |name: &str| fs::read_to_string(queries.join(name)).expect("a statement can be read");
         let whole = read("step.sql");
         let no_todos = without(&whole, "Todos that", "The checkpoint.");
         let no_files = without(&no_todos, "New versions", "The checkpoint.");
+        let no_plans = without(&read("steps.sql"), "What a job gets", "The checkpoint.");
         for (name, expected) in [
-            ("step_without_todos.sql", made_of(&no_todos, "todos")),
-            ("step_without_files_and_todos.sql", made_of(&no_files, "files and todos")),
+            ("step_without_todos.sql", made_of("step.sql", &no_todos, "todos")),
+            ("step_without_files_and_todos.sql", made_of("step.sql", &no_files, "files and todos")),
+            ("steps_without_plans.sql", made_of("steps.sql", &no_plans, "what a job writes seldom")),
         ] {
             if env::var_os("UPDATE").is_some() {
                 fs::write(queries.join(name), &expected).expect("a statement can be written");
             }
-            assert!(read(name) == expected, "{name} is not made of step.sql: run this test with UPDATE=1");
+            assert!(read(name) == expected, "{name} is not made of the wider statement: run this test with UPDATE=1");
         }
     }
 }

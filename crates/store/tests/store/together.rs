@@ -2,13 +2,15 @@
 
 use crate::{
     proxy::{Cut, Proxy},
+    story::documentation,
     support::{column, execute, message, progress, running, state, store, until_blocked, value},
 };
 use plumbline_engine::{
-    Change, FileWrite, MessageKind, Product, Purpose, RequestRecord, Role, Todo, TodoStatus, ToolCall,
+    Change, FileWrite, MessageKind, PhaseKind, PhaseOutcome, Product, Purpose, RequestRecord, Role, Todo, TodoStatus,
+    ToolCall,
 };
 use plumbline_store::{ClaimedJob, Commit, Committed, Error, Lease, Store};
-use serde_json::json;
+use serde_json::{Value, json};
 use sqlx::PgPool;
 use std::{
     future::{Future, poll_fn},
@@ -58,7 +60,27 @@ fn turn(seq: i64) -> Vec<Change> {
     ]
 }
 
+/// The same and what a job writes now and then: a phase ends, the next one begins, a list takes another's place.
+fn turn_of_phases(seq: i64) -> Vec<Change> {
+    let mut changes = turn(seq);
+    changes.extend([
+        Change::Product(Product::ShareFiles(documentation())),
+        Change::PhaseClosed { number: 1, outcome: PhaseOutcome::Completed },
+        Change::PhaseOpened { number: 2, kind: PhaseKind::Tactical, name: "Extract".into() },
+        Change::TodosPut { phase_number: 1, todos: vec![Todo::pending(1, "another")] },
+        Change::TodosPut { phase_number: 2, todos: vec![Todo::pending(1, "cite"), Todo::pending(2, "check")] },
+        Change::TodoMoved { phase_number: 2, position: 1, status: TodoStatus::InProgress, notes: None },
+        Change::PhaseOpened { number: 3, kind: PhaseKind::Strategic, name: "Look back".into() },
+        Change::PhaseClosed { number: 3, outcome: PhaseOutcome::Completed },
+    ]);
+    changes
+}
+
 async fn commit(store: &Store, lease: Lease, changes: Vec<Change>) -> Outcome {
+    commit_with(store, lease, changes, None).await
+}
+
+async fn commit_with(store: &Store, lease: Lease, changes: Vec<Change>, settings: Option<&Value>) -> Outcome {
     let (state, progress) = (state(), progress());
     let commit = Commit {
         lease,
@@ -66,7 +88,7 @@ async fn commit(store: &Store, lease: Lease, changes: Vec<Change>) -> Outcome {
         changes: &changes,
         state: &state,
         progress: &progress,
-        settings: None,
+        settings,
         enqueue_next: None,
     };
     store.commit(&commit).await
@@ -78,7 +100,10 @@ async fn jobs<const N: usize>(store: &Store) -> [ClaimedJob; N] {
     for _ in 0..N {
         let job = running(store).await;
         let todos = ["write notes", "read them"].iter().zip(1..).map(|(text, place)| Todo::pending(place, *text));
-        let list = [Change::TodosPut { phase_number: 1, todos: todos.collect() }];
+        let list = [
+            Change::PhaseOpened { number: 1, kind: PhaseKind::Strategic, name: "Plan".into() },
+            Change::TodosPut { phase_number: 1, todos: todos.collect() },
+        ];
         crate::support::commit(store, job.lease(), 0, &list).await.unwrap();
         jobs.push(job);
     }
@@ -132,6 +157,10 @@ async fn rows(pool: &PgPool, job: &ClaimedJob) -> Vec<Option<String>> {
         ("file_versions", "job_id,created_at"),
         ("todos", "job_id,completed_at,created_at"),
         ("checkpoints", "job_id,created_at"),
+        ("phases", "job_id,started_at,ended_at"),
+        ("replaced_todos", "job_id,completed_at,created_at"),
+        ("job_settings", "job_id,created_at"),
+        ("job_shared_files", "job_id,created_at"),
     ] {
         let key = if table == "jobs" { "id" } else { "job_id" };
         let sql = format!(
@@ -172,10 +201,39 @@ async fn steps_that_wait_are_written_together_and_as_they_would_be_alone(pool: P
     assert_eq!(transactions(&pool, &[&a, &b, &c]).await.as_deref(), Some("1"));
     assert_eq!(transactions(&pool, &[&alone, &a]).await.as_deref(), Some("2"));
     let expected = rows(&pool, &alone).await;
-    assert!(expected.iter().all(Option::is_some), "{expected:?}");
+    assert_eq!(expected.iter().flatten().count(), 8, "{expected:?}");
     for job in [&a, &b, &c] {
         assert_eq!(rows(&pool, job).await, expected);
     }
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn what_a_job_writes_now_and_then_goes_with_the_others_too(pool: PgPool) {
+    let store = store(&pool);
+    let [alone, a, b, plain] = jobs(&store).await;
+    let settings = json!({"config": {"llm": {"model": "m"}}});
+    let step = |job: &ClaimedJob| {
+        let (store, lease, settings) = (store.clone(), job.lease(), settings.clone());
+        async move { commit_with(&store, lease, turn_of_phases(1), Some(&settings)).await }
+    };
+    assert_eq!(step(&alone).await.unwrap().step, 2);
+
+    let busy = Busy::new(&pool, &store).await;
+    let (mut of_a, mut of_b, mut of_plain) =
+        (pin!(step(&a)), pin!(step(&b)), pin!(commit(&store, plain.lease(), turn(1))));
+    start(of_a.as_mut()).await;
+    start(of_b.as_mut()).await;
+    start(of_plain.as_mut()).await;
+    busy.let_go().await;
+    assert_eq!((of_a.await.unwrap().step, of_b.await.unwrap().step, of_plain.await.unwrap().step), (2, 2, 2));
+
+    assert_eq!(transactions(&pool, &[&a, &b, &plain]).await.as_deref(), Some("1"));
+    let expected = rows(&pool, &alone).await;
+    assert!(expected.iter().all(Option::is_some), "{expected:?}");
+    for job in [&a, &b] {
+        assert_eq!(rows(&pool, job).await, expected);
+    }
+    assert_eq!(rows(&pool, &plain).await.iter().flatten().count(), 8);
 }
 
 #[sqlx::test(migrations = "../../migrations")]

@@ -2,7 +2,13 @@
 
 use crate::{
     Lease,
-    commit::{Commit, batch::Batch, step::SaidColumns, workspace::Versions},
+    commit::{
+        Commit,
+        batch::Batch,
+        plan::{Plan, Rows},
+        step::SaidColumns,
+        workspace::Versions,
+    },
     rows::{json, text},
 };
 use plumbline_engine::{PhaseKind, Progress, Totals};
@@ -29,6 +35,15 @@ pub(super) struct Step {
     files: Vec<Option<Vec<u8>>>,
     placeholders: Vec<bool>,
     moved: Vec<Moved>,
+    /// What a job gets with its first step, and phases and lists: most steps have neither.
+    seldom: Option<Box<Seldom>>,
+}
+
+#[derive(Debug)]
+struct Seldom {
+    settings: Option<String>,
+    set_id: Option<[u8; 32]>,
+    plan: Plan,
 }
 
 /// A todo's new status.
@@ -72,7 +87,12 @@ impl Step {
             files: files.contents.clone(),
             placeholders: files.placeholders.clone(),
             moved: moved.collect(),
+            seldom: Seldom::of(commit, batch),
         }
+    }
+
+    fn seldom(&self) -> Option<&Seldom> {
+        self.seldom.as_deref()
     }
 
     /// About how much it is to send.
@@ -80,49 +100,94 @@ impl Step {
         let said: usize = self.contents.iter().map(String::len).sum();
         let called: usize = self.tool_calls.iter().flatten().map(String::len).sum();
         let files: usize = self.files.iter().flatten().map(Vec::len).sum();
-        self.state.len() + self.messages.len() + said + called + self.requests.len() + files
+        let seldom = self.seldom.as_ref().map_or(0, |seldom| seldom.bytes());
+        self.state.len() + self.messages.len() + said + called + self.requests.len() + files + seldom
+    }
+}
+
+impl Seldom {
+    fn of(commit: &Commit<'_>, batch: &Batch<'_>) -> Option<Box<Self>> {
+        let any = commit.settings.is_some() || batch.shared.is_some() || Plan::is_in(batch);
+        any.then(|| {
+            Box::new(Self {
+                settings: commit.settings.map(json),
+                set_id: batch.shared.map(|shared| shared.id),
+                plan: Plan::of(batch),
+            })
+        })
+    }
+
+    fn bytes(&self) -> usize {
+        self.settings.as_ref().map_or(0, String::len) + self.plan.bytes()
     }
 }
 
 /// Executes the statement of several steps; gives those it has written.
 pub(super) async fn write(connection: &mut PgConnection, steps: &[Step]) -> Result<Vec<Placed>, sqlx::Error> {
     let moved = || steps.iter().flat_map(|step| &step.moved);
-    sqlx::query_file_as!(
-        Placed,
+    // The parts that both of them have, and then the arguments of those that one has besides.
+    macro_rules! execute {
+        ($statement:literal, $($argument:expr),*) => {
+            sqlx::query_file_as!(
+                Placed,
+                $statement,
+                &places(steps, |_| 1),
+                &column(steps, |step| step.lease.job_id),
+                &column(steps, |step| step.lease.epoch),
+                &column(steps, |step| step.expected_step),
+                &column(steps, |step| step.progress.phase_number),
+                &column(steps, |step| step.progress.phase.map(PhaseKind::as_str)) as &[Option<&str>],
+                &column(steps, |step| step.progress.phase_name.as_deref().map(text)) as &[Option<Cow<'_, str>>],
+                &column(steps, |step| step.progress.todos_done),
+                &column(steps, |step| step.progress.todos_total),
+                &column(steps, |step| step.progress.current_todo.as_deref().map(text)) as &[Option<Cow<'_, str>>],
+                &column(steps, |step| step.totals.requests),
+                &column(steps, |step| step.totals.tokens),
+                &column(steps, |step| step.totals.cached_tokens),
+                &column(steps, |step| step.totals.cost_microusd),
+                elements(steps, |step| &step.messages),
+                &rows(steps, |step| &step.contents) as &[&String],
+                &rows(steps, |step| &step.tool_calls) as &[&Option<String>],
+                &places(steps, |step| step.said),
+                elements(steps, |step| &step.requests),
+                &places(steps, |step| step.asked),
+                &places(steps, |step| step.paths.len()),
+                &rows(steps, |step| &step.paths) as &[&String],
+                &rows(steps, |step| &step.files) as &[&Option<Vec<u8>>],
+                &rows(steps, |step| &step.placeholders) as &[&bool],
+                &places(steps, |step| step.moved.len()),
+                &moved().map(|todo| todo.phase_number).collect::<Vec<_>>(),
+                &moved().map(|todo| todo.position).collect::<Vec<_>>(),
+                &moved().map(|todo| todo.status).collect::<Vec<_>>() as &[&str],
+                &moved().map(|todo| todo.notes.as_deref()).collect::<Vec<_>>() as &[Option<&str>],
+                &column(steps, |step| step.state.as_str()) as &[&str],
+                $($argument),*
+            )
+            .fetch_all(connection)
+            .await
+        };
+    }
+    if steps.iter().all(|step| step.seldom.is_none()) {
+        return execute!("queries/steps_without_plans.sql",);
+    }
+    execute!(
         "queries/steps.sql",
-        &places(steps, |_| 1),
-        &column(steps, |step| step.lease.job_id),
-        &column(steps, |step| step.lease.epoch),
-        &column(steps, |step| step.expected_step),
-        &column(steps, |step| step.progress.phase_number),
-        &column(steps, |step| step.progress.phase.map(PhaseKind::as_str)) as &[Option<&str>],
-        &column(steps, |step| step.progress.phase_name.as_deref().map(text)) as &[Option<Cow<'_, str>>],
-        &column(steps, |step| step.progress.todos_done),
-        &column(steps, |step| step.progress.todos_total),
-        &column(steps, |step| step.progress.current_todo.as_deref().map(text)) as &[Option<Cow<'_, str>>],
-        &column(steps, |step| step.totals.requests),
-        &column(steps, |step| step.totals.tokens),
-        &column(steps, |step| step.totals.cached_tokens),
-        &column(steps, |step| step.totals.cost_microusd),
-        elements(steps, |step| &step.messages),
-        &rows(steps, |step| &step.contents) as &[&String],
-        &rows(steps, |step| &step.tool_calls) as &[&Option<String>],
-        &places(steps, |step| step.said),
-        elements(steps, |step| &step.requests),
-        &places(steps, |step| step.asked),
-        &places(steps, |step| step.paths.len()),
-        &rows(steps, |step| &step.paths) as &[&String],
-        &rows(steps, |step| &step.files) as &[&Option<Vec<u8>>],
-        &rows(steps, |step| &step.placeholders) as &[&bool],
-        &places(steps, |step| step.moved.len()),
-        &moved().map(|todo| todo.phase_number).collect::<Vec<_>>(),
-        &moved().map(|todo| todo.position).collect::<Vec<_>>(),
-        &moved().map(|todo| todo.status).collect::<Vec<_>>() as &[&str],
-        &moved().map(|todo| todo.notes.as_deref()).collect::<Vec<_>>() as &[Option<&str>],
-        &column(steps, |step| step.state.as_str()) as &[&str],
+        &column(steps, |step| step.seldom()?.settings.as_deref()) as &[Option<&str>],
+        &column(steps, |step| step.seldom()?.set_id.as_ref().map(<[u8; 32]>::as_slice)) as &[Option<&[u8]>],
+        elements(steps, |step| plan(step, |plan| &plan.opened).0),
+        &places(steps, |step| plan(step, |plan| &plan.opened).1),
+        elements(steps, |step| plan(step, |plan| &plan.closed).0),
+        &places(steps, |step| plan(step, |plan| &plan.closed).1),
+        elements(steps, |step| plan(step, |plan| &plan.lengths).0),
+        &places(steps, |step| plan(step, |plan| &plan.lengths).1),
+        elements(steps, |step| plan(step, |plan| &plan.todos).0),
+        &places(steps, |step| plan(step, |plan| &plan.todos).1)
     )
-    .fetch_all(connection)
-    .await
+}
+
+/// Rows of a step's plan: the array, and how many there are.
+fn plan(step: &Step, rows: impl Fn(&Plan) -> &Rows) -> (&str, usize) {
+    step.seldom().map(|seldom| rows(&seldom.plan)).map_or(("", 0), |rows| (&rows.array, rows.count))
 }
 
 /// A value of each step.
