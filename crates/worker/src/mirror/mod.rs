@@ -25,6 +25,7 @@ mod apply;
 mod events;
 mod export;
 mod folder;
+mod gentle;
 mod looks;
 mod marker;
 mod queue;
@@ -42,6 +43,7 @@ pub use marker::Marker;
 pub use unfinished::Unfinished;
 
 use folder::Folder;
+use gentle::Gentle;
 use queue::{Order, Queue};
 use std::{
     collections::HashSet,
@@ -52,7 +54,7 @@ use std::{
 use tokio::sync::{Semaphore, oneshot};
 use uuid::Uuid;
 
-/// Threads that look at and repair folders at a time. Each waits for the disk most of the time, and more of them than a
+/// Folders that are looked at and repaired at a time. Each waits for the disk most of the time, and more of them than a
 /// disk takes orders at once would only be memory.
 const WRITERS: usize = 16;
 
@@ -66,6 +68,7 @@ pub struct Mirror {
     root: Arc<PathBuf>,
     writers: Arc<Semaphore>,
     queue: Arc<Queue>,
+    threads: Arc<Gentle>,
     begun: Instant,
 }
 
@@ -76,6 +79,7 @@ impl Mirror {
             root: Arc::new(root.into()),
             writers: Arc::new(Semaphore::new(WRITERS)),
             queue: Arc::default(),
+            threads: Arc::default(),
             begun: Instant::now(),
         }
     }
@@ -104,7 +108,7 @@ impl Mirror {
         events: Vec<FileEvent>,
     ) -> Result<Applied, MirrorTrouble> {
         let (answer, shown) = oneshot::channel();
-        self.queue.push(&self.root, Order { job, epoch, step, events, answer });
+        self.queue.push(&self.threads, &self.root, Order { job, epoch, step, events, answer });
         shown.await.unwrap_or_else(|_| Err(MirrorTrouble::new("the mirror's file work ended early")))
     }
 
@@ -128,11 +132,11 @@ impl Mirror {
         let root = Arc::clone(&self.root);
         // Held by the thread: a caller that gives up waiting for a slow volume does not make room for one more.
         let turn = Arc::clone(&self.writers).acquire_owned().await;
-        let done = tokio::task::spawn_blocking(move || {
+        let done = self.threads.spawn(move || {
             let _turn = turn;
             work(Folder::open(&root, &folder_name(job))?)
-        })
-        .await;
+        });
+        let done = done.await;
         done.unwrap_or_else(|error| Err(MirrorTrouble::new(format!("the mirror's file work ended early ({error})"))))
     }
 }

@@ -5,6 +5,7 @@ use super::{
     Applied, FileEvent, MirrorTrouble, apply,
     folder::{Folder, open_root},
     folder_name,
+    gentle::Gentle,
 };
 use std::{
     collections::VecDeque,
@@ -41,8 +42,8 @@ struct State {
 }
 
 impl Queue {
-    /// Adds an order; it is answered when it is done. Must be called within the runtime.
-    pub(super) fn push(self: &Arc<Self>, root: &Arc<PathBuf>, order: Order) {
+    /// Adds an order; it is answered when it is done.
+    pub(super) fn push(self: &Arc<Self>, threads: &Gentle, root: &Arc<PathBuf>, order: Order) {
         let starts = {
             let mut state = self.state();
             state.waiting.push_back(order);
@@ -52,7 +53,7 @@ impl Queue {
         };
         if starts {
             let (queue, root) = (Arc::clone(self), Arc::clone(root));
-            tokio::task::spawn_blocking(move || queue.work(&root));
+            threads.spawn(move || queue.work(&root));
         }
     }
 

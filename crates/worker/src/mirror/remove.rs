@@ -11,7 +11,7 @@ impl Mirror {
     /// When something of it cannot be removed.
     pub async fn remove(&self, job: Uuid) -> io::Result<bool> {
         let folder = self.path(job);
-        let removed = tokio::task::spawn_blocking(move || match fs::remove_dir_all(&folder) {
+        let removed = self.threads.spawn(move || match fs::remove_dir_all(&folder) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
