@@ -1,67 +1,81 @@
-//! How a job leaves its worker: the status it gets, and how its attempt ends.
+//! How jobs leave their worker: the status that each gets, and how its attempt ends.
 
 use crate::{
-    Error, Lease, details,
-    error::During,
+    Lease, details,
     rows::{json, text},
 };
 use chrono::{DateTime, Utc};
-use plumbline_engine::{JobError, Leave};
-use serde_json::Value;
+use plumbline_engine::Leave;
 use sqlx::PgConnection;
+use uuid::Uuid;
 
 /// The columns a leave sets; what is none stays or becomes null.
-struct Parting<'a> {
+#[derive(Debug)]
+pub(super) struct Parting {
+    lease: Lease,
     status: &'static str,
-    reason: Option<&'a str>,
+    reason: Option<String>,
     run_at: Option<DateTime<Utc>>,
-    result: Option<&'a Value>,
-    error: Option<&'a JobError>,
+    result: Option<String>,
+    error: Option<String>,
+    details: Option<String>,
     attempt_outcome: &'static str,
 }
 
-impl<'a> Parting<'a> {
-    fn of(leave: &'a Leave) -> Self {
-        let ended =
-            Self { status: "", reason: None, run_at: None, result: None, error: None, attempt_outcome: "ended" };
+impl Parting {
+    pub(super) fn of(lease: Lease, leave: &Leave) -> Self {
+        let ended = |status| Self {
+            lease,
+            status,
+            reason: None,
+            run_at: None,
+            result: None,
+            error: None,
+            details: None,
+            attempt_outcome: "ended",
+        };
+        let said = |words: &str| Some(text(words).into_owned());
         match leave {
-            Leave::Completed { result } => Self { status: "completed", result: Some(result), ..ended },
+            Leave::Completed { result } => Self { result: Some(json(result)), ..ended("completed") },
             Leave::Review { result, reason } => {
-                Self { status: "review", result: Some(result), reason: Some(reason), ..ended }
+                Self { result: Some(json(result)), reason: said(reason), ..ended("review") }
             }
-            Leave::Failed(error) => Self { status: "failed", error: Some(error), ..ended },
-            Leave::Paused { reason } => Self { status: "paused", reason: Some(reason), ..ended },
-            Leave::Parked { until, reason } => Self {
-                status: "pending",
-                run_at: Some(*until),
-                reason: Some(reason),
-                attempt_outcome: "released",
-                ..ended
-            },
+            Leave::Failed(error) => {
+                Self { error: said(&error.message), details: Some(details::of(error)), ..ended("failed") }
+            }
+            Leave::Paused { reason } => Self { reason: said(reason), ..ended("paused") },
+            Leave::Parked { until, reason } => {
+                Self { run_at: Some(*until), reason: said(reason), attempt_outcome: "released", ..ended("pending") }
+            }
         }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        [&self.result, &self.error, &self.details].into_iter().flatten().map(String::len).sum()
     }
 }
 
-/// Sets the status and closes the attempt. Says whether the job is where it wanted to go: feedback that arrived first
-/// keeps it from ending or waiting for review.
-pub(super) async fn leave(tx: &mut PgConnection, lease: Lease, leave: &Leave) -> Result<bool, Error> {
-    let parting = Parting::of(leave);
-    let reason = parting.reason.map(text);
-    let message = parting.error.map(|error| text(&error.message));
-    let row = sqlx::query_file!(
+/// Sets the statuses and closes the attempts. Gives the jobs that are where they wanted to go: feedback that arrived
+/// first keeps one from ending or waiting for review.
+pub(super) async fn leave(tx: &mut PgConnection, leaving: &[&Parting]) -> Result<Vec<Uuid>, sqlx::Error> {
+    let rows = sqlx::query_file!(
         "queries/leave.sql",
-        lease.job_id,
-        lease.epoch,
-        parting.status,
-        reason.as_deref(),
-        parting.run_at,
-        parting.result.map(json),
-        message.as_deref(),
-        parting.error.map(details::of),
-        parting.attempt_outcome,
+        &column(leaving, |parting| parting.lease.job_id),
+        &column(leaving, |parting| parting.lease.epoch),
+        &column(leaving, |parting| parting.status) as &[&str],
+        &column(leaving, |parting| parting.reason.as_deref()) as &[Option<&str>],
+        &column(leaving, |parting| parting.run_at) as &[Option<DateTime<Utc>>],
+        &column(leaving, |parting| parting.result.as_deref()) as &[Option<&str>],
+        &column(leaving, |parting| parting.error.as_deref()) as &[Option<&str>],
+        &column(leaving, |parting| parting.details.as_deref()) as &[Option<&str>],
+        &column(leaving, |parting| parting.attempt_outcome) as &[&str],
     )
-    .fetch_optional(tx)
-    .await
-    .during("set the job's new status")?;
-    Ok(row.is_some_and(|row| row.status == parting.status))
+    .fetch_all(tx)
+    .await?;
+    let wanted = |id| leaving.iter().find(|parting| parting.lease.job_id == id).map(|parting| parting.status);
+    Ok(rows.into_iter().filter(|row| wanted(row.id) == Some(&row.status)).map(|row| row.id).collect())
+}
+
+fn column<'a, T>(leaving: &[&'a Parting], value: impl Fn(&'a Parting) -> T) -> Vec<T> {
+    leaving.iter().map(|parting| value(parting)).collect()
 }

@@ -1,19 +1,22 @@
 //! What few steps have to write: statements of their own, in one transaction with the step.
 
-use super::{Commit, batch::Batch, leave, plan::Plan, thinning};
+use super::{Commit, batch::Batch, leave, leave::Parting, plan::Plan, thinning};
 use crate::{Error, enqueue, error::During, rows::json, settings, validation};
 use sqlx::PgConnection;
 use uuid::Uuid;
 
 /// Whether there is nothing of it: then the step is one statement.
 pub(super) fn is_empty(commit: &Commit<'_>, batch: &Batch<'_>) -> bool {
-    commit.settings.is_none() && batch.shared.is_none() && !Plan::is_in(batch) && is_common(commit, batch)
+    commit.settings.is_none()
+        && batch.shared.is_none()
+        && batch.left.is_none()
+        && !Plan::is_in(batch)
+        && is_common(commit, batch)
 }
 
 /// Whether all of it is what each job has to write now and then: then the step may share a statement with others.
 pub(super) fn is_common(commit: &Commit<'_>, batch: &Batch<'_>) -> bool {
     commit.enqueue_next.is_none()
-        && batch.left.is_none()
         && batch.judgements.is_empty()
         && batch.feedback_taken.is_empty()
         && batch.cleared.is_empty()
@@ -62,7 +65,10 @@ pub(super) async fn write(
             .during("give up old checkpoints")?;
     }
     let left = match batch.left {
-        Some(leave) => leave::leave(tx, commit.lease, leave).await?,
+        Some(leave) => {
+            let parting = Parting::of(commit.lease, leave);
+            !leave::leave(tx, &[&parting]).await.during("set the job's new status")?.is_empty()
+        }
         None => true,
     };
     if let Some(next) = commit.enqueue_next.filter(|_| left) {

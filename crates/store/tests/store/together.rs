@@ -6,8 +6,8 @@ use crate::{
     support::{column, execute, message, progress, running, state, store, until_blocked, value},
 };
 use plumbline_engine::{
-    Change, FileWrite, MessageKind, PhaseKind, PhaseOutcome, Product, Purpose, RequestRecord, Role, Todo, TodoStatus,
-    ToolCall,
+    Change, FileWrite, JobError, Leave, MessageKind, PhaseKind, PhaseOutcome, Product, Purpose, RequestRecord, Role,
+    Todo, TodoStatus, ToolCall,
 };
 use plumbline_store::{ClaimedJob, Commit, Committed, Error, Lease, Store};
 use serde_json::{Value, json};
@@ -150,7 +150,7 @@ async fn start(step: Pin<&mut impl Future<Output = Outcome>>) {
 async fn rows(pool: &PgPool, job: &ClaimedJob) -> Vec<Option<String>> {
     let mut rows = Vec::new();
     for (table, left_out) in [
-        ("jobs", "id,worker_id,job_type,created_at,updated_at,started_at,run_at"),
+        ("jobs", "id,worker_id,job_type,created_at,updated_at,started_at,run_at,completed_at"),
         ("messages", "job_id,created_at"),
         ("llm_requests", "job_id,id"),
         ("blobs", "job_id"),
@@ -161,6 +161,7 @@ async fn rows(pool: &PgPool, job: &ClaimedJob) -> Vec<Option<String>> {
         ("replaced_todos", "job_id,completed_at,created_at"),
         ("job_settings", "job_id,created_at"),
         ("job_shared_files", "job_id,created_at"),
+        ("attempts", "job_id,worker_id,started_at,ended_at"),
     ] {
         let key = if table == "jobs" { "id" } else { "job_id" };
         let sql = format!(
@@ -201,7 +202,7 @@ async fn steps_that_wait_are_written_together_and_as_they_would_be_alone(pool: P
     assert_eq!(transactions(&pool, &[&a, &b, &c]).await.as_deref(), Some("1"));
     assert_eq!(transactions(&pool, &[&alone, &a]).await.as_deref(), Some("2"));
     let expected = rows(&pool, &alone).await;
-    assert_eq!(expected.iter().flatten().count(), 8, "{expected:?}");
+    assert_eq!(expected.iter().flatten().count(), 9, "{expected:?}");
     for job in [&a, &b, &c] {
         assert_eq!(rows(&pool, job).await, expected);
     }
@@ -233,7 +234,42 @@ async fn what_a_job_writes_now_and_then_goes_with_the_others_too(pool: PgPool) {
     for job in [&a, &b] {
         assert_eq!(rows(&pool, job).await, expected);
     }
-    assert_eq!(rows(&pool, &plain).await.iter().flatten().count(), 8);
+    assert_eq!(rows(&pool, &plain).await.iter().flatten().count(), 9);
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn jobs_that_end_do_so_with_the_others(pool: PgPool) {
+    let store = store(&pool);
+    let [alone, a, b, heard, plain] = jobs(&store).await;
+    let completed = || Change::Left(Leave::Completed { result: json!({"summary": "done"}) });
+    let failed = || Change::Left(Leave::Failed(JobError::new("input", "a \"bad\" file\0")));
+    let step = |job: &ClaimedJob, end: Change| {
+        let (store, lease) = (store.clone(), job.lease());
+        async move { commit(&store, lease, [turn(1), vec![end]].concat()).await }
+    };
+    assert_eq!(step(&alone, completed()).await.unwrap().step, 2);
+    assert_eq!(store.send_feedback(heard.id, "Look at chapter 3").await.unwrap(), "running");
+
+    let busy = Busy::new(&pool, &store).await;
+    let (mut of_a, mut of_b) = (pin!(step(&a, completed())), pin!(step(&b, failed())));
+    let (mut of_heard, mut of_plain) = (pin!(step(&heard, completed())), pin!(commit(&store, plain.lease(), turn(1))));
+    start(of_a.as_mut()).await;
+    start(of_b.as_mut()).await;
+    start(of_heard.as_mut()).await;
+    start(of_plain.as_mut()).await;
+    busy.let_go().await;
+    for written in [of_a.await, of_b.await, of_heard.await, of_plain.await] {
+        assert_eq!(written.unwrap().step, 2);
+    }
+
+    assert_eq!(transactions(&pool, &[&a, &b, &heard, &plain]).await.as_deref(), Some("1"));
+    let expected = rows(&pool, &alone).await;
+    assert_eq!(rows(&pool, &a).await, expected);
+    let status = async |job: &ClaimedJob| column(&pool, job.id, "status || ' ' || coalesce(error_message, '')").await;
+    assert_eq!(status(&a).await.as_deref(), Some("completed "));
+    assert_eq!(status(&b).await.as_deref(), Some("failed a \"bad\" file\u{fffd}"));
+    assert_eq!(status(&heard).await.as_deref(), Some("pending "), "the user's word was first");
+    assert_eq!(status(&plain).await.as_deref(), Some("running "));
 }
 
 #[sqlx::test(migrations = "../../migrations")]

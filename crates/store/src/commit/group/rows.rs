@@ -5,6 +5,8 @@ use crate::{
     commit::{
         Commit,
         batch::Batch,
+        leave,
+        leave::Parting,
         plan::{Plan, Rows},
         step::SaidColumns,
         workspace::Versions,
@@ -12,7 +14,7 @@ use crate::{
     rows::{json, text},
 };
 use plumbline_engine::{PhaseKind, Progress, Totals};
-use sqlx::PgConnection;
+use sqlx::{Connection as _, PgConnection};
 use std::{borrow::Cow, iter};
 
 /// A step as its rows, without the run it is of.
@@ -35,7 +37,7 @@ pub(super) struct Step {
     files: Vec<Option<Vec<u8>>>,
     placeholders: Vec<bool>,
     moved: Vec<Moved>,
-    /// What a job gets with its first step, and phases and lists: most steps have neither.
+    /// What a job gets with its first step, phases and lists, and its end: most steps have none of it.
     seldom: Option<Box<Seldom>>,
 }
 
@@ -44,6 +46,7 @@ struct Seldom {
     settings: Option<String>,
     set_id: Option<[u8; 32]>,
     plan: Plan,
+    left: Option<Parting>,
 }
 
 /// A todo's new status.
@@ -95,6 +98,10 @@ impl Step {
         self.seldom.as_deref()
     }
 
+    fn left(&self) -> Option<&Parting> {
+        self.seldom()?.left.as_ref()
+    }
+
     /// About how much it is to send.
     pub(super) fn bytes(&self) -> usize {
         let said: usize = self.contents.iter().map(String::len).sum();
@@ -107,23 +114,39 @@ impl Step {
 
 impl Seldom {
     fn of(commit: &Commit<'_>, batch: &Batch<'_>) -> Option<Box<Self>> {
-        let any = commit.settings.is_some() || batch.shared.is_some() || Plan::is_in(batch);
+        let any = commit.settings.is_some() || batch.shared.is_some() || batch.left.is_some() || Plan::is_in(batch);
         any.then(|| {
             Box::new(Self {
                 settings: commit.settings.map(json),
                 set_id: batch.shared.map(|shared| shared.id),
                 plan: Plan::of(batch),
+                left: batch.left.map(|leave| Parting::of(commit.lease, leave)),
             })
         })
     }
 
     fn bytes(&self) -> usize {
-        self.settings.as_ref().map_or(0, String::len) + self.plan.bytes()
+        let left = self.left.as_ref().map_or(0, Parting::bytes);
+        self.settings.as_ref().map_or(0, String::len) + self.plan.bytes() + left
     }
 }
 
-/// Executes the statement of several steps; gives those it has written.
+/// Writes several steps; gives those that were written. The jobs that leave with theirs leave in the same transaction.
 pub(super) async fn write(connection: &mut PgConnection, steps: &[Step]) -> Result<Vec<Placed>, sqlx::Error> {
+    if steps.iter().all(|step| step.left().is_none()) {
+        return write_steps(connection, steps).await;
+    }
+    let mut tx = connection.begin().await?;
+    let written = write_steps(&mut tx, steps).await?;
+    let step = |placed: &Placed| usize::try_from(placed.place).ok().and_then(|place| steps.get(place));
+    let leaving: Vec<&Parting> = written.iter().filter_map(step).filter_map(Step::left).collect();
+    leave::leave(&mut tx, &leaving).await?;
+    tx.commit().await?;
+    Ok(written)
+}
+
+/// Executes the statement of several steps.
+async fn write_steps(connection: &mut PgConnection, steps: &[Step]) -> Result<Vec<Placed>, sqlx::Error> {
     let moved = || steps.iter().flat_map(|step| &step.moved);
     // The parts that both of them have, and then the arguments of those that one has besides.
     macro_rules! execute {
