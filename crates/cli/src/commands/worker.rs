@@ -10,7 +10,12 @@ pub(crate) async fn run(arguments: WorkerArguments) -> Result<u8, Failure> {
     let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
     telemetry::start(if terminal { LogFormat::Text } else { LogFormat::Json }, "info,sqlx=warn");
     let (_sender, stop) = stop::on_signals()?;
-    plumbline_worker::run(options(arguments)?, stop).await?;
+    // A task of the runtime goes on where a notification or an answer has arrived. This thread, which only waits, would
+    // have to be woken for each of them.
+    match tokio::spawn(plumbline_worker::run(options(arguments)?, stop)).await {
+        Ok(ended) => ended?,
+        Err(died) => std::panic::resume_unwind(died.into_panic()),
+    }
     Ok(0)
 }
 
