@@ -1,6 +1,9 @@
 //! One job's folder, opened so that no path leads out of it.
 
-use super::{MirrorTrouble, shared::Shared};
+use super::{
+    MirrorTrouble,
+    shared::{self, Shared},
+};
 use cap_std::{
     ambient_authority,
     fs::{Dir, File, OpenOptions},
@@ -92,7 +95,7 @@ impl Folder {
     /// Writes a file that is to be put into its place once it is flushed to the disk.
     pub(super) fn prepare(&self, path: &str, content: &[u8]) -> io::Result<Temporary> {
         workspace_path(path)?;
-        let is_shared = self.shared().is_some_and(|shared| shared.keep(path, content));
+        let is_shared = shared::may_share(path) && self.shared().is_some_and(|shared| shared.keep(path, content));
         let written = (!is_shared).then(|| self.write(content)).transpose()?;
         Ok(Temporary { path: path.to_owned(), written })
     }

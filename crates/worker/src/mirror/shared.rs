@@ -23,6 +23,11 @@ fn name_of(path: &str) -> Option<&str> {
     path.strip_prefix("tools/").filter(|name| name.ends_with(".md") && !name.contains('/'))
 }
 
+/// Whether jobs share the file at this path.
+pub(super) fn may_share(path: &str) -> bool {
+    name_of(path).is_some()
+}
+
 impl Shared {
     /// Opens the folder with the copies, which is below the `root` of all jobs' folders. `None` is no error: where the
     /// volume has no links, every folder has files of its own.
