@@ -16,10 +16,10 @@ use uuid::Uuid;
 
 const TEXT: &str = "Invoices are kept for ten years.\nLetters may go.\n";
 
-/// A workspace with one file.
-struct OneFile(FileIndex);
+/// A workspace whose files all have the same text.
+struct OneText(FileIndex);
 
-impl Workspace for OneFile {
+impl Workspace for OneText {
     fn index(&self) -> &FileIndex {
         &self.0
     }
@@ -29,7 +29,7 @@ impl Workspace for OneFile {
     }
 
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(async move { Ok((path == "chunks/a.md").then(|| TEXT.as_bytes().to_vec())) })
+        Box::pin(async move { Ok(self.0.contains_key(path).then(|| TEXT.as_bytes().to_vec())) })
     }
 
     fn citation<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
@@ -71,13 +71,18 @@ impl TextIndex for Fixed {
 }
 
 async fn turn(index: Option<&dyn TextIndex>, calls: &[(&str, Value)]) -> Vec<ToolReturn> {
+    turn_over(&["chunks/a.md"], index, calls).await
+}
+
+/// All of these files have the same text.
+async fn turn_over(paths: &[&str], index: Option<&dyn TextIndex>, calls: &[(&str, Value)]) -> Vec<ToolReturn> {
     let call = |(name, arguments): &(&str, Value)| ToolCall {
         id: "call".into(),
         name: (*name).into(),
         arguments: arguments.to_string(),
     };
     let calls: Vec<ToolCall> = calls.iter().map(call).collect();
-    let files = OneFile(FileIndex::from([("chunks/a.md".into(), FileFacts::of(TEXT.as_bytes()))]));
+    let files = OneText(paths.iter().map(|path| ((*path).into(), FileFacts::of(TEXT.as_bytes()))).collect());
     let mut ctx = ToolContext::new(Uuid::nil(), &["search_files", "write_file"]);
     ctx.texts = index;
     let toolbox = Toolbox::new(Parser::new("/nonexistent"));
@@ -122,7 +127,20 @@ async fn meaning_is_used_where_it_is_known() {
 async fn what_this_turn_has_changed_is_not_asked_of_the_index() {
     let write = ("write_file", json!({"path": "chunks/a.md", "content": "Nothing of it is left.\n"}));
     let done = turn(Some(&Fixed { knows_meaning: true }), &[write, ("search_files", json!({"query": "years"}))]).await;
-    assert_eq!(done[1].content, "(Both)\n(nothing found in 1 text files)");
+    let remark = "(no file here is searched by meaning, so this is a text search)";
+    assert_eq!(done[1].content, format!("{remark}\n(nothing found in 1 text files)"));
+}
+
+#[tokio::test]
+async fn the_documentation_of_tools_is_searched_as_text_only() {
+    let (index, paths) = (Fixed { knows_meaning: true }, ["chunks/a.md", "tools/cite.md"]);
+    let search = async |arguments: Value| {
+        turn_over(&paths, Some(&index), &[("search_files", arguments)]).await.remove(0).content
+    };
+    assert_eq!(search(json!({"query": "ten years"})).await, "(Both)\nchunks/a.md:7: about ten years");
+    let documentation = search(json!({"query": "ten years", "path": "tools"})).await;
+    let remark = "(no file here is searched by meaning, so this is a text search)";
+    assert_eq!(documentation, format!("{remark}\ntools/cite.md:1: Invoices are kept for ten years."));
 }
 
 #[tokio::test]
