@@ -56,6 +56,10 @@ INSERT INTO file_versions (job_id, path, step, sha256, size, placeholder)
 SELECT md5('job7')::uuid, CASE WHEN n % 2 = 0 THEN 'workspace.md' ELSE 'chunks/chunk_' || n % 1000 || '.md' END, n,
        sha256(('blob' || n)::bytea), 900, false
 FROM generate_series(1, 10000) AS n;
+INSERT INTO shared_files (set_id, path, sha256, size, placeholder, content)
+SELECT 'set', 'tools/tool_' || n || '.md', sha256(('tool' || n)::bytea), 900, false, repeat('use ' || n, 100)::bytea
+FROM generate_series(1, 50) AS n;
+INSERT INTO job_shared_files (job_id, set_id, step) VALUES (md5('job7')::uuid, 'set', 1);
 INSERT INTO attempts (job_id, attempt, lease_epoch, worker_id)
 SELECT md5('job7')::uuid, 1, n, md5('worker')::uuid FROM generate_series(1, 300) AS n;
 INSERT INTO requirement_cache (job_id, id, text, name, citations, step)
