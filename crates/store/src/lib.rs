@@ -73,6 +73,7 @@ pub use release::ReleaseReason;
 pub use requirement::{HeldRequirement, RequirementRow};
 pub use schema::MIGRATOR;
 pub use search::{FoundPassage, NewPassage, Unindexed};
+pub use settings::StoredSettings;
 pub use status::{JobDetail, TodoRow, WatchRow};
 pub use sweep::Rescued;
 pub use trace::{TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep};

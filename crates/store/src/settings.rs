@@ -4,7 +4,18 @@ use crate::{Error, Store, error::During, rows::json};
 use plumbline_engine::SharedFiles;
 use serde_json::Value;
 use sqlx::PgConnection;
+use std::sync::Arc;
 use uuid::Uuid;
+
+/// A resolved configuration as it is stored: made once, and shared by all jobs that start with it.
+#[derive(Clone, Debug)]
+pub struct StoredSettings(pub(crate) Arc<str>);
+
+impl From<&Value> for StoredSettings {
+    fn from(resolved: &Value) -> Self {
+        Self(json(resolved).into())
+    }
+}
 
 impl Store {
     /// The resolved configuration stored with the job; none before its first start.
@@ -25,7 +36,7 @@ impl Store {
     /// [`Error::Database`].
     pub async fn put_settings(&self, job_id: Uuid, settings: &Value) -> Result<Value, Error> {
         let mut connection = self.pool.acquire().await.during("store the job's settings")?;
-        put(&mut connection, job_id, 0, Some(settings), None).await?;
+        put(&mut connection, job_id, 0, Some(&settings.into()), None).await?;
         drop(connection);
         Ok(self.settings(job_id).await?.unwrap_or_else(|| settings.clone()))
     }
@@ -48,11 +59,11 @@ pub(crate) async fn put(
     connection: &mut PgConnection,
     job_id: Uuid,
     step: i64,
-    settings: Option<&Value>,
+    settings: Option<&StoredSettings>,
     shared: Option<&SharedFiles>,
 ) -> Result<(), Error> {
     let set_id = shared.map(|shared| &shared.id[..]);
-    sqlx::query_file!("queries/first_step.sql", job_id, settings.map(json), set_id, step)
+    sqlx::query_file!("queries/first_step.sql", job_id, settings.map(|settings| &*settings.0), set_id, step)
         .execute(connection)
         .await
         .during("store the job's settings")?;

@@ -10,8 +10,9 @@ use std::{path::PathBuf, sync::Arc};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-/// Jobs with a document of their own in the row that are taken in at once: each has it in memory until it is written.
-pub(crate) const STARTS: usize = 64;
+/// Jobs that are taken in at once: each has its first files, a document of its own among them, and its first step in
+/// memory until it is written, which is several times what it needs afterwards.
+pub(crate) const STARTS: usize = 256;
 
 /// Built once at start.
 pub(crate) struct Context {

@@ -9,6 +9,7 @@ use crate::{
     job::engine_settings,
 };
 use plumbline_engine::{Purpose, Settings, SharedFiles};
+use plumbline_store::StoredSettings;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::{
@@ -24,7 +25,7 @@ pub(crate) struct Profile {
     pub(crate) resolved: Resolved,
     pub(crate) settings: Arc<Settings>,
     /// What a job that starts with it stores.
-    pub(crate) stored: Value,
+    pub(crate) stored: StoredSettings,
     /// The files that jobs which start with it have in common.
     pub(crate) shared: Arc<SharedFiles>,
     strategic: Llm,
@@ -33,11 +34,12 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
-    fn new(resolved: Resolved, stored: Value) -> Result<Self, String> {
+    fn new(resolved: Resolved, stored: &Value) -> Result<Self, String> {
         let settings = Arc::new(engine_settings(&resolved)?);
         let [strategic, tactical, summary] =
             [Purpose::Strategic, Purpose::Tactical, Purpose::Summary].map(|purpose| resolved.llm(purpose));
         let shared = intake::shared(&settings.tools);
+        let stored = StoredSettings::from(stored);
         Ok(Self { resolved, settings, stored, shared, strategic, tactical, summary })
     }
 
@@ -74,7 +76,7 @@ impl Profiles {
         self.of(key(&["fresh", job_type, &overrides.to_string()]), || {
             let resolved = resolve()?;
             let stored = resolved.to_stored();
-            Profile::new(resolved, stored)
+            Profile::new(resolved, &stored)
         })
     }
 
@@ -90,7 +92,7 @@ impl Profiles {
                 .map(|resolved| resolved.with_endpoint_of(env))
                 .and_then(|resolved| resolved.with_limits_of(overrides))
                 .map_err(|error| error.to_string())?;
-            Profile::new(resolved, stored)
+            Profile::new(resolved, &stored)
         })
     }
 
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn a_job_that_goes_on_has_its_stored_configuration_under_the_limits_of_its_row() {
         let profiles = Profiles::default();
-        let stored = fresh(&profiles, &json!({})).stored.clone();
+        let stored = fresh(&profiles, &json!({})).resolved.to_stored();
         let goes_on = |overrides: Value| profiles.stored(stored.clone(), &overrides, &env()).unwrap();
         let as_it_was = goes_on(json!({"llm": {"temperature": 1.5}}));
         assert!(Arc::ptr_eq(&as_it_was, &goes_on(json!({}))), "only limits can still change");

@@ -163,10 +163,10 @@ impl Stepper<'_> {
         Ok(true)
     }
 
-    /// Waits until the job may be taken in, if it brings a document along. One whose documents lie on a volume has that
-    /// to wait for, and keeps no other job waiting.
+    /// Waits until the job may be taken in. One whose documents lie on a volume has that to wait for, and keeps no other
+    /// job waiting.
     async fn wait_to_start(&mut self) {
-        let starts = matches!(self.run.state().stage, Stage::Intake) && self.claimed.has_document_content;
+        let starts = matches!(self.run.state().stage, Stage::Intake) && self.claimed.document_path.is_none();
         if starts && self.start.is_none() {
             // Nobody closes the semaphore.
             self.start = Arc::clone(&self.context.starts).acquire_owned().await.ok();

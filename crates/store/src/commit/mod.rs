@@ -16,7 +16,7 @@ mod thinning;
 mod workspace;
 
 use crate::{
-    Error, Lease, NewJob, Store, aside,
+    Error, Lease, NewJob, Store, StoredSettings, aside,
     error::During,
     fail_points::{Point, part, reach},
 };
@@ -24,7 +24,6 @@ use batch::Batch;
 pub(crate) use group::Group;
 use group::{Answer, Entered};
 use plumbline_engine::{Change, Progress, State};
-use serde_json::Value;
 use sqlx::Connection as _;
 use workspace::Versions;
 
@@ -42,7 +41,7 @@ pub struct Commit<'a> {
     /// The progress columns after the changes.
     pub progress: &'a Progress,
     /// The resolved configuration, with a job's first step; an earlier stored one stays.
-    pub settings: Option<&'a Value>,
+    pub settings: Option<&'a StoredSettings>,
     /// A job to enqueue in the same transaction, for `on_complete`; not if feedback keeps the job from completing.
     pub enqueue_next: Option<&'a NewJob>,
 }

@@ -6,7 +6,7 @@ use plumbline_engine::{
     Change, ContextWindow, MessageKind, PhaseKind, PhaseOutcome, Purpose, RequestRecord, Role, Todo, TodoStatus,
     ToolCall,
 };
-use plumbline_store::{Commit, NewJob};
+use plumbline_store::{Commit, NewJob, StoredSettings};
 use serde_json::json;
 use sqlx::PgPool;
 
@@ -14,7 +14,8 @@ use sqlx::PgPool;
 async fn the_checkpoint_and_the_progress_columns_are_the_steps(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
-    let settings = json!({"llm": {"model": "m"}});
+    let resolved = json!({"llm": {"model": "m"}});
+    let settings = StoredSettings::from(&resolved);
     let (state, progress) = (state(), progress());
     let step = Commit {
         lease: job.lease(),
@@ -32,8 +33,8 @@ async fn the_checkpoint_and_the_progress_columns_are_the_steps(pool: PgPool) {
     assert_eq!(loaded.state.as_ref(), Some(&state));
     assert_eq!((loaded.facts.step, loaded.facts.prompt.as_str()), (1, "Extract the requirements"));
     assert!(!loaded.interrupted);
-    assert_eq!(store.settings(job.id).await.unwrap(), Some(settings.clone()));
-    assert_eq!(store.put_settings(job.id, &json!({"other": 1})).await.unwrap(), settings);
+    assert_eq!(store.settings(job.id).await.unwrap(), Some(resolved.clone()));
+    assert_eq!(store.put_settings(job.id, &json!({"other": 1})).await.unwrap(), resolved);
 
     let watched = store.watch(job.id).await.unwrap().unwrap();
     assert_eq!(watched.phase.as_deref(), Some("strategic"));

@@ -5,7 +5,7 @@ use crate::{
     support::{column, commit, message, progress, running, state, store, value},
 };
 use plumbline_engine::{Change, MessageKind, Role};
-use plumbline_store::{Commit, Committed, Error, Lease, Store};
+use plumbline_store::{Commit, Committed, Error, Lease, Store, StoredSettings};
 use serde_json::json;
 use sqlx::PgPool;
 use std::sync::{Arc, Mutex};
@@ -37,7 +37,7 @@ impl Kind {
     }
 
     async fn step(self, store: &Store, lease: Lease, expected_step: i64) -> Result<Committed, Error> {
-        let (state, progress, settings) = (state(), progress(), json!({}));
+        let (state, progress, settings) = (state(), progress(), StoredSettings::from(&json!({})));
         let seq = expected_step + 1;
         let commit = Commit {
             lease,

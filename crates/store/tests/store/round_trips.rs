@@ -6,7 +6,6 @@ use crate::{
 };
 use plumbline_engine::{Change, FileWrite, MessageKind, Product, Role, Todo, TodoStatus};
 use plumbline_store::Commit;
-use serde_json::json;
 use sqlx::PgPool;
 use std::sync::{Arc, atomic::Ordering::SeqCst};
 
@@ -52,15 +51,16 @@ async fn steps_at_once_share_all_connections_there_are(pool: PgPool) {
         steps.spawn(async move {
             for step in 0..5 {
                 // Steps that have more to write than one statement does: others would share a connection.
-                let (state, progress, settings) = (state(), progress(), json!({}));
-                let changes = turn(2 * step + 1);
+                let (state, progress) = (state(), progress());
+                let mut changes = turn(2 * step + 1);
+                changes.push(Change::FeedbackTaken(vec![0]));
                 let commit = Commit {
                     lease: job.lease(),
                     expected_step: step,
                     changes: &changes,
                     state: &state,
                     progress: &progress,
-                    settings: Some(&settings),
+                    settings: None,
                     enqueue_next: None,
                 };
                 shop.commit(&commit).await.unwrap();

@@ -9,7 +9,7 @@ use plumbline_engine::{
     Change, FileWrite, JobError, Leave, MessageKind, PhaseKind, PhaseOutcome, Product, Purpose, RequestRecord, Role,
     Todo, TodoStatus, ToolCall,
 };
-use plumbline_store::{ClaimedJob, Commit, Committed, Error, Lease, Store};
+use plumbline_store::{ClaimedJob, Commit, Committed, Error, Lease, Store, StoredSettings};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 use std::{
@@ -81,6 +81,7 @@ async fn commit(store: &Store, lease: Lease, changes: Vec<Change>) -> Outcome {
 }
 
 async fn commit_with(store: &Store, lease: Lease, changes: Vec<Change>, settings: Option<&Value>) -> Outcome {
+    let settings = settings.map(StoredSettings::from);
     let (state, progress) = (state(), progress());
     let commit = Commit {
         lease,
@@ -88,7 +89,7 @@ async fn commit_with(store: &Store, lease: Lease, changes: Vec<Change>, settings
         changes: &changes,
         state: &state,
         progress: &progress,
-        settings,
+        settings: settings.as_ref(),
         enqueue_next: None,
     };
     store.commit(&commit).await

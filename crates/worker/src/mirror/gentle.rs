@@ -11,8 +11,8 @@ use tokio::{
 /// no folder waits for ever.
 const NICENESS: i32 = 5;
 
-/// Most threads at a time, idle ones included; those end after some seconds.
-const THREADS: usize = 24;
+/// Most threads at a time, idle ones included; those end after some seconds. Each has memory of its own.
+const THREADS: usize = 8;
 
 /// See the module. The runtime is used for its threads only.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Steps as the columns of `steps.sql`.
 
 use crate::{
-    Lease,
+    Lease, StoredSettings,
     commit::{
         Commit,
         batch::Batch,
@@ -43,7 +43,7 @@ pub(super) struct Step {
 
 #[derive(Debug)]
 struct Seldom {
-    settings: Option<String>,
+    settings: Option<StoredSettings>,
     set_id: Option<[u8; 32]>,
     plan: Plan,
     left: Option<Parting>,
@@ -117,7 +117,7 @@ impl Seldom {
         let any = commit.settings.is_some() || batch.shared.is_some() || batch.left.is_some() || Plan::is_in(batch);
         any.then(|| {
             Box::new(Self {
-                settings: commit.settings.map(json),
+                settings: commit.settings.cloned(),
                 set_id: batch.shared.map(|shared| shared.id),
                 plan: Plan::of(batch),
                 left: batch.left.map(|leave| Parting::of(commit.lease, leave)),
@@ -127,7 +127,7 @@ impl Seldom {
 
     fn bytes(&self) -> usize {
         let left = self.left.as_ref().map_or(0, Parting::bytes);
-        self.settings.as_ref().map_or(0, String::len) + self.plan.bytes() + left
+        self.settings.as_ref().map_or(0, |settings| settings.0.len()) + self.plan.bytes() + left
     }
 }
 
@@ -195,7 +195,7 @@ async fn write_steps(connection: &mut PgConnection, steps: &[Step]) -> Result<Ve
     }
     execute!(
         "queries/steps.sql",
-        &column(steps, |step| step.seldom()?.settings.as_deref()) as &[Option<&str>],
+        &column(steps, |step| step.seldom()?.settings.as_ref().map(|settings| &*settings.0)) as &[Option<&str>],
         &column(steps, |step| step.seldom()?.set_id.as_ref().map(<[u8; 32]>::as_slice)) as &[Option<&[u8]>],
         elements(steps, |step| plan(step, |plan| &plan.opened).0),
         &places(steps, |step| plan(step, |plan| &plan.opened).1),
