@@ -86,10 +86,11 @@ async fn a_search_path_without_public_keeps_nobody_from_the_tables(pool: PgPool)
         let found: String = sqlx::query_scalar(call).bind(job).fetch_one(&mut elsewhere).await.expect(call);
         assert_eq!(found, "completed", "{call}");
     }
-    drop(elsewhere);
-    // What checks the rows has the ordinary path.
+    // What checks the rows has the ordinary path. No connection of the pool may have been opened before: it would keep the
+    // other one.
     let back = format!("ALTER DATABASE \"{database}\" RESET search_path");
-    sqlx::query(AssertSqlSafe(back)).execute(&world.pool).await.expect("the test's own database");
+    sqlx::query(AssertSqlSafe(back)).execute(&mut elsewhere).await.expect("the test's own database");
+    drop(elsewhere);
     world.work_until_idle().await;
     world.finish().await;
 }
