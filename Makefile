@@ -8,8 +8,6 @@ DEMO_POSTGRES := .plumbline/postgres
 RUN := cargo run --quiet -p plumbline --
 ARGS ?=
 FAULT_SUITE := cargo test --quiet -p plumbline-system-tests --test faults
-# Most tests wait: for a model, a lease, a kill. Twice as many at a time as there are processors keep those busy.
-TEST_THREADS := RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(( $$(getconf _NPROCESSORS_ONLN) * 2 ))}
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/plumbline
 # The release as a whole takes too long to optimize for every change; see the profile in Cargo.toml.
 GUARD := $${CARGO_TARGET_DIR:-target}/guard
@@ -26,9 +24,9 @@ demo: prepare ## Run a sample job, everything included (ARGS="--document FILE" f
 test: prepare ## Run all tests, on a Postgres of their own (PLUMBLINE_TEST_DATABASE_URL names another)
 	@.ci/build
 	@if [ -n "$$PLUMBLINE_TEST_DATABASE_URL" ]; then \
-		DATABASE_URL="$$PLUMBLINE_TEST_DATABASE_URL" $(TEST_THREADS) cargo test --workspace --no-fail-fast $(ARGS); \
+		DATABASE_URL="$$PLUMBLINE_TEST_DATABASE_URL" cargo test --workspace --no-fail-fast $(ARGS); \
 	else \
-		$(TEST_THREADS) $(RUN) __with-postgres -- cargo test --workspace --no-fail-fast $(ARGS); \
+		$(RUN) __with-postgres -- cargo test --workspace --no-fail-fast $(ARGS); \
 	fi
 
 faults: prepare ## Ten minutes of faults: kills, zombies, restarts, bad networks (FAULT_SCENES=kills,network for some)
