@@ -2,8 +2,9 @@
 //!
 //! A statement costs the server and the worker the same whatever it writes, and a commit waits for the disk. So steps of
 //! different jobs that come while others are being written wait for each other and are written together, by `steps.sql`:
-//! one round trip, one commit, one flush. The busier the worker, the more share one; a step that comes alone is written
-//! at once, by itself, and waits for nobody.
+//! one round trip, one commit, one flush. Where jobs leave with theirs it is a transaction of a few round trips; one that
+//! enqueues another job as it leaves is written alone. The busier the worker, the more share one; a step that comes alone
+//! is written at once, by itself, and waits for nobody.
 //!
 //! Together they are as safe as alone. Each has a fence of its own, and one that does not hold leaves the others as they
 //! are. What the statement did not write, for whatever reason, its job writes alone, and gets the answer that it would

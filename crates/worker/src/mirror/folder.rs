@@ -47,8 +47,15 @@ pub(super) struct Root {
 /// A file that is written as a whole and not in its place.
 pub(super) struct Temporary {
     pub(super) path: String,
-    /// What it was written under; none for a link to what is on the disk already.
-    written: Option<(String, File)>,
+    content: Content,
+}
+
+/// What will be in its place.
+enum Content {
+    /// What was written under this name.
+    Written(String, File),
+    /// Another name of this copy, which is on the disk already.
+    Shared(String),
 }
 
 /// Folders within a job's folder that are known to be real ones, by their path.
@@ -95,16 +102,19 @@ impl Folder {
     /// Writes a file that is to be put into its place once it is flushed to the disk.
     pub(super) fn prepare(&self, path: &str, content: &[u8]) -> io::Result<Temporary> {
         workspace_path(path)?;
-        let is_shared = shared::may_share(path) && self.shared().is_some_and(|shared| shared.keep(path, content));
-        let written = (!is_shared).then(|| self.write(content)).transpose()?;
-        Ok(Temporary { path: path.to_owned(), written })
+        let shares = if shared::may_share(path) { self.shared() } else { None };
+        let content = match shares.and_then(|shared| shared.keep(path, content)) {
+            Some(copy) => Content::Shared(copy),
+            None => self.write(content)?,
+        };
+        Ok(Temporary { path: path.to_owned(), content })
     }
 
-    fn write(&self, content: &[u8]) -> io::Result<(String, File)> {
+    fn write(&self, content: &[u8]) -> io::Result<Content> {
         let name = Uuid::new_v4().to_string();
         let mut file = self.tmp.open_with(&name, OpenOptions::new().write(true).create_new(true))?;
         match file.write_all(content) {
-            Ok(()) => Ok((name, file)),
+            Ok(()) => Ok(Content::Written(name, file)),
             Err(error) => {
                 self.remove_temporary(&name);
                 Err(error)
@@ -122,19 +132,19 @@ impl Folder {
         let parts = workspace_path(&temporary.path)?;
         let (name, parents) = parts.split_last().expect("a workspace path has a part");
         let parent = ways.to(&self.dir, parents)?;
-        match &temporary.written {
-            Some((written, _)) => self.replace(written, parent, name),
-            None => self.link(&temporary.path, parent, name),
+        match &temporary.content {
+            Content::Written(written, _) => self.replace(written, parent, name),
+            Content::Shared(copy) => self.link(copy, parent, name),
         }
     }
 
-    /// Makes `name` in `parent` another name of what is shared. Most often it is free.
-    fn link(&self, path: &str, parent: &Dir, name: &str) -> io::Result<()> {
+    /// Makes `name` in `parent` another name of a shared copy. Most often it is free.
+    fn link(&self, copy: &str, parent: &Dir, name: &str) -> io::Result<()> {
         let shared = self.shared().ok_or_else(|| io::Error::other("the folder of shared files is gone"))?;
-        match shared.link(path, parent, name) {
+        match shared.link(copy, parent, name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let temporary = Uuid::new_v4().to_string();
-                shared.link(path, &self.tmp, &temporary)?;
+                shared.link(copy, &self.tmp, &temporary)?;
                 let replaced = self.replace(&temporary, parent, name);
                 // Where both were names of the same file already, the system leaves both.
                 self.remove_temporary(&temporary);
@@ -157,7 +167,7 @@ impl Folder {
 
     /// Removes a file that will not get to its place.
     pub(super) fn discard(&self, temporary: &Temporary) {
-        if let Some((written, _)) = &temporary.written {
+        if let Content::Written(written, _) = &temporary.content {
             self.remove_temporary(written);
         }
     }
@@ -208,14 +218,17 @@ impl Temporary {
     /// Begins to write it to the disk and does not wait. Several that are begun before the first is flushed get there
     /// together; otherwise each flush waits for the disk anew. A volume that cannot begin early only takes longer.
     pub(super) fn begin_flush(&self) {
-        if let Some((_, file)) = &self.written {
+        if let Content::Written(_, file) = &self.content {
             let _ = fadvise(file, 0, None, Advice::DontNeed);
         }
     }
 
     /// Flushes it to the disk.
     pub(super) fn flush(&self) -> io::Result<()> {
-        self.written.as_ref().map_or(Ok(()), |(_, file)| file.sync_all())
+        match &self.content {
+            Content::Written(_, file) => file.sync_all(),
+            Content::Shared(_) => Ok(()),
+        }
     }
 }
 

@@ -64,7 +64,8 @@ mod tests {
     async fn its_threads_yield_and_no_others() {
         let own = niceness();
         let gentle = Gentle::default();
-        assert_eq!(gentle.spawn(niceness).await.unwrap(), own + NICENESS);
+        // Nothing yields more than 19.
+        assert_eq!(gentle.spawn(niceness).await.unwrap(), (own + NICENESS).min(19));
         assert_eq!(tokio::task::spawn_blocking(niceness).await.unwrap(), own);
         drop(gentle);
     }

@@ -8,6 +8,7 @@
 use super::{
     folder::{OWN, make_way},
     looks,
+    survey::digest,
 };
 use cap_std::fs::{Dir, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -48,16 +49,17 @@ impl Shared {
         linked
     }
 
-    /// Makes sure that there is a copy of the file with this content, ready to be linked to. `false` where the file is
-    /// not one that jobs share, or the copy could not be made.
-    pub(super) fn keep(&self, path: &str, content: &[u8]) -> bool {
-        name_of(path).is_some_and(|name| self.has(name, content) || self.write(name, content).is_ok())
+    /// Makes sure that there is a copy of the file with this content, and gives its name to link to: another content has
+    /// another copy, so that nobody's takes the place of one that is about to be linked. `None` where the file is not one
+    /// that jobs share, or the copy could not be made.
+    pub(super) fn keep(&self, path: &str, content: &[u8]) -> Option<String> {
+        let copy = format!("{}.{}", &digest(content)[..16], name_of(path)?);
+        (self.has(&copy, content) || self.write(&copy, content).is_ok()).then_some(copy)
     }
 
     /// Makes `name` in `folder` another name of the copy. A file can have only so many names (65,000 on ext4): one that
     /// has them all is left to those who have it, and a new copy takes its place.
-    pub(super) fn link(&self, path: &str, folder: &Dir, name: &str) -> io::Result<()> {
-        let copy = name_of(path).ok_or_else(|| io::Error::other("it is no file that jobs share"))?;
+    pub(super) fn link(&self, copy: &str, folder: &Dir, name: &str) -> io::Result<()> {
         match self.0.hard_link(copy, folder, name) {
             Err(error) if error.kind() == io::ErrorKind::TooManyLinks => {
                 self.write(copy, &self.0.read(copy)?)?;

@@ -366,9 +366,26 @@ async fn the_documentation_of_tools_is_on_the_disk_once_and_no_change_of_it_spre
 }
 
 #[tokio::test]
+async fn jobs_that_are_shown_together_keep_their_own_release_of_the_documentation() {
+    let bench = Bench::new(&[]);
+    let job = |n: u128| Uuid::from_u128(n);
+    for n in 1..=20 {
+        let none = |_: String| async { Ok::<_, Infallible>(None) };
+        bench.mirror.repair(job(n), FIRST, &[], none).await.unwrap();
+    }
+    let text = |n: u128| if n.is_multiple_of(2) { "how to cite" } else { "how to cite better" };
+    let shows = (1..=20).map(|n| bench.mirror.apply(job(n), 1, 2, vec![written("tools/cite.md", text(n))]));
+    for shown in futures_util::future::join_all(shows).await {
+        assert_eq!(shown, Ok(Applied::Written));
+    }
+    for n in 1..=20 {
+        assert_eq!(fs::read_to_string(bench.mirror.path(job(n)).join("tools/cite.md")).unwrap(), text(n));
+    }
+}
+
+#[tokio::test]
 async fn documentation_with_as_many_names_as_a_file_can_have_is_copied_anew() {
     let bench = Bench::new(&[]);
-    let copy = bench.root.path().join("workspace/.plumbline/shared/cite.md");
     let show = async |job: u128| {
         let (job, none) = (Uuid::from_u128(job), |_: String| async { Ok::<_, Infallible>(None) });
         bench.mirror.repair(job, FIRST, &[], none).await.unwrap();
@@ -376,6 +393,9 @@ async fn documentation_with_as_many_names_as_a_file_can_have_is_copied_anew() {
         fs::read_to_string(bench.mirror.path(job).join("tools/cite.md")).unwrap()
     };
     assert_eq!(show(1).await, "how to cite");
+    let mut copies = fs::read_dir(bench.root.path().join("workspace/.plumbline/shared")).unwrap();
+    let copy = copies.next().unwrap().unwrap().path();
+    assert!(copies.next().is_none(), "there is one copy");
     let names = bench.root.path().join("names");
     fs::create_dir(&names).unwrap();
     // Some file systems have no bound within reach.
