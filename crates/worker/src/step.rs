@@ -289,14 +289,15 @@ impl Stepper<'_> {
         self.step == 0 && !self.changes.is_empty() && self.asks_next() && self.signal.now() < Signal::Drain
     }
 
-    /// The request is on its way before the step is: the model's future is polled first. Feedback that came meanwhile is
-    /// told of by the next commit.
+    /// The request is on its way before the step is: the model's future is polled first, and the task of its connection
+    /// has its turn before the step's rows are made. Feedback that came meanwhile is told of by the next commit.
     async fn ask_and_commit(&mut self) -> Result<Outcome, Trouble> {
         let (changes, span) = (std::mem::take(&mut self.changes), self.next_span(self.step + 1));
         let start = self.start.take();
         let (outcome, committed) = {
             let ask = self.perform().instrument(span.span());
             let write = Box::pin(async {
+                tokio::task::yield_now().await;
                 let written = self.write(changes).await;
                 drop(start);
                 written
