@@ -9,6 +9,7 @@
 //! provider reports. Text is counted as ordinary text, so that a document which happens to contain `<|endoftext|>`
 //! costs what its characters cost.
 
+mod ascii;
 mod hash;
 mod merge;
 mod split;
@@ -16,9 +17,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use regex::Regex;
-use split::Pieces;
-use std::sync::LazyLock;
+use split::{Pattern, Pieces};
 use table::Table;
 use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
 
@@ -50,7 +49,7 @@ pub fn encoder_for(model: &str) -> Encoder {
 #[derive(Clone, Copy)]
 pub struct Encoder {
     table: &'static Table,
-    pattern: &'static LazyLock<Regex>,
+    pattern: &'static Pattern,
 }
 
 const CL100K: Encoder = Encoder { table: &table::CL100K, pattern: &split::CL100K };
