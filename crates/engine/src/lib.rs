@@ -94,4 +94,4 @@ pub use state::{
     Anchor, ContextWindow, Guards, PhaseState, Repeat, Retry, STATE_VERSION, Stage, StagedPhase, State, Totals,
 };
 pub use todo::{PlannedTodo, Todo, TodoPlan, TodoStatus};
-pub use tool::{Handler, Phases, Replay, ToolSpec, Toolset};
+pub use tool::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};

@@ -3,7 +3,12 @@
 
 use crate::{PhaseKind, TokenCounter};
 use serde_json::Value;
-use std::{collections::HashMap, ops::Deref, sync::OnceLock};
+use std::{
+    collections::HashMap,
+    fmt,
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
 
 /// A tool as offered to the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,13 +20,48 @@ pub struct ToolSpec {
     /// One or two sentences for the request.
     pub description: String,
     /// JSON Schema of the arguments, an object schema.
-    pub parameters: Value,
+    pub parameters: Schema,
     /// Full documentation, Markdown, for `tools/<tool>.md`; the model reads it when it needs it.
     pub documentation: String,
     /// Who carries it out.
     pub handler: Handler,
     /// Whether it may run again after a crash.
     pub replay: Replay,
+}
+
+/// A JSON Schema with its text, which is in every request and is therefore written once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schema {
+    value: Value,
+    text: Arc<str>,
+}
+
+impl Schema {
+    /// The schema as JSON without white space.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl From<Value> for Schema {
+    fn from(value: Value) -> Self {
+        let text = value.to_string().into();
+        Self { value, text }
+    }
+}
+
+impl Deref for Schema {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.value
+    }
+}
+
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
 }
 
 /// The tools of a configuration, in the fixed order of the request. What their definitions cost in tokens is counted
@@ -42,7 +82,7 @@ impl Toolset {
 
 fn definition_tokens(tool: &ToolSpec, count: &TokenCounter) -> u32 {
     // The envelope around name, description and schema is about ten tokens.
-    count(&tool.description) + count(&tool.parameters.to_string()) + 10
+    count(&tool.description) + count(tool.parameters.text()) + 10
 }
 
 impl From<Vec<ToolSpec>> for Toolset {

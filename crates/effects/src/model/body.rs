@@ -69,12 +69,28 @@ impl Writer {
         self.field("model", &config.model);
         // Servers refuse an empty list of tools, and parallel_tool_calls without tools.
         if !request.tools.is_empty() {
-            self.next_field("tools", &request.tools.iter().map(|spec| Tagged::of(spec)).collect::<Vec<_>>());
+            self.tools(&request.tools);
             if let Some(parallel) = config.parallel_tool_calls {
                 self.next_field("parallel_tool_calls", &parallel);
             }
         }
         self.raw(",\"messages\":[");
+    }
+
+    fn tools(&mut self, tools: &[&ToolSpec]) {
+        self.raw(",\"tools\":[");
+        for (place, tool) in tools.iter().enumerate() {
+            if place > 0 {
+                self.piece.push(b',');
+            }
+            self.raw("{\"type\":\"function\",\"function\":{\"name\":");
+            json::string(&mut self.piece, tool.name);
+            self.next_text("description", &tool.description);
+            self.raw(",\"parameters\":");
+            self.raw(tool.parameters.text());
+            self.raw("}}");
+        }
+        self.piece.push(b']');
     }
 
     fn tail(&mut self, config: &ModelConfig, request: &ModelRequest<'_>) {
@@ -222,25 +238,4 @@ fn is_void(message: &RequestMessage<'_>) -> bool {
 
 fn is_reserved(key: &str) -> bool {
     matches!(key, "role" | "content" | "tool_call_id" | CALL_EXTRAS)
-}
-
-#[derive(Serialize)]
-struct Tagged<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    function: Function<'a>,
-}
-
-#[derive(Serialize)]
-struct Function<'a> {
-    name: &'a str,
-    description: &'a str,
-    parameters: &'a Value,
-}
-
-impl<'a> Tagged<'a> {
-    fn of(spec: &'a ToolSpec) -> Self {
-        let function = Function { name: spec.name, description: &spec.description, parameters: &spec.parameters };
-        Self { kind: "function", function }
-    }
 }

@@ -24,7 +24,7 @@ fn spec() -> ToolSpec {
         name: "chunk_document",
         phases: Phases::Tactical,
         description: "Cut an extracted document into chunks along headings and paragraphs: chunks/chunk_NNN.md and chunks/manifest.json.".into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,

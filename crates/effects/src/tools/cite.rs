@@ -19,7 +19,7 @@ fn spec() -> ToolSpec {
         description:
             "Record a citation: a verbatim quote from a document, verified against its text. Returns the citation's id."
                 .into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,

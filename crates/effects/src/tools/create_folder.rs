@@ -19,7 +19,7 @@ fn spec() -> ToolSpec {
         phases: Phases::Both,
         description: "Prepare a folder of the workspace. Not needed before writing: folders come with their files."
             .into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,

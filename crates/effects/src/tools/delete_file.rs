@@ -17,7 +17,7 @@ fn spec() -> ToolSpec {
         name: "delete_file",
         phases: Phases::Both,
         description: "Delete one file of the workspace.".into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,

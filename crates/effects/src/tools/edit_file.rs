@@ -23,7 +23,7 @@ fn spec() -> ToolSpec {
         name: "edit_file",
         phases: Phases::Both,
         description: "Replace one exact passage of a text file. The passage must occur exactly once.".into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,

@@ -21,7 +21,7 @@ fn spec() -> ToolSpec {
         name: "execute_cypher_query",
         phases: Phases::Tactical,
         description: "Run a Cypher query against the graph. It reads; adding needs leave in the configuration.".into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Outside,
         // An addition that was in flight may have happened: MERGE is safe to repeat, CREATE is not.

@@ -30,7 +30,7 @@ fn spec() -> ToolSpec {
         name: "extract_document_text",
         phases: Phases::Tactical,
         description: "Extract the text of a document under input/ (PDF, DOCX, ODT, EPUB, HTML, Markdown, plain text) into a page-marked file under chunks/. Returns the file's path and a short description.".into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Outside,
         replay: Replay::Safe,

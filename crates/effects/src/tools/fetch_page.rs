@@ -26,7 +26,7 @@ fn spec() -> ToolSpec {
         name: "fetch_page",
         phases: Phases::Tactical,
         description: "Fetch a page of the web (HTML, text, PDF) as readable text into a file under web_sources/. Returns the file's path and how the text begins.".into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Outside,
         replay: Replay::Safe,

@@ -25,7 +25,7 @@ fn spec() -> ToolSpec {
             "Show the graph's labels and relation types with their counts, and the relations a requirement may \
                       have."
                 .into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Outside,
         replay: Replay::Safe,

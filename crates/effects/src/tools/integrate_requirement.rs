@@ -38,7 +38,7 @@ fn spec() -> ToolSpec {
         description: "Write a claimed requirement into the graph with its relations, and mark it integrated. Safe to \
                       repeat."
             .into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: documentation(),
         handler: Handler::Outside,
         replay: Replay::Keyed,

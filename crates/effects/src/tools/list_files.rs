@@ -21,7 +21,7 @@ fn spec() -> ToolSpec {
         phases: Phases::Both,
         description: "List the files of the workspace, or of one folder and all beneath it, with their sizes in bytes."
             .into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,

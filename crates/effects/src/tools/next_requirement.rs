@@ -35,7 +35,7 @@ fn spec() -> ToolSpec {
             "Claim pending requirements to validate. Gives each with the results of all checks and the graph's \
                       nodes of the names it mentions."
                 .into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Outside,
         replay: Replay::Keyed,

@@ -29,7 +29,7 @@ fn spec() -> ToolSpec {
         phases: Phases::Tactical,
         description: "Find recorded requirements like a text: this job's and integrated ones, with their similarity."
             .into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,

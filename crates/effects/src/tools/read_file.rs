@@ -30,7 +30,7 @@ fn spec() -> ToolSpec {
         description:
             "Read a text file of the workspace, whole or by lines. Large files are read in parts with offset and limit."
                 .into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,

@@ -23,7 +23,7 @@ fn spec() -> ToolSpec {
         phases: Phases::Tactical,
         description: "Mark a claimed requirement as rejected, with the reason, or as failed where it cannot be judged."
             .into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,

@@ -23,7 +23,7 @@ fn spec() -> ToolSpec {
         phases: Phases::Tactical,
         description: "Search the web. Returns titles, addresses and excerpts, and keeps them under web_sources/."
             .into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Outside,
         replay: Replay::Safe,

@@ -20,7 +20,7 @@ fn spec() -> ToolSpec {
         name: "write_file",
         phases: Phases::Both,
         description: "Write a text file of the workspace, replacing it, or add text at its end with append.".into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,

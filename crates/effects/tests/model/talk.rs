@@ -50,7 +50,7 @@ pub(crate) fn tool(name: &'static str) -> ToolSpec {
         name,
         phases: Phases::Both,
         description: format!("Does {name}."),
-        parameters: json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+        parameters: json!({"type": "object", "properties": {"path": {"type": "string"}}}).into(),
         documentation: "never sent".into(),
         handler: Handler::Local,
         replay: Replay::Safe,

@@ -18,7 +18,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             "undelivered": {"type": "array", "items": {"type": "string"}, "description": "What was asked for and is missing, with the reason."},
             "confidence": {"type": "number", "minimum": 0, "maximum": 1},
             "notes": {"type": "string"}},
-            "required": ["summary", "deliverables", "confidence"], "additionalProperties": false}),
+            "required": ["summary", "deliverables", "confidence"], "additionalProperties": false}).into(),
         documentation: "Accepted when every deliverable exists and has real content. Work that was planned and not \
                         done belongs into `undelivered`.\n\nExample: `{\"summary\": \"142 requirements recorded from \
                         policy.pdf\", \"deliverables\": [\"output/requirements.md\", \"output/summary_report.md\"], \

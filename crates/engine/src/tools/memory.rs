@@ -27,7 +27,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             name: "generate_workspace_summary",
             phases: Phases::Both,
             description: "Write workspace_summary.md from the job's records: phases, files, requirements.".into(),
-            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),
             documentation:
                 "Generates `workspace_summary.md` from what is recorded, and returns its text.\n\nExample: `{}`".into(),
             handler: Handler::Engine,
@@ -37,7 +37,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             name: "add_note",
             phases: Phases::Both,
             description: "Add one line to the notes in workspace.md, for what must be remembered.".into(),
-            parameters: text.clone(),
+            parameters: text.clone().into(),
             documentation: "Appends a bullet under `## Notes` of `workspace.md`.\n\nExample: `{\"text\": \"Section 4 \
                             defines 'record'; use that meaning\"}`"
                 .into(),
@@ -48,7 +48,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             name: "add_accomplishment",
             phases: Phases::Both,
             description: "Add one line to the accomplishments in workspace.md.".into(),
-            parameters: text,
+            parameters: text.into(),
             documentation: "Appends a bullet under `## Accomplishments` of `workspace.md`.\n\nExample: `{\"text\": \
                             \"All 12 pages extracted and chunked\"}`"
                 .into(),

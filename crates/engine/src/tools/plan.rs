@@ -16,7 +16,8 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             description: "Write main_plan.md as a whole: the goal, then a '## Phase n: name' section per phase.".into(),
             parameters: json!({"type": "object", "properties": {
                 "content": {"type": "string", "description": "The whole plan, Markdown."}},
-                "required": ["content"], "additionalProperties": false}),
+                "required": ["content"], "additionalProperties": false})
+            .into(),
             documentation: "Replaces `main_plan.md`. Phases are headings such as `## Phase 2: Extraction`, their \
                             steps checkboxes `- [ ] …`; mark a finished phase by `[x]` on its steps or by ✓ in the \
                             heading.\n\nExample: `{\"content\": \"# Plan\\n\\nGoal: …\\n\\n## Phase 1: Preparation\\n\
@@ -29,7 +30,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             name: "read_plan",
             phases: Phases::Both,
             description: "The phases of main_plan.md with their state, and its text.".into(),
-            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),
             documentation: "Lists the plan's phases, the current one marked, then the text of `main_plan.md`.\n\n\
                             Example: `{}`"
                 .into(),

@@ -13,7 +13,8 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             description: "Give this phase up because its plan does not work; a strategic phase reconsiders it.".into(),
             parameters: json!({"type": "object", "properties": {
                 "issue": {"type": "string", "description": "What does not work, and why."}},
-                "required": ["issue"], "additionalProperties": false}),
+                "required": ["issue"], "additionalProperties": false})
+            .into(),
             documentation: "Archives the todo list with the issue and opens a strategic phase with the issue at hand. \
                             Finished todos stay finished, files stay as they are. Use it when the remaining todos \
                             rest on a wrong assumption, not when one of them is merely hard.\n\nExample: \
@@ -26,7 +27,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             name: "archive_and_reset",
             phases: Phases::Strategic,
             description: "Archive this strategic todo list and start the phase anew; the last resort.".into(),
-            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),
             documentation: "Archives the current list, drops todos written ahead and begins this strategic phase \
                             again with fresh todos and a fresh conversation.\n\nExample: `{}`"
                 .into(),

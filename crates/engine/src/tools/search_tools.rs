@@ -24,7 +24,8 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             .into(),
         parameters: json!({"type": "object", "properties": {
             "query": {"type": "string", "description": "What the tool should do, or its name."}},
-            "required": ["query"], "additionalProperties": false}),
+            "required": ["query"], "additionalProperties": false})
+        .into(),
         documentation:
             "Searches the tools that the system prompt lists as available on demand, and loads the best five. \
                         They stay loaded for the rest of the job.\n\nExample: `{\"query\": \"search the web\"}`"

@@ -19,7 +19,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             name: "todo_complete",
             phases: Phases::Both,
             description: "Close the current todo (the one marked CURRENT) once its work is done.".into(),
-            parameters: json!({"type": "object", "properties": {"notes": notes}, "additionalProperties": false}),
+            parameters: json!({"type": "object", "properties": {"notes": notes}, "additionalProperties": false}).into(),
             documentation: "Closes the first open todo of the active list. Closing the last one ends the phase: a \
                             tactical phase is archived and a strategic one follows; a strategic phase ends only when \
                             the todos of the next phase have been written.\n\nExamples: `{}` · `{\"notes\": \
@@ -33,7 +33,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             phases: Phases::Both,
             description: "Older name of todo_complete.".into(),
             parameters: json!({"type": "object", "properties": {
-                "task_number": {"type": "integer", "description": "Number of the current todo."}, "notes": notes}, "additionalProperties": false}),
+                "task_number": {"type": "integer", "description": "Number of the current todo."}, "notes": notes}, "additionalProperties": false}).into(),
             documentation: "The same as `todo_complete`. With `task_number` it is refused unless that todo is the \
                             current one: todos are worked in order.\n\nExample: `{\"task_number\": 3}`"
                 .into(),
@@ -44,7 +44,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             name: "get_progress",
             phases: Phases::Both,
             description: "How many todos of the phase are done, and which is current.".into(),
-            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}),
+            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),
             documentation: "Shows x of y todos, the current one, the phase and the number of requests so far. The \
                             active todo list in every request says the same.\n\nExample: `{}`"
                 .into(),

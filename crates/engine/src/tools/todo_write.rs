@@ -22,7 +22,8 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 "description": {"type": "string", "description": "What the phase is for."},
                 "todos": {"type": "array", "items": {"type": "object", "properties": {
                     "id": {"type": "integer"}, "content": {"type": "string"}}, "required": ["id", "content"]}}},
-                "required": ["phase", "description", "todos"], "additionalProperties": false}),
+                "required": ["phase", "description", "todos"], "additionalProperties": false})
+            .into(),
             documentation: "Each todo is one piece of work that can be finished and checked; say in its text when it \
                             is done. Ids are unique numbers; the order of the list is the order of work.\n\nExample: \
                             `{\"phase\": \"Requirement extraction\", \"description\": \"Record every normative \
@@ -39,7 +40,8 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             parameters: json!({"type": "object", "properties": {
                 "content": {"type": "string"},
                 "after": {"type": "integer", "description": "Id after which it goes; at the end if left out."}},
-                "required": ["content"], "additionalProperties": false}),
+                "required": ["content"], "additionalProperties": false})
+            .into(),
             documentation: "Adds a todo to `todos.yaml` as it is being written. Ids after it move up by one.\n\n\
                             Examples: `{\"content\": \"Check all citations\"}` · `{\"content\": \"Process annex A\", \
                             \"after\": 3}`"

@@ -14,7 +14,7 @@ fn tool() -> ToolSpec {
         name: "read_file",
         phases: Phases::Both,
         description: "Reads.".into(),
-        parameters: json!({}),
+        parameters: json!({}).into(),
         documentation: "Reads by lines.".into(),
         handler: Handler::Local,
         replay: Replay::Safe,

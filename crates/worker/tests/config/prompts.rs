@@ -52,7 +52,7 @@ fn lesson_19_the_fixed_part_of_a_request_is_small() {
     {
         let definitions = settings.bound(kind).map(|tool| {
             json!({"type": "function", "function": {
-                "name": tool.name, "description": tool.description, "parameters": tool.parameters
+                "name": tool.name, "description": tool.description, "parameters": *tool.parameters
             }})
         });
         let tools: u32 = definitions.map(|tool| plumbline_effects::tokens::count(&tool.to_string())).sum();

@@ -31,7 +31,7 @@ fn spec() -> ToolSpec {
         name: "add_requirement",
         phases: Phases::Tactical,
         description: "Record one requirement with its evidence. Quotes are verified against the source, and the same text is recorded once.".into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,
@@ -47,7 +47,8 @@ fn alias_spec() -> ToolSpec {
             "type": "object",
             "properties": {"text": {"type": "string", "description": "The requirement's words"}},
             "required": ["text"]
-        }),
+        })
+        .into(),
         ..spec()
     }
 }

@@ -35,7 +35,7 @@ fn spec() -> ToolSpec {
         name: "search_files",
         phases: Phases::Both,
         description: "Search the workspace's text files and list the lines found as path:line: text.".into(),
-        parameters: schema(),
+        parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,

@@ -37,7 +37,7 @@ fn spec() -> ToolSpec {
         name: "odd",
         phases: Phases::Both,
         description: String::new(),
-        parameters: json!({}),
+        parameters: json!({}).into(),
         documentation: String::new(),
         handler: Handler::Local,
         replay: Replay::Safe,

@@ -95,7 +95,7 @@ fn tool(name: &'static str, phases: Phases, handler: Handler, replay: Replay) ->
         name,
         phases,
         description: format!("{name} of the tests."),
-        parameters: json!({"type": "object"}),
+        parameters: json!({"type": "object"}).into(),
         documentation: String::new(),
         handler,
         replay,
