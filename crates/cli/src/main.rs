@@ -18,6 +18,9 @@ use clap::{Parser, error::ErrorKind};
 use failure::Failure;
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     // The document child parses hostile input under tight limits: it starts no runtime and reads its own arguments.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "__extract") {
