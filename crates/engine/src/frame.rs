@@ -9,18 +9,28 @@ use std::{
 const DOUBLE: &str = "═══════════════════════════════════════════════════════════════════";
 const SINGLE: &str = "───────────────────────────────────────────────────────────────────";
 const TITLE: &str = "                         ACTIVE TODO LIST";
+/// Bytes of a list besides its texts, and of a todo besides its content, with some to spare.
+const ABOUT_A_LIST: usize = 4 * DOUBLE.len() + SINGLE.len() + 200;
+const ABOUT_A_TODO: usize = 24;
 
 /// Renders the current phase's todos. The first open one is current.
 pub(crate) fn render(run: &Run) -> String {
-    let mut out = format!("{DOUBLE}\n{TITLE}\n{DOUBLE}\n\n{}\n\n", phase_line(run));
+    let todos: usize = run.todos().iter().map(|todo| ABOUT_A_TODO + todo.content.len()).sum();
+    let mut out = String::with_capacity(ABOUT_A_LIST + run.state().phase.name.len() + todos);
+    // Writing to a String cannot fail.
+    let _ = write!(out, "{DOUBLE}\n{TITLE}\n{DOUBLE}\n\nPhase: ");
+    push_line(&mut out, &run.state().phase.name);
+    let (ordinal, total) = run.phase_of_plan();
+    let _ = write!(out, " ({ordinal} of {total})\n\n");
     let current = run.current_todo().map(|todo| todo.position);
     let mut done = 0;
     for todo in run.todos() {
         let mark = if todo.status == TodoStatus::Completed { "x" } else { " " };
         done += usize::from(todo.status == TodoStatus::Completed);
         let arrow = if Some(todo.position) == current { "      ← CURRENT" } else { "" };
-        // Writing to a String cannot fail. A todo is one line, whatever its text contains.
-        let _ = writeln!(out, "[{mark}] {}. {}{arrow}", todo.position, one_line(&todo.content));
+        let _ = write!(out, "[{mark}] {}. ", todo.position);
+        push_line(&mut out, &todo.content);
+        let _ = writeln!(out, "{arrow}");
     }
     let _ = write!(out, "\nProgress: {done}/{} tasks complete\n\n{SINGLE}\n", run.todos().len());
     let _ = match current {
@@ -46,11 +56,12 @@ pub(crate) fn tokens(run: &Run) -> u32 {
     last.1
 }
 
-fn phase_line(run: &Run) -> String {
-    let (ordinal, total) = run.phase_of_plan();
-    format!("Phase: {} ({ordinal} of {total})", one_line(&run.state().phase.name))
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Adds a text as one line, whatever white space it contains.
+fn push_line(out: &mut String, text: &str) {
+    for (place, word) in text.split_whitespace().enumerate() {
+        if place > 0 {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
 }

@@ -17,9 +17,14 @@ pub(crate) struct Reading {
 impl Reading {
     pub(crate) fn of(call: &ToolCall) -> Self {
         let read: Result<Value, serde_json::Error> = serde_json::from_str(&call.arguments);
-        let trouble = read.as_ref().map_or_else(|error| Some(not_json(error)), marked);
-        let value = read.unwrap_or_default();
-        let print = fingerprint::of_call(&call.name, &value);
+        let trouble = read.as_ref().err().map(not_json);
+        let reading = Self::of_value(&call.name, read.unwrap_or_default());
+        Self { trouble: trouble.or(reading.trouble), ..reading }
+    }
+
+    /// Of a call of the tool `name` whose arguments have been read already.
+    pub(crate) fn of_value(name: &str, value: Value) -> Self {
+        let (trouble, print) = (marked(&value), fingerprint::of_call(name, &value));
         let fields = match value {
             Value::Object(fields) => fields,
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),

@@ -5,7 +5,10 @@ use crate::{
     Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, ToolSpec, budget, frame, plan::read_plan,
     reading::Reading, state,
 };
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 /// One job in memory. Everything in it comes from a [`Snapshot`] or from the changes of later steps, so loading the
 /// rows after any step gives an equal run.
@@ -28,6 +31,8 @@ pub struct Run {
     /// Tokens of the tool definitions, by phase kind.
     pub(crate) tool_tokens: HashMap<PhaseKind, u32>,
     pub(crate) counted_list: frame::Counted,
+    /// How many phases the plan has; counted when it is first asked for after a file changed.
+    planned: OnceLock<i32>,
     /// Tokens of what stands in place of a cleared result.
     pub(crate) note_tokens: u32,
     /// What the calls at hand say, in their order; none while no results are waited for.
@@ -67,6 +72,7 @@ impl Run {
             left: None,
             tool_tokens: HashMap::new(),
             counted_list: frame::Counted::default(),
+            planned: OnceLock::new(),
             note_tokens: 0,
             readings: Vec::new(),
             loading: Vec::new(),
@@ -193,7 +199,7 @@ impl Run {
     /// The tactical phase being planned or done, and how many the plan has: "2 of 4".
     pub(crate) fn phase_of_plan(&self) -> (i32, i32) {
         let phase = &self.state.phase;
-        let planned = read_plan(&self.memory.main_plan).len() as i32;
+        let planned = *self.planned.get_or_init(|| read_plan(&self.memory.main_plan).len() as i32);
         let ahead = match phase.kind {
             PhaseKind::Tactical => 0,
             // A final phase plans no further one.
@@ -214,6 +220,7 @@ impl Run {
 
     /// Remembers a change and keeps the run equal to what loading it would give.
     pub(crate) fn produce(&mut self, product: Product) {
+        self.planned = OnceLock::new();
         match &product {
             Product::WriteFile(file) => {
                 self.freshen_looks_at(&file.path);

@@ -6,7 +6,7 @@
 use super::body::CALL_EXTRAS;
 use super::leaked;
 use plumbline_engine::{Finish, ToolCall};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// An answer in neutral form.
 #[derive(Debug, PartialEq)]
@@ -55,12 +55,14 @@ pub(super) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
         return Err(NoAnswer::Error(error));
     }
     let raw_usage = root.get_mut("usage").map(Value::take).filter(|usage| !usage.is_null());
-    let choice = root.pointer_mut("/choices/0").map(Value::take).ok_or_else(|| malformed("it has no choices"))?;
+    let choices = root.get_mut("choices").and_then(Value::as_array_mut);
+    let first = choices.and_then(|choices| choices.first_mut());
+    let mut choice = first.map(Value::take).ok_or_else(|| malformed("it has no choices"))?;
     if let Some(error) = error_of(&choice) {
         return Err(NoAnswer::Error(error));
     }
     let finish = finish_of(choice.get("finish_reason").and_then(Value::as_str));
-    let Some(Value::Object(message)) = choice.get("message") else {
+    let Some(Value::Object(message)) = choice.get_mut("message").map(Value::take) else {
         return Err(malformed("its first choice has no message"));
     };
     decode_message(message, finish, raw_usage)
@@ -70,18 +72,23 @@ fn malformed(what: &str) -> NoAnswer {
     NoAnswer::Malformed(what.to_string())
 }
 
-fn decode_message(message: &Map<String, Value>, finish: Finish, raw_usage: Option<Value>) -> Result<Decoded, NoAnswer> {
+fn decode_message(
+    mut message: Map<String, Value>,
+    finish: Finish,
+    raw_usage: Option<Value>,
+) -> Result<Decoded, NoAnswer> {
+    let mut content = text_of(message.remove("content"));
+    let (tool_calls, call_extras) = calls_of(message.remove("tool_calls"))?;
     let refusal = message.get("refusal").and_then(Value::as_str).filter(|text| !text.is_empty());
-    let mut content = text_of(message.get("content"));
     if let (Some(refusal), true) = (refusal, content.is_empty()) {
         content = refusal.to_string();
     }
-    let (tool_calls, call_extras) = calls_of(message.get("tool_calls"))?;
+    let refused = refusal.is_some() && tool_calls.is_empty();
     let mut extra = extra_of(message);
     if call_extras.iter().any(|extra| extra.as_object().is_some_and(|fields| !fields.is_empty())) {
         extra.insert(CALL_EXTRAS.into(), Value::Array(call_extras));
     }
-    let finish = if refusal.is_some() && tool_calls.is_empty() { Finish::Refused } else { finish };
+    let finish = if refused { Finish::Refused } else { finish };
     Ok(Decoded { content, tool_calls, finish, extra, raw_usage })
 }
 
@@ -104,11 +111,11 @@ fn finish_of(reason: Option<&str>) -> Finish {
 }
 
 /// Text from a string, from a list of blocks, or from null.
-fn text_of(content: Option<&Value>) -> String {
+fn text_of(content: Option<Value>) -> String {
     match content {
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => text,
         Some(Value::Array(blocks)) => blocks.iter().map(block_text).collect(),
-        Some(block @ Value::Object(_)) => block_text(block).to_string(),
+        Some(block @ Value::Object(_)) => block_text(&block).to_string(),
         Some(Value::Null | Value::Bool(_) | Value::Number(_)) | None => String::new(),
     }
 }
@@ -126,44 +133,45 @@ fn block_text(block: &Value) -> &str {
 }
 
 /// The calls, and beside each what the provider put into it besides id, type, index and function.
-fn calls_of(calls: Option<&Value>) -> Result<(Vec<ToolCall>, Vec<Value>), NoAnswer> {
+fn calls_of(calls: Option<Value>) -> Result<(Vec<ToolCall>, Vec<Value>), NoAnswer> {
     let calls = match calls {
         None | Some(Value::Null) => return Ok((Vec::new(), Vec::new())),
         Some(Value::Array(calls)) => calls,
         Some(_) => return Err(malformed("its tool_calls are not a list")),
     };
     let mut read = (Vec::with_capacity(calls.len()), Vec::with_capacity(calls.len()));
-    for call in calls {
-        read.0.push(call_of(call)?);
-        let fields = call.as_object().into_iter().flatten();
-        let extra = fields
-            .filter(|(key, value)| !matches!(key.as_str(), "id" | "type" | "index" | "function") && !value.is_null());
-        read.1.push(Value::Object(extra.map(|(key, value)| (key.clone(), value.clone())).collect()));
+    for mut call in calls {
+        read.0.push(call_of(&mut call)?);
+        let mut fields = match call {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        };
+        fields.retain(|key, value| !matches!(key.as_str(), "id" | "type" | "index" | "function") && !value.is_null());
+        read.1.push(Value::Object(fields));
     }
     Ok(read)
 }
 
-fn call_of(call: &Value) -> Result<ToolCall, NoAnswer> {
+/// Takes the call's arguments out of it, which may be long.
+fn call_of(call: &mut Value) -> Result<ToolCall, NoAnswer> {
+    let id = call.get("id").and_then(Value::as_str).unwrap_or("").to_string();
     // Some servers leave the `function` wrapper out.
-    let function = call.get("function").filter(|f| f.is_object()).unwrap_or(call);
-    let name = function.get("name").and_then(Value::as_str).map(str::trim).unwrap_or("");
+    let wrapped = call.get("function").is_some_and(Value::is_object);
+    let function = if wrapped { &mut call["function"] } else { call };
+    let name = function.get("name").and_then(Value::as_str).map(str::trim).unwrap_or("").to_string();
     if name.is_empty() {
         return Err(malformed("it has a tool call without a name"));
     }
-    Ok(ToolCall {
-        id: call.get("id").and_then(Value::as_str).unwrap_or("").to_string(),
-        name: name.to_string(),
-        arguments: arguments_of(function.get("arguments")),
-    })
+    Ok(ToolCall { id, name, arguments: arguments_of(function.get_mut("arguments").map(Value::take)) })
 }
 
 /// Arguments as text. What is no valid JSON stays as it came: the engine answers it with what is wrong.
-fn arguments_of(arguments: Option<&Value>) -> String {
+fn arguments_of(arguments: Option<Value>) -> String {
     match arguments {
         None | Some(Value::Null) => "{}".to_string(),
         // A tool without parameters is called with an empty string by some models.
         Some(Value::String(text)) if text.trim().is_empty() => "{}".to_string(),
-        Some(Value::String(text)) => unwrapped(text).unwrap_or_else(|| text.clone()),
+        Some(Value::String(text)) => unwrapped(&text).unwrap_or(text),
         Some(value) => value.to_string(),
     }
 }
@@ -175,16 +183,21 @@ fn unwrapped(text: &str) -> Option<String> {
 }
 
 /// Fields of the message that must go back unchanged with it (FAULTS F44), which are all that are not the protocol's.
-fn extra_of(message: &Map<String, Value>) -> Map<String, Value> {
+fn extra_of(mut message: Map<String, Value>) -> Map<String, Value> {
     const PROTOCOL: [&str; 9] =
         ["role", "content", "tool_calls", "refusal", "annotations", "audio", "function_call", "name", "index"];
-    let says_something =
-        |value: &Value| *value != Value::Null && *value != json!([]) && *value != json!({}) && *value != json!("");
+    message.retain(|key, value| !PROTOCOL.contains(&key.as_str()) && says_something(value));
     message
-        .iter()
-        .filter(|(key, value)| !PROTOCOL.contains(&key.as_str()) && says_something(value))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
+}
+
+fn says_something(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Bool(_) | Value::Number(_) => true,
+    }
 }
 
 #[cfg(test)]

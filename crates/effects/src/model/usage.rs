@@ -5,27 +5,27 @@ use serde_json::Value;
 
 /// Reads a usage object; none when it says nothing of prompt or completion.
 pub(super) fn read(usage: &Value) -> Option<Usage> {
-    let prompt = first(usage, &["/prompt_tokens"]);
-    let input = first(usage, &["/input_tokens"]);
-    let completion = first(usage, &["/completion_tokens", "/output_tokens"]);
+    let prompt = first(usage, &["prompt_tokens"]);
+    let input = first(usage, &["input_tokens"]);
+    let completion = first(usage, &["completion_tokens", "output_tokens"]);
     if prompt.is_none() && input.is_none() && completion.is_none() {
         return None;
     }
     let cached = first(
         usage,
         &[
-            "/prompt_tokens_details/cached_tokens",
-            "/input_tokens_details/cached_tokens",
-            "/prompt_cache_hit_tokens",
-            "/cache_read_input_tokens",
-            "/cached_tokens",
+            "prompt_tokens_details/cached_tokens",
+            "input_tokens_details/cached_tokens",
+            "prompt_cache_hit_tokens",
+            "cache_read_input_tokens",
+            "cached_tokens",
         ],
     )
     .unwrap_or(0);
     // Where the prompt is called `input_tokens` and the cache is counted beside it, the whole prompt is the sum.
-    let beside = first(usage, &["/cache_read_input_tokens"])
+    let beside = first(usage, &["cache_read_input_tokens"])
         .unwrap_or(0)
-        .saturating_add(first(usage, &["/cache_creation_input_tokens"]).unwrap_or(0));
+        .saturating_add(first(usage, &["cache_creation_input_tokens"]).unwrap_or(0));
     let prompt_tokens = prompt.unwrap_or_else(|| input.unwrap_or(0).saturating_add(beside));
     Some(Usage {
         prompt_tokens,
@@ -35,10 +35,11 @@ pub(super) fn read(usage: &Value) -> Option<Usage> {
     })
 }
 
-/// The first of these that is a number; null and absent are the same (lesson 45).
-fn first(usage: &Value, pointers: &[&str]) -> Option<u32> {
-    pointers.iter().find_map(|pointer| {
-        let value = usage.pointer(pointer)?;
+/// The first of these that is a number; null and absent are the same (lesson 45). A slash stands before the name of a
+/// member's member.
+fn first(usage: &Value, paths: &[&str]) -> Option<u32> {
+    paths.iter().find_map(|path| {
+        let value = path.split('/').try_fold(usage, |value, name| value.get(name))?;
         let number = value.as_u64().or_else(|| value.as_f64().filter(|n| *n >= 0.0).map(|n| n as u64))?;
         Some(u32::try_from(number).unwrap_or(u32::MAX))
     })

@@ -2,10 +2,10 @@
 
 use crate::{
     Finish, JobError, Leave, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, Stage, ToolCall,
-    boundary::Next, state::Anchor,
+    boundary::Next, reading::Reading, state::Anchor,
 };
 use chrono::{DateTime, Utc};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Most calls of one answer that are carried out (FAULTS F39); the others are answered with an error.
 pub(crate) const MAX_CALLS: usize = 64;
@@ -18,39 +18,38 @@ pub(crate) const INVALID_JSON: &str = "invalid_json";
 
 impl Run {
     pub(super) fn model_replied(&mut self, reply: Reply, now: DateTime<Utc>) {
-        self.note_request(reply.record.clone());
+        let Reply { content, tool_calls, finish, extra, record } = self.within_reason(reply);
+        let (usage, estimated) = (record.usage(), record.estimated);
+        self.note_request(record);
         self.state.retry = Retry::default();
         self.state.guards.compactions_in_row = 0;
-        let usage = reply.record.usage();
-        let reply = self.within_reason(reply);
-        let seq = self.push_reply(&reply);
-        self.state.context.anchor = (!reply.record.estimated)
-            .then_some(Anchor { tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens), seq });
-        let calls = self.message(seq).map(|message| message.tool_calls.clone()).unwrap_or_default();
-        match (reply.finish, calls.is_empty()) {
-            (Finish::Truncated, _) => self.answer_truncated(&calls, now),
-            (Finish::Done | Finish::Refused, true) => self.answer_silence(reply.finish, now),
-            (Finish::Done | Finish::Refused, false) => self.begin_calls(seq, now),
+        let seq = self.state.next_seq;
+        let (tool_calls, readings): (Vec<_>, Vec<_>) =
+            tool_calls.into_iter().enumerate().map(|(at, call)| rekey(call, seq, at)).unzip();
+        self.push_reply(content, tool_calls, extra);
+        self.state.context.anchor =
+            (!estimated).then_some(Anchor { tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens), seq });
+        match (finish, readings.is_empty()) {
+            (Finish::Truncated, _) => self.answer_truncated(seq, now),
+            (Finish::Done | Finish::Refused, true) => self.answer_silence(finish, now),
+            (Finish::Done | Finish::Refused, false) => self.begin_calls(seq, readings, now),
         }
     }
 
-    fn push_reply(&mut self, reply: &Reply) -> i64 {
-        let seq = self.state.next_seq;
-        let tool_calls: Vec<ToolCall> =
-            reply.tool_calls.iter().enumerate().map(|(at, call)| rekey(call, seq, at)).collect();
-        let tokens = self.count(&reply.content)
+    fn push_reply(&mut self, content: String, tool_calls: Vec<ToolCall>, extra: Map<String, Value>) {
+        let tokens = self.count(&content)
             + tool_calls.iter().map(|call| self.count(&call.arguments) + self.count(&call.name)).sum::<u32>();
         self.push(Message {
             seq: 0,
             role: Role::Assistant,
             kind: MessageKind::Reply,
-            content: reply.content.clone(),
+            content,
             tool_calls,
             tool_call_id: None,
-            extra: reply.extra.clone(),
+            extra,
             tokens,
             cleared: false,
-        })
+        });
     }
 
     /// An answer far beyond its cap is not stored in full, and counts as cut (lesson 43).
@@ -68,24 +67,25 @@ impl Run {
         reply
     }
 
-    fn begin_calls(&mut self, message_seq: i64, now: DateTime<Utc>) {
+    fn begin_calls(&mut self, message_seq: i64, readings: Vec<Reading>, now: DateTime<Utc>) {
         self.state.guards.silent_turns = 0;
         self.state.guards.truncated_turns = 0;
         self.state.stage = Stage::Tools { message_seq };
-        self.read_calls();
+        self.readings = readings;
         if self.outside_calls().is_empty() {
             self.tools_returned(Vec::new(), now);
         }
     }
 
     /// A cut answer's calls are never run, whatever the finish reason was (FAULTS F38).
-    fn answer_truncated(&mut self, calls: &[ToolCall], now: DateTime<Utc>) {
+    fn answer_truncated(&mut self, message_seq: i64, now: DateTime<Utc>) {
+        let calls = self.message(message_seq).map(|message| message.tool_calls.clone()).unwrap_or_default();
         let cap = self.output_cap();
         let text = format!(
             "Your answer was cut off at the limit of {cap} tokens and nothing in it was carried out. Split the work: \
              write long files in several parts, each well below the limit, and make fewer calls in one answer."
         );
-        for call in calls {
+        for call in &calls {
             self.answer(call, format!("Error: {text}"));
         }
         if calls.is_empty() {
@@ -146,15 +146,19 @@ impl Run {
     }
 }
 
-/// The call under our own id, with arguments that are a JSON object.
-fn rekey(call: &ToolCall, seq: i64, at: usize) -> ToolCall {
-    let arguments = match serde_json::from_str::<Value>(&call.arguments) {
-        Ok(Value::Object(_)) => call.arguments.clone(),
+/// The call under our own id, with arguments that are a JSON object, and what they say.
+fn rekey(call: ToolCall, seq: i64, at: usize) -> (ToolCall, Reading) {
+    let (arguments, value) = match serde_json::from_str::<Value>(&call.arguments) {
+        Ok(value @ Value::Object(_)) => (call.arguments, value),
         // Many models send an empty text or null for "no arguments".
-        _ if matches!(call.arguments.trim(), "" | "null") => "{}".to_string(),
-        Ok(_) | Err(_) => json!({ INVALID_JSON: clip(&call.arguments) }).to_string(),
+        _ if matches!(call.arguments.trim(), "" | "null") => ("{}".to_string(), json!({})),
+        Ok(_) | Err(_) => {
+            let value = json!({ INVALID_JSON: clip(&call.arguments) });
+            (value.to_string(), value)
+        }
     };
-    ToolCall { id: format!("call_{seq}_{}", at + 1), name: call.name.clone(), arguments }
+    let reading = Reading::of_value(&call.name, value);
+    (ToolCall { id: format!("call_{seq}_{}", at + 1), name: call.name, arguments }, reading)
 }
 
 /// Enough of broken arguments for the model to recognise them.

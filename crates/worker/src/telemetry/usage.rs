@@ -68,9 +68,9 @@ impl Usage {
 /// The part of an answer that the provider says was reasoning; 0 where it says nothing of it. Never more than the answer.
 pub(super) fn reasoning(record: &RequestRecord) -> u32 {
     let told = record.raw_usage.as_ref().and_then(|usage| {
-        ["/completion_tokens_details/reasoning_tokens", "/output_tokens_details/reasoning_tokens"]
+        ["completion_tokens_details", "output_tokens_details"]
             .into_iter()
-            .find_map(|place| usage.pointer(place)?.as_u64())
+            .find_map(|details| usage.get(details)?.get("reasoning_tokens")?.as_u64())
     });
     u32::try_from(told.unwrap_or(0)).unwrap_or(u32::MAX).min(record.completion_tokens)
 }
