@@ -8,11 +8,15 @@ use cap_std::{
     ambient_authority,
     fs::{Dir, File, OpenOptions},
 };
-use rustix::fs::{Advice, fadvise};
+use rustix::{
+    fs::{Advice, Mode, OFlags, fadvise, openat},
+    io::Errno,
+};
 use std::{
     collections::HashMap,
+    fs,
     io::{self, Write as _},
-    path::{Component, Path},
+    path::Path,
     sync::{Arc, OnceLock},
 };
 use uuid::Uuid;
@@ -83,8 +87,8 @@ impl Folder {
 
     /// Opens `name` under an open `root`, created when missing.
     pub(super) fn within(root: &Arc<Root>, name: &str) -> io::Result<Self> {
-        let is_new = make_way(&root.dir, name)?;
-        Self::of(root.dir.open_dir(name)?, Some(Arc::clone(root)), is_new)
+        let (dir, is_new) = make_and_open(&root.dir, name)?;
+        Self::of(dir, Some(Arc::clone(root)), is_new)
     }
 
     /// Opens `dir` itself, created when missing.
@@ -245,10 +249,27 @@ impl Ways {
     }
 }
 
-/// Opens `name` as a real folder; see [`make_way`].
+/// Opens `name` as a real folder, made when it is missing; see [`make_way`].
 fn way(dir: &Dir, name: &str) -> io::Result<Dir> {
-    make_way(dir, name)?;
-    dir.open_dir(name)
+    make_and_open(dir, name).map(|(opened, _)| opened)
+}
+
+/// The same, and whether it had to be made. Most often it is there, and then it takes one call of the system.
+fn make_and_open(dir: &Dir, name: &str) -> io::Result<(Dir, bool)> {
+    match open_real(dir, name) {
+        Ok(opened) => Ok((opened, false)),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+            let made = make_way(dir, name)?;
+            Ok((open_real(dir, name)?, made))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens a folder that is no link. `name` is a single one, so it leads nowhere else.
+fn open_real(dir: &Dir, name: &str) -> rustix::io::Result<Dir> {
+    let opened = openat(dir, name, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    Ok(Dir::from_std_file(fs::File::from(opened)))
 }
 
 /// Makes sure that `path` is a real folder: a link or a file that stands there goes, so that nothing is written
@@ -267,16 +288,11 @@ pub(super) fn make_way(dir: &Dir, path: &str) -> io::Result<bool> {
 
 /// The parts of a workspace path: relative, without `.` or `..`, and not in the mirror's own folder.
 fn workspace_path(path: &str) -> io::Result<Vec<&str>> {
-    let parts: Option<Vec<&str>> = Path::new(path)
-        .components()
-        .map(|component| match component {
-            Component::Normal(part) => part.to_str(),
-            _ => None,
-        })
-        .collect();
-    match parts {
-        Some(parts) if !parts.is_empty() && parts[0] != OWN && parts.join("/") == path => Ok(parts),
-        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a path within the workspace")),
+    let parts: Vec<&str> = path.split('/').collect();
+    let plain = parts.iter().all(|part| !matches!(*part, "" | "." | "..") && !part.contains('\0'));
+    match plain && parts[0] != OWN {
+        true => Ok(parts),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a path within the workspace")),
     }
 }
 
