@@ -18,6 +18,7 @@ use clap::{Parser, error::ErrorKind};
 use failure::Failure;
 use std::process::ExitCode;
 
+/// A step asks for memory some hundreds of times, forty times for more than the C library keeps at hand for a thread.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 

@@ -12,7 +12,7 @@ use plumbline_store::Store;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
-/// Jobs a claim: as many as a worker takes at most, and ten times that, which is what the statement itself can do.
+/// Jobs a claim: what a worker with few free places asks for, and as many as one takes at most.
 const BATCHES: [i64; 2] = [100, 1000];
 
 /// What a claim has to keep of its speed beside other jobs, and beside an old snapshot.
