@@ -14,7 +14,14 @@ const REPLACEMENT: &str = "\u{FFFD}";
 
 /// A value as JSON text that Postgres accepts.
 pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> String {
-    let text = serde_json::to_string(value).expect("rows have string keys and no failing serializer");
+    json_of_about(128, value)
+}
+
+/// The same of a value whose text takes about so many bytes.
+pub(crate) fn json_of_about<T: Serialize + ?Sized>(bytes: usize, value: &T) -> String {
+    let mut text = Vec::with_capacity(bytes);
+    serde_json::to_writer(&mut text, value).expect("rows have string keys and no failing serializer");
+    let text = String::from_utf8(text).expect("JSON is written as UTF-8");
     // The escape of a NUL, or of a backslash followed by `u0000`: rare enough to look closer.
     if !text.contains("\\u0000") {
         return text;

@@ -6,10 +6,13 @@
 //! after a change of `steps.sql`.
 
 use super::{Commit, Committed, batch::Batch, workspace::Versions};
-use crate::rows::{json, text};
+use crate::rows::{json, json_of_about, text};
 use plumbline_engine::PhaseKind;
 use sqlx::PgConnection;
 use std::borrow::Cow;
+
+/// Bytes of a call's JSON besides its arguments and what of them is escaped, with some to spare.
+const ABOUT_A_CALL: usize = 128;
 
 /// Executes the step's statement. `None`: the fence touched no row, so nothing was written.
 pub(super) async fn write(
@@ -91,7 +94,8 @@ impl<'a> SaidColumns<'a> {
         for row in &batch.messages {
             let calls = &row.message.tool_calls;
             columns.contents.push(text(&row.message.content));
-            columns.tool_calls.push((!calls.is_empty()).then(|| json(calls)));
+            let about = calls.iter().map(|call| ABOUT_A_CALL + call.arguments.len() + call.arguments.len() / 8);
+            columns.tool_calls.push((!calls.is_empty()).then(|| json_of_about(about.sum(), calls)));
         }
         columns
     }
