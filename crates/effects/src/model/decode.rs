@@ -152,17 +152,18 @@ fn calls_of(calls: Option<Value>) -> Result<(Vec<ToolCall>, Vec<Value>), NoAnswe
     Ok(read)
 }
 
-/// Takes the call's arguments out of it, which may be long.
+/// Takes name and arguments out of the call: they may be long, and what is left is the provider's own.
 fn call_of(call: &mut Value) -> Result<ToolCall, NoAnswer> {
     let id = call.get("id").and_then(Value::as_str).unwrap_or("").to_string();
     // Some servers leave the `function` wrapper out.
     let wrapped = call.get("function").is_some_and(Value::is_object);
     let function = if wrapped { &mut call["function"] } else { call };
-    let name = function.get("name").and_then(Value::as_str).map(str::trim).unwrap_or("").to_string();
+    let mut take = |key: &str| function.get_mut(key).map(Value::take);
+    let name = take("name").as_ref().and_then(Value::as_str).map(str::trim).unwrap_or("").to_string();
     if name.is_empty() {
         return Err(malformed("it has a tool call without a name"));
     }
-    Ok(ToolCall { id, name, arguments: arguments_of(function.get_mut("arguments").map(Value::take)) })
+    Ok(ToolCall { id, name, arguments: arguments_of(take("arguments")) })
 }
 
 /// Arguments as text. What is no valid JSON stays as it came: the engine answers it with what is wrong.
@@ -206,6 +207,16 @@ mod tests {
 
     const BODY: &str = r#"{"choices":[{"finish_reason":"tool_calls","message":{"content":"Grüße","tool_calls":[
         {"id":"a","function":{"name":"t","arguments":"{\"x\":1}"}}]}}],"usage":{"prompt_tokens":3}}"#;
+
+    #[test]
+    fn a_call_without_its_wrapper_goes_back_with_what_is_the_providers_own_alone() {
+        let call = r#"{"id":"a","type":"function","name":"t","arguments":"{\"x\":1}","thought_signature":"s"}"#;
+        let body = format!(r#"{{"choices":[{{"message":{{"tool_calls":[{call}]}}}}]}}"#);
+        let answer = decode(body.as_bytes()).unwrap();
+        let read = ToolCall { id: "a".into(), name: "t".into(), arguments: r#"{"x":1}"#.into() };
+        assert_eq!(answer.tool_calls, [read]);
+        assert_eq!(answer.extra[CALL_EXTRAS], serde_json::json!([{"thought_signature": "s"}]));
+    }
 
     #[test]
     fn every_prefix_is_a_cut() {
