@@ -82,12 +82,11 @@ pub(super) fn read(folder: &Folder) -> Option<Marker> {
 pub(super) fn see(folder: &Folder) -> Option<Seen> {
     let mut file = folder.own.open(NAME).ok()?;
     let metadata = file.metadata().ok()?;
-    // Longer than any that a worker writes, and read at once.
-    let mut text = [0; 256];
-    let length = file.read(&mut text).ok()?;
+    let mut text = Vec::with_capacity(128);
+    file.read_to_end(&mut text).ok()?;
     let age = metadata.modified().ok()?.into_std().elapsed();
     Some(Seen {
-        marker: serde_json::from_slice(&text[..length]).ok()?,
+        marker: serde_json::from_slice(&text).ok()?,
         young: age.is_ok_and(|age| age < YOUNG),
         stamp: Stamp::of(&metadata),
     })

@@ -13,8 +13,8 @@
 //! - **Never half a file.** A file is written under `.plumbline/tmp/`, flushed to the disk, then renamed to its place.
 //!   Files that wait at the same time, also of several jobs, are written first and flushed then, which costs a disk little
 //!   more than one of them.
-//! - **Never outside.** All paths are resolved beneath the job's folder by the kernel (cap-std), so a link that somebody
-//!   plants leads nowhere.
+//! - **Never outside.** All paths are resolved beneath the job's folder by the kernel (cap-std), and the folders on the way
+//!   to a file are opened one by one and never through a link, so one that somebody plants leads nowhere.
 //! - **Never by a worker that lost the job.** The marker holds the lease epoch of the last writer, and a writer of an
 //!   older epoch stops before it touches a file. Between that look and the rename lies an instant in which a
 //!   newer epoch can begin; the newer worker's repair compares every file with its row and so undoes even that.
