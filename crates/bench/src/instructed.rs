@@ -8,7 +8,7 @@ use plumbline_bench::{
     prose::prose,
 };
 use plumbline_effects::{
-    model::{ModelConfig, RequestBody, request_body},
+    model::{ModelConfig, Prefix, RequestBody, request_body},
     tokens,
 };
 use plumbline_engine::{Effect, ModelRequest, Run};
@@ -35,6 +35,8 @@ pub(crate) enum What {
     Turn,
     /// The next request, from the engine's state to the body's bytes
     Request,
+    /// The same with what is kept of the request before
+    NextRequest,
     /// The texts of that request written as JSON, and nothing else: the floor of the one above
     Texts,
     /// The tokens of a text
@@ -45,7 +47,8 @@ pub(crate) enum What {
 pub(crate) fn perform_task(task: Task) -> Result<(), Error> {
     let share = match task.what {
         What::Turn => turns(task.size),
-        What::Request => request(task.size),
+        What::Request => request(task.size, &Prefix::default()),
+        What::NextRequest => next_request_after_one(task.size),
         What::Texts => texts(task.size),
         What::Tokens => token_count(task.size),
     };
@@ -72,20 +75,29 @@ fn turns(history: usize) -> usize {
     TURNS
 }
 
-fn request(history: usize) -> usize {
+fn request(history: usize, prefix: &Prefix) -> usize {
     let run = after_guessed_turns(history);
-    let config = ModelConfig::new("http://127.0.0.1:1/v1", "bench");
     let mut body = None;
-    counted_region(&mut || body = Some(RequestBody::of(&config, &next_request(&run))));
+    counted_region(&mut || body = Some(RequestBody::of(&config(), &next_request(&run), prefix)));
     body.map_or(0, |body| body.length())
+}
+
+fn next_request_after_one(history: usize) -> usize {
+    let prefix = Prefix::default();
+    let run = after_guessed_turns(history - 1);
+    black_box(RequestBody::of(&config(), &next_request(&run), &prefix));
+    request(history, &prefix)
+}
+
+fn config() -> ModelConfig {
+    ModelConfig::new("http://127.0.0.1:1/v1", "bench")
 }
 
 fn texts(history: usize) -> usize {
     let run = after_guessed_turns(history);
     let request = next_request(&run);
-    let config = ModelConfig::new("http://127.0.0.1:1/v1", "bench");
     let body: serde_json::Value =
-        serde_json::from_slice(&request_body(&config, &request)).expect("the body was written as JSON just now");
+        serde_json::from_slice(&request_body(&config(), &request)).expect("the body was written as JSON just now");
     let mut texts = Vec::new();
     collect_texts(&body, &mut texts);
     let mut written = Vec::new();

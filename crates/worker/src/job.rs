@@ -13,7 +13,7 @@ use crate::{
     step::{End, Stepper, Trouble},
     telemetry::spans,
 };
-use plumbline_effects::tokens;
+use plumbline_effects::{model::Prefix, tokens};
 use plumbline_engine::{JobError, Leave, Run, Settings};
 use plumbline_store::{
     ClaimedJob, LoadedJob, ReleaseReason,
@@ -95,6 +95,7 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
         step,
         start: None,
         changes: Vec::new(),
+        prefix: Prefix::default(),
         mirror,
         inbox: Inbox::new(claimed.id),
         signal,

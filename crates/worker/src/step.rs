@@ -22,7 +22,10 @@ use crate::{
     validation_desk::ValidationDesk,
 };
 use chrono::{DateTime, Utc};
-use plumbline_effects::tools::{BatchError, ToolContext, WorkspaceError};
+use plumbline_effects::{
+    model::Prefix,
+    tools::{BatchError, ToolContext, WorkspaceError},
+};
 use plumbline_engine::{Change, Effect, Leave, ModelRequest, Outcome, Run, Stage, ToolCall};
 use plumbline_store::{
     ClaimedJob, Commit, Committed, Error as StoreError, Lease, ReleaseReason,
@@ -84,6 +87,8 @@ pub(crate) struct Stepper<'a> {
     pub(crate) start: Option<OwnedSemaphorePermit>,
     /// Decided, not yet committed.
     pub(crate) changes: Vec<Change>,
+    /// Of the last request to the model.
+    pub(crate) prefix: Prefix,
     pub(crate) mirror: MirrorFeed,
     pub(crate) inbox: Inbox,
     pub(crate) signal: Listener,
@@ -201,7 +206,8 @@ impl Stepper<'_> {
         let llm = self.profile.llm(request.purpose);
         match self.context.models.client(llm) {
             Ok(client) => {
-                match spans::model_call(self.lease.job_id, llm, request, client.call(request, clock::now)).await {
+                let call = client.call(request, clock::now, &self.prefix);
+                match spans::model_call(self.lease.job_id, llm, request, call).await {
                     Ok(reply) => Outcome::ModelReplied(reply),
                     Err(failure) => {
                         debug!(job.id = %self.lease.job_id, error = failure.message, "model call failed");

@@ -1,11 +1,13 @@
 //! The request body, written from borrowed data: no copy of the conversation is made but the one that is sent.
 //!
 //! The order of fields is fixed: `model`, `tools`, `messages`, then caps and sampling. What stays the same between two
-//! turns comes first and what is appended comes last, and equal requests give equal bytes.
+//! turns comes first and what is appended comes last, and equal requests give equal bytes. So of a long conversation only
+//! the end is written: what comes before it is kept from the request before (see [`Prefix`]).
 
 use super::config::ModelConfig;
 use super::json;
 use super::pieces::{PIECE, Piece};
+use super::prefix::Prefix;
 use bytes::Bytes;
 use plumbline_engine::{Message, ModelRequest, RequestMessage, Role, ToolCall, ToolSpec};
 use serde::Serialize;
@@ -21,47 +23,60 @@ const A_MESSAGE: usize = 128;
 /// A request body, in pieces.
 #[derive(Debug)]
 pub struct Body {
-    pieces: Vec<Piece>,
+    pieces: Vec<Bytes>,
 }
 
 impl Body {
-    /// Writes the body of one request.
-    pub fn of(config: &ModelConfig, request: &ModelRequest<'_>) -> Self {
+    /// Writes the body of one request, on from what was kept of the one before, and keeps what the next one may begin
+    /// with.
+    pub fn of(config: &ModelConfig, request: &ModelRequest<'_>, prefix: &Prefix) -> Self {
+        let messages = || request.messages.iter().filter(|message| !is_void(message));
         let mut writer = Writer::new();
         writer.head(config, request);
-        for message in request.messages.iter().filter(|message| !is_void(message)) {
+        let head = writer.piece.len();
+        let kept = prefix.take().for_request(&writer.piece, messages());
+        let mut pieces = kept.pieces().to_vec();
+        if !pieces.is_empty() {
+            writer.piece.clear();
+        }
+        writer.messages = kept.messages();
+        for message in messages().skip(kept.messages()) {
             writer.message(message);
         }
         writer.tail(config, request);
-        writer.finish()
+        pieces.extend(writer.filled.iter().map(|(piece, _)| piece.clone()));
+        pieces.push(writer.piece.into_bytes());
+        prefix.put(kept.and(head, writer.filled, messages()));
+        Self { pieces }
     }
 
     /// Its length, in bytes.
     pub fn length(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.len()).sum()
+        self.pieces.iter().map(Bytes::len).sum()
     }
 
     /// The pieces as they are sent, in their order.
     pub(super) fn into_bytes(self) -> impl Iterator<Item = Bytes> {
-        self.pieces.into_iter().map(Piece::into_bytes)
+        self.pieces.into_iter()
     }
 }
 
 /// The body of one request, as it is sent, in one piece.
 pub fn render(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
-    let pieces = Body::of(config, request).pieces;
-    pieces.iter().map(Piece::as_ref).collect::<Vec<&[u8]>>().concat()
+    Body::of(config, request, &Prefix::default()).pieces.concat()
 }
 
 struct Writer {
-    full: Vec<Piece>,
+    /// Full pieces, each with the messages up to its end.
+    filled: Vec<(Bytes, usize)>,
     piece: Piece,
-    first: bool,
+    /// How many are written.
+    messages: usize,
 }
 
 impl Writer {
     fn new() -> Self {
-        Self { full: Vec::new(), piece: Piece::with_room(PIECE), first: true }
+        Self { filled: Vec::new(), piece: Piece::with_room(PIECE), messages: 0 }
     }
 
     fn head(&mut self, config: &ModelConfig, request: &ModelRequest<'_>) {
@@ -105,16 +120,12 @@ impl Writer {
         self.piece.push(b'}');
     }
 
-    fn finish(mut self) -> Body {
-        self.full.push(self.piece);
-        Body { pieces: self.full }
-    }
-
     fn message(&mut self, message: &RequestMessage<'_>) {
         self.make_room(about(message));
-        if !std::mem::take(&mut self.first) {
+        if self.messages > 0 {
             self.piece.push(b',');
         }
+        self.messages += 1;
         match message {
             RequestMessage::Stored(message) => self.stored(message),
             RequestMessage::System(text) => self.made(Role::System, text),
@@ -125,7 +136,8 @@ impl Writer {
     /// Begins a new piece where the message would make this one grow.
     fn make_room(&mut self, about: usize) {
         if self.piece.len() + about > PIECE {
-            self.full.push(std::mem::replace(&mut self.piece, Piece::with_room(about)));
+            let full = std::mem::replace(&mut self.piece, Piece::with_room(about));
+            self.filled.push((full.into_bytes(), self.messages));
         }
     }
 
@@ -238,4 +250,124 @@ fn is_void(message: &RequestMessage<'_>) -> bool {
 
 fn is_reserved(key: &str) -> bool {
     matches!(key, "role" | "content" | "tool_call_id" | CALL_EXTRAS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plumbline_engine::{Handler, MessageKind, Phases, Purpose, Replay};
+    use serde_json::json;
+
+    fn history(count: i64, lines: usize) -> Vec<Message> {
+        let said = |seq| Message {
+            seq,
+            role: Role::User,
+            kind: MessageKind::Opening,
+            content: format!("\"{seq}\" and something more that is said at that place\n").repeat(lines),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            extra: Map::new(),
+            tokens: 0,
+            cleared: false,
+        };
+        (1..=count).map(said).collect()
+    }
+
+    fn tools(count: usize) -> Vec<ToolSpec> {
+        let tool = ToolSpec {
+            name: "read_file",
+            phases: Phases::Both,
+            description: "Reads.".into(),
+            parameters: json!({"type": "object"}).into(),
+            documentation: String::new(),
+            handler: Handler::Local,
+            replay: Replay::Safe,
+        };
+        vec![tool; count]
+    }
+
+    /// As a job asks: the conversation and the todo list behind it.
+    fn request<'a>(messages: &'a [Message], tools: &'a [ToolSpec]) -> ModelRequest<'a> {
+        let list = RequestMessage::User(format!("todo {}", messages.len()));
+        ModelRequest {
+            purpose: Purpose::Tactical,
+            messages: messages.iter().map(RequestMessage::Stored).chain([list]).collect(),
+            tools: tools.iter().collect(),
+            max_output_tokens: 100,
+            attempt: 1,
+        }
+    }
+
+    /// A job's requests one after another, each held against the same written anew.
+    struct Job {
+        config: ModelConfig,
+        prefix: Prefix,
+        before: Vec<Bytes>,
+    }
+
+    impl Job {
+        fn new() -> Self {
+            let config = ModelConfig::new("http://127.0.0.1:1/v1", "m");
+            Self { config, prefix: Prefix::default(), before: Vec::new() }
+        }
+
+        /// How many pieces are those sent before.
+        fn asks(&mut self, request: &ModelRequest<'_>) -> usize {
+            let body = Body::of(&self.config, request, &self.prefix);
+            assert!(body.pieces.concat() == render(&self.config, request), "not as it is written anew");
+            let same = body.pieces.iter().zip(&self.before).take_while(|(now, before)| now.as_ptr() == before.as_ptr());
+            let same = same.count();
+            self.before = body.pieces;
+            same
+        }
+    }
+
+    #[test]
+    fn of_a_long_conversation_only_the_end_is_written() {
+        let (mut job, history, tools) = (Job::new(), history(300, 60), tools(2));
+        let kept: Vec<usize> = (0..300).map(|count| job.asks(&request(&history[..count], &tools))).collect();
+        assert_eq!(kept[..30], [0; 30], "a short one is not kept");
+        assert!(kept[299] >= 12 && kept.is_sorted(), "{kept:?}");
+        assert_eq!(job.asks(&request(&history, &tools)), kept[299], "asked again");
+    }
+
+    #[test]
+    fn what_is_kept_ends_before_what_has_changed() {
+        let (mut job, mut messages, some) = (Job::new(), history(300, 60), tools(2));
+        job.asks(&request(&messages, &some));
+        let all = job.asks(&request(&messages, &some));
+        messages[150].cleared = true;
+        let before_it = job.asks(&request(&messages, &some));
+        assert!(0 < before_it && before_it < all, "{before_it} of {all}");
+        assert!(job.asks(&request(&messages, &some)) > before_it, "what has changed is kept as it is now");
+        assert_eq!(job.asks(&request(&messages, &tools(3))), 0, "other tools");
+        assert_eq!(job.asks(&request(&messages[1..], &tools(3))), 0, "a summary in place of the first");
+        assert_eq!(job.asks(&request(&messages[1..20], &tools(3))), 0, "a phase anew");
+        assert_eq!(job.asks(&request(&messages[1..], &tools(3))), 0, "nothing is left of what was short");
+    }
+
+    /// The todo list is another one each time, wherever it stands.
+    #[test]
+    fn nothing_is_kept_from_a_message_without_a_place_in_the_history_on() {
+        let (mut job, messages) = (Job::new(), history(300, 60));
+        for turn in 0..3 {
+            let mut request = request(&messages, &[]);
+            request.messages.insert(1, RequestMessage::System(format!("todo {turn}")));
+            assert_eq!(job.asks(&request), 0);
+        }
+    }
+
+    #[test]
+    fn all_jobs_together_keep_no_more_than_there_is_room_for() {
+        let messages = history(20, 20_000);
+        let mut jobs: Vec<Job> = (0..3).map(|_| Job::new()).collect();
+        let kept = |jobs: &mut [Job]| -> Vec<bool> {
+            jobs.iter_mut().map(|job| [0; 2].map(|_| job.asks(&request(&messages, &[])))[1] > 0).collect()
+        };
+        let length = render(&jobs[0].config, &request(&messages, &[])).len();
+        assert!((17 << 20..28 << 20).contains(&length), "one has room, two have not: {length}");
+        assert_eq!(kept(&mut jobs), [true, false, false]);
+        jobs.remove(0);
+        assert_eq!(kept(&mut jobs), [true, false], "another job's room is free when it ends");
+    }
 }

@@ -5,6 +5,7 @@ use super::classify::{self, Problem};
 use super::config::ModelConfig;
 use super::decode::{NoAnswer, decode};
 use super::exchange::{Answer, exchange};
+use super::prefix::Prefix;
 use super::{answer, retry_after};
 use chrono::{DateTime, Utc};
 use futures_util::stream;
@@ -68,15 +69,21 @@ impl ModelClient {
         &self.config
     }
 
-    /// Asks the model once. `now` gives the time of sending, for the record and for `Retry-After` dates.
+    /// Asks the model once. `now` gives the time of sending, for the record and for `Retry-After` dates; `prefix` is
+    /// what the job's last request left.
     ///
     /// # Errors
     /// The failure, classified, with the record of the request; boxed because it is large and rare. Its message never
     /// contains the key.
-    pub async fn call(&self, request: &ModelRequest<'_>, now: fn() -> DateTime<Utc>) -> Result<Reply, Box<Failure>> {
+    pub async fn call(
+        &self,
+        request: &ModelRequest<'_>,
+        now: fn() -> DateTime<Utc>,
+        prefix: &Prefix,
+    ) -> Result<Reply, Box<Failure>> {
         let mut record = self.record(request, now());
         let started = Instant::now();
-        let body = Body::of(&self.config, request);
+        let body = Body::of(&self.config, request, prefix);
         let sent_bytes = body.length();
         let answered = exchange(self.post(body), self.config.timeouts).await;
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);

@@ -1,7 +1,7 @@
 //! Short constructors for conversations.
 
 use chrono::{DateTime, TimeZone, Utc};
-use plumbline_effects::model::{ModelClient, ModelConfig};
+use plumbline_effects::model::{ModelClient, ModelConfig, Prefix};
 use plumbline_engine::{
     Failure, Handler, Message, MessageKind, ModelRequest, Phases, Purpose, Replay, Reply, RequestMessage, Role,
     ToolCall, ToolSpec,
@@ -71,7 +71,7 @@ pub(crate) fn request<'a>(messages: &'a [Message], tools: &'a [ToolSpec]) -> Mod
 /// Asks a server for the answer to "hello".
 pub(crate) async fn ask(config: ModelConfig) -> Result<Reply, Box<Failure>> {
     let messages = [message(1, Role::User, "hello")];
-    ModelClient::new(config).unwrap().call(&request(&messages, &[]), now).await
+    ModelClient::new(config).unwrap().call(&request(&messages, &[]), now, &Prefix::default()).await
 }
 
 /// A well-formed answer with this message and finish reason.

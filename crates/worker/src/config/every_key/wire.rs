@@ -4,6 +4,7 @@ use crate::{config::Resolved, graphs::Graphs, graphs::JobGraph, models::Models, 
 use axum::{Router, body::Bytes, extract::State, http::HeaderMap, http::StatusCode, http::Uri};
 use chrono::{DateTime, Utc};
 use plumbline_effects::graph::{Access, Statement};
+use plumbline_effects::model::Prefix;
 use plumbline_effects::web::SearchAccess;
 use plumbline_engine::{ModelRequest, Purpose, RequestMessage, Settings, TodoListPosition};
 use serde_json::json;
@@ -110,7 +111,10 @@ async fn ask(models: &Models, resolved: &Resolved, settings: &Settings, purpose:
     };
     let now: fn() -> DateTime<Utc> = || DateTime::UNIX_EPOCH;
     match models.client(&resolved.llm(purpose)) {
-        Ok(client) => client.call(&request, now).await.map_or_else(|failure| failure.message, |reply| reply.content),
+        Ok(client) => {
+            let answer = client.call(&request, now, &Prefix::default()).await;
+            answer.map_or_else(|failure| failure.message, |reply| reply.content)
+        }
         Err(unusable) => unusable,
     }
 }
