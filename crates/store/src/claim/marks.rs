@@ -3,7 +3,7 @@
 //! Whoever looks for the queue's front walks over what is left of the jobs that were claimed before. That is next to
 //! nothing, unless somebody holds an old snapshot open: then nothing can be cleaned away, and a claim after hundreds of
 //! thousands of others takes a hundred times as long. So claims that follow each other go on where the last one ended,
-//! and look at the front now and then: so seldom that looking takes a tenth of the time at most.
+//! and look at the front now and then: so seldom that looking takes a twentieth of the time at most.
 //!
 //! Marks are a hint. What they do not lead to is found by the next look, at once where a claim is short of jobs.
 
@@ -19,7 +19,7 @@ use std::{
 /// at from its front.
 const IN_A_ROW: usize = 500;
 /// For so many times as long as a look took, the queue is not looked at again,
-const REST: u32 = 10;
+const REST: u32 = 20;
 /// but never longer than this.
 const LONGEST_REST: Duration = Duration::from_secs(10);
 
@@ -190,9 +190,9 @@ mod tests {
     }
 
     #[test]
-    fn the_front_is_looked_at_again_after_ten_times_the_look_or_ten_seconds() {
+    fn the_front_is_looked_at_again_after_twenty_times_the_look_or_ten_seconds() {
         let (marks, now) = (Marks::default(), Instant::now());
-        for (look, rest) in [(100, 1000), (5000, 10_000)] {
+        for (look, rest) in [(100, 2000), (5000, 10_000)] {
             marks.take_down(&found(true, now), &jobs(900), Some(Duration::from_millis(look)));
             assert!(marks.in_effect(None, now + Duration::from_millis(rest - 1)).is_some());
             assert_eq!(marks.in_effect(None, now + Duration::from_millis(rest)), None);
