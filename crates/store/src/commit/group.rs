@@ -30,8 +30,15 @@ const MOST_BYTES: usize = 1 << 20;
 /// Whoever has waited so long waits no longer: the step under way may itself be waiting, for a lock that a user holds.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Whose turn it is, and what waits for the next. One statement is under way at a time, so that most steps share: with two,
-/// a step cost a quarter more and none came sooner (two processors, a disk that flushes in 50 µs).
+/// So many steps wait no longer for the statement under way: theirs is executed while that one waits for the disk. With 16
+/// jobs at once a third more steps are written than by one statement at a time, and with 500 each is written in two thirds
+/// of the time, for a tenth more of the server's (two processors, a disk that flushes in 0.3 ms).
+const ENOUGH: usize = 8;
+/// Statements under way at once.
+const MOST_TURNS: usize = 2;
+
+/// Whose turn it is, and what waits for the next. One statement is under way at a time unless many wait, so that most
+/// steps share.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     turns: Mutex<Turns>,
@@ -41,7 +48,7 @@ pub(crate) struct Group {
 struct Turns {
     /// Turns and places in the queue that there have been.
     given: u64,
-    present: Option<u64>,
+    under_way: Vec<u64>,
     waiting: VecDeque<Together>,
 }
 
@@ -70,8 +77,8 @@ pub(super) struct Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         let next = self.store.group.turns().after(self.number);
-        if let Some((number, together)) = next {
-            self.store.write_together(number, together);
+        if let Some(together) = next {
+            self.store.write_together(together);
         }
     }
 }
@@ -97,9 +104,13 @@ impl Store {
             return alone(number);
         }
         let (answer, opened) = turns.wait(step);
+        let enough = turns.begin_beside();
         drop(turns);
         if let Some(number) = opened {
             self.wait_no_longer_than_is_right(number);
+        }
+        if let Some(together) = enough {
+            self.write_together(together);
         }
         Entered::Together(answer)
     }
@@ -111,14 +122,14 @@ impl Store {
             tokio::time::sleep(PATIENCE).await;
             let overdue = store.group.turns().take_over(number);
             if let Some(together) = overdue {
-                store.write_together(number, together);
+                store.write_together(together);
             }
         });
     }
 
     /// Writes steps by a task of their own, because none of them may be given up with the call of another.
-    fn write_together(&self, number: u64, together: Together) {
-        let turn = Turn { store: self.clone(), number };
+    fn write_together(&self, together: Together) {
+        let turn = Turn { store: self.clone(), number: together.number };
         // Without a runtime the process is ending, and whoever waits with it.
         if let Ok(runtime) = Handle::try_current() {
             runtime.spawn(async move { together.write(&turn.store).await });
@@ -134,11 +145,24 @@ impl Turns {
 
     /// A turn, if it is nobody's.
     fn begin(&mut self) -> Option<u64> {
-        if self.present.is_some() {
+        if !self.under_way.is_empty() {
             return None;
         }
-        self.present = Some(self.number());
-        self.present
+        let number = self.number();
+        self.under_way.push(number);
+        Some(number)
+    }
+
+    /// A turn beside the one under way for those who have waited longest, if they are enough.
+    fn begin_beside(&mut self) -> Option<Together> {
+        let enough = self.waiting.front().is_some_and(|first| first.steps.len() >= ENOUGH);
+        if !enough || self.under_way.len() >= MOST_TURNS { None } else { self.next() }
+    }
+
+    fn next(&mut self) -> Option<Together> {
+        let next = self.waiting.pop_front()?;
+        self.under_way.push(next.number);
+        Some(next)
     }
 
     /// A place among those that wait; with the number of the turn that will be theirs, if the step is their first.
@@ -156,19 +180,16 @@ impl Turns {
     }
 
     /// The turn after this one is for those who have waited longest. One that lost its place is followed by none.
-    fn after(&mut self, number: u64) -> Option<(u64, Together)> {
-        if self.present != Some(number) {
-            return None;
-        }
-        let next = self.waiting.pop_front();
-        self.present = next.as_ref().map(|next| next.number);
-        next.map(|next| (next.number, next))
+    fn after(&mut self, number: u64) -> Option<Together> {
+        let place = self.under_way.iter().position(|turn| *turn == number)?;
+        self.under_way.swap_remove(place);
+        if self.under_way.is_empty() { self.next() } else { self.begin_beside() }
     }
 
     /// Gives those with this number the turn, if they still wait, whoever has it.
     fn take_over(&mut self, number: u64) -> Option<Together> {
         let place = self.waiting.iter().position(|together| together.number == number)?;
-        self.present = Some(number);
+        self.under_way = vec![number];
         self.waiting.remove(place)
     }
 }

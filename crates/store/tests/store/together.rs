@@ -290,7 +290,7 @@ async fn steps_with_nothing_to_write_are_written_together_too(pool: PgPool) {
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_lost_lease_and_a_refused_step_concern_nobody_else(pool: PgPool) {
     let store = store(&pool);
-    let [lost, a, b] = jobs(&store).await;
+    let [lost, a, b, refused] = jobs(&store).await;
     execute(&pool, format!("UPDATE jobs SET status = 'cancelled' WHERE id = '{}'", lost.id)).await.unwrap();
     let busy = Busy::new(&pool, &store).await;
     let (mut of_lost, mut of_a) =
@@ -303,7 +303,6 @@ async fn a_lost_lease_and_a_refused_step_concern_nobody_else(pool: PgPool) {
 
     let busy = Busy::new(&pool, &store).await;
     let twice = vec![turn(1).remove(2), turn(1).remove(2)];
-    let [refused] = jobs(&store).await;
     let (mut of_refused, mut of_b) =
         (pin!(commit(&store, refused.lease(), twice)), pin!(commit(&store, b.lease(), turn(1))));
     start(of_refused.as_mut()).await;
@@ -389,7 +388,7 @@ async fn a_caller_that_gives_up_takes_nobody_with_it(pool: PgPool) {
 #[sqlx::test(migrations = "../../migrations")]
 async fn more_steps_than_one_statement_takes_are_all_written(pool: PgPool) {
     let store = store(&pool);
-    let jobs: [ClaimedJob; 70] = jobs(&store).await;
+    let jobs: [ClaimedJob; 80] = jobs(&store).await;
     let busy = Busy::new(&pool, &store).await;
     let mut steps: Vec<_> = jobs.iter().map(|job| Box::pin(commit(&store, job.lease(), turn(1)))).collect();
     for step in &mut steps {
@@ -400,5 +399,22 @@ async fn more_steps_than_one_statement_takes_are_all_written(pool: PgPool) {
         assert_eq!(step.await.unwrap().step, 2);
     }
     let all: Vec<&ClaimedJob> = jobs.iter().collect();
-    assert_eq!(transactions(&pool, &all).await.as_deref(), Some("2"));
+    assert_eq!(transactions(&pool, &all).await.as_deref(), Some("3"), "the first eight, 64, and the rest");
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn steps_that_are_enough_do_not_wait_for_the_one_under_way(pool: PgPool) {
+    let store = store(&pool);
+    let jobs: [ClaimedJob; 16] = jobs(&store).await;
+    let busy = Busy::new(&pool, &store).await;
+    let mut steps: Vec<_> = jobs.iter().map(|job| Box::pin(commit(&store, job.lease(), turn(1)))).collect();
+    for step in &mut steps {
+        start(step.as_mut()).await;
+    }
+    for step in steps {
+        assert_eq!(step.await.unwrap().step, 2);
+    }
+    busy.let_go().await;
+    let all: Vec<&ClaimedJob> = jobs.iter().collect();
+    assert_eq!(transactions(&pool, &all).await.as_deref(), Some("2"), "eight went before the others had come");
 }
