@@ -7,7 +7,7 @@
 use super::config::ModelConfig;
 use super::json;
 use super::pieces::{PIECE, Piece};
-use super::prefix::Prefix;
+use super::prefix::{Kept, Part, Prefix};
 use bytes::Bytes;
 use plumbline_engine::{Message, ModelRequest, RequestMessage, Role, ToolCall, ToolSpec};
 use serde::Serialize;
@@ -30,23 +30,22 @@ impl Body {
     /// Writes the body of one request, on from what was kept of the one before, and keeps what the next one may begin
     /// with.
     pub fn of(config: &ModelConfig, request: &ModelRequest<'_>, prefix: &Prefix) -> Self {
-        let messages = || request.messages.iter().filter(|message| !is_void(message));
+        let messages: Vec<&RequestMessage<'_>> = request.messages.iter().filter(|message| !is_void(message)).collect();
         let mut writer = Writer::new();
         writer.head(config, request);
         let head = writer.piece.len();
-        let kept = prefix.take().for_request(&writer.piece, messages());
-        let mut pieces = kept.pieces().to_vec();
-        if !pieces.is_empty() {
-            writer.piece.clear();
-        }
-        writer.messages = kept.messages();
-        for message in messages().skip(kept.messages()) {
+        let kept = prefix.take().for_request(&writer.piece, &messages);
+        let mut pieces: Vec<Bytes> = kept.full().map(Bytes::clone).collect();
+        writer.go_on(&kept);
+        for message in &messages[kept.messages()..] {
             writer.message(message);
         }
         writer.tail(config, request);
-        pieces.extend(writer.filled.iter().map(|(piece, _)| piece.clone()));
-        pieces.push(writer.piece.into_bytes());
-        prefix.put(kept.and(head, writer.filled, messages()));
+        pieces.extend(writer.filled.iter().map(|part| part.bytes.clone()));
+        let last = writer.piece.into_bytes();
+        let begun = Part { bytes: last.slice(..writer.reach.bytes), messages: writer.reach.messages };
+        prefix.put(kept.and(head, writer.filled, begun, &messages));
+        pieces.push(last);
         Self { pieces }
     }
 
@@ -67,16 +66,34 @@ pub fn render(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
 }
 
 struct Writer {
-    /// Full pieces, each with the messages up to its end.
-    filled: Vec<(Bytes, usize)>,
+    filled: Vec<Part>,
     piece: Piece,
     /// How many are written.
+    messages: usize,
+    reach: Reach,
+}
+
+/// How far the piece that is being written holds what the next request may have, too: up to the last message of the
+/// history.
+#[derive(Default)]
+struct Reach {
+    bytes: usize,
     messages: usize,
 }
 
 impl Writer {
     fn new() -> Self {
-        Self { filled: Vec::new(), piece: Piece::with_room(PIECE), messages: 0 }
+        Self { filled: Vec::new(), piece: Piece::with_room(PIECE), messages: 0, reach: Reach::default() }
+    }
+
+    /// Goes on behind what was kept, if anything was: that begins with the head.
+    fn go_on(&mut self, kept: &Kept) {
+        if let Some(begun) = kept.begun() {
+            self.piece.clear();
+            self.piece.extend_from_slice(begun);
+            self.messages = kept.messages();
+            self.reach = Reach { bytes: begun.len(), messages: self.messages };
+        }
     }
 
     fn head(&mut self, config: &ModelConfig, request: &ModelRequest<'_>) {
@@ -127,7 +144,10 @@ impl Writer {
         }
         self.messages += 1;
         match message {
-            RequestMessage::Stored(message) => self.stored(message),
+            RequestMessage::Stored(message) => {
+                self.stored(message);
+                self.reach = Reach { bytes: self.piece.len(), messages: self.messages };
+            }
             RequestMessage::System(text) => self.made(Role::System, text),
             RequestMessage::User(text) => self.made(Role::User, text),
         }
@@ -137,7 +157,10 @@ impl Writer {
     fn make_room(&mut self, about: usize) {
         if self.piece.len() + about > PIECE {
             let full = std::mem::replace(&mut self.piece, Piece::with_room(about));
-            self.filled.push((full.into_bytes(), self.messages));
+            if !full.is_empty() {
+                self.filled.push(Part { bytes: full.into_bytes(), messages: self.messages });
+            }
+            self.reach = Reach::default();
         }
     }
 
@@ -344,6 +367,29 @@ mod tests {
         assert_eq!(job.asks(&request(&messages[1..], &tools(3))), 0, "a summary in place of the first");
         assert_eq!(job.asks(&request(&messages[1..20], &tools(3))), 0, "a phase anew");
         assert_eq!(job.asks(&request(&messages[1..], &tools(3))), 0, "nothing is left of what was short");
+    }
+
+    #[test]
+    fn whatever_becomes_of_a_conversation_it_is_written_as_it_would_be_anew() {
+        let mut job = Job::new();
+        let (mut messages, mut count) = (history(8, 400), 8);
+        let mut kept = 0;
+        // Some of them far longer than a piece, at every place of it.
+        for (turn, lines) in (0_i64..).zip([3, 40, 900, 5, 3000, 1, 200, 60].repeat(12)) {
+            match turn % 17 {
+                5 | 11 => drop(messages.remove(0)),
+                7 => messages[(turn / 3) as usize % 6].cleared = true,
+                13 => messages.truncate(6),
+                _ => {
+                    count += 1;
+                    messages.push(history(1, lines).remove(0));
+                    messages.last_mut().unwrap().seq = count;
+                }
+            }
+            kept += job.asks(&request(&messages, &tools(1 + usize::from(turn % 29 == 28))));
+            assert!(job.before.iter().all(|piece| !piece.is_empty()));
+        }
+        assert!(kept > 100, "{kept}");
     }
 
     /// The todo list is another one each time, wherever it stands.

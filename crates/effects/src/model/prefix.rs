@@ -1,6 +1,6 @@
 //! What of a job's last request can be sent again.
 //!
-//! A request begins with what the one before it said, and in a long conversation that is nearly all of it. Its full
+//! A request begins with what the one before it said, and in a long conversation that is nearly all of it. Its
 //! pieces are kept as they were sent, and the next request is written from there on. A message never changes but by being
 //! cleared, so its place in the history and that mark tell whether it is still the one that was written.
 
@@ -31,14 +31,24 @@ struct Written {
     cleared: bool,
 }
 
-/// Full pieces of a body.
+/// A piece of a body.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) bytes: Bytes,
+    /// Those of the request up to its end.
+    pub(super) messages: usize,
+}
+
+/// What is kept.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
     /// Bytes of the first piece that come before the messages.
     head: usize,
-    pieces: Vec<Bytes>,
-    /// For each piece, the messages up to its end.
-    ends: Vec<usize>,
+    /// Full pieces, which are sent as they are.
+    full: Vec<Part>,
+    /// The beginning of the piece behind them, which is copied; without it nothing is kept.
+    begun: Option<Bytes>,
+    /// All of its messages.
     written: Vec<Written>,
     room: Room,
 }
@@ -61,51 +71,51 @@ impl Prefix {
 
 impl Kept {
     /// What stays of it for a request with this head and these messages.
-    pub(super) fn for_request<'a>(
-        mut self,
-        head: &[u8],
-        mut messages: impl Iterator<Item = &'a RequestMessage<'a>>,
-    ) -> Self {
-        let same_head = self.pieces.first().is_some_and(|first| first[..self.head] == *head);
-        let same = self.written.iter().take_while(|written| messages.next().and_then(Written::of) == Some(**written));
-        let same = if same_head { same.count() } else { 0 };
-        let pieces = self.ends.partition_point(|end| *end <= same);
-        self.pieces.truncate(pieces);
-        self.ends.truncate(pieces);
-        self.written.truncate(self.messages());
+    pub(super) fn for_request(mut self, head: &[u8], messages: &[&RequestMessage<'_>]) -> Self {
+        if self.full.first().is_none_or(|first| first.bytes[..self.head] != *head) {
+            return Self::default();
+        }
+        let pairs = self.written.iter().zip(messages);
+        let same = pairs.take_while(|(written, message)| Written::of(message) == Some(**written)).count();
+        if same < self.written.len() {
+            self.full.truncate(self.full.partition_point(|part| part.messages <= same));
+            let Some(last) = self.full.last() else { return Self::default() };
+            self.written.truncate(last.messages);
+            self.begun = Some(Bytes::new());
+        }
         self
     }
 
-    /// The pieces.
-    pub(super) fn pieces(&self) -> &[Bytes] {
-        &self.pieces
+    /// The full pieces.
+    pub(super) fn full(&self) -> impl Iterator<Item = &Bytes> {
+        self.full.iter().map(|part| &part.bytes)
     }
 
-    /// How many messages they hold.
+    /// What the piece behind them begins with; none if nothing is kept.
+    pub(super) fn begun(&self) -> Option<&Bytes> {
+        self.begun.as_ref()
+    }
+
+    /// How many messages it holds.
     pub(super) fn messages(&self) -> usize {
-        self.ends.last().copied().unwrap_or(0)
+        self.written.len()
     }
 
-    /// With the pieces that were filled behind them: each with the messages up to its end. `head` and `messages` are the
-    /// request's. Empty where that is not worth its memory.
-    pub(super) fn and<'a>(
-        mut self,
-        head: usize,
-        filled: Vec<(Bytes, usize)>,
-        messages: impl Iterator<Item = &'a RequestMessage<'a>>,
-    ) -> Self {
-        if self.pieces.len() + filled.len() < WORTH_KEEPING {
+    /// With the pieces that were filled behind it and the one that was begun. `head` and `messages` are the request's.
+    /// Empty where that is not worth its memory.
+    pub(super) fn and(mut self, head: usize, filled: Vec<Part>, begun: Part, messages: &[&RequestMessage<'_>]) -> Self {
+        self.full.extend(filled);
+        let Some(last) = self.full.last().filter(|_| self.full.len() >= WORTH_KEEPING) else {
+            return Self::default();
+        };
+        let held = last.messages.max(begun.messages);
+        self.written.extend(messages[self.written.len()..held].iter().map_while(|message| Written::of(message)));
+        let bytes = self.full().map(Bytes::len).sum::<usize>() + begun.bytes.len();
+        // A message without a place in the history, such as a todo list that comes early, is another one each time.
+        if self.written.len() < held || !self.room.is_now(bytes) {
             return Self::default();
         }
-        self.head = head;
-        let (pieces, ends): (Vec<Bytes>, Vec<usize>) = filled.into_iter().unzip();
-        self.pieces.extend(pieces);
-        self.ends.extend(ends);
-        let new = messages.take(self.messages()).skip(self.written.len());
-        self.written.extend(new.map_while(Written::of));
-        let bytes = self.pieces.iter().map(Bytes::len).sum();
-        // A message without a place in the history, such as a todo list that comes early, is another one each time.
-        if self.written.len() < self.messages() || !self.room.is_now(bytes) { Self::default() } else { self }
+        Self { head, begun: Some(begun.bytes), ..self }
     }
 }
 
