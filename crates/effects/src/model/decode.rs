@@ -3,8 +3,8 @@
 //! The body is read as an untyped value and asked for what is needed: a typed decoder breaks on the first provider that
 //! sends null where another sends nothing. What is needed and missing is an error; what is only unusual is not.
 
-use super::body::CALL_EXTRAS;
 use super::leaked;
+use super::writer::CALL_EXTRAS;
 use plumbline_engine::{Finish, ToolCall};
 use serde_json::{Map, Value};
 

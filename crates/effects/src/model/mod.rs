@@ -25,6 +25,7 @@ mod prefix;
 mod retry_after;
 mod survey;
 mod usage;
+mod writer;
 
 pub use body::{Body as RequestBody, render as request_body};
 pub(crate) use client::jitter;
