@@ -31,11 +31,10 @@ impl Body {
             writer.message(message);
         }
         writer.tail(config, request);
-        pieces.extend(writer.filled.iter().map(|part| part.bytes.clone()));
-        let last = writer.piece.into_bytes();
-        let begun = Part { bytes: last.slice(..writer.reach.bytes), messages: writer.reach.messages };
+        let last = Part::of(writer.piece, messages.len());
+        pieces.extend(writer.filled.iter().chain([&last]).map(|part| part.bytes().clone()));
+        let begun = last.beginning(writer.reach.bytes, writer.reach.messages);
         prefix.put(kept.and(head, writer.filled, begun, &messages));
-        pieces.push(last);
         Self { pieces }
     }
 
@@ -72,6 +71,7 @@ mod tests {
     use super::*;
     use plumbline_engine::{Handler, Message, MessageKind, Phases, Purpose, Replay, ToolSpec};
     use serde_json::{Map, json};
+    use std::ops::Range;
 
     fn history(count: i64, lines: usize) -> Vec<Message> {
         let said = |seq| Message {
@@ -184,6 +184,15 @@ mod tests {
         assert!(kept > 100, "{kept}");
     }
 
+    #[test]
+    fn a_message_longer_than_a_piece_begins_one_even_right_behind_what_is_kept() {
+        let (mut job, mut messages) = (Job::new(), history(8, 900));
+        job.asks(&request(&messages, &[]));
+        messages[6] = Message { seq: 9, ..history(1, 3000).remove(0) };
+        assert_eq!(job.asks(&request(&messages, &[])), 6, "one message a piece");
+        assert!(job.before.iter().all(|piece| !piece.is_empty()));
+    }
+
     /// The todo list is another one each time, wherever it stands.
     #[test]
     fn nothing_is_kept_from_a_message_without_a_place_in_the_history_on() {
@@ -197,13 +206,20 @@ mod tests {
 
     #[test]
     fn all_jobs_together_keep_no_more_than_there_is_room_for() {
-        let messages = history(20, 20_000);
+        // Memory counts: of the second kind, each message leaves a third of its piece unused.
+        for (messages, lengths) in [(history(20, 20_000), 17 << 20..28 << 20), (history(300, 800), 11 << 20..16 << 20)]
+        {
+            only_one_has_room(&messages, lengths);
+        }
+    }
+
+    fn only_one_has_room(messages: &[Message], lengths: Range<usize>) {
         let mut jobs: Vec<Job> = (0..3).map(|_| Job::new()).collect();
         let kept = |jobs: &mut [Job]| -> Vec<bool> {
-            jobs.iter_mut().map(|job| [0; 2].map(|_| job.asks(&request(&messages, &[])))[1] > 0).collect()
+            jobs.iter_mut().map(|job| [0; 2].map(|_| job.asks(&request(messages, &[])))[1] > 0).collect()
         };
-        let length = render(&jobs[0].config, &request(&messages, &[])).len();
-        assert!((17 << 20..28 << 20).contains(&length), "one has room, two have not: {length}");
+        let length = render(&jobs[0].config, &request(messages, &[])).len();
+        assert!(lengths.contains(&length), "one has room, two have not: {length}");
         assert_eq!(kept(&mut jobs), [true, false, false]);
         jobs.remove(0);
         assert_eq!(kept(&mut jobs), [true, false], "another job's room is free when it ends");

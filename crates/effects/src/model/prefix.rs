@@ -4,6 +4,7 @@
 //! pieces are kept as they were sent, and the next request is written from there on. A message never changes but by being
 //! cleared, so its place in the history and that mark tell whether it is still the one that was written.
 
+use super::pieces::Piece;
 use bytes::Bytes;
 use plumbline_engine::RequestMessage;
 use std::sync::{
@@ -15,7 +16,7 @@ use std::sync::{
 /// with a thousand others.
 const WORTH_KEEPING: usize = 2;
 
-/// Bytes that all jobs of the process keep at most. A job for which there is no room writes its requests anew.
+/// Bytes of memory that all jobs of the process keep at most. A job for which there is no room writes its requests anew.
 const ROOM: usize = 32 << 20;
 
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
@@ -34,9 +35,29 @@ struct Written {
 /// A piece of a body.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    pub(super) bytes: Bytes,
+    bytes: Bytes,
     /// Those of the request up to its end.
-    pub(super) messages: usize,
+    messages: usize,
+    /// Bytes of memory that it takes, used or not.
+    memory: usize,
+}
+
+impl Part {
+    /// A piece that is written, with the messages of the request up to its end.
+    pub(super) fn of(piece: Piece, messages: usize) -> Self {
+        let memory = piece.capacity();
+        Self { bytes: piece.into_bytes(), messages, memory }
+    }
+
+    /// Its beginning, with the messages up to there. It takes as much memory as the whole.
+    pub(super) fn beginning(&self, length: usize, messages: usize) -> Self {
+        Self { bytes: self.bytes.slice(..length), messages, memory: self.memory }
+    }
+
+    /// What is sent.
+    pub(super) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
 }
 
 /// What is kept.
@@ -110,9 +131,9 @@ impl Kept {
         };
         let held = last.messages.max(begun.messages);
         self.written.extend(messages[self.written.len()..held].iter().map_while(|message| Written::of(message)));
-        let bytes = self.full().map(Bytes::len).sum::<usize>() + begun.bytes.len();
+        let memory = self.full.iter().map(|part| part.memory).sum::<usize>() + begun.memory;
         // A message without a place in the history, such as a todo list that comes early, is another one each time.
-        if self.written.len() < held || !self.room.is_now(bytes) {
+        if self.written.len() < held || !self.room.is_now(memory) {
             return Self::default();
         }
         Self { head, begun: Some(begun.bytes), ..self }

@@ -114,7 +114,7 @@ impl Writer {
         if self.piece.len() + about > PIECE {
             let full = std::mem::replace(&mut self.piece, Piece::with_room(about));
             if !full.is_empty() {
-                self.filled.push(Part { bytes: full.into_bytes(), messages: self.messages });
+                self.filled.push(Part::of(full, self.messages));
             }
             self.reach = Reach::default();
         }
