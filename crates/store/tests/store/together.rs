@@ -147,6 +147,15 @@ async fn start(step: Pin<&mut impl Future<Output = Outcome>>) {
     assert!(pending, "the step waits for a turn");
 }
 
+/// A step of each job, in turns, as far as it gets by itself.
+async fn started<'a>(store: &'a Store, jobs: &[ClaimedJob]) -> Vec<Pin<Box<impl Future<Output = Outcome> + use<'a>>>> {
+    let mut steps: Vec<_> = jobs.iter().map(|job| Box::pin(commit(store, job.lease(), turn(1)))).collect();
+    for step in &mut steps {
+        start(step.as_mut()).await;
+    }
+    steps
+}
+
 /// What the database holds of a job, but for what is by chance.
 async fn rows(pool: &PgPool, job: &ClaimedJob) -> Vec<Option<String>> {
     let mut rows = Vec::new();
@@ -390,10 +399,7 @@ async fn more_steps_than_one_statement_takes_are_all_written(pool: PgPool) {
     let store = store(&pool);
     let jobs: [ClaimedJob; 80] = jobs(&store).await;
     let busy = Busy::new(&pool, &store).await;
-    let mut steps: Vec<_> = jobs.iter().map(|job| Box::pin(commit(&store, job.lease(), turn(1)))).collect();
-    for step in &mut steps {
-        start(step.as_mut()).await;
-    }
+    let steps = started(&store, &jobs).await;
     busy.let_go().await;
     for step in steps {
         assert_eq!(step.await.unwrap().step, 2);
@@ -407,10 +413,7 @@ async fn steps_that_are_enough_do_not_wait_for_the_one_under_way(pool: PgPool) {
     let store = store(&pool);
     let jobs: [ClaimedJob; 16] = jobs(&store).await;
     let busy = Busy::new(&pool, &store).await;
-    let mut steps: Vec<_> = jobs.iter().map(|job| Box::pin(commit(&store, job.lease(), turn(1)))).collect();
-    for step in &mut steps {
-        start(step.as_mut()).await;
-    }
+    let steps = started(&store, &jobs).await;
     for step in steps {
         assert_eq!(step.await.unwrap().step, 2);
     }
