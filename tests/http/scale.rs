@@ -18,8 +18,9 @@ const STATEMENTS: [(&str, &str, i64); 21] = [
     ("dash_files", "md5('job7')::uuid, 'chunks/chunk_5', 200", 1600),
     // Every requirement of the job: 5,000 rows.
     ("dash_findings", "md5('job7')::uuid", 5500),
-    ("dash_jobs", "50, NULL, NULL, NULL, NULL", 800),
-    ("dash_jobs", "50, now() - interval '12 days', md5('x')::uuid, NULL, NULL", 800),
+    // At most fifty jobs of each of six shelves, of which fifty are shown.
+    ("dash_jobs", "50, NULL, NULL, NULL, NULL", 1200),
+    ("dash_jobs", "50, now() - interval '12 days', md5('x')::uuid, NULL, NULL", 1200),
     ("dash_jobs", "50, now() - interval '12 days', md5('x')::uuid, 'failed', NULL", 800),
     ("dash_jobs", "50, now() - interval '12 days', md5('x')::uuid, NULL, 'reviewer'", 800),
     ("dash_jobs", "50, NULL, NULL, 'completed', 'reviewer'", 800),

@@ -18,7 +18,7 @@ const CLAIM: &str = include_str!("../../crates/store/queries/claim.sql");
 
 /// A claim that has no marks to go on from.
 fn from_the_front() -> String {
-    (4..=7).fold(CLAIM.to_owned(), |claim, number| claim.replace(&format!("${number}::"), "NULL::"))
+    (4..=8).fold(CLAIM.to_owned(), |claim, number| claim.replace(&format!("${number}::"), "NULL::"))
 }
 
 async fn claim(pool: &PgPool, worker: Uuid, limit: i64) {

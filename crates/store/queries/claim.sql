@@ -2,15 +2,15 @@
 -- A worker whose row is gone gets nothing: its jobs would be swept at once.
 --
 -- Each lane with free slots is read from its front (front_of_lane), so jobs that may not run cost nothing. The lanes and
--- fronts are those of the marks ($4 to $7), and where there are none ($4 is null), those that the queue has. Where there
+-- fronts are those of the marks ($4 to $8), and where there are none ($4 is null), those that the queue has. Where there
 -- are limits, claims take turns: each locks the limits before it counts, and the count sees what the one before has
 -- committed.
 WITH waiting AS MATERIALIZED (
-    SELECT job_type, concurrency_key, priority, run_at FROM waiting_lanes WHERE $4::text[] IS NULL
+    SELECT job_type, concurrency_key, priority, run_at, created_at FROM waiting_lanes WHERE $4::text[] IS NULL
     UNION ALL
-    SELECT job_type, concurrency_key, priority, run_at
-    FROM unnest($4::text[], $5::text[], $6::int[], $7::timestamptz[])
-        AS marks (job_type, concurrency_key, priority, run_at)
+    SELECT job_type, concurrency_key, priority, run_at, created_at
+    FROM unnest($4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[])
+        AS marks (job_type, concurrency_key, priority, run_at, created_at)
 ), limits AS MATERIALIZED (
     SELECT job_type, key, CASE WHEN key = '*' THEN max_running
                                ELSE greatest(max_running - running_in_lane(job_type, key), 0) END AS slots
@@ -22,7 +22,7 @@ WITH waiting AS MATERIALIZED (
         FOR UPDATE
     ) AS locked
 ), lanes AS MATERIALIZED (
-    SELECT w.job_type, w.concurrency_key, w.priority, w.run_at, coalesce(of_type.slots, $2) AS type_slots,
+    SELECT w.job_type, w.concurrency_key, w.priority, w.run_at, w.created_at, coalesce(of_type.slots, $2) AS type_slots,
            least($2, of_type.slots, of_key.slots,
                  CASE WHEN each_key.slots IS NOT NULL AND of_key.slots IS NULL AND w.concurrency_key <> '' THEN
                      greatest(each_key.slots - running_in_lane(w.job_type, w.concurrency_key), 0) END) AS slots
@@ -33,32 +33,35 @@ WITH waiting AS MATERIALIZED (
     WHERE ($3::text[] IS NULL OR w.job_type = ANY ($3))
       AND EXISTS (SELECT FROM workers WHERE workers.id = $1)
 ), front AS MATERIALIZED (
-    SELECT taken.spot, taken.id, taken.priority, taken.run_at, lanes.job_type, lanes.type_slots
+    SELECT taken.spot, taken.id, taken.priority, taken.run_at, taken.created_at, lanes.job_type, lanes.type_slots
     FROM lanes
     CROSS JOIN LATERAL
-        front_of_lane(lanes.job_type, lanes.concurrency_key, lanes.priority, lanes.run_at, lanes.slots) AS taken
+        front_of_lane(lanes.job_type, lanes.concurrency_key, lanes.priority, lanes.run_at, lanes.created_at,
+                      lanes.slots) AS taken
 ), picked AS MATERIALIZED (
     SELECT spot
     FROM (
-        SELECT spot, id, priority, run_at, type_slots,
-               row_number() OVER (PARTITION BY job_type ORDER BY priority DESC, run_at, id) AS place
+        SELECT spot, id, priority, run_at, created_at, type_slots,
+               row_number() OVER (PARTITION BY job_type ORDER BY priority DESC, run_at, created_at, id) AS place
         FROM front
     ) AS placed
     WHERE place <= type_slots
-    ORDER BY priority DESC, run_at, id
+    ORDER BY priority DESC, run_at, created_at, id
     LIMIT $2
 ), claimed AS (
     UPDATE jobs j
     SET status = 'running', status_reason = NULL, worker_id = $1, lease_epoch = lease_epoch + 1, attempt = attempt + 1,
-        started_at = coalesce(started_at, now()), updated_at = now()
+        -- By the clock: the job may have come after this statement began.
+        started_at = coalesce(started_at, clock_timestamp()), updated_at = clock_timestamp()
     FROM picked
     WHERE j.ctid = picked.spot
     -- What is needed below and no more: these rows are kept until the statement ends. A claim's jobs are announced here
     -- (see jobs_notify_status).
-    RETURNING j.id, job_type, concurrency_key, priority, run_at, prompt, document_path,
+    RETURNING j.id, job_type, concurrency_key, priority, run_at, created_at, prompt, document_path,
               document_content IS NOT NULL AS has_document_content, context, config, attempt, max_attempts, lease_epoch,
-              step, greatest(extract(epoch FROM now() - greatest(run_at, created_at)), 0) AS waited_secs, started_at,
-              feedback_untaken > 0 AS feedback_pending,
+              step, started_at, feedback_untaken > 0 AS feedback_pending,
+              -- There is no difference to an infinite time.
+              extract(epoch FROM now() - least(now(), greatest(run_at, created_at, '0001-01-01 00:00:00Z'))) AS waited_secs,
               pg_notify('plumbline_jobs', '{"id": "' || j.id || '", "status": "running"}')
 ), opened AS (
     INSERT INTO attempts (job_id, attempt, lease_epoch, worker_id)
@@ -66,7 +69,9 @@ WITH waiting AS MATERIALIZED (
 )
 SELECT id AS "id!", job_type AS "job_type!", concurrency_key AS "concurrency_key!", priority AS "priority!",
        -- Bounded, because the driver knows no infinite times.
-       greatest(run_at, '0001-01-01 00:00:00Z') AS "run_at!", prompt AS "prompt!", document_path,
+       greatest(run_at, '0001-01-01 00:00:00Z') AS "run_at!",
+       greatest(least(created_at, '9999-12-31 00:00:00Z'), '0001-01-01 00:00:00Z') AS "created_at!",
+       prompt AS "prompt!", document_path,
        has_document_content AS "has_document_content!", context AS "context!", config AS "config!",
        attempt AS "attempt!", max_attempts AS "max_attempts!", lease_epoch AS "lease_epoch!", step AS "step!",
        waited_secs::double precision AS "waited_secs!", started_at AS "started_at!",

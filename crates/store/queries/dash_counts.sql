@@ -5,15 +5,25 @@ SELECT known.status AS "status!", counted.jobs AS "jobs!",
 FROM (SELECT DISTINCT status FROM job_shelves) AS known
 CROSS JOIN LATERAL (
     SELECT count(*) AS jobs
-    FROM (SELECT FROM jobs j WHERE j.status <> 'running' AND j.status = known.status LIMIT $1) AS seen
+    FROM (
+        (SELECT FROM jobs j WHERE known.status = 'pending' AND j.status = 'pending' LIMIT $1)
+        UNION ALL
+        (SELECT FROM jobs j WHERE j.status <> 'running' AND j.status <> 'pending' AND j.status = known.status LIMIT $1)
+    ) AS seen
 ) AS counted
 CROSS JOIN LATERAL (
     SELECT min(first.created_at) AS created_at
     FROM job_shelves s
     CROSS JOIN LATERAL (
-        SELECT j.created_at FROM jobs j
-        WHERE j.status <> 'running' AND j.status = s.status AND j.job_type = s.job_type
-        ORDER BY j.created_at LIMIT 1
+        (
+            SELECT j.created_at FROM jobs j
+            WHERE s.status = 'pending' AND j.status = 'pending' AND j.job_type = s.job_type
+            ORDER BY j.created_at LIMIT 1
+        ) UNION ALL (
+            SELECT j.created_at FROM jobs j
+            WHERE j.status <> 'running' AND j.status <> 'pending' AND j.status = s.status AND j.job_type = s.job_type
+            ORDER BY j.created_at LIMIT 1
+        )
     ) AS first
     WHERE s.status = known.status
 ) AS oldest

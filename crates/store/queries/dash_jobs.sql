@@ -1,16 +1,25 @@
 -- A page of jobs, newest first, after the place ($2, $3), of status $4 and job type $5. Each shelf (see job_shelves) that
--- the filters leave is read from that place on in its index; running jobs are on no shelf, and few.
+-- the filters leave is read from that place on in its index, which knows no ids: to the end of the last job's time, and
+-- in order by id thereafter. Running jobs are on no shelf, and few.
 WITH page AS (
     SELECT front.id, front.created_at
     FROM (
         SELECT shelf.id, shelf.created_at
         FROM job_shelves s
         CROSS JOIN LATERAL (
-            SELECT j.id, j.created_at FROM jobs j
-            WHERE j.status <> 'running' AND j.status = s.status AND j.job_type = s.job_type
-              AND j.created_at <= coalesce($2::timestamptz, 'infinity')
-              AND (j.created_at < coalesce($2, 'infinity') OR j.id > $3::uuid)
-            ORDER BY j.created_at DESC, j.id LIMIT $1
+            (
+                SELECT j.id, j.created_at FROM jobs j
+                WHERE s.status = 'pending' AND j.status = 'pending' AND j.job_type = s.job_type
+                  AND j.created_at <= coalesce($2::timestamptz, 'infinity')
+                  AND (j.created_at < coalesce($2, 'infinity') OR j.id > $3::uuid)
+                ORDER BY j.created_at DESC FETCH FIRST $1 ROWS WITH TIES
+            ) UNION ALL (
+                SELECT j.id, j.created_at FROM jobs j
+                WHERE j.status <> 'running' AND j.status <> 'pending'
+                  AND j.status = s.status AND j.job_type = s.job_type
+                  AND j.created_at <= coalesce($2, 'infinity') AND (j.created_at < coalesce($2, 'infinity') OR j.id > $3)
+                ORDER BY j.created_at DESC FETCH FIRST $1 ROWS WITH TIES
+            )
         ) AS shelf
         WHERE ($4::text IS NULL OR s.status = $4) AND ($5::text IS NULL OR s.job_type = $5)
         UNION ALL

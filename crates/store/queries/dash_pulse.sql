@@ -5,9 +5,16 @@ SELECT (SELECT count(*) FROM jobs WHERE status = 'running') AS "running!",
            SELECT max(newest.created_at)
            FROM job_shelves s
            CROSS JOIN LATERAL (
-               SELECT j.created_at FROM jobs j
-               WHERE j.status <> 'running' AND j.status = s.status AND j.job_type = s.job_type
-               ORDER BY j.created_at DESC LIMIT 1
+               (
+                   SELECT j.created_at FROM jobs j
+                   WHERE s.status = 'pending' AND j.status = 'pending' AND j.job_type = s.job_type
+                   ORDER BY j.created_at DESC LIMIT 1
+               ) UNION ALL (
+                   SELECT j.created_at FROM jobs j
+                   WHERE j.status <> 'running' AND j.status <> 'pending'
+                     AND j.status = s.status AND j.job_type = s.job_type
+                   ORDER BY j.created_at DESC LIMIT 1
+               )
            ) AS newest
        )) AS newest,
        (SELECT max(completed_at) FROM jobs WHERE completed_at IS NOT NULL) AS last_ended

@@ -23,6 +23,8 @@ pub struct ClaimedJob {
     pub priority: i32,
     /// Could not run before; nothing before the year 1.
     pub run_at: DateTime<Utc>,
+    /// When it was inserted; of jobs that could run from the same time on, the first comes first. Bounded like `run_at`.
+    pub created_at: DateTime<Utc>,
     /// What to do.
     pub prompt: String,
     /// A file or folder under the import root.
@@ -107,7 +109,7 @@ impl Store {
             self.marks.forget();
             return answer;
         };
-        claimed.sort_unstable_by_key(|job| (Reverse(job.priority), job.run_at, job.id));
+        claimed.sort_unstable_by_key(|job| (Reverse(job.priority), job.run_at, job.created_at, job.id));
         let ended = Instant::now();
         let found = Found { full: claimed.len() as i64 >= limit, job_types, ended };
         self.marks.take_down(&found, &claimed, from_front.then(|| ended - started));
@@ -121,7 +123,7 @@ impl Store {
         job_types: Option<&[String]>,
         marks: Option<Columns>,
     ) -> Result<Vec<ClaimedJob>, Error> {
-        let Columns { job_types: types, keys, priorities, times } = marks.unwrap_or_default();
+        let Columns { job_types: types, keys, priorities, times, arrivals } = marks.unwrap_or_default();
         sqlx::query_file_as!(
             ClaimedJob,
             "queries/claim.sql",
@@ -131,7 +133,8 @@ impl Store {
             types.as_deref(),
             &keys,
             &priorities,
-            &times
+            &times,
+            &arrivals
         )
         .fetch_all(&self.pool)
         .await

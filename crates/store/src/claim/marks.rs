@@ -23,6 +23,11 @@ const REST: u32 = 20;
 /// but never longer than this.
 const LONGEST_REST: Duration = Duration::from_secs(10);
 
+/// A lane's job type and key.
+type Lane = (String, String);
+/// Where a job stands in its lane: its priority, and when it could run and came.
+type Place = (i32, DateTime<Utc>, DateTime<Utc>);
+
 /// The marks of a process.
 #[derive(Debug, Default)]
 pub(crate) struct Marks {
@@ -36,8 +41,8 @@ struct Course {
     taken: usize,
     /// Until when the marks may be used.
     until: Option<Instant>,
-    /// By job type and key: the last job taken from each lane since the last look.
-    places: HashMap<(String, String), (i32, DateTime<Utc>)>,
+    /// The last job taken from each lane since the last look.
+    places: HashMap<Lane, Place>,
 }
 
 /// The marks as the statement wants them, one column each; no job types: there are none.
@@ -47,6 +52,7 @@ pub(super) struct Columns {
     pub(super) keys: Vec<String>,
     pub(super) priorities: Vec<i32>,
     pub(super) times: Vec<DateTime<Utc>>,
+    pub(super) arrivals: Vec<DateTime<Utc>>,
 }
 
 /// What a claim came to.
@@ -86,7 +92,7 @@ impl Marks {
             // The last of each lane counts.
             if claimed.get(place + 1).is_none_or(|next| lane(next) != lane(job)) {
                 let key = (job.job_type.clone(), job.concurrency_key.clone());
-                course.places.insert(key, (job.priority, job.run_at));
+                course.places.insert(key, (job.priority, job.run_at, job.created_at));
             }
         }
     }
@@ -106,13 +112,14 @@ fn lane(job: &ClaimedJob) -> (&str, &str) {
 }
 
 impl Columns {
-    fn of(places: &HashMap<(String, String), (i32, DateTime<Utc>)>) -> Self {
+    fn of(places: &HashMap<Lane, Place>) -> Self {
         let mut columns = Self { job_types: Some(Vec::new()), ..Self::default() };
-        for ((job_type, key), (priority, run_at)) in places {
+        for ((job_type, key), (priority, run_at, created_at)) in places {
             columns.job_types.get_or_insert_default().push(job_type.clone());
             columns.keys.push(key.clone());
             columns.priorities.push(*priority);
             columns.times.push(*run_at);
+            columns.arrivals.push(*created_at);
         }
         columns
     }
@@ -135,7 +142,8 @@ mod tests {
             job_type: "creator".into(),
             concurrency_key: key.into(),
             priority: 0,
-            run_at: DateTime::UNIX_EPOCH + Duration::from_secs(seconds.unsigned_abs()),
+            run_at: DateTime::UNIX_EPOCH,
+            created_at: DateTime::UNIX_EPOCH + Duration::from_secs(seconds.unsigned_abs()),
             prompt: String::new(),
             document_path: None,
             has_document_content: false,
@@ -161,9 +169,9 @@ mod tests {
         Found { full, job_types: None, ended }
     }
 
-    fn times(marks: Option<Columns>) -> Vec<(String, i64)> {
-        let Columns { keys, times, .. } = marks.unwrap();
-        let mut pairs: Vec<_> = keys.into_iter().zip(times.iter().map(DateTime::timestamp)).collect();
+    fn arrivals(marks: Option<Columns>) -> Vec<(String, i64)> {
+        let Columns { keys, arrivals, .. } = marks.unwrap();
+        let mut pairs: Vec<_> = keys.into_iter().zip(arrivals.iter().map(DateTime::timestamp)).collect();
         pairs.sort();
         pairs
     }
@@ -174,7 +182,7 @@ mod tests {
         marks.take_down(&found(true, now), &jobs(499), LOOK);
         assert_eq!(marks.in_effect(None, now), None);
         marks.take_down(&found(true, now), &[job("b", 600)], None);
-        assert_eq!(times(marks.in_effect(None, now)), [("a".to_owned(), 498), ("b".to_owned(), 600)]);
+        assert_eq!(arrivals(marks.in_effect(None, now)), [("a".to_owned(), 498), ("b".to_owned(), 600)]);
         assert_eq!(marks.in_effect(Some(&["creator".to_owned()]), now), None);
     }
 

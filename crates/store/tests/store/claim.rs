@@ -128,6 +128,7 @@ async fn pages_from(pool: &PgPool, limit: i64, place: Option<&ClaimedJob>) -> u6
             .bind(place.map(|job| vec![job.concurrency_key.clone()]))
             .bind(place.map(|job| vec![job.priority]))
             .bind(place.map(|job| vec![job.run_at]))
+            .bind(place.map(|job| vec![job.created_at]))
             .fetch_all(&mut *connection)
             .await
             .unwrap();
@@ -176,6 +177,22 @@ async fn under_an_old_snapshot_a_claim_goes_on_where_the_last_one_ended(pool: Pg
 }
 
 #[sqlx::test(migrations = "../../migrations")]
+async fn jobs_of_one_insert_are_claimed_in_the_order_in_which_they_came(pool: PgPool) {
+    let store = store(&pool);
+    insert_many(&pool, 700).await;
+    let worker = worker(&store).await;
+    let (mut prompts, mut ids) = (Vec::new(), Vec::new());
+    for _ in 0..70 {
+        for job in store.claim(worker, 10, None).await.unwrap() {
+            prompts.push(job.prompt);
+            ids.push(job.id);
+        }
+    }
+    assert_eq!(prompts, (1..=700).map(|n| format!("x{n}")).collect::<Vec<_>>());
+    assert!(!ids.is_sorted(), "ids say nothing about the order");
+}
+
+#[sqlx::test(migrations = "../../migrations")]
 async fn one_by_one_each_claim_takes_the_most_urgent_of_all(pool: PgPool) {
     let store = store(&pool);
     insert_many(&pool, 50).await;
@@ -197,10 +214,13 @@ async fn a_more_urgent_job_that_comes_among_many_is_taken_with_them(pool: PgPool
     }
     execute(&pool, "INSERT INTO jobs (prompt, priority) VALUES ('now', 1)").await.unwrap();
     execute(&pool, "INSERT INTO jobs (prompt, job_type) VALUES ('now', 'validator')").await.unwrap();
-    execute(&pool, "INSERT INTO jobs (prompt, run_at) VALUES ('now', '-infinity')").await.unwrap();
+    for at in ["-infinity", "infinity"] {
+        let insert = format!("INSERT INTO jobs (prompt, run_at, created_at) VALUES ('now', '-infinity', '{at}')");
+        execute(&pool, insert).await.unwrap();
+    }
     // The marks lead to 200 jobs; the rest of the claim is found in the same call.
     let rest = store.claim(worker, 300, None).await.unwrap();
-    assert_eq!((rest.len(), rest.iter().filter(|job| job.prompt == "now").count()), (203, 3));
+    assert_eq!((rest.len(), rest.iter().filter(|job| job.prompt == "now").count()), (204, 4));
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -237,12 +257,9 @@ async fn give_back(store: &Store, jobs: impl Iterator<Item = &ClaimedJob>) {
     }
 }
 
-/// Each at a time of its own, none of them to come.
+/// In one INSERT, so that all may run from the same time on.
 async fn insert_many(pool: &PgPool, count: usize) {
-    let insert = format!(
-        "INSERT INTO jobs (prompt, run_at)
-         SELECT 'x', now() - ({count} - n) * interval '1 microsecond' FROM generate_series(1, {count}) AS n"
-    );
+    let insert = format!("INSERT INTO jobs (prompt) SELECT 'x' || n FROM generate_series(1, {count}) AS n");
     execute(pool, insert).await.unwrap();
 }
 

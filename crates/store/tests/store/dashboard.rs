@@ -51,6 +51,15 @@ async fn a_page_of_jobs_reads_a_page_of_rows_whatever_the_filter(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
+async fn a_page_of_one_inserts_jobs_reads_a_page_of_rows_in_their_order(pool: PgPool) {
+    execute(&pool, "INSERT INTO jobs (prompt) SELECT 'x' || g FROM generate_series(1, 20000) AS g").await.unwrap();
+    let read = rows_read(&pool, Some("pending"), None).await;
+    assert!((1..=400).contains(&read), "{read} rows read for a page of 50");
+    let page = store(&pool).job_page(&JobFilter::default(), 3).await.unwrap();
+    assert_eq!(page.iter().map(|job| job.prompt.as_str()).collect::<Vec<_>>(), ["x20000", "x19999", "x19998"]);
+}
+
+#[sqlx::test(migrations = "../../migrations")]
 async fn counts_and_types_and_the_pulse_follow_the_rows(pool: PgPool) {
     execute(&pool, MANY).await.unwrap();
     let store = store(&pool);

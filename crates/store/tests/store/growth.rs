@@ -148,7 +148,7 @@ async fn claim(store: &Store, pool: &PgPool) -> Cost {
     cost(
         &mut connection,
         include_str!("../../queries/claim.sql"),
-        &format!("'{worker}', 20, NULL, NULL, NULL, NULL, NULL"),
+        &format!("'{worker}', 20, NULL, NULL, NULL, NULL, NULL, NULL"),
     )
     .await
 }

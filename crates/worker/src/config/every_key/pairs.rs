@@ -193,6 +193,7 @@ pub(super) fn follower(resolved: &Resolved) -> String {
         concurrency_key: String::new(),
         priority: 0,
         run_at: DateTime::UNIX_EPOCH,
+        created_at: DateTime::UNIX_EPOCH,
         prompt: String::new(),
         document_path: None,
         has_document_content: false,
