@@ -193,6 +193,24 @@ async fn jobs_of_one_insert_are_claimed_in_the_order_in_which_they_came(pool: Pg
 }
 
 #[sqlx::test(migrations = "../../migrations")]
+async fn what_the_releases_before_call_finds_the_same_front(pool: PgPool) {
+    insert_many(&pool, 30).await;
+    execute(&pool, "INSERT INTO jobs (prompt, priority) VALUES ('urgent', 9), ('other', -1)").await.unwrap();
+    execute(&pool, r#"INSERT INTO jobs (prompt, context) VALUES ('lane', '{"concurrency_key": "a"}')"#).await.unwrap();
+    for call in [
+        "front_of_lane('creator', '', 9, '-infinity', '-infinity', 6)",
+        "front_of_lane('creator', '', 9, '-infinity', 6)",
+        "front_of_lane('creator', '', 9, 6)",
+    ] {
+        let prompts = format!(
+            "SELECT string_agg(prompt, ' ' ORDER BY place)
+             FROM (SELECT id, row_number() OVER () AS place FROM {call}) AS front JOIN jobs USING (id)"
+        );
+        assert_eq!(value(&pool, prompts).await.as_deref(), Some("urgent x1 x2 x3 x4 x5"), "{call}");
+    }
+}
+
+#[sqlx::test(migrations = "../../migrations")]
 async fn one_by_one_each_claim_takes_the_most_urgent_of_all(pool: PgPool) {
     let store = store(&pool);
     insert_many(&pool, 50).await;
