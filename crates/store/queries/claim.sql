@@ -52,7 +52,8 @@ WITH waiting AS MATERIALIZED (
     UPDATE jobs j
     SET status = 'running', status_reason = NULL, worker_id = $1, lease_epoch = lease_epoch + 1, attempt = attempt + 1,
         -- By the clock: the job may have come after this statement began.
-        started_at = coalesce(started_at, clock_timestamp()), updated_at = clock_timestamp()
+        started_at = CASE WHEN isfinite(started_at) THEN started_at ELSE clock_timestamp() END,
+        updated_at = clock_timestamp()
     FROM picked
     WHERE j.ctid = picked.spot
     -- What is needed below and no more: these rows are kept until the statement ends. A claim's jobs are announced here

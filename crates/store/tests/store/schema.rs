@@ -56,6 +56,14 @@ async fn checks_refuse_rows_that_cannot_be(pool: PgPool) {
         ("INSERT INTO jobs (prompt, status) VALUES ('x', 'running')".to_owned(), "jobs_running_has_worker"),
         ("INSERT INTO jobs (prompt, max_attempts) VALUES ('x', 0)".to_owned(), "jobs_max_attempts_check"),
         ("INSERT INTO jobs (prompt, job_type) VALUES ('x', repeat('x', 201))".to_owned(), "jobs_job_type_is_short"),
+        (
+            "INSERT INTO jobs (prompt, created_at) VALUES ('x', 'infinity')".to_owned(),
+            "jobs_times_are_in_years_1_to_9999",
+        ),
+        (
+            "INSERT INTO jobs (prompt, started_at) VALUES ('x', '-infinity')".to_owned(),
+            "jobs_times_are_in_years_1_to_9999",
+        ),
         (requirement(&job.to_string(), "'too short'", "0.5", "pending"), "requirement_cache_text_check"),
         (requirement(&job.to_string(), "repeat('x', 10001)", "0.5", "pending"), "requirement_cache_text_check"),
         (
@@ -81,6 +89,10 @@ async fn checks_refuse_rows_that_cannot_be(pool: PgPool) {
         (format!("UPDATE jobs SET completed_at = now() WHERE id = '{job}'"), "jobs_ended_has_completed_at"),
         (format!("UPDATE jobs SET worker_id = gen_random_uuid() WHERE id = '{job}'"), "jobs_running_has_worker"),
         (format!("UPDATE jobs SET max_attempts = 0 WHERE id = '{job}'"), "jobs_max_attempts_check"),
+        (
+            format!("UPDATE jobs SET created_at = '10000-01-01 00:00Z' WHERE id = '{job}'"),
+            "jobs_times_are_in_years_1_to_9999",
+        ),
         (format!("UPDATE jobs SET job_type = repeat('x', 201) WHERE id = '{job}'"), "jobs_job_type_is_short"),
     ];
     for (sql, constraint) in refused.into_iter().chain(updates) {
