@@ -38,6 +38,9 @@ async fn each_bad_row_fails_with_one_clear_sentence(pool: PgPool) {
     for (job, words) in &cases {
         bad.push((job.insert(&world.pool).await, *words));
     }
+    let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+    bad.push((insert_json(&world, "context", r#"{"limit": 1e400}"#).await, &["`context`", "number", "string"]));
+    bad.push((insert_json(&world, "config", &format!(r#"{{"limits": {deep}}}"#)).await, &["`config`", "127 levels"]));
     let worker = world.worker();
     for (job, words) in &bad {
         assert_refused(&world, *job, words).await;
@@ -53,6 +56,12 @@ async fn each_bad_row_fails_with_one_clear_sentence(pool: PgPool) {
     assert_eq!(workers, 1, "the worker that met the bad rows completed the good one");
     worker.stop().await;
     world.finish().await;
+}
+
+/// A job with JSON that only the database can hold.
+async fn insert_json(world: &World, column: &str, text: &str) -> Uuid {
+    let insert = format!("INSERT INTO jobs (prompt, {column}) VALUES ('Extract', '{text}') RETURNING id");
+    sqlx::query_scalar(sqlx::AssertSqlSafe(insert)).fetch_one(&world.pool).await.expect("a job can be inserted")
 }
 
 async fn assert_refused(world: &World, job: Uuid, words: &[&str]) {

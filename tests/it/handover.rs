@@ -9,7 +9,7 @@ use sqlx::Row;
 async fn follower(pool: &PgPool, creator: Uuid) -> Uuid {
     let row = sqlx::query(
         "SELECT v.id, v.job_type, v.context ->> 'parent_job_id' = c.id::text AS names_it,
-                v.created_at = c.completed_at AS in_one_transaction
+                v.run_at = c.completed_at AS in_one_transaction
          FROM jobs v JOIN jobs c ON c.id = v.parent_job_id WHERE c.id = $1",
     )
     .bind(creator)

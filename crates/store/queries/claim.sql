@@ -73,7 +73,7 @@ SELECT id AS "id!", job_type AS "job_type!", concurrency_key AS "concurrency_key
        greatest(run_at, '0001-01-01 00:00:00Z') AS "run_at!",
        greatest(least(created_at, '9999-12-31 00:00:00Z'), '0001-01-01 00:00:00Z') AS "created_at!",
        prompt AS "prompt!", document_path,
-       has_document_content AS "has_document_content!", context AS "context!", config AS "config!",
+       has_document_content AS "has_document_content!", context AS "context!: Given", config AS "config!: Given",
        attempt AS "attempt!", max_attempts AS "max_attempts!", lease_epoch AS "lease_epoch!", step AS "step!",
        waited_secs::double precision AS "waited_secs!", started_at AS "started_at!",
        feedback_pending AS "feedback_pending!",

@@ -1,6 +1,8 @@
 -- run_at may be anything that the server's calendar has, infinity too; ours is shorter.
-SELECT id, job_type, prompt, document_path, octet_length(document_content)::bigint AS document_bytes, context, config,
-       priority, least(greatest(run_at, '0001-01-01 00:00Z'), '9999-12-31 23:59:59Z') AS "run_at!", max_attempts, idempotency_key, parent_job_id, status, status_reason, attempt, crash_count,
+SELECT id, job_type, prompt, document_path, octet_length(document_content)::bigint AS document_bytes,
+       context AS "context!: Given", config AS "config!: Given", priority,
+       least(greatest(run_at, '0001-01-01 00:00Z'), '9999-12-31 23:59:59Z') AS "run_at!", max_attempts,
+       idempotency_key, parent_job_id, status, status_reason, attempt, crash_count,
        worker_id, lease_epoch, step, phase_number, phase, phase_name, todos_done, todos_total, current_todo,
        feedback_untaken, result, error_message, error_details, total_requests, total_tokens_used, cached_tokens,
        cost_usd::double precision AS "cost_usd!", created_at, updated_at, started_at, completed_at

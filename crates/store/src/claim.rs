@@ -2,11 +2,10 @@
 
 mod marks;
 
-use crate::{Error, Lease, Store, error::During};
+use crate::{Error, Given, Lease, Store, error::During};
 use chrono::{DateTime, Utc};
 pub(crate) use marks::Marks;
 use marks::{Columns, Found};
-use serde_json::Value;
 use std::{cmp::Reverse, time::Instant};
 use uuid::Uuid;
 
@@ -32,9 +31,9 @@ pub struct ClaimedJob {
     /// Whether the row carries a document; read it with [`Store::job_content`].
     pub has_document_content: bool,
     /// Free data, as the user wrote it.
-    pub context: Value,
+    pub context: Given,
     /// Overrides of the configuration, as the user wrote them.
-    pub config: Value,
+    pub config: Given,
     /// This attempt's number, from 1; given back unless it crashes or ends the job.
     pub attempt: i32,
     /// The user's bound.

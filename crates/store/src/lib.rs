@@ -27,6 +27,7 @@ pub mod fail_points;
 mod files;
 mod findings;
 mod fork;
+mod given;
 mod health;
 mod invariants;
 mod lease;
@@ -60,6 +61,7 @@ pub use dashboard::{
 pub use enqueue::NewJob;
 pub use error::Error;
 pub use files::FileRow;
+pub use given::Given;
 pub use health::{Health, QueueCounts};
 pub use invariants::Violation;
 pub use lease::Lease;

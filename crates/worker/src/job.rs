@@ -57,6 +57,9 @@ async fn abandoned(context: &Context, claimed: &ClaimedJob, signal: &Listener) -
 
 async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Result<End, Trouble> {
     reach(Point::Claimed, "claim").await?;
+    if let Some(error) = unreadable(claimed) {
+        return Box::pin(refuse(context, claimed, error)).await;
+    }
     let profile = match Box::pin(profile_of(context, claimed)).await? {
         Ok(found) => found,
         Err(_) if Box::pin(left_to_another(context, claimed)).await? => return Ok(End::Released),
@@ -103,6 +106,19 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
     let end = stepper.drive().await;
     Box::pin(stepper.mirror.finish(end.is_ok())).await;
     end
+}
+
+/// What the user wrote and no worker can read. It says which column, and what to do about it.
+fn unreadable(claimed: &ClaimedJob) -> Option<JobError> {
+    let columns = [("context", "input", &claimed.context), ("config", "configuration", &claimed.config)];
+    columns.into_iter().find_map(|(column, kind, given)| {
+        let reason = given.unreadable()?;
+        let error = format!(
+            "the job's `{column}` cannot be read: {reason}; write a number beyond 64-bit floating point as a string, and \
+             nest at most 127 levels"
+        );
+        Some(JobError::new(kind, error).with("stage", "start"))
+    })
 }
 
 /// By the stored configuration, or a freshly resolved one. The inner error is the user's to mend.

@@ -194,7 +194,7 @@ impl Stepper<'_> {
         let job = IntakeJob {
             id: claimed.id,
             prompt: claimed.prompt.clone(),
-            context: claimed.context.clone(),
+            context: serde_json::Value::clone(&claimed.context),
             document_path: claimed.document_path.clone(),
             document,
         };

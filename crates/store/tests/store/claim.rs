@@ -225,6 +225,22 @@ async fn times_that_no_worker_can_read_stop_no_claim(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
+async fn json_that_no_worker_can_hold_stops_no_claim(pool: PgPool) {
+    let store = store(&pool);
+    let deep = format!(r#"{{"a": {}{}}}"#, "[".repeat(300), "]".repeat(300));
+    for (column, text) in [("context", r#"{"a": 1e400}"#), ("config", deep.as_str())] {
+        execute(&pool, format!("INSERT INTO jobs (prompt, {column}) VALUES ('{column}', '{text}')")).await.unwrap();
+    }
+    pending(&store).await;
+    let claimed = store.claim(worker(&store).await, 9, None).await.unwrap();
+    let unreadable = |job: &ClaimedJob| (job.context.unreadable().is_some(), job.config.unreadable().is_some());
+    assert_eq!(claimed.iter().map(unreadable).collect::<Vec<_>>(), [(true, false), (false, true), (false, false)]);
+    for job in &claimed {
+        assert!(store.job_detail(job.id).await.unwrap().is_some());
+    }
+}
+
+#[sqlx::test(migrations = "../../migrations")]
 async fn one_by_one_each_claim_takes_the_most_urgent_of_all(pool: PgPool) {
     let store = store(&pool);
     insert_many(&pool, 50).await;

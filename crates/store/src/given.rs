@@ -1,0 +1,86 @@
+//! JSON that users wrote.
+
+use serde_json::Value;
+use sqlx::{
+    Decode, Postgres, Type,
+    error::BoxDynError,
+    postgres::{PgTypeInfo, PgValueRef},
+    types::{Json, JsonRawValue},
+};
+use std::ops::Deref;
+
+/// JSON as a user wrote it. The database takes what a worker cannot hold: numbers beyond 64-bit floating point, and more
+/// than 127 levels. Such a value must not be an error where it is read with those of other jobs, or no worker could claim
+/// any of them: it reads as null, and says why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    value: Value,
+    unreadable: Option<String>,
+}
+
+impl Given {
+    /// Why it cannot be read, if so.
+    pub fn unreadable(&self) -> Option<&str> {
+        self.unreadable.as_deref()
+    }
+
+    fn of(text: &str) -> Self {
+        match serde_json::from_str(text) {
+            Ok(value) => Self { value, unreadable: None },
+            Err(error) => Self { value: Value::Null, unreadable: Some(error.to_string()) },
+        }
+    }
+}
+
+impl Deref for Given {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.value
+    }
+}
+
+impl From<Value> for Given {
+    fn from(value: Value) -> Self {
+        Self { value, unreadable: None }
+    }
+}
+
+impl From<Given> for Value {
+    fn from(given: Given) -> Self {
+        given.value
+    }
+}
+
+impl Type<Postgres> for Given {
+    fn type_info() -> PgTypeInfo {
+        <Json<Value> as Type<Postgres>>::type_info()
+    }
+
+    fn compatible(found: &PgTypeInfo) -> bool {
+        <Json<Value> as Type<Postgres>>::compatible(found)
+    }
+}
+
+impl<'r> Decode<'r, Postgres> for Given {
+    fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
+        let Json(raw) = <Json<&'r JsonRawValue> as Decode<'r, Postgres>>::decode(value)?;
+        Ok(Self::of(raw.get()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Given;
+    use serde_json::json;
+
+    #[test]
+    fn what_cannot_be_held_reads_as_null_and_says_why() {
+        assert_eq!(Given::of(r#"{"a": [1]}"#), Given::from(json!({"a": [1]})));
+        let deep = format!("{}{}", "[".repeat(128), "]".repeat(128));
+        for (text, why) in [(r#"{"a": 1e400}"#, "number out of range"), (deep.as_str(), "recursion limit exceeded")] {
+            let given = Given::of(text);
+            assert!(given.is_null() && given.unreadable().unwrap().starts_with(why), "{given:?}");
+        }
+    }
+}
