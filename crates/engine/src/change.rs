@@ -304,11 +304,12 @@ pub struct JobError {
 }
 
 impl JobError {
-    /// An error of a kind, with the sentence a user reads.
+    /// An error of a kind, with the sentence a user reads. One that quotes megabytes of the user's input is shown by its
+    /// ends.
     pub fn new(kind: &str, message: impl Into<String>) -> Self {
         let mut details = Map::new();
         details.insert("kind".into(), kind.into());
-        Self { message: message.into(), details }
+        Self { message: shortened(message.into()), details }
     }
 
     /// The same error with one more detail.
@@ -316,5 +317,31 @@ impl JobError {
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.details.insert(key.into(), value.into());
         self
+    }
+}
+
+/// Bytes of a sentence's beginning and end that are shown where the whole is longer than both.
+const SENTENCE: (usize, usize) = (1500, 500);
+
+fn shortened(sentence: String) -> String {
+    let (head, tail) = SENTENCE;
+    if sentence.len() <= head + tail {
+        return sentence;
+    }
+    let (head, tail) = (sentence.floor_char_boundary(head), sentence.ceil_char_boundary(sentence.len() - tail));
+    format!("{} … {}", &sentence[..head], &sentence[tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::JobError;
+
+    #[test]
+    fn a_sentence_that_quotes_too_much_is_shown_by_its_ends() {
+        let error =
+            |quoted: &str| JobError::new("configuration", format!("unknown key `{quoted}`; leave it out")).message;
+        assert_eq!(error("limts"), "unknown key `limts`; leave it out");
+        let long = error(&"ä".repeat(1_000_000));
+        assert!(long.starts_with("unknown key `ää") && long.ends_with("ää`; leave it out") && long.len() < 2100);
     }
 }
