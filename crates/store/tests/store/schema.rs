@@ -55,6 +55,9 @@ async fn checks_refuse_rows_that_cannot_be(pool: PgPool) {
         ("INSERT INTO jobs (prompt, completed_at) VALUES ('x', now())".to_owned(), "jobs_ended_has_completed_at"),
         ("INSERT INTO jobs (prompt, status) VALUES ('x', 'running')".to_owned(), "jobs_running_has_worker"),
         ("INSERT INTO jobs (prompt, max_attempts) VALUES ('x', 0)".to_owned(), "jobs_max_attempts_check"),
+        ("INSERT INTO jobs (prompt, attempt) VALUES ('x', 2147483647)".to_owned(), "jobs_counts_are_small"),
+        ("INSERT INTO jobs (prompt, step) VALUES ('x', -1)".to_owned(), "jobs_counts_are_small"),
+        ("INSERT INTO jobs (prompt, cost_usd) VALUES ('x', 'NaN')".to_owned(), "jobs_counts_are_small"),
         ("INSERT INTO jobs (prompt, job_type) VALUES ('x', repeat('x', 201))".to_owned(), "jobs_job_type_is_short"),
         (
             "INSERT INTO jobs (prompt, created_at) VALUES ('x', 'infinity')".to_owned(),
