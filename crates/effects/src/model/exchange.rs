@@ -3,7 +3,7 @@
 use super::config::Timeouts;
 use futures_util::StreamExt;
 use std::time::Duration;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// Largest answer taken in, in bytes. Far beyond any real answer; a bound so that a broken server cannot fill memory.
 pub(super) const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
@@ -37,19 +37,18 @@ pub(super) enum Broken {
 }
 
 /// Sends the request and takes the whole answer in, whatever its status.
+///
+/// Until the headers come there is one limit, so that it is never chance which of two says what was missing.
 pub(super) async fn exchange(request: reqwest::RequestBuilder, limits: Timeouts) -> Result<Answer, Broken> {
-    timeout(limits.total, send_and_read(request, limits)).await.unwrap_or(Err(Broken::TotalTimeout(limits.total)))
-}
-
-async fn send_and_read(request: reqwest::RequestBuilder, limits: Timeouts) -> Result<Answer, Broken> {
-    let response = timeout(limits.first_byte, request.send())
+    let (ends, first_byte) = (Instant::now() + limits.total, limits.first_byte.min(limits.total));
+    let response = timeout(first_byte, request.send())
         .await
-        .map_err(|_| Broken::FirstByteTimeout(limits.first_byte))?
+        .map_err(|_| Broken::FirstByteTimeout(first_byte))?
         .map_err(|error| not_sent(error, limits))?;
     let status = response.status().as_u16();
     let retry_after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_string);
-    let body = read_body(response, limits.idle).await?;
-    Ok(Answer { status, retry_after, body })
+    let body = timeout_at(ends, read_body(response, limits.idle)).await;
+    Ok(Answer { status, retry_after, body: body.unwrap_or(Err(Broken::TotalTimeout(limits.total)))? })
 }
 
 async fn read_body(response: reqwest::Response, idle: Duration) -> Result<Vec<u8>, Broken> {
