@@ -51,7 +51,7 @@ WITH waiting AS MATERIALIZED (
 ), claimed AS (
     UPDATE jobs j
     SET status = 'running', status_reason = NULL, worker_id = $1, lease_epoch = lease_epoch + 1, attempt = attempt + 1,
-        -- By the clock: the job may have come after this statement began.
+        -- By the clock: the job may have come after this statement began. Older rows may hold an infinite time.
         started_at = CASE WHEN isfinite(started_at) THEN started_at ELSE clock_timestamp() END,
         updated_at = clock_timestamp()
     FROM picked

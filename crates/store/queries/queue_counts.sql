@@ -1,7 +1,11 @@
 -- job_types null: all. Workers count whatever they run.
--- A job of a type or key that is stopped by a limit of 0 cannot run now.
-SELECT (SELECT count(*) FROM runnable_jobs r
-        WHERE ($1::text[] IS NULL OR r.job_type = ANY ($1))
+-- A job of a type or key that is stopped by a limit of 0 cannot run now. Where neither types nor such a limit are to be
+-- looked at, the queue's index alone says how many can.
+SELECT (SELECT count(*) FROM runnable_jobs
+        WHERE $1::text[] IS NULL AND NOT EXISTS (SELECT FROM concurrency_limits WHERE max_running = 0))
+       + (SELECT count(*) FROM runnable_jobs r
+        WHERE ($1::text[] IS NOT NULL OR EXISTS (SELECT FROM concurrency_limits WHERE max_running = 0))
+          AND ($1::text[] IS NULL OR r.job_type = ANY ($1))
           AND (NOT EXISTS (SELECT FROM concurrency_limits WHERE max_running = 0)
                OR 0 < ALL (
                    SELECT l.max_running FROM concurrency_limits l

@@ -22,7 +22,8 @@ pub struct ClaimedJob {
     pub priority: i32,
     /// Could not run before; nothing before the year 1.
     pub run_at: DateTime<Utc>,
-    /// When it was inserted; of jobs that could run from the same time on, the first comes first. Bounded like `run_at`.
+    /// When it was inserted; of jobs that could run from the same time on, the first comes first. Within the years 1
+    /// to 9999.
     pub created_at: DateTime<Utc>,
     /// What to do.
     pub prompt: String,

@@ -24,11 +24,11 @@ pub(super) enum Broken {
     NoConnection(String),
     /// No connection within the limit.
     ConnectTimeout(Duration),
-    /// Connected and sent, but no headers within the limit.
+    /// No headers within the limit.
     FirstByteTimeout(Duration),
     /// The body stalled.
     IdleTimeout(Duration),
-    /// The whole call took too long.
+    /// The answer began, but the whole call took too long.
     TotalTimeout(Duration),
     /// The connection ended inside the answer; with the reason.
     Cut(String),

@@ -194,9 +194,9 @@ async fn jobs_of_one_insert_are_claimed_in_the_order_in_which_they_came(pool: Pg
 
 #[sqlx::test(migrations = "../../migrations")]
 async fn what_the_releases_before_call_finds_the_same_front(pool: PgPool) {
+    execute(&pool, r#"INSERT INTO jobs (prompt, context) VALUES ('lane', '{"concurrency_key": "a"}')"#).await.unwrap();
     insert_many(&pool, 30).await;
     execute(&pool, "INSERT INTO jobs (prompt, priority) VALUES ('urgent', 9), ('other', -1)").await.unwrap();
-    execute(&pool, r#"INSERT INTO jobs (prompt, context) VALUES ('lane', '{"concurrency_key": "a"}')"#).await.unwrap();
     for call in [
         "front_of_lane('creator', '', 9, '-infinity', '-infinity', 6)",
         "front_of_lane('creator', '', 9, '-infinity', 6)",
