@@ -13,22 +13,16 @@ use std::ops::Deref;
 /// than 127 levels. Such a value must not be an error where it is read with those of other jobs, or no worker could claim
 /// any of them: it reads as null, and says why.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
-    value: Value,
-    unreadable: Option<String>,
-}
+pub struct Given(Result<Value, String>);
 
 impl Given {
     /// Why it cannot be read, if so.
     pub fn unreadable(&self) -> Option<&str> {
-        self.unreadable.as_deref()
+        self.0.as_ref().err().map(String::as_str)
     }
 
     fn of(text: &str) -> Self {
-        match serde_json::from_str(text) {
-            Ok(value) => Self { value, unreadable: None },
-            Err(error) => Self { value: Value::Null, unreadable: Some(error.to_string()) },
-        }
+        Self(serde_json::from_str(text).map_err(|error| error.to_string()))
     }
 }
 
@@ -36,19 +30,19 @@ impl Deref for Given {
     type Target = Value;
 
     fn deref(&self) -> &Value {
-        &self.value
+        self.0.as_ref().unwrap_or(&Value::Null)
     }
 }
 
 impl From<Value> for Given {
     fn from(value: Value) -> Self {
-        Self { value, unreadable: None }
+        Self(Ok(value))
     }
 }
 
 impl From<Given> for Value {
     fn from(given: Given) -> Self {
-        given.value
+        given.0.unwrap_or_default()
     }
 }
 
