@@ -2,8 +2,8 @@
 //! prompt and everything the model needs to find its bearings. New todos exist before the old conversation goes.
 
 use crate::{
-    Change, ContextWindow, FileWrite, HistoryAtBoundary, MessageKind, Opening, PhaseKind, PhaseOutcome, Product, Role,
-    Run, Todo, TodoStatus, ToolSpec, orientation, plan::read_plan, summary, yaml::Archive,
+    Change, ContextWindow, FileWrite, HistoryAtBoundary, MessageKind, MessageRef, Opening, PhaseKind, PhaseOutcome,
+    Product, Role, Run, Todo, TodoStatus, ToolSpec, orientation, plan::read_plan, summary, yaml::Archive,
 };
 use chrono::{DateTime, Utc};
 
@@ -195,9 +195,9 @@ impl Run {
 
     /// Forgets messages no request will show again; the rows keep them.
     pub(crate) fn drop_unseen_messages(&mut self) {
-        let seen: Vec<i64> = self.context().map(|message| message.seq).collect();
+        let seen: Vec<i64> = self.context().map(MessageRef::seq).collect();
         // `context` is ordered by layer, not by seq.
         let seen: std::collections::BTreeSet<i64> = seen.into_iter().collect();
-        self.messages.retain(|message| seen.contains(&message.seq));
+        self.history.retain(|message| seen.contains(&message.seq()));
     }
 }

@@ -6,7 +6,9 @@
 //! Results are cleared below the threshold already, once that is worth moving the prefix: when what goes is a good part
 //! of the threshold, and no less than what the provider has to read anew because of it.
 
-use crate::{Change, ContextWindow, Message, MessageKind, Purpose, Reply, Retry, Role, Run, Stage, frame, orientation};
+use crate::{
+    Change, ContextWindow, MessageKind, MessageRef, Purpose, Reply, Retry, Role, Run, Stage, frame, orientation,
+};
 use chrono::{DateTime, Utc};
 
 /// Compactions without a turn in between before the mechanical cut.
@@ -49,7 +51,7 @@ impl Run {
         match self.state.context.anchor {
             Some(anchor) => {
                 let added: u32 =
-                    self.tail().rev().take_while(|message| message.seq > anchor.seq).map(visible_tokens).sum();
+                    self.tail().rev().take_while(|message| message.seq() > anchor.seq).map(visible_tokens).sum();
                 anchor.tokens.saturating_add(added).saturating_add(todo_list)
             }
             None => {
@@ -119,14 +121,14 @@ impl Run {
         let (mut recent, mut from_here) = (self.settings.limits.keep_recent_tool_results, 0_u32);
         self.tail().rev().for_each(|message| {
             from_here += visible_tokens(message);
-            if message.kind != MessageKind::ToolResult || message.cleared {
+            if message.kind() != MessageKind::ToolResult || message.cleared() {
                 return;
             }
-            let gain = message.tokens.saturating_sub(self.note_tokens);
+            let gain = message.tokens().saturating_sub(self.note_tokens);
             if recent > 0 {
                 recent -= 1;
             } else if gain > 0 {
-                clearable.results.push(message.seq);
+                clearable.results.push(message.seq());
                 clearable.gain += gain;
                 clearable.read_anew = from_here.saturating_sub(clearable.gain);
             }
@@ -136,9 +138,7 @@ impl Run {
     }
 
     fn clear(&mut self, results: Vec<i64>) {
-        for message in self.messages.iter_mut().filter(|message| results.binary_search(&message.seq).is_ok()) {
-            message.cleared = true;
-        }
+        self.history.clear(&results);
         self.pending.push(Change::ResultsCleared(results));
         self.state.context.anchor = None;
     }
@@ -148,28 +148,31 @@ impl Run {
     fn keep_from(&self) -> Option<i64> {
         // A provider may refuse less than the threshold: then a share of what it refused is kept.
         let budget = (f64::from(self.threshold().min(self.estimate())) * KEPT_TAIL) as u32;
-        let tail: Vec<&Message> = self.tail().collect();
+        let tail: Vec<MessageRef<'_>> = self.tail().collect();
         // With no turn small enough to keep, everything is summarized and the todo list goes on from there.
         let mut keep_from = self.state.next_seq;
         let mut spent = 0;
-        for message in tail.iter().rev() {
+        for &message in tail.iter().rev() {
             spent += visible_tokens(message);
             if spent > budget {
                 break;
             }
             if starts_a_turn(message) {
-                keep_from = message.seq;
+                keep_from = message.seq();
             }
         }
-        (tail.first()?.seq < keep_from).then_some(keep_from)
+        (tail.first()?.seq() < keep_from).then_some(keep_from)
     }
 
     /// The model's summary arrived.
     pub(crate) fn summarized(&mut self, reply: Reply, keep_from: i64, now: DateTime<Utc>) {
         self.note_request(reply.record.clone());
         self.state.retry = Retry::default();
-        let replaced: u32 =
-            self.context_before(keep_from).filter(|m| m.kind != MessageKind::System).map(visible_tokens).sum();
+        let replaced: u32 = self
+            .context_before(keep_from)
+            .filter(|message| message.kind() != MessageKind::System)
+            .map(visible_tokens)
+            .sum();
         let text = reply.content.trim();
         let shrinks = !text.is_empty() && self.count(text) < replaced;
         let summary = shrinks.then(|| text.to_string());
@@ -190,11 +193,12 @@ impl Run {
     fn cut(&mut self, keep_from: i64, summary: Option<String>, now: DateTime<Utc>) -> Shrunk {
         let kept: Vec<i64> = self
             .context()
-            .filter(|message| message.kind == MessageKind::Feedback && message.seq < keep_from)
-            .map(|message| message.seq)
+            .filter(|message| message.kind() == MessageKind::Feedback && message.seq() < keep_from)
+            .map(MessageRef::seq)
             .collect();
-        let previous = self.state.context.summary_seq.and_then(|seq| self.message(seq)).map(|m| m.content.clone());
-        let body = summary.or_else(|| previous.map(|text| strip_bearings(&text))).unwrap_or_else(|| {
+        let previous =
+            self.state.context.summary_seq.and_then(|seq| self.message(seq)).map(MessageRef::visible_content);
+        let body = summary.or_else(|| previous.map(strip_bearings)).unwrap_or_else(|| {
             "The conversation before this point was cut because the context was full. What was done is in the files \
              and in the todo list."
                 .to_string()
@@ -223,8 +227,8 @@ fn strip_bearings(text: &str) -> String {
     text.split("\n\n### Documents").next().unwrap_or(text).to_string()
 }
 
-fn starts_a_turn(message: &Message) -> bool {
-    match message.kind {
+fn starts_a_turn(message: MessageRef<'_>) -> bool {
+    match message.kind() {
         MessageKind::Reply | MessageKind::Opening => true,
         MessageKind::ToolResult
         | MessageKind::Nudge
@@ -234,7 +238,7 @@ fn starts_a_turn(message: &Message) -> bool {
     }
 }
 
-fn visible_tokens(message: &Message) -> u32 {
+fn visible_tokens(message: MessageRef<'_>) -> u32 {
     // A cleared result still costs its note and its place.
-    if message.cleared { 20 + ENVELOPE } else { message.tokens + ENVELOPE }
+    if message.cleared() { 20 + ENVELOPE } else { message.tokens() + ENVELOPE }
 }

@@ -3,7 +3,8 @@
 
 use crate::{
     change::{Leave, Purpose},
-    message::{Message, ToolCall},
+    history::MessageRef,
+    message::ToolCall,
     tool::ToolSpec,
 };
 use chrono::{DateTime, Utc};
@@ -33,11 +34,11 @@ pub enum Effect<'a> {
 }
 
 /// A request as neutral data; the adapter gives it the provider's form.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ModelRequest<'a> {
     /// What it is for.
     pub purpose: Purpose,
-    /// The messages in order, the active todo list included. [`Message::visible_content`] is the text to send.
+    /// The messages in order, the active todo list included. [`MessageRef::visible_content`] is the text to send.
     pub messages: Vec<RequestMessage<'a>>,
     /// The bound tools in their fixed order; empty for a summary.
     pub tools: Vec<&'a ToolSpec>,
@@ -48,10 +49,10 @@ pub struct ModelRequest<'a> {
 }
 
 /// A message of a request: from the history, or made for this request alone.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum RequestMessage<'a> {
     /// A stored one.
-    Stored(&'a Message),
+    Stored(MessageRef<'a>),
     /// A `system` message made for this request.
     System(String),
     /// A `user` message made for this request: the todo list, or the question for a summary.

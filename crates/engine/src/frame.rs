@@ -3,6 +3,7 @@
 use crate::{Run, TodoStatus};
 use std::{
     fmt::Write,
+    hash::{BuildHasher, BuildHasherDefault, DefaultHasher},
     sync::{Mutex, PoisonError},
 };
 
@@ -41,17 +42,18 @@ pub(crate) fn render(run: &Run) -> String {
     out
 }
 
-/// The list as it was last counted. A turn asks for its tokens more than once, and most turns leave it as it is.
+/// The hash of the list as it was last counted, and its tokens. A turn asks for them more than once, and most turns leave
+/// the list as it is.
 #[derive(Debug, Default)]
-pub(crate) struct Counted(Mutex<(String, u32)>);
+pub(crate) struct Counted(Mutex<(u64, u32)>);
 
 /// Tokens of the rendered list.
 pub(crate) fn tokens(run: &Run) -> u32 {
     let text = render(run);
     let mut last = run.counted_list.0.lock().unwrap_or_else(PoisonError::into_inner);
-    if last.0 != text {
-        let tokens = run.count(&text);
-        *last = (text, tokens);
+    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(&text);
+    if last.0 != hash {
+        *last = (hash, run.count(&text));
     }
     last.1
 }

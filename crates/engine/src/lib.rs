@@ -35,7 +35,7 @@
 //! | what an outcome leads to | `apply/` |
 //! | how phases open and close | `boundary`, `orientation`, `summary`, `yaml` |
 //! | the tools that decide about the job itself | `tools/` |
-//! | how the context stays in bounds | `compaction` |
+//! | how a conversation is held, and how it stays in bounds | `history`, `compaction` |
 //! | guardrails, budgets, retry | `guard`, `budget`, `retry` |
 
 mod apply;
@@ -49,6 +49,7 @@ mod excerpt;
 mod fingerprint;
 mod frame;
 pub mod guard;
+mod history;
 mod message;
 mod nearest;
 mod next;
@@ -78,6 +79,7 @@ pub use change::{
 };
 pub use effect::{Effect, ModelRequest, RequestMessage};
 pub use error::{Corrupt, Illegal};
+pub use history::{History, MessageRef, ToolCallRef};
 pub use message::{CLEARED_NOTE, Message, MessageKind, Role, ToolCall};
 pub use nearest::nearest;
 pub use outcome::{Failure, FailureClass, Feedback, Finish, Intake, Outage, Outcome, Reply, ToolReturn, Usage};

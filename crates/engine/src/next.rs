@@ -1,7 +1,7 @@
 //! What to do next: a read. The same state gives the same answer however often it is asked, and that is all there is
 //! to crash recovery.
 
-use crate::{Effect, Handler, Replay, Run, Stage, ToolCall, ToolSpec, reading::Reading};
+use crate::{Effect, Handler, MessageRef, Replay, Run, Stage, ToolCall, ToolSpec, reading::Reading};
 
 impl Run {
     /// The next effect.
@@ -14,8 +14,7 @@ impl Run {
         }
         match &self.state.stage {
             Stage::Intake => Effect::TakeIn,
-            Stage::Model | Stage::Review { .. } => Effect::CallModel(self.turn_request()),
-            Stage::Summary { keep_from } => Effect::CallModel(self.summary_request(*keep_from)),
+            Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => Effect::CallModel(self.request()),
             Stage::Tools { .. } => {
                 let calls = self.outside_calls();
                 let commit_first = calls.iter().any(|call| self.handler(&call.name) == Some(Handler::Outside));
@@ -38,14 +37,22 @@ impl Run {
     /// The calls that the results are waited for; none in another stage.
     fn calls_at_hand(&self) -> &[ToolCall] {
         match &self.state.stage {
-            Stage::Tools { message_seq } => self.message(*message_seq).map_or(&[], |message| &message.tool_calls),
+            Stage::Tools { .. } => &self.calls,
             Stage::Intake | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => &[],
         }
     }
 
-    /// Reads the arguments of the calls at hand, whose stage has begun.
+    /// Reads the calls whose results the loaded run waits for.
     pub(crate) fn read_calls(&mut self) {
-        self.readings = self.calls_at_hand().iter().map(Reading::of).collect();
+        if let Stage::Tools { message_seq } = self.state.stage {
+            self.calls = self.calls_of(message_seq);
+            self.readings = self.calls.iter().map(Reading::of).collect();
+        }
+    }
+
+    /// The calls of a message.
+    pub(crate) fn calls_of(&self, seq: i64) -> Vec<ToolCall> {
+        self.message(seq).into_iter().flat_map(MessageRef::tool_calls).map(ToolCall::from).collect()
     }
 
     /// The calls at hand that the outside has to carry out: known, bound, well-formed, not refused, and not interrupted

@@ -4,11 +4,21 @@
 //! (4) · the conversation since (5) · the active todo list (2) last. Nothing before the todo list changes between two
 //! turns except by appending.
 
-use crate::{Message, MessageKind, ModelRequest, PhaseKind, Purpose, RequestMessage, Run, TodoListPosition, frame};
+use crate::{
+    MessageKind, MessageRef, ModelRequest, PhaseKind, Purpose, RequestMessage, Run, Stage, TodoListPosition, frame,
+};
 
 impl Run {
+    /// What the model is asked next: a summary where the run waits for one, else a turn. A read, as [`Run::next`] is.
+    pub fn request(&self) -> ModelRequest<'_> {
+        match self.state.stage {
+            Stage::Summary { keep_from } => self.summary_request(keep_from),
+            Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => self.turn_request(),
+        }
+    }
+
     /// The request for the next turn.
-    pub(crate) fn turn_request(&self) -> ModelRequest<'_> {
+    fn turn_request(&self) -> ModelRequest<'_> {
         let purpose = self.turn_purpose();
         let mut messages: Vec<RequestMessage<'_>> = self.context().map(RequestMessage::Stored).collect();
         let todo_list = frame::render(self);
@@ -34,7 +44,7 @@ impl Run {
     }
 
     /// The request for a summary of what comes before `keep_from`.
-    pub(crate) fn summary_request(&self, keep_from: i64) -> ModelRequest<'_> {
+    fn summary_request(&self, keep_from: i64) -> ModelRequest<'_> {
         let mut messages: Vec<RequestMessage<'_>> =
             self.context_before(keep_from).map(RequestMessage::Stored).collect();
         messages.push(RequestMessage::User(self.settings.prompts.summarization.clone()));
@@ -60,7 +70,7 @@ impl Run {
 
     /// Goes back to the ordinary cap, if it was raised: the provider may not allow more.
     pub(crate) fn lower_the_cap(&mut self) -> bool {
-        let raised = matches!(self.state.stage, crate::Stage::Model)
+        let raised = matches!(self.state.stage, Stage::Model)
             && self.output_cap() > self.settings.model_for(self.turn_purpose()).max_output_tokens;
         if raised {
             self.state.guards.truncated_turns += 1;
@@ -73,7 +83,7 @@ impl Run {
     }
 
     /// The stored messages the model sees, in order: system, summary, kept feedback, tail.
-    pub(crate) fn context(&self) -> impl Iterator<Item = &Message> {
+    pub(crate) fn context(&self) -> impl Iterator<Item = MessageRef<'_>> {
         let window = &self.state.context;
         let head =
             [Some(window.system_seq), window.summary_seq].into_iter().flatten().chain(window.kept.iter().copied());
@@ -82,22 +92,20 @@ impl Run {
 
     /// The part of the context that a summary stands for, behind the system message. Both the system message and an
     /// earlier summary may be younger than what is kept.
-    pub(crate) fn context_before(&self, keep_from: i64) -> impl Iterator<Item = &Message> {
-        self.context().filter(move |message| match message.kind {
+    pub(crate) fn context_before(&self, keep_from: i64) -> impl Iterator<Item = MessageRef<'_>> {
+        self.context().filter(move |message| match message.kind() {
             MessageKind::System | MessageKind::Summary => true,
             MessageKind::Opening
             | MessageKind::Feedback
             | MessageKind::Nudge
             | MessageKind::Reply
-            | MessageKind::ToolResult => message.seq < keep_from,
+            | MessageKind::ToolResult => message.seq() < keep_from,
         })
     }
 
     /// The conversation since the phase began or was last compacted.
-    pub(crate) fn tail(&self) -> impl DoubleEndedIterator<Item = &Message> {
-        let from = self.state.context.tail_from;
-        let start = self.messages.partition_point(|message| message.seq < from);
-        self.messages[start..].iter().filter(|message| match message.kind {
+    pub(crate) fn tail(&self) -> impl DoubleEndedIterator<Item = MessageRef<'_>> {
+        self.history.since(self.state.context.tail_from).filter(|message| match message.kind() {
             MessageKind::System | MessageKind::Summary => false,
             MessageKind::Opening
             | MessageKind::Feedback

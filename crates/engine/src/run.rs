@@ -1,9 +1,9 @@
 //! A run: the engine's view of one job between load and leave.
 
 use crate::{
-    Change, Corrupt, Feedback, FileFacts, FileIndex, JobFacts, Leave, Memory, Message, PhaseKind, Product, Progress,
-    Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, ToolSpec, budget, frame, plan::read_plan,
-    reading::Reading, state,
+    Change, Corrupt, Feedback, FileFacts, FileIndex, History, JobFacts, Leave, Memory, MessageRef, PhaseKind, Product,
+    Progress, Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, ToolCall, ToolSpec, budget, frame,
+    plan::read_plan, reading::Reading, state,
 };
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ pub struct Run {
     pub(crate) settings: Arc<Settings>,
     pub(crate) state: State,
     /// The messages of the context window and whatever else was loaded, ascending by `seq`.
-    pub(crate) messages: Vec<Message>,
+    pub(crate) history: History,
     pub(crate) todos: Vec<Todo>,
     pub(crate) staged_todos: Vec<Todo>,
     pub(crate) files: FileIndex,
@@ -35,7 +35,9 @@ pub struct Run {
     planned: OnceLock<i32>,
     /// Tokens of what stands in place of a cleared result.
     pub(crate) note_tokens: u32,
-    /// What the calls at hand say, in their order; none while no results are waited for.
+    /// The calls at hand, in their order; none while no results are waited for.
+    pub(crate) calls: Vec<ToolCall>,
+    /// What they say.
     pub(crate) readings: Vec<Reading>,
     /// Tools to be bound from the next request on.
     pub(crate) loading: Vec<String>,
@@ -59,7 +61,7 @@ impl Run {
             job,
             settings,
             state,
-            messages,
+            history: messages.iter().collect(),
             todos,
             staged_todos,
             files: snapshot.files,
@@ -74,6 +76,7 @@ impl Run {
             counted_list: frame::Counted::default(),
             planned: OnceLock::new(),
             note_tokens: 0,
+            calls: Vec::new(),
             readings: Vec::new(),
             loading: Vec::new(),
             pending: Vec::new(),
@@ -124,7 +127,7 @@ impl Run {
 
     fn check_messages(&self) -> Result<(), Corrupt> {
         if let Stage::Tools { message_seq } = self.state.stage
-            && self.message(message_seq).is_none_or(|message| message.tool_calls.is_empty())
+            && self.message(message_seq).is_none_or(|message| message.tool_calls().len() == 0)
         {
             return Err(Corrupt(format!(
                 "message {message_seq} holds no tool calls, but the checkpoint waits for them"
@@ -210,8 +213,8 @@ impl Run {
         (ordinal, planned.max(ordinal))
     }
 
-    pub(crate) fn message(&self, seq: i64) -> Option<&Message> {
-        self.messages.binary_search_by_key(&seq, |message| message.seq).ok().map(|at| &self.messages[at])
+    pub(crate) fn message(&self, seq: i64) -> Option<MessageRef<'_>> {
+        self.history.get(seq)
     }
 
     pub(crate) fn count(&self, text: &str) -> u32 {

@@ -137,7 +137,7 @@ impl Stepper<'_> {
             }
             Effect::CallModel(request) => {
                 reach(Point::BeforeModel, part).await?;
-                let outcome = self.call_model(&request).await;
+                let outcome = self.call_model(request).await;
                 reach(Point::AfterModel, part).await?;
                 outcome
             }
@@ -202,12 +202,15 @@ impl Stepper<'_> {
         Ok(intake::take_in(&job, &self.context.import_root, &self.context.parser, instructions, shared).await)
     }
 
-    async fn call_model(&self, request: &ModelRequest<'_>) -> Outcome {
+    async fn call_model(&self, request: ModelRequest<'_>) -> Outcome {
         let llm = self.profile.llm(request.purpose);
         match self.context.models.client(llm) {
             Ok(client) => {
-                let call = client.call(request, clock::now, &self.prefix);
-                match spans::model_call(self.lease.job_id, llm, request, call).await {
+                let (again, span) = (|| self.run.request(), spans::model_call(self.lease.job_id, llm, &request));
+                let call = client.call(request, again, clock::now, &self.prefix);
+                let answered = call.instrument(span.clone()).await;
+                spans::model_answered(&span, llm, &answered, again);
+                match answered {
                     Ok(reply) => Outcome::ModelReplied(reply),
                     Err(failure) => {
                         debug!(job.id = %self.lease.job_id, error = failure.message, "model call failed");
@@ -215,7 +218,7 @@ impl Stepper<'_> {
                     }
                 }
             }
-            Err(reason) => Outcome::ModelFailed(crate::models::unusable(request, llm, reason)),
+            Err(reason) => Outcome::ModelFailed(crate::models::unusable(&request, llm, reason)),
         }
     }
 

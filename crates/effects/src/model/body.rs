@@ -58,8 +58,8 @@ pub fn render(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
 fn is_void(message: &RequestMessage<'_>) -> bool {
     match message {
         RequestMessage::Stored(message) => {
-            message.role == Role::Assistant
-                && message.tool_calls.is_empty()
+            message.role() == Role::Assistant
+                && message.tool_calls().len() == 0
                 && message.visible_content().trim().is_empty()
         }
         RequestMessage::System(_) | RequestMessage::User(_) => false,
@@ -69,7 +69,7 @@ fn is_void(message: &RequestMessage<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plumbline_engine::{Handler, Message, MessageKind, Phases, Purpose, Replay, ToolSpec};
+    use plumbline_engine::{Handler, History, Message, MessageKind, Phases, Purpose, Replay, ToolSpec};
     use serde_json::{Map, json};
     use std::ops::Range;
 
@@ -102,11 +102,12 @@ mod tests {
     }
 
     /// As a job asks: the conversation and the todo list behind it.
-    fn request<'a>(messages: &'a [Message], tools: &'a [ToolSpec]) -> ModelRequest<'a> {
+    fn request<'a>(messages: &[Message], tools: &'a [ToolSpec]) -> ModelRequest<'a> {
         let list = RequestMessage::User(format!("todo {}", messages.len()));
+        let history: &History = Box::leak(Box::new(messages.iter().collect()));
         ModelRequest {
             purpose: Purpose::Tactical,
-            messages: messages.iter().map(RequestMessage::Stored).chain([list]).collect(),
+            messages: history.iter().map(RequestMessage::Stored).chain([list]).collect(),
             tools: tools.iter().collect(),
             max_output_tokens: 100,
             attempt: 1,

@@ -69,22 +69,26 @@ impl ModelClient {
         &self.config
     }
 
-    /// Asks the model once. `now` gives the time of sending, for the record and for `Retry-After` dates; `prefix` is
-    /// what the job's last request left.
+    /// Asks the model once. `again` makes the same request anew: it is seldom needed once it is written, and is not kept
+    /// for as long as the model takes. `now` gives the time of sending, for the record and for `Retry-After` dates;
+    /// `prefix` is what the job's last request left.
     ///
     /// # Errors
     /// The failure, classified, with the record of the request; boxed because it is large and rare. Its message never
     /// contains the key.
-    pub async fn call(
+    pub async fn call<'r>(
         &self,
-        request: &ModelRequest<'_>,
+        request: ModelRequest<'r>,
+        again: impl Fn() -> ModelRequest<'r>,
         now: fn() -> DateTime<Utc>,
         prefix: &Prefix,
     ) -> Result<Reply, Box<Failure>> {
-        let mut record = self.record(request, now());
+        let mut record = self.record(&request, now());
         let started = Instant::now();
-        let body = Body::of(&self.config, request, prefix);
+        let body = Body::of(&self.config, &request, prefix);
         let sent_bytes = body.length();
+        let ModelRequest { tools, max_output_tokens, messages, .. } = request;
+        drop(messages);
         let answered = exchange(self.post(body), self.config.timeouts).await;
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
         let answer = match answered {
@@ -94,10 +98,10 @@ impl ModelClient {
         let wish = answer.retry_after.as_deref().and_then(|header| retry_after::seconds(header, now()));
         match self.read(&answer) {
             Ok(decoded) => {
-                let bound: Vec<&str> = request.tools.iter().map(|tool| tool.name).collect();
-                // Rendered a second time only where the provider leaves the usage out, rather than kept for each call.
-                let sent = answer::Sent { bytes: sent_bytes, render: &|| body::render(&self.config, request) };
-                Ok(answer::reply(decoded.with_leaked_calls(&bound), record, request.max_output_tokens, &sent))
+                let bound: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+                // Rendered a second time only where the provider leaves the usage out.
+                let sent = answer::Sent { bytes: sent_bytes, render: &|| body::render(&self.config, &again()) };
+                Ok(answer::reply(decoded.with_leaked_calls(&bound), record, max_output_tokens, &sent))
             }
             Err(problem) => Err(self.failure(problem, wish, record)),
         }

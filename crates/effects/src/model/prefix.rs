@@ -143,7 +143,7 @@ impl Kept {
 impl Written {
     fn of(message: &RequestMessage<'_>) -> Option<Self> {
         match message {
-            RequestMessage::Stored(message) => Some(Self { seq: message.seq, cleared: message.cleared }),
+            RequestMessage::Stored(message) => Some(Self { seq: message.seq(), cleared: message.cleared() }),
             RequestMessage::System(_) | RequestMessage::User(_) => None,
         }
     }

@@ -4,11 +4,11 @@ use super::config::ModelConfig;
 use super::json;
 use super::pieces::{PIECE, Piece};
 use super::prefix::{Kept, Part};
-use plumbline_engine::{Message, ModelRequest, RequestMessage, Role, ToolCall, ToolSpec};
+use plumbline_engine::{MessageRef, ModelRequest, RequestMessage, Role, ToolCallRef, ToolSpec};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The key in [`Message::extra`] under which a provider's own fields of single calls are kept, one object per call in
+/// The key in [`MessageRef::extra`] under which a provider's own fields of single calls are kept, one object per call in
 /// their order. It is the one key of `extra` that is not a field of the message itself.
 pub(super) const CALL_EXTRAS: &str = "tool_calls";
 
@@ -101,7 +101,7 @@ impl Writer {
         self.messages += 1;
         match message {
             RequestMessage::Stored(message) => {
-                self.stored(message);
+                self.stored(*message);
                 self.reach = Reach { bytes: self.piece.len(), messages: self.messages };
             }
             RequestMessage::System(text) => self.made(Role::System, text),
@@ -127,33 +127,34 @@ impl Writer {
         self.piece.push(b'}');
     }
 
-    fn stored(&mut self, message: &Message) {
+    fn stored(&mut self, message: MessageRef<'_>) {
         let content = message.visible_content();
         self.piece.push(b'{');
-        self.field("role", &message.role);
-        if let Some(id) = &message.tool_call_id {
+        self.field("role", &message.role());
+        if let Some(id) = message.tool_call_id() {
             self.next_text("tool_call_id", id);
         }
         // An assistant that only calls has null: some providers refuse an empty string beside calls, and all refuse
         // null without them.
-        if content.is_empty() && !message.tool_calls.is_empty() {
+        let calls = message.tool_calls().len() > 0;
+        if content.is_empty() && calls {
             self.next_field("content", &Value::Null);
         } else {
             self.next_text("content", content);
         }
-        if !message.tool_calls.is_empty() {
+        if calls {
             self.calls(message);
         }
-        for (key, value) in message.extra.iter().filter(|(key, _)| !is_reserved(key)) {
+        for (key, value) in message.extra().filter(|(key, _)| !is_reserved(key)) {
             self.next_field(key, value);
         }
         self.piece.push(b'}');
     }
 
-    fn calls(&mut self, message: &Message) {
-        let extras = message.extra.get(CALL_EXTRAS).and_then(Value::as_array);
+    fn calls(&mut self, message: MessageRef<'_>) {
+        let extras = message.extra().find(|(key, _)| *key == CALL_EXTRAS).and_then(|(_, extras)| extras.as_array());
         self.raw(",\"tool_calls\":[");
-        for (place, call) in message.tool_calls.iter().enumerate() {
+        for (place, call) in message.tool_calls().enumerate() {
             if place > 0 {
                 self.piece.push(b',');
             }
@@ -162,12 +163,12 @@ impl Writer {
         self.piece.push(b']');
     }
 
-    fn call(&mut self, call: &ToolCall, extra: Option<&Map<String, Value>>) {
+    fn call(&mut self, call: ToolCallRef<'_>, extra: Option<&Map<String, Value>>) {
         self.raw("{\"id\":");
-        json::string(&mut self.piece, &call.id);
+        json::string(&mut self.piece, call.id);
         self.raw(",\"type\":\"function\",\"function\":{\"name\":");
-        json::string(&mut self.piece, &call.name);
-        self.next_text("arguments", &call.arguments);
+        json::string(&mut self.piece, call.name);
+        self.next_text("arguments", call.arguments);
         self.piece.push(b'}');
         for (key, value) in extra.into_iter().flatten() {
             self.next_field(key, value);
@@ -206,7 +207,7 @@ impl Writer {
 fn about(message: &RequestMessage<'_>) -> usize {
     let texts = match message {
         RequestMessage::Stored(message) => {
-            let calls = message.tool_calls.iter().map(|call| A_MESSAGE + call.name.len() + call.arguments.len());
+            let calls = message.tool_calls().map(|call| A_MESSAGE + call.name.len() + call.arguments.len());
             message.visible_content().len() + calls.sum::<usize>()
         }
         RequestMessage::System(text) | RequestMessage::User(text) => text.len(),

@@ -3,8 +3,8 @@
 use chrono::{DateTime, TimeZone, Utc};
 use plumbline_effects::model::{ModelClient, ModelConfig, Prefix};
 use plumbline_engine::{
-    Failure, Handler, Message, MessageKind, ModelRequest, Phases, Purpose, Replay, Reply, RequestMessage, Role,
-    ToolCall, ToolSpec,
+    Failure, Handler, History, Message, MessageKind, ModelRequest, Phases, Purpose, Replay, Reply, RequestMessage,
+    Role, ToolCall, ToolSpec,
 };
 use serde_json::{Map, Value, json};
 
@@ -58,10 +58,11 @@ pub(crate) fn tool(name: &'static str) -> ToolSpec {
 }
 
 /// A request for an answer of at most 100 tokens.
-pub(crate) fn request<'a>(messages: &'a [Message], tools: &'a [ToolSpec]) -> ModelRequest<'a> {
+pub(crate) fn request<'a>(messages: &[Message], tools: &'a [ToolSpec]) -> ModelRequest<'a> {
+    let history: &History = Box::leak(Box::new(messages.iter().collect()));
     ModelRequest {
         purpose: Purpose::Tactical,
-        messages: messages.iter().map(RequestMessage::Stored).collect(),
+        messages: history.iter().map(RequestMessage::Stored).collect(),
         tools: tools.iter().collect(),
         max_output_tokens: 100,
         attempt: 1,
@@ -71,7 +72,8 @@ pub(crate) fn request<'a>(messages: &'a [Message], tools: &'a [ToolSpec]) -> Mod
 /// Asks a server for the answer to "hello".
 pub(crate) async fn ask(config: ModelConfig) -> Result<Reply, Box<Failure>> {
     let messages = [message(1, Role::User, "hello")];
-    ModelClient::new(config).unwrap().call(&request(&messages, &[]), now, &Prefix::default()).await
+    let asked = || request(&messages, &[]);
+    ModelClient::new(config).unwrap().call(asked(), asked, now, &Prefix::default()).await
 }
 
 /// A well-formed answer with this message and finish reason.

@@ -10,7 +10,7 @@ async fn sent(configure: impl FnOnce(&mut ModelConfig), request: &ModelRequest<'
     let server = Server::saying(200, completion(json!({"content": "ok"}), "stop").to_string()).await;
     let mut config = ModelConfig::new(&server.base_url, "test-model");
     configure(&mut config);
-    ModelClient::new(config).unwrap().call(request, now, &Prefix::default()).await.unwrap();
+    ModelClient::new(config).unwrap().call(request.clone(), || request.clone(), now, &Prefix::default()).await.unwrap();
     let body = server.seen()[0].body.clone();
     (server, body)
 }
@@ -175,11 +175,12 @@ async fn what_a_provider_adds_goes_back_unchanged() {
     let server = Server::saying(200, completion(said, "tool_calls").to_string()).await;
     let client = ModelClient::new(ModelConfig::new(&server.base_url, "m")).unwrap();
     let messages = [message(1, Role::User, "hi")];
-    let reply = client.call(&request(&messages, &[]), now, &Prefix::default()).await.unwrap();
+    let reply =
+        client.call(request(&messages, &[]), || request(&messages, &[]), now, &Prefix::default()).await.unwrap();
     let mut stored = calling(2, &reply.content, &[("ours", "read_file", "{}")]);
     stored.extra = reply.extra;
     let messages = [message(1, Role::User, "hi"), stored, result(3, "ours", "text")];
-    client.call(&request(&messages, &[]), now, &Prefix::default()).await.unwrap();
+    client.call(request(&messages, &[]), || request(&messages, &[]), now, &Prefix::default()).await.unwrap();
     let body: Value = serde_json::from_str(&server.seen()[1].body).unwrap();
     assert_eq!(
         body["messages"][1],

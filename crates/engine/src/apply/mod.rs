@@ -120,8 +120,7 @@ impl Run {
         let seq = self.state.next_seq;
         message.seq = seq;
         self.state.next_seq += 1;
-        // A copy has no room to spare, and this one stays for as long as the job is here.
-        self.messages.push(message.clone());
+        self.history.push(&message);
         self.pending.push(Change::Message(message));
         seq
     }

@@ -71,6 +71,7 @@ impl Run {
         self.state.guards.silent_turns = 0;
         self.state.guards.truncated_turns = 0;
         self.state.stage = Stage::Tools { message_seq };
+        self.calls = self.calls_of(message_seq);
         self.readings = readings;
         if self.outside_calls().is_empty() {
             self.tools_returned(Vec::new(), now);
@@ -79,7 +80,7 @@ impl Run {
 
     /// A cut answer's calls are never run, whatever the finish reason was (FAULTS F38).
     fn answer_truncated(&mut self, message_seq: i64, now: DateTime<Utc>) {
-        let calls = self.message(message_seq).map(|message| message.tool_calls.clone()).unwrap_or_default();
+        let calls = self.calls_of(message_seq);
         let cap = self.output_cap();
         let text = format!(
             "Your answer was cut off at the limit of {cap} tokens and nothing in it was carried out. Split the work: \

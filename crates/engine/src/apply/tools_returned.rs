@@ -7,10 +7,7 @@ use std::collections::HashMap;
 
 impl Run {
     pub(super) fn tools_returned(&mut self, returns: Vec<ToolReturn>, now: DateTime<Utc>) {
-        let Stage::Tools { message_seq } = self.state.stage else {
-            return;
-        };
-        let calls = self.message(message_seq).map(|message| message.tool_calls.clone()).unwrap_or_default();
+        let calls = std::mem::take(&mut self.calls);
         let readings = std::mem::take(&mut self.readings);
         let mut returns: HashMap<String, ToolReturn> =
             returns.into_iter().map(|given| (given.call_id.clone(), given)).collect();

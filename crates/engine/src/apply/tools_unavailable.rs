@@ -2,7 +2,7 @@
 //! not asked meanwhile: it could only try again, at a price.
 
 use crate::{
-    JobError, Leave, Message, Outage, Replay, Retry, Run, Stage, ToolReturn, budget,
+    JobError, Leave, Outage, Replay, Retry, Run, ToolReturn, budget,
     retry::{self, Streak, Verdict},
 };
 use chrono::{DateTime, Utc};
@@ -38,10 +38,8 @@ impl Run {
     /// A call that was in flight when a worker died, and may not be made twice, is known for it by this run alone: its
     /// turn is answered at once, since after a wait elsewhere it would be made again.
     fn instead_of_waiting(&self, reason: &str) -> Option<Vec<ToolReturn>> {
-        let Stage::Tools { message_seq } = self.state.stage else { return None };
-        let message: &Message = self.message(message_seq)?;
         let held_back = |name: &str| self.bound_tool(name).is_some_and(|tool| tool.replay == Replay::Unsafe);
-        let unsafe_in_flight = self.interrupted && message.tool_calls.iter().any(|call| held_back(&call.name));
+        let unsafe_in_flight = self.interrupted && self.calls.iter().any(|call| held_back(&call.name));
         unsafe_in_flight.then(|| self.outside_calls().iter().map(|call| ToolReturn::error(&call.id, reason)).collect())
     }
 

@@ -28,7 +28,7 @@ impl RequestDigest {
         }
         for message in &request.messages {
             match message {
-                RequestMessage::Stored(message) => shown.update(format!("{} {}\n", message.seq, message.cleared)),
+                RequestMessage::Stored(message) => shown.update(format!("{} {}\n", message.seq(), message.cleared())),
                 RequestMessage::System(text) | RequestMessage::User(text) => made.update(text),
             }
         }

@@ -95,39 +95,43 @@ fn step(job_id: Uuid, number: i64, phase: PhaseKind) -> Span {
     )
 }
 
-/// A request to the model: its span, its tokens, its cost.
-pub(crate) async fn model_call(
-    job_id: Uuid,
-    llm: &Llm,
-    request: &ModelRequest<'_>,
-    call: impl Future<Output = Result<Reply, Box<Failure>>>,
-) -> Result<Reply, Box<Failure>> {
+/// The span of a request to the model. It goes around the call where that is made: a future that is handed over takes its
+/// room twice, for each of a thousand jobs that wait.
+pub(crate) fn model_call(job_id: Uuid, llm: &Llm, request: &ModelRequest<'_>) -> Span {
     let place = Place::of(llm.base_url.as_deref().unwrap_or_default());
     let model = llm.model.as_deref().unwrap_or_default();
-    let span = info_span!(
+    info_span!(
         target: TARGET, "chat", otel.name = format!("chat {model}"), otel.kind = "client", operation = "chat",
         model.provider = place.provider, model.name = model, model.max_tokens = request.max_output_tokens,
         model.temperature = llm.temperature, model.host = place.host, model.port = place.port,
         conversation.id = %job_id, model.attempt = request.attempt,
-    );
-    let answered = call.instrument(span.clone()).await;
-    let record = match &answered {
+    )
+}
+
+/// What became of it: its tokens, its cost, and what was said, if that is wanted. `again` makes the request anew.
+pub(crate) fn model_answered<'r>(
+    span: &Span,
+    llm: &Llm,
+    answered: &Result<Reply, Box<Failure>>,
+    again: impl Fn() -> ModelRequest<'r>,
+) {
+    let record = match answered {
         Ok(reply) => &reply.record,
         Err(failure) => &failure.record,
     };
     let prices = Prices { input: llm.prices.input, cached_input: llm.prices.cached_input, output: llm.prices.output };
     let cost = prices.cost_microusd(&record.usage());
-    instruments::asked(record, place.provider, cost, answered.as_ref().err().map(|failure| failure.class));
+    let provider = Place::of(llm.base_url.as_deref().unwrap_or_default()).provider;
+    instruments::asked(record, provider, cost, answered.as_ref().err().map(|failure| failure.class));
     if !span.is_disabled() {
-        describe(&span, &answered, record, cost);
+        describe(span, answered, record, cost);
         if pipeline().settings.content {
-            span.set_attribute("model.input_messages", content::input_messages(request).to_string());
-            if let Ok(reply) = &answered {
+            span.set_attribute("model.input_messages", content::input_messages(&again()).to_string());
+            if let Ok(reply) = answered {
                 span.set_attribute("model.output_messages", content::output_messages(reply).to_string());
             }
         }
     }
-    answered
 }
 
 fn describe(span: &Span, answered: &Result<Reply, Box<Failure>>, record: &RequestRecord, cost_microusd: i64) {

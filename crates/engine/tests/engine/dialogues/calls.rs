@@ -165,5 +165,5 @@ fn provider_fields_are_echoed_with_their_message() {
     dialogue.reply(plumbline_engine::Reply { extra: extra.clone(), ..reply("", vec![call("read_plan", &json!({}))]) });
     let Effect::CallModel(request) = dialogue.run.next() else { panic!("{:?}", dialogue.run.next()) };
     let plumbline_engine::RequestMessage::Stored(message) = &request.messages[2] else { panic!("a stored message") };
-    assert_eq!(message.extra, extra);
+    assert!(message.extra().eq(&extra), "{message:?}");
 }

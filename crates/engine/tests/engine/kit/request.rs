@@ -23,10 +23,10 @@ pub(crate) fn lines(request: &ModelRequest<'_>) -> Vec<Line> {
             RequestMessage::System(text) => made(Role::System, text),
             RequestMessage::User(text) => made(Role::User, text),
             RequestMessage::Stored(message) => Line {
-                role: message.role,
+                role: message.role(),
                 text: message.visible_content().into(),
-                calls: message.tool_calls.clone(),
-                answers: message.tool_call_id.clone(),
+                calls: message.tool_calls().map(ToolCall::from).collect(),
+                answers: message.tool_call_id().map(str::to_string),
             },
         })
         .collect()

@@ -98,13 +98,13 @@ pub(super) async fn all(stub: &Stub, resolved: &Resolved, settings: &Settings) -
 /// The failure's words: the stub knows no model.
 async fn ask(models: &Models, resolved: &Resolved, settings: &Settings, purpose: Purpose) -> String {
     let model = settings.model_for(purpose);
-    let list = match model.todo_list_position {
+    let list = || match model.todo_list_position {
         TodoListPosition::Last => RequestMessage::User("todos".into()),
         TodoListPosition::AfterSystem => RequestMessage::System("todos".into()),
     };
-    let request = ModelRequest {
+    let request = || ModelRequest {
         purpose,
-        messages: vec![list],
+        messages: vec![list()],
         tools: settings.tools.iter().take(usize::from(purpose != Purpose::Summary)).collect(),
         max_output_tokens: model.max_output_tokens,
         attempt: 1,
@@ -112,7 +112,7 @@ async fn ask(models: &Models, resolved: &Resolved, settings: &Settings, purpose:
     let now: fn() -> DateTime<Utc> = || DateTime::UNIX_EPOCH;
     match models.client(&resolved.llm(purpose)) {
         Ok(client) => {
-            let answer = client.call(&request, now, &Prefix::default()).await;
+            let answer = client.call(request(), request, now, &Prefix::default()).await;
             answer.map_or_else(|failure| failure.message, |reply| reply.content)
         }
         Err(unusable) => unusable,
