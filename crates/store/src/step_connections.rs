@@ -9,7 +9,7 @@ use crate::{
     pool::{FRESH, is_alive, try_once},
 };
 use sqlx::{
-    Postgres,
+    Connection, Postgres,
     pool::PoolConnection,
     postgres::{PgConnectOptions, PgConnection},
 };
@@ -112,6 +112,8 @@ impl StepConnection<'_> {
     pub(crate) fn keep(mut self) {
         if let Some(Held::Kept { mut open, home, _permit }) = self.held.take() {
             open.used = Instant::now();
+            // Its buffer has grown to the size of the statement, which may be that of many steps, and would keep it.
+            open.connection.shrink_buffers();
             let mut idle = home.idle.lock().unwrap_or_else(PoisonError::into_inner);
             if !home.permits.is_closed() {
                 idle.push(open);
