@@ -12,8 +12,8 @@ use std::{
 /// Bytes of one piece.
 pub(super) const PIECE: usize = 64 * 1024;
 
-/// Pieces kept at most, 4 MiB: a few of the longest conversations, or one request of each of many jobs.
-const KEPT: usize = 64;
+/// Pieces kept at most, 1 MiB: the longest conversation, or the requests of jobs that ask at the same moment.
+const KEPT: usize = 16;
 
 static SPARE: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
