@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use plumbline_engine::{
     Autonomy, Effect, FileWrite, Finish, HistoryAtBoundary, Intake, JobFacts, Limits, Memory, ModelSettings, Outcome,
     PhaseSettings, Prices, Product, Prompts, Purpose, RepeatedCalls, Reply, RequestRecord, Run, Settings, Snapshot,
-    StrategicTodos, TodoListPosition, ToolCall, ToolReturn,
+    StrategicTodos, SystemBeginnings, TodoListPosition, ToolCall, ToolReturn,
 };
 use serde_json::{Map, json};
 use std::sync::Arc;
@@ -48,6 +48,7 @@ pub fn settings() -> Settings {
         },
         autonomy: Autonomy::Full,
         count_tokens: Arc::new(plumbline_effects::tokens::count),
+        beginnings: SystemBeginnings::default(),
     }
 }
 

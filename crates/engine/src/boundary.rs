@@ -3,7 +3,7 @@
 
 use crate::{
     Change, ContextWindow, FileWrite, HistoryAtBoundary, MessageKind, MessageRef, Opening, PhaseKind, PhaseOutcome,
-    Product, Role, Run, Todo, TodoStatus, ToolSpec, orientation, plan::read_plan, summary, yaml::Archive,
+    Product, Role, Run, Todo, TodoStatus, orientation, plan::read_plan, summary, yaml::Archive,
 };
 use chrono::{DateTime, Utc};
 
@@ -160,37 +160,21 @@ impl Run {
         self.drop_unseen_messages();
     }
 
-    /// Layer 1: the phase's prompt, the job, the instructions and `workspace.md` as it stands now.
+    /// Layer 1: the phase's prompt, the instructions, the job and `workspace.md` as it stands now. What all jobs of a type
+    /// are told comes first, so that a provider's prompt cache serves it to all of them.
     pub(crate) fn system_text(&self, now: DateTime<Utc>) -> String {
-        let prompts = &self.settings.prompts;
-        let prompt = match self.state.phase.kind {
-            PhaseKind::Strategic => &prompts.strategic,
-            PhaseKind::Tactical => &prompts.tactical,
-        };
         let workspace = if self.memory.workspace.trim().is_empty() {
             "(empty)".to_string()
         } else {
             self.shown(&self.memory.workspace, "workspace.md")
         };
         format!(
-            "{}{}\n\n## The job\n\n{}\n\n## Instructions\n\n{}\n\nToday is {}.\n\n## workspace.md\n\n{workspace}\n",
-            prompt.trim(),
-            self.tools_on_demand(),
-            self.job.prompt.trim(),
-            prompts.instructions.trim(),
+            "{}Today is {}.\n\n## The job\n\n{}\n\n## workspace.md\n\n{workspace}\n",
+            self.settings.beginning(self.state.phase.kind),
             // Day granularity, so that a prompt cache survives (lesson 30).
             now.format("%Y-%m-%d"),
+            self.job.prompt.trim(),
         )
-    }
-
-    /// The deferred tools, a line each; nothing where there are none.
-    fn tools_on_demand(&self) -> String {
-        let line = |tool: &ToolSpec| format!("\n- {}: {}", tool.name, tool.description);
-        let lines: String = self.settings.deferred(self.state.phase.kind).map(line).collect();
-        match lines.is_empty() {
-            true => lines,
-            false => format!("\n\nFurther tools, to be loaded with search_tools before they are called:\n{lines}"),
-        }
     }
 
     /// Forgets messages no request will show again; the rows keep them.

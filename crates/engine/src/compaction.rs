@@ -198,7 +198,7 @@ impl Run {
             .collect();
         let previous =
             self.state.context.summary_seq.and_then(|seq| self.message(seq)).map(MessageRef::visible_content);
-        let body = summary.or_else(|| previous.map(strip_bearings)).unwrap_or_else(|| {
+        let body = summary.or_else(|| previous.as_deref().map(strip_bearings)).unwrap_or_else(|| {
             "The conversation before this point was cut because the context was full. What was done is in the files \
              and in the todo list."
                 .to_string()

@@ -3,14 +3,23 @@
 //! A worker holds a thousand conversations while their models think, and those are most of its memory. A message by
 //! itself is a handful of small allocations, each with room to spare; here all texts stand in one, one behind the other,
 //! and a message is the places of its parts.
+//! A system prompt begins as those of all jobs with the same settings do; that is held once for all of them.
 
-use crate::{CLEARED_NOTE, Message, MessageKind, Role, ToolCall};
+use crate::{CLEARED_NOTE, Message, MessageKind, Role, Settings, ToolCall};
 use serde_json::{Map, Value};
+use std::{borrow::Cow, sync::Arc};
+
+/// Messages for which room is made together, and the part of the texts for which there is room behind them. A doubled
+/// room would stay half empty for as long as the job is here.
+const ROOM_FOR_MESSAGES: usize = 16;
+const ROOM_FOR_TEXTS: usize = 16;
 
 /// Messages, ascending by `seq`.
 #[derive(Debug, Default)]
 pub struct History {
-    /// Of each message its content, the id of the call that it answers, and of each of its calls id, name and arguments.
+    /// What system prompts may begin with.
+    beginnings: Arc<[Box<str>]>,
+    /// Of each message its content, without the beginning, the id of the call that it answers, and of each of its calls id, name and arguments.
     texts: String,
     messages: Vec<Placed>,
     calls: Vec<PlacedCall>,
@@ -26,6 +35,7 @@ struct Placed {
     first_call: usize,
     /// Seldom there, and then in a form of the provider's own.
     extra: Option<Box<Map<String, Value>>>,
+    beginning: Option<u8>,
     content: u32,
     answers: Option<u32>,
     calls: u32,
@@ -61,6 +71,11 @@ pub struct ToolCallRef<'a> {
 }
 
 impl History {
+    /// An empty one, for a job with these settings.
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self { beginnings: Arc::clone(settings.beginnings()), ..Self::default() }
+    }
+
     /// The messages, ascending by `seq`.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = MessageRef<'_>> {
         self.since(i64::MIN)
@@ -80,16 +95,19 @@ impl History {
 
     /// Adds the youngest.
     pub fn push(&mut self, message: &Message) {
-        let content = if message.cleared { "" } else { message.content.as_str() };
+        let (beginning, content) = if message.cleared { (None, "") } else { self.parted(message) };
         let answers = message.tool_call_id.as_deref();
         let calls = message.tool_calls.iter().flat_map(|call| [&call.id, &call.name, &call.arguments]);
         let texts = [content, answers.unwrap_or_default()].into_iter().chain(calls.map(String::as_str));
-        make_room(&mut self.messages, 1);
+        if self.messages.len() == self.messages.capacity() {
+            self.messages.reserve_exact(ROOM_FOR_MESSAGES);
+        }
         self.messages.push(Placed {
             seq: message.seq,
             start: self.texts.len(),
             first_call: self.calls.len(),
             extra: (!message.extra.is_empty()).then(|| Box::new(message.extra.clone())),
+            beginning,
             content: content.len() as u32,
             answers: answers.map(|id| id.len() as u32),
             calls: message.tool_calls.len() as u32,
@@ -99,20 +117,34 @@ impl History {
             cleared: message.cleared,
         });
         self.calls.extend(message.tool_calls.iter().map(PlacedCall::of));
-        // A doubled room would stay half empty for as long as the job is here.
         let more: usize = texts.clone().map(str::len).sum();
-        let (length, room) = (self.texts.len(), self.texts.capacity());
-        if length + more > room {
-            self.texts.reserve_exact(more + length / 8);
+        if self.texts.len() + more > self.texts.capacity() {
+            self.texts.reserve_exact(more + self.texts.len() / ROOM_FOR_TEXTS);
         }
         self.texts.extend(texts);
+    }
+
+    /// A message's content behind a beginning that is held already.
+    fn parted<'m>(&self, message: &'m Message) -> (Option<u8>, &'m str) {
+        let rest = |beginning: &str| match message.kind {
+            MessageKind::System => message.content.strip_prefix(beginning),
+            MessageKind::Opening
+            | MessageKind::Summary
+            | MessageKind::Feedback
+            | MessageKind::Nudge
+            | MessageKind::Reply
+            | MessageKind::ToolResult => None,
+        };
+        let known = (0..).zip(&*self.beginnings).find_map(|(at, beginning)| Some((Some(at), rest(beginning)?)));
+        known.unwrap_or((None, &message.content))
     }
 
     /// Forgets all but those that are wanted.
     pub(crate) fn retain(&mut self, mut wanted: impl FnMut(MessageRef<'_>) -> bool) {
         let kept: Vec<Message> =
             self.iter().filter(|message| wanted(*message)).map(|message| message.to_message()).collect();
-        *self = kept.iter().collect();
+        *self = Self { beginnings: Arc::clone(&self.beginnings), ..Self::default() };
+        kept.iter().for_each(|message| self.push(message));
     }
 
     /// Forgets the contents of these, ascending by `seq`: the model reads [`CLEARED_NOTE`] in their place from now on.
@@ -121,13 +153,6 @@ impl History {
             message.cleared = true;
         }
         self.retain(|_| true);
-    }
-}
-
-/// An eighth more than is asked for.
-fn make_room<T>(all: &mut Vec<T>, more: usize) {
-    if all.len() + more > all.capacity() {
-        all.reserve_exact(more + all.len() / 8);
     }
 }
 
@@ -173,8 +198,20 @@ impl<'a> MessageRef<'a> {
     }
 
     /// The text the model gets for this message.
-    pub fn visible_content(self) -> &'a str {
-        if self.placed.cleared { CLEARED_NOTE } else { self.texts(0, self.placed.content).0 }
+    pub fn visible_content(self) -> Cow<'a, str> {
+        match self.visible_parts() {
+            ["", all] => Cow::Borrowed(all),
+            parts => Cow::Owned(parts.concat()),
+        }
+    }
+
+    /// The same text as it is held, in two parts; most have nothing in the first.
+    pub fn visible_parts(self) -> [&'a str; 2] {
+        if self.placed.cleared {
+            return ["", CLEARED_NOTE];
+        }
+        let beginning = self.placed.beginning.and_then(|at| self.history.beginnings.get(usize::from(at)));
+        [beginning.map_or("", |beginning| beginning), self.texts(0, self.placed.content).0]
     }
 
     /// See [`Message::tool_call_id`].
@@ -208,7 +245,7 @@ impl<'a> MessageRef<'a> {
             seq: self.placed.seq,
             role: self.placed.role,
             kind: self.placed.kind,
-            content: if self.placed.cleared { String::new() } else { self.visible_content().to_string() },
+            content: if self.placed.cleared { String::new() } else { self.visible_content().into_owned() },
             tool_calls: self.tool_calls().map(ToolCall::from).collect(),
             tool_call_id: self.tool_call_id().map(str::to_string),
             extra: self.placed.extra.as_deref().cloned().unwrap_or_default(),
@@ -235,5 +272,104 @@ impl From<ToolCallRef<'_>> for ToolCall {
     fn from(call: ToolCallRef<'_>) -> Self {
         let [id, name, arguments] = [call.id, call.name, call.arguments].map(str::to_string);
         Self { id, name, arguments }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn beginning_with(beginnings: &[&str]) -> History {
+        let beginnings = beginnings.iter().map(|&beginning| Box::from(beginning)).collect();
+        History { beginnings, ..History::default() }
+    }
+
+    fn message(seq: i64, kind: MessageKind, content: &str) -> Message {
+        Message {
+            seq,
+            role: Role::User,
+            kind,
+            content: content.into(),
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            extra: Map::new(),
+            tokens: seq as u32,
+            cleared: false,
+        }
+    }
+
+    fn call(id: &str, arguments: &str) -> ToolCall {
+        ToolCall { id: id.into(), name: "write_file".into(), arguments: arguments.into() }
+    }
+
+    fn said() -> Vec<Message> {
+        let mut reply = message(3, MessageKind::Reply, "Grüße 🦀");
+        reply.tool_calls = vec![call("call_3_1", r#"{"path":"a"}"#), call("call_3_2", "{}")];
+        reply.extra = json!({"signature": [1, 2]}).as_object().cloned().unwrap_or_default();
+        let result = |seq, id: Option<&str>, content| Message {
+            tool_call_id: id.map(str::to_string),
+            ..message(seq, MessageKind::ToolResult, content)
+        };
+        let system = message(1, MessageKind::System, "You plan. The job is this.");
+        vec![
+            system,
+            reply,
+            result(4, Some("call_3_1"), "written"),
+            result(5, Some(""), ""),
+            result(9, None, "You plan."),
+        ]
+    }
+
+    #[test]
+    fn what_was_said_is_read_as_it_was_said() {
+        for beginnings in [&[][..], &["You work. ", "You plan. "], &["You plan. The job is this."]] {
+            let mut history = beginning_with(beginnings);
+            said().iter().for_each(|message| history.push(message));
+            assert_eq!(history.iter().map(MessageRef::to_message).collect::<Vec<_>>(), said(), "{beginnings:?}");
+            history.retain(|message| message.seq() != 4);
+            let left: Vec<Message> = said().into_iter().filter(|message| message.seq != 4).collect();
+            assert_eq!(history.iter().map(MessageRef::to_message).collect::<Vec<_>>(), left, "{beginnings:?}");
+        }
+    }
+
+    #[test]
+    fn messages_are_found_by_their_place() {
+        let history: History = said().iter().collect();
+        let seqs = |from| history.since(from).map(MessageRef::seq).collect::<Vec<_>>();
+        assert_eq!((seqs(0), seqs(4), seqs(6), seqs(10)), (vec![1, 3, 4, 5, 9], vec![4, 5, 9], vec![9], vec![]));
+        assert_eq!(history.get(9).map(|message| message.visible_content()), Some("You plan.".into()));
+        assert!(history.get(2).is_none());
+    }
+
+    #[test]
+    fn the_beginning_of_a_system_prompt_is_held_for_all_jobs_and_no_other_messages() {
+        let mut history = beginning_with(&["You work. ", "You plan. "]);
+        said().iter().for_each(|message| history.push(message));
+        let parts = |seq| history.get(seq).map(MessageRef::visible_parts);
+        assert_eq!(parts(1), Some(["You plan. ", "The job is this."]));
+        assert_eq!(parts(9), Some(["", "You plan."]));
+        assert!(history.texts.starts_with("The job"), "{}", history.texts);
+    }
+
+    #[test]
+    fn what_is_cleared_takes_no_room() {
+        let mut history: History = said().iter().collect();
+        let before = history.texts.len();
+        history.clear(&[4]);
+        assert_eq!(history.texts.len(), before - "written".len());
+        let cleared = history.get(4).map(|message| (message.cleared(), message.visible_content().into_owned()));
+        assert_eq!(cleared, Some((true, CLEARED_NOTE.to_string())));
+        assert_eq!(history.get(4).and_then(MessageRef::tool_call_id), Some("call_3_1"));
+    }
+
+    #[test]
+    fn a_conversation_takes_little_more_room_than_its_texts() {
+        let mut history = History::default();
+        for seq in 0..500 {
+            history.push(&message(seq, MessageKind::ToolResult, &"x".repeat(2000)));
+            let room = history.texts.capacity() - history.texts.len();
+            assert!(room <= history.texts.len() / ROOM_FOR_TEXTS, "{room} bytes behind {}", history.texts.len());
+        }
     }
 }

@@ -88,7 +88,7 @@ pub use placeholder::is_placeholder;
 pub use run::Run;
 pub use settings::{
     Autonomy, HistoryAtBoundary, Limits, ModelSettings, OtherModels, PhaseSettings, Prices, Prompts, RepeatedCalls,
-    Settings, StrategicTodos, TodoListPosition, TokenCounter,
+    Settings, StrategicTodos, SystemBeginnings, TodoListPosition, TokenCounter,
 };
 pub use shared_files::{SharedFile, SharedFiles};
 pub use snapshot::{FileFacts, FileIndex, JobFacts, Memory, Progress, Snapshot};

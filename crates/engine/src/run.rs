@@ -57,11 +57,13 @@ impl Run {
             None => state::initial(job.started_at),
         };
         let in_flight = matches!(state.stage, Stage::Tools { .. });
+        let mut history = History::new(&settings);
+        messages.iter().for_each(|message| history.push(message));
         let mut run = Self {
             job,
             settings,
             state,
-            history: messages.iter().collect(),
+            history,
             todos,
             staged_todos,
             files: snapshot.files,

@@ -5,7 +5,10 @@ use crate::{
     tool::{ToolSpec, Toolset},
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
 
 /// Counts the tokens of a text. Counting is pure, so the engine takes it as a function and needs no tokenizer.
 pub type TokenCounter = Arc<dyn Fn(&str) -> u32 + Send + Sync>;
@@ -31,6 +34,20 @@ pub struct Settings {
     pub autonomy: Autonomy,
     /// Counts tokens for messages the engine writes itself.
     pub count_tokens: TokenCounter,
+    /// Made when first needed.
+    pub beginnings: SystemBeginnings,
+}
+
+/// What the system prompts of strategic and of tactical phases begin with: one text each for all jobs with the same
+/// settings. A provider's cache serves it to all of them, and a worker holds it once.
+#[derive(Debug, Default)]
+pub struct SystemBeginnings(OnceLock<Arc<[Box<str>]>>);
+
+/// A copy may get other prompts.
+impl Clone for SystemBeginnings {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl std::fmt::Debug for Settings {
@@ -209,6 +226,37 @@ impl Settings {
             Purpose::Summary => &self.other_models.summary,
         };
         other.as_ref().unwrap_or(&self.model)
+    }
+
+    /// What system prompts begin with, of both kinds of phases.
+    pub(crate) fn beginnings(&self) -> &Arc<[Box<str>]> {
+        let Prompts { strategic, tactical, instructions, .. } = &self.prompts;
+        let beginning = |prompt: &str, kind| {
+            let (prompt, tools, instructions) = (prompt.trim(), self.tools_on_demand(kind), instructions.trim());
+            format!("{prompt}{tools}\n\n## Instructions\n\n{instructions}\n\n").into_boxed_str()
+        };
+        self.beginnings.0.get_or_init(|| {
+            [beginning(strategic, PhaseKind::Strategic), beginning(tactical, PhaseKind::Tactical)].into()
+        })
+    }
+
+    /// Layer 1 as far as it is the same for all jobs: the phase's prompt and the instructions.
+    pub(crate) fn beginning(&self, kind: PhaseKind) -> &str {
+        let place = match kind {
+            PhaseKind::Strategic => 0,
+            PhaseKind::Tactical => 1,
+        };
+        &self.beginnings()[place]
+    }
+
+    /// The deferred tools, a line each; nothing where there are none.
+    fn tools_on_demand(&self, kind: PhaseKind) -> String {
+        let line = |tool: &ToolSpec| format!("\n- {}: {}", tool.name, tool.description);
+        let lines: String = self.deferred(kind).map(line).collect();
+        match lines.is_empty() {
+            true => lines,
+            false => format!("\n\nFurther tools, to be loaded with search_tools before they are called:\n{lines}"),
+        }
     }
 
     /// The tools bound in every phase of this kind, in the fixed order; see [`crate::Run::bound`] for those that a job

@@ -60,7 +60,7 @@ fn is_void(message: &RequestMessage<'_>) -> bool {
         RequestMessage::Stored(message) => {
             message.role() == Role::Assistant
                 && message.tool_calls().len() == 0
-                && message.visible_content().trim().is_empty()
+                && message.visible_parts().iter().all(|part| part.trim().is_empty())
         }
         RequestMessage::System(_) | RequestMessage::User(_) => false,
     }

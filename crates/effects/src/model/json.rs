@@ -11,15 +11,25 @@ const HIGHEST_BITS: u64 = LOWEST_BITS << 7;
 
 /// Appends a text as a JSON string.
 pub(super) fn string(out: &mut Vec<u8>, text: &str) {
+    string_of(out, &[text]);
+}
+
+/// Appends a text that is held in parts as one JSON string.
+pub(super) fn string_of(out: &mut Vec<u8>, parts: &[&str]) {
     out.push(b'"');
-    let mut rest = text.as_bytes();
+    for part in parts {
+        escaped(out, part.as_bytes());
+    }
+    out.push(b'"');
+}
+
+fn escaped(out: &mut Vec<u8>, mut rest: &[u8]) {
     while let Some(at) = first_escaped(rest) {
         out.extend_from_slice(&rest[..at]);
         escape(out, rest[at]);
         rest = &rest[at + 1..];
     }
     out.extend_from_slice(rest);
-    out.push(b'"');
 }
 
 /// Where the first byte stands that JSON has another way of writing.

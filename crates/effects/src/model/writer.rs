@@ -128,7 +128,7 @@ impl Writer {
     }
 
     fn stored(&mut self, message: MessageRef<'_>) {
-        let content = message.visible_content();
+        let content = message.visible_parts();
         self.piece.push(b'{');
         self.field("role", &message.role());
         if let Some(id) = message.tool_call_id() {
@@ -137,10 +137,12 @@ impl Writer {
         // An assistant that only calls has null: some providers refuse an empty string beside calls, and all refuse
         // null without them.
         let calls = message.tool_calls().len() > 0;
-        if content.is_empty() && calls {
+        if content == [""; 2] && calls {
             self.next_field("content", &Value::Null);
         } else {
-            self.next_text("content", content);
+            self.piece.push(b',');
+            self.key("content");
+            json::string_of(&mut self.piece, &content);
         }
         if calls {
             self.calls(message);
@@ -208,7 +210,7 @@ fn about(message: &RequestMessage<'_>) -> usize {
     let texts = match message {
         RequestMessage::Stored(message) => {
             let calls = message.tool_calls().map(|call| A_MESSAGE + call.name.len() + call.arguments.len());
-            message.visible_content().len() + calls.sum::<usize>()
+            message.visible_parts().map(str::len).iter().sum::<usize>() + calls.sum::<usize>()
         }
         RequestMessage::System(text) | RequestMessage::User(text) => text.len(),
     };

@@ -53,7 +53,9 @@ fn the_list_stands_last_as_a_user_message() {
     let roles: Vec<Role> = request.iter().map(|line| line.role).collect();
     use Role::{Assistant, System, Tool, User};
     assert_eq!(roles, [System, User, Assistant, Tool, Assistant, Tool, User]);
-    assert!(request[0].text.starts_with("You work.\n\n## The job\n\nExtract the requirements of policy.pdf."));
+    let system = "You work.\n\n## Instructions\n\nRecord each requirement with page and quote.\n\nToday is 2026-01-01.\n\n\
+                  ## The job\n\nExtract the requirements of policy.pdf.\n\n## workspace.md\n\n";
+    assert!(request[0].text.starts_with(system), "what all jobs are told comes first: {}", request[0].text);
     assert!(request[1].text.starts_with("Phase 4 (tactical) begins: Requirement Extraction"), "{}", request[1].text);
 }
 

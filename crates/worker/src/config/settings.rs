@@ -3,7 +3,7 @@
 use super::{ConfigError, Llm, Resolved, Tools, error::Problem, nearest::advice};
 use plumbline_engine::{
     Limits, ModelSettings, OtherModels, PhaseKind, PhaseSettings, Phases, Prices, Purpose, RepeatedCalls, Settings,
-    TokenCounter, ToolSpec,
+    SystemBeginnings, TokenCounter, ToolSpec,
 };
 use std::sync::Arc;
 
@@ -33,6 +33,7 @@ impl Resolved {
             },
             autonomy: self.config.autonomy,
             count_tokens,
+            beginnings: SystemBeginnings::default(),
         })
     }
 

@@ -9,7 +9,7 @@ pub(super) fn input_messages(request: &ModelRequest<'_>) -> Value {
     let message = |role: &str, text: &str| json!({"role": role, "parts": [{"type": "text", "content": text}]});
     let messages = request.messages.iter().map(|entry| match entry {
         RequestMessage::Stored(stored) => {
-            message(&format!("{:?}", stored.role()).to_lowercase(), stored.visible_content())
+            message(&format!("{:?}", stored.role()).to_lowercase(), &stored.visible_content())
         }
         RequestMessage::System(text) => message("system", text),
         RequestMessage::User(text) => message("user", text),

@@ -2,7 +2,7 @@
 
 use plumbline_engine::{
     Autonomy, Handler, HistoryAtBoundary, Limits, ModelSettings, OtherModels, PhaseSettings, Phases, Prices, Prompts,
-    RepeatedCalls, Replay, Settings, StrategicTodos, TodoListPosition, ToolSpec, tools,
+    RepeatedCalls, Replay, Settings, StrategicTodos, SystemBeginnings, TodoListPosition, ToolSpec, tools,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -49,6 +49,7 @@ pub(crate) fn settings() -> Settings {
         autonomy: Autonomy::Full,
         deferred: Arc::default(),
         count_tokens: Arc::new(count),
+        beginnings: SystemBeginnings::default(),
     }
 }
 

@@ -227,7 +227,7 @@ impl Engine {
 
     fn system_prompt(&self) -> String {
         format!(
-            "You are a creator.\n\n## The job\n\n{}\n\n## Instructions\n\nFollow them.\n\n## workspace.md\n\n{}",
+            "You are a creator.\n\n## Instructions\n\nFollow them.\n\n## The job\n\n{}\n\n## workspace.md\n\n{}",
             self.prompt,
             self.files.get("workspace.md").map_or("(empty)", String::as_str)
         )
