@@ -58,6 +58,9 @@ async fn checks_refuse_rows_that_cannot_be(pool: PgPool) {
         ("INSERT INTO jobs (prompt, attempt) VALUES ('x', 2147483647)".to_owned(), "jobs_counts_are_small"),
         ("INSERT INTO jobs (prompt, step) VALUES ('x', -1)".to_owned(), "jobs_counts_are_small"),
         ("INSERT INTO jobs (prompt, cost_usd) VALUES ('x', 'NaN')".to_owned(), "jobs_counts_are_small"),
+        ("UPDATE jobs SET attempt = 2147483647".to_owned(), "jobs_counts_stay_small"),
+        ("UPDATE jobs SET crash_count = 2147483647".to_owned(), "jobs_counts_stay_small"),
+        ("UPDATE jobs SET lease_epoch = 9223372036854775807".to_owned(), "jobs_counts_stay_small"),
         ("INSERT INTO jobs (prompt, job_type) VALUES ('x', repeat('x', 201))".to_owned(), "jobs_job_type_is_short"),
         (
             "INSERT INTO jobs (prompt, created_at) VALUES ('x', 'infinity')".to_owned(),
