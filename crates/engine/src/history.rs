@@ -2,24 +2,26 @@
 //!
 //! A worker holds a thousand conversations while their models think, and those are most of its memory. A message by
 //! itself is a handful of small allocations, each with room to spare; here all texts stand in one, one behind the other,
-//! and a message is the places of its parts.
-//! A system prompt begins as those of all jobs with the same settings do; that is held once for all of them.
+//! and a message is the places of its parts. A system prompt begins as those of all jobs with the same settings do; that
+//! is held once for all of them.
 
 use crate::{CLEARED_NOTE, Message, MessageKind, Role, Settings, ToolCall};
 use serde_json::{Map, Value};
 use std::{borrow::Cow, sync::Arc};
 
-/// Messages for which room is made together, and the part of the texts for which there is room behind them. A doubled
-/// room would stay half empty for as long as the job is here.
-const ROOM_FOR_MESSAGES: usize = 16;
-const ROOM_FOR_TEXTS: usize = 16;
+/// Where there is no room, it is made for what comes and a sixteenth of what is there. A doubled room would stay half empty
+/// for as long as the job is here.
+const ROOM: usize = 16;
+/// Messages for which it is made at least.
+const FEW: usize = 16;
 
 /// Messages, ascending by `seq`.
 #[derive(Debug, Default)]
 pub struct History {
     /// What system prompts may begin with.
     beginnings: Arc<[Box<str>]>,
-    /// Of each message its content, without the beginning, the id of the call that it answers, and of each of its calls id, name and arguments.
+    /// Of each message its content (without the beginning), the id of the call that it answers, and of each of its calls
+    /// id, name and arguments.
     texts: String,
     messages: Vec<Placed>,
     calls: Vec<PlacedCall>,
@@ -100,7 +102,7 @@ impl History {
         let calls = message.tool_calls.iter().flat_map(|call| [&call.id, &call.name, &call.arguments]);
         let texts = [content, answers.unwrap_or_default()].into_iter().chain(calls.map(String::as_str));
         if self.messages.len() == self.messages.capacity() {
-            self.messages.reserve_exact(ROOM_FOR_MESSAGES);
+            self.messages.reserve_exact(FEW + self.messages.len() / ROOM);
         }
         self.messages.push(Placed {
             seq: message.seq,
@@ -119,7 +121,7 @@ impl History {
         self.calls.extend(message.tool_calls.iter().map(PlacedCall::of));
         let more: usize = texts.clone().map(str::len).sum();
         if self.texts.len() + more > self.texts.capacity() {
-            self.texts.reserve_exact(more + self.texts.len() / ROOM_FOR_TEXTS);
+            self.texts.reserve_exact(more + self.texts.len() / ROOM);
         }
         self.texts.extend(texts);
     }
@@ -369,7 +371,7 @@ mod tests {
         for seq in 0..500 {
             history.push(&message(seq, MessageKind::ToolResult, &"x".repeat(2000)));
             let room = history.texts.capacity() - history.texts.len();
-            assert!(room <= history.texts.len() / ROOM_FOR_TEXTS, "{room} bytes behind {}", history.texts.len());
+            assert!(room <= history.texts.len() / ROOM, "{room} bytes behind {}", history.texts.len());
         }
     }
 }
