@@ -1,5 +1,6 @@
 //! JSON that users wrote.
 
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sqlx::{
     Decode, Postgres, Type,
@@ -11,7 +12,8 @@ use std::ops::Deref;
 
 /// JSON as a user wrote it. The database takes what a worker cannot hold: numbers beyond 64-bit floating point, and more
 /// than 127 levels. Such a value must not be an error where it is read with those of other jobs, or no worker could claim
-/// any of them: it reads as null, and says why.
+/// any of them: it reads as null, and says why. Nor may that of a requirement, which another program may have written: its
+/// validator would never see the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given(Result<Value, String>);
 
@@ -43,6 +45,12 @@ impl From<Value> for Given {
 impl From<Given> for Value {
     fn from(given: Given) -> Self {
         given.0.unwrap_or_default()
+    }
+}
+
+impl Serialize for Given {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Value::serialize(self, serializer)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Rows of `requirement_cache`, their columns named once.
 
+use crate::Given;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
-use serde_json::Value;
 use uuid::Uuid;
 
 /// A row with the columns that say what was found, and those given.
@@ -19,15 +19,15 @@ macro_rules! requirement {
             pub r#type: Option<String>,
             pub priority: Option<String>,
             pub source_document: Option<String>,
-            pub source_location: Option<Value>,
+            pub source_location: Option<Given>,
             pub gobd_relevant: bool,
             pub gdpr_relevant: bool,
-            pub citations: Value,
-            pub mentioned_objects: Value,
-            pub mentioned_messages: Value,
+            pub citations: Given,
+            pub mentioned_objects: Given,
+            pub mentioned_messages: Given,
             pub reasoning: Option<String>,
             pub confidence: f64,
-            pub tags: Value,
+            pub tags: Given,
             $($(#[$meaning])* pub $column: $kind,)*
         }
     };
@@ -38,7 +38,7 @@ requirement! {
     RequirementRow {
         research_notes: Option<String>,
         status: String,
-        validation_result: Option<Value>,
+        validation_result: Option<Given>,
         graph_node_id: Option<String>,
         rejection_reason: Option<String>,
         retry_count: i32,

@@ -5,7 +5,7 @@
 //! part of a step.
 
 use crate::{
-    Error, HeldRequirement, Lease, Store,
+    Error, Given, HeldRequirement, Lease, Store,
     error::During,
     rows::{json, text},
 };

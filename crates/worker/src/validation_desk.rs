@@ -4,6 +4,7 @@
 use crate::patience::patiently;
 use plumbline_effects::tools::{Asked, BoxFuture, HandOver, HeldRequirement, KnownRequirement, Tally, WorkspaceError};
 use plumbline_store::{Error, Lease, SimilarRequirement, Store, ValidationTally};
+use serde_json::Value;
 use uuid::Uuid;
 
 /// Requirements a text is compared with: what shares the most words comes first, so the like ones are among them.
@@ -82,12 +83,12 @@ fn held(row: plumbline_store::HeldRequirement) -> HeldRequirement {
         r#type: row.r#type,
         priority: row.priority,
         source_document: row.source_document,
-        source_location: row.source_location,
+        source_location: row.source_location.map(Value::from),
         gobd_relevant: row.gobd_relevant,
         gdpr_relevant: row.gdpr_relevant,
-        citations: row.citations,
-        mentioned_objects: row.mentioned_objects,
-        mentioned_messages: row.mentioned_messages,
+        citations: row.citations.into(),
+        mentioned_objects: row.mentioned_objects.into(),
+        mentioned_messages: row.mentioned_messages.into(),
         reasoning: row.reasoning,
         confidence: row.confidence,
         citations_given: u32::try_from(row.citations_given).unwrap_or(u32::MAX),

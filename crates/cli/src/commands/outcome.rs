@@ -161,14 +161,14 @@ mod tests {
             source_location: None,
             gobd_relevant: false,
             gdpr_relevant: false,
-            citations: json!([{"verified": true}, {"verified": false}]),
-            mentioned_objects: json!([]),
-            mentioned_messages: json!([]),
+            citations: json!([{"verified": true}, {"verified": false}]).into(),
+            mentioned_objects: json!([]).into(),
+            mentioned_messages: json!([]).into(),
             reasoning: None,
             research_notes: None,
             confidence: 0.5,
             status: status.into(),
-            validation_result: Some(validation_result),
+            validation_result: Some(validation_result.into()),
             graph_node_id: (status == "integrated").then(|| "R-0001".into()),
             rejection_reason: reason.map(str::to_owned),
             retry_count: 0,
@@ -176,7 +176,7 @@ mod tests {
             created_at: now,
             updated_at: now,
             validated_at: None,
-            tags: json!([]),
+            tags: json!([]).into(),
         }
     }
 

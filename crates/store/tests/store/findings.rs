@@ -44,7 +44,7 @@ async fn a_requirement_arrives_complete_for_the_validator(pool: PgPool) {
     assert_eq!((row.status.as_str(), row.retry_count, row.confidence), ("pending", 0, 0.9));
     assert_eq!((row.gobd_relevant, row.gdpr_relevant), (true, false));
     assert_eq!(row.reasoning.as_deref(), Some("says \"must\" \u{FFFD} twice"));
-    assert_eq!(row.tags, json!(["retention", "tax"]));
+    assert_eq!(*row.tags, json!(["retention", "tax"]));
     assert_eq!(row.id.get_version_num(), 7);
     // Lesson 96: arrays and objects, never strings that hold them.
     let types = "SELECT concat_ws(' ', jsonb_typeof(citations), jsonb_typeof(mentioned_objects),

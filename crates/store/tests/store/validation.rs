@@ -103,6 +103,27 @@ async fn a_claim_gives_the_oldest_rows_and_asking_again_gives_the_same(pool: PgP
     assert_eq!((next[0].citations_given, next[0].citations_confirmed), (1, 0), "a row's own word is not enough");
 }
 
+/// The database takes numbers that a worker cannot hold, and another program may have written them.
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_row_whose_json_cannot_be_held_keeps_no_other_from_its_validator(pool: PgPool) {
+    let store = store(&pool);
+    let creator = creator(&store).await;
+    let odd = format!(
+        r#"UPDATE requirement_cache SET citations = '[1e400]', tags = '[1e400]', source_location = '{{"page": 1e400}}',
+           mentioned_objects = '[1e400]', mentioned_messages = '[1e400]' WHERE text = '{}'"#,
+        TEXTS[1]
+    );
+    execute(&pool, odd).await.unwrap();
+    let mine = validator(&store, Some(creator.id)).await;
+    let held = store.claim_requirements(&mine.lease(), 9, false, &[]).await.unwrap();
+    assert_eq!(held.iter().map(|row| row.text.as_str()).collect::<Vec<_>>(), TEXTS);
+    let unreadable = |row: &plumbline_store::HeldRequirement| row.citations.unreadable().map(str::to_owned);
+    assert!(unreadable(&held[1]).unwrap().starts_with("number out of range") && held[1].citations.is_null());
+    assert_eq!((unreadable(&held[0]), held[0].citations[0]["page"].as_i64()), (None, Some(4)));
+    execute(&pool, "UPDATE requirement_cache SET validation_result = '[1e400]'").await.unwrap();
+    assert_eq!(store.requirements_of(creator.id).await.unwrap().len(), 3);
+}
+
 #[sqlx::test(migrations = "../../migrations")]
 async fn two_validators_share_the_rows_and_each_keeps_to_its_own_job(pool: PgPool) {
     let store = store(&pool);
@@ -177,7 +198,8 @@ async fn a_judgement_is_written_with_the_step_and_only_by_the_holder(pool: PgPoo
         ]
     );
     assert!(
-        rows.iter().all(|row| row.validated_at.is_some() && row.validation_result == Some(json!({"checked": true})))
+        rows.iter()
+            .all(|row| row.validated_at.is_some() && row.validation_result == Some(json!({"checked": true}).into()))
     );
     let tally = store.validation_tally(mine.id, false).await.unwrap();
     assert_eq!((tally.integrated, tally.rejected, tally.failed, tally.waiting), (1, 1, 1, 0));
