@@ -2,13 +2,15 @@
 //!
 //! A worker holds a thousand conversations while their models think, and those are most of its memory. A message by
 //! itself is a handful of small allocations, each with room to spare; here all texts stand in one, one behind the other,
-//! and a message is the places of its parts. A system prompt begins as those of all jobs with the same settings do; that
+//! or in a few of a good length, and a message is the places of its parts. A system prompt begins as those of all jobs with the same settings do; that
 //! is held once for all of them.
 
 use crate::{CLEARED_NOTE, Message, MessageKind, Role, Settings, ToolCall};
 use serde_json::{Map, Value};
 use std::{borrow::Cow, sync::Arc};
 
+/// Bytes from which on a further text is begun: one that grows is copied.
+const LONG: usize = 64 * 1024;
 /// Where there is no room, it is made for what comes and a sixteenth of what is there. A doubled room would stay half empty
 /// for as long as the job is here.
 const ROOM: usize = 16;
@@ -22,7 +24,7 @@ pub struct History {
     beginnings: Arc<[Box<str>]>,
     /// Of each message its content (without the beginning), the id of the call that it answers, and of each of its calls
     /// id, name and arguments.
-    texts: String,
+    texts: Vec<String>,
     messages: Vec<Placed>,
     calls: Vec<PlacedCall>,
 }
@@ -31,7 +33,8 @@ pub struct History {
 #[derive(Debug)]
 struct Placed {
     seq: i64,
-    /// Where its texts begin.
+    /// In which of the texts its own stand, and where they begin.
+    text: usize,
     start: usize,
     /// The first of its calls.
     first_call: usize,
@@ -84,12 +87,14 @@ impl History {
     }
 
     /// Those from this place in the job's history on.
+    #[inline]
     pub(crate) fn since(&self, seq: i64) -> impl DoubleEndedIterator<Item = MessageRef<'_>> {
         let start = self.messages.partition_point(|message| message.seq < seq);
         self.messages[start..].iter().map(|placed| MessageRef { history: self, placed })
     }
 
     /// The one with this place in the job's history.
+    #[inline]
     pub(crate) fn get(&self, seq: i64) -> Option<MessageRef<'_>> {
         let at = self.messages.binary_search_by_key(&seq, |message| message.seq).ok()?;
         Some(MessageRef { history: self, placed: &self.messages[at] })
@@ -100,13 +105,17 @@ impl History {
         let (beginning, content) = if message.cleared { (None, "") } else { self.parted(message) };
         let answers = message.tool_call_id.as_deref();
         let calls = message.tool_calls.iter().flat_map(|call| [&call.id, &call.name, &call.arguments]);
-        let texts = [content, answers.unwrap_or_default()].into_iter().chain(calls.map(String::as_str));
+        let parts = [content, answers.unwrap_or_default()].into_iter().chain(calls.map(String::as_str));
+        let text = self.text_with_room(parts.clone().map(str::len).sum());
+        let start = text.len();
+        text.extend(parts);
         if self.messages.len() == self.messages.capacity() {
             self.messages.reserve_exact(FEW + self.messages.len() / ROOM);
         }
         self.messages.push(Placed {
             seq: message.seq,
-            start: self.texts.len(),
+            text: self.texts.len() - 1,
+            start,
             first_call: self.calls.len(),
             extra: (!message.extra.is_empty()).then(|| Box::new(message.extra.clone())),
             beginning,
@@ -119,11 +128,19 @@ impl History {
             cleared: message.cleared,
         });
         self.calls.extend(message.tool_calls.iter().map(PlacedCall::of));
-        let more: usize = texts.clone().map(str::len).sum();
-        if self.texts.len() + more > self.texts.capacity() {
-            self.texts.reserve_exact(more + self.texts.len() / ROOM);
+    }
+
+    /// The last text, with room for so many bytes.
+    fn text_with_room(&mut self, bytes: usize) -> &mut String {
+        if self.texts.last().is_none_or(|last| last.len() + bytes > LONG) {
+            self.texts.push(String::new());
         }
-        self.texts.extend(texts);
+        let last = self.texts.len() - 1;
+        let text = &mut self.texts[last];
+        if text.len() + bytes > text.capacity() {
+            text.reserve_exact(bytes + text.len() / ROOM);
+        }
+        text
     }
 
     /// A message's content behind a beginning that is held already.
@@ -175,26 +192,31 @@ impl PlacedCall {
 
 impl<'a> MessageRef<'a> {
     /// See [`Message::seq`].
+    #[inline]
     pub fn seq(self) -> i64 {
         self.placed.seq
     }
 
     /// See [`Message::role`].
+    #[inline]
     pub fn role(self) -> Role {
         self.placed.role
     }
 
     /// See [`Message::kind`].
+    #[inline]
     pub fn kind(self) -> MessageKind {
         self.placed.kind
     }
 
     /// See [`Message::tokens`].
+    #[inline]
     pub fn tokens(self) -> u32 {
         self.placed.tokens
     }
 
     /// See [`Message::cleared`].
+    #[inline]
     pub fn cleared(self) -> bool {
         self.placed.cleared
     }
@@ -259,7 +281,8 @@ impl<'a> MessageRef<'a> {
     /// The text of this length behind so many bytes of the message's texts, and how many are before what follows it.
     fn texts(self, behind: usize, length: u32) -> (&'a str, usize) {
         let end = behind + length as usize;
-        (&self.history.texts[self.placed.start + behind..self.placed.start + end], end)
+        let text = &self.history.texts[self.placed.text];
+        (&text[self.placed.start + behind..self.placed.start + end], end)
     }
 }
 
@@ -351,27 +374,33 @@ mod tests {
         let parts = |seq| history.get(seq).map(MessageRef::visible_parts);
         assert_eq!(parts(1), Some(["You plan. ", "The job is this."]));
         assert_eq!(parts(9), Some(["", "You plan."]));
-        assert!(history.texts.starts_with("The job"), "{}", history.texts);
+        assert!(history.texts[0].starts_with("The job"), "{:?}", history.texts);
     }
 
     #[test]
     fn what_is_cleared_takes_no_room() {
         let mut history: History = said().iter().collect();
-        let before = history.texts.len();
+        let before = history.texts[0].len();
         history.clear(&[4]);
-        assert_eq!(history.texts.len(), before - "written".len());
+        assert_eq!(history.texts[0].len(), before - "written".len());
         let cleared = history.get(4).map(|message| (message.cleared(), message.visible_content().into_owned()));
         assert_eq!(cleared, Some((true, CLEARED_NOTE.to_string())));
         assert_eq!(history.get(4).and_then(MessageRef::tool_call_id), Some("call_3_1"));
     }
 
     #[test]
-    fn a_conversation_takes_little_more_room_than_its_texts() {
+    fn a_conversation_takes_little_more_room_than_its_texts_and_what_is_long_is_not_copied() {
         let mut history = History::default();
+        let of = |seq: i64| if seq % 97 == 0 { 3 * LONG } else { 2000 };
         for seq in 0..500 {
-            history.push(&message(seq, MessageKind::ToolResult, &"x".repeat(2000)));
-            let room = history.texts.capacity() - history.texts.len();
-            assert!(room <= history.texts.len() / ROOM, "{room} bytes behind {}", history.texts.len());
+            let first = history.texts.first().filter(|first| first.len() + 2000 > LONG).map(|first| first.as_ptr());
+            history.push(&message(seq, MessageKind::ToolResult, &"x".repeat(of(seq))));
+            assert!(first.is_none_or(|first| first == history.texts[0].as_ptr()));
+            let (length, room): (usize, usize) =
+                history.texts.iter().fold((0, 0), |all, text| (all.0 + text.len(), all.1 + text.capacity()));
+            assert!(room - length <= length / ROOM, "{} bytes behind {length}", room - length);
         }
+        let lengths = history.iter().map(|message| (message.seq(), message.visible_content().len()));
+        assert!(lengths.eq((0..500).map(|seq| (seq, of(seq)))));
     }
 }
