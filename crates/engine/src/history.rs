@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use std::{borrow::Cow, sync::Arc};
 
 /// Bytes from which on a further text is begun: one that grows is copied.
-const LONG: usize = 64 * 1024;
+const LONG: usize = 32 * 1024;
 /// Where there is no room, it is made for what comes and a sixteenth of what is there. A doubled room would stay half empty
 /// for as long as the job is here.
 const ROOM: usize = 16;
@@ -230,6 +230,7 @@ impl<'a> MessageRef<'a> {
     }
 
     /// The same text as it is held, in two parts; most have nothing in the first.
+    #[inline]
     pub fn visible_parts(self) -> [&'a str; 2] {
         if self.placed.cleared {
             return ["", CLEARED_NOTE];
@@ -239,17 +240,20 @@ impl<'a> MessageRef<'a> {
     }
 
     /// See [`Message::tool_call_id`].
+    #[inline]
     pub fn tool_call_id(self) -> Option<&'a str> {
         let answers = self.placed.answers?;
         Some(self.texts(self.placed.content as usize, answers).0)
     }
 
     /// See [`Message::extra`].
+    #[inline]
     pub fn extra(self) -> impl Iterator<Item = (&'a String, &'a Value)> {
         self.placed.extra.as_deref().into_iter().flatten()
     }
 
     /// See [`Message::tool_calls`].
+    #[inline]
     pub fn tool_calls(self) -> impl ExactSizeIterator<Item = ToolCallRef<'a>> {
         let first = self.placed.first_call;
         let calls = &self.history.calls[first..first + self.placed.calls as usize];
@@ -279,6 +283,7 @@ impl<'a> MessageRef<'a> {
     }
 
     /// The text of this length behind so many bytes of the message's texts, and how many are before what follows it.
+    #[inline]
     fn texts(self, behind: usize, length: u32) -> (&'a str, usize) {
         let end = behind + length as usize;
         let text = &self.history.texts[self.placed.text];
