@@ -17,7 +17,7 @@ CROSS JOIN LATERAL (
     CROSS JOIN LATERAL (
         (
             SELECT j.created_at FROM jobs j
-            WHERE s.status = 'pending' AND j.status = 'pending' AND j.job_type = s.job_type
+            WHERE s.status = 'pending' AND j.status = 'pending' AND j.attempt >= 0 AND j.job_type = s.job_type
             ORDER BY j.created_at LIMIT 1
         ) UNION ALL (
             SELECT j.created_at FROM jobs j

@@ -9,7 +9,7 @@ WITH page AS (
         CROSS JOIN LATERAL (
             (
                 SELECT j.id, j.created_at FROM jobs j
-                WHERE s.status = 'pending' AND j.status = 'pending' AND j.job_type = s.job_type
+                WHERE s.status = 'pending' AND j.status = 'pending' AND j.attempt >= 0 AND j.job_type = s.job_type
                   AND j.created_at <= coalesce($2::timestamptz, 'infinity')
                   AND (j.created_at < coalesce($2, 'infinity') OR j.id > $3::uuid)
                 ORDER BY j.created_at DESC FETCH FIRST $1 ROWS WITH TIES

@@ -7,7 +7,7 @@ SELECT (SELECT count(*) FROM jobs WHERE status = 'running') AS "running!",
            CROSS JOIN LATERAL (
                (
                    SELECT j.created_at FROM jobs j
-                   WHERE s.status = 'pending' AND j.status = 'pending' AND j.job_type = s.job_type
+                   WHERE s.status = 'pending' AND j.status = 'pending' AND j.attempt >= 0 AND j.job_type = s.job_type
                    ORDER BY j.created_at DESC LIMIT 1
                ) UNION ALL (
                    SELECT j.created_at FROM jobs j

@@ -330,3 +330,25 @@ async fn a_heartbeat_says_whether_the_worker_still_counts(pool: PgPool) {
     store.unregister_worker(worker).await.unwrap();
     assert!(!store.heartbeat(worker).await.unwrap());
 }
+
+/// The planner knows of no waiting job: the table was last analyzed when there was none.
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_burst_into_an_empty_queue_is_claimed_from_its_front(pool: PgPool) {
+    let rows =
+        "INSERT INTO jobs (prompt, status, completed_at) SELECT n, 'failed', now() FROM generate_series(1, 2000) n";
+    execute(&pool, rows).await.unwrap();
+    execute(&pool, "ANALYZE jobs").await.unwrap();
+    execute(&pool, "INSERT INTO jobs (prompt) SELECT n FROM generate_series(1, 20000) n").await.unwrap();
+    let mut connection = pool.acquire().await.unwrap();
+    // As the worker's sessions plan.
+    sqlx::query("SET enable_seqscan = off").execute(&mut *connection).await.unwrap();
+    for asked in [
+        "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT *
+         FROM front_of_lane('creator', '', 0, '-infinity'::timestamptz, '-infinity'::timestamptz, 100)",
+        "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM waiting_lanes",
+    ] {
+        let plan: serde_json::Value = sqlx::query_scalar(asked).fetch_one(&mut *connection).await.unwrap();
+        let read = plan[0]["Plan"]["Shared Hit Blocks"].as_i64().unwrap();
+        assert!(read < 400, "{asked} looked at {read} pages: {plan}");
+    }
+}
