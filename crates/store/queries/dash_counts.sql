@@ -1,5 +1,6 @@
 -- How many jobs have which status, and since when the oldest of them exists; from the index alone. Counting ends at $1
 -- a status, so that years of ended jobs make neither a page nor a scrape slow.
+-- attempt >= 0 holds for every row: it is the condition of the list's index, jobs_waiting.
 SELECT known.status AS "status!", counted.jobs AS "jobs!",
        coalesce(extract(epoch FROM now() - oldest.created_at), 0)::double precision AS "oldest_secs!"
 FROM (SELECT DISTINCT status FROM job_shelves) AS known

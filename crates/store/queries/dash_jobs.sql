@@ -1,6 +1,7 @@
 -- A page of jobs, newest first, after the place ($2, $3), of status $4 and job type $5. Each shelf (see job_shelves) that
 -- the filters leave is read from that place on in its index, which knows no ids: to the end of the last job's time, and
 -- in order by id thereafter. Running jobs are on no shelf, and few.
+-- attempt >= 0 holds for every row: it is the condition of the list's index, jobs_waiting.
 WITH page AS (
     SELECT front.id, front.created_at
     FROM (
