@@ -3,6 +3,8 @@
 -- which ends meanwhile leaves none behind. $4: whether rows that were accepted before, for want of a graph, count as
 -- pending. $5: rows judged in this turn, whose judgement the turn's commit will write. Gives how many they are; what they
 -- say is for held_requirements.sql.
+--
+-- The rows of one job and those of all jobs are read apart: of either there may be millions, and each way has its index.
 WITH me AS MATERIALIZED (
     SELECT j.id, validation_scope(j) AS scope
     FROM jobs j
@@ -15,16 +17,26 @@ WITH me AS MATERIALIZED (
     WHERE r.status = 'validating' AND r.id <> ALL ($5::uuid[])
     ORDER BY r.created_at, r.id
     LIMIT $3
-), fresh AS MATERIALIZED (
+), room AS MATERIALIZED (
+    SELECT $3 - count(*) AS n FROM held
+), of_one_job AS MATERIALIZED (
     SELECT r.job_id, r.id
     FROM requirement_cache r
-    CROSS JOIN me
-    WHERE r.status = 'pending'
-      AND (me.scope IS NULL OR r.job_id = me.scope)
+    -- Not "=": where the planner knows of no waiting rows, the plan would be to look through those of all jobs.
+    WHERE r.job_id = (SELECT scope FROM me) AND r.status IS NOT DISTINCT FROM 'pending'
       AND ($4 OR r.validation_result IS NULL)
     ORDER BY r.created_at, r.id
-    LIMIT $3 - (SELECT count(*) FROM held)
+    LIMIT (SELECT n FROM room)
     FOR UPDATE OF r SKIP LOCKED
+), of_all_jobs AS MATERIALIZED (
+    SELECT r.job_id, r.id
+    FROM requirement_cache r
+    WHERE (SELECT scope IS NULL FROM me) AND r.status = 'pending' AND ($4 OR r.validation_result IS NULL)
+    ORDER BY r.created_at, r.id
+    LIMIT (SELECT n FROM room)
+    FOR UPDATE OF r SKIP LOCKED
+), fresh AS (
+    SELECT * FROM of_one_job UNION ALL SELECT * FROM of_all_jobs
 ), claimed AS (
     UPDATE requirement_cache r
     SET status = 'validating', validator_job_id = $1

@@ -5,10 +5,17 @@ FROM requirement_cache r
 WHERE r.validator_job_id = $1 AND r.status <> 'validating'
 GROUP BY 1, 2
 UNION ALL
-SELECT 'waiting', NULL, count(*)
-FROM requirement_cache r
-JOIN jobs j ON j.id = $1
-WHERE r.status = 'pending'
-  AND (validation_scope(j) IS NULL OR r.job_id = validation_scope(j))
-  AND ($2 OR r.validation_result IS NULL)
+SELECT 'waiting', NULL, coalesce(sum(w.n), 0)::bigint
+FROM (SELECT validation_scope(j) AS job_id FROM jobs j WHERE j.id = $1) AS scope
+CROSS JOIN LATERAL (
+    SELECT count(*) AS n
+    FROM requirement_cache r
+    -- Not "=": see claim_requirements.sql.
+    WHERE r.job_id = scope.job_id AND r.status IS NOT DISTINCT FROM 'pending'
+      AND ($2 OR r.validation_result IS NULL)
+    UNION ALL
+    SELECT count(*)
+    FROM requirement_cache r
+    WHERE scope.job_id IS NULL AND r.status = 'pending' AND ($2 OR r.validation_result IS NULL)
+) AS w
 ORDER BY 1, 3 DESC, 2

@@ -211,3 +211,62 @@ async fn a_new_connections_step_reads_no_table_that_was_small_when_it_was_planne
     .unwrap();
     assert_eq!(scanned, [], "rows read in whole tables");
 }
+
+/// Requirements of other jobs that wait for a validator, which the planner knows of, or took none for all there are.
+async fn requirements(pool: &PgPool, known: bool) -> uuid::Uuid {
+    let mut statements = vec![
+        "INSERT INTO jobs (prompt, job_type, status, completed_at)
+         SELECT n, 'creator', 'failed', now() FROM generate_series(1, 100) n",
+        "INSERT INTO requirement_cache (job_id, text, status)
+         SELECT j.id, 'the requirement number ' || n, 'integrated' FROM jobs j, generate_series(1, 100) n",
+        "INSERT INTO requirement_cache (job_id, text, created_at)
+         SELECT j.id, 'the waiting requirement ' || n, now() + j.prompt::int * interval '1 ms'
+         FROM jobs j, generate_series(1, 200) n",
+    ];
+    statements.insert(if known { 3 } else { 2 }, "ANALYZE");
+    for statement in statements {
+        execute(pool, statement).await.unwrap();
+    }
+    sqlx::query_scalar("SELECT id FROM jobs WHERE prompt = '100'").fetch_one(pool).await.unwrap()
+}
+
+/// What a validator's claims of 20 requirements, and of as many more, cost, and its count of what it has judged.
+async fn validation(pool: &PgPool, of: Option<uuid::Uuid>) -> [Cost; 3] {
+    let store = store(pool);
+    let worker = worker(&store).await;
+    let new = plumbline_store::NewJob { parent_job_id: of, ..plumbline_store::NewJob::new("Validate") };
+    store.enqueue(&new).await.unwrap();
+    let validator = store.claim(worker, 1, None).await.unwrap().remove(0);
+    let mut connection = planning(pool).await;
+    let (claims, tally) =
+        (include_str!("../../queries/claim_requirements.sql"), include_str!("../../queries/validation_tally.sql"));
+    let lease = format!("'{}', {}", validator.id, validator.lease_epoch);
+    let first = cost(&mut connection, claims, &format!("{lease}, 20, false, '{{}}'")).await;
+    let next = cost(&mut connection, claims, &format!("{lease}, 40, false, '{{}}'")).await;
+    let tally = cost(&mut connection, tally, &format!("'{}', false", validator.id)).await;
+    let held = store.held_requirements(validator.id, &[], 100).await.unwrap();
+    assert_eq!(held.len(), 40);
+    assert!(of.is_none_or(|of| held.iter().all(|row| row.job_id == of)));
+    [first, next, tally]
+}
+
+async fn a_validator_reads_no_more_than_it_takes(pool: &PgPool, known: bool) {
+    let last = requirements(pool, known).await;
+    let [first, next, tally] = validation(pool, Some(last)).await;
+    println!("of one job: {first:?}, {next:?}, tally {tally:?}");
+    assert!(first.blocks < 1_000 && next.blocks < 1_000, "{first:?}, {next:?}");
+    assert!(tally.blocks < 400, "the job's 160 waiting rows are counted, and no others: {tally:?}");
+    let [first, next, _] = validation(pool, None).await;
+    println!("of all jobs: {first:?}, {next:?}");
+    assert!(first.blocks < 1_000 && next.blocks < 1_000, "{first:?}, {next:?}");
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_validator_reads_no_more_requirements_than_it_takes(pool: PgPool) {
+    a_validator_reads_no_more_than_it_takes(&pool, true).await;
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_validator_reads_no_more_requirements_than_it_takes_from_a_burst(pool: PgPool) {
+    a_validator_reads_no_more_than_it_takes(&pool, false).await;
+}
