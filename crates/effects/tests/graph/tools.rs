@@ -139,6 +139,13 @@ async fn a_requirement_with_a_fault_can_only_be_rejected() {
     assert_eq!(judged[1].verdict, Verdict::Failed);
 }
 
+#[tokio::test]
+async fn citations_that_cannot_be_held_are_a_fault_of_their_own() {
+    let rows = rows(vec![HeldRequirement { citations: Value::Null, ..row(1, INVOICES) }]);
+    let said = refused(&rows, Graph::Off, "integrate_requirement", json!({"id": id(&rows.held[0])})).await;
+    assert!(said.contains("its citations cannot be read"), "{said}");
+}
+
 /// So many different words.
 fn words(count: usize) -> String {
     (0..count).map(|n| format!("word{} ", char::from(b'a' + u8::try_from(n).unwrap()))).collect()

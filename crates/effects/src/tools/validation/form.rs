@@ -33,6 +33,11 @@ pub(in crate::tools) fn faults(row: &HeldRequirement) -> Vec<String> {
     }
     match (row.citations_given, row.citations_confirmed) {
         (0, _) => faults.push("it has no citation".to_string()),
+        // The database counts what a worker cannot hold.
+        _ if !row.citations.is_array() => faults.push(
+            "its citations cannot be read: a number is beyond 64-bit floating point, or they nest more than 127 levels"
+                .to_string(),
+        ),
         (given, 0) => faults.push(format!("none of its {given} citations was verified against its source")),
         _ => {}
     }
