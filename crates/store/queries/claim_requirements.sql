@@ -11,16 +11,13 @@ WITH me AS MATERIALIZED (
     WHERE j.id = $1 AND j.lease_epoch = $2 AND j.status = 'running'
     FOR SHARE
 ), held AS MATERIALIZED (
-    SELECT r.job_id, r.id
-    FROM requirement_cache r
-    JOIN me ON r.validator_job_id = me.id
-    WHERE r.status = 'validating' AND r.id <> ALL ($5::uuid[])
-    ORDER BY r.created_at, r.id
+    SELECT FROM requirement_cache r
+    WHERE r.validator_job_id = (SELECT id FROM me) AND r.status = 'validating' AND r.id <> ALL ($5::uuid[])
     LIMIT $3
 ), room AS MATERIALIZED (
     SELECT $3 - count(*) AS n FROM held
 ), of_one_job AS MATERIALIZED (
-    SELECT r.job_id, r.id
+    SELECT r.ctid AS spot
     FROM requirement_cache r
     -- Not "=": where the planner knows of no waiting rows, the plan would be to look through those of all jobs.
     WHERE r.job_id = (SELECT scope FROM me) AND r.status IS NOT DISTINCT FROM 'pending'
@@ -29,7 +26,7 @@ WITH me AS MATERIALIZED (
     LIMIT (SELECT n FROM room)
     FOR UPDATE OF r SKIP LOCKED
 ), of_all_jobs AS MATERIALIZED (
-    SELECT r.job_id, r.id
+    SELECT r.ctid AS spot
     FROM requirement_cache r
     WHERE (SELECT scope IS NULL FROM me) AND r.status = 'pending' AND ($4 OR r.validation_result IS NULL)
     ORDER BY r.created_at, r.id
@@ -41,7 +38,8 @@ WITH me AS MATERIALIZED (
     UPDATE requirement_cache r
     SET status = 'validating', validator_job_id = $1
     FROM fresh
-    WHERE r.job_id = fresh.job_id AND r.id = fresh.id
+    -- By its place: how many there will be the planner cannot know, and by their key it may read the whole table for them.
+    WHERE r.ctid = fresh.spot
     RETURNING 1
 )
 SELECT (SELECT count(*) FROM held) + (SELECT count(*) FROM claimed) AS "n!"
