@@ -302,9 +302,11 @@ async fn give_back(store: &Store, jobs: impl Iterator<Item = &ClaimedJob>) {
     }
 }
 
-/// In one INSERT, so that all may run from the same time on.
+/// In one INSERT, so that all may run from the same time on; with ids of the user's own, which say nothing about an order.
 async fn insert_many(pool: &PgPool, count: usize) {
-    let insert = format!("INSERT INTO jobs (prompt) SELECT 'x' || n FROM generate_series(1, {count}) AS n");
+    let insert = format!(
+        "INSERT INTO jobs (id, prompt) SELECT gen_random_uuid(), 'x' || n FROM generate_series(1, {count}) AS n"
+    );
     execute(pool, insert).await.unwrap();
 }
 

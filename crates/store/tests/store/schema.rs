@@ -1,8 +1,10 @@
 //! Migrations and what the tables refuse.
 
 use crate::support::{execute, pending, sentence, store, value};
+use chrono::Utc;
 use plumbline_store::{Error, MIGRATOR, NewJob};
 use sqlx::PgPool;
+use uuid::{Uuid, Variant};
 
 #[sqlx::test(migrations = false)]
 async fn migrate_is_safe_at_once_and_again(pool: PgPool) {
@@ -44,6 +46,24 @@ async fn the_least_a_user_writes_is_enough(pool: PgPool) {
     )
     .await;
     assert_eq!(row.as_deref(), Some("creator pending 0 3 0 0 {} {} 0"));
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn ids_that_the_database_makes_rise_with_the_time(pool: PgPool) {
+    let jobs = "INSERT INTO jobs (prompt) SELECT n FROM generate_series(1, 1000) n RETURNING id";
+    let requirements = "INSERT INTO requirement_cache (job_id, text)
+                        SELECT id, 'Invoices must be kept.' FROM jobs RETURNING id";
+    for statement in [jobs, requirements] {
+        let before = Utc::now();
+        let ids: Vec<Uuid> = sqlx::query_scalar(statement).fetch_all(&pool).await.unwrap();
+        let after = Utc::now();
+        assert!(ids.is_sorted() && ids.windows(2).all(|pair| pair[0] != pair[1]), "{ids:?}");
+        for id in ids {
+            assert_eq!((id.get_version_num(), id.get_variant()), (7, Variant::RFC4122), "{id}");
+            let millis = i64::try_from(id.as_u128() >> 80).unwrap();
+            assert!((before.timestamp_millis()..=after.timestamp_millis() + 1).contains(&millis), "{id}");
+        }
+    }
 }
 
 #[sqlx::test(migrations = "../../migrations")]
