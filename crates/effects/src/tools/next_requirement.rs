@@ -53,7 +53,8 @@ ends becomes pending again. Where one result has no room for all, `held_back` sa
 next call gives them.
 
 Judge each with `integrate_requirement` or `reject_requirement`; that may be done in the same answer as the next call of
-this tool. The result begins with `no pending requirement` when nothing is left, followed by what this job has judged.
+this tool. The result begins with `no pending requirement` when nothing is left, followed by what this job has judged
+and by how many rows somebody else holds locked.
 
 | argument | meaning |
 |---|---|
@@ -86,10 +87,15 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         None => None,
     };
     let judged: Vec<Uuid> = bench.desk.judged().keys().copied().collect();
-    let rows = hand_over.claim(count.unwrap_or(1), graph.is_some(), &judged).await?;
+    let claim = || hand_over.claim(count.unwrap_or(1), graph.is_some(), &judged);
+    let mut rows = claim().await?;
     if rows.is_empty() {
         let tally = with_judged(hand_over.tally(graph.is_some()).await?, bench.desk.judged().values().copied());
-        return Ok(Output::text(nothing_left(&tally)));
+        // A row that somebody was just changing is passed over, and there at the next look.
+        rows = if tally.waiting > 0 { claim().await? } else { rows };
+        if rows.is_empty() {
+            return Ok(Output::text(nothing_left(&tally)));
+        }
     }
     let mut requirements = Vec::with_capacity(rows.len());
     for checked in check(hand_over, rows).await? {
@@ -173,7 +179,7 @@ fn with_judged(mut tally: Tally, judged: impl Iterator<Item = Verdict>) -> Tally
 
 /// The last answer: what came of all of them. Rows that another validator holds are not waiting for this job.
 fn nothing_left(tally: &Tally) -> String {
-    let Tally { integrated, accepted, rejected, failed, reasons, .. } = tally;
+    let Tally { integrated, accepted, rejected, failed, waiting, reasons } = tally;
     let switched_off = match accepted {
         0 => "",
         _ => " (integration is switched off: no graph is configured, output/insert.cypher has them)",
@@ -187,6 +193,9 @@ fn nothing_left(tally: &Tally) -> String {
     }
     if reasons.len() > MAX_REASONS {
         text.push_str(&format!("\n- and {} more reasons", reasons.len() - MAX_REASONS));
+    }
+    if *waiting > 0 {
+        text.push_str(&format!("\n{waiting} more are pending, and somebody else holds them at this moment."));
     }
     text
 }

@@ -146,6 +146,17 @@ async fn citations_that_cannot_be_held_are_a_fault_of_their_own() {
     assert!(said.contains("its citations cannot be read"), "{said}");
 }
 
+#[tokio::test]
+async fn rows_that_somebody_is_changing_are_looked_for_again_and_named() {
+    let seldom = Rows { waiting: 1, passed_over: 1.into(), ..rows(vec![row(1, INVOICES)]) };
+    let given = ok(&seldom, Graph::Off, "next_requirement", json!({})).await;
+    assert!(given.contains(INVOICES), "{given}");
+    let locked = Rows { waiting: 2, passed_over: 2.into(), ..rows(vec![row(1, INVOICES)]) };
+    let said = ok(&locked, Graph::Off, "next_requirement", json!({})).await;
+    assert!(said.starts_with("no pending requirement. Judged by this job: 0 integrated"), "{said}");
+    assert!(said.ends_with("2 more are pending, and somebody else holds them at this moment."), "{said}");
+}
+
 /// So many different words.
 fn words(count: usize) -> String {
     (0..count).map(|n| format!("word{} ", char::from(b'a' + u8::try_from(n).unwrap()))).collect()
