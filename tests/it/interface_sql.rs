@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const COLUMNS: &[(&str, &str)] = &[
     (
         "jobs",
-        "id uuid gen_random_uuid, job_type text creator, prompt text, document_path text, document_content bytea, \
+        "id uuid uuid_v7, job_type text creator, prompt text, document_path text, document_content bytea, \
          context jsonb {}, config jsonb {}, priority integer 0, run_at timestamptz now(), max_attempts integer 3, \
          idempotency_key text, parent_job_id uuid, status text pending, status_reason text, attempt integer, \
          worker_id uuid, lease_epoch bigint, step bigint, phase_number integer, phase text, phase_name text, \
@@ -46,7 +46,7 @@ const COLUMNS: &[(&str, &str)] = &[
     ),
     (
         "requirement_cache",
-        "id uuid gen_random_uuid, job_id uuid, candidate_id text, text text, name text, type text, priority text, \
+        "id uuid uuid_v7, job_id uuid, candidate_id text, text text, name text, type text, priority text, \
          source_document text, source_location jsonb, gobd_relevant boolean, gdpr_relevant boolean, citations jsonb, \
          mentioned_objects jsonb, mentioned_messages jsonb, reasoning text, research_notes text, \
          confidence double precision, status text pending, validation_result jsonb, graph_node_id text, \
