@@ -111,7 +111,12 @@ impl Showing {
 
     /// The folder, where something was put, and what went wrong; `None` in place of the folder when it is another
     /// worker's.
-    pub(super) fn end(self) -> (Option<Folder>, Vec<String>, Vec<MirrorTrouble>) {
+    pub(super) fn end(mut self) -> (Option<Folder>, Vec<String>, Vec<MirrorTrouble>) {
+        // The last file may have taken its place after a newer worker had made its look, and its end.
+        if !self.written.is_empty() && (self.stale || !self.fence.is_open(&self.folder)) {
+            self.stale = true;
+            self.troubles.extend(marker::reopen(&self.folder).err());
+        }
         ((!self.stale).then_some(self.folder), self.written, self.troubles)
     }
 }

@@ -102,3 +102,11 @@ pub(super) fn write(folder: &Folder, marker: Marker) -> Result<(), MirrorTrouble
     };
     replace().map_err(|error| MirrorTrouble::at("write", MARKER, &error))
 }
+
+/// Takes back that everything is shown, whoever said so: somebody makes the folder equal to the rows once more.
+pub(super) fn reopen(folder: &Folder) -> Result<(), MirrorTrouble> {
+    match read(folder) {
+        Some(marker) if marker.done => write(folder, Marker { done: false, ..marker }),
+        _ => Ok(()),
+    }
+}

@@ -17,7 +17,9 @@
 //!   to a file are opened one by one and never through a link, so one that somebody plants leads nowhere.
 //! - **Never by a worker that lost the job.** The marker holds the lease epoch of the last writer, and a writer of an
 //!   older epoch stops before it touches a file. Between that look and the rename lies an instant in which a
-//!   newer epoch can begin; the newer worker's repair compares every file with its row and so undoes even that.
+//!   newer epoch can begin; the newer worker's repair compares every file with its row and so undoes even that. Where
+//!   the newer worker has been through by then, the older one takes back that the folder is finished, and it is compared
+//!   once more.
 //! - **What people do.** A new file under `input/` is handed back as [`Found`] so that the job takes it in; any other
 //!   change from outside is put right and logged.
 

@@ -58,9 +58,10 @@ impl Mirror {
 }
 
 /// What is left to do after the strays are gone.
-struct Plan {
+#[derive(Default)]
+pub(super) struct Plan {
     wanted: Vec<String>,
-    removed: Vec<String>,
+    pub(super) removed: Vec<String>,
     troubles: Vec<MirrorTrouble>,
 }
 
@@ -79,7 +80,7 @@ fn clean(folder: &Folder, last: Marker, index: &[IndexEntry]) -> Result<Option<P
         // Nobody can have put anything into it.
         make_usual()?;
         marker::write(folder, last)?;
-        return Ok(Some(Plan { wanted: Vec::new(), removed: Vec::new(), troubles: Vec::new() }));
+        return Ok(Some(Plan::default()));
     }
     if !claim(folder, last.epoch, marker::read(folder))? {
         return Ok(None);
@@ -87,17 +88,34 @@ fn clean(folder: &Folder, last: Marker, index: &[IndexEntry]) -> Result<Option<P
     folder.sweep_temporaries().map_err(|error| MirrorTrouble::at("empty", ".plumbline/tmp", &error))?;
     make_usual()?;
     let survey = survey(folder, index)?;
-    let mut plan = Plan { wanted: survey.wanted, removed: Vec::new(), troubles: Vec::new() };
-    for path in survey.strays {
-        match folder.remove(&path) {
-            Ok(()) => plan.removed.push(path),
-            Err(error) => plan.troubles.push(MirrorTrouble::at("remove", &path, &error)),
-        }
+    let mut plan = Plan { wanted: survey.wanted, ..Plan::default() };
+    if !remove(folder, last.epoch, survey.strays, &mut plan)? {
+        return Ok(None);
     }
     if plan.is_done() {
         marker::write(folder, last)?;
     }
     Ok(Some(plan))
+}
+
+/// Removes what no row knew when it was looked up; `false` when a newer epoch has the job. A worker may have stood still
+/// since it looked, for longer than its lease: then these may be files of the newer one, which has ended its work here.
+pub(super) fn remove(folder: &Folder, epoch: i64, strays: Vec<String>, plan: &mut Plan) -> Result<bool, MirrorTrouble> {
+    let mut fence = Fence::new(epoch, None);
+    for path in strays {
+        if !fence.is_open(folder) {
+            return Ok(false);
+        }
+        match folder.remove(&path) {
+            Ok(()) => plan.removed.push(path),
+            Err(error) => plan.troubles.push(MirrorTrouble::at("remove", &path, &error)),
+        }
+        if !fence.is_open(folder) {
+            marker::reopen(folder)?;
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The contents of the next files; those that are gone meanwhile are passed over.
