@@ -24,6 +24,8 @@ pub(super) struct Showing {
     temporaries: Vec<Temporary>,
     /// Where something was put.
     written: Vec<String>,
+    /// Whether any file was put into its place or deleted.
+    touched: bool,
     troubles: Vec<MirrorTrouble>,
     /// A worker of a newer epoch has the job.
     stale: bool,
@@ -43,6 +45,7 @@ impl Showing {
             ways: Ways::default(),
             temporaries: Vec::new(),
             written: Vec::new(),
+            touched: false,
             troubles: Vec::new(),
             stale: false,
         }
@@ -63,6 +66,7 @@ impl Showing {
                 FileEvent::Shared { path, content } => self.begin_file(&path, &content),
                 FileEvent::Deleted { .. } if !self.fence.is_open(&self.folder) => self.stale = true,
                 FileEvent::Deleted { path } => {
+                    self.touched = true;
                     if let Err(error) = self.folder.remove(&path) {
                         self.troubles.push(MirrorTrouble::at("delete", &path, &error));
                     }
@@ -99,7 +103,10 @@ impl Showing {
                 false => self.folder.place(&mut self.ways, &temporary).map(|()| true),
             };
             match placed {
-                Ok(true) => self.written.push(temporary.path),
+                Ok(true) => {
+                    self.touched = true;
+                    self.written.push(temporary.path);
+                }
                 Ok(false) => self.folder.discard(&temporary),
                 Err(error) => {
                     self.folder.discard(&temporary);
@@ -112,8 +119,8 @@ impl Showing {
     /// The folder, where something was put, and what went wrong; `None` in place of the folder when it is another
     /// worker's.
     pub(super) fn end(mut self) -> (Option<Folder>, Vec<String>, Vec<MirrorTrouble>) {
-        // The last file may have taken its place after a newer worker had made its look, and its end.
-        if !self.written.is_empty() && (self.stale || !self.fence.is_open(&self.folder)) {
+        // The last file may have taken or left its place after a newer worker had made its look, and its end.
+        if self.touched && (self.stale || !self.fence.is_open(&self.folder)) {
             self.stale = true;
             self.troubles.extend(marker::reopen(&self.folder).err());
         }
