@@ -1,6 +1,8 @@
 //! SIGTERM and SIGINT: the worker stops claiming, gives its jobs back, and is gone within the grace.
 
-use plumbline_system_tests::{Answer, PgPool, Program, Signal, World, documents, eventually, jobs::NewJob};
+use plumbline_system_tests::{
+    Answer, PgPool, Program, Signal, World, documents, eventually, jobs::NewJob, probe::Probed,
+};
 
 /// A grace, in seconds, that no test waits for.
 const LONG: u64 = 3600;
@@ -104,27 +106,26 @@ async fn a_second_signal_ends_it_at_once(pool: PgPool) {
 async fn a_successor_goes_on_when_it_is_told_of_the_release(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(2);
-    // The successor has worked before, as one in a running cluster has, and looks away while the job is claimed. Its
-    // next poll would come after this test: nothing but the notification makes it look.
+    let worker = worker_with_grace(&world, 1);
+    world.model.hold_from(9);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.model.arrived(9).await;
+    // The successor comes while the job is in work, and finds nothing. Its next poll would come after this test: nothing
+    // but the notification makes it look.
     let mut command = world.command(&["worker"]);
     command.env("PLUMBLINE_POLL_MS", "3600000");
-    let successor = world.start(command);
-    let earlier = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
-    world.becomes(earlier, "completed").await;
-    successor.signal(Signal::STOP);
-    let worker = worker_with_grace(&world, 1);
-    let ninth = world.model.requests() + 9;
-    world.model.hold_from(ninth);
-    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
-    world.model.arrived(ninth).await;
-    successor.signal(Signal::CONT);
+    let successor = Probed::start(&world, command).await;
+    eventually("the successor to listen and look", async || {
+        (successor.ask("/healthz").await.1["listener"] == "listening").then_some(())
+    })
+    .await;
 
     worker.signal(Signal::TERM);
     assert_eq!(worker.ended().await.code, Some(0));
     world.model.answers(Answer::Work);
     let row = world.becomes(job, "completed").await;
     assert_eq!((row.attempt, row.claims), (1, 2), "it was released, not taken back");
-    successor.stop().await;
+    successor.program.stop().await;
     world.finish().await;
 }
 
