@@ -5,11 +5,10 @@
 use crate::{
     calm::Calm,
     kills::{all_ended, end, fill},
-    proxy::Proxy,
     size::Size,
     worlds,
 };
-use plumbline_system_tests::{PgPool, Program, World, cluster::Cluster, seed::Seed};
+use plumbline_system_tests::{PgPool, Program, World, cluster::Cluster, proxy::Proxy, seed::Seed};
 use sqlx::postgres::PgPoolOptions;
 use std::time::Duration;
 

@@ -20,7 +20,6 @@
 //!
 //! `FAULT_SCENES=kills,network` runs only these.
 
-mod asked;
 mod calm;
 mod drains;
 mod failover;
@@ -30,7 +29,6 @@ mod latency;
 mod network;
 mod pairs;
 mod place;
-mod proxy;
 mod restarts;
 mod size;
 mod sweep;

@@ -3,11 +3,14 @@
 use crate::{
     calm::Calm,
     kills::{all_ended, fill, poison_is_near},
-    proxy::{Order, Proxy},
     size::Size,
     worlds,
 };
-use plumbline_system_tests::{Program, Uuid, World, seed::Seed};
+use plumbline_system_tests::{
+    Program, Uuid, World,
+    proxy::{Order, Proxy},
+    seed::Seed,
+};
 use sqlx::ConnectOptions as _;
 use std::time::Duration;
 

@@ -24,6 +24,7 @@ pub mod pgbouncer;
 pub mod port;
 pub mod probe;
 pub mod program;
+pub mod proxy;
 pub mod record;
 pub mod seed;
 mod skip;

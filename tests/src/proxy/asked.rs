@@ -9,7 +9,7 @@ const READY: &[u8] = b"Z\0\0\0\x05I";
 
 /// What one connection has asked so far.
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(super) struct Asked {
     /// The part of a message that has come.
     pending: Vec<u8>,
     /// Whether the first message, which has no type, is past.
@@ -22,7 +22,7 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// Takes in what the client sends.
-    pub(crate) fn hear(&mut self, bytes: &[u8]) {
+    pub(super) fn hear(&mut self, bytes: &[u8]) {
         self.pending.extend_from_slice(bytes);
         while let Some((kind, body)) = self.message() {
             let mut texts = body.split(|byte| *byte == 0);
@@ -37,7 +37,7 @@ impl Asked {
     }
 
     /// Whether these bytes of the server say that a step is committed.
-    pub(crate) fn answers_step(&mut self, bytes: &[u8]) -> bool {
+    pub(super) fn answers_step(&mut self, bytes: &[u8]) -> bool {
         let answered = self.waits && contains(bytes, READY);
         self.waits &= !answered;
         answered
@@ -56,6 +56,6 @@ impl Asked {
     }
 }
 
-fn contains(bytes: &[u8], part: &[u8]) -> bool {
+pub(super) fn contains(bytes: &[u8], part: &[u8]) -> bool {
     bytes.windows(part.len()).any(|window| window == part)
 }

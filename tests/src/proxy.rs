@@ -1,10 +1,12 @@
 //! A network that can go wrong: a relay between workers and Postgres that does what it is told to its connections.
 
-use crate::asked::Asked;
+mod asked;
+
+use asked::{Asked, contains};
 use std::{
     net::Ipv4Addr,
     sync::{
-        Arc,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicI64, AtomicU16, AtomicU64, Ordering},
     },
 };
@@ -21,7 +23,7 @@ const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
 /// What happens to connections. An order to those that are open reaches each of them, also when another one follows at
 /// once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+pub enum Order {
     /// Everything passes.
     Pass,
     /// Nothing passes, nothing is closed.
@@ -54,21 +56,24 @@ struct Shared {
     /// Answers to a step or a COMMIT that are still to be lost.
     commits_to_lose: AtomicU64,
     commits_lost: AtomicU64,
+    /// What an answer says that is to be lost.
+    answer_to_lose: Mutex<Option<Vec<u8>>>,
     /// Bytes from the server until the connection that carries the last of them is reset; negative: not counted.
     bytes_left: AtomicI64,
 }
 
 /// The relay, for as long as this lives.
 #[derive(Debug)]
-pub(crate) struct Proxy {
+pub struct Proxy {
     shared: Arc<Shared>,
-    pub(crate) port: u16,
+    /// Where it listens, on loopback.
+    pub port: u16,
     task: JoinHandle<()>,
 }
 
 impl Proxy {
     /// Starts one before a server on loopback.
-    pub(crate) async fn start(upstream: u16) -> Self {
+    pub async fn start(upstream: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
         let port = listener.local_addr().expect("a bound socket has an address").port();
         let shared = Arc::new(Shared {
@@ -76,6 +81,7 @@ impl Proxy {
             orders: watch::Sender::new(Orders { now: Order::Pass, resets: 0, half_closes: 0, forgets: 0 }),
             commits_to_lose: AtomicU64::new(0),
             commits_lost: AtomicU64::new(0),
+            answer_to_lose: Mutex::default(),
             bytes_left: AtomicI64::new(-1),
         });
         let task = tokio::spawn(accept(listener, shared.clone()));
@@ -83,7 +89,7 @@ impl Proxy {
     }
 
     /// Does so from now on.
-    pub(crate) fn order(&self, order: Order) {
+    pub fn order(&self, order: Order) {
         self.shared.orders.send_modify(|orders| match order {
             Order::Pass | Order::Stall => orders.now = order,
             Order::Refuse => {
@@ -97,23 +103,33 @@ impl Proxy {
     }
 
     /// Moves the address to another server: what is open is reset, what is opened leads there.
-    pub(crate) fn lead_to(&self, upstream: u16) {
+    pub fn lead_to(&self, upstream: u16) {
         self.shared.upstream.store(upstream, Ordering::SeqCst);
         self.order(Order::Reset);
     }
 
     /// Loses the answer to the next step or COMMIT, with its connection.
-    pub(crate) fn lose_a_commit(&self) {
+    pub fn lose_a_commit(&self) {
         self.shared.commits_to_lose.fetch_add(1, Ordering::SeqCst);
     }
 
+    /// Loses the first answer that says this, with its connection. It has to come in one piece: a word, not a page.
+    pub fn lose_answer_with(&self, words: &str) {
+        *self.shared.answer_to_lose() = Some(words.as_bytes().to_owned());
+    }
+
+    /// Whether that answer was lost.
+    pub fn has_lost_answer(&self) -> bool {
+        self.shared.answer_to_lose().is_none()
+    }
+
     /// How many such answers were lost.
-    pub(crate) fn commits_lost(&self) -> u64 {
+    pub fn commits_lost(&self) -> u64 {
         self.shared.commits_lost.load(Ordering::SeqCst)
     }
 
     /// Resets the connection that carries the byte so many from now.
-    pub(crate) fn cut_after(&self, bytes: u64) {
+    pub fn cut_after(&self, bytes: u64) {
         self.shared.bytes_left.store(bytes as i64, Ordering::SeqCst);
     }
 }
@@ -189,9 +205,16 @@ async fn relay(mut client: TcpStream, mut server: TcpStream, shared: &Shared) {
 }
 
 impl Shared {
+    fn answer_to_lose(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
+        self.answer_to_lose.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// How many of these bytes from the server pass. Steps are committed by a COMMIT or by themselves.
     fn passes(&self, bytes: &[u8], step: bool) -> usize {
-        if step || bytes.windows(COMMITTED.len()).any(|window| window == COMMITTED) {
+        if self.answer_to_lose().take_if(|words| contains(bytes, words)).is_some() {
+            return 0;
+        }
+        if step || contains(bytes, COMMITTED) {
             let fewer = |left: u64| left.checked_sub(1);
             if self.commits_to_lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer).is_ok() {
                 self.commits_lost.fetch_add(1, Ordering::SeqCst);
