@@ -20,6 +20,8 @@ pub(crate) struct Held {
     runs: HashMap<Key, HeldRun>,
     /// Leases without a run at the last look.
     strays: HashSet<Key>,
+    /// Whether a claim may have succeeded whose answer never came.
+    unanswered: bool,
 }
 
 struct HeldRun {
@@ -36,9 +38,14 @@ impl Held {
         self.runs.is_empty()
     }
 
-    /// Whether the last look found something that the next one has to confirm.
+    /// The database was asked and did not answer: what it counts as ours is to be looked at soon, whatever is known here.
+    pub(crate) fn doubt(&mut self) {
+        self.unanswered = true;
+    }
+
+    /// Whether there is something that the next look has to find or to confirm.
     pub(crate) fn is_in_doubt(&self) -> bool {
-        !self.strays.is_empty() || self.runs.values().any(|run| run.misses > 0)
+        self.unanswered || !self.strays.is_empty() || self.runs.values().any(|run| run.misses > 0)
     }
 
     pub(crate) fn insert(&mut self, lease: Lease, switch: Switch) {
@@ -60,6 +67,7 @@ impl Held {
     /// Compares with what the database counts as ours. Runs whose job was taken away are told so; leases that no run
     /// knows, because the answer to a claim or to a last step was lost, come back to be released.
     pub(crate) fn compare(&mut self, leases: &[Lease]) -> Vec<Lease> {
+        self.unanswered = false;
         let ours: HashSet<Key> = leases.iter().copied().map(key).collect();
         for (key, run) in &mut self.runs {
             run.misses = if ours.contains(key) { 0 } else { run.misses + 1 };
@@ -117,5 +125,16 @@ mod tests {
         assert!(held.is_in_doubt());
         assert_eq!(held.compare(&[lease(3)]), [lease(3)]);
         assert!(held.compare(&[lease(4)]).is_empty(), "another claim is looked at anew");
+    }
+
+    #[test]
+    fn a_claim_without_an_answer_is_looked_for_by_a_worker_that_knows_of_no_job() {
+        let mut held = Held::default();
+        held.doubt();
+        assert!(held.is_in_doubt() && held.is_empty());
+        held.compare(&[lease(3)]);
+        assert_eq!(held.compare(&[lease(3)]), [lease(3)]);
+        held.compare(&[]);
+        assert!(!held.is_in_doubt());
     }
 }

@@ -163,6 +163,7 @@ impl Worker {
                 Ok(Next::Idle) => break Ok(()),
                 Err(_) => {
                     self.guard_leases();
+                    self.held.doubt();
                     tokio::select! {
                         () = patience.wait() => {}
                         _ = self.stop.changed() => {}

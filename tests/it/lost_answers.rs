@@ -1,0 +1,30 @@
+//! The database does what it is asked, and the answer never arrives.
+
+use plumbline_system_tests::{PgPool, World, jobs::NewJob, proxy::Proxy};
+use sqlx::ConnectOptions as _;
+
+#[sqlx::test(migrations = false)]
+async fn a_claim_whose_answer_is_lost_is_found_at_once(pool: PgPool) {
+    let world = World::new(pool).await;
+    let server = world.pool.connect_options();
+    let proxy = Proxy::start(server.get_port()).await;
+    let through = server.as_ref().clone().port(proxy.port).to_url_lossy().to_string();
+    let mut command = world.command(&["worker"]);
+    // Nothing else makes it look for what it holds: its next sweep and its next poll would come after this test.
+    command
+        .env("DATABASE_URL", through)
+        .env("PLUMBLINE_HEARTBEAT_SECS", "3600")
+        .env("PLUMBLINE_LEASE_SECS", "7200")
+        .env("PLUMBLINE_POLL_MS", "3600000");
+    let prompt = "Say what records are, and lose no word of it";
+    proxy.lose_answer_with(prompt);
+    let job = world.insert(&NewJob { prompt, ..NewJob::default() }).await;
+
+    let worker = world.start(command);
+    let row = world.becomes(job, "completed").await;
+
+    assert!(proxy.has_lost_answer());
+    assert_eq!((row.attempt, row.claims), (1, 2), "the claim that nobody knew of is no attempt");
+    worker.stop().await;
+    world.finish().await;
+}
