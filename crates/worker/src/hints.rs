@@ -128,7 +128,7 @@ impl Hints {
             Some("pending") => self.claim.notify_one(),
             Some("paused" | "cancelled" | "failed") => self.look.notify_one(),
             Some(_) => {}
-            // The connection broke, and with it what was said meanwhile.
+            // Nobody listened for a time, and what was said meanwhile is lost.
             None => {
                 self.claim.notify_one();
                 self.look.notify_one();
@@ -144,6 +144,8 @@ async fn listen(store: Store, hints: Arc<Hints>) {
             Ok(mut listener) => {
                 patience.reset();
                 hints.listening.store(true, Ordering::Relaxed);
+                // What was said before is not heard: a job may have come since the queue was read.
+                hints.note(None);
                 while let Ok(notice) = listener.next().await {
                     hints.listening.store(notice.is_some(), Ordering::Relaxed);
                     hints.note(notice.as_ref());
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_broken_connection_is_a_reason_for_everything() {
+    async fn a_time_without_listening_is_a_reason_for_everything() {
         let hints = Hints::gathering_for(Duration::ZERO);
         hints.note(None);
         let both = [at_once(&hints), at_once(&hints)];
