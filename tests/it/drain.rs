@@ -110,10 +110,13 @@ async fn a_successor_goes_on_when_it_is_told_of_the_release(pool: PgPool) {
     world.model.hold_from(9);
     let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
     world.model.arrived(9).await;
-    // The successor comes while the job is in work, and finds nothing. Its next poll would come after this test: nothing
-    // but the notification makes it look.
+    // The successor comes while the job is in work, and finds nothing. Its next poll and its next sweep would come after
+    // this test: nothing but the notification makes it look.
     let mut command = world.command(&["worker"]);
-    command.env("PLUMBLINE_POLL_MS", "3600000");
+    command
+        .env("PLUMBLINE_POLL_MS", "3600000")
+        .env("PLUMBLINE_HEARTBEAT_SECS", "3600")
+        .env("PLUMBLINE_LEASE_SECS", "7200");
     let successor = Probed::start(&world, command).await;
     eventually("the successor to listen and look", async || {
         (successor.ask("/healthz").await.1["listener"] == "listening").then_some(())

@@ -1,6 +1,6 @@
 //! One queue, two workers: each job is run once.
 
-use plumbline_system_tests::{Answer, PgPool, World, documents, jobs::NewJob, record};
+use plumbline_system_tests::{Answer, PgPool, World, documents, eventually, jobs::NewJob, probe::Probed, record};
 
 #[sqlx::test(migrations = false)]
 async fn thirty_jobs_are_each_run_once(pool: PgPool) {
@@ -29,5 +29,36 @@ async fn thirty_jobs_are_each_run_once(pool: PgPool) {
     for worker in workers {
         worker.stop().await;
     }
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_worker_that_seldom_polls_takes_back_what_a_dead_one_held(pool: PgPool) {
+    let world = World::new(pool).await;
+    world.model.hold_from(2);
+    let job = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
+    let dead = world.worker();
+    world.model.arrived(2).await;
+    dead.kill().await;
+    let mut command = world.command(&["worker"]);
+    command.env("PLUMBLINE_POLL_MS", "3600000");
+    let successor = Probed::start(&world, command).await;
+    // By now it has swept, and its heartbeat is its own.
+    eventually("the successor to listen and look", async || {
+        (successor.ask("/healthz").await.1["listener"] == "listening").then_some(())
+    })
+    .await;
+
+    sqlx::query(
+        "UPDATE workers SET heartbeat_at = heartbeat_at - interval '1 hour' FROM jobs WHERE worker_id = workers.id",
+    )
+    .execute(&world.pool)
+    .await
+    .expect("the dead worker can be aged");
+    world.model.answers(Answer::Work);
+
+    let row = world.becomes(job, "completed").await;
+    assert_eq!((row.attempt, row.claims), (2, 2));
+    successor.program.stop().await;
     world.finish().await;
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! claimed as many as asked? ── yes ─▶ claim again
 //!        │ no
-//!        └─▶ wait for: a notification or a job's end · the poll interval · the wish to stop
+//!        └─▶ wait for: a notification or a job's end · the poll interval, or the sweep's · the wish to stop
 //! ```
 //!
 //! Notifications make it fast, polling makes it right. Everything else that has to happen now and then (the sweep, the
@@ -183,7 +183,7 @@ impl Worker {
             registration::write(&self.context).await?;
             self.keeper.registered_anew();
         }
-        let sweeps = self.swept.elapsed() >= self.context.options.timing.heartbeat;
+        let sweeps = self.time_to_sweep().is_zero();
         if sweeps || self.time_to_look().is_some_and(|left| left.is_zero()) {
             self.look().await?;
         }
@@ -255,6 +255,11 @@ impl Worker {
         Some(pause.saturating_sub(self.looked.elapsed()))
     }
 
+    /// Time until dead workers are to be looked for, which they are however seldom the queue is.
+    fn time_to_sweep(&self) -> Duration {
+        self.context.options.timing.heartbeat.saturating_sub(self.swept.elapsed())
+    }
+
     /// Compares our runs with what the database counts as ours.
     async fn look(&mut self) -> Result<(), plumbline_store::Error> {
         self.looked = Instant::now();
@@ -297,7 +302,7 @@ impl Worker {
     }
 
     async fn wait(&mut self) {
-        let poll = within(self.context.options.timing.poll);
+        let poll = within(self.context.options.timing.poll).min(self.time_to_sweep());
         let pause = tokio::time::sleep(self.time_to_look().map_or(poll, |left| left.min(poll)));
         tokio::pin!(pause);
         loop {
