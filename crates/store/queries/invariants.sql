@@ -184,6 +184,10 @@ UNION ALL
 SELECT 'jobs.phase_number is the last phase', j.id, format('%s, last %s', j.phase_number, max(p.phase_number))
 FROM jobs j LEFT JOIN phases p ON p.job_id = j.id
 GROUP BY j.id HAVING j.phase_number <> coalesce(max(p.phase_number), 0)
+UNION ALL
+SELECT 'jobs.phase is the last phase''s', j.id, format('%s, phase %s is %s', j.phase, p.phase_number, p.kind)
+FROM jobs j JOIN phases p ON p.job_id = j.id AND p.phase_number = j.phase_number
+WHERE j.phase IS DISTINCT FROM p.kind
 
 -- Todos: numbered without a gap, closed with a time, none left open in a phase that was completed, counted right.
 UNION ALL

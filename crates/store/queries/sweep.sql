@@ -3,7 +3,9 @@
 -- zero): a long job may outlive any number of workers, a job that kills its worker at the same step may not.
 WITH dead AS MATERIALIZED (
     SELECT j.id, j.worker_id AS lost_worker, j.lease_epoch,
-           CASE WHEN j.crash_count = 0 THEN 1 ELSE j.attempt END AS attempt, j.crash_count + 1 AS crashes
+           CASE WHEN j.crash_count = 0 THEN 1 ELSE j.attempt END AS attempt,
+           -- A sum that the column cannot hold would be an error of the whole sweep.
+           least(j.crash_count, 1000000000) + 1 AS crashes
     FROM jobs j
     LEFT JOIN workers w ON w.id = j.worker_id
     WHERE j.status = 'running'

@@ -10,7 +10,7 @@ use std::time::Duration;
 const GRACE: Duration = Duration::from_secs(60);
 
 /// A way to break a job's rows, and the rule that notices.
-const BREAKS: [(&str, &str); 21] = [
+const BREAKS: [(&str, &str); 22] = [
     ("ALTER TABLE jobs DISABLE TRIGGER jobs_ended_has_completed_at; UPDATE jobs SET completed_at = now()", "I1: ended"),
     ("DELETE FROM checkpoints WHERE step = 2", "I2: steps without a gap"),
     ("UPDATE jobs SET step = 9", "I2: jobs.step is the last step"),
@@ -34,6 +34,7 @@ const BREAKS: [(&str, &str); 21] = [
     ("DELETE FROM llm_requests WHERE step = 3", "I8: requests, tokens, cached tokens"),
     ("UPDATE workers SET heartbeat_at = now() - interval '2 minutes'", "I9: a running job has a live worker"),
     ("DELETE FROM phases WHERE phase_number = 1", "phases without a gap"),
+    ("UPDATE jobs SET phase = 'done'", "jobs.phase is the last phase's"),
     ("UPDATE todos SET position = 5 WHERE phase_number = 2", "todos without a gap"),
 ];
 

@@ -65,6 +65,20 @@ async fn three_crashes_at_one_step_are_enough(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
+async fn a_count_at_its_columns_end_keeps_no_sweep_from_its_work(pool: PgPool) {
+    let store = store(&pool);
+    let (odd, other) = (running(&store).await, running(&store).await);
+    sqlx::query("UPDATE jobs SET crash_count = 2147483647 WHERE id = $1").bind(odd.id).execute(&pool).await.unwrap();
+    age(&pool).await;
+    let mut swept: Vec<_> =
+        store.sweep(LEASE_SECS).await.unwrap().into_iter().map(|job| (job.job_id, job.failed)).collect();
+    swept.sort_unstable();
+    let mut expected = [(odd.id, true), (other.id, false)];
+    expected.sort_unstable();
+    assert_eq!(swept, expected);
+}
+
+#[sqlx::test(migrations = "../../migrations")]
 async fn a_job_that_gets_on_outlives_any_number_of_workers(pool: PgPool) {
     let store = store(&pool);
     pending(&store).await;
