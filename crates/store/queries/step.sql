@@ -41,19 +41,19 @@ said AS (
         unnest($17::text[])
     ) AS m (seq, phase_number, role, kind, tool_call_id, extra, tokens, cleared_step, content, tool_calls)
 ),
+-- The request that the step goes back to, as its values: a JSON array would cost the server four times as much. A step
+-- of none gives nulls, and of several all but the first are written after this statement (see commit/rest.rs).
 asked AS (
     INSERT INTO llm_requests (job_id, id, step, model, purpose, prompt_tokens, cached_tokens, completion_tokens,
                               estimated, duration_ms, attempt, error, raw_usage, created_at)
-    SELECT fence.id, r.id, fence.step, r.model, r.purpose, r.prompt_tokens, r.cached_tokens, r.completion_tokens,
-           r.estimated, r.duration_ms, r.attempt, r.error, r.raw_usage, r.created_at
-    FROM fence CROSS JOIN json_to_recordset($18::text::json) AS r (
-        id uuid, model text, purpose text, prompt_tokens bigint, cached_tokens bigint, completion_tokens bigint,
-        estimated boolean, duration_ms bigint, attempt int, error text, raw_usage jsonb, created_at timestamptz)
+    SELECT fence.id, $18::uuid, fence.step, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28::text::jsonb, $29
+    FROM fence
+    WHERE $18::uuid IS NOT NULL
 ),
 -- New versions of files. The same content is stored once a job; a null content is a deletion.
 given AS MATERIALIZED (
     SELECT fence.id, fence.step, f.path, f.content, f.placeholder, sha256(f.content) AS sha256
-    FROM fence CROSS JOIN unnest($20::text[], $21::bytea[], $22::boolean[]) AS f (path, content, placeholder)
+    FROM fence CROSS JOIN unnest($31::text[], $32::bytea[], $33::boolean[]) AS f (path, content, placeholder)
 ),
 stored AS (
     INSERT INTO blobs (job_id, sha256, content)
@@ -71,12 +71,12 @@ moved AS (
         closed_step = CASE WHEN m.status IN ('completed', 'abandoned') THEN fence.step END,
         completed_at = CASE WHEN m.status = 'completed' THEN now() END
     FROM fence
-    CROSS JOIN unnest($23::int[], $24::int[], $25::text[], $26::text[]) AS m (phase_number, position, status, notes)
+    CROSS JOIN unnest($34::int[], $35::int[], $36::text[], $37::text[]) AS m (phase_number, position, status, notes)
     WHERE todos.job_id = fence.id AND todos.phase_number = m.phase_number AND todos.position = m.position
 ),
 -- The checkpoint.
 kept AS (
     INSERT INTO checkpoints (job_id, step, phase_number, phase, state, lease_epoch)
-    SELECT id, step, $4, $5, $19::text::jsonb, lease_epoch FROM fence
+    SELECT id, step, $4, $5, $30::text::jsonb, lease_epoch FROM fence
 )
 SELECT step AS "step!", feedback_pending AS "feedback_pending!" FROM fence

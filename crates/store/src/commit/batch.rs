@@ -54,9 +54,9 @@ pub(super) struct MessageRow<'a> {
 /// A row of `llm_requests`.
 #[derive(Serialize)]
 pub(super) struct RequestRow<'a> {
-    id: Uuid,
+    pub(super) id: Uuid,
     #[serde(flatten)]
-    record: &'a RequestRecord,
+    pub(super) record: &'a RequestRecord,
 }
 
 /// A row of `phases`; with its outcome if it ends in the step that opens it.

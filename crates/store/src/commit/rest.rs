@@ -10,6 +10,7 @@ pub(super) fn is_empty(commit: &Commit<'_>, batch: &Batch<'_>) -> bool {
     commit.settings.is_none()
         && batch.shared.is_none()
         && batch.left.is_none()
+        && batch.requests.len() <= 1
         && !Plan::is_in(batch)
         && is_common(commit, batch)
 }
@@ -38,6 +39,14 @@ pub(super) async fn write(
     let job_id = commit.lease.job_id;
     if commit.settings.is_some() || batch.shared.is_some() {
         settings::put(tx, job_id, step, commit.settings, batch.shared).await?;
+    }
+    if let [_, others @ ..] = batch.requests.as_slice()
+        && !others.is_empty()
+    {
+        sqlx::query_file!("queries/requests.sql", job_id, step, json(others))
+            .execute(&mut *tx)
+            .await
+            .during("write model requests")?;
     }
     if !batch.feedback_taken.is_empty() {
         sqlx::query_file!("queries/hear.sql", job_id, step, &batch.feedback_taken)

@@ -26,6 +26,11 @@ pub(super) async fn write(
     let current_todo = progress.current_todo.as_deref().map(text);
     let said = SaidColumns::of(batch);
     let todos = MovedColumns::of(batch);
+    let asked = batch.requests.first();
+    let record = asked.map(|row| row.record);
+    let model = record.map(|record| text(&record.model));
+    let failure = record.and_then(|record| record.error.as_deref()).map(text);
+    let raw_usage = record.and_then(|record| record.raw_usage.as_ref()).map(json);
     // The parts that all of them have, and then the arguments of those that one has besides.
     macro_rules! execute {
         ($statement:literal, $($argument:expr),*) => {
@@ -49,7 +54,18 @@ pub(super) async fn write(
                 json(&batch.messages),
                 &said.contents as &[Cow<'_, str>],
                 &said.tool_calls as &[Option<String>],
-                json(&batch.requests),
+                asked.map(|row| row.id),
+                model.as_deref(),
+                record.map(|record| record.purpose.as_str()),
+                record.map(|record| i64::from(record.prompt_tokens)),
+                record.map(|record| i64::from(record.cached_tokens)),
+                record.map(|record| i64::from(record.completion_tokens)),
+                record.map(|record| record.estimated),
+                record.map(|record| record.duration_ms),
+                record.map(|record| record.attempt),
+                failure.as_deref(),
+                raw_usage,
+                record.map(|record| record.created_at),
                 json(commit.state),
                 $($argument),*
             )

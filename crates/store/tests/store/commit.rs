@@ -208,7 +208,11 @@ async fn requests_are_recorded_one_by_one(pool: PgPool) {
         created_at: Utc.with_ymd_and_hms(2026, 11, 21, 9, 0, 0).unwrap(),
     };
     let failed = RequestRecord { error: Some("status 503".into()), raw_usage: None, attempt: 2, ..record.clone() };
-    commit(&store, job.lease(), 0, &[Change::Request(failed), Change::Request(record)]).await.unwrap();
+    let requests = [Change::Request(failed), Change::Request(record)];
+    commit(&store, job.lease(), 0, &requests).await.unwrap();
+    // Of several, all but the first are written apart.
+    commit(&store, job.lease(), 1, &requests[1..]).await.unwrap();
+    commit(&store, job.lease(), 2, &requests[..1]).await.unwrap();
     let rows = "SELECT string_agg(concat_ws(' ', step, model, purpose, prompt_tokens, cached_tokens, completion_tokens,
                        estimated, duration_ms, attempt, coalesce(error, raw_usage::text),
                        created_at AT TIME ZONE 'UTC'), ', ' ORDER BY id) FROM llm_requests";
@@ -216,7 +220,9 @@ async fn requests_are_recorded_one_by_one(pool: PgPool) {
         value(&pool, rows).await.as_deref(),
         Some(
             "1 gpt-x tactical 1000 900 50 f 1234 2 status 503 2026-11-21 09:00:00, \
-             1 gpt-x tactical 1000 900 50 f 1234 1 {\"prompt_tokens\": 1000} 2026-11-21 09:00:00"
+             1 gpt-x tactical 1000 900 50 f 1234 1 {\"prompt_tokens\": 1000} 2026-11-21 09:00:00, \
+             2 gpt-x tactical 1000 900 50 f 1234 1 {\"prompt_tokens\": 1000} 2026-11-21 09:00:00, \
+             3 gpt-x tactical 1000 900 50 f 1234 2 status 503 2026-11-21 09:00:00"
         )
     );
 }

@@ -85,7 +85,8 @@ fn arguments(job: &ClaimedJob, step: i64) -> String {
     let state = serde_json::to_string(&crate::support::state()).unwrap();
     format!(
         "'{}', {}, {step}, 1, 'strategic', 'Planning', 1, 4, 'Write main_plan.md', 3, 1200, 800, 1234567, 0,
-         '[{said}]', ARRAY['{words}', 'written'], '{{NULL,NULL}}', '[]', '{state}',
+         '[{said}]', ARRAY['{words}', 'written'], '{{NULL,NULL}}',
+         gen_random_uuid(), 'model', 'strategic', 1200, 800, 50, false, 900, 1, NULL, '{{}}', now(), '{state}',
          '{{notes/{seq}.md}}', ARRAY['{words}'::bytea], '{{f}}',
          '{{1}}', '{{1}}', '{{completed}}', '{{NULL}}'",
         job.id, job.lease_epoch
