@@ -2,7 +2,7 @@
 //! text alone is ignored (lesson 13). Remarks contain no call syntax, because a model that imitates it loops
 //! (lesson 9).
 
-use crate::{PhaseKind, PhaseOutcome, Run, ToolCall, fingerprint, path, reading::Reading, state::Repeat, tools};
+use crate::{PhaseKind, PhaseOutcome, Run, ToolCall, fingerprint, path, reading::Reading, repeat::Repeat, tools};
 use serde_json::{Map, Value};
 
 /// How many distinct calls are remembered; older ones no longer count as repeated.

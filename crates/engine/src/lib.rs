@@ -60,6 +60,7 @@ mod phase;
 mod placeholder;
 pub mod plan;
 mod reading;
+mod repeat;
 mod request;
 mod retry;
 mod run;
@@ -85,6 +86,7 @@ pub use nearest::nearest;
 pub use outcome::{Failure, FailureClass, Feedback, Finish, Intake, Outage, Outcome, Reply, ToolReturn, Usage};
 pub use phase::{Opening, PhaseKind, PhaseOutcome};
 pub use placeholder::is_placeholder;
+pub use repeat::{NoRepeat, Repeat};
 pub use run::Run;
 pub use settings::{
     Autonomy, HistoryAtBoundary, Limits, ModelSettings, OtherModels, PhaseSettings, Prices, Prompts, RepeatedCalls,
@@ -92,8 +94,6 @@ pub use settings::{
 };
 pub use shared_files::{SharedFile, SharedFiles};
 pub use snapshot::{FileFacts, FileIndex, JobFacts, Memory, Progress, Snapshot};
-pub use state::{
-    Anchor, ContextWindow, Guards, PhaseState, Repeat, Retry, STATE_VERSION, Stage, StagedPhase, State, Totals,
-};
+pub use state::{Anchor, ContextWindow, Guards, PhaseState, Retry, STATE_VERSION, Stage, StagedPhase, State, Totals};
 pub use todo::{PlannedTodo, Todo, TodoPlan, TodoStatus};
 pub use tool::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};

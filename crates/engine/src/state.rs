@@ -1,7 +1,10 @@
 //! The checkpoint: what of a run is neither message, todo nor file. Small, and written whole with every step; its
 //! size does not depend on how long the job has run.
 
-use crate::{Opening, PhaseKind};
+use crate::{
+    Opening, PhaseKind,
+    repeat::{self, Repeat},
+};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -138,28 +141,8 @@ pub struct Guards {
     /// Compactions without a turn in between.
     pub compactions_in_row: u32,
     /// The latest distinct calls, oldest first. Bounded by [`crate::guard::REMEMBERED_CALLS`].
-    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    #[serde(rename = "calls", alias = "repeats", with = "repeat", default, skip_serializing_if = "VecDeque::is_empty")]
     pub repeats: VecDeque<Repeat>,
-}
-
-/// A call and how often in a row it gave the same result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repeat {
-    /// Fingerprint of the call.
-    #[serde(rename = "c")]
-    pub call: u32,
-    /// Fingerprint of the result.
-    #[serde(rename = "r")]
-    pub result: u32,
-    /// How often in a row.
-    #[serde(rename = "n")]
-    pub count: u32,
-    /// For a call that changes nothing: fingerprint of the path that it looks at.
-    #[serde(rename = "p", default, skip_serializing_if = "Option::is_none")]
-    pub looks_at: Option<u32>,
-    /// Whether that has changed since, so that the call is worth making again.
-    #[serde(rename = "f", default, skip_serializing_if = "std::ops::Not::not")]
-    pub fresh: bool,
 }
 
 /// Consecutive failures of one effect: a model call, or tool calls whose service is away.
