@@ -2,7 +2,8 @@
 //!
 //! A step's new rows travel as one JSON text a table and are unfolded by `json_to_recordset` in the statement: the
 //! column list stands once, in the SQL, and a step needs the same few round trips however much it writes. Files go as
-//! arrays instead, because their bytes need not be text.
+//! arrays instead, because their bytes need not be text, and the one model request of nearly every step as plain values,
+//! which cost the server least.
 
 use serde::Serialize;
 use serde_json::Value;
