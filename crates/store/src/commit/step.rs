@@ -5,11 +5,17 @@
 //! as many do neither. Whoever changes `step.sql` lets the test below write the other two, and `steps_without_plans.sql`
 //! after a change of `steps.sql`.
 
-use super::{Commit, Committed, batch::Batch, workspace::Versions};
+use super::{
+    Commit, Committed,
+    batch::{Batch, RequestRow},
+    workspace::Versions,
+};
 use crate::rows::{json, json_of_about, text};
+use chrono::{DateTime, Utc};
 use plumbline_engine::PhaseKind;
 use sqlx::PgConnection;
 use std::borrow::Cow;
+use uuid::Uuid;
 
 /// Bytes of a call's JSON besides its arguments and what of them is escaped, with some to spare.
 const ABOUT_A_CALL: usize = 128;
@@ -26,11 +32,7 @@ pub(super) async fn write(
     let current_todo = progress.current_todo.as_deref().map(text);
     let said = SaidColumns::of(batch);
     let todos = MovedColumns::of(batch);
-    let asked = batch.requests.first();
-    let record = asked.map(|row| row.record);
-    let model = record.map(|record| text(&record.model));
-    let failure = record.and_then(|record| record.error.as_deref()).map(text);
-    let raw_usage = record.and_then(|record| record.raw_usage.as_ref()).map(json);
+    let asked = AskedValues::of(batch);
     // The parts that all of them have, and then the arguments of those that one has besides.
     macro_rules! execute {
         ($statement:literal, $($argument:expr),*) => {
@@ -54,18 +56,18 @@ pub(super) async fn write(
                 json(&batch.messages),
                 &said.contents as &[Cow<'_, str>],
                 &said.tool_calls as &[Option<String>],
-                asked.map(|row| row.id),
-                model.as_deref(),
-                record.map(|record| record.purpose.as_str()),
-                record.map(|record| i64::from(record.prompt_tokens)),
-                record.map(|record| i64::from(record.cached_tokens)),
-                record.map(|record| i64::from(record.completion_tokens)),
-                record.map(|record| record.estimated),
-                record.map(|record| record.duration_ms),
-                record.map(|record| record.attempt),
-                failure.as_deref(),
-                raw_usage,
-                record.map(|record| record.created_at),
+                asked.id,
+                asked.model.as_deref(),
+                asked.purpose,
+                asked.prompt_tokens,
+                asked.cached_tokens,
+                asked.completion_tokens,
+                asked.estimated,
+                asked.duration_ms,
+                asked.attempt,
+                asked.error.as_deref(),
+                asked.raw_usage,
+                asked.created_at,
                 json(commit.state),
                 $($argument),*
             )
@@ -114,6 +116,43 @@ impl<'a> SaidColumns<'a> {
             columns.tool_calls.push((!calls.is_empty()).then(|| json_of_about(about.sum(), calls)));
         }
         columns
+    }
+}
+
+/// The first request of a step, a value each; none where the step asked for nothing.
+#[derive(Default)]
+struct AskedValues<'a> {
+    id: Option<Uuid>,
+    model: Option<Cow<'a, str>>,
+    purpose: Option<&'static str>,
+    prompt_tokens: Option<i64>,
+    cached_tokens: Option<i64>,
+    completion_tokens: Option<i64>,
+    estimated: Option<bool>,
+    duration_ms: Option<i64>,
+    attempt: Option<i32>,
+    error: Option<Cow<'a, str>>,
+    raw_usage: Option<String>,
+    created_at: Option<DateTime<Utc>>,
+}
+
+impl<'a> AskedValues<'a> {
+    fn of(batch: &Batch<'a>) -> Self {
+        let Some(&RequestRow { id, record }) = batch.requests.first() else { return Self::default() };
+        Self {
+            id: Some(id),
+            model: Some(text(&record.model)),
+            purpose: Some(record.purpose.as_str()),
+            prompt_tokens: Some(record.prompt_tokens.into()),
+            cached_tokens: Some(record.cached_tokens.into()),
+            completion_tokens: Some(record.completion_tokens.into()),
+            estimated: Some(record.estimated),
+            duration_ms: Some(record.duration_ms),
+            attempt: Some(record.attempt),
+            error: record.error.as_deref().map(text),
+            raw_usage: record.raw_usage.as_ref().map(json),
+            created_at: Some(record.created_at),
+        }
     }
 }
 
