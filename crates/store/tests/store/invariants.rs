@@ -34,7 +34,10 @@ const BREAKS: [(&str, &str); 22] = [
     ("DELETE FROM llm_requests WHERE step = 3", "I8: requests, tokens, cached tokens"),
     ("UPDATE workers SET heartbeat_at = now() - interval '2 minutes'", "I9: a running job has a live worker"),
     ("DELETE FROM phases WHERE phase_number = 1", "phases without a gap"),
-    ("UPDATE jobs SET phase = 'done'", "jobs.phase is the last phase's"),
+    (
+        "UPDATE jobs SET phase = CASE phase WHEN 'tactical' THEN 'strategic' ELSE 'tactical' END",
+        "jobs.phase is the last phase's",
+    ),
     ("UPDATE todos SET position = 5 WHERE phase_number = 2", "todos without a gap"),
 ];
 

@@ -161,8 +161,6 @@ async fn no_trigger_looks_at_what_a_step_writes(pool: PgPool) {
     touched.sort_unstable();
     expected.sort_unstable();
     assert_eq!(touched, expected);
-    let checks = value(&pool, "SELECT count(*) FROM pg_constraint WHERE conrelid = 'jobs'::regclass AND contype = 'c'");
-    assert_eq!(checks.await.as_deref(), Some("0"), "a CHECK is read with every statement");
 }
 
 fn requirement(job: &str, text: &str, confidence: &str, status: &str) -> String {
