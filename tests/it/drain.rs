@@ -118,10 +118,7 @@ async fn a_successor_goes_on_when_it_is_told_of_the_release(pool: PgPool) {
         .env("PLUMBLINE_HEARTBEAT_SECS", "3600")
         .env("PLUMBLINE_LEASE_SECS", "7200");
     let successor = Probed::start(&world, command).await;
-    eventually("the successor to listen and look", async || {
-        (successor.ask("/healthz").await.1["listener"] == "listening").then_some(())
-    })
-    .await;
+    successor.listens().await;
 
     worker.signal(Signal::TERM);
     assert_eq!(worker.ended().await.code, Some(0));

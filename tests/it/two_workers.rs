@@ -43,11 +43,15 @@ async fn a_worker_that_seldom_polls_takes_back_what_a_dead_one_held(pool: PgPool
     let mut command = world.command(&["worker"]);
     command.env("PLUMBLINE_POLL_MS", "3600000");
     let successor = Probed::start(&world, command).await;
-    // By now it has swept, and its heartbeat is its own.
-    eventually("the successor to listen and look", async || {
-        (successor.ask("/healthz").await.1["listener"] == "listening").then_some(())
-    })
-    .await;
+    successor.listens().await;
+    // A heartbeat after it began to work: its first sweep is behind it, and found the dead worker's lease alive.
+    let heartbeat = async || -> String {
+        let latest = "SELECT max(heartbeat_at)::text FROM workers WHERE id NOT IN (SELECT worker_id FROM jobs WHERE status = 'running')";
+        sqlx::query_scalar(latest).fetch_one(&world.pool).await.expect("heartbeats can be read")
+    };
+    let first = heartbeat().await;
+    eventually("another heartbeat", async || (heartbeat().await != first).then_some(())).await;
+    assert_eq!(world.job(job).await.claims, 1, "the lease was alive");
 
     sqlx::query(
         "UPDATE workers SET heartbeat_at = heartbeat_at - interval '1 hour' FROM jobs WHERE worker_id = workers.id",

@@ -48,6 +48,15 @@ impl Probed {
         (status, serde_json::from_str(body).expect("the probes answer in JSON"))
     }
 
+    /// Waits until it hears what is announced.
+    ///
+    /// # Panics
+    /// When it does not.
+    pub async fn listens(&self) {
+        let heard = async || (self.ask("/healthz").await.1["listener"] == "listening").then_some(());
+        eventually("the worker to listen", heard).await;
+    }
+
     /// What `/healthz` says of the mirror.
     ///
     /// # Panics

@@ -86,7 +86,7 @@ pub use nearest::nearest;
 pub use outcome::{Failure, FailureClass, Feedback, Finish, Intake, Outage, Outcome, Reply, ToolReturn, Usage};
 pub use phase::{Opening, PhaseKind, PhaseOutcome};
 pub use placeholder::is_placeholder;
-pub use repeat::{NoRepeat, Repeat};
+pub use repeat::Repeat;
 pub use run::Run;
 pub use settings::{
     Autonomy, HistoryAtBoundary, Limits, ModelSettings, OtherModels, PhaseSettings, Prices, Prompts, RepeatedCalls,

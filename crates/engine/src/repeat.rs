@@ -8,7 +8,7 @@
 //! before overlooks the text and goes on, with its counts begun anew.
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
-use std::{collections::VecDeque, fmt, str::FromStr};
+use std::{collections::VecDeque, fmt};
 
 /// A call and how often in a row it gave the same result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -48,30 +48,23 @@ impl fmt::Display for Repeat {
     }
 }
 
-/// A text that is no such call.
-#[derive(Debug, thiserror::Error)]
-#[error("`{0}` is no call with its result: expected fields divided by dots, such as c795abc0.425f6aa8.3")]
-pub struct NoRepeat(String);
-
-impl FromStr for Repeat {
-    type Err = NoRepeat;
-
-    fn from_str(text: &str) -> Result<Self, NoRepeat> {
-        let fail = || NoRepeat(text.to_owned());
+impl Repeat {
+    /// Reads what [`Display`](fmt::Display) wrote; nothing else.
+    fn parse(text: &str) -> Option<Self> {
         let mut fields = text.split('.');
-        let mut print = || u32::from_str_radix(fields.next().unwrap_or_default(), 16).map_err(|_| fail());
-        let (call, result) = (print()?, print()?);
-        let count = fields.next().map_or(Ok(1), str::parse).map_err(|_| fail())?;
+        let print = |field| u32::from_str_radix(field, 16).ok();
+        let (call, result) = (print(fields.next()?)?, print(fields.next()?)?);
+        let count = fields.next().map_or(Some(1), |field| field.parse().ok())?;
         let looks_at = match fields.next() {
             None | Some("") => None,
-            Some(path) => Some(u32::from_str_radix(path, 16).map_err(|_| fail())?),
+            Some(path) => Some(print(path)?),
         };
         let fresh = match (fields.next(), fields.next()) {
             (None, None) => false,
             (Some("f"), None) => true,
-            _ => return Err(fail()),
+            _ => return None,
         };
-        Ok(Self { call, result, count, looks_at, fresh })
+        Some(Self { call, result, count, looks_at, fresh })
     }
 }
 
@@ -91,7 +84,9 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
     }
     match Stored::deserialize(deserializer)? {
         Stored::Text(text) => {
-            text.split_whitespace().map(str::parse).collect::<Result<_, _>>().map_err(D::Error::custom)
+            let odd =
+                |text| D::Error::custom(format!("`{text}` is no call with its result, such as c795abc0.425f6aa8.3"));
+            text.split_whitespace().map(|text| Repeat::parse(text).ok_or_else(|| odd(text))).collect()
         }
         Stored::Objects(repeats) => Ok(repeats),
     }
@@ -118,11 +113,10 @@ mod tests {
             ),
         ];
         for (call, text) in calls {
-            assert_eq!((call.to_string().as_str(), text.parse().ok()), (text, Some(call)));
+            assert_eq!((call.to_string().as_str(), Repeat::parse(text)), (text, Some(call)));
         }
         for odd in ["", "x", "c795abc0", "1.2.x", "1.2.3.x", "1.2.3.4.g", "1.2.3.4.f.5", "123456789.1"] {
-            let error = odd.parse::<Repeat>().expect_err(odd);
-            assert!(error.to_string().starts_with(&format!("`{odd}` is no call")), "{error}");
+            assert_eq!(Repeat::parse(odd), None, "{odd}");
         }
     }
 
@@ -136,6 +130,10 @@ mod tests {
         let stored = serde_json::to_value(&guards).expect("a state can be written");
         assert_eq!(stored["calls"], "c795abc0.425f 7.8.2.9.f");
         assert!(stored.get("repeats").is_none(), "a worker of the release before would refuse the text");
-        assert_eq!(serde_json::from_value::<Guards>(stored).expect("its own form is read"), guards);
+        assert_eq!(serde_json::from_value::<Guards>(stored.clone()).expect("its own form is read"), guards);
+        let mut odd = stored;
+        odd["calls"] = "7.8 1.2.x".into();
+        let error = serde_json::from_value::<Guards>(odd).expect_err("one of the calls is none");
+        assert!(error.to_string().contains("`1.2.x` is no call"), "{error}");
     }
 }
