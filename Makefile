@@ -10,6 +10,8 @@ ARGS ?=
 FAULT_SUITE := cargo test --quiet -p plumbline-system-tests --test faults
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/plumbline
 # The release as a whole takes too long to optimize for every change; see the profile in Cargo.toml.
+# What is measured is the image's build.
+IMAGE_FEATURES := --features plumbline/jemalloc,plumbline-bench/jemalloc
 GUARD := $${CARGO_TARGET_DIR:-target}/guard
 # Commits reach the disk, and no checkpoint falls into a measurement: its full-page images would be counted as a step's.
 BENCH_SETTINGS := --set shared_buffers=1GB --set max_wal_size=16GB --set checkpoint_timeout=1h
@@ -63,12 +65,12 @@ deploy-check: ## Hold docker/ and deploy/ against the tools made for them, as fa
 	@.ci/deploy-check
 
 bench: prepare ## Measure the release build against the targets (ARGS="--quick", ARGS="--only P1,P5")
-	cargo build --release -p plumbline -p plumbline-bench
+	cargo build --release --locked $(IMAGE_FEATURES) -p plumbline -p plumbline-bench
 	@$(RELEASE) __with-postgres --durable $(BENCH_SETTINGS) -- $(RELEASE)-bench $(ARGS)
 
 bench-check: ## Fail when a ratio or count of the benchmarks is worse than its target by more than its margin
 	@.ci/prepare bench
-	cargo build --profile guard -p plumbline -p plumbline-bench
+	cargo build --profile guard --locked $(IMAGE_FEATURES) -p plumbline -p plumbline-bench
 	@$(GUARD)/plumbline __with-postgres --durable $(BENCH_SETTINGS) -- $(GUARD)/plumbline-bench --guard $(ARGS)
 
 microbench: prepare ## Measure single functions, claim and commit included (ARGS="count_tokens")

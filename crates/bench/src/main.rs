@@ -32,6 +32,12 @@ use options::{Cli, Command};
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
+/// The worker's own: what is counted here of its code is then what it does there, and the model has room at hand for
+/// long requests. With the C library's it asks the system for that room, page by page, at each of them.
+#[cfg(feature = "jemalloc")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let cli = Cli::parse();

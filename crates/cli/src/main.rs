@@ -18,6 +18,11 @@ use clap::{Parser, error::ErrorKind};
 use failure::Failure;
 use std::process::ExitCode;
 
+/// A step asks for memory some hundreds of times, forty times for more than the C library keeps at hand for a thread.
+#[cfg(feature = "jemalloc")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     // The document child parses hostile input under tight limits: it starts no runtime and reads its own arguments.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "__extract") {
