@@ -87,7 +87,7 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     for path in &parts {
         let text = text_of(bench, path).await?;
         let source = name.clone();
-        let (cut, after) = super::off_the_loop(move || {
+        let (cut, after) = super::run_blocking(move |_| {
             let file = from_text_file(&text);
             // A large document is in memory often enough.
             drop(text);

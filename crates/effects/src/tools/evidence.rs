@@ -163,7 +163,7 @@ async fn prepared(bench: &Bench<'_>, path: &str) -> Result<Option<Arc<SourceText
         return Ok(Some(text));
     }
     let Some(bytes) = bench.desk.read(path).await? else { return Ok(None) };
-    let text = super::off_the_loop(move || Arc::new(SourceText::new(&String::from_utf8_lossy(&bytes)))).await;
+    let text = super::run_blocking(move |_| Arc::new(SourceText::new(&String::from_utf8_lossy(&bytes)))).await;
     bench.quotes.put(key, Arc::clone(&text));
     Ok(Some(text))
 }

@@ -38,6 +38,7 @@ mod quote_cache;
 mod read_file;
 mod registry;
 mod reject_requirement;
+mod run_blocking;
 mod search_files;
 mod text_index;
 mod toolbox;
@@ -49,15 +50,7 @@ mod write_file;
 pub use error::BatchError;
 pub use hand_over::{Asked, Graph, HandOver, HeldRequirement, KnownRequirement, Tally};
 pub use registry::catalog;
+use run_blocking::run_blocking;
 pub use text_index::{MeantAlike, Ranked, RankedPassage, Ranking, TextIndex};
 pub use toolbox::{ToolContext, Toolbox};
 pub use workspace::{BoxFuture, Workspace, WorkspaceError};
-
-/// Runs work that keeps a processor busy beside the event loop, which has other jobs to serve. A panic in it goes on in
-/// the caller.
-async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
-}

@@ -132,7 +132,7 @@ async fn check_size(cap: u32, path: &str, wanted: &str, first: usize) -> Result<
         return Ok(());
     }
     let text = wanted.to_string();
-    let (total, ranges) = super::off_the_loop(move || {
+    let (total, ranges) = super::run_blocking(move |_| {
         let total = tokens::count(&text);
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         (total, if total > cap { ranges(&lines, first, cap) } else { Ok(String::new()) })

@@ -61,6 +61,45 @@ async fn unusable_searches_are_refused() {
     }
 }
 
+/// The worst that an expression can do to the text it is looked for in: each character begins a match that fails late.
+#[tokio::test]
+async fn a_costly_expression_is_given_up_and_the_event_loop_goes_on() {
+    let text: String = (0u32..4 * 1024 * 1024)
+        .map(|n| if (n.wrapping_mul(2_654_435_761) >> 13).is_multiple_of(2) { 'a' } else { 'b' })
+        .collect();
+    let arguments = |query: &str| json!({"query": query, "path": "input/ab.txt", "mode": "regex"});
+    let refusal = Bench::with(&[("input/ab.txt", &text)]).refused("search_files", arguments("a[ab]{12000}[X-Y]")).await;
+    assert!(refusal.contains("the regular expression is not usable") && refusal.contains("size limit"), "{refusal}");
+
+    let mut bench = Bench::with(&[("input/ab.txt", &text)]);
+    let (mut ticks, began) = (0u32, std::time::Instant::now());
+    let ticking = async {
+        loop {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            ticks += 1;
+        }
+    };
+    let refusal = tokio::select! {
+        refusal = bench.refused("search_files", arguments("a[ab]{900}[X-Y]")) => refusal,
+        () = ticking => unreachable!("it ticks for ever"),
+    };
+    assert!(refusal.contains("given up in `input/ab.txt` after 10 s"), "{refusal}");
+    assert!(began.elapsed().as_secs() < 60, "it ends soon after its time");
+    assert!(ticks > 100, "the one thread of this test's event loop was free meanwhile: {ticks}");
+}
+
+/// A line without an end is gone through in pieces; what is found lies where it does, across their borders too.
+#[tokio::test]
+async fn a_long_line_is_searched_whole() {
+    for before in [0, 8_000, 8_190, 15_300, 100_000] {
+        let line = format!("{}needle no. 7{}", "ä".repeat(before / 2), "x".repeat(20_000));
+        let found = Bench::with(&[("long.md", &line)])
+            .ok("search_files", json!({"query": "needle no\\. \\d", "mode": "regex"}))
+            .await;
+        assert!(found.starts_with("long.md:1: ") && found.contains("needle no. 7"), "{before}: {found}");
+    }
+}
+
 #[tokio::test]
 async fn answers_are_bounded() {
     let many = "hit\n".repeat(50);

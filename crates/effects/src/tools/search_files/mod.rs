@@ -10,19 +10,23 @@ use super::desk::Desk;
 use super::error::{Output, ToolError, ToolResult};
 use super::path;
 use super::registry::Tool;
+use super::run_blocking::run_blocking;
 use super::text_index::{RankedPassage, Ranking, TextIndex};
 use super::toolbox::Bench;
 use globset::{GlobBuilder, GlobMatcher};
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
-use scan::{Finder, Hits};
+use scan::{Finder, Hits, Over, Search};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 pub(super) const TOOL: Tool =
     Tool { spec, schema, reads_only: true, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
 /// Larger files are not searched, in bytes.
 const MAX_SEARCHED_BYTES: u64 = 8 * 1024 * 1024;
+/// Longest time that one call goes through texts.
+const MAX_SCAN_TIME: Duration = Duration::from_secs(10);
 /// Most passages that a ranked search shows.
 const MAX_PASSAGES: usize = 20;
 /// Longest piece of a passage that is shown, in characters.
@@ -167,12 +171,28 @@ fn blank() -> ToolError {
 
 async fn search(desk: &Desk<'_>, files: &[String], finder: &Finder) -> Result<Hits, ToolError> {
     let mut hits = Hits::default();
+    let mut left = MAX_SCAN_TIME;
     for path in files {
-        if let Some(content) = desk.read(path).await? {
-            hits.scan(path, &content, finder);
-        }
+        let Some(content) = desk.read(path).await? else { continue };
+        let (finder, file) = (finder.clone(), path.clone());
+        let scanned = run_blocking(move |cancellation| {
+            let started = Instant::now();
+            let search = Search { deadline: started + left, cancellation };
+            hits.scan(&file, &content, &finder, &search).map(|()| (hits, started.elapsed()))
+        });
+        let (found, taken) = scanned.await.map_err(|Over| too_long(path))?;
+        hits = found;
+        left = left.saturating_sub(taken);
     }
     Ok(hits)
+}
+
+fn too_long(path: &str) -> ToolError {
+    ToolError::refused(format!(
+        "the search was given up in `{path}` after {} s: the expression is too costly for so much text; give a simpler one \
+         (without large repetitions), a narrower path, or mode `text`",
+        MAX_SCAN_TIME.as_secs()
+    ))
 }
 
 fn render(hits: Hits, mut out: Vec<String>, searched: usize) -> String {

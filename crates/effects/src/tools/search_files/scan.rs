@@ -1,7 +1,9 @@
 //! Going through text line by line.
 
 use crate::tools::error::ToolError;
+use crate::tools::run_blocking::Cancellation;
 use regex::{Regex, RegexBuilder};
+use std::time::Instant;
 
 /// Most lines shown.
 const MAX_SHOWN: usize = 100;
@@ -11,11 +13,21 @@ const MAX_SHOWN_OF_FILE: usize = 20;
 const MAX_LINE_CHARS: usize = 300;
 /// Characters shown before the place found in a longer line.
 const LEAD_CHARS: usize = 80;
-/// Bounds the compiled size of an expression, in bytes; matching is linear in any case.
-const MAX_REGEX_BYTES: usize = 2 * 1024 * 1024;
+/// Bounds the compiled size of an expression, in bytes. A search takes at worst the text's length times this size.
+const MAX_REGEX_BYTES: usize = 256 * 1024;
+/// A line that is longer is gone through for an expression piece by piece, in bytes: between two of them a search can be
+/// ended, and the worst expression takes about a second for one.
+const PIECE: usize = 8 * 1024;
+/// What two pieces have in common, in bytes, so that what is found may lie across their border.
+const OVERLAP: usize = 1024;
 
 /// What is looked for: every one of these in the same line.
-pub(super) struct Finder(Vec<Regex>);
+#[derive(Clone)]
+pub(super) struct Finder {
+    patterns: Vec<Regex>,
+    /// Whether they are of the model's own making, and may be costly.
+    costly: bool,
+}
 
 impl Finder {
     /// The phrase as it stands, whatever its case and white space.
@@ -24,7 +36,7 @@ impl Finder {
         if words.is_empty() {
             return Err(ToolError::refused("`query` is blank; give the words to look for"));
         }
-        Ok(Self(vec![build(&words.join(r"\s+"), true)?]))
+        Ok(Self { patterns: vec![build(&words.join(r"\s+"), true)?], costly: false })
     }
 
     /// All words of the query in any order; none when it is a single word.
@@ -33,20 +45,58 @@ impl Finder {
         if words.len() < 2 {
             return Ok(None);
         }
-        words.into_iter().map(|word| build(&regex::escape(word), true)).collect::<Result<_, _>>().map(Self).map(Some)
+        let patterns = words.into_iter().map(|word| build(&regex::escape(word), true)).collect::<Result<_, _>>()?;
+        Ok(Some(Self { patterns, costly: false }))
     }
 
     /// A regular expression.
     pub(super) fn regex(query: &str) -> Result<Self, ToolError> {
-        Ok(Self(vec![build(query, false)?]))
+        Ok(Self { patterns: vec![build(query, false)?], costly: true })
     }
 
-    /// Where in the line the first of them is, if all are.
-    fn find(&self, line: &str) -> Option<usize> {
-        let first = self.0.first()?.find(line)?.start();
-        self.0[1..].iter().all(|other| other.is_match(line)).then_some(first)
+    /// Where in the line the first of them is, if all are; an error when the search is over before that is known.
+    fn find(&self, line: &str, search: &Search<'_>) -> Result<Option<usize>, Over> {
+        if !self.costly {
+            search.goes_on()?;
+            return Ok(self.find_whole(line));
+        }
+        let mut start = 0;
+        loop {
+            search.goes_on()?;
+            let end = line.floor_char_boundary(start + PIECE);
+            if let Some(at) = self.find_whole(&line[start..end]) {
+                return Ok(Some(start + at));
+            }
+            if end == line.len() {
+                return Ok(None);
+            }
+            start = line.floor_char_boundary(end - OVERLAP);
+        }
+    }
+
+    fn find_whole(&self, text: &str) -> Option<usize> {
+        let first = self.patterns.first()?.find(text)?.start();
+        self.patterns[1..].iter().all(|other| other.is_match(text)).then_some(first)
     }
 }
+
+/// How long a search may go on.
+pub(super) struct Search<'a> {
+    /// When it has taken too long.
+    pub(super) deadline: Instant,
+    /// Whether anybody waits for it.
+    pub(super) cancellation: &'a Cancellation,
+}
+
+impl Search<'_> {
+    fn goes_on(&self) -> Result<(), Over> {
+        if self.cancellation.is_cancelled() || Instant::now() >= self.deadline { Err(Over) } else { Ok(()) }
+    }
+}
+
+/// The search was ended before all was gone through.
+#[derive(Debug)]
+pub(super) struct Over;
 
 fn build(pattern: &str, any_case: bool) -> Result<Regex, ToolError> {
     RegexBuilder::new(pattern).case_insensitive(any_case).size_limit(MAX_REGEX_BYTES).build().map_err(|error| {
@@ -69,13 +119,22 @@ pub(super) struct Hits {
 
 impl Hits {
     /// Goes through one file. Content that is no text has no lines.
-    pub(super) fn scan(&mut self, path: &str, content: &[u8], finder: &Finder) {
+    ///
+    /// # Errors
+    /// [`Over`] when the search's time is up, or nobody waits for it any more.
+    pub(super) fn scan(
+        &mut self,
+        path: &str,
+        content: &[u8],
+        finder: &Finder,
+        search: &Search<'_>,
+    ) -> Result<(), Over> {
         let Ok(text) = std::str::from_utf8(content) else {
-            return;
+            return Ok(());
         };
         let mut of_file = 0;
         for (number, line) in (1..).zip(text.lines()) {
-            let Some(at) = finder.find(line) else {
+            let Some(at) = finder.find(line, search)? else {
                 continue;
             };
             self.total += 1;
@@ -84,6 +143,7 @@ impl Hits {
                 self.lines.push(format!("{path}:{number}: {}", excerpt(line, at)));
             }
         }
+        Ok(())
     }
 }
 

@@ -57,7 +57,7 @@ static PANICS_ELSEWHERE: Tool = Tool {
     schema: || json!({"type": "object"}),
     reads_only: false,
     patience: 1,
-    run: |_, _| Box::pin(async { crate::tools::off_the_loop(|| -> ToolResult { panic!("a defect") }).await }),
+    run: |_, _| Box::pin(async { crate::tools::run_blocking(|_| -> ToolResult { panic!("a defect") }).await }),
 };
 
 static HANGS: Tool = Tool {

@@ -56,7 +56,7 @@ pub(in crate::tools) fn title(known: &KnownRequirement) -> String {
 pub(in crate::tools) async fn compare(text: &str, known: Vec<KnownRequirement>) -> Vec<Likeness> {
     let text = text.to_string();
     // Long texts take a while to compare.
-    crate::tools::off_the_loop(move || {
+    crate::tools::run_blocking(move |_| {
         let likeness = |known: KnownRequirement| Some(Likeness { similarity: similar(&text, &known.text)?, known });
         let mut like: Vec<Likeness> = known.into_iter().filter_map(likeness).collect();
         like.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.known.id.cmp(&b.known.id)));
