@@ -1,5 +1,6 @@
 //! How a command fails: one sentence on stderr, and an exit code.
 
+use crate::terminal::printable;
 use std::process::ExitCode;
 
 /// A failed command.
@@ -22,7 +23,7 @@ impl Failure {
 
     /// Prints the sentence and gives the code.
     pub(crate) fn report(&self) -> ExitCode {
-        eprintln!("plumbline: {}", self.sentence);
+        eprintln!("plumbline: {}", printable(&self.sentence, false));
         ExitCode::from(self.code)
     }
 }

@@ -1,6 +1,9 @@
 //! What commands print: tables on terminals and in pipes alike, JSON where asked for. A closed pipe is no error.
 
-use crate::{failure::Failure, terminal::Look};
+use crate::{
+    failure::Failure,
+    terminal::{Look, printable},
+};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 use std::io::{self, Write};
@@ -8,7 +11,7 @@ use uuid::Uuid;
 
 /// Prints lines; a reader that went away (`| head`) ends the command quietly.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
-    match writeln!(io::stdout().lock(), "{text}") {
+    match writeln!(io::stdout().lock(), "{}", printable(text, Look::of_stdout().has_colours())) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         Err(error) => Err(Failure::new(format!("the output could not be written: {error}"))),

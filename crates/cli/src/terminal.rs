@@ -117,6 +117,43 @@ impl Look {
     }
 }
 
+/// The text without what a terminal obeys or reads backwards: control characters but line ends and tabs, and marks of
+/// direction, each replaced by `\u{fffd}`. Prompts, reasons and errors come from rows, which others write: an escape in one
+/// could set the clipboard, clear the screen, or show another status than there is. Where there are colours, sequences
+/// that set one pass, whoever wrote them.
+pub(crate) fn printable(text: &str, colours: bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let used = match colour(rest).filter(|_| colours) {
+            Some(length) => {
+                out.push_str(&rest[..length]);
+                length
+            }
+            None => {
+                out.push(if is_obeyed(first) { '\u{fffd}' } else { first });
+                first.len_utf8()
+            }
+        };
+        rest = &rest[used..];
+    }
+    out
+}
+
+fn is_obeyed(character: char) -> bool {
+    let direction = matches!(character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    direction || (character.is_control() && !matches!(character, '\n' | '\t'))
+}
+
+/// The length of the sequence that sets a colour or a weight here; hidden and blinking text is none.
+fn colour(text: &str) -> Option<usize> {
+    let parameters = text.strip_prefix("\u{1b}[")?;
+    let end = parameters.find(|c: char| !(c.is_ascii_digit() || c == ';'))?;
+    let hides = matches!(parameters[..end].split(';').next(), Some("5" | "6" | "7" | "8" | "05" | "08"));
+    (parameters[end..].starts_with('m') && !hides && end <= 16).then_some("\u{1b}[".len() + end + 1)
+}
+
 /// A picture on the terminal that is drawn over itself. While it exists the cursor is hidden; when it goes, however it
 /// goes, the cursor is back, below the picture.
 #[derive(Debug)]
@@ -144,7 +181,7 @@ impl Picture {
             text.push_str(&format!("\u{1b}[{}A", self.rows));
         }
         for line in lines {
-            text.push_str(&format!("\r{line}\u{1b}[K\r\n"));
+            text.push_str(&format!("\r{}\u{1b}[K\r\n", printable(line, true)));
         }
         text.push_str("\u{1b}[J");
         self.rows = lines.len();
@@ -167,7 +204,7 @@ fn write(text: &str) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Look, Tone};
+    use super::{Look, Tone, printable};
 
     #[test]
     fn a_line_is_cut_by_what_is_seen() {
@@ -182,5 +219,22 @@ mod tests {
     #[test]
     fn without_colours_there_are_no_control_characters() {
         assert_eq!(Look::plain(80).paint(Tone::Bad, "failed"), "failed");
+    }
+
+    #[test]
+    fn what_rows_hold_moves_no_terminal() {
+        let title = "a\u{1b}]0;owned\u{7}b\u{1b}[2J\u{1b}]52;c;eA==\u{7}\u{9b}31m\u{202e}c\r\n\td";
+        for colours in [true, false] {
+            let shown = printable(title, colours);
+            assert!(shown.chars().all(|c| matches!(c, '\n' | '\t') || !c.is_control()), "{shown:?}");
+            assert!(
+                shown.starts_with("a\u{fffd}]0;owned\u{fffd}b") && shown.ends_with("\u{fffd}c\u{fffd}\n\td"),
+                "{shown:?}"
+            );
+        }
+        let painted = "\u{1b}[32mdone\u{1b}[0m \u{1b}[38;5;10mx\u{1b}[39m";
+        assert_eq!(printable(painted, true), painted);
+        assert!(!printable(painted, false).contains('\u{1b}'));
+        assert!(!printable("\u{1b}[8mhidden", true).contains('\u{1b}'));
     }
 }

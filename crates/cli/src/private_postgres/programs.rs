@@ -6,7 +6,7 @@ use super::error::Error;
 use super::install;
 
 /// The oldest major version that the schema is tested with.
-const OLDEST: u32 = 14;
+const OLDEST: u32 = 15;
 
 /// Names the folder of the server programs, before any search.
 const VARIABLE: &str = "PLUMBLINE_PG_BIN";
