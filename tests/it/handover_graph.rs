@@ -26,7 +26,7 @@ impl Graph {
     /// Starts them; none, said aloud, where no engine is installed.
     pub(crate) async fn start() -> Option<Self> {
         let engine = Engine::start().await?;
-        let server = Server::over(engine.port).await;
+        let server = Server::over(&engine).await;
         for statement in SEED {
             server.ask(statement).await;
         }

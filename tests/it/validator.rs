@@ -4,7 +4,6 @@ use crate::graph_kit::Moment;
 use crate::handover_graph::{Graph, all, assert_statuses, created, insert_validator, policy, statuses};
 use plumbline_system_tests::{Answer, PgPool, Uuid, World, eventually, seed::Seed};
 use serde_json::{Value, json};
-use std::time::Duration;
 
 /// Kills within the integration.
 const KILLS: usize = 8;
@@ -16,8 +15,6 @@ const BATCH: i64 = 10;
 async fn killed_while_it_integrates_at_seeded_moments(pool: PgPool) {
     let Some(graph) = Graph::start().await else { return };
     let world = World::new(pool).await;
-    // What a dead validator had begun is undone before its successor is at the same place.
-    graph.server.forgets_after(Duration::from_secs(2));
     let before = graph.server.seen().len();
     let calm = created(&world, &policy(3, 1)).await;
     let validator = insert_validator(&world, calm, &graph.config()).await;

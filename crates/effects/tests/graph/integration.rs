@@ -37,7 +37,7 @@ async fn seeded(client: &GraphClient) {
 #[tokio::test]
 async fn lesson_106_a_repeated_integration_gives_the_same_node() {
     let Some(engine) = Engine::start().await else { return };
-    let server = Server::over(engine.port).await;
+    let server = Server::over(&engine).await;
     let client = server.client();
     seeded(&client).await;
     let links = [link("IMPACTS_OBJECT", "BO-1"), link("RELATES_TO_OBJECT", "BO-2")];
@@ -57,7 +57,7 @@ async fn lesson_106_a_repeated_integration_gives_the_same_node() {
 #[tokio::test]
 async fn lesson_105_a_taken_number_is_followed_by_the_next_free_one_by_value() {
     let Some(engine) = Engine::start().await else { return };
-    let server = Server::over(engine.port).await;
+    let server = Server::over(&engine).await;
     let client = server.client();
     seeded(&client).await;
     ask(&client, "CREATE (:Requirement {rid: 'R-0001', sourceRequirementId: 'a'})").await;
@@ -70,7 +70,7 @@ async fn lesson_105_a_taken_number_is_followed_by_the_next_free_one_by_value() {
 #[tokio::test]
 async fn nothing_of_a_refused_requirement_is_left() {
     let Some(engine) = Engine::start().await else { return };
-    let server = Server::over(engine.port).await;
+    let server = Server::over(&engine).await;
     let client = server.client();
     seeded(&client).await;
     let links = [link("IMPACTS_OBJECT", "BO-1"), link("IMPACTS_OBJECT", "BO-404")];
@@ -85,7 +85,7 @@ async fn nothing_of_a_refused_requirement_is_left() {
 #[tokio::test]
 async fn names_of_a_document_are_found_in_the_graph() {
     let Some(engine) = Engine::start().await else { return };
-    let server = Server::over(engine.port).await;
+    let server = Server::over(&engine).await;
     let client = server.client();
     seeded(&client).await;
     let names = client.names(End::Object).await.unwrap();
@@ -100,7 +100,7 @@ async fn names_of_a_document_are_found_in_the_graph() {
 #[tokio::test]
 async fn the_script_says_the_same_as_the_integration_and_can_be_run_twice() {
     let Some(engine) = Engine::start().await else { return };
-    let server = Server::over(engine.port).await;
+    let server = Server::over(&engine).await;
     let client = server.client();
     seeded(&client).await;
     client.integrate(&node(1, "Retention"), &[]).await.unwrap();

@@ -282,7 +282,7 @@ async fn what_a_graph_answers_says_whether_waiting_helps() {
 #[tokio::test]
 async fn a_requirement_goes_into_the_graph_with_its_relations() {
     let Some(engine) = Engine::start().await else { return };
-    let server = Server::over(engine.port).await;
+    let server = Server::over(&engine).await;
     let client = server.client();
     let create = Statement::new("CREATE (:BusinessObject {boid: 'BO-1', name: 'Invoice'})", json!({}));
     client.run(&create, Access::Write).await.unwrap();
@@ -320,7 +320,7 @@ async fn a_requirement_goes_into_the_graph_with_its_relations() {
 #[tokio::test]
 async fn the_calls_of_a_turn_share_the_graphs_names_and_see_what_the_turn_wrote() {
     let Some(engine) = Engine::start().await else { return };
-    let server = Server::over(engine.port).await;
+    let server = Server::over(&engine).await;
     let client = server.client();
     let create = Statement::new("CREATE (:BusinessObject {boid: 'BO-1', name: 'Invoice'})", json!({}));
     client.run(&create, Access::Write).await.unwrap();

@@ -1,52 +1,96 @@
-//! The openCypher engine as a process of the test.
+//! Neo4j as a process of the test program: one for all its tests, which have it one after another, each empty.
 
-use super::bolt::Bolt;
+use serde_json::{Value, json};
 use std::env;
-use std::io::Write as _;
-use std::net::TcpListener;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use tempfile::TempDir;
+use std::sync::{Arc, LazyLock, OnceLock};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// A running engine with an empty graph; ends with the test.
+/// What it may take: its graphs have a few hundred nodes, and starting is most of its work.
+const JVM: [&str; 3] = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
+
+/// A running Neo4j with an empty graph; the next test has it when this is dropped.
 pub(crate) struct Engine {
-    pub(crate) port: u16,
-    process: Child,
-    _folder: TempDir,
+    pub(crate) address: SocketAddr,
+    _turn: OwnedMutexGuard<()>,
 }
 
 impl Engine {
-    /// Starts one, or says that the test is skipped.
+    /// Waits for its turn and empties the graph; none, said aloud, where there is no Neo4j.
     pub(crate) async fn start() -> Option<Self> {
-        let Some(program) = program() else {
+        static TURN: LazyLock<Arc<Mutex<()>>> = LazyLock::new(Arc::default);
+        let turn = Arc::clone(&TURN).lock_owned().await;
+        let Some(address) = tokio::task::spawn_blocking(running).await.unwrap() else {
             say_skipped();
             return None;
         };
-        let folder = tempfile::tempdir().unwrap();
-        let port = free_port();
-        let process = Command::new(program)
-            .args(["--storage", "memory", "--port", &port.to_string(), "--graph"])
-            .arg(folder.path().join("graph.kgl"))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut engine = Self { port, process, _folder: folder };
-        while Bolt::connect(port).await.is_err() {
-            assert!(engine.process.try_wait().unwrap().is_none(), "the engine ended before it listened");
-            tokio::task::yield_now().await;
-        }
+        let engine = Self { address, _turn: turn };
+        engine.empty().await;
         Some(engine)
+    }
+
+    async fn empty(&self) {
+        ask(self.address, "MATCH (n) DETACH DELETE n").await;
+        for (shown, dropped) in [("CONSTRAINTS YIELD name", "CONSTRAINT"), ("INDEXES YIELD name", "INDEX")] {
+            for row in ask(self.address, &format!("SHOW {shown} RETURN name")).await {
+                ask(self.address, &format!("DROP {dropped} `{}`", row[0].as_str().unwrap())).await;
+            }
+        }
     }
 }
 
-impl Drop for Engine {
-    fn drop(&mut self) {
-        // Both fail only if it has ended already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+/// Runs a statement and gives its rows.
+pub(crate) async fn ask(engine: SocketAddr, statement: &str) -> Vec<Value> {
+    let body = json!({"statement": statement}).to_string();
+    let (status, answer) = exchange(engine, "POST", "/db/neo4j/query/v2", body.as_bytes()).await;
+    assert_eq!(status, 202, "{statement}: {}", String::from_utf8_lossy(&answer));
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    answer["data"]["values"].as_array().unwrap().clone()
+}
+
+/// One request and its answer, by HTTP 1.0: the answer's body ends with the connection.
+pub(crate) async fn exchange(to: SocketAddr, method: &str, path: &str, body: &[u8]) -> (u16, Vec<u8>) {
+    let mut stream = TcpStream::connect(to).await.unwrap();
+    let head = format!(
+        "{method} {path} HTTP/1.0\r\nhost: {to}\r\naccept: application/json\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(&[head.as_bytes(), body].concat()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+    let status = String::from_utf8_lossy(&answer[..end]).split(' ').nth(1).unwrap().parse().unwrap();
+    (status, answer.split_off(end + 4))
+}
+
+/// The address of this program's Neo4j, which is started when it is first asked for.
+fn running() -> Option<SocketAddr> {
+    // It ends with its input, which the system closes when this program ends, however it ends.
+    static RUNNING: OnceLock<Option<(SocketAddr, Child)>> = OnceLock::new();
+    RUNNING.get_or_init(|| classpath().map(spawned)).as_ref().map(|(address, _)| *address)
+}
+
+fn spawned(classpath: String) -> (SocketAddr, Child) {
+    let mut process = Command::new("java")
+        .args(JVM)
+        .args(["-cp", &classpath, "Neo4j"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(process.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    let port = said.trim().trim_end_matches('/').rsplit(':').next().and_then(|port| port.parse().ok());
+    let port: u16 = port.unwrap_or_else(|| panic!("Neo4j ended before it listened; it said {said:?}"));
+    (SocketAddr::from(([127, 0, 0, 1], port)), process)
 }
 
 /// A port of loopback that nobody listens at, another one each time: below those that the kernel gives out by itself, so
@@ -59,22 +103,16 @@ pub(crate) fn free_port() -> u16 {
     ports.find_map(free).unwrap()
 }
 
-/// The program that a variable names, that is installed, or that `.ci/graph-engine` has built.
-fn program() -> Option<PathBuf> {
-    if let Some(named) = env::var_os("KGLITE_BOLT_SERVER") {
-        return Some(named.into());
-    }
-    let path = env::var_os("PATH").unwrap_or_default();
-    // A test is target/PROFILE/deps/NAME.
+/// Where `.ci/graph-engine` has put Neo4j; a test is target/PROFILE/deps/NAME.
+fn classpath() -> Option<String> {
     let test = env::current_exe().unwrap();
-    let built = test.ancestors().nth(3).map(|target| target.join("tools/bin"));
-    let folders = env::split_paths(&path).chain(built);
-    folders.map(|folder| folder.join("kglite-bolt-server")).find(|program| program.is_file())
+    let target = test.ancestors().nth(3).map(PathBuf::from)?;
+    std::fs::read_to_string(target.join("tools/neo4j/classpath")).ok()
 }
 
 /// Past the capture of a passed test's output: what was not tested must be seen.
 fn say_skipped() {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     // A closed stderr is no reason to fail.
-    let _ = writeln!(std::io::stderr(), "skipped: {test}: no openCypher engine; .ci/graph-engine builds one");
+    let _ = writeln!(std::io::stderr(), "skipped: {test}: no Neo4j; enable with: .ci/graph-engine");
 }

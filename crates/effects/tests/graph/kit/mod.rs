@@ -1,13 +1,11 @@
-//! A graph server for tests: the shape of Neo4j's Query API over recorded answers or over a real openCypher engine.
+//! A graph server for tests: the shape of Neo4j's Query API over recorded answers or before a real Neo4j.
 //!
 //! Used by the tests of the graph client and, by its path, by the system tests.
 
 #![allow(dead_code, unused_imports, reason = "each of the two users needs other parts")]
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
-mod bolt;
 mod engine;
-mod packstream;
 mod server;
 
 pub(crate) use engine::Engine;
