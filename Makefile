@@ -9,10 +9,9 @@ RUN := cargo run --quiet -p plumbline --
 ARGS ?=
 FAULT_SUITE := cargo test --quiet -p plumbline-system-tests --test faults
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/plumbline
-# The release as a whole takes too long to optimize for every change; see the profile in Cargo.toml.
 # What is measured is the image's build.
 IMAGE_FEATURES := --features plumbline/jemalloc,plumbline-bench/jemalloc
-GUARD := $${CARGO_TARGET_DIR:-target}/guard
+DEBUG := $${CARGO_TARGET_DIR:-target}/debug
 # Commits reach the disk, and no checkpoint falls into a measurement: its full-page images would be counted as a step's.
 BENCH_SETTINGS := --set shared_buffers=1GB --set max_wal_size=16GB --set checkpoint_timeout=1h
 
@@ -26,9 +25,9 @@ demo: prepare ## Run a sample job, everything included (ARGS="--document FILE" f
 test: prepare ## Run all tests, on a Postgres of their own (PLUMBLINE_TEST_DATABASE_URL names another)
 	@.ci/build
 	@if [ -n "$$PLUMBLINE_TEST_DATABASE_URL" ]; then \
-		DATABASE_URL="$$PLUMBLINE_TEST_DATABASE_URL" cargo test --workspace --no-fail-fast $(ARGS); \
+		DATABASE_URL="$$PLUMBLINE_TEST_DATABASE_URL" .ci/tests $(ARGS); \
 	else \
-		$(RUN) __with-postgres -- cargo test --workspace --no-fail-fast $(ARGS); \
+		$(RUN) __with-postgres -- .ci/tests $(ARGS); \
 	fi
 
 faults: prepare ## Ten minutes of faults: kills, zombies, restarts, bad networks (FAULT_SCENES=kills,network for some)
@@ -70,8 +69,8 @@ bench: prepare ## Measure the release build against the targets (ARGS="--quick",
 
 bench-check: ## Fail when a ratio or count of the benchmarks is worse than its target by more than its margin
 	@.ci/prepare bench
-	cargo build --profile guard --locked $(IMAGE_FEATURES) -p plumbline -p plumbline-bench
-	@$(GUARD)/plumbline __with-postgres --durable $(BENCH_SETTINGS) -- $(GUARD)/plumbline-bench --guard $(ARGS)
+	cargo build --locked -p plumbline -p plumbline-bench
+	@$(DEBUG)/plumbline __with-postgres --durable $(BENCH_SETTINGS) -- $(DEBUG)/plumbline-bench --guard $(ARGS)
 
 microbench: prepare ## Measure single functions, claim and commit included (ARGS="count_tokens")
 	cargo build --release -p plumbline

@@ -38,7 +38,7 @@ fn chromium() -> Option<PathBuf> {
 /// What a browser makes of a page after a few seconds, and what it complained about.
 async fn browse(world: &World, arguments: &[&str], url: &str) -> Option<(String, String)> {
     let Some(program) = chromium() else {
-        plumbline_system_tests::skipped("no chromium was found; install it to test the dashboard in a browser");
+        plumbline_system_tests::skipped("no chromium was found", ".ci/prepare programs");
         return None;
     };
     let profile = world.folder().join(format!("browser-{}", plumbline_system_tests::Uuid::now_v7()));

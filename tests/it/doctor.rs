@@ -87,7 +87,7 @@ async fn a_database_that_cannot_be_had(pool: PgPool) {
 #[tokio::test]
 async fn a_pooler_that_loses_statements() {
     if !PgBouncer::is_installed() {
-        plumbline_system_tests::skipped("pgbouncer is not installed");
+        plumbline_system_tests::skipped("pgbouncer is not installed", ".ci/prepare programs");
         return;
     }
     let cluster = Cluster::start();

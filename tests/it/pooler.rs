@@ -6,7 +6,7 @@ use sqlx::ConnectOptions as _;
 /// A world on a cluster of its own, and the address of its database behind a PgBouncer in this mode.
 async fn behind(mode: &str) -> Option<(Cluster, PgBouncer, World, String)> {
     if !PgBouncer::is_installed() {
-        plumbline_system_tests::skipped("pgbouncer is not installed");
+        plumbline_system_tests::skipped("pgbouncer is not installed", ".ci/prepare programs");
         return None;
     }
     if !Cluster::is_installed() {

@@ -36,7 +36,7 @@ impl Cluster {
     pub fn is_installed() -> bool {
         let installed = Command::new("initdb").arg("--version").output().is_ok_and(|said| said.status.success());
         if !installed {
-            crate::skipped("initdb is not in the PATH");
+            crate::skipped("initdb is not in the PATH", "make test");
         }
         installed
     }

@@ -34,7 +34,10 @@ impl Volume {
 
     fn if_mounted(mounted: bool, place: &Path, image: Option<PathBuf>) -> Option<Self> {
         if !mounted {
-            crate::skipped("no volume may be mounted here (it takes root, and a container with the right to)");
+            crate::skipped(
+                "no volume may be mounted here",
+                "make test as root, in a container with the right to mount",
+            );
         }
         mounted.then(|| Self { place: place.to_owned(), image })
     }

@@ -34,7 +34,7 @@ async fn a_dump_of_a_running_job_is_enough_to_finish_it_elsewhere(pool: PgPool) 
     world.model.arrived(12).await;
     let dump = world.folder().join("plumbline.dump");
     if !run("pg_dump", &["--format", "custom", "--file", &dump.display().to_string(), plain(&world.url())]) {
-        plumbline_system_tests::skipped("pg_dump is not installed");
+        plumbline_system_tests::skipped("pg_dump is not installed", "apt-get install postgresql-client");
         worker.kill().await;
         return world.finish().await;
     }

@@ -1,6 +1,7 @@
 //! I1–I3: instructions, counted by callgrind. They are the same on a busy machine and on an idle one, so a turn that
 //! does more than it did shows here before it shows in any time. What they may be stands in `instructions.json` beside
-//! the crate's manifest: counts depend a little on the compiler, so they have a margin; ratios of two counts do not.
+//! the crate's manifest, for the build that the tests use, which is not optimized: counts depend a little on the compiler,
+//! so they have a margin; ratios of two counts do not.
 
 use crate::{
     error::{During, Error},
@@ -129,7 +130,7 @@ fn count(what: What, size: usize) -> Result<f64, Error> {
 fn total(counts: &str) -> Result<f64, Error> {
     let sum = counts.lines().find_map(|line| line.strip_prefix("totals: ")?.trim().parse::<f64>().ok());
     sum.filter(|&sum| sum > 0.0).ok_or_else(|| {
-        let advice = "build it with its symbols: `make bench-check` does, with the profile `guard`";
+        let advice = "build it with its symbols: `make bench-check` does";
         Error::skip(format!("callgrind does not find the counted function in this program; {advice}"))
     })
 }
