@@ -10,4 +10,5 @@ mod pages;
 mod probes;
 mod scale;
 mod secrets;
+mod strangers;
 mod traces;

@@ -105,7 +105,7 @@ fn within_a_day(name: &str, default: u64, to_a_second: u64) -> Result<u64, Failu
     }
 }
 
-/// `PLUMBLINE_HTTP_ADDR`, unless the flag says otherwise, and `PLUMBLINE_HTTP_TOKEN`.
+/// `PLUMBLINE_HTTP_ADDR`, unless the flag says otherwise, `PLUMBLINE_HTTP_TOKEN` and `PLUMBLINE_HTTP_HOSTS`.
 pub(crate) fn http(flag: Option<SocketAddr>) -> Result<HttpOptions, Failure> {
     let asked = match (flag, var("PLUMBLINE_HTTP_ADDR")) {
         (Some(address), _) => Some(address),
@@ -116,7 +116,20 @@ pub(crate) fn http(flag: Option<SocketAddr>) -> Result<HttpOptions, Failure> {
             ))
         })?),
     };
-    Ok(HttpOptions::new(asked, var("PLUMBLINE_HTTP_TOKEN")))
+    Ok(HttpOptions::new(asked, var("PLUMBLINE_HTTP_TOKEN"), http_hosts()?))
+}
+
+/// `PLUMBLINE_HTTP_HOSTS`: names without a port, with commas between them.
+fn http_hosts() -> Result<Vec<String>, Failure> {
+    let text = var("PLUMBLINE_HTTP_HOSTS").unwrap_or_default();
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let host = |name: &str| match name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')) {
+        true => Ok(name.to_owned()),
+        false => Err(Failure::usage(format!(
+            "PLUMBLINE_HTTP_HOSTS names `{name}`; give names alone, without scheme and port, like plumbline.example.com"
+        ))),
+    };
+    names.map(host).collect()
 }
 
 /// This very program, for its document child.

@@ -42,7 +42,7 @@ mod tests {
         let taken = first.local_addr().expect("a bound socket has an address");
         let second = bind(&HttpOptions { address: taken, ..HttpOptions::default() }).await.expect("a port is free");
         assert_ne!(second.local_addr().expect("an address").port(), taken.port());
-        let refused = bind(&HttpOptions::new(Some(taken), None)).await.expect_err("it is taken");
+        let refused = bind(&HttpOptions::new(Some(taken), None, Vec::new())).await.expect_err("it is taken");
         assert!(refused.contains(&taken.to_string()) && refused.contains("--http"), "{refused}");
     }
 }

@@ -4,14 +4,10 @@
 //! nobody (NOTIFY takes a lock over the whole server's commits), so looking is the one way that sees everything. One
 //! look is one read by primary key; the number of streams is bounded.
 
-use super::{
-    api,
-    failure::{ApiFailure, Failure},
-    server::Shared,
-};
+use super::{api, connections::Client, failure::ApiFailure, server::Shared, streams::Slot};
 use axum::{
+    Extension,
     extract::{Path, State},
-    http::StatusCode,
     response::{
         Sse,
         sse::{Event, KeepAlive},
@@ -19,42 +15,39 @@ use axum::{
 };
 use futures_util::{Stream, stream};
 use plumbline_store::{Error, JobsPulse, Store, WatchRow};
-use std::{convert::Infallible, sync::Arc, time::Duration};
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::{Interval, MissedTickBehavior, interval},
+use std::{
+    convert::Infallible,
+    time::{Duration, Instant},
 };
+use tokio::time::{Interval, MissedTickBehavior, interval};
 use uuid::Uuid;
 
 /// Between two looks.
 const LOOK: Duration = Duration::from_secs(1);
 /// What a browser waits before it connects again.
 const RETRY: Duration = Duration::from_secs(3);
+/// A stream's life; a browser opens the next one by itself, and one that nobody reads any more does not stay for ever.
+const LIFE: Duration = Duration::from_secs(3600);
 
 /// `/api/jobs/{id}/events`: an event `job` for each change of the row, `end` after the last one.
 pub(super) async fn of_job(
     State(site): Shared,
+    Extension(Client(client)): Extension<Client>,
     Path(id): Path<String>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiFailure> {
-    let permit = admit(&site.streams)?;
+    let slot = site.streams.admit(client)?;
     let job = api::find(&site, &id).await?;
     let look = JobLook { store: site.store.clone(), id: job.id, last: None, ended: false };
-    Ok(serve(look, permit))
+    Ok(serve(look, slot))
 }
 
 /// `/api/jobs/events`: an event `jobs` whenever the list of jobs has changed.
 pub(super) async fn of_all(
     State(site): Shared,
+    Extension(Client(client)): Extension<Client>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiFailure> {
-    let permit = admit(&site.streams)?;
-    Ok(serve(JobsLook { store: site.store.clone(), last: None }, permit))
-}
-
-fn admit(streams: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Failure> {
-    streams.clone().try_acquire_owned().map_err(|_| Failure {
-        status: StatusCode::SERVICE_UNAVAILABLE,
-        sentence: "too many event streams are open at this worker; close some, or ask again later".into(),
-    })
+    let slot = site.streams.admit(client)?;
+    Ok(serve(JobsLook { store: site.store.clone(), last: None }, slot))
 }
 
 /// What a stream looks at.
@@ -130,23 +123,26 @@ fn trouble(error: &Error) -> Option<Event> {
 struct Looking<L> {
     look: L,
     clock: Interval,
-    _permit: OwnedSemaphorePermit,
+    ends: Instant,
+    _slot: Slot,
 }
 
-fn serve<L: Look>(look: L, permit: OwnedSemaphorePermit) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+fn serve<L: Look>(look: L, slot: Slot) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let mut clock = interval(LOOK);
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let first = stream::iter([Ok(Event::default().retry(RETRY))]);
-    let later = stream::unfold(Looking { look, clock, _permit: permit }, |mut looking| async move {
-        loop {
-            looking.clock.tick().await;
-            match looking.look.look().await {
-                Ok(Some(event)) => return Some((Ok(event), looking)),
-                Ok(None) => {}
-                Err(Ended) => return None,
+    let later =
+        stream::unfold(Looking { look, clock, ends: Instant::now() + LIFE, _slot: slot }, |mut looking| async move {
+            while Instant::now() < looking.ends {
+                looking.clock.tick().await;
+                match looking.look.look().await {
+                    Ok(Some(event)) => return Some((Ok(event), looking)),
+                    Ok(None) => {}
+                    Err(Ended) => return None,
+                }
             }
-        }
-    });
+            None
+        });
     Sse::new(futures_util::StreamExt::chain(first, later))
         .keep_alive(KeepAlive::new().interval(Duration::from_secs(15)))
 }

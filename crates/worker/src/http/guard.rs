@@ -1,7 +1,7 @@
 //! Who may ask, and how: reading methods only, a token where one is set, and the headers that keep a browser from doing
 //! more with a page than showing it.
 
-use super::{HttpOptions, failure};
+use super::{HttpOptions, failure, session};
 use axum::{
     body::Body,
     extract::{Request, State},
@@ -9,11 +9,8 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use sha2::{Digest, Sha256};
-use std::{fmt::Write, sync::Arc};
+use std::sync::Arc;
 
-/// The cookie that a browser gets for a token; it holds a digest, not the token.
-const COOKIE: &str = "plumbline_session";
 /// Probes have no secrets and ask for none.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 
@@ -37,31 +34,49 @@ const HEADERS: [(HeaderName, &str); 7] = [
 pub(super) struct Guard {
     /// Digest of the token.
     token: Option<[u8; 32]>,
-    /// Bound to loopback: then a page of another site, whose name was pointed at 127.0.0.1, must not be answered.
-    local: bool,
+    /// Names under which a browser may ask for this worker, besides those of every machine.
+    hosts: Vec<String>,
+}
+
+/// What a request shows of itself.
+enum Shown {
+    /// The token, or none is needed: what no page of another site can make a browser send along.
+    Token,
+    /// A browser's session.
+    Session,
+    /// The token in the address, which opens a session.
+    Address,
+    Nothing,
 }
 
 impl Guard {
     pub(super) fn new(options: &HttpOptions) -> Self {
-        Self { token: options.token.as_deref().map(digest), local: options.is_local() }
+        Self { token: options.token.as_deref().map(session::digest), hosts: options.hosts.clone() }
     }
 
-    fn admits(&self, headers: &HeaderMap) -> bool {
-        let Some(token) = &self.token else {
-            return true;
-        };
+    fn shown(&self, request: &Request) -> Shown {
+        let headers = request.headers();
+        let Some(token) = &self.token else { return Shown::Session };
         let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let bearer = bearer.and_then(|value| value.strip_prefix("Bearer ")).map(|shown| digest(shown.trim()));
-        let wanted = cookie_value(token);
-        let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let known =
-            |pair: &str| pair.trim().strip_prefix(COOKIE).and_then(|rest| rest.strip_prefix('=')) == Some(&wanted);
-        bearer == Some(*token) || cookies.flat_map(|value| value.split(';')).any(known)
+        let bearer = bearer.and_then(|value| value.strip_prefix("Bearer ")).map(|it| session::digest(it.trim()));
+        if bearer == Some(*token) {
+            return Shown::Token;
+        }
+        if session::is_open(token, headers) {
+            return Shown::Session;
+        }
+        let query = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(request.uri());
+        let pairs = query.map(|query| query.0).unwrap_or_default();
+        match pairs.iter().any(|(name, value)| name == "token" && session::digest(value) == *token) {
+            true => Shown::Address,
+            false => Shown::Nothing,
+        }
     }
 
-    /// Whether the name under which we were asked is one of this machine. Only for addresses that are.
+    /// Whether the name under which we were asked is ours. A page of another site can point its own name at this machine;
+    /// a browser then sends what belongs to that name, and shows that page what comes back.
     fn knows_host(&self, headers: &HeaderMap) -> bool {
-        let Some(host) = headers.get(header::HOST).filter(|_| self.local && self.token.is_none()) else {
+        let Some(host) = headers.get(header::HOST) else {
             return true;
         };
         let host = host.to_str().unwrap_or_default();
@@ -69,7 +84,10 @@ impl Guard {
             Some(rest) => rest.split(']').next().unwrap_or_default(),
             None => host.rsplit_once(':').map_or(host, |(name, _)| name),
         };
-        name.eq_ignore_ascii_case("localhost") || name.parse::<std::net::IpAddr>().is_ok()
+        let known = |known: &String| name.eq_ignore_ascii_case(known);
+        name.eq_ignore_ascii_case("localhost")
+            || name.parse::<std::net::IpAddr>().is_ok()
+            || self.hosts.iter().any(known)
     }
 }
 
@@ -95,50 +113,30 @@ async fn answer(guard: &Guard, request: Request, next: Next) -> Response {
     if OPEN.contains(&request.uri().path()) {
         return next.run(request).await;
     }
-    if !guard.knows_host(request.headers()) {
-        let sentence = "this address serves this machine only: open it as localhost or 127.0.0.1";
+    let shown = guard.shown(&request);
+    if matches!(shown, Shown::Session | Shown::Address) && !guard.knows_host(request.headers()) {
+        let sentence = "this worker is not known by that name: open it as localhost or by its IP address, or add the name to \
+                        PLUMBLINE_HTTP_HOSTS";
         return failure::plain(StatusCode::FORBIDDEN, sentence, api);
     }
-    if guard.admits(request.headers()) {
-        return next.run(request).await;
-    }
-    if let Some(session) = guard.session(&request) {
-        return session;
-    }
-    let sentence = "a token is needed: send it as `Authorization: Bearer …`, or open this page once with ?token=…";
-    let mut response = failure::plain(StatusCode::UNAUTHORIZED, sentence, api);
-    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-    response
-}
-
-impl Guard {
-    /// A browser that brought the token in the address gets a cookie for it, and the address without it, so that the
-    /// token stays in no history.
-    fn session(&self, request: &Request) -> Option<Response> {
-        let token = self.token.as_ref()?;
-        let pairs: Vec<(String, String)> =
-            axum::extract::Query::try_from_uri(request.uri()).ok().map(|query| query.0)?;
-        let shown = pairs.iter().find(|(name, _)| name == "token").map(|(_, value)| digest(value))?;
-        if shown != *token {
-            return None;
+    match (shown, &guard.token) {
+        (Shown::Token | Shown::Session, _) => next.run(request).await,
+        (Shown::Address, Some(token)) => enter(token, &request),
+        _ => {
+            let sentence =
+                "a token is needed: send it as `Authorization: Bearer …`, or open this page once with ?token=…";
+            let mut response = failure::plain(StatusCode::UNAUTHORIZED, sentence, api);
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            response
         }
-        let cookie = format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict", cookie_value(token));
-        let headers = [(header::LOCATION, request.uri().path().to_owned()), (header::SET_COOKIE, cookie)];
-        Some((StatusCode::SEE_OTHER, headers, Body::empty()).into_response())
     }
 }
 
-/// Digests are compared, not tokens: how long the comparison takes says nothing about the token.
-fn digest(token: &str) -> [u8; 32] {
-    Sha256::digest(token.as_bytes()).into()
-}
-
-fn cookie_value(token: &[u8; 32]) -> String {
-    let mut hash = Sha256::new();
-    hash.update(b"plumbline session ");
-    hash.update(token);
-    hash.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
-        write!(hex, "{byte:02x}").expect("writing to a string: it cannot fail");
-        hex
-    })
+/// A browser that brought the token in the address gets a session for it, and the address without it, so that the token
+/// stays in no history.
+fn enter(token: &[u8; 32], request: &Request) -> Response {
+    // Two slashes would begin the name of another host; a browser takes a backslash for a slash.
+    let path = format!("/{}", request.uri().path().trim_start_matches(['/', '\\']));
+    let headers = [(header::LOCATION, path), (header::SET_COOKIE, session::open(token, request.headers()))];
+    (StatusCode::SEE_OTHER, headers, Body::empty()).into_response()
 }

@@ -9,7 +9,8 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | on which address, who may ask | `options`, `bind`, `guard` |
+//! | on which address, who may ask | `options`, `bind`, `guard`, `session` |
+//! | how many may ask at once | `connections`, `streams` |
 //! | is the worker alive and ready | `health` |
 //! | what does the API give | `api`, `events` |
 //! | what does a page show | `pages/`, `templates/`, `assets/` |
@@ -23,6 +24,7 @@ mod api;
 mod assets;
 mod bind;
 mod chart;
+mod connections;
 mod cursor;
 mod events;
 mod failure;
@@ -36,6 +38,8 @@ mod query;
 mod redact;
 mod render;
 mod server;
+mod session;
+mod streams;
 
 pub use options::HttpOptions;
 pub(crate) use server::start;

@@ -16,6 +16,8 @@ pub struct HttpOptions {
     pub asked: bool,
     /// What a caller has to show, as bearer token or once as `?token=`. Needed for an address that others can reach.
     pub token: Option<String>,
+    /// Names by which browsers may ask, besides `localhost` and IP addresses.
+    pub hosts: Vec<String>,
     /// Told the address once it is bound.
     pub announce: Option<fn(SocketAddr)>,
 }
@@ -23,7 +25,7 @@ pub struct HttpOptions {
 impl Default for HttpOptions {
     fn default() -> Self {
         let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT);
-        Self { address, asked: false, token: None, announce: None }
+        Self { address, asked: false, token: None, hosts: Vec::new(), announce: None }
     }
 }
 
@@ -34,15 +36,16 @@ impl std::fmt::Debug for HttpOptions {
             .field("address", &self.address)
             .field("asked", &self.asked)
             .field("token", &self.token.as_ref().map(|_| "…"))
+            .field("hosts", &self.hosts)
             .finish_non_exhaustive()
     }
 }
 
 impl HttpOptions {
-    /// The address asked for, or the default one; with the token of the environment.
-    pub fn new(asked: Option<SocketAddr>, token: Option<String>) -> Self {
+    /// The address asked for, or the default one; with the token and the names of the environment.
+    pub fn new(asked: Option<SocketAddr>, token: Option<String>, hosts: Vec<String>) -> Self {
         let default = Self::default();
-        Self { address: asked.unwrap_or(default.address), asked: asked.is_some(), token, announce: None }
+        Self { address: asked.unwrap_or(default.address), asked: asked.is_some(), token, hosts, announce: None }
     }
 
     /// Whether only this machine can ask.
@@ -77,7 +80,7 @@ mod tests {
     use super::HttpOptions;
 
     fn options(address: &str, token: Option<&str>) -> HttpOptions {
-        HttpOptions::new(Some(address.parse().expect("an address")), token.map(str::to_owned))
+        HttpOptions::new(Some(address.parse().expect("an address")), token.map(str::to_owned), Vec::new())
     }
 
     #[test]

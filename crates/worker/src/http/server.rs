@@ -1,26 +1,24 @@
 //! The server: what all requests share, which path leads where, and its life beside the worker's.
 
-use super::{api, assets, bind::bind, events, guard, health, pages, render::Renderer};
+use super::{api, assets, bind::bind, connections, events, guard, health, pages, render::Renderer, streams::Streams};
 use crate::{context::Context, error::Error, telemetry, vitals::Vitals};
 use axum::{Router, middleware, routing::get};
 use plumbline_store::{ConnectOptions, Store};
 use std::{sync::Arc, time::Duration};
-use tokio::{sync::Semaphore, task::JoinHandle};
+use tokio::task::JoinHandle;
 use tracing::{info, warn};
 
 /// Connections of the HTTP side, apart from those of the steps.
 const CONNECTIONS: u32 = 2;
 /// After how long the server gives a page's statement up.
 const STATEMENT: Duration = Duration::from_secs(10);
-/// Event streams open at once.
-const STREAMS: usize = 200;
 
 /// What every request has at hand.
 pub(super) struct Site {
     pub(super) store: Store,
     pub(super) vitals: Arc<Vitals>,
     pub(super) renderer: Renderer,
-    pub(super) streams: Arc<Semaphore>,
+    pub(super) streams: Arc<Streams>,
 }
 
 /// A handler's way to it.
@@ -59,14 +57,9 @@ pub(crate) async fn start(context: &Context) -> Result<Server, Error> {
     let address =
         listener.local_addr().map_err(|error| Error::Options(format!("the HTTP address is unknown: {error}")))?;
     let counting = tokio::spawn(telemetry::queue::keep_counting(store.clone()));
-    let streams = Arc::new(Semaphore::new(STREAMS));
-    let site = Arc::new(Site { store, vitals, renderer: Renderer::new(), streams });
+    let site = Arc::new(Site { store, vitals, renderer: Renderer::new(), streams: Arc::default() });
     let app = router(site, &guard::Guard::new(options));
-    let task = tokio::spawn(async move {
-        if let Err(error) = axum::serve(listener, app).await {
-            warn!(%error, "the HTTP server ended; the worker goes on");
-        }
-    });
+    let task = tokio::spawn(connections::serve(listener, app));
     info!(http.address = %address, "dashboard at http://{address}/");
     if let Some(announce) = options.announce {
         announce(address);
