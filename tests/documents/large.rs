@@ -25,6 +25,7 @@ async fn two_thousand_pages_are_extracted_cut_and_cited(pool: PgPool) {
         vec![("search_files", json!({"query": quote, "path": "chunks"}))],
     ])
     .await;
+    world.let_rows_set(&["llm.base_url"], &[&script.base_url()]);
     let config = json!({"llm": {"base_url": script.base_url()}});
     let worker = world.worker();
     eventually("the worker", async || worker.stderr().contains("dashboard at").then_some(())).await;

@@ -22,8 +22,8 @@ async fn follower(pool: &PgPool, creator: Uuid) -> Uuid {
     row.get("id")
 }
 
-fn with_follower(graph: Option<&Graph>) -> Value {
-    let mut config = graph.map_or_else(|| json!({}), Graph::config);
+fn with_follower(world: &World, graph: Option<&Graph>) -> Value {
+    let mut config = graph.map_or_else(|| json!({}), |graph| graph.config(world));
     config["on_complete"] = json!({"enqueue": "validator"});
     config
 }
@@ -41,7 +41,7 @@ async fn a_completed_creator_is_followed_by_a_validator_that_fills_the_graph(poo
     let Some(graph) = Graph::start().await else { return };
     let world = World::new(pool).await;
     let (markdown, sound) = policy_with_a_repetition();
-    let config = Some(with_follower(Some(&graph)));
+    let config = Some(with_follower(&world, Some(&graph)));
     let creator = world.insert(&NewJob { config, ..NewJob::with_content("policy.md", markdown.as_bytes()) }).await;
     world.work_until_idle().await;
     world.becomes(creator, "completed").await;
@@ -121,7 +121,7 @@ async fn the_same_document_again_gives_duplicates_of_what_is_integrated(pool: Pg
     let markdown = policy(2, 1);
     let mut outcomes = Vec::new();
     for _ in 0..2 {
-        let config = Some(with_follower(Some(&graph)));
+        let config = Some(with_follower(&world, Some(&graph)));
         let creator = world.insert(&NewJob { config, ..NewJob::with_content("policy.md", markdown.as_bytes()) }).await;
         world.work_until_idle().await;
         world.becomes(follower(&world.pool, creator).await, "completed").await;
@@ -136,7 +136,7 @@ async fn the_same_document_again_gives_duplicates_of_what_is_integrated(pool: Pg
 async fn without_a_graph_everything_is_checked_and_a_script_is_written(pool: PgPool) {
     let world = World::new(pool).await;
     let (markdown, sound) = policy_with_a_repetition();
-    let config = Some(with_follower(None));
+    let config = Some(with_follower(&world, None));
     let creator = world.insert(&NewJob { config, ..NewJob::with_content("policy.md", markdown.as_bytes()) }).await;
     world.work_until_idle().await;
     let validator = follower(&world.pool, creator).await;
@@ -175,7 +175,7 @@ async fn the_script_and_a_later_validator_say_the_same(world: &World, graph: &Gr
         }
     }
     let by_script = graph.integrated().await;
-    let again = insert_validator(world, creator, &graph.config()).await;
+    let again = insert_validator(world, creator, &graph.config(world)).await;
     world.work_until_idle().await;
     world.becomes(again, "completed").await;
     assert_eq!(graph.integrated().await, by_script, "the same nodes under the same numbers");
@@ -186,7 +186,8 @@ async fn the_script_and_a_later_validator_say_the_same(world: &World, graph: &Gr
 async fn a_creator_killed_at_its_completion_has_one_follower(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = policy(1, 1);
-    let job = NewJob { config: Some(with_follower(None)), ..NewJob::with_content("policy.md", policy.as_bytes()) };
+    let job =
+        NewJob { config: Some(with_follower(&world, None)), ..NewJob::with_content("policy.md", policy.as_bytes()) };
     // What it takes undisturbed, its validator aside.
     let calm = created(&world, &policy).await;
     let requests = world.job(calm).await.requests as u64;

@@ -33,8 +33,9 @@ impl Graph {
         Some(Self { server, _engine: engine })
     }
 
-    /// `jobs.config` of a job that uses it.
-    pub(crate) fn config(&self) -> Value {
+    /// `jobs.config` of a job that uses it, for workers that start from now on.
+    pub(crate) fn config(&self, world: &World) -> Value {
+        world.let_rows_set(&["connections.neo4j"], &[&self.server.uri]);
         json!({"connections": {"neo4j": {"uri": self.server.uri}}})
     }
 

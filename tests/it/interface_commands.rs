@@ -117,6 +117,8 @@ async fn a_wrong_environment_is_wrong_usage_and_an_empty_one_is_none(pool: PgPoo
         ("PLUMBLINE_POLL_MS", "0"),
         ("PLUMBLINE_MAX_ITERATIONS", "0"),
         ("PLUMBLINE_HTTP_ADDR", "8080"),
+        ("PLUMBLINE_CONNECTIONS", "[]"),
+        ("PLUMBLINE_SECRETS", "DATABASE_URL"),
     ] {
         let ended = with(&world, &["worker", "--until-idle"], &[(variable, value)]).await;
         assert_refused(&ended, 2, &[variable]);
@@ -129,6 +131,8 @@ async fn a_wrong_environment_is_wrong_usage_and_an_empty_one_is_none(pool: PgPoo
         "PLUMBLINE_POLL_MS",
         "PLUMBLINE_MAX_ITERATIONS",
         "PLUMBLINE_HTTP_ADDR",
+        "PLUMBLINE_CONNECTIONS",
+        "PLUMBLINE_SECRETS",
         "PLUMBLINE_CONFIG_DIR",
         "PLUMBLINE_PROMPTS_DIR",
         "PLUMBLINE_WORKSPACE_DIR",

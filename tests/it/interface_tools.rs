@@ -111,6 +111,7 @@ fn assert_offered(requests: &[Value], promised: &str, exactly: bool) {
 async fn every_promised_tool_is_offered_in_its_phases(pool: PgPool) {
     let world = World::new(pool).await;
     let (base_url, seen) = listening().await;
+    world.let_rows_set(&["llm.base_url", "connections.web_search", "tools"], &[&base_url]);
     let policy = documents::policy(1);
     world.import("policy.md", &policy.markdown);
     let config = json!({

@@ -24,6 +24,7 @@ mod interface_places;
 mod interface_sql;
 mod interface_tools;
 mod kill;
+mod levels;
 mod lost_answers;
 mod migrations;
 mod pooler;

@@ -224,6 +224,7 @@ async fn misbehaviour_is_replayed(pool: PgPool) {
     let world = World::new(pool).await;
     world.import("policy.md", documents::policy(2).markdown);
     let model = Misbehaving::start().await.expect("loopback has a free port");
+    world.let_rows_set(&["llm.base_url", "llm.timeout_s"], &[&model.address()]);
     let mut jobs = Vec::new();
     // Every fifth, and all that end a job at once: some of each family. `PLUMBLINE_MISBEHAVE=full` takes all.
     let all = std::env::var("PLUMBLINE_MISBEHAVE").as_deref() == Ok("full");
@@ -318,6 +319,7 @@ async fn the_recordings_are_replayed(pool: PgPool) {
 async fn record(world: &World) {
     world.import("policy.md", documents::policy(1).markdown);
     let model = Misbehaving::start().await.expect("loopback has a free port");
+    world.let_rows_set(&["llm.base_url"], &[&model.address()]);
     for (name, config) in scenes(&model) {
         let job = world.insert(&NewJob { config: Some(config), ..NewJob::with_path("policy.md") }).await;
         let mut worker = world.worker();

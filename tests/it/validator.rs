@@ -17,7 +17,7 @@ async fn killed_while_it_integrates_at_seeded_moments(pool: PgPool) {
     let world = World::new(pool).await;
     let before = graph.server.seen().len();
     let calm = created(&world, &policy(3, 1)).await;
-    let validator = insert_validator(&world, calm, &graph.config()).await;
+    let validator = insert_validator(&world, calm, &graph.config(&world)).await;
     world.work_until_idle().await;
     let requests = world.becomes(validator, "completed").await.requests;
     let asked = graph.server.seen().len() - before;
@@ -30,7 +30,7 @@ async fn killed_while_it_integrates_at_seeded_moments(pool: PgPool) {
             _ => (seed.below(asked as u64) as usize, [Moment::Before, Moment::After][seed.below(2) as usize]),
         };
         graph.server.fall_silent(after, moment);
-        let validator = insert_validator(&world, creator, &graph.config()).await;
+        let validator = insert_validator(&world, creator, &graph.config(&world)).await;
         let worker = world.worker();
         graph.server.silence().await;
         worker.kill().await;
@@ -74,7 +74,7 @@ async fn two_at_once_fill_one_graph(pool: PgPool) {
     let Some(graph) = Graph::start().await else { return };
     let world = World::new(pool).await;
     let creator = created(&world, &policy(13, 1)).await;
-    validate_by_two(&world, creator, &graph.config()).await;
+    validate_by_two(&world, creator, &graph.config(&world)).await;
     assert_statuses(&world.pool, creator, [("integrated", 26)], "the rows").await;
     graph.assert_holds_the_integrated_rows(&world.pool).await;
     world.finish().await;

@@ -15,7 +15,7 @@ async fn a_validator_waits_for_a_graph_that_is_away(pool: PgPool) {
     let world = World::new(pool).await;
     let creator = created(&world, &policy(3, 1)).await;
     graph.server.close();
-    let validator = insert_validator(&world, creator, &graph.config()).await;
+    let validator = insert_validator(&world, creator, &graph.config(&world)).await;
     let mut requests = None;
     for _ in 0..2 {
         now(&world.pool, validator).await;
@@ -49,7 +49,7 @@ async fn a_graph_that_goes_away_in_the_middle_loses_nothing(pool: PgPool) {
     let Some(mut graph) = Graph::start().await else { return };
     let world = World::new(pool).await;
     let creator = created(&world, &policy(3, 1)).await;
-    let validator = insert_validator(&world, creator, &graph.config()).await;
+    let validator = insert_validator(&world, creator, &graph.config(&world)).await;
     // Five constraints, the schema, the names, and then in the middle of the second requirement.
     graph.server.fall_silent(30, crate::graph_kit::Moment::After);
     let worker = world.worker();
@@ -72,8 +72,13 @@ async fn a_graph_that_only_a_person_can_mend_pauses_the_validator(pool: PgPool) 
     let world = World::new(pool).await;
     let creator = created(&world, &policy(1, 1)).await;
     let neo4j = json!({"uri": "http://127.0.0.1:9", "user": "neo4j", "password_env": "GRAPH_PASSWORD_OF_THE_TEST"});
-    let validator = insert_validator(&world, creator, &json!({"connections": {"neo4j": neo4j}})).await;
-    world.work_until_idle().await;
+    let validator = insert_validator(&world, creator, &json!({})).await;
+    let worker = || {
+        let mut command = world.command(&["worker", "--until-idle"]);
+        command.env("PLUMBLINE_CONNECTIONS", json!({"neo4j": neo4j}).to_string());
+        command
+    };
+    assert_eq!(world.start(worker()).ended().await.code, Some(0));
     let row = world.becomes(validator, "paused").await;
     let reason = row.reason.expect("a paused job says why");
     assert!(reason.contains("GRAPH_PASSWORD_OF_THE_TEST") && reason.contains("is not set"), "{reason}");
@@ -82,7 +87,7 @@ async fn a_graph_that_only_a_person_can_mend_pauses_the_validator(pool: PgPool) 
     // The variable is set now; that nothing listens at the address is another matter.
     let status = world.call("SELECT resume_job($1)", validator).await.expect("it can be resumed");
     assert_eq!(status, "pending");
-    let mut command = world.command(&["worker", "--until-idle"]);
+    let mut command = worker();
     command.env("GRAPH_PASSWORD_OF_THE_TEST", "secret-of-the-test");
     let ended = world.start(command).ended().await;
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);

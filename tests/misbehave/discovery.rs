@@ -31,6 +31,7 @@ async fn a_tool_on_demand_is_bound_from_the_turn_after_the_search_on(pool: PgPoo
     let world = World::new(pool).await;
     world.import("policy.md", "Invoices must be kept for ten years.\n".repeat(400));
     let script = Script::with(40, aside).await;
+    world.let_rows_set(&["llm.base_url"], &[&script.base_url()]);
     let config = json!({
         "llm": {"base_url": script.base_url()},
         "tools": {"domain": ["add_requirement"], "deferred": [ON_DEMAND]},

@@ -30,6 +30,7 @@ async fn run(pool: PgPool, turns: u64) {
         (1..=400).map(|n| format!("{n}. Invoices of kind {n} must be kept for {n} years.")).collect();
     world.import("policy.md", lines.join("\n"));
     let script = Script::start(turns).await;
+    world.let_rows_set(&["llm.base_url"], &[&script.base_url()]);
     let config = json!({
         "llm": {"base_url": script.base_url(), "context_window": WINDOW, "max_output_tokens": CAP},
         "limits": {"max_iterations": turns * 2, "context_threshold_tokens": WINDOW - 2 * CAP},

@@ -50,6 +50,7 @@ fn aside(seen: &Seen) -> Option<Value> {
 /// What the model reads of its search under these limits.
 async fn searched(world: &World, service: &str, limits: Value) -> String {
     let script = Script::with(20, aside).await;
+    world.let_rows_set(&["llm.base_url", "connections.web_search"], &[&script.base_url(), service]);
     let config = json!({
         "llm": {"base_url": script.base_url()},
         "connections": {"web_search": {"provider": "searxng", "base_url": service}},

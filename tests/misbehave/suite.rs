@@ -89,10 +89,11 @@ impl Suite {
     pub(crate) async fn start(world: World) -> Self {
         let policy = documents::policy(3);
         world.import("policy.md", &policy.markdown);
+        let model = Misbehaving::start().await.expect("loopback has a free port");
+        world.let_rows_set(&["llm.base_url", "llm.timeout_s"], &[&model.address()]);
         let mut command = world.command(&["worker", "--concurrency", "50"]);
         command.env("PLUMBLINE_POLL_MS", "50").env("PLUMBLINE_LEASE_SECS", "60").env("RUST_LOG", "warn");
         let worker = world.start(command);
-        let model = Misbehaving::start().await.expect("loopback has a free port");
         let none = End {
             job: Uuid::nil(),
             status: String::new(),

@@ -6,6 +6,7 @@ use crate::{
     model::Model,
     program::{self, Ended, Program},
 };
+use serde_json::{Value, json};
 use sqlx::{ConnectOptions, PgPool};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -71,6 +72,27 @@ impl World {
         std::fs::write(self.workspace().join("import").join(name), content).expect("the import folder can be written");
     }
 
+    /// Lets rows of every job type set these keys, and addresses that begin so: the operator's files from now on.
+    ///
+    /// # Panics
+    /// When a file cannot be read or written.
+    pub fn let_rows_set(&self, keys: &[&str], addresses: &[&str]) {
+        for job_type in ["creator", "validator"] {
+            let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../configs").join(job_type).join("config.json");
+            let text = std::fs::read_to_string(shipped).expect("the shipped configuration can be read");
+            let mut config: Value = serde_json::from_str(&text).expect("the shipped configuration is JSON");
+            config["job_may_set"] = json!(keys);
+            config["addresses_allowed"] = json!(addresses);
+            let folder = self.configs().join(job_type);
+            std::fs::create_dir_all(&folder).expect("the world's folder can be written");
+            std::fs::write(folder.join("config.json"), config.to_string()).expect("the world's folder can be written");
+        }
+    }
+
+    fn configs(&self) -> PathBuf {
+        self.folder.path().join("operator")
+    }
+
     /// A command of the program in this world: fast polling and sweeping, this database and model. A lease outlasts any stall
     /// of a busy machine; [`World::age_workers`] ends it.
     pub fn command(&self, arguments: &[&str]) -> Command {
@@ -85,6 +107,9 @@ impl World {
             .env("OPENAI_API_KEY", "a-key-for-tests")
             .env("PLUMBLINE_MODEL", plumbline_rehearsal::MODEL)
             .current_dir(self.folder.path());
+        if self.configs().exists() {
+            command.env("PLUMBLINE_CONFIG_DIR", self.configs());
+        }
         command
     }
 

@@ -1,6 +1,6 @@
 //! Graph clients, one per distinct connection, shared by all jobs of the process.
 
-use crate::config::Neo4j;
+use crate::config::{Neo4j, Secrets};
 use plumbline_effects::{
     graph::{GraphClient, GraphConfig},
     model::ApiKey,
@@ -12,8 +12,8 @@ use std::{
 };
 
 /// The clients made so far.
-#[derive(Default)]
 pub(crate) struct Graphs {
+    secrets: Arc<Secrets>,
     clients: Mutex<HashMap<String, JobGraph>>,
 }
 
@@ -36,10 +36,15 @@ impl JobGraph {
 }
 
 impl Graphs {
+    /// None yet; each will be sent what belongs to its host.
+    pub(crate) fn new(secrets: Arc<Secrets>) -> Self {
+        Self { secrets, clients: Mutex::default() }
+    }
+
     /// The graph of a configuration. One that cannot be used is no reason to validate as if there were none.
     pub(crate) fn of(&self, neo4j: Option<&Neo4j>) -> JobGraph {
         let Some(neo4j) = neo4j else { return JobGraph::Off };
-        let password = match password(neo4j) {
+        let password = match password(neo4j, &self.secrets) {
             Ok(password) => password,
             Err(reason) => return JobGraph::Unusable(reason.into()),
         };
@@ -63,13 +68,13 @@ fn connect(neo4j: &Neo4j, password: Option<ApiKey>) -> JobGraph {
     }
 }
 
-fn password(neo4j: &Neo4j) -> Result<Option<ApiKey>, String> {
+fn password(neo4j: &Neo4j, secrets: &Secrets) -> Result<Option<ApiKey>, String> {
     let Some(name) = &neo4j.password_env else { return Ok(None) };
-    match std::env::var(name).ok().as_deref().and_then(ApiKey::new) {
+    match secrets.for_address(name, &neo4j.uri) {
         Some(password) => Ok(Some(password)),
         None => Err(format!(
             "the graph at {} cannot be used: the worker's environment variable {name}, named by \
-             `connections.neo4j.password_env`, is not set",
+             `connections.neo4j.password_env`, is not set, or belongs to another host",
             neo4j.uri
         )),
     }

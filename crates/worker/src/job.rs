@@ -8,7 +8,7 @@ use crate::{
     known_lines::KnownLines,
     mirror_feed::MirrorFeed,
     patience::patiently,
-    profiles::Profile,
+    profiles::{Profile, Unusable},
     signal::{Listener, Signal},
     step::{End, Stepper, Trouble},
     telemetry::spans,
@@ -63,10 +63,7 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
     let profile = match Box::pin(profile_of(context, claimed)).await? {
         Ok(found) => found,
         Err(_) if Box::pin(left_to_another(context, claimed)).await? => return Ok(End::Released),
-        Err(reason) => {
-            return Box::pin(refuse(context, claimed, JobError::new("configuration", reason).with("stage", "start")))
-                .await;
-        }
+        Err(reason) => return Box::pin(refuse(context, claimed, misconfigured(reason))).await,
     };
     let lease = claimed.lease();
     let loaded = match LoadedJob::new(claimed) {
@@ -122,16 +119,27 @@ fn unreadable(claimed: &ClaimedJob) -> Option<JobError> {
 }
 
 /// By the stored configuration, or a freshly resolved one. The inner error is the user's to mend.
-async fn profile_of(context: &Context, claimed: &ClaimedJob) -> Result<Result<Arc<Profile>, String>, Trouble> {
+async fn profile_of(context: &Context, claimed: &ClaimedJob) -> Result<Result<Arc<Profile>, Unusable>, Trouble> {
     let stored = if claimed.has_settings { patiently(|| context.store.settings(claimed.id)).await? } else { None };
     let (profiles, env) = (&context.profiles, &context.options.model_env);
     Ok(match stored {
-        Some(stored) => profiles.stored(stored, &claimed.config, env),
+        // What the row may set now holds for a job that began when it might set more.
+        Some(stored) => match context.configs.check_levels(&claimed.job_type, &claimed.config, env) {
+            Ok(()) => profiles.stored(stored, &claimed.config, env),
+            Err(error) => Err(error.into()),
+        },
         None => profiles.fresh(&claimed.job_type, &claimed.config, || {
-            let resolved = context.configs.resolve(&claimed.job_type, &claimed.config, env);
-            resolved.map_err(|error| error.to_string())
+            context.configs.resolve(&claimed.job_type, &claimed.config, env)
         }),
     })
+}
+
+fn misconfigured(reason: Unusable) -> JobError {
+    let error = JobError::new("configuration", reason.sentence).with("stage", "start");
+    match reason.forbidden {
+        Some(forbidden) => error.with("key", forbidden.key).with("level", forbidden.level.as_str()),
+        None => error,
+    }
 }
 
 /// A job type that only a newer worker knows, in the middle of a rollout, is left to that worker.

@@ -2,9 +2,9 @@
 
 use crate::{
     clock,
-    config::{Llm, OutputCap},
+    config::{DEFAULT_KEY_ENV, Llm, OutputCap, Secrets},
 };
-use plumbline_effects::model::{ApiKey, ModelClient, ModelConfig, OutputCapField, Timeouts};
+use plumbline_effects::model::{ModelClient, ModelConfig, OutputCapField, Timeouts};
 use plumbline_engine::{Failure, FailureClass, ModelRequest, RequestRecord};
 use std::{
     collections::HashMap,
@@ -12,16 +12,18 @@ use std::{
     time::Duration,
 };
 
-/// Variable that holds the key when the configuration names none.
-const DEFAULT_KEY_ENV: &str = "OPENAI_API_KEY";
-
 /// The clients made so far.
-#[derive(Default)]
 pub(crate) struct Models {
+    secrets: Arc<Secrets>,
     clients: Mutex<HashMap<String, Arc<ModelClient>>>,
 }
 
 impl Models {
+    /// None yet; each will be sent what belongs to its host.
+    pub(crate) fn new(secrets: Arc<Secrets>) -> Self {
+        Self { secrets, clients: Mutex::default() }
+    }
+
     /// The client for a configuration.
     ///
     /// # Errors
@@ -32,7 +34,7 @@ impl Models {
         if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
         }
-        let client = Arc::new(ModelClient::new(config(llm)).map_err(|error| error.to_string())?);
+        let client = Arc::new(ModelClient::new(config(llm, &self.secrets)).map_err(|error| error.to_string())?);
         clients.insert(key, client.clone());
         Ok(client)
     }
@@ -58,11 +60,11 @@ pub(crate) fn unusable(request: &ModelRequest<'_>, llm: &Llm, reason: String) ->
 }
 
 /// What a client is made from.
-pub(crate) fn config(llm: &Llm) -> ModelConfig {
+pub(crate) fn config(llm: &Llm, secrets: &Secrets) -> ModelConfig {
     let api_key_env = llm.api_key_env.clone().unwrap_or_else(|| DEFAULT_KEY_ENV.to_string());
     let total = Duration::from_secs(llm.timeout_s);
     let mut config = ModelConfig::new(llm.base_url.clone().unwrap_or_default(), llm.model.clone().unwrap_or_default());
-    config.api_key = std::env::var(&api_key_env).ok().as_deref().and_then(ApiKey::new);
+    config.api_key = secrets.for_address(&api_key_env, &config.base_url);
     config.api_key_env = api_key_env;
     config.temperature = llm.temperature;
     config.reasoning_level = llm.reasoning_level.clone();

@@ -4,7 +4,7 @@
 //! conversation. So the first job with a configuration makes a [`Profile`] of it, and the others borrow that.
 
 use crate::{
-    config::{Llm, ModelEnv, Resolved},
+    config::{ConfigError, Forbidden, Llm, ModelEnv, Resolved},
     intake,
     job::engine_settings,
 };
@@ -53,6 +53,27 @@ impl Profile {
     }
 }
 
+/// Why a job's configuration cannot be used.
+#[derive(Debug)]
+pub(crate) struct Unusable {
+    /// The sentence for the user.
+    pub(crate) sentence: String,
+    /// Set where the row sets what it may not.
+    pub(crate) forbidden: Option<Forbidden>,
+}
+
+impl From<ConfigError> for Unusable {
+    fn from(error: ConfigError) -> Self {
+        Self { sentence: error.to_string(), forbidden: error.forbidden }
+    }
+}
+
+impl From<String> for Unusable {
+    fn from(sentence: String) -> Self {
+        Self { sentence, forbidden: None }
+    }
+}
+
 /// Digest of everything a profile is made from.
 type Key = [u8; 32];
 
@@ -71,12 +92,12 @@ impl Profiles {
         &self,
         job_type: &str,
         overrides: &Value,
-        resolve: impl FnOnce() -> Result<Resolved, String>,
-    ) -> Result<Arc<Profile>, String> {
+        resolve: impl FnOnce() -> Result<Resolved, ConfigError>,
+    ) -> Result<Arc<Profile>, Unusable> {
         self.of(key(&["fresh", job_type, &overrides.to_string()]), || {
             let resolved = resolve()?;
             let stored = resolved.to_stored();
-            Profile::new(resolved, &stored)
+            Ok(Profile::new(resolved, &stored)?)
         })
     }
 
@@ -85,19 +106,18 @@ impl Profiles {
     ///
     /// # Errors
     /// As [`Self::fresh`].
-    pub(crate) fn stored(&self, stored: Value, overrides: &Value, env: &ModelEnv) -> Result<Arc<Profile>, String> {
+    pub(crate) fn stored(&self, stored: Value, overrides: &Value, env: &ModelEnv) -> Result<Arc<Profile>, Unusable> {
         let limits = overrides.get("limits").unwrap_or(&Value::Null).to_string();
         self.of(key(&["stored", &stored.to_string(), &limits]), || {
             let resolved = Resolved::from_stored(&stored)
                 .map(|resolved| resolved.with_endpoint_of(env))
-                .and_then(|resolved| resolved.with_limits_of(overrides))
-                .map_err(|error| error.to_string())?;
-            Profile::new(resolved, &stored)
+                .and_then(|resolved| resolved.with_limits_of(overrides))?;
+            Ok(Profile::new(resolved, &stored)?)
         })
     }
 
     /// Made under the lock: of a hundred jobs that start at once, the first does the work for all.
-    fn of(&self, key: Key, make: impl FnOnce() -> Result<Profile, String>) -> Result<Arc<Profile>, String> {
+    fn of(&self, key: Key, make: impl FnOnce() -> Result<Profile, Unusable>) -> Result<Arc<Profile>, Unusable> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(profile) = known.get(&key) {
             return Ok(profile.clone());
@@ -128,11 +148,11 @@ mod tests {
     use std::sync::Arc;
 
     fn env() -> ModelEnv {
-        ModelEnv { model: Some("m".into()), base_url: Some("http://127.0.0.1:9/v1".into()), max_iterations: None }
+        ModelEnv { model: Some("m".into()), base_url: Some("http://127.0.0.1:9/v1".into()), ..ModelEnv::default() }
     }
 
     fn fresh(profiles: &Profiles, overrides: &Value) -> Arc<super::Profile> {
-        let resolve = || Configs::embedded().resolve("creator", overrides, &env()).map_err(|error| error.to_string());
+        let resolve = || Configs::embedded().resolve("creator", overrides, &env());
         profiles.fresh("creator", overrides, resolve).unwrap()
     }
 

@@ -1,9 +1,8 @@
 //! Clients of the services besides the model and the graph, one per distinct connection, shared by all jobs of the
 //! process.
 
-use crate::config::{Connections, Embeddings, WebSearch};
+use crate::config::{Connections, Embeddings, Secrets, WebSearch};
 use crate::text_index::JobTexts;
-use plumbline_effects::model::ApiKey;
 use plumbline_effects::search::{Embedder, EmbedderSettings};
 use plumbline_effects::web::{Fetcher, FetcherOptions, Provider, SearchAccess, SearchService, SearchSettings, Web};
 use plumbline_store::Store;
@@ -13,8 +12,8 @@ use tracing::warn;
 use uuid::Uuid;
 
 /// The clients made so far.
-#[derive(Default)]
 pub(crate) struct Services {
+    secrets: Arc<Secrets>,
     fetcher: OnceLock<Option<Fetcher>>,
     searches: Mutex<HashMap<String, Searching>>,
     embedders: Mutex<HashMap<String, Option<Arc<Embedder>>>>,
@@ -31,6 +30,11 @@ pub(crate) struct JobServices {
 }
 
 impl Services {
+    /// None yet; each will be sent what belongs to its host.
+    pub(crate) fn new(secrets: Arc<Secrets>) -> Self {
+        Self { secrets, fetcher: OnceLock::new(), searches: Mutex::default(), embedders: Mutex::default() }
+    }
+
     /// The services of a configuration. Pages are fetched only where web research is configured: a job that reads
     /// confidential documents does not talk to strangers by default.
     pub(crate) fn of(&self, connections: &Connections) -> JobServices {
@@ -42,7 +46,7 @@ impl Services {
 
     fn search(&self, search: &WebSearch) -> Searching {
         let mut known = self.searches.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(format!("{search:?}")).or_insert_with(|| connect(search)).clone()
+        known.entry(format!("{search:?}")).or_insert_with(|| connect(search, &self.secrets)).clone()
     }
 
     /// One that cannot be used is said once; searches then go by words alone.
@@ -50,7 +54,8 @@ impl Services {
         let mut known = self.embedders.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || {
             let Embeddings { base_url, model, api_key_env } = embeddings.clone();
-            let settings = EmbedderSettings { base_url, model, api_key: key(api_key_env.as_deref()) };
+            let api_key = api_key_env.as_deref().and_then(|name| self.secrets.for_address(name, &base_url));
+            let settings = EmbedderSettings { base_url, model, api_key };
             let made = Embedder::new(settings);
             made.inspect_err(|error| warn!(%error, "embeddings are off")).ok().map(Arc::new)
         };
@@ -85,17 +90,15 @@ fn fetcher() -> Option<Fetcher> {
     Fetcher::new(FetcherOptions::default()).inspect_err(|error| warn!(%error, "web pages are not fetched")).ok()
 }
 
-fn connect(search: &WebSearch) -> Searching {
+fn connect(search: &WebSearch, secrets: &Secrets) -> Searching {
     let Some(provider) = Provider::from_word(&search.provider) else {
         return Err(
             format!("the web search provider `{}` is unknown: use searxng, tavily or brave", search.provider).into()
         );
     };
-    let settings =
-        SearchSettings { provider, base_url: search.base_url.clone(), api_key: key(search.api_key_env.as_deref()) };
+    let base_url = search.base_url.clone();
+    let named = search.api_key_env.as_deref();
+    let api_key = named.and_then(|name| secrets.for_search(name, &search.provider, base_url.as_deref()));
+    let settings = SearchSettings { provider, base_url, api_key };
     SearchService::new(settings).map(Arc::new).map_err(|error| error.to_string().into())
-}
-
-fn key(variable: Option<&str>) -> Option<ApiKey> {
-    std::env::var(variable?).ok().as_deref().and_then(ApiKey::new)
 }

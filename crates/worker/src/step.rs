@@ -196,6 +196,7 @@ impl Stepper<'_> {
             prompt: claimed.prompt.clone(),
             context: serde_json::Value::clone(&claimed.context),
             document_path: claimed.document_path.clone(),
+            document_roots: self.profile.resolved.config.document_roots.clone(),
             document,
         };
         let (instructions, shared) = (&self.run.settings().prompts.instructions, &self.profile.shared);

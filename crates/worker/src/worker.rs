@@ -19,6 +19,7 @@ pub use stop::Stop;
 
 use crate::{
     clock,
+    config::Secrets,
     context::{Context, STARTS},
     error::Error,
     graphs::Graphs,
@@ -99,13 +100,14 @@ struct Worker {
 impl Worker {
     async fn start(store: Store, options: WorkerOptions, stop: watch::Receiver<Stop>) -> Result<Self, Error> {
         let parser = Parser::new(options.program.clone());
+        let secrets = Arc::new(Secrets::of(&options.configs, &options.model_env));
         let context = Arc::new(Context {
             worker_id: Uuid::now_v7(),
             configs: options.configs.clone(),
             profiles: Profiles::default(),
-            models: Models::default(),
-            graphs: Graphs::default(),
-            services: Services::default(),
+            models: Models::new(secrets.clone()),
+            graphs: Graphs::new(secrets.clone()),
+            services: Services::new(secrets),
             toolbox: Toolbox::new(parser.clone()),
             parser,
             mirror: Mirror::new(options.workspace_dir.clone()),

@@ -46,7 +46,12 @@ impl Misbehaving {
 
     /// What to put into `llm.base_url` of one job. The seed tells its turns from those of other jobs.
     pub fn base_url(&self, kind: &str, rate: Rate, seed: u64) -> String {
-        format!("http://{}/{kind}/{}/{seed}/v1", self.address, rate.as_percent())
+        format!("{}/{kind}/{}/{seed}/v1", self.address(), rate.as_percent())
+    }
+
+    /// How all its addresses begin.
+    pub fn address(&self) -> String {
+        format!("http://{}", self.address)
     }
 }
 

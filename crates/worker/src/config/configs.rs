@@ -5,9 +5,10 @@ use super::{
     error::{OVERRIDES, Problem},
     files::{self, File, Files, config_stem},
     layers::{Layer, Layers},
+    levels::{self, Forbidden, Level},
     nearest::advice,
     parse::parse,
-    resolved, validate,
+    resolved, secrets, validate,
 };
 use crate::prompts::PromptSources;
 use plumbline_engine::ToolSpec;
@@ -76,13 +77,26 @@ impl Configs {
     /// As for [`Self::resolve`], the model aside.
     pub fn show(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Resolved, ConfigError> {
         let mut layers = self.chain(job_type)?;
-        layers.over.push(Layer::unwritten("the environment", env.layer()));
+        layers.over.push(Layer::environment(env.layer()));
         layers.over.push(Layer::unwritten(OVERRIDES, overrides_object(overrides)?));
         ConfigError::unless_empty(layers.iter().flat_map(check::layer).collect())?;
-        let config = self.typed(job_type, &layers)?;
+        levels::check(&layers, env)?;
+        let config = self.typed(job_type, &layers, env)?;
         // The job's own endpoint would stand in the layer above the environment's.
         let endpoint_from_env = env.base_url.is_some() && config.llm.base_url == env.base_url;
         Ok(Resolved { config, prompts: self.prompt_sources(job_type)?, endpoint_from_env })
+    }
+
+    /// Whether a job that has begun still keeps to what its row may set now. Files that no longer validate are none of its
+    /// business: it goes on as it was stored.
+    ///
+    /// # Errors
+    /// What the row sets and may not.
+    pub fn check_levels(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<(), ConfigError> {
+        match self.show(job_type, overrides, env) {
+            Err(error) if error.forbidden.is_some() => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Everything wrong with any of the files, tool names and prompts included. `catalog` is every tool there is.
@@ -93,6 +107,7 @@ impl Configs {
                 let file = self.config_file(job_type)?.map_or(job_type, |(file, _)| &file.shown);
                 resolved.settings(catalog.to_vec(), std::sync::Arc::new(|_| 0)).map(drop).map_err(|error| ConfigError {
                     problems: error.problems.into_iter().map(|problem| placed(problem, job_type, file)).collect(),
+                    forbidden: error.forbidden,
                 })
             });
             problems.extend(checked.err().into_iter().flat_map(|error| error.problems));
@@ -111,11 +126,10 @@ impl Configs {
         Ok(self.chain("defaults")?.merged())
     }
 
-    fn typed(&self, job_type: &str, layers: &Layers) -> Result<JobConfig, ConfigError> {
+    fn typed(&self, job_type: &str, layers: &Layers, env: &ModelEnv) -> Result<JobConfig, ConfigError> {
         ConfigError::unless_empty(layers.iter_own().filter_map(|layer| other_type(layer, job_type)).collect())?;
-        let mut merged = layers.merged();
+        let mut merged = layers.refilled();
         merged["job_type"] = json!(job_type);
-        check::refill(&mut merged, &layers.origin());
         let missing = check::missing(&merged);
         let say = |path: String| {
             let message = format!("`{path}` has no value; set it or extend `defaults`");
@@ -126,6 +140,8 @@ impl Configs {
             .map_err(|error| layers.blame(&[], format!("does not describe a job type: {error}")))?;
         let llms = resolved::llms(&config).map_err(|error| layers.blame(&["llm_by_purpose".into()], error))?;
         let mut broken = validate::broken_rules(&config, &llms);
+        broken.extend(secrets::refused(&config, &llms, env).into_iter().map(validate::Broken::refused_variable));
+        broken.extend(levels::unknown_keys(&config).into_iter().map(validate::Broken::unknown_opened));
         broken.extend(self.unknown_follower(&config));
         ConfigError::unless_empty(broken.into_iter().map(|rule| layers.blame(&rule.keys, rule.message)).collect())?;
         Ok(config)
@@ -152,7 +168,7 @@ impl Configs {
             };
             visited.push(name);
             let (value, lines) = parse(file, format)?;
-            let mut layer = Layer { name: file.shown.clone(), value, lines };
+            let mut layer = Layer { name: file.shown.clone(), value, lines, is_operators: !file.is_built_in };
             next = take_extends(&mut layer)?;
             if let Some(again) = next.as_ref().filter(|name| visited.contains(name)) {
                 let round = format!("{} → {again}", visited.join(" → "));
@@ -231,16 +247,17 @@ fn take_extends(layer: &mut Layer) -> Result<Option<String>, Problem> {
     }
 }
 
-fn overrides_object(overrides: &Value) -> Result<Value, Problem> {
+fn overrides_object(overrides: &Value) -> Result<Value, ConfigError> {
     match overrides {
         Value::Null => Ok(json!({})),
-        Value::Object(map) if map.contains_key("$extends") => Err(Problem::new(
-            OVERRIDES,
-            None,
-            "`$extends` works in configuration files only; choose the job_type instead",
-        )),
+        Value::Object(map) if map.contains_key("$extends") || map.contains_key("$schema") => {
+            let key = if map.contains_key("$extends") { "$extends" } else { "$schema" };
+            let sentence =
+                format!("`{key}` has level operator and works in configuration files only; choose the job_type");
+            Err((Forbidden { key: key.to_owned(), level: Level::Operator }, sentence).into())
+        }
         Value::Object(_) => Ok(overrides.clone()),
-        _ => Err(Problem::new(OVERRIDES, None, "must be a JSON object with the keys of a configuration")),
+        _ => Err(Problem::new(OVERRIDES, None, "must be a JSON object with the keys of a configuration").into()),
     }
 }
 

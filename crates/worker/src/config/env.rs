@@ -1,6 +1,6 @@
 //! What the environment says about every job: the model, its endpoint and the iteration limit.
 
-use super::{ConfigError, error::Problem};
+use super::{ConfigError, Listed, error::Problem, secrets};
 use serde_json::{Map, Value, json};
 
 /// Settings of the process, flags and environment variables already weighed (a flag wins over its variable). They
@@ -14,17 +14,25 @@ pub struct ModelEnv {
     pub base_url: Option<String>,
     /// `PLUMBLINE_MAX_ITERATIONS`: most model calls of a job.
     pub max_iterations: Option<u32>,
+    /// `PLUMBLINE_CONNECTIONS`: an object as `connections`.
+    pub connections: Option<Value>,
+    /// `PLUMBLINE_SECRETS`: variables that a configuration may name; those of the operator's files when unset.
+    pub secrets: Option<Vec<Listed>>,
 }
 
 impl ModelEnv {
     /// Reads the variables through `lookup`, usually `|name| std::env::var(name).ok()`. Empty values count as unset.
     ///
     /// # Errors
-    /// When `PLUMBLINE_MAX_ITERATIONS` is no whole number from 1.
+    /// When `PLUMBLINE_MAX_ITERATIONS` is no whole number from 1, `PLUMBLINE_CONNECTIONS` no JSON
+    /// object, or `PLUMBLINE_SECRETS` no list of variables.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let read = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
         let max_iterations = read("PLUMBLINE_MAX_ITERATIONS").map(|text| parse_iterations(&text)).transpose()?;
-        Ok(Self { model: read("PLUMBLINE_MODEL"), base_url: read("OPENAI_BASE_URL"), max_iterations })
+        let connections = read("PLUMBLINE_CONNECTIONS").map(|text| parse_connections(&text)).transpose()?;
+        let secrets = read("PLUMBLINE_SECRETS").map(|text| secrets::parse(&text)).transpose()?;
+        let (model, base_url) = (read("PLUMBLINE_MODEL"), read("OPENAI_BASE_URL"));
+        Ok(Self { model, base_url, max_iterations, connections, secrets })
     }
 
     /// As a layer of configuration.
@@ -40,7 +48,24 @@ impl ModelEnv {
         if let Some(max_iterations) = self.max_iterations {
             limits.insert("max_iterations".into(), json!(max_iterations));
         }
-        json!({"llm": llm, "limits": limits})
+        let mut layer = json!({"llm": llm, "limits": limits});
+        if let Some(connections) = &self.connections {
+            layer["connections"] = connections.clone();
+        }
+        layer
+    }
+}
+
+/// The text is never repeated in the sentence: it may hold what should not stand there.
+fn parse_connections(text: &str) -> Result<Value, ConfigError> {
+    match serde_json::from_str(text) {
+        Ok(connections @ Value::Object(_)) => Ok(connections),
+        _ => Err(Problem::new(
+            "the environment",
+            None,
+            "PLUMBLINE_CONNECTIONS must be a JSON object like {\"neo4j\": {\"uri\": \"http://localhost:7474\"}}",
+        )
+        .into()),
     }
 }
 

@@ -43,6 +43,8 @@ impl fmt::Display for Problem {
 pub struct ConfigError {
     /// In the order of the files that were read.
     pub problems: Vec<Problem>,
+    /// Set where the job's row sets what it may not.
+    pub forbidden: Option<super::Forbidden>,
 }
 
 fn joined(problems: &[Problem]) -> String {
@@ -52,12 +54,12 @@ fn joined(problems: &[Problem]) -> String {
 impl ConfigError {
     /// `Ok` when there is nothing wrong.
     pub(super) fn unless_empty(problems: Vec<Problem>) -> Result<(), Self> {
-        if problems.is_empty() { Ok(()) } else { Err(Self { problems }) }
+        if problems.is_empty() { Ok(()) } else { Err(Self { problems, forbidden: None }) }
     }
 }
 
 impl From<Problem> for ConfigError {
     fn from(problem: Problem) -> Self {
-        Self { problems: vec![problem] }
+        Self { problems: vec![problem], forbidden: None }
     }
 }

@@ -20,6 +20,8 @@ struct BuiltInPrompts;
 pub(super) struct File {
     pub(super) shown: String,
     pub(super) text: String,
+    /// Whether it came with the binary; the operator wrote the others.
+    pub(super) is_built_in: bool,
 }
 
 /// Files by their path within the folder, `/`-separated.
@@ -39,7 +41,7 @@ fn embedded<E: Embed>(folder: &str) -> Files {
     E::iter()
         .filter_map(|path| {
             let text = String::from_utf8(E::get(&path)?.data.into_owned()).ok()?;
-            Some((path.to_string(), File { shown: format!("{folder}/{path}"), text }))
+            Some((path.to_string(), File { shown: format!("{folder}/{path}"), text, is_built_in: true }))
         })
         .collect()
 }
@@ -84,7 +86,7 @@ fn read_folder(dir: &Path, prefix: &str, nested: bool, files: &mut Files) -> Res
             }
         } else if matches!(path.extension().and_then(|e| e.to_str()), Some("json" | "yaml" | "yml" | "md")) {
             let text = fs::read_to_string(&path).map_err(|error| (shown(&path), error))?;
-            files.insert(format!("{prefix}{name}"), File { shown: shown(&path), text });
+            files.insert(format!("{prefix}{name}"), File { shown: shown(&path), text, is_built_in: false });
         }
     }
     Ok(())

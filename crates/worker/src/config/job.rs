@@ -33,6 +33,15 @@ pub struct JobConfig {
     pub connections: Connections,
     /// What follows a completed job.
     pub on_complete: OnComplete,
+    /// Keys that a job's `config` may set although their level forbids it, e.g. `llm.base_url`; a key opens what is below
+    /// it.
+    pub job_may_set: Option<Vec<String>>,
+    /// Beginnings of the addresses that a job may set where `job_may_set` opens one: `https://host[:port][/path]`.
+    pub addresses_allowed: Option<Vec<String>>,
+    /// Models that a job may choose, `*` standing for anything; any when absent.
+    pub models_allowed: Option<Vec<String>>,
+    /// Folders of the import folder that a job's `document_path` may lie in, e.g. `policies/`; all of it when absent.
+    pub document_roots: Option<Vec<String>>,
 }
 
 /// Tool names by where they are bound. A tool is bound in the phases of its lists, as far as it works there.

@@ -1,7 +1,7 @@
 //! The layers of a job type's configuration: the files of its `$extends` chain, the environment, the job's own
 //! `config`. Later layers win.
 
-use super::{error::Problem, locate::Lines, merge::merge};
+use super::{check, error::Problem, locate::Lines, merge::merge};
 use serde_json::{Value, json};
 
 /// One source of configuration.
@@ -13,12 +13,19 @@ pub(super) struct Layer {
     pub(super) value: Value,
     /// Where its keys stand.
     pub(super) lines: Lines,
+    /// Whether the operator wrote it: a file that did not come with the binary, or the environment.
+    pub(super) is_operators: bool,
 }
 
 impl Layer {
     /// A layer that is no file.
     pub(super) fn unwritten(name: &str, value: Value) -> Self {
-        Self { name: name.into(), value, lines: Lines::default() }
+        Self { name: name.into(), value, lines: Lines::default(), is_operators: false }
+    }
+
+    /// The environment's.
+    pub(super) fn environment(value: Value) -> Self {
+        Self { is_operators: true, ..Self::unwritten("the environment", value) }
     }
 }
 
@@ -53,6 +60,24 @@ impl Layers {
     /// Everything merged.
     pub(super) fn merged(&self) -> Value {
         merged(self.iter())
+    }
+
+    /// Everything merged, groups that were taken out put back.
+    pub(super) fn refilled(&self) -> Value {
+        let mut merged = self.merged();
+        check::refill(&mut merged, &self.origin());
+        merged
+    }
+
+    /// What would hold without the job's own `config`.
+    pub(super) fn without_row(&self) -> Value {
+        let over = self.over.iter().take(1).cloned().collect();
+        Self { files: self.files.clone(), over }.refilled()
+    }
+
+    /// What the operator set.
+    pub(super) fn bounds(&self) -> Value {
+        merged(self.iter().filter(|layer| layer.is_operators))
     }
 
     /// What every job type begins with: the most general file, and the environment.

@@ -4,7 +4,7 @@
 //! the loader checks against. [`schema_json`] is `configs/schema.json`, for editors: it describes one file, which may
 //! leave anything to the file it extends and may remove with `null`.
 
-use super::JobConfig;
+use super::{JobConfig, levels};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
@@ -13,6 +13,7 @@ static COMPLETE: LazyLock<Value> = LazyLock::new(|| {
     let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator();
     let mut schema = generator.into_root_schema_for::<JobConfig>().to_value();
     relax_purposes(&mut schema);
+    levels::write(&mut schema);
     schema
 });
 
@@ -56,7 +57,10 @@ pub fn schema_json(defaults: &Value) -> String {
     for_one_file(&mut schema, Some(defaults));
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         properties.insert("$extends".into(), extends_property());
-        properties.insert("$schema".into(), json!({"type": "string", "description": "For editors; not read."}));
+        properties.insert(
+            "$schema".into(),
+            json!({"type": "string", "description": "For editors; not read.", "x-level": "operator"}),
+        );
     }
     let mut text = serde_json::to_string_pretty(&schema).expect("a JSON value can be written: it has string keys only");
     text.push('\n');
@@ -67,7 +71,8 @@ fn extends_property() -> Value {
     json!({
         "type": "string",
         "description": "The configuration that this one builds on: `defaults` or another job type. \
-                        Objects merge, arrays and scalars replace, `null` removes."
+                        Objects merge, arrays and scalars replace, `null` removes.",
+        "x-level": "operator"
     })
 }
 

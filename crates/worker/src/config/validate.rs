@@ -16,6 +16,22 @@ impl Broken {
     pub(super) fn new(keys: &[&str], message: String) -> Self {
         Self { keys: keys.iter().map(ToString::to_string).collect(), message }
     }
+
+    /// A key that names a variable which is no secret of a configuration.
+    pub(super) fn refused_variable((key, name): (String, String)) -> Self {
+        let message = format!(
+            "`{key}` names the variable {name}, which no configuration may use; name another one, or list it in \
+             PLUMBLINE_SECRETS (DATABASE_URL and PLUMBLINE_* never)"
+        );
+        Self::new(&[&key], message)
+    }
+
+    /// A key of `job_may_set` that there is not.
+    pub(super) fn unknown_opened(key: &str) -> Self {
+        let message =
+            format!("`job_may_set` names `{key}`, which is no key of a configuration; correct it or take it out");
+        Self::new(&["job_may_set"], message)
+    }
 }
 
 /// Everything in which the configuration contradicts itself. `llms` are the models by purpose, fully merged.

@@ -8,7 +8,7 @@ use std::{collections::HashSet, path::Path};
 /// The documents of `document_path` and `document_content`, with the names they get below `input/`.
 pub(super) async fn collect(job: &IntakeJob, import_root: &Path) -> Result<Vec<Document>, Refused> {
     let mut documents = match &job.document_path {
-        Some(path) => imported(path.clone(), import_root).await?,
+        Some(path) => imported(path.clone(), job.document_roots.clone(), import_root).await?,
         None => Vec::new(),
     };
     if let Some(bytes) = &job.document {
@@ -28,9 +28,9 @@ pub(super) async fn collect(job: &IntakeJob, import_root: &Path) -> Result<Vec<D
     Ok(documents)
 }
 
-async fn imported(path: String, import_root: &Path) -> Result<Vec<Document>, Refused> {
+async fn imported(path: String, roots: Option<Vec<String>>, import_root: &Path) -> Result<Vec<Document>, Refused> {
     let root = import_root.to_owned();
-    let done = tokio::task::spawn_blocking(move || import::read(&root, &path)).await;
+    let done = tokio::task::spawn_blocking(move || import::read(&root, roots.as_deref(), &path)).await;
     done.unwrap_or_else(|error| Err(format!("the documents could not be read ({error}); try the job again")))
 }
 

@@ -17,15 +17,41 @@ const MOST_BYTES: u64 = 512 << 20;
 /// Folders nested deeper than this are refused.
 const DEEPEST: usize = 16;
 
-/// The documents at `path`; a folder's keep their place below it.
-pub(super) fn read(root: &Path, path: &str) -> Result<Vec<Document>, Refused> {
+/// The documents at `path`; a folder's keep their place below it. `roots` are the folders of the import folder that a job
+/// of this type may read, where not all of it.
+pub(super) fn read(root: &Path, roots: Option<&[String]>, path: &str) -> Result<Vec<Document>, Refused> {
     let relative = below(root, path)?;
+    match roots {
+        None => read_below(root, &relative, path),
+        Some(roots) => {
+            let (folder, relative) = within(roots, &relative, path)?;
+            read_below(&root.join(folder), &relative, path)
+        }
+    }
+}
+
+/// Which of the folders a path lies in, and the path as seen from there: no link of theirs leads out of it.
+fn within(roots: &[String], relative: &Path, path: &str) -> Result<(PathBuf, PathBuf), Refused> {
+    let plain: PathBuf = relative.components().filter(|part| matches!(part, Component::Normal(_))).collect();
+    let folders = roots.iter().map(|folder| folder.trim_matches('/'));
+    let found = folders.filter_map(|folder| Some((PathBuf::from(folder), plain.strip_prefix(folder).ok()?))).next();
+    let (folder, rest) = found.ok_or_else(|| {
+        format!(
+            "`{path}` in document_path lies in none of the folders that jobs of this type may read (`document_roots`: \
+             {}); put the document there",
+            roots.join(", ")
+        )
+    })?;
+    Ok((folder, if rest.as_os_str().is_empty() { PathBuf::from(".") } else { rest.to_owned() }))
+}
+
+fn read_below(root: &Path, relative: &Path, path: &str) -> Result<Vec<Document>, Refused> {
     let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(|error| {
         format!("the import folder {} cannot be opened ({error}); create it and put `{path}` there", root.display())
     })?;
     let import = Import { dir, root, path };
-    let metadata = import.dir.metadata(&relative).map_err(|error| import.refuse(path, &error))?;
-    if metadata.is_dir() { import.folder(&relative) } else { import.file(&relative) }
+    let metadata = import.dir.metadata(relative).map_err(|error| import.refuse(path, &error))?;
+    if metadata.is_dir() { import.folder(relative) } else { import.file(relative) }
 }
 
 /// `path` as seen from the import folder. An absolute path is fine when it lies within.

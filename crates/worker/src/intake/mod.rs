@@ -40,6 +40,8 @@ pub struct IntakeJob {
     pub context: Value,
     /// `jobs.document_path`: a file or folder under the import folder.
     pub document_path: Option<String>,
+    /// Folders of the import folder that it may lie in; all of it when absent.
+    pub document_roots: Option<Vec<String>>,
     /// `jobs.document_content`: a document given inline.
     pub document: Option<Vec<u8>>,
 }

@@ -121,6 +121,24 @@ async fn nothing_outside_the_import_folder_is_read() {
 }
 
 #[tokio::test]
+async fn a_type_may_be_kept_to_folders_of_the_import_folder() {
+    let root = import(&[("policies/x.txt", "x"), ("policies2/y.txt", "y"), ("people/z.txt", "SECRET")]);
+    symlink("../people/z.txt", root.path().join("policies/link.txt")).unwrap();
+    let kept = |path: &str| IntakeJob { document_roots: Some(vec!["policies/".into()]), ..job(Some(path)) };
+    for path in ["policies/x.txt", "./policies/./x.txt", root.path().join("policies/x.txt").to_str().unwrap()] {
+        assert_eq!(text(&taken(&kept(path), root.path()).await, "input/x.txt"), "x", "{path}");
+    }
+    for path in ["people/z.txt", "policies2/y.txt", ".", "people", "policies/../people/z.txt", "policies/link.txt"] {
+        let reason = refused(&kept(path), root.path()).await;
+        assert!(!reason.contains("SECRET") && reason.contains(path), "{path}: {reason}");
+    }
+    fs::remove_file(root.path().join("policies/link.txt")).unwrap();
+    assert_eq!(taken(&kept("policies"), root.path()).await.sources.len(), 1);
+    let none = IntakeJob { document_roots: Some(Vec::new()), ..job(Some("policies/x.txt")) };
+    assert!(refused(&none, root.path()).await.contains("none of the folders"));
+}
+
+#[tokio::test]
 async fn what_cannot_be_read_is_refused_with_one_sentence() {
     let root = import(&[
         ("text.pdf", "This is plain text."),
@@ -257,7 +275,7 @@ fn a_folder_that_turns_into_a_link_leads_nowhere() {
         });
         for turn in 0..20_000 {
             // By its own name and by the folder's.
-            match super::import::read(root.path(), if turn % 2 == 0 { "a/x.txt" } else { "a" }) {
+            match super::import::read(root.path(), None, if turn % 2 == 0 { "a/x.txt" } else { "a" }) {
                 Ok(documents) if documents.iter().all(|document| document.bytes == b"inside") => inside += 1,
                 Ok(documents) => leaks.push(format!("{documents:?}")),
                 Err(reason) => leaks.extend(reason.contains("SECRET").then_some(reason)),

@@ -1,6 +1,6 @@
 //! What a request looked like, without its bytes: enough to notice that it would look different, and in which part.
 
-use crate::{config::Llm, models};
+use crate::{config::Llm, config::Secrets, models};
 use plumbline_effects::model::request_body;
 use plumbline_engine::{ModelRequest, RequestMessage};
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ impl RequestDigest {
                 RequestMessage::System(text) | RequestMessage::User(text) => made.update(text),
             }
         }
-        let body = Sha256::new_with_prefix(request_body(&models::config(llm), request));
+        let body = Sha256::new_with_prefix(request_body(&models::config(llm, &Secrets::default()), request));
         Self { body: hex(body), tools: hex(tools), made: hex(made), shown: hex(shown) }
     }
 

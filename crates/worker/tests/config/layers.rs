@@ -1,6 +1,6 @@
 //! Which layer wins, and what is stored.
 
-use crate::{creator, env, folder};
+use crate::{creator, env, folder, operators};
 use plumbline_engine::Purpose;
 use plumbline_worker::config::{Configs, ModelEnv, Resolved};
 use serde_json::{Value, json};
@@ -33,8 +33,8 @@ fn the_environment_wins_over_files_and_the_job_over_the_environment() {
     assert_eq!(resolve(json!({}), &ModelEnv::default()), ("file-model".into(), 7));
     let env = ModelEnv { max_iterations: Some(8), ..env() };
     assert_eq!(resolve(json!({}), &env), ("test-model".into(), 8));
-    let own = json!({"llm": {"model": "job-model"}, "limits": {"max_iterations": 9}});
-    assert_eq!(resolve(own, &env), ("job-model".into(), 9));
+    let own = json!({"llm": {"model": "job-model"}, "limits": {"max_iterations": 6}});
+    assert_eq!(resolve(own, &env), ("job-model".into(), 6));
 }
 
 #[test]
@@ -74,8 +74,8 @@ fn a_type_given_as_yaml_replaces_the_built_in_one() {
 
 #[test]
 fn a_purpose_has_the_model_with_its_own_parts() {
-    let overrides = json!({"llm_by_purpose": {"summary": {"model": "small", "prices": {"input": 0.1}}}});
-    let resolved = creator(overrides).unwrap();
+    let resolved =
+        operators(&json!({"llm_by_purpose": {"summary": {"model": "small", "prices": {"input": 0.1}}}})).unwrap();
     let summary = resolved.llm(Purpose::Summary);
     assert_eq!(summary.model.as_deref(), Some("small"));
     assert_eq!((summary.prices.input, summary.prices.output), (0.1, 0.0));
@@ -98,7 +98,8 @@ fn a_group_of_values_removed_by_null_is_what_every_job_type_begins_with() {
     let dir = folder(&[(
         "mine/config.json",
         r#"{"$extends": "creator", "llm": {"max_retries": 9, "temperature": 0.1},
-            "limits": {"tool_retries": 9, "token_budget": 5, "repeated_calls": {"replan": 99}}}"#,
+            "limits": {"tool_retries": 9, "token_budget": 5, "repeated_calls": {"replan": 99}},
+            "job_may_set": ["llm", "limits"], "addresses_allowed": ["http://127.0.0.1:1"]}"#,
     )]);
     let configs = Configs::from_dir(dir.path()).unwrap();
     let env = ModelEnv { max_iterations: Some(8), ..env() };
@@ -119,7 +120,7 @@ fn what_is_stored_gives_the_same_back() {
         "llm": {"api_key_env": null},
         "llm_by_purpose": {"strategic": {"temperature": 0.2}}
     });
-    let resolved = creator(overrides).unwrap();
+    let resolved = operators(&overrides).unwrap();
     let stored = resolved.to_stored();
     let text = serde_json::to_string(&stored).unwrap();
     assert_eq!(Resolved::from_stored(&serde_json::from_str(&text).unwrap()).unwrap(), resolved);
@@ -128,9 +129,12 @@ fn what_is_stored_gives_the_same_back() {
 
 #[test]
 fn a_job_follows_the_endpoint_of_the_environment_but_keeps_one_of_its_own() {
+    let opened = r#"{"$extends": "creator", "job_may_set": ["llm.base_url"], "addresses_allowed": ["http://own"]}"#;
+    let dir = folder(&[("mine/config.json", opened)]);
+    let configs = Configs::from_dir(dir.path()).unwrap();
     let elsewhere = ModelEnv { model: Some("other".into()), base_url: Some("http://elsewhere/v1".into()), ..env() };
     let resumed = |overrides: Value| {
-        let stored = creator(overrides).unwrap().to_stored();
+        let stored = configs.resolve("mine", &overrides, &env()).unwrap().to_stored();
         Resolved::from_stored(&stored).unwrap().with_endpoint_of(&elsewhere).config.llm
     };
     let llm = resumed(json!({}));

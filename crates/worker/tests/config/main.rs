@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper that cannot set the test up fails the test")]
 
 mod layers;
+mod levels;
 mod mistakes;
 mod prompts;
 mod reference;
@@ -23,12 +24,20 @@ fn catalog() -> Vec<ToolSpec> {
 
 /// A process whose environment names a model.
 fn env() -> ModelEnv {
-    ModelEnv { model: Some("test-model".into()), base_url: Some("http://127.0.0.1:1/v1".into()), max_iterations: None }
+    ModelEnv { model: Some("test-model".into()), base_url: Some("http://127.0.0.1:1/v1".into()), ..ModelEnv::default() }
 }
 
 /// The creator with some overrides.
 fn creator(overrides: Value) -> Result<Resolved, ConfigError> {
     Configs::embedded().resolve("creator", &overrides, &env())
+}
+
+/// A job type of the operator's that sets this over the creator.
+fn operators(keys: &Value) -> Result<Resolved, ConfigError> {
+    let mut file = serde_json::json!({"$extends": "creator"});
+    file.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
+    let dir = folder(&[("mine/config.json", &file.to_string())]);
+    Configs::from_dir(dir.path())?.resolve("mine", &serde_json::json!({}), &env())
 }
 
 /// A configuration folder with these files.

@@ -47,11 +47,14 @@ fn the_jobs_own_config_is_checked_alike() {
             json!({"connections": {"neo4j": {"url": "bolt://x"}}}),
             "unknown key `connections.neo4j.url`; did you mean `uri`?",
         ),
-        (json!({"connections": {"neo4j": {"user": "x"}}}), "`connections.neo4j.uri` has no value"),
+        (
+            json!({"connections": {"neo4j": {"user": "x"}}}),
+            "`connections.neo4j.user` has level operator: a job may not set it",
+        ),
         (json!({"on_complete": {"enqueue": "creater"}}), "the unknown job type `creater`; did you mean `creator`?"),
-        (json!({"job_type": "other"}), "the job's config: `job_type` is `other`, but the job's type is `creator`"),
+        (json!({"job_type": "other"}), "the job's config: `job_type` has level operator"),
         (json!({"limits": {"keep_recent_tool_results": 5_000_000_000_u64}}), "it must be at most 4294967295"),
-        (json!({"$extends": "creator"}), "`$extends` works in configuration files only"),
+        (json!({"$extends": "creator"}), "`$extends` has level operator and works in configuration files only"),
         (json!([1]), "the job's config: must be a JSON object"),
     ] {
         let error = creator(overrides.clone()).expect_err(&overrides.to_string()).to_string();
@@ -80,11 +83,17 @@ fn rules_between_keys_are_checked_where_the_last_word_was_written() {
             json!({"limits": {"repeated_calls": {"nudge": 6}}}),
             "must rise from nudge to refuse to replan, but it is 6, 5, 8",
         ),
-        (json!({"llm": {"base_url": "localhost:1"}}), "`llm.base_url` must begin with http:// or https://"),
     ] {
         let error = creator(overrides.clone()).expect_err(&overrides.to_string()).to_string();
         assert!(error.starts_with("the job's config: ") && error.contains(expected), "{overrides}\n{error}");
     }
+}
+
+#[test]
+fn an_address_in_a_file_is_checked() {
+    let text = "$extends: creator\nllm_by_purpose:\n  summary:\n    base_url: localhost:1\n";
+    let error = error_of("mine/config.yaml", text);
+    assert!(error.contains("base_url` must begin with http:// or https://"), "{error}");
 }
 
 #[test]

@@ -11,6 +11,9 @@ const HEAD: &str = "\
 Made from `schema.json`; never edited. Keys of a section are written with its name before them. A default is that of
 `defaults.json`; a key without one is absent unless it is set, which its meaning explains. `null` removes a key that an
 extended configuration sets.
+
+The level says who may set a key: the `operator` in these files and the environment, a `job` in its row too, or a job up to
+the value that the operator set (`bounded`).
 ";
 
 #[test]
@@ -71,9 +74,9 @@ fn leaves<'a>(name: &str, section: &'a Value, rows: &mut Vec<(String, &'a Value)
 }
 
 fn table<'a>(text: &mut String, rows: impl Iterator<Item = (String, &'a Value)>) {
-    text.push_str("\n| key | type | default | meaning |\n|---|---|---|---|\n");
+    text.push_str("\n| key | type | default | level | meaning |\n|---|---|---|---|---|\n");
     for (name, key) in rows {
-        let _ = writeln!(text, "| `{name}` | {} |{} | {} |", kind(key), default(key), meaning(key));
+        let _ = writeln!(text, "| `{name}` | {} |{} | {} | {} |", kind(key), default(key), level(key), meaning(key));
     }
 }
 
@@ -131,6 +134,10 @@ fn default(key: &Value) -> String {
         Value::String(text) => format!(" `{text}`"),
         other => format!(" `{other}`"),
     }
+}
+
+fn level(key: &Value) -> &str {
+    key["x-level"].as_str().unwrap_or_default()
 }
 
 fn meaning(key: &Value) -> String {

@@ -1,6 +1,6 @@
 //! Which tools a configuration binds, and in which phases.
 
-use crate::{catalog, creator, env};
+use crate::{catalog, creator, env, operators};
 use plumbline_engine::{PhaseKind, Phases, Purpose, Settings};
 use plumbline_worker::config::Configs;
 use serde_json::{Value, json};
@@ -11,8 +11,8 @@ const VALIDATOR_TOOLS: [&str; 5] =
 
 static WEB_SEARCH: LazyLock<Value> = LazyLock::new(|| json!({"provider": "searxng", "base_url": "http://127.0.0.1:1"}));
 
-fn settings(overrides: Value) -> Settings {
-    creator(overrides).unwrap().settings(catalog(), Arc::new(|text| text.len() as u32 / 4)).unwrap()
+fn settings(keys: Value) -> Settings {
+    operators(&keys).unwrap().settings(catalog(), Arc::new(|text| text.len() as u32 / 4)).unwrap()
 }
 
 fn names(settings: &Settings, kind: PhaseKind) -> Vec<&'static str> {
@@ -76,7 +76,7 @@ fn a_tool_in_a_list_where_it_cannot_work_is_an_error() {
         ),
         (json!({"deferred": ["web_serch"]}), "`tools.deferred` names the unknown tool `web_serch`"),
     ] {
-        let resolved = creator(json!({"tools": lists})).unwrap();
+        let resolved = operators(&json!({"tools": lists})).unwrap();
         let error = resolved.settings(catalog(), Arc::new(|_| 0)).expect_err(expected).to_string();
         assert!(error.contains(expected), "{error}");
     }
@@ -113,7 +113,7 @@ fn web_research_is_offered_only_where_a_service_is_configured() {
         (json!({"provider": "google"}), "it must be searxng, tavily or brave"),
         (json!({"provider": "searxng"}), "searxng has no usual address"),
     ] {
-        let error = creator(json!({"connections": {"web_search": search}})).expect_err(says).to_string();
+        let error = operators(&json!({"connections": {"web_search": search}})).expect_err(says).to_string();
         assert!(error.contains(says), "{error}");
     }
 }

@@ -23,16 +23,23 @@ fn catalog() -> Vec<ToolSpec> {
     catalog
 }
 
-/// The creator with these overrides; `PORT` in them stands for a service of the test.
-fn resolve(overrides: &Value, port: u16) -> Result<Resolved, String> {
-    let text = overrides.to_string().replace("PORT", &port.to_string());
-    let overrides: Value = serde_json::from_str(&text).expect("a port keeps JSON what it is");
-    let env = ModelEnv {
-        model: Some("m".into()),
-        base_url: Some(format!("http://127.0.0.1:{port}/v1")),
-        max_iterations: None,
+/// A job type of the operator's that sets this over the creator, for many a key is no row's to set; `PORT` in it stands
+/// for a service of the test.
+fn resolve(keys: &Value, port: u16) -> Result<Resolved, String> {
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let write = |job_type: &str, file: &Value| {
+        let path = folder.path().join(job_type);
+        std::fs::create_dir(&path).expect("the folder is new");
+        let text = file.to_string().replace("PORT", &port.to_string());
+        std::fs::write(path.join("config.json"), text).expect("the folder can be written");
     };
-    Configs::embedded().resolve("creator", &overrides, &env).map_err(|error| error.to_string())
+    write("base", &json!({"$extends": "creator", "llm": {"model": "m", "base_url": "http://127.0.0.1:PORT/v1"}}));
+    let mut mine = json!({"$extends": "base"});
+    mine.as_object_mut().expect("it is an object").extend(keys.as_object().cloned().unwrap_or_default());
+    write("mine", &mine);
+    let configs = Configs::from_dir(folder.path()).expect("the folder can be read");
+    let shown = format!("{}/", folder.path().display());
+    configs.resolve("mine", &json!({}), &ModelEnv::default()).map_err(|error| error.to_string().replace(&shown, ""))
 }
 
 /// A configuration that can be looked at, or why it is refused.

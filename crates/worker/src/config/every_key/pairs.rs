@@ -39,11 +39,25 @@ pub(super) fn all() -> Vec<Pair> {
         shown: Shown::By { base, one, other },
     };
     let plain = |key: &str, one: Value, other: Value| by(key, json!({}), one, other);
+    let of_levels = |key: &str, test| Pair {
+        key: key.into(),
+        shown: Shown::In { file: "crates/worker/tests/config/levels.rs", test },
+    };
     let mut pairs = vec![
         plain("job_type", json!("creator"), json!("validator")),
         plain("display_name", json!("Extraction"), json!("Reading")),
         plain("autonomy", json!("full"), json!("review")),
         plain("on_complete.enqueue", json!("validator"), json!(null)),
+        of_levels("job_may_set", "an_operator_opens_keys_and_what_is_below_them"),
+        of_levels("addresses_allowed", "an_opened_address_begins_as_one_that_is_allowed"),
+        of_levels("models_allowed", "a_job_chooses_among_the_models_of_its_type"),
+        Pair {
+            key: "document_roots".into(),
+            shown: Shown::In {
+                file: "crates/worker/src/intake/tests.rs",
+                test: "a_type_may_be_kept_to_folders_of_the_import_folder",
+            },
+        },
         Pair { key: "$schema".into(), shown: Shown::ByNothing },
         Pair {
             key: "$extends".into(),

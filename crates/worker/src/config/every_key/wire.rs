@@ -1,6 +1,6 @@
 //! What a configuration sends: one request of each kind to a server that writes down what it gets.
 
-use crate::{config::Resolved, graphs::Graphs, graphs::JobGraph, models::Models, services::Services};
+use crate::{config::Resolved, config::Secrets, graphs::Graphs, graphs::JobGraph, models::Models, services::Services};
 use axum::{Router, body::Bytes, extract::State, http::HeaderMap, http::StatusCode, http::Uri};
 use chrono::{DateTime, Utc};
 use plumbline_effects::graph::{Access, Statement};
@@ -67,7 +67,11 @@ async fn receive(
 
 /// Everything that goes out under this configuration, and what is said of the answers.
 pub(super) async fn all(stub: &Stub, resolved: &Resolved, settings: &Settings) -> String {
-    let (models, services, graphs) = (Models::default(), Services::default(), Graphs::default());
+    let mut secrets = Secrets::default();
+    secrets.learn(&resolved.config);
+    let secrets = Arc::new(secrets);
+    let (models, services, graphs) =
+        (Models::new(secrets.clone()), Services::new(secrets.clone()), Graphs::new(secrets));
     let [strategic, tactical, summary] = [Purpose::Strategic, Purpose::Tactical, Purpose::Summary];
     let asked = tokio::join!(
         ask(&models, resolved, settings, strategic),
