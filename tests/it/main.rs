@@ -6,6 +6,7 @@ mod clocks;
 mod commands;
 mod control;
 mod counters;
+mod crashes;
 mod deploy;
 mod dev;
 mod doctor;

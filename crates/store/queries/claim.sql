@@ -56,11 +56,11 @@ WITH waiting AS MATERIALIZED (
         updated_at = clock_timestamp()
     FROM picked
     WHERE j.ctid = picked.spot
-    -- What is needed below and no more: these rows are kept until the statement ends. A claim's jobs are announced here
+    -- What is needed below and no more: these rows are kept until the statement ends, and nothing that a user may have made
+    -- large is among it. A claim's jobs are announced here
     -- (see jobs_notify_status).
-    RETURNING j.id, job_type, concurrency_key, priority, run_at, created_at, prompt, document_path,
-              document_content IS NOT NULL AS has_document_content, context, config, attempt, max_attempts, lease_epoch,
-              step, started_at, feedback_untaken > 0 AS feedback_pending,
+    RETURNING j.id, job_type, concurrency_key, priority, run_at, created_at, attempt, max_attempts, lease_epoch, step,
+              started_at, feedback_untaken > 0 AS feedback_pending, crash_count,
               -- There is no difference to an infinite time.
               extract(epoch FROM now() - least(now(), greatest(run_at, created_at, '0001-01-01 00:00:00Z'))) AS waited_secs,
               pg_notify('plumbline_jobs', '{"id": "' || j.id || '", "status": "running"}')
@@ -72,11 +72,11 @@ SELECT id AS "id!", job_type AS "job_type!", concurrency_key AS "concurrency_key
        -- Bounded, because the driver knows no infinite times.
        greatest(run_at, '0001-01-01 00:00:00Z') AS "run_at!",
        greatest(least(created_at, '9999-12-31 00:00:00Z'), '0001-01-01 00:00:00Z') AS "created_at!",
-       prompt AS "prompt!", document_path,
-       has_document_content AS "has_document_content!", context AS "context!: Given", config AS "config!: Given",
        attempt AS "attempt!", max_attempts AS "max_attempts!", lease_epoch AS "lease_epoch!", step AS "step!",
        waited_secs::double precision AS "waited_secs!", started_at AS "started_at!",
        feedback_pending AS "feedback_pending!",
+       -- One crash more would fail it, if it were to blame.
+       crash_count > 0 AND (crash_count >= 2 OR attempt >= max_attempts) AS "is_suspect!",
        lease_epoch > 1 AND coalesce((
            -- The statement's snapshot does not hold the attempt just opened: this is the one before.
            SELECT a.outcome IN ('crashed', 'lost') OR a.outcome IS NULL

@@ -1,11 +1,16 @@
 -- Takes jobs back from workers whose heartbeat is too old by the database's clock, or whose row is gone.
 -- A crash counts against the job only while no step was committed since the last one (the fence sets the count to
--- zero): a long job may outlive any number of workers, a job that kills its worker at the same step may not.
+-- zero): a long job may outlive any number of workers, a job that kills its worker at the same step may not. Which of
+-- several jobs killed their worker nobody knows: none is failed for it but one that was run alone (see claim.sql), or that
+-- its user wants to be tried once at most.
 WITH dead AS MATERIALIZED (
     SELECT j.id, j.worker_id AS lost_worker, j.lease_epoch,
            CASE WHEN j.crash_count = 0 THEN 1 ELSE j.attempt END AS attempt,
            -- A sum that the column cannot hold would be an error of the whole sweep.
-           least(j.crash_count, 1000000000) + 1 AS crashes
+           least(j.crash_count, 1000000000) + 1 AS crashes,
+           j.max_attempts = 1 OR EXISTS (
+               SELECT FROM attempts a WHERE a.job_id = j.id AND a.lease_epoch = j.lease_epoch AND a.alone
+           ) AS to_blame
     FROM jobs j
     LEFT JOIN workers w ON w.id = j.worker_id
     WHERE j.status = 'running'
@@ -15,9 +20,9 @@ WITH dead AS MATERIALIZED (
     FOR UPDATE OF j SKIP LOCKED
 ), judged AS (
     SELECT dead.*, CASE
-        WHEN crashes >= 3 THEN
+        WHEN crashes >= 3 AND to_blame THEN
             'the job killed its worker three times at step ' || j.step || ' and is not run again by itself'
-        WHEN dead.attempt >= j.max_attempts THEN
+        WHEN dead.attempt >= j.max_attempts AND to_blame THEN
             'the job''s worker died in attempt ' || dead.attempt || ' of ' || j.max_attempts
     END AS verdict
     FROM dead JOIN jobs j ON j.id = dead.id

@@ -2,14 +2,14 @@
 
 mod marks;
 
-use crate::{Error, Given, Lease, Store, error::During};
+use crate::{Error, Lease, Store, error::During};
 use chrono::{DateTime, Utc};
 pub(crate) use marks::Marks;
 use marks::{Columns, Found};
 use std::{cmp::Reverse, time::Instant};
 use uuid::Uuid;
 
-/// A job this worker has just taken.
+/// A job this worker has just taken. What its user wrote, [`Store::job_input`] reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimedJob {
     /// The job.
@@ -25,16 +25,6 @@ pub struct ClaimedJob {
     /// When it was inserted; of jobs that could run from the same time on, the first comes first. Within the years 1
     /// to 9999.
     pub created_at: DateTime<Utc>,
-    /// What to do.
-    pub prompt: String,
-    /// A file or folder under the import root.
-    pub document_path: Option<String>,
-    /// Whether the row carries a document; read it with [`Store::job_content`].
-    pub has_document_content: bool,
-    /// Free data, as the user wrote it.
-    pub context: Given,
-    /// Overrides of the configuration, as the user wrote them.
-    pub config: Given,
     /// This attempt's number, from 1; given back unless it crashes or ends the job.
     pub attempt: i32,
     /// The user's bound.
@@ -49,6 +39,9 @@ pub struct ClaimedJob {
     pub started_at: DateTime<Utc>,
     /// Whether feedback waits to be taken in.
     pub feedback_pending: bool,
+    /// Whether it met so many crashes in a row that one more would fail it. Run it alone (see [`Store::run_alone`]): it must
+    /// not be blamed for what another job did.
+    pub is_suspect: bool,
     /// Whether the attempt before was cut off, so that calls in flight then have an unknown outcome.
     pub interrupted: bool,
     /// Whether [`Store::settings`] has the resolved configuration.
@@ -93,6 +86,19 @@ impl Store {
             }
         }
         Ok(claimed)
+    }
+
+    /// Takes down that a worker runs a job and no other, before it begins: should the worker die, the job is to blame.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when it was no longer ours; [`Error::Database`].
+    pub async fn run_alone(&self, lease: &Lease) -> Result<(), Error> {
+        sqlx::query_file_scalar!("queries/run_alone.sql", lease.job_id, lease.epoch)
+            .fetch_optional(&self.pool)
+            .await
+            .during("take down that the job runs alone")?
+            .map(drop)
+            .ok_or(Error::LeaseLost(lease.job_id))
     }
 
     /// Takes jobs from the marks on, or from the queue's front.

@@ -4,7 +4,7 @@
 //! first commit says so.
 
 use crate::{
-    ClaimedJob, Error, Lease, Store,
+    ClaimedJob, Error, JobInput, Lease, Store,
     error::During,
     files::{facts, read_files},
 };
@@ -42,9 +42,9 @@ pub struct LoadedJob {
 }
 
 impl LoadedJob {
-    /// A job without a committed step and without feedback: its claim has said everything, and there is nothing to read.
+    /// A job without a committed step and without feedback: claim and row have said everything.
     /// Whether the lease still holds is for the first commit to say.
-    pub fn new(claimed: &ClaimedJob) -> Option<Self> {
+    pub fn new(claimed: &ClaimedJob, input: &JobInput) -> Option<Self> {
         if claimed.step > 0 || claimed.feedback_pending {
             return None;
         }
@@ -52,7 +52,7 @@ impl LoadedJob {
             facts: JobFacts {
                 id: claimed.id,
                 job_type: claimed.job_type.clone(),
-                prompt: claimed.prompt.clone(),
+                prompt: input.prompt.clone(),
                 step: claimed.step,
                 started_at: claimed.started_at,
             },

@@ -11,6 +11,8 @@ pub enum ReleaseReason {
     /// The worker is shutting down and gave up a call in flight: the next attempt must know that its outcome is
     /// unknown.
     Abandoned,
+    /// Another job, suspected of killing workers, is run alone.
+    MakesRoom,
     /// A lease that none of the worker's runs knows (see [`Store::held`]), or a run that broke: nobody knows what was
     /// in flight.
     Orphaned,
@@ -20,6 +22,7 @@ impl ReleaseReason {
     fn as_str(self) -> &'static str {
         match self {
             Self::Drain | Self::Abandoned => "its worker is shutting down",
+            Self::MakesRoom => "its worker runs a job alone that met several crashes",
             Self::Orphaned => "its worker gave it back",
         }
     }
@@ -27,7 +30,7 @@ impl ReleaseReason {
     /// The attempt's outcome; `lost` is what makes the next one interrupted.
     fn outcome(self) -> &'static str {
         match self {
-            Self::Drain => "released",
+            Self::Drain | Self::MakesRoom => "released",
             Self::Abandoned | Self::Orphaned => "lost",
         }
     }

@@ -3,20 +3,21 @@
 
 use crate::config::Resolved;
 use plumbline_engine::{Change, Leave};
-use plumbline_store::{ClaimedJob, NewJob};
-use serde_json::json;
+use plumbline_store::NewJob;
+use serde_json::{Value, json};
+use uuid::Uuid;
 
-/// The job to enqueue with these changes, if they complete the job and its configuration asks for one.
-pub(crate) fn next_job(claimed: &ClaimedJob, resolved: &Resolved, changes: &[Change]) -> Option<NewJob> {
+/// The job to enqueue with these changes, if they complete the job and its configuration asks for one; `config` is the row's.
+pub(crate) fn next_job(job_id: Uuid, config: &Value, resolved: &Resolved, changes: &[Change]) -> Option<NewJob> {
     let completes = changes.iter().any(|change| matches!(change, Change::Left(Leave::Completed { .. })));
     let job_type = resolved.config.on_complete.enqueue.clone().filter(|_| completes)?;
-    let mut next = NewJob::new(format!("Check and integrate the requirements of job {}.", claimed.id));
-    next.idempotency_key = Some(format!("on_complete:{}", claimed.id));
+    let mut next = NewJob::new(format!("Check and integrate the requirements of job {}.", job_id));
+    next.idempotency_key = Some(format!("on_complete:{}", job_id));
     next.job_type = job_type;
-    next.context = json!({ "parent_job_id": claimed.id });
-    next.parent_job_id = Some(claimed.id);
+    next.context = json!({ "parent_job_id": job_id });
+    next.parent_job_id = Some(job_id);
     // The services that this job was told to use are those of the job that follows: the same graph, not another one.
-    if let Some(connections) = claimed.config.get("connections") {
+    if let Some(connections) = config.get("connections") {
         next.config = json!({ "connections": connections });
     }
     Some(next)

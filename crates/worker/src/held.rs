@@ -57,6 +57,11 @@ impl Held {
         self.runs.remove(&key(lease));
     }
 
+    /// Whether a run has committed a step; none for one that is not here any more.
+    pub(crate) fn has_committed(&self, lease: Lease) -> Option<bool> {
+        self.runs.get(&key(lease)).map(|run| run.switch.has_committed())
+    }
+
     /// Tells all runs.
     pub(crate) fn raise(&self, signal: Signal) {
         for run in self.runs.values() {

@@ -16,9 +16,10 @@ use crate::{
 use plumbline_effects::{model::Prefix, tokens};
 use plumbline_engine::{JobError, Leave, Run, Settings};
 use plumbline_store::{
-    ClaimedJob, LoadedJob, ReleaseReason,
+    ClaimedJob, JobInput, LoadedJob, Oversized, ReleaseReason,
     fail_points::{Point, part, reach},
 };
+use serde_json::Value;
 use std::sync::Arc;
 use tracing::{Instrument, error, info, warn};
 
@@ -57,16 +58,21 @@ async fn abandoned(context: &Context, claimed: &ClaimedJob, signal: &Listener) -
 
 async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Result<End, Trouble> {
     reach(Point::Claimed, "claim").await?;
-    if let Some(error) = unreadable(claimed) {
+    let input = match Box::pin(patiently(|| context.store.job_input(claimed.id))).await? {
+        None => return Err(Trouble::LeaseLost),
+        Some(Err(oversized)) => return Box::pin(refuse(context, claimed, too_large(oversized))).await,
+        Some(Ok(input)) => input,
+    };
+    if let Some(error) = unreadable(&input) {
         return Box::pin(refuse(context, claimed, error)).await;
     }
-    let profile = match Box::pin(profile_of(context, claimed)).await? {
+    let profile = match Box::pin(profile_of(context, claimed, &input.config)).await? {
         Ok(found) => found,
         Err(_) if Box::pin(left_to_another(context, claimed)).await? => return Ok(End::Released),
         Err(reason) => return Box::pin(refuse(context, claimed, misconfigured(reason))).await,
     };
     let lease = claimed.lease();
-    let loaded = match LoadedJob::new(claimed) {
+    let loaded = match LoadedJob::new(claimed, &input) {
         Some(new) => new,
         None => Box::pin(patiently(|| context.store.load(&lease))).await?,
     };
@@ -88,6 +94,7 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
         span: spans::Step::begin(claimed.id, step + 1, run.state().phase.kind),
         context,
         claimed,
+        input: &input,
         lease,
         profile,
         stores_settings: !claimed.has_settings,
@@ -106,8 +113,8 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
 }
 
 /// What the user wrote and no worker can read. It says which column, and what to do about it.
-fn unreadable(claimed: &ClaimedJob) -> Option<JobError> {
-    let columns = [("context", "input", &claimed.context), ("config", "configuration", &claimed.config)];
+fn unreadable(input: &JobInput) -> Option<JobError> {
+    let columns = [("context", "input", &input.context), ("config", "configuration", &input.config)];
     columns.into_iter().find_map(|(column, kind, given)| {
         let reason = given.unreadable()?;
         let error = format!(
@@ -118,19 +125,30 @@ fn unreadable(claimed: &ClaimedJob) -> Option<JobError> {
     })
 }
 
+/// A row from before there were bounds at the INSERT.
+fn too_large(Oversized { column, bytes, most }: Oversized) -> JobError {
+    let error = format!(
+        "the job's `{column}` has {bytes} bytes, and a worker reads {most} at most; give long text as a document, and split a \
+         large document"
+    );
+    JobError::new("input", error).with("stage", "start")
+}
+
 /// By the stored configuration, or a freshly resolved one. The inner error is the user's to mend.
-async fn profile_of(context: &Context, claimed: &ClaimedJob) -> Result<Result<Arc<Profile>, Unusable>, Trouble> {
+async fn profile_of(
+    context: &Context,
+    claimed: &ClaimedJob,
+    config: &Value,
+) -> Result<Result<Arc<Profile>, Unusable>, Trouble> {
     let stored = if claimed.has_settings { patiently(|| context.store.settings(claimed.id)).await? } else { None };
     let (profiles, env) = (&context.profiles, &context.options.model_env);
     Ok(match stored {
         // What the row may set now holds for a job that began when it might set more.
-        Some(stored) => match context.configs.check_levels(&claimed.job_type, &claimed.config, env) {
-            Ok(()) => profiles.stored(stored, &claimed.config, env),
+        Some(stored) => match context.configs.check_levels(&claimed.job_type, config, env) {
+            Ok(()) => profiles.stored(stored, config, env),
             Err(error) => Err(error.into()),
         },
-        None => profiles.fresh(&claimed.job_type, &claimed.config, || {
-            context.configs.resolve(&claimed.job_type, &claimed.config, env)
-        }),
+        None => profiles.fresh(&claimed.job_type, config, || context.configs.resolve(&claimed.job_type, config, env)),
     })
 }
 

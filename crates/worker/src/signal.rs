@@ -23,6 +23,7 @@ pub(crate) enum Signal {
 pub(crate) struct Switch {
     signal: watch::Sender<Signal>,
     left: Arc<AtomicBool>,
+    committed: Arc<AtomicBool>,
 }
 
 /// The receiving side, held by the job.
@@ -30,13 +31,15 @@ pub(crate) struct Switch {
 pub(crate) struct Listener {
     signal: watch::Receiver<Signal>,
     left: Arc<AtomicBool>,
+    committed: Arc<AtomicBool>,
 }
 
 /// A switch and its listener.
 pub(crate) fn channel() -> (Switch, Listener) {
     let (sender, receiver) = watch::channel(Signal::Run);
-    let left = Arc::new(AtomicBool::new(false));
-    (Switch { signal: sender, left: left.clone() }, Listener { signal: receiver, left })
+    let (left, committed) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let switch = Switch { signal: sender, left: left.clone(), committed: committed.clone() };
+    (switch, Listener { signal: receiver, left, committed })
 }
 
 impl Switch {
@@ -54,7 +57,19 @@ impl Switch {
     }
 }
 
+impl Switch {
+    /// Whether the job has committed a step since it was claimed.
+    pub(crate) fn has_committed(&self) -> bool {
+        self.committed.load(Ordering::Acquire)
+    }
+}
+
 impl Listener {
+    /// Says that the job has committed a step.
+    pub(crate) fn commit(&self) {
+        self.committed.store(true, Ordering::Release);
+    }
+
     /// The signal now.
     pub(crate) fn now(&self) -> Signal {
         *self.signal.borrow()

@@ -28,7 +28,7 @@ use plumbline_effects::{
 };
 use plumbline_engine::{Change, Effect, Leave, ModelRequest, Outcome, Run, Stage, ToolCall};
 use plumbline_store::{
-    ClaimedJob, Commit, Committed, Error as StoreError, Lease, ReleaseReason,
+    ClaimedJob, Commit, Committed, Error as StoreError, JobInput, Lease, ReleaseReason,
     fail_points::{Point, part, reach},
 };
 use std::{sync::Arc, time::Duration};
@@ -77,6 +77,7 @@ impl From<StoreError> for Trouble {
 pub(crate) struct Stepper<'a> {
     pub(crate) context: &'a Context,
     pub(crate) claimed: &'a ClaimedJob,
+    pub(crate) input: &'a JobInput,
     pub(crate) lease: Lease,
     pub(crate) profile: Arc<Profile>,
     /// Whether the next step is the job's first, with which its configuration is stored.
@@ -171,7 +172,7 @@ impl Stepper<'_> {
     /// Waits until the job may be taken in. One whose documents lie on a volume has that to wait for, and keeps no other
     /// job waiting.
     async fn wait_to_start(&mut self) {
-        let starts = matches!(self.run.state().stage, Stage::Intake) && self.claimed.document_path.is_none();
+        let starts = matches!(self.run.state().stage, Stage::Intake) && self.input.document_path.is_none();
         if starts && self.start.is_none() {
             // Nobody closes the semaphore.
             self.start = Arc::clone(&self.context.starts).acquire_owned().await.ok();
@@ -185,17 +186,14 @@ impl Stepper<'_> {
     }
 
     async fn take_in(&self) -> Result<Outcome, Trouble> {
-        let claimed = self.claimed;
-        let document = if claimed.has_document_content {
-            patiently(|| self.context.store.job_content(claimed.id)).await?
-        } else {
-            None
-        };
+        let (id, input) = (self.claimed.id, self.input);
+        let document =
+            if input.document_bytes.is_some() { patiently(|| self.context.store.job_content(id)).await? } else { None };
         let job = IntakeJob {
-            id: claimed.id,
-            prompt: claimed.prompt.clone(),
-            context: serde_json::Value::clone(&claimed.context),
-            document_path: claimed.document_path.clone(),
+            id,
+            prompt: input.prompt.clone(),
+            context: serde_json::Value::clone(&input.context),
+            document_path: input.document_path.clone(),
             document_roots: self.profile.resolved.config.document_roots.clone(),
             document,
         };
@@ -334,6 +332,7 @@ impl Stepper<'_> {
         self.span.followed_by(next);
         self.stores_settings = false;
         self.start = None;
+        self.signal.commit();
     }
 
     /// The span of the step after the one with this number.
@@ -344,7 +343,8 @@ impl Stepper<'_> {
     /// Writes a step, waiting out database trouble for as long as the lease holds: what a model's answer cost is not
     /// thrown away for a restart of Postgres.
     async fn write(&self, changes: Vec<Change>) -> Result<Committed, Trouble> {
-        let next_job = crate::hand_over::next_job(self.claimed, &self.profile.resolved, &changes);
+        let next_job =
+            crate::hand_over::next_job(self.claimed.id, &self.input.config, &self.profile.resolved, &changes);
         let progress = self.run.progress();
         reach(Point::BeforeCommit, part(self.run.state())).await?;
         let mut patience = Patience::new();

@@ -10,6 +10,7 @@
 //! look at what is still ours) happens in this loop too, so that one loop's life is the worker's life. How it ends is
 //! told in `drain`.
 
+mod alone;
 mod drain;
 mod opening;
 mod registration;
@@ -95,6 +96,10 @@ struct Worker {
     swept: Instant,
     sweeps: u32,
     catching_up: Option<JoinHandle<()>>,
+    /// While a suspect has the worker for itself, or waits for that.
+    alone: Option<alone::Alone>,
+    /// After a claim that failed: jobs are taken one by one until one succeeds.
+    one_by_one: bool,
 }
 
 impl Worker {
@@ -135,6 +140,8 @@ impl Worker {
             swept: long_ago(),
             sweeps: 0,
             catching_up: None,
+            alone: None,
+            one_by_one: false,
         })
     }
 
@@ -193,7 +200,10 @@ impl Worker {
             self.sweep().await?;
             self.catch_up();
         }
-        let asked = self.context.options.concurrency.saturating_sub(self.held.len()).min(CLAIM_BATCH);
+        self.look_after_suspect().await?;
+        let batch = if self.one_by_one { 1 } else { CLAIM_BATCH };
+        let room = if self.alone.is_some() { 0 } else { self.context.options.concurrency };
+        let asked = room.saturating_sub(self.held.len()).min(batch);
         let claimed = if asked > 0 && self.keeper.holds() { self.claim(asked).await? } else { 0 };
         if claimed > 0 && claimed == asked {
             return Ok(Next::Again);
@@ -204,8 +214,14 @@ impl Worker {
 
     async fn claim(&mut self, limit: usize) -> Result<usize, plumbline_store::Error> {
         let types = self.context.options.job_types.as_deref();
-        let claimed = self.context.store.claim(self.context.worker_id, limit as i64, types).await?;
+        let claimed = self.context.store.claim(self.context.worker_id, limit as i64, types).await;
+        self.one_by_one = claimed.is_err();
+        let claimed = claimed?;
         let count = claimed.len();
+        if claimed.iter().any(|job| job.is_suspect) {
+            self.make_room(claimed).await?;
+            return Ok(0);
+        }
         for job in claimed {
             let (switch, listener) = signal::channel();
             let (lease, context) = (job.lease(), self.context.clone());

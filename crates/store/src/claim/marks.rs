@@ -130,7 +130,6 @@ mod tests {
     use super::{Columns, Found, Marks};
     use crate::ClaimedJob;
     use chrono::DateTime;
-    use serde_json::json;
     use std::time::{Duration, Instant};
     use uuid::Uuid;
 
@@ -144,11 +143,6 @@ mod tests {
             priority: 0,
             run_at: DateTime::UNIX_EPOCH,
             created_at: DateTime::UNIX_EPOCH + Duration::from_secs(seconds.unsigned_abs()),
-            prompt: String::new(),
-            document_path: None,
-            has_document_content: false,
-            context: json!({}).into(),
-            config: json!({}).into(),
             attempt: 1,
             max_attempts: 1,
             lease_epoch: 1,
@@ -156,6 +150,7 @@ mod tests {
             waited_secs: 0.0,
             started_at: DateTime::UNIX_EPOCH,
             feedback_pending: false,
+            is_suspect: false,
             interrupted: false,
             has_settings: false,
         }

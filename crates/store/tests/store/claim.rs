@@ -6,6 +6,15 @@ use sqlx::PgPool;
 use std::{collections::HashSet, time::Duration};
 use uuid::Uuid;
 
+/// What the users of these jobs wrote.
+async fn prompts(store: &Store, jobs: Vec<ClaimedJob>) -> Vec<String> {
+    let mut prompts = Vec::new();
+    for job in jobs {
+        prompts.push(store.job_input(job.id).await.unwrap().unwrap().unwrap().prompt);
+    }
+    prompts
+}
+
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_claim_opens_an_attempt_and_returns_the_job(pool: PgPool) {
     let store = store(&pool);
@@ -15,7 +24,7 @@ async fn a_claim_opens_an_attempt_and_returns_the_job(pool: PgPool) {
     assert_eq!(claimed.len(), 1);
     let job = &claimed[0];
     assert_eq!((job.id, job.attempt, job.lease_epoch, job.step), (id, 1, 1, 0));
-    assert!(!job.interrupted && !job.has_settings && !job.has_document_content && !job.feedback_pending);
+    assert!(!job.interrupted && !job.has_settings && !job.is_suspect && !job.feedback_pending);
     assert_eq!(column(&pool, id, "status").await.as_deref(), Some("running"));
     assert_eq!(column(&pool, id, "worker_id").await, Some(worker.to_string()));
     assert!(column(&pool, id, "started_at").await.is_some());
@@ -37,8 +46,8 @@ async fn the_most_urgent_come_first_and_later_ones_wait(pool: PgPool) {
         execute(&pool, sql).await.unwrap();
     }
     let worker = worker(&store).await;
-    let first: Vec<String> = store.claim(worker, 2, None).await.unwrap().into_iter().map(|job| job.prompt).collect();
-    let rest: Vec<String> = store.claim(worker, 9, None).await.unwrap().into_iter().map(|job| job.prompt).collect();
+    let first = prompts(&store, store.claim(worker, 2, None).await.unwrap()).await;
+    let rest = prompts(&store, store.claim(worker, 9, None).await.unwrap()).await;
     assert_eq!((first, rest), (vec!["urgent".to_owned(), "first in".to_owned()], vec!["low".to_owned()]));
 }
 
@@ -181,14 +190,12 @@ async fn jobs_of_one_insert_are_claimed_in_the_order_in_which_they_came(pool: Pg
     let store = store(&pool);
     insert_many(&pool, 700).await;
     let worker = worker(&store).await;
-    let (mut prompts, mut ids) = (Vec::new(), Vec::new());
+    let mut claimed = Vec::new();
     for _ in 0..70 {
-        for job in store.claim(worker, 10, None).await.unwrap() {
-            prompts.push(job.prompt);
-            ids.push(job.id);
-        }
+        claimed.extend(store.claim(worker, 10, None).await.unwrap());
     }
-    assert_eq!(prompts, (1..=700).map(|n| format!("x{n}")).collect::<Vec<_>>());
+    let ids: Vec<Uuid> = claimed.iter().map(|job| job.id).collect();
+    assert_eq!(prompts(&store, claimed).await, (1..=700).map(|n| format!("x{n}")).collect::<Vec<_>>());
     assert!(!ids.is_sorted(), "ids say nothing about the order");
 }
 
@@ -233,8 +240,12 @@ async fn json_that_no_worker_can_hold_stops_no_claim(pool: PgPool) {
     }
     pending(&store).await;
     let claimed = store.claim(worker(&store).await, 9, None).await.unwrap();
-    let unreadable = |job: &ClaimedJob| (job.context.unreadable().is_some(), job.config.unreadable().is_some());
-    assert_eq!(claimed.iter().map(unreadable).collect::<Vec<_>>(), [(true, false), (false, true), (false, false)]);
+    let mut unreadable = Vec::new();
+    for job in &claimed {
+        let input = store.job_input(job.id).await.unwrap().unwrap().unwrap();
+        unreadable.push((input.context.unreadable().is_some(), input.config.unreadable().is_some()));
+    }
+    assert_eq!(unreadable, [(true, false), (false, true), (false, false)]);
     for job in &claimed {
         assert!(store.job_detail(job.id).await.unwrap().is_some());
     }
@@ -265,7 +276,8 @@ async fn a_more_urgent_job_that_comes_among_many_is_taken_with_them(pool: PgPool
     execute(&pool, "INSERT INTO jobs (prompt, run_at) VALUES ('now', '-infinity')").await.unwrap();
     // The marks lead to 200 jobs; the rest of the claim is found in the same call.
     let rest = store.claim(worker, 300, None).await.unwrap();
-    assert_eq!((rest.len(), rest.iter().filter(|job| job.prompt == "now").count()), (203, 3));
+    let rest = prompts(&store, rest).await;
+    assert_eq!((rest.len(), rest.iter().filter(|prompt| *prompt == "now").count()), (203, 3));
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -349,8 +361,60 @@ async fn a_burst_into_an_empty_queue_is_claimed_from_its_front(pool: PgPool) {
          FROM front_of_lane('creator', '', 0, '-infinity'::timestamptz, '-infinity'::timestamptz, 100)",
         "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM waiting_lanes",
     ] {
+        // A session's first look reads the catalog too.
+        sqlx::query(asked).execute(&mut *connection).await.unwrap();
         let plan: serde_json::Value = sqlx::query_scalar(asked).fetch_one(&mut *connection).await.unwrap();
         let read = plan[0]["Plan"]["Shared Hit Blocks"].as_i64().unwrap();
         assert!(read < 400, "{asked} looked at {read} pages: {plan}");
     }
+}
+
+/// A text of so many bytes, written by the server.
+fn text_of(bytes: u32) -> String {
+    format!("repeat('x', {bytes})")
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn what_is_too_large_is_refused_where_it_is_inserted(pool: PgPool) {
+    let (mib, kib) = (1 << 20, 1 << 10);
+    let json = |bytes: u32| format!("jsonb_build_object('a', {})", text_of(bytes - 9));
+    let name = |bytes: u32| format!("jsonb_build_object('document_name', {})", text_of(bytes));
+    for (column, most, value) in [
+        ("prompt", mib, &text_of as &dyn Fn(u32) -> String),
+        ("context", mib, &json),
+        ("config", mib, &json),
+        ("document_path", kib, &text_of),
+        ("idempotency_key", kib, &text_of),
+        ("context", kib, &name),
+    ] {
+        let prompt = if column == "prompt" { "" } else { ", prompt" };
+        let insert = |bytes: u32| {
+            let words = if column == "prompt" { "" } else { ", 'x'" };
+            format!("INSERT INTO jobs ({column}{prompt}) VALUES ({}{words})", value(bytes))
+        };
+        execute(&pool, insert(most)).await.unwrap_or_else(|error| panic!("{column} of {most} bytes: {error}"));
+        let error = execute(&pool, insert(most + 1)).await.expect_err(column);
+        let refused = error.as_database_error().unwrap();
+        let bound = if most == mib { "at_most_1_mib" } else { "at_most_1_kib" };
+        let constraint = refused.constraint().unwrap();
+        assert!(constraint.contains(bound) && refused.is_check_violation(), "{constraint}");
+        assert!(refused.message().starts_with(&format!("the job's {column}")), "{}", refused.message());
+    }
+    let (store, large) = (store(&pool), "x".repeat(mib as usize + 1));
+    let error = store.enqueue(&NewJob::new(large)).await.unwrap_err().to_string();
+    assert!(error.contains("the job's prompt is larger than 1 MiB; give long text as a document"), "{error}");
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn what_was_too_large_before_there_were_bounds_stays_where_it_is(pool: PgPool) {
+    execute(&pool, "ALTER TABLE jobs DISABLE TRIGGER USER").await.unwrap();
+    execute(&pool, "INSERT INTO jobs (prompt) VALUES (repeat('x', 3000000))").await.unwrap();
+    execute(&pool, "ALTER TABLE jobs ENABLE TRIGGER USER").await.unwrap();
+    let store = store(&pool);
+    let job = store.claim(worker(&store).await, 9, None).await.unwrap().remove(0);
+    let oversized = store.job_input(job.id).await.unwrap().unwrap().unwrap_err();
+    assert_eq!((oversized.column, oversized.bytes), ("prompt", 3_000_000));
+    // Its status is no column that has a bound.
+    store.reject(&job.lease(), &plumbline_engine::JobError::new("input", "too large")).await.unwrap();
+    assert_eq!(column(&pool, job.id, "status").await.as_deref(), Some("failed"));
 }

@@ -49,8 +49,12 @@ async fn three_crashes_at_one_step_are_enough(pool: PgPool) {
     let id = store.enqueue(&NewJob::new("kills its worker")).await.unwrap();
     execute(&pool, "UPDATE jobs SET max_attempts = 99").await.unwrap();
     let mut failed = Vec::new();
-    for _ in 0..3 {
-        claim(&store).await;
+    for suspected in [false, false, true] {
+        let job = claim(&store).await;
+        assert_eq!(job.is_suspect, suspected, "after {} crashes", failed.len());
+        if suspected {
+            store.run_alone(&job.lease()).await.unwrap();
+        }
         age(&pool).await;
         failed.push(store.sweep(LEASE_SECS).await.unwrap()[0].failed);
     }
@@ -65,10 +69,27 @@ async fn three_crashes_at_one_step_are_enough(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
+async fn nobody_is_failed_for_what_another_job_did(pool: PgPool) {
+    let store = store(&pool);
+    let (one, two) = (pending(&store).await, pending(&store).await);
+    for crash in 1..=5 {
+        let worker = worker(&store).await;
+        let claimed = store.claim(worker, 2, None).await.unwrap();
+        assert_eq!(claimed.iter().filter(|job| job.is_suspect).count(), if crash > 2 { 2 } else { 0 }, "crash {crash}");
+        age(&pool).await;
+        assert!(store.sweep(LEASE_SECS).await.unwrap().iter().all(|job| !job.failed), "crash {crash}");
+    }
+    for id in [one, two] {
+        assert_eq!(column(&pool, id, "status").await.as_deref(), Some("pending"));
+    }
+}
+
+#[sqlx::test(migrations = "../../migrations")]
 async fn a_count_at_its_columns_end_keeps_no_sweep_from_its_work(pool: PgPool) {
     let store = store(&pool);
     let (odd, other) = (running(&store).await, running(&store).await);
     sqlx::query("UPDATE jobs SET crash_count = 2147483647 WHERE id = $1").bind(odd.id).execute(&pool).await.unwrap();
+    store.run_alone(&odd.lease()).await.unwrap();
     age(&pool).await;
     let mut swept: Vec<_> =
         store.sweep(LEASE_SECS).await.unwrap().into_iter().map(|job| (job.job_id, job.failed)).collect();

@@ -2,9 +2,7 @@
 
 use super::{Resolved, Value, json};
 use crate::hand_over::next_job;
-use chrono::DateTime;
 use plumbline_engine::{Change, Leave};
-use plumbline_store::ClaimedJob;
 use uuid::Uuid;
 
 /// How a key is shown to change something.
@@ -201,28 +199,6 @@ fn stalling(section: &str) -> Value {
 
 /// The job that would follow on this one.
 pub(super) fn follower(resolved: &Resolved) -> String {
-    let claimed = ClaimedJob {
-        id: Uuid::nil(),
-        job_type: "creator".into(),
-        concurrency_key: String::new(),
-        priority: 0,
-        run_at: DateTime::UNIX_EPOCH,
-        created_at: DateTime::UNIX_EPOCH,
-        prompt: String::new(),
-        document_path: None,
-        has_document_content: false,
-        context: json!({}).into(),
-        config: json!({}).into(),
-        attempt: 1,
-        max_attempts: 1,
-        lease_epoch: 1,
-        step: 1,
-        waited_secs: 0.0,
-        started_at: DateTime::UNIX_EPOCH,
-        feedback_pending: false,
-        interrupted: false,
-        has_settings: false,
-    };
     let completed = [Change::Left(Leave::Completed { result: json!({}) })];
-    format!("{:?}", next_job(&claimed, resolved, &completed).map(|job| job.job_type))
+    format!("{:?}", next_job(Uuid::nil(), &json!({}), resolved, &completed).map(|job| job.job_type))
 }

@@ -1,0 +1,13 @@
+-- What the user wrote, for the one that runs the job. Rows from before there were bounds may hold more than $2 bytes:
+-- that stays where it is, and the sizes say so.
+SELECT octet_length(prompt)::bigint AS "prompt_bytes!",
+       octet_length(document_path)::bigint AS "path_bytes?",
+       octet_length(context::text)::bigint AS "context_bytes!",
+       octet_length(config::text)::bigint AS "config_bytes!",
+       octet_length(document_content)::bigint AS "document_bytes?",
+       CASE WHEN octet_length(prompt) <= $2::bigint THEN prompt END AS "prompt?",
+       CASE WHEN octet_length(document_path) <= $2::bigint THEN document_path END AS "document_path?",
+       CASE WHEN octet_length(context::text) <= $2::bigint THEN context END AS "context?: Given",
+       CASE WHEN octet_length(config::text) <= $2::bigint THEN config END AS "config?: Given"
+FROM jobs
+WHERE id = $1

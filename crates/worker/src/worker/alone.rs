@@ -1,0 +1,79 @@
+//! A job that is suspected of killing its workers runs alone, until it has committed a step.
+//!
+//! ```text
+//! claimed ─▶ the others leave at their next boundary ─▶ taken down ─▶ runs ─▶ has committed, or left: claims go on
+//! ```
+//!
+//! A worker that dies takes all its jobs with it. None of them is to be failed for what another one did, so whoever met
+//! several crashes in a row gets a worker of his own: should that die too, nobody else can be to blame.
+
+use super::Worker;
+use crate::{
+    job,
+    signal::{self, Listener, Signal},
+};
+use plumbline_store::{ClaimedJob, Error, Lease, ReleaseReason};
+use tracing::warn;
+
+/// The suspect of a worker.
+pub(super) struct Alone {
+    lease: Lease,
+    /// Until it begins.
+    waits: Option<(ClaimedJob, Listener)>,
+}
+
+impl Worker {
+    /// Keeps the first suspect of a claim and gives the rest back; what runs already leaves at its next boundary.
+    pub(super) async fn make_room(&mut self, claimed: Vec<ClaimedJob>) -> Result<(), Error> {
+        let (switch, listener) = signal::channel();
+        let mut others = Vec::new();
+        for job in claimed {
+            match self.alone.is_none() && job.is_suspect {
+                true => self.alone = Some(Alone { lease: job.lease(), waits: Some((job, listener.clone())) }),
+                false => others.push(job.lease()),
+            }
+        }
+        self.held.raise(Signal::Drain);
+        if let Some(alone) = &self.alone {
+            warn!(job.id = %alone.lease.job_id, n_others = self.held.len(), "a job that met several crashes will run alone");
+            self.held.insert(alone.lease, switch);
+        }
+        for lease in others {
+            match self.context.store.release(&lease, ReleaseReason::MakesRoom).await {
+                Ok(()) | Err(Error::LeaseLost(_)) => {}
+                // What was not given back is found as a lease without a run.
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins the suspect once nothing else runs; forgets it once it has committed a step or left.
+    pub(super) async fn look_after_suspect(&mut self) -> Result<(), Error> {
+        let Some(alone) = &mut self.alone else { return Ok(()) };
+        let lease = alone.lease;
+        if alone.waits.is_none() {
+            if self.held.has_committed(lease).unwrap_or(true) {
+                self.alone = None;
+            }
+            return Ok(());
+        }
+        if self.held.len() > 1 {
+            return Ok(());
+        }
+        match self.context.store.run_alone(&lease).await {
+            Err(Error::LeaseLost(_)) => {
+                self.held.remove(lease);
+                self.alone = None;
+            }
+            Err(error) => return Err(error),
+            Ok(()) => {
+                if let Some((job, listener)) = alone.waits.take() {
+                    let task = self.jobs.spawn(job::run(self.context.clone(), job, listener));
+                    self.tasks.insert(task.id(), lease);
+                }
+            }
+        }
+        Ok(())
+    }
+}
