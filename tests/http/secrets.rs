@@ -6,30 +6,35 @@ use crate::{
 };
 use axum::{
     Json, Router,
+    body::Bytes,
     extract::State,
     http::{HeaderMap, StatusCode},
     response::{IntoResponse, Response},
     routing::post,
 };
 use plumbline_rehearsal::{ChatRequest, answer};
-use plumbline_system_tests::{PgPool, World, documents, jobs::NewJob};
+use plumbline_system_tests::{PgPool, Uuid, World, documents, jobs::NewJob};
 use serde_json::json;
 use sqlx::Row;
 use std::{
     net::SocketAddr,
     path::Path,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU64, Ordering},
     },
 };
 use tokio::net::TcpListener;
 
 /// What is planted, and in which variable.
-const PLANTED: [(&str, &str); 3] = [
+const PLANTED: [(&str, &str); 6] = [
     ("OPENAI_API_KEY", "canary-model-71f3c0de"),
     ("PLUMBLINE_HTTP_TOKEN", "canary-token-5a1ab0de"),
     ("OTEL_EXPORTER_OTLP_HEADERS", "x-tenant=canary-header-0ff1ce"),
+    // The first belongs to another host than it is named for, and nobody has asked for the others.
+    ("GRAPH_PASSWORD", "canary-graph-ba5e11"),
+    ("CLOUD_SECRET_KEY", "canary-cloud-c10ad5"),
+    ("SOME_VARIABLE", "canary-other-facade"),
 ];
 const CANARY: &str = "canary-";
 
@@ -51,6 +56,12 @@ async fn reply(State(asked): State<Arc<AtomicU64>>, headers: HeaderMap, Json(req
         return (StatusCode::SERVICE_UNAVAILABLE, [("retry-after", "0")], Json(said)).into_response();
     }
     Json(answer(&request)).into_response()
+}
+
+/// Connections whose secret belongs to another host.
+fn graph(elsewhere: SocketAddr) -> String {
+    json!({"neo4j": {"uri": format!("http://{elsewhere}"), "user": "neo4j", "password_env": "GRAPH_PASSWORD"}})
+        .to_string()
 }
 
 /// Every row of every table as text, and what bytes in it say.
@@ -85,10 +96,39 @@ fn files(folder: &Path, found: &mut Vec<(String, String)>) {
     }
 }
 
+/// A server that writes down what it is sent, for whatever is not the model.
+async fn bystander() -> (SocketAddr, Arc<Mutex<String>>) {
+    let heard = Arc::new(Mutex::new(String::new()));
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let address = listener.local_addr().expect("a bound socket has an address");
+    let app = Router::new().fallback(hear).with_state(heard.clone());
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    (address, heard)
+}
+
+async fn hear(State(heard): State<Arc<Mutex<String>>>, headers: HeaderMap, body: Bytes) -> StatusCode {
+    let said = format!("{headers:?} {}\n", String::from_utf8_lossy(&body));
+    heard.lock().expect("nobody panicked").push_str(&said);
+    StatusCode::NOT_FOUND
+}
+
+/// A row asks for every planted variable, at an address of its own.
+async fn asks_for_secrets(world: &World, elsewhere: SocketAddr) -> Vec<Uuid> {
+    let mut jobs = Vec::new();
+    for (name, _) in PLANTED {
+        let config = json!({"llm": {"base_url": format!("http://{elsewhere}/v1"), "api_key_env": name}});
+        jobs.push(
+            world.insert(&NewJob { prompt: "Say what records are", config: Some(config), ..NewJob::default() }).await,
+        );
+    }
+    jobs
+}
+
 #[sqlx::test(migrations = "../migrations")]
 async fn a_planted_secret_is_found_nowhere(pool: PgPool) {
     let (world, collector) = (World::new(pool).await, Collector::start().await);
     let (model, asked) = telltale().await;
+    let (elsewhere, heard) = bystander().await;
     let policy = documents::policy(2);
     let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
     let mut command = world.command(&["worker", "--http", "127.0.0.1:0"]);
@@ -97,9 +137,15 @@ async fn a_planted_secret_is_found_nowhere(pool: PgPool) {
         .env("OPENAI_BASE_URL", format!("http://{model}/v1"))
         .env("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{}", collector.address))
         .env("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
+        .env("PLUMBLINE_SECRETS", format!("OPENAI_API_KEY@{model},GRAPH_PASSWORD@graph.example"))
+        .env("PLUMBLINE_CONNECTIONS", graph(elsewhere))
         .env("RUST_LOG", "trace");
     let (program, address) = serving(world.start(command)).await;
     world.becomes(job, "completed").await;
+    for job in asks_for_secrets(&world, elsewhere).await {
+        let row = world.becomes(job, "failed").await;
+        assert!(row.error.unwrap_or_default().contains("has level operator"));
+    }
     assert!(asked.load(Ordering::Relaxed) > 7, "the model was refused more than once");
 
     let mut found = rows(&world.pool).await;
@@ -127,6 +173,10 @@ async fn a_planted_secret_is_found_nowhere(pool: PgPool) {
     assert!(sent.contains("gen_ai.input.messages"), "contents were captured");
     assert_eq!(collector.header("x-tenant").as_deref(), Some("canary-header-0ff1ce"), "the header is used");
     found.push(("telemetry".into(), sent));
+    found.push(("what another host was sent".into(), heard.lock().expect("nobody panicked").clone()));
+    let file = world.folder().join("export.json").display().to_string();
+    assert_eq!(world.run(&["trace", &job.to_string(), "--export", &file]).await.code, Some(0));
+    found.push(("the export".into(), std::fs::read_to_string(file).expect("the export is a file")));
 
     let hex: String = CANARY.bytes().map(|byte| format!("{byte:02x}")).collect();
     for (place, text) in found {

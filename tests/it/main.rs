@@ -33,6 +33,7 @@ mod postgres_trouble;
 mod provider;
 mod replay;
 mod setup;
+mod sizes;
 mod starved;
 mod terminal;
 mod two_workers;

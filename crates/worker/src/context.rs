@@ -1,8 +1,8 @@
 //! What every job of the process shares.
 
 use crate::{
-    config::Configs, graphs::Graphs, mirror::Mirror, models::Models, options::WorkerOptions, profiles::Profiles,
-    services::Services, vitals::Vitals,
+    config::Configs, graphs::Graphs, memory::Memory, mirror::Mirror, models::Models, options::WorkerOptions,
+    profiles::Profiles, services::Services, vitals::Vitals,
 };
 use plumbline_effects::{documents, tools::Toolbox};
 use plumbline_store::Store;
@@ -27,6 +27,8 @@ pub(crate) struct Context {
     pub(crate) parser: documents::Parser,
     pub(crate) mirror: Mirror,
     pub(crate) import_root: PathBuf,
+    /// For the documents of jobs that are being taken in.
+    pub(crate) memory: Memory,
     /// For jobs that are being taken in.
     pub(crate) starts: Arc<Semaphore>,
     pub(crate) options: WorkerOptions,

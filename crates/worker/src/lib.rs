@@ -36,6 +36,7 @@ pub mod intake;
 mod job;
 mod keeper;
 mod known_lines;
+mod memory;
 pub mod mirror;
 mod mirror_feed;
 mod models;

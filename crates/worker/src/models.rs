@@ -4,7 +4,7 @@ use crate::{
     clock,
     config::{DEFAULT_KEY_ENV, Llm, OutputCap, Secrets},
 };
-use plumbline_effects::model::{ModelClient, ModelConfig, OutputCapField, Timeouts};
+use plumbline_effects::model::{ModelClient, ModelClientError, ModelConfig, OutputCapField, Timeouts};
 use plumbline_engine::{Failure, FailureClass, ModelRequest, RequestRecord};
 use std::{
     collections::HashMap,
@@ -28,20 +28,30 @@ impl Models {
     ///
     /// # Errors
     /// A sentence, when no client can be made from it.
-    pub(crate) fn client(&self, llm: &Llm) -> Result<Arc<ModelClient>, String> {
-        let key = serde_json::to_string(llm).map_err(|error| error.to_string())?;
+    pub(crate) fn client(&self, llm: &Llm) -> Result<Arc<ModelClient>, ModelClientError> {
+        let key = format!("{llm:?}");
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
         }
-        let client = Arc::new(ModelClient::new(config(llm, &self.secrets)).map_err(|error| error.to_string())?);
+        let client = Arc::new(ModelClient::new(config(llm, &self.secrets))?);
         clients.insert(key, client.clone());
         Ok(client)
     }
 }
 
-/// The failure of a call that could not even be made: the configuration has to change.
-pub(crate) fn unusable(request: &ModelRequest<'_>, llm: &Llm, reason: String) -> Failure {
+/// The failure of a call that could not even be made. An address has to be changed by somebody; a client that cannot be set
+/// up is a shortage of the machine, which passes.
+pub(crate) fn unusable(request: &ModelRequest<'_>, llm: &Llm, error: &ModelClientError) -> Failure {
+    let reason = error.to_string();
+    let (class, hint) = match error {
+        ModelClientError::BaseUrl { .. } => {
+            (FailureClass::Permanent, "correct `llm` in the job type's configuration or the environment")
+        }
+        ModelClientError::Http(_) => {
+            (FailureClass::Transient, "look for too many open files, and for the TLS certificates")
+        }
+    };
     let record = RequestRecord {
         model: llm.model.clone().unwrap_or_default(),
         purpose: request.purpose,
@@ -55,8 +65,7 @@ pub(crate) fn unusable(request: &ModelRequest<'_>, llm: &Llm, reason: String) ->
         raw_usage: None,
         created_at: clock::now(),
     };
-    let hint = Some("correct `llm` in the job type's configuration or the environment".to_string());
-    Failure { class: FailureClass::Permanent, message: reason, retry_after_s: None, hint, jitter: 0.0, record }
+    Failure { class, message: reason, retry_after_s: None, hint: Some(hint.to_owned()), jitter: 0.0, record }
 }
 
 /// What a client is made from.

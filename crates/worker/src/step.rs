@@ -85,7 +85,7 @@ pub(crate) struct Stepper<'a> {
     pub(crate) run: Run,
     pub(crate) step: i64,
     /// While the job is being taken in, until its first step is written.
-    pub(crate) start: Option<OwnedSemaphorePermit>,
+    pub(crate) start: Option<Start>,
     /// Decided, not yet committed.
     pub(crate) changes: Vec<Change>,
     /// Of the last request to the model.
@@ -94,6 +94,12 @@ pub(crate) struct Stepper<'a> {
     pub(crate) inbox: Inbox,
     pub(crate) signal: Listener,
     pub(crate) span: spans::Step,
+}
+
+/// What a job holds while it is being taken in.
+pub(crate) struct Start {
+    _turn: Option<OwnedSemaphorePermit>,
+    _room: Option<OwnedSemaphorePermit>,
 }
 
 impl Stepper<'_> {
@@ -172,11 +178,21 @@ impl Stepper<'_> {
     /// Waits until the job may be taken in. One whose documents lie on a volume has that to wait for, and keeps no other
     /// job waiting.
     async fn wait_to_start(&mut self) {
-        let starts = matches!(self.run.state().stage, Stage::Intake) && self.input.document_path.is_none();
-        if starts && self.start.is_none() {
-            // Nobody closes the semaphore.
-            self.start = Arc::clone(&self.context.starts).acquire_owned().await.ok();
+        if !matches!(self.run.state().stage, Stage::Intake) || self.start.is_some() {
+            return;
         }
+        let turn = match self.input.document_path {
+            Some(_) => None,
+            // Nobody closes the semaphore.
+            None => Arc::clone(&self.context.starts).acquire_owned().await.ok(),
+        };
+        let inline = self.input.document_bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
+        let roots = self.profile.resolved.config.document_roots.clone();
+        let imported = match &self.input.document_path {
+            Some(path) => intake::size_of(path.clone(), roots, &self.context.import_root).await,
+            None => 0,
+        };
+        self.start = Some(Start { _turn: turn, _room: self.context.memory.room_for(inline + imported).await });
     }
 
     /// Whether the model is asked next.
@@ -198,7 +214,7 @@ impl Stepper<'_> {
             document,
         };
         let (instructions, shared) = (&self.run.settings().prompts.instructions, &self.profile.shared);
-        Ok(intake::take_in(&job, &self.context.import_root, &self.context.parser, instructions, shared).await)
+        Ok(intake::take_in(job, &self.context.import_root, &self.context.parser, instructions, shared).await)
     }
 
     async fn call_model(&self, request: ModelRequest<'_>) -> Outcome {
@@ -217,7 +233,7 @@ impl Stepper<'_> {
                     }
                 }
             }
-            Err(reason) => Outcome::ModelFailed(crate::models::unusable(&request, llm, reason)),
+            Err(error) => Outcome::ModelFailed(crate::models::unusable(&request, llm, &error)),
         }
     }
 

@@ -31,13 +31,34 @@ pub struct Limits {
 impl Default for Limits {
     /// 2 GiB, 60 s of CPU, 120 s in all, 64 MiB of text.
     fn default() -> Self {
-        Self { memory: 2 << 30, cpu: Duration::from_secs(60), wall: Duration::from_secs(120), output: 64 << 20 }
+        Self { memory: MOST_MEMORY, cpu: Duration::from_secs(60), wall: Duration::from_secs(120), output: 64 << 20 }
     }
+}
+
+/// Most address space of a child.
+const MOST_MEMORY: u64 = 2 << 30;
+/// With less, ordinary documents are refused.
+const LEAST_MEMORY: u64 = 512 << 20;
+
+/// How many children may run at once on so many processors, and the address space of each, under what a container allows all
+/// its processes together: half of it is theirs, the other half the worker's.
+fn shares(processors: usize, container: Option<u64>) -> (usize, u64) {
+    let Some(theirs) = container.map(|bytes| bytes / 2) else { return (processors, MOST_MEMORY) };
+    let turns = usize::try_from(theirs / LEAST_MEMORY).unwrap_or(processors).clamp(1, processors);
+    (turns, (theirs / turns as u64).clamp(LEAST_MEMORY, MOST_MEMORY))
+}
+
+/// What the container allows, in bytes, where it allows less than everything: version 2 of control groups, then version 1.
+fn container_memory() -> Option<u64> {
+    let files = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
+    let text = files.into_iter().find_map(|file| std::fs::read_to_string(file).ok())?;
+    // `max`, or a number beyond any memory, is no limit.
+    text.trim().parse().ok().filter(|bytes| *bytes < 1 << 50)
 }
 
 /// Reads documents, each in a child process of its own; cheap to clone.
 ///
-/// No more children run at once than there are processors: the others wait for their [`Turn`], which does not count
+/// No more children run at once than there are processors, or than a container has memory for: the others wait for their [`Turn`], which does not count
 /// against their time.
 #[derive(Clone, Debug)]
 pub struct Parser {
@@ -65,10 +86,13 @@ const PAGES_AHEAD: usize = 8;
 const STDERR_BYTES: u64 = 8 << 10;
 
 impl Parser {
-    /// A parser that runs `program __extract …`, ordinarily the running binary itself, under the default limits.
+    /// A parser that runs `program __extract …`, ordinarily the running binary itself, under the default limits, and less
+    /// memory where a container has less.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { program: program.into(), limits: Limits::default(), turns: Arc::new(Semaphore::new(processors)) }
+        let (turns, memory) = shares(processors, container_memory());
+        let limits = Limits { memory, ..Limits::default() };
+        Self { program: program.into(), limits, turns: Arc::new(Semaphore::new(turns)) }
     }
 
     /// The same parser under other limits.
@@ -324,5 +348,21 @@ fn why(status: ExitStatus, stderr: &[u8]) -> Ending {
         Ending::OutOfMemory
     } else {
         Ending::Crashed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAST_MEMORY, MOST_MEMORY, shares};
+
+    #[test]
+    fn children_share_half_of_what_a_container_has() {
+        const GIB: u64 = 1 << 30;
+        assert_eq!(shares(4, None), (4, MOST_MEMORY));
+        assert_eq!(shares(2, Some(2 * GIB)), (2, LEAST_MEMORY));
+        assert_eq!(shares(8, Some(2 * GIB)), (2, LEAST_MEMORY));
+        assert_eq!(shares(4, Some(64 * GIB)), (4, MOST_MEMORY));
+        assert_eq!(shares(2, Some(4 * GIB)), (2, GIB));
+        assert_eq!(shares(2, Some(GIB / 4)), (1, LEAST_MEMORY), "with less, nothing can be read");
     }
 }

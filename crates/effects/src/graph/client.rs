@@ -121,9 +121,8 @@ impl GraphClient {
     /// # Errors
     /// The address is none, or TLS cannot be set up.
     pub fn new(config: GraphConfig) -> Result<Self, GraphConfigError> {
-        crate::tls::install();
         let api = query_api(&config.uri, config.database.as_deref().unwrap_or(DEFAULT_DATABASE))?;
-        let http = reqwest::Client::builder()
+        let http = crate::tls::http()
             .connect_timeout(CONNECT_TIMEOUT)
             .tcp_nodelay(true)
             // A redirect would carry the password elsewhere; and nothing here retries.

@@ -5,7 +5,7 @@
 //! a verdict ends an overnight job (lesson 39).
 
 use super::config::{ModelConfig, OutputCapField};
-use super::exchange::{Broken, MAX_ANSWER_BYTES};
+use super::exchange::Broken;
 use plumbline_engine::FailureClass;
 use serde_json::Value;
 
@@ -41,9 +41,10 @@ pub(super) fn of_broken(broken: &Broken, place: &str) -> Problem {
         Broken::IdleTimeout(limit) => format!("the answer of {place} stopped for {}", seconds(*limit)),
         Broken::TotalTimeout(limit) => format!("the answer of {place} was not complete within {}", seconds(*limit)),
         Broken::Cut(reason) => format!("the connection to {place} ended before the answer was complete: {reason}"),
-        Broken::TooLarge => {
-            let mib = MAX_ANSWER_BYTES / (1024 * 1024);
-            return Problem::new(FailureClass::Malformed, format!("the answer of {place} is larger than {mib} MiB"));
+        Broken::TooLarge(most) => {
+            let message =
+                format!("the answer of {place} is larger than {} KiB, the bound at its max_output_tokens", most >> 10);
+            return Problem::new(FailureClass::Malformed, message);
         }
     };
     let problem = Problem::new(FailureClass::Transient, message);
@@ -54,7 +55,7 @@ pub(super) fn of_broken(broken: &Broken, place: &str) -> Problem {
         Broken::FirstByteTimeout(_) | Broken::TotalTimeout(_) => {
             problem.hinted("raise llm.timeout_s if the model needs longer for an answer")
         }
-        Broken::IdleTimeout(_) | Broken::Cut(_) | Broken::TooLarge => problem,
+        Broken::IdleTimeout(_) | Broken::Cut(_) | Broken::TooLarge(_) => problem,
     }
 }
 

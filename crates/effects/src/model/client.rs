@@ -4,7 +4,7 @@ use super::body::{self, Body};
 use super::classify::{self, Problem};
 use super::config::ModelConfig;
 use super::decode::{NoAnswer, decode};
-use super::exchange::{Answer, exchange};
+use super::exchange::{Answer, exchange, most_bytes};
 use super::prefix::Prefix;
 use super::{answer, retry_after};
 use chrono::{DateTime, Utc};
@@ -47,9 +47,8 @@ impl ModelClient {
     /// # Errors
     /// The address is no `http` or `https` URL, or TLS cannot be set up.
     pub fn new(config: ModelConfig) -> Result<Self, ModelClientError> {
-        crate::tls::install();
         let url = chat_url(&config.base_url)?;
-        let mut http = reqwest::Client::builder()
+        let mut http = crate::tls::http()
             .connect_timeout(config.timeouts.connect)
             .tcp_nodelay(true)
             // A redirect would turn the POST into a GET or carry the key elsewhere; and nothing here retries.
@@ -89,7 +88,7 @@ impl ModelClient {
         let sent_bytes = body.length();
         let ModelRequest { tools, max_output_tokens, messages, .. } = request;
         drop(messages);
-        let answered = exchange(self.post(body), self.config.timeouts).await;
+        let answered = exchange(self.post(body), self.config.timeouts, most_bytes(max_output_tokens)).await;
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
         let answer = match answered {
             Ok(answer) => answer,

@@ -1,12 +1,15 @@
 //! Reads an answer, whichever dialect it is in (lesson 45).
 //!
-//! The body is read as an untyped value and asked for what is needed: a typed decoder breaks on the first provider that
-//! sends null where another sends nothing. What is needed and missing is an error; what is only unusual is not.
+//! Only what is needed is turned into values, and nothing of it is typed: a typed decoder breaks on the first provider that
+//! sends null where another sends nothing. What is needed and missing is an error; what is only unusual is not. What nobody
+//! asks for is skipped over: as values it would take forty times its length.
 
 use super::leaked;
 use super::writer::CALL_EXTRAS;
 use plumbline_engine::{Finish, ToolCall};
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::{Map, Value, value::RawValue};
+use std::collections::BTreeMap;
 
 /// An answer in neutral form.
 #[derive(Debug, PartialEq)]
@@ -44,42 +47,61 @@ pub(super) enum NoAnswer {
     Malformed(String),
 }
 
+/// Most bytes of what goes back unchanged with a message; what is more is left out, for it would be part of every request.
+const MOST_EXTRA_BYTES: usize = 256 << 10;
+
+/// An object whose values are still text.
+type Fields<'a> = BTreeMap<String, &'a RawValue>;
+
 /// Reads the body of a 200.
 pub(super) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
-    let mut root: Value =
+    let root: &RawValue =
         serde_json::from_slice(body).map_err(|error| match error.is_eof() && !body.trim_ascii().is_empty() {
             true => NoAnswer::Cut,
             false => NoAnswer::Malformed(format!("it is not JSON ({error})")),
         })?;
+    let root = fields_of(root);
     if let Some(error) = error_of(&root) {
         return Err(NoAnswer::Error(error));
     }
-    let raw_usage = root.get_mut("usage").map(Value::take).filter(|usage| !usage.is_null());
-    let choices = root.get_mut("choices").and_then(Value::as_array_mut);
-    let first = choices.and_then(|choices| choices.first_mut());
-    let mut choice = first.map(Value::take).ok_or_else(|| malformed("it has no choices"))?;
+    let raw_usage = value_of(root.get("usage")).filter(|usage| !usage.is_null());
+    let choice = first_of(root.get("choices")).ok_or_else(|| malformed("it has no choices"))?;
+    let choice = fields_of(choice);
     if let Some(error) = error_of(&choice) {
         return Err(NoAnswer::Error(error));
     }
-    let finish = finish_of(choice.get("finish_reason").and_then(Value::as_str));
-    let Some(Value::Object(message)) = choice.get_mut("message").map(Value::take) else {
-        return Err(malformed("its first choice has no message"));
-    };
-    decode_message(message, finish, raw_usage)
+    let finish = finish_of(value_of(choice.get("finish_reason")).as_ref().and_then(Value::as_str));
+    match choice.get("message") {
+        Some(message) if message.get().starts_with('{') => decode_message(fields_of(message), finish, raw_usage),
+        _ => Err(malformed("its first choice has no message")),
+    }
+}
+
+/// Empty for what is no object.
+fn fields_of(raw: &RawValue) -> Fields<'_> {
+    if raw.get().starts_with('{') { serde_json::from_str(raw.get()).unwrap_or_default() } else { Fields::new() }
+}
+
+/// None where there is nothing, or nothing that a value can hold.
+fn value_of(raw: Option<&&RawValue>) -> Option<Value> {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+}
+
+/// The first of a list.
+fn first_of<'a>(raw: Option<&&'a RawValue>) -> Option<&'a RawValue> {
+    let list = raw.and_then(|raw| Vec::<&RawValue>::deserialize(*raw).ok());
+    list.and_then(|list| list.into_iter().next())
 }
 
 fn malformed(what: &str) -> NoAnswer {
     NoAnswer::Malformed(what.to_string())
 }
 
-fn decode_message(
-    mut message: Map<String, Value>,
-    finish: Finish,
-    raw_usage: Option<Value>,
-) -> Result<Decoded, NoAnswer> {
-    let mut content = text_of(message.remove("content"));
-    let (tool_calls, call_extras) = calls_of(message.remove("tool_calls"))?;
-    let refusal = message.get("refusal").and_then(Value::as_str).filter(|text| !text.is_empty());
+fn decode_message(mut message: Fields<'_>, finish: Finish, raw_usage: Option<Value>) -> Result<Decoded, NoAnswer> {
+    let mut content = text_of(value_of(message.remove("content").as_ref()));
+    let (tool_calls, call_extras) = calls_of(value_of(message.remove("tool_calls").as_ref()))?;
+    let refusal = value_of(message.get("refusal"));
+    let refusal = refusal.as_ref().and_then(Value::as_str).filter(|text| !text.is_empty());
     if let (Some(refusal), true) = (refusal, content.is_empty()) {
         content = refusal.to_string();
     }
@@ -93,12 +115,8 @@ fn decode_message(
 }
 
 /// An `error` that is there and says something.
-fn error_of(holder: &Value) -> Option<Value> {
-    match holder.get("error")? {
-        Value::Null => None,
-        Value::Object(fields) if fields.is_empty() => None,
-        error => Some(error.clone()),
-    }
+fn error_of(holder: &Fields<'_>) -> Option<Value> {
+    value_of(holder.get("error")).filter(says_something)
 }
 
 fn finish_of(reason: Option<&str>) -> Finish {
@@ -184,11 +202,16 @@ fn unwrapped(text: &str) -> Option<String> {
 }
 
 /// Fields of the message that must go back unchanged with it (FAULTS F44), which are all that are not the protocol's.
-fn extra_of(mut message: Map<String, Value>) -> Map<String, Value> {
+fn extra_of(mut message: Fields<'_>) -> Map<String, Value> {
     const PROTOCOL: [&str; 9] =
         ["role", "content", "tool_calls", "refusal", "annotations", "audio", "function_call", "name", "index"];
-    message.retain(|key, value| !PROTOCOL.contains(&key.as_str()) && says_something(value));
-    message
+    message.retain(|key, _| !PROTOCOL.contains(&key.as_str()));
+    let bytes: usize = message.iter().map(|(key, raw)| key.len() + raw.get().len()).sum();
+    if bytes > MOST_EXTRA_BYTES {
+        return Map::new();
+    }
+    let said = message.into_iter().filter_map(|(key, raw)| Some((key, value_of(Some(&raw)).filter(says_something)?)));
+    said.collect()
 }
 
 fn says_something(value: &Value) -> bool {
@@ -216,6 +239,15 @@ mod tests {
         let read = ToolCall { id: "a".into(), name: "t".into(), arguments: r#"{"x":1}"#.into() };
         assert_eq!(answer.tool_calls, [read]);
         assert_eq!(answer.extra[CALL_EXTRAS], serde_json::json!([{"thought_signature": "s"}]));
+    }
+
+    #[test]
+    fn what_goes_back_with_a_message_is_bounded() {
+        let body = |extra: &str| format!(r#"{{"choices":[{{"message":{{"content":"x","thoughts":[{extra}]}}}}]}}"#);
+        assert_eq!(decode(body("1").as_bytes()).unwrap().extra["thoughts"], serde_json::json!([1]));
+        let large = vec!["{}"; MOST_EXTRA_BYTES / 3 + 1].join(",");
+        let answer = decode(body(&large).as_bytes()).unwrap();
+        assert_eq!((answer.content.as_str(), answer.extra.len()), ("x", 0));
     }
 
     #[test]

@@ -5,8 +5,14 @@ use futures_util::StreamExt;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// Largest answer taken in, in bytes. Far beyond any real answer; a bound so that a broken server cannot fill memory.
-pub(super) const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
+/// Most bytes of an answer of so many tokens, far beyond any real one: a token has four bytes as a rule, six times as many
+/// where each is escaped, and what surrounds it is small. A server cannot fill memory with more.
+pub(super) fn most_bytes(max_output_tokens: u32) -> usize {
+    const AROUND: usize = 1 << 20;
+    const A_TOKEN: usize = 64;
+    const MOST: usize = 32 << 20;
+    (AROUND + A_TOKEN * max_output_tokens as usize).min(MOST)
+}
 
 /// What came back, complete.
 #[derive(Debug)]
@@ -32,14 +38,18 @@ pub(super) enum Broken {
     TotalTimeout(Duration),
     /// The connection ended inside the answer; with the reason.
     Cut(String),
-    /// The answer is larger than [`MAX_ANSWER_BYTES`].
-    TooLarge,
+    /// The answer is larger than so many bytes (see [`most_bytes`]).
+    TooLarge(usize),
 }
 
 /// Sends the request and takes the whole answer in, whatever its status.
 ///
 /// Until the headers come there is one limit, so that it is never chance which of two says what was missing.
-pub(super) async fn exchange(request: reqwest::RequestBuilder, limits: Timeouts) -> Result<Answer, Broken> {
+pub(super) async fn exchange(
+    request: reqwest::RequestBuilder,
+    limits: Timeouts,
+    most: usize,
+) -> Result<Answer, Broken> {
     let (ends, first_byte) = (Instant::now() + limits.total, limits.first_byte.min(limits.total));
     let response = timeout(first_byte, request.send())
         .await
@@ -47,17 +57,17 @@ pub(super) async fn exchange(request: reqwest::RequestBuilder, limits: Timeouts)
         .map_err(|error| not_sent(error, limits))?;
     let status = response.status().as_u16();
     let retry_after = response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_string);
-    let body = timeout_at(ends, read_body(response, limits.idle)).await;
+    let body = timeout_at(ends, read_body(response, limits.idle, most)).await;
     Ok(Answer { status, retry_after, body: body.unwrap_or(Err(Broken::TotalTimeout(limits.total)))? })
 }
 
-async fn read_body(response: reqwest::Response, idle: Duration) -> Result<Vec<u8>, Broken> {
+async fn read_body(response: reqwest::Response, idle: Duration, most: usize) -> Result<Vec<u8>, Broken> {
     let mut body = Vec::new();
     let mut pieces = response.bytes_stream();
     while let Some(piece) = timeout(idle, pieces.next()).await.map_err(|_| Broken::IdleTimeout(idle))? {
         let piece = piece.map_err(|error| Broken::Cut(root_cause(&error)))?;
-        if body.len() + piece.len() > MAX_ANSWER_BYTES {
-            return Err(Broken::TooLarge);
+        if body.len() + piece.len() > most {
+            return Err(Broken::TooLarge(most));
         }
         body.extend_from_slice(&piece);
     }

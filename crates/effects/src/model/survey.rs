@@ -53,8 +53,7 @@ pub async fn answers_as(base_url: &str, model: &str, key: Option<&ApiKey>, timeo
 }
 
 fn client(timeout: Duration) -> Result<reqwest::Client, String> {
-    crate::tls::install();
-    reqwest::Client::builder().timeout(timeout).build().map_err(|error| error.to_string())
+    crate::tls::http().timeout(timeout).build().map_err(|error| error.to_string())
 }
 
 fn address(base_url: &str, path: &str) -> String {

@@ -51,10 +51,9 @@ impl Embedder {
     /// # Errors
     /// The address cannot be used.
     pub fn new(settings: EmbedderSettings) -> Result<Self, EmbedError> {
-        crate::tls::install();
         let address = format!("{}/embeddings", settings.base_url.trim_end_matches('/'));
         let url = reqwest::Url::parse(&address).map_err(|error| EmbedError(format!("{address}: {error}")))?;
-        let http = reqwest::Client::builder()
+        let http = crate::tls::http()
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .timeout(TOTAL)

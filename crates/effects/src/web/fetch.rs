@@ -59,10 +59,9 @@ impl Fetcher {
     /// # Errors
     /// The system's TLS cannot be set up.
     pub fn new(options: FetcherOptions) -> Result<Self, String> {
-        crate::tls::install();
         let guard = Guard { also: options.also_allowed.clone() };
         let resolver = Guarded { guard: guard.clone(), lookup: system() };
-        let http = reqwest::Client::builder()
+        let http = crate::tls::http()
             .dns_resolver(Arc::new(resolver))
             // A proxy would resolve the name itself, past the guard.
             .no_proxy()

@@ -133,7 +133,7 @@ async fn json_that_ends_early_is_a_cut_too() {
 #[tokio::test]
 async fn an_endless_answer_is_given_up() {
     let server = Server::streaming(|| stream::repeat_with(|| Ok(Bytes::from(vec![b' '; 1 << 20])))).await;
-    check(&fails(&server.base_url, ample()).await, FailureClass::Malformed, "larger than 32 MiB");
+    check(&fails(&server.base_url, ample()).await, FailureClass::Malformed, "larger than 1030 KiB");
 }
 
 #[tokio::test]

@@ -6,14 +6,13 @@ use plumbline_engine::Source;
 use std::{collections::HashSet, path::Path};
 
 /// The documents of `document_path` and `document_content`, with the names they get below `input/`.
-pub(super) async fn collect(job: &IntakeJob, import_root: &Path) -> Result<Vec<Document>, Refused> {
+pub(super) async fn collect(job: &mut IntakeJob, import_root: &Path) -> Result<Vec<Document>, Refused> {
     let mut documents = match &job.document_path {
         Some(path) => imported(path.clone(), job.document_roots.clone(), import_root).await?,
         None => Vec::new(),
     };
-    if let Some(bytes) = &job.document {
-        let name = name::inline(&job.context, bytes)?;
-        documents.push(Document { name, bytes: bytes.clone() });
+    if let Some(bytes) = job.document.take() {
+        documents.push(Document { name: name::inline(&job.context, &bytes)?, bytes });
     }
     let mut names = HashSet::new();
     for document in &documents {

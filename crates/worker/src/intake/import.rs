@@ -12,21 +12,41 @@ use std::{
 
 /// Most documents of one job.
 const MOST_FILES: usize = 1000;
-/// Most bytes of all documents of one job.
-const MOST_BYTES: u64 = 512 << 20;
+/// Most bytes of all documents of one job: as many as a worker takes in at once.
+const MOST_BYTES: u64 = 256 << 20;
 /// Folders nested deeper than this are refused.
 const DEEPEST: usize = 16;
 
 /// The documents at `path`; a folder's keep their place below it. `roots` are the folders of the import folder that a job
 /// of this type may read, where not all of it.
 pub(super) fn read(root: &Path, roots: Option<&[String]>, path: &str) -> Result<Vec<Document>, Refused> {
+    let (root, relative) = place(root, roots, path)?;
+    let (import, is_folder) = open(&root, &relative, path)?;
+    if is_folder { import.folder(&relative) } else { import.file(&relative) }
+}
+
+/// How many bytes [`read`] would read.
+pub(super) fn size(root: &Path, roots: Option<&[String]>, path: &str) -> Result<u64, Refused> {
+    let (root, relative) = place(root, roots, path)?;
+    let (import, is_folder) = open(&root, &relative, path)?;
+    let mut files = Vec::new();
+    match is_folder {
+        true => import.list(&relative, Path::new(""), 0, &mut files)?,
+        false => files.push(PathBuf::new()),
+    }
+    let size = |file: &PathBuf| {
+        let file = if file.as_os_str().is_empty() { relative.clone() } else { relative.join(file) };
+        import.dir.metadata(&file).map_or(0, |metadata| metadata.len())
+    };
+    Ok(files.iter().map(size).sum())
+}
+
+/// The folder that a path must not lead out of, and the path as seen from there.
+fn place(root: &Path, roots: Option<&[String]>, path: &str) -> Result<(PathBuf, PathBuf), Refused> {
     let relative = below(root, path)?;
     match roots {
-        None => read_below(root, &relative, path),
-        Some(roots) => {
-            let (folder, relative) = within(roots, &relative, path)?;
-            read_below(&root.join(folder), &relative, path)
-        }
+        None => Ok((root.to_owned(), relative)),
+        Some(roots) => within(roots, &relative, path).map(|(folder, relative)| (root.join(folder), relative)),
     }
 }
 
@@ -45,13 +65,13 @@ fn within(roots: &[String], relative: &Path, path: &str) -> Result<(PathBuf, Pat
     Ok((folder, if rest.as_os_str().is_empty() { PathBuf::from(".") } else { rest.to_owned() }))
 }
 
-fn read_below(root: &Path, relative: &Path, path: &str) -> Result<Vec<Document>, Refused> {
+fn open<'a>(root: &'a Path, relative: &Path, path: &'a str) -> Result<(Import<'a>, bool), Refused> {
     let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(|error| {
         format!("the import folder {} cannot be opened ({error}); create it and put `{path}` there", root.display())
     })?;
     let import = Import { dir, root, path };
     let metadata = import.dir.metadata(relative).map_err(|error| import.refuse(path, &error))?;
-    if metadata.is_dir() { import.folder(relative) } else { import.file(relative) }
+    Ok((import, metadata.is_dir()))
 }
 
 /// `path` as seen from the import folder. An absolute path is fine when it lies within.

@@ -54,6 +54,9 @@ struct Document {
     bytes: Vec<u8>,
 }
 
+/// Most bytes of a context that is laid out with a line a value.
+const MOST_LAID_OUT: usize = 16 << 10;
+
 /// A refusal: one sentence, what, where, what to do.
 type Refused = String;
 
@@ -62,7 +65,7 @@ type Refused = String;
 /// `import_root` is where `document_path` leads (`PLUMBLINE_WORKSPACE_DIR/import`), `instructions` the job type's
 /// instructions, `shared` what it has in common with other jobs.
 pub async fn take_in(
-    job: &IntakeJob,
+    job: IntakeJob,
     import_root: &Path,
     parser: &Parser,
     instructions: &str,
@@ -74,9 +77,21 @@ pub async fn take_in(
     }
 }
 
-async fn gather(job: &IntakeJob, import_root: &Path, parser: &Parser, instructions: &str) -> Result<Intake, Refused> {
+/// Bytes of the documents at a path; 0 where they cannot be read, which [`take_in`] says.
+pub(crate) async fn size_of(path: String, roots: Option<Vec<String>>, import_root: &Path) -> u64 {
+    let root = import_root.to_owned();
+    let size = tokio::task::spawn_blocking(move || import::size(&root, roots.as_deref(), &path));
+    size.await.ok().and_then(Result::ok).unwrap_or(0)
+}
+
+async fn gather(
+    mut job: IntakeJob,
+    import_root: &Path,
+    parser: &Parser,
+    instructions: &str,
+) -> Result<Intake, Refused> {
     check_prompt(&job.prompt)?;
-    let documents = documents::collect(job, import_root).await?;
+    let documents = documents::collect(&mut job, import_root).await?;
     let sources = documents::probe(&documents, parser).await?;
     let mut files = vec![
         FileWrite::text("instructions.md", instructions_file(instructions, &job.prompt)),
@@ -104,9 +119,13 @@ fn instructions_file(instructions: &str, prompt: &str) -> String {
     format!("{}\n\n# The job\n\n{}\n", instructions.trim_end(), prompt.trim_end())
 }
 
+/// Laid out for people, but for what nobody reads: each line of a value that is nested deep begins with hundreds of spaces.
 fn context_file(context: &Value) -> String {
     let context = if context.is_null() { &Value::Object(serde_json::Map::new()) } else { context };
-    let mut text = serde_json::to_string_pretty(context).expect("a JSON value can be written: it has string keys only");
+    let mut text = context.to_string();
+    if text.len() <= MOST_LAID_OUT {
+        text = serde_json::to_string_pretty(context).expect("a JSON value can be written: it has string keys only");
+    }
     text.push('\n');
     text
 }

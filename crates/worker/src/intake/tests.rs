@@ -38,7 +38,7 @@ fn job(document_path: Option<&str>) -> IntakeJob {
 }
 
 async fn take(job: &IntakeJob, root: &Path) -> Outcome {
-    take_in(job, root, &parser(), "Extract {{ carefully }}.\n", &shared(&[tool()])).await
+    take_in(job.clone(), root, &parser(), "Extract {{ carefully }}.\n", &shared(&[tool()])).await
 }
 
 async fn taken(job: &IntakeJob, root: &Path) -> Intake {
@@ -245,7 +245,7 @@ async fn no_form_of_a_path_reads_anything_outside() {
     for target in targets.iter().chain(&named) {
         for way in WAYS {
             let path = format!("{way}{target}");
-            let outcome = take_in(&job(Some(&path)), root.path(), &parser(), "Extract.", &shared(&[])).await;
+            let outcome = take_in(job(Some(&path)), root.path(), &parser(), "Extract.", &shared(&[])).await;
             let said = format!("{outcome:?}");
             let secret = b"SECRET".map(|byte| byte.to_string()).join(", ");
             assert!(!said.contains("SECRET") && !said.contains(&secret) && !said.contains("root:x:"), "{path}: {said}");

@@ -95,7 +95,6 @@ impl SearchService {
     /// # Errors
     /// [`SearchError::Configuration`]: no usable address, or no key where one is needed.
     pub fn new(settings: SearchSettings) -> Result<Self, SearchError> {
-        crate::tls::install();
         let wrong = |reason: String| SearchError::Configuration(reason);
         let provider = settings.provider;
         let address = settings.base_url.as_deref().or(provider.base_url());
@@ -107,7 +106,7 @@ impl SearchService {
         if settings.api_key.is_none() && provider != Provider::Searxng {
             return Err(wrong(format!("{} needs a key: set the variable that `api_key_env` names", provider.name())));
         }
-        let http = reqwest::Client::builder()
+        let http = crate::tls::http()
             // A redirect would carry the key elsewhere.
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())

@@ -119,6 +119,6 @@ async fn ask(models: &Models, resolved: &Resolved, settings: &Settings, purpose:
             let answer = client.call(request(), request, now, &Prefix::default()).await;
             answer.map_or_else(|failure| failure.message, |reply| reply.content)
         }
-        Err(unusable) => unusable,
+        Err(unusable) => unusable.to_string(),
     }
 }

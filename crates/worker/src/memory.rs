@@ -1,0 +1,58 @@
+//! A budget of bytes for the documents that all jobs of the process take in at once.
+//!
+//! A document is in memory from when it is read until the step that stores it is written, several times over on its way to
+//! the database: fifty jobs that begin together, each with a document of the size that is allowed, would take the machine.
+//! So each waits until there is room for its own.
+
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Bytes of documents at once: one of the largest. Three times as much is in memory while it is written, which with the
+/// program itself stays below 1 GiB.
+const MOST_BYTES: u64 = 256 << 20;
+/// The semaphore counts in units of so many bytes.
+const UNIT: u64 = 4 << 10;
+
+/// The budget.
+pub(crate) struct Memory {
+    units: Arc<Semaphore>,
+}
+
+impl Memory {
+    pub(crate) fn new() -> Self {
+        Self { units: Arc::new(Semaphore::new(units(MOST_BYTES) as usize)) }
+    }
+
+    /// Waits until there is room for so many bytes, and keeps it for as long as what comes back lives. Who asks for more than
+    /// there is waits until everything is there. None for a document that is not worth counting.
+    pub(crate) async fn room_for(&self, bytes: u64) -> Option<OwnedSemaphorePermit> {
+        let wanted = units(bytes.min(MOST_BYTES));
+        match wanted {
+            0 => None,
+            // Nobody closes the semaphore.
+            _ => Arc::clone(&self.units).acquire_many_owned(wanted).await.ok(),
+        }
+    }
+}
+
+fn units(bytes: u64) -> u32 {
+    u32::try_from(bytes / UNIT).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_BYTES, Memory};
+
+    #[tokio::test]
+    async fn what_does_not_fit_beside_others_waits_for_them() {
+        let memory = Memory::new();
+        assert!(memory.room_for(100).await.is_none());
+        let large = memory.room_for(MOST_BYTES - (1 << 20)).await;
+        let waits = memory.room_for(2 << 20);
+        tokio::pin!(waits);
+        assert!(futures_util::poll!(&mut waits).is_pending());
+        drop(large);
+        assert!(waits.await.is_some());
+        assert!(memory.room_for(u64::MAX).await.is_some(), "more than there is waits for all there is");
+    }
+}
