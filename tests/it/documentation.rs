@@ -282,3 +282,22 @@ fn the_manual_has_a_page_for_each_command() {
     }
     assert!(!folder.path().join("plumbline-__with-postgres.1").exists(), "internals have no page");
 }
+
+/// What security.md promises is held by tests that exist.
+#[test]
+fn every_promise_of_security_names_a_test() {
+    let read = |file: &str| fs::read_to_string(root().join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let promises = read("docs/security.md");
+    let table =
+        promises.split("## What is promised").nth(1).and_then(|rest| rest.split("## ").next()).unwrap_or_default();
+    let held = table.split('`').collect::<Vec<_>>();
+    let mut tests = 0;
+    for (name, place) in held.iter().skip(1).step_by(2).zip(held.iter().skip(2).step_by(2)) {
+        let Some(file) = place.strip_prefix(" in ").and_then(|rest| rest.split([' ', ',', '\n']).next()) else {
+            continue;
+        };
+        assert!(read(file).contains(&format!("fn {name}(")), "{file} has no test {name}");
+        tests += 1;
+    }
+    assert!(tests >= 15, "only {tests} tests are named");
+}

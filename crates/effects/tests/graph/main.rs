@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
+mod evasions;
 mod exchanges;
 mod hand_over;
 mod integration;
