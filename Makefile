@@ -85,7 +85,8 @@ sqlx: prepare ## Regenerate .sqlx, the checked SQL statements, after a change of
 
 db: prepare ## Open psql on the demo's Postgres
 	@.ci/build
-	@$(RUN) __with-postgres --data $(DEMO_POSTGRES) -- sh -c 'exec psql "$$DATABASE_URL"'
+	@$(RUN) __with-postgres --data $(DEMO_POSTGRES) -- sh -c 'rest=$${DATABASE_URL#*://*:}; \
+		PGPASSWORD=$${rest%%@*} exec psql "postgres://plumbline@$${rest#*@}"'
 
 clean-demo: ## Delete the demo's Postgres and its files
 	@.ci/clean-demo $(DEMO_POSTGRES)

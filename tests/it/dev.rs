@@ -6,7 +6,7 @@ use plumbline_system_tests::{
     jobs, program,
     wait::{DEADLINE, LOOK},
 };
-use sqlx::PgPool;
+use sqlx::{PgPool, postgres::PgConnectOptions};
 use std::{fs, path::Path, time::Instant};
 use tempfile::TempDir;
 
@@ -52,6 +52,14 @@ fn printed(dev: &Program, label: &str) -> Option<String> {
     Some(line[label.len()..].trim().to_owned())
 }
 
+/// The database of a run, from the line that says where it is and which file has the password.
+fn database(dev: &Program) -> PgConnectOptions {
+    let line = printed(dev, "Database").expect("the database is printed");
+    let (address, file) = line.split_once(" (password in ").expect("the file is printed");
+    let password = fs::read_to_string(file.trim_end_matches(')')).expect("its user can read it");
+    address.parse::<PgConnectOptions>().expect("an address").password(password.trim())
+}
+
 #[tokio::test]
 async fn a_first_run_shows_the_sample_and_leaves_nothing_running() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -86,7 +94,7 @@ async fn an_interrupted_run_stops_everything_and_the_next_one_goes_on() {
 
     let next = dev(&folder, &["--keep", "--prompt", "Say what records are"]);
     eventually("the next job to end", async || next.stdout().contains("Job completed").then_some(())).await;
-    let pool = PgPool::connect(&printed(&next, "Database").expect("the database is printed")).await.expect("it is up");
+    let pool = PgPool::connect_with(database(&next)).await.expect("it is up");
     let row = jobs::becomes(&pool, job, "completed").await;
     assert_eq!(row.attempt, 1, "an interruption costs no attempt");
     check_invariants(&pool).await;

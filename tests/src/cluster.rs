@@ -13,10 +13,10 @@ use std::{
 };
 use tempfile::TempDir;
 
-/// Who owns it; comes in without a password.
+/// Who owns it; the password is the cluster's own.
 const OWNER: &str = "plumbline";
 
-/// The role that workers are where a test is about roles; comes in with a password only.
+/// The role that workers are where a test is about roles.
 pub const WORKER: &str = "worker";
 /// The password of [`WORKER`], until a test changes it.
 pub const PASSWORD: &str = "first";
@@ -28,6 +28,8 @@ pub struct Cluster {
     data: PathBuf,
     port: u16,
     account: Option<(u32, u32)>,
+    /// Of [`OWNER`]: whoever else is on the machine can reach the port.
+    password: String,
 }
 
 impl Cluster {
@@ -60,13 +62,16 @@ impl Cluster {
     }
 
     fn start_with(folder: TempDir, data: PathBuf, settings: &[&str]) -> Self {
-        let cluster = Self { folder, data, port: port::free(), account: account() };
+        let cluster = Self { folder, data, port: port::free(), account: account(), password: random_password() };
         cluster.own(cluster.folder.path());
-        cluster
-            .run("initdb", &["--username", OWNER, "--auth", "trust", "--encoding", "UTF8", "--no-locale", "--no-sync"]);
-        let rules =
-            format!("host all {WORKER} 127.0.0.1/32 scram-sha-256\nhost all,replication all 127.0.0.1/32 trust\n");
-        std::fs::write(cluster.data.join("pg_hba.conf"), rules).expect("the cluster's folder can be written");
+        // The folder is closed to others, and so is what lies in it.
+        let file = cluster.folder.path().join("password");
+        std::fs::write(&file, &cluster.password).expect("the cluster's folder can be written");
+        cluster.own(&file);
+        let file = file.display().to_string();
+        let options =
+            ["--username", OWNER, "--auth", "scram-sha-256", "--encoding", "UTF8", "--no-locale", "--no-sync"];
+        cluster.run("initdb", &[options.as_slice(), &["--pwfile", &file]].concat());
         cluster.begin(settings);
         cluster
     }
@@ -78,7 +83,8 @@ impl Cluster {
     pub async fn standby(&self) -> Self {
         let folder = folder();
         let data = folder.path().join("data");
-        let standby = Self { folder, data, port: port::free(), account: self.account };
+        let password = self.password.clone();
+        let standby = Self { folder, data, port: port::free(), account: self.account, password };
         standby.own(standby.folder.path());
         let (port, data) = (self.port.to_string(), standby.data.display().to_string());
         standby.run(
@@ -155,9 +161,15 @@ impl Cluster {
         self.port
     }
 
+    /// The password of its owner.
+    pub fn password(&self) -> &str {
+        &self.password
+    }
+
     /// As its owner.
     pub fn owner(&self) -> PgConnectOptions {
-        PgConnectOptions::new().host("127.0.0.1").port(self.port).username(OWNER).database("postgres")
+        let options = PgConnectOptions::new().host("127.0.0.1").port(self.port).database("postgres");
+        options.username(OWNER).password(&self.password)
     }
 
     /// A pool of its owner's.
@@ -182,6 +194,7 @@ impl Cluster {
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir("/").env("LC_ALL", "C").env("PGDATA", &self.data);
+        command.env("PGPASSWORD", &self.password);
         if let Some((uid, gid)) = self.account {
             command.uid(uid).gid(gid);
         }
@@ -215,6 +228,11 @@ pub async fn create_database(server: &PgConnectOptions) -> PgPool {
     admin.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.expect("a database can be created");
     admin.close().await.expect("a connection can be closed");
     PgPoolOptions::new().max_connections(6).connect_lazy_with(server.clone().database(&name))
+}
+
+/// One that needs no escaping anywhere.
+fn random_password() -> String {
+    format!("{}{}", uuid::Uuid::now_v7().simple(), uuid::Uuid::now_v7().simple())
 }
 
 /// A short path: the server's socket lies in it.

@@ -31,13 +31,17 @@ impl PgBouncer {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         let port = crate::port::free();
         let file = folder.path().join("pgbouncer.ini");
+        let users = folder.path().join("users.txt");
         let settings = format!(
-            "[databases]\n* = host=127.0.0.1 port={} user={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
-             unix_socket_dir =\nauth_type = any\npool_mode = {mode}\n",
+            "[databases]\n* = host=127.0.0.1 port={}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\n\
+             unix_socket_dir =\nauth_type = scram-sha-256\nauth_file = {}\npool_mode = {mode}\n",
             cluster.port(),
-            cluster.owner().get_username(),
+            users.display(),
         );
-        std::fs::write(&file, settings).expect("a temporary folder can be written");
+        let login = format!("\"{}\" \"{}\"\n", cluster.owner().get_username(), cluster.password());
+        for (path, content) in [(&file, settings), (&users, login)] {
+            std::fs::write(path, content).expect("a temporary folder can be written");
+        }
         let mut command = Command::new("pgbouncer");
         command.arg(&file).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         if let Some((uid, gid)) = account() {

@@ -65,7 +65,12 @@ async fn with_postgres(
     let workspace_dir =
         environment::var("PLUMBLINE_WORKSPACE_DIR").map_or_else(|| home.join("workspace"), PathBuf::from);
     let model = Model::choose().await?;
-    output::print(&format!("Database  {url}\nModel     {}", model.description))?;
+    output::print(&format!(
+        "Database  {} (password in {})\nModel     {}",
+        postgres.address(DATABASE),
+        postgres.password_file().display(),
+        model.description
+    ))?;
     let job = insert_job(&store, arguments, &workspace_dir).await?;
     output::print(&format!("Job       {job}\n"))?;
     let worker = start_worker(url.clone(), workspace_dir.clone(), &model, &stop)?;
@@ -76,7 +81,7 @@ async fn with_postgres(
     };
     let code = match &followed {
         Some((row, validator)) => {
-            report(&store, job, row, &workspace_dir, &url).await?;
+            report(&store, job, row, &workspace_dir, postgres).await?;
             outcome::print(&store, job, validator.as_ref().map(|(id, _)| *id)).await?;
             // The validator's trouble is the whole's: what was asked for is the way to the graph.
             validator.iter().map(|(_, row)| watch::exit_code(row)).fold(watch::exit_code(row), u8::max)
@@ -176,7 +181,13 @@ fn start_worker(
     Ok(tokio::spawn(plumbline_worker::run(options, stop.clone())))
 }
 
-async fn report(store: &Store, job: Uuid, row: &WatchRow, workspace_dir: &Path, url: &str) -> Result<(), Failure> {
+async fn report(
+    store: &Store,
+    job: Uuid,
+    row: &WatchRow,
+    workspace_dir: &Path,
+    postgres: &PrivatePostgres,
+) -> Result<(), Failure> {
     let requirements = store.requirements_of(job).await?;
     if !requirements.is_empty() {
         output::print(&requirement_table(&requirements))?;
@@ -193,9 +204,11 @@ async fn report(store: &Store, job: Uuid, row: &WatchRow, workspace_dir: &Path, 
     ))?;
     let folder = workspace_dir.join(format!("job_{job}"));
     output::print(&format!(
-        "\nIts files   {}\nLook on    psql {url} -c \"SELECT name, source_location->>'page' AS page, citations->0->>'quote' \
+        "\nIts files   {}\nLook on    PGPASSWORD=$(cat '{}') psql {} -c \"SELECT name, source_location->>'page' AS page, citations->0->>'quote' \
          FROM requirement_cache WHERE job_id = '{job}'\"\n           (the database runs while `plumbline dev --keep` does; `make db` opens it again)",
-        folder.display()
+        folder.display(),
+        postgres.password_file().display(),
+        postgres.address(DATABASE)
     ))
 }
 

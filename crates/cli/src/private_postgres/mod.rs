@@ -7,7 +7,7 @@
 //! * [`programs`] finds `initdb` and `postgres`; [`install`] gets them when they are missing.
 //! * [`account`] decides which account runs the server: Postgres refuses root.
 //! * [`place`] says where the data lies; [`run_folder`] makes the short folder for the socket and the pipe.
-//! * [`cluster`] runs `initdb`; [`server`] starts the server under its [`guard`]; [`leftovers`] clears the way after
+//! * [`cluster`] runs `initdb`; [`password`] keeps the other accounts of the machine out; [`server`] starts the server under its [`guard`]; [`leftovers`] clears the way after
 //!   a kill.
 //!
 //! # How a server ends with its users
@@ -23,6 +23,7 @@ mod files;
 mod guard;
 mod install;
 mod leftovers;
+mod password;
 mod place;
 mod postmaster;
 mod programs;
@@ -32,7 +33,9 @@ mod server;
 use std::path::PathBuf;
 
 use account::Account;
+use cluster::Login;
 pub(crate) use error::Error;
+use password::Password;
 use place::Place;
 use programs::Programs;
 use server::Server;
@@ -60,6 +63,7 @@ pub(crate) struct PrivatePostgres {
     account: Account,
     place: Place,
     server: Server,
+    login: Login,
 }
 
 /// Starts the cluster that `options` describe, or joins it when another process of this checkout already runs it.
@@ -80,16 +84,28 @@ pub(crate) async fn start(options: Options) -> Result<PrivatePostgres, Error> {
     };
 
     let _turn = place.take_turn().await?;
-    let server = match leftovers::join_or_clear(&place).await? {
-        Some(running) => running,
+    let (server, password) = match leftovers::join_or_clear(&place).await? {
+        Some(running) => (running, Password::read(&place)?.ok_or_else(|| open_to_everybody(&place))?),
         None => {
             let run = run_folder::create(&place, &account)?;
             let pipe = guard::Pipe::create(&run, &account).await?;
-            cluster::create_if_missing(&programs, &account, &place).await?;
-            server::start(&programs, &account, &place, pipe, &options).await?
+            let password = cluster::prepare(&programs, &account, &place).await?;
+            (server::start(&programs, &account, &place, pipe, &options).await?, password)
         }
     };
-    Ok(PrivatePostgres { programs, account, place, server })
+    let login = Login { port: server.port, password };
+    Ok(PrivatePostgres { programs, account, place, server, login })
+}
+
+/// Why a running server without a password is not joined.
+fn open_to_everybody(place: &Place) -> Error {
+    Error::Place {
+        path: place.base.clone(),
+        reason:
+            "a server of an earlier version runs on it and asks nobody for a password; end what uses it (the other \
+                 `plumbline dev`) and start again, which gives it one"
+                .to_owned(),
+    }
 }
 
 async fn find_programs(options: &Options, account: &Account, place: &Place) -> Result<Programs, Error> {
@@ -99,9 +115,19 @@ async fn find_programs(options: &Options, account: &Account, place: &Place) -> R
 }
 
 impl PrivatePostgres {
-    /// The connection string of a database in this cluster.
+    /// The connection string of a database in this cluster, the password in it: for programs, not for a terminal.
     pub(crate) fn url(&self, database: &str) -> String {
-        format!("postgres://{}@127.0.0.1:{}/{database}", cluster::SUPERUSER, self.server.port)
+        self.login.url(database)
+    }
+
+    /// The same without the password, which is in [`PrivatePostgres::password_file`].
+    pub(crate) fn address(&self, database: &str) -> String {
+        self.login.address(database)
+    }
+
+    /// The file with the password, which only this account can read.
+    pub(crate) fn password_file(&self) -> PathBuf {
+        self.place.password_file()
     }
 
     /// The folder of the server's client programs, `psql` among them.
@@ -114,7 +140,7 @@ impl PrivatePostgres {
     /// # Errors
     /// When the server refuses.
     pub(crate) async fn create_database(&self, name: &str) -> Result<(), Error> {
-        cluster::create_database(&self.programs, &self.account, &self.url("postgres"), name).await
+        cluster::create_database(&self.programs, &self.account, &self.login, name).await
     }
 
     /// Gives up the server: stops it when nobody else uses it, and deletes an ephemeral cluster.

@@ -60,6 +60,11 @@ impl Place {
         }
     }
 
+    /// The file with the cluster's password.
+    pub(crate) fn password_file(&self) -> PathBuf {
+        self.base.join("password")
+    }
+
     fn refuse_foreign_data(&self, account: &Account) -> Result<(), Error> {
         match self.data.metadata() {
             Ok(found) if !account.is_owner(&found) => Err(Error::Place {

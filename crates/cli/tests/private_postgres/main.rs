@@ -5,4 +5,5 @@
 mod harness;
 mod lasting;
 mod leftovers;
+mod password;
 mod throw_away;
