@@ -2,6 +2,7 @@
 
 use crate::client::{events, get, worker};
 use plumbline_system_tests::{PgPool, Uuid, World, documents, jobs::NewJob};
+use serde_json::json;
 use std::collections::BTreeSet;
 
 #[sqlx::test(migrations = "../migrations")]
@@ -42,6 +43,34 @@ async fn pages_of_jobs_show_each_job_once(pool: PgPool) {
     let id = first["jobs"][0]["id"].as_str().expect("a job has an id").to_owned();
     let by_id = get(address, &format!("/api/jobs?limit=200&after={id}")).await.json();
     assert_eq!(by_id["jobs"].as_array().map(Vec::len), Some(56));
+    program.stop().await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_job_s_settings_are_shown_without_their_secrets(pool: PgPool) {
+    let world = World::new(pool).await;
+    let config = json!({
+        "limits": {"max_iterations": 7},
+        "dsn": "host=db user=me password=canary",
+        "display_name": "http://me:canary@one and http://me:canary@two",
+        "connections": {"mcp": {"headers": {"X-Auth": "canary"}}},
+    });
+    let id: Uuid =
+        sqlx::query_scalar("INSERT INTO jobs (prompt, status, config) VALUES ('p', 'paused', $1) RETURNING id")
+            .bind(config)
+            .fetch_one(&world.pool)
+            .await
+            .expect("a job can be inserted");
+    let (program, address) = worker(&world).await;
+    let shown = get(address, &format!("/api/jobs/{id}")).await.json();
+    let expected = json!({
+        "limits": {"max_iterations": 7},
+        "dsn": "[hidden]",
+        "display_name": "http://[hidden]@one and http://[hidden]@two",
+        "connections": {"mcp": "[hidden]"},
+    });
+    assert_eq!(shown["config"], expected);
     program.stop().await;
     world.finish().await;
 }
