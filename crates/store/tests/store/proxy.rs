@@ -1,7 +1,7 @@
 //! A proxy between the store and the server: it breaks a connection as told, and counts what passes.
 
 use plumbline_store::{ConnectOptions, Store};
-use sqlx::PgPool;
+use sqlx::{ConnectOptions as _, PgPool, postgres::PgSslMode};
 use std::{
     path::Path,
     sync::{
@@ -39,12 +39,9 @@ impl Proxy {
     pub(crate) async fn store(self: &Arc<Self>, pool: &PgPool, max_connections: u32) -> Store {
         let server = pool.connect_options();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!(
-            "postgres://{}@127.0.0.1:{}/{}?sslmode=disable",
-            server.get_username(),
-            listener.local_addr().unwrap().port(),
-            server.get_database().unwrap()
-        );
+        let port = listener.local_addr().unwrap().port();
+        let through = server.as_ref().clone().host("127.0.0.1").port(port).ssl_mode(PgSslMode::Disable);
+        let url = through.to_url_lossy().to_string();
         let host = server.get_host().to_owned();
         let socket = server.get_socket().cloned().or_else(|| host.starts_with('/').then(|| host.clone().into()));
         let (this, port) = (self.clone(), server.get_port());
