@@ -61,17 +61,19 @@ END $$;
 GRANT INSERT (id, job_type, prompt, document_path, document_content, context, config, priority, run_at, max_attempts,
               idempotency_key, parent_job_id) ON jobs TO plumbline_enqueue;
 GRANT SELECT (id, job_type, idempotency_key, status, status_reason, error_message) ON jobs TO plumbline_enqueue;
+GRANT EXECUTE ON FUNCTION job_is_anothers(text) TO plumbline_enqueue;
 
 -- steer -------------------------------------------------------------------------------------------------------------
 GRANT SELECT (id, job_type, status, status_reason, attempt, feedback_untaken) ON jobs TO plumbline_steer;
-GRANT UPDATE (status, status_reason, run_at, attempt, crash_count, error_message, error_details, feedback_untaken)
-    ON jobs TO plumbline_steer;
-GRANT INSERT (job_id, text) ON feedback TO plumbline_steer;
-GRANT EXECUTE ON FUNCTION enqueue_follower(uuid) TO plumbline_steer; -- what approve_job does last
+-- A plain UPDATE of the status works as well as a command; what commands write besides, they write with their owner's rights.
+GRANT UPDATE (status) ON jobs TO plumbline_steer;
+GRANT EXECUTE ON FUNCTION
+    cancel_job(uuid), pause_job(uuid), resume_job(uuid, text), retry_job(uuid), approve_job(uuid), send_feedback(uuid, text)
+    TO plumbline_steer, plumbline_work;
 
 -- watch -------------------------------------------------------------------------------------------------------------
 GRANT SELECT ON
-    jobs, job_settings, attempts, workers, concurrency_limits, feedback,
+    jobs, job_settings, job_commands, attempts, workers, concurrency_limits, feedback,
     messages, checkpoints, llm_requests, phases, todos, replaced_todos,
     blobs, file_versions, shared_files, job_shared_files, sources, citations, requirement_cache,
     indexed_blobs, file_passages, passage_embeddings, requirement_embeddings,

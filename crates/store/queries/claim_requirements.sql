@@ -6,7 +6,7 @@
 --
 -- The rows of one job and those of all jobs are read apart: of either there may be millions, and each way has its index.
 WITH me AS MATERIALIZED (
-    SELECT j.id, validation_scope(j) AS scope
+    SELECT j.id, judged_job(j) AS scope
     FROM jobs j
     WHERE j.id = $1 AND j.lease_epoch = $2 AND j.status = 'running'
     FOR SHARE

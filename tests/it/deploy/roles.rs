@@ -51,7 +51,17 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
     let policy = world.folder().join("policy.md");
     fs::write(&policy, documents::policy(1).markdown).expect("a document can be written");
 
+    world.pool.execute("SELECT enqueue_job('Extract', idempotency_key => 'anothers')").await.expect("another's job");
     user.pool.execute("INSERT INTO jobs (prompt) VALUES ('Extract') RETURNING id").await.expect("a plain insert");
+    let of_ones_own = "INSERT INTO jobs (prompt, job_type, context)
+                             SELECT 'x', 'validator', jsonb_build_object('parent_job_id', id)
+                             FROM jobs WHERE idempotency_key IS NULL";
+    user.pool.execute(of_ones_own).await.expect("a validator of one's own job");
+    let creators: i64 = sqlx::query_scalar("SELECT count(DISTINCT created_by) FROM jobs")
+        .fetch_one(&world.pool)
+        .await
+        .expect("creators can be counted");
+    assert_eq!(creators, 2, "each row says who inserted it");
     let keyed = "SELECT enqueue_job('Extract', idempotency_key => 'policy-7', document_name => 'a.md',
                                     document_content => 'Invoices must be kept.')";
     let ids: Vec<Uuid> = [
@@ -83,6 +93,27 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
         "SELECT cancel_job(id) FROM jobs",
         "SELECT enqueue_follower(id) FROM jobs",
         "CREATE TABLE mine (id int)",
+        "UPDATE jobs SET status = 'cancelled'",
+        "INSERT INTO jobs (prompt, created_by) VALUES ('Extract', 'somebody')",
+        "INSERT INTO jobs (prompt, parent_job_id) SELECT 'Extract', id FROM jobs LIMIT 1",
+        "INSERT INTO jobs (prompt, job_type, idempotency_key)
+         SELECT 'hijack', 'validator', 'on_complete:' || id FROM jobs LIMIT 1",
+        "SELECT enqueue_job('hijack', 'validator', idempotency_key => 'on_complete:' || id) FROM jobs LIMIT 1",
+        "INSERT INTO jobs (prompt, job_type, context)
+         SELECT 'x', 'validator', jsonb_build_object('parent_job_id', id) FROM jobs WHERE idempotency_key = 'anothers'",
+        "SELECT enqueue_job('x', 'validator', jsonb_build_object('parent_job_id', upper(id::text)))
+         FROM jobs WHERE idempotency_key = 'anothers'",
+        "INSERT INTO jobs (prompt, job_type) VALUES ('x', 'validator')",
+        "SELECT created_by FROM jobs",
+        "SELECT * FROM job_commands",
+        "INSERT INTO job_commands (job_id, command) SELECT id, 'cancel_job' FROM jobs",
+        "SELECT pause_job(id) FROM jobs",
+        "SELECT resume_job(id) FROM jobs",
+        "SELECT retry_job(id) FROM jobs",
+        "SELECT approve_job(id) FROM jobs",
+        "SELECT send_feedback(id, 'x') FROM jobs",
+        "SELECT job_status_for('cancel_job', id, ARRAY['pending']) FROM jobs",
+        "SELECT set_config('plumbline.command', id::text, false), retry_job(id) FROM jobs",
     ])
     .await;
     user.leave(&world).await;
@@ -130,8 +161,49 @@ async fn steer_commands_jobs_it_cannot_read(pool: PgPool) {
         "UPDATE jobs SET config = '{}'",
         "DELETE FROM jobs",
         "SELECT fork_job(id, 1) FROM jobs",
+        "UPDATE jobs SET crash_count = 2147483647",
+        "UPDATE jobs SET feedback_untaken = 2147483647",
+        "UPDATE jobs SET attempt = 0",
+        "UPDATE jobs SET run_at = 'infinity'",
+        "UPDATE jobs SET error_message = 'x'",
+        "UPDATE jobs SET status_reason = 'x'",
+        "UPDATE jobs SET created_by = 'x'",
+        "UPDATE jobs SET worker_id = NULL",
+        "INSERT INTO feedback (job_id, text) SELECT id, 'x' FROM jobs",
+        "SELECT enqueue_follower(id) FROM jobs",
+        "SELECT add_feedback(id, 'x') FROM jobs",
+        "INSERT INTO job_commands (job_id, command) SELECT id, 'approve_job' FROM jobs",
+        "DELETE FROM job_commands",
+        "SELECT * FROM job_commands",
     ])
     .await;
+    // What says that a command is at work can be said by anybody, and is believed of nobody.
+    let mut session = user.pool.acquire().await.expect("a session");
+    let say = "SELECT set_config('plumbline.command', $1, false)";
+    sqlx::query(say).bind(job.to_string()).execute(&mut *session).await.expect("anybody may set it");
+    let back = "UPDATE jobs SET status = 'pending' WHERE id = $1";
+    assert!(sqlx::query(back).bind(job).execute(&mut *session).await.is_err(), "a cancelled job stays cancelled");
+    drop(session);
+    let commands: Vec<(String, String, bool)> = sqlx::query_as(
+        "SELECT command, coalesce(arguments ->> 'feedback', arguments ->> 'text', ''), by <> current_user
+         FROM job_commands WHERE job_id = $1 ORDER BY at",
+    )
+    .bind(job)
+    .fetch_all(&world.pool)
+    .await
+    .expect("commands can be read");
+    let said = |command: &str, words: &str| (command.to_owned(), words.to_owned(), true);
+    assert_eq!(
+        commands,
+        [
+            said("pause_job", ""),
+            said("resume_job", "Mind the annex"),
+            said("send_feedback", "And the appendix"),
+            said("cancel_job", ""),
+            said("retry_job", ""),
+            said("cancel_job", "")
+        ]
+    );
     user.leave(&world).await;
     world.finish().await;
 }
