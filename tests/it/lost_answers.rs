@@ -1,6 +1,6 @@
 //! The database does what it is asked, and the answer never arrives.
 
-use plumbline_system_tests::{PgPool, World, jobs::NewJob, proxy::Proxy};
+use plumbline_system_tests::{PgPool, Uuid, World, proxy::Proxy};
 use sqlx::ConnectOptions as _;
 
 #[sqlx::test(migrations = false)]
@@ -16,9 +16,12 @@ async fn a_claim_whose_answer_is_lost_is_found_at_once(pool: PgPool) {
         .env("PLUMBLINE_HEARTBEAT_SECS", "3600")
         .env("PLUMBLINE_LEASE_SECS", "7200")
         .env("PLUMBLINE_POLL_MS", "3600000");
-    let prompt = "Say what records are, and lose no word of it";
-    proxy.lose_answer_with(prompt);
-    let job = world.insert(&NewJob { prompt, ..NewJob::default() }).await;
+    // Of what its user wrote, a claim gives the lane alone.
+    proxy.lose_answer_with("a-lane-of-its-own");
+    let insert = "INSERT INTO jobs (prompt, context, config)
+                  VALUES ('Say what records are', '{\"concurrency_key\": \"a-lane-of-its-own\"}',
+                          '{\"on_complete\": {\"enqueue\": null}}') RETURNING id";
+    let job: Uuid = sqlx::query_scalar(insert).fetch_one(&world.pool).await.expect("a job can be inserted");
 
     let worker = world.start(command);
     let row = world.becomes(job, "completed").await;
