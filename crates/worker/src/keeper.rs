@@ -12,8 +12,11 @@
 //! ours:      sent ─────────────── lease − margin ──▶ drop everything
 //! database:    └─▶ heartbeat_at ─────────────── lease ──▶ others may take the jobs
 //! ```
+//!
+//! The keeper goes on while the event loop stands still, and a worker that can do nothing must not keep others from its
+//! jobs: then it sends no heartbeat until the loop moves again.
 
-use crate::{options::Timing, telemetry::instruments};
+use crate::{options::Timing, pulse::Pulse, telemetry::instruments};
 use plumbline_store::{ConnectOptions, Store};
 use std::{
     sync::{
@@ -40,6 +43,10 @@ struct Shared {
     disowned: AtomicBool,
     stop: Notify,
     timing: Timing,
+    /// Of the event loop that runs the jobs.
+    pulse: Arc<Pulse>,
+    /// No heartbeat is sent because the event loop stands still.
+    pausing: AtomicBool,
 }
 
 impl Keeper {
@@ -47,12 +54,19 @@ impl Keeper {
     ///
     /// # Errors
     /// When no thread can be started.
-    pub(crate) fn start(database_url: String, worker_id: Uuid, timing: Timing) -> std::io::Result<Self> {
+    pub(crate) fn start(
+        database_url: String,
+        worker_id: Uuid,
+        timing: Timing,
+        pulse: Arc<Pulse>,
+    ) -> std::io::Result<Self> {
         let shared = Arc::new(Shared {
             sent: Mutex::new(Instant::now()),
             disowned: AtomicBool::new(false),
             stop: Notify::new(),
             timing,
+            pulse,
+            pausing: AtomicBool::new(false),
         });
         let theirs = shared.clone();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -101,6 +115,27 @@ fn margin(lease: Duration) -> Duration {
     (lease / 10).max(Duration::from_secs(1)).min(lease / 3)
 }
 
+/// For how long the event loop may stand still before the leases are no longer renewed: longer than anything that goes
+/// well takes, and short against the lease, which ends only so much later.
+fn stillness(lease: Duration) -> Duration {
+    (lease / 3).min(Duration::from_secs(5))
+}
+
+/// How often the event loop is looked at while it stands still.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Whether the leases are not to be renewed now; says when that begins and when it ends.
+fn pauses(shared: &Shared) -> bool {
+    let delay = shared.pulse.delay();
+    let pauses = delay > stillness(shared.timing.lease);
+    match (shared.pausing.swap(pauses, Ordering::Release), pauses) {
+        (false, true) => warn!(?delay, "the event loop stands still; leases are not renewed until it moves"),
+        (true, false) => info!("the event loop moves again; leases are renewed"),
+        _ => {}
+    }
+    pauses
+}
+
 async fn beat(shared: &Shared, database_url: &str, worker_id: Uuid) {
     let options = ConnectOptions {
         max_connections: 1,
@@ -109,6 +144,12 @@ async fn beat(shared: &Shared, database_url: &str, worker_id: Uuid) {
     };
     let (mut store, mut failing) = (None, false);
     loop {
+        if pauses(shared) {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => continue,
+                () = shared.stop.notified() => return,
+            }
+        }
         let beat = one_beat(shared, database_url, worker_id, &options, &mut store);
         tokio::select! {
             beaten = tokio::time::timeout(shared.timing.heartbeat, beat) => {
@@ -154,4 +195,34 @@ async fn one_beat(
         shared.disowned.store(true, Ordering::Release);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Keeper;
+    use crate::{
+        options::Timing,
+        pulse::tests::{Loops, until},
+    };
+    use std::{io::ErrorKind, net::TcpListener, sync::atomic::Ordering, time::Duration};
+    use uuid::Uuid;
+
+    #[test]
+    fn no_heartbeat_is_sent_while_the_event_loop_stands_still() {
+        let timing = Timing { lease: Duration::from_secs(3), heartbeat: Duration::from_secs(1), ..Timing::default() };
+        let loops = Loops::start();
+        let blocked = loops.block();
+        until("the loops stand still", || loops.pulse.delay() > timing.lease / 3);
+
+        let database = TcpListener::bind("127.0.0.1:0").unwrap();
+        database.set_nonblocking(true).unwrap();
+        let url = format!("postgres://nobody@{}/nothing?sslmode=disable", database.local_addr().unwrap());
+        let keeper = Keeper::start(url, Uuid::now_v7(), timing, loops.pulse.clone()).unwrap();
+        until("the keeper has looked at the loops", || keeper.shared.pausing.load(Ordering::Acquire));
+        until("the leases have ended", || !keeper.holds());
+        assert_eq!(database.accept().map(drop).unwrap_err().kind(), ErrorKind::WouldBlock, "a heartbeat was sent");
+
+        drop(blocked);
+        until("a heartbeat is sent", || database.accept().is_ok());
+    }
 }

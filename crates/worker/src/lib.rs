@@ -16,7 +16,7 @@
 //! | what is in a job's settings | `config`, `prompts` |
 //! | how do files get into the folder | `mirror`, `mirror_feed` |
 //! | does a recorded job come out the same today | `replay` |
-//! | what do probes, dashboards and collectors get | `http`, `vitals`, `telemetry` |
+//! | what do probes, dashboards and collectors get | `http`, `vitals`, `pulse`, `telemetry` |
 //!
 //! Decisions about a job are the engine's, SQL is the store's, the outside world is the effects'; this crate only
 //! brings them together.
@@ -44,6 +44,7 @@ mod options;
 mod patience;
 mod profiles;
 pub mod prompts;
+mod pulse;
 pub mod replay;
 mod services;
 mod signal;

@@ -3,7 +3,7 @@
 //! The loops say so themselves, with one call where they turn; the probes read it. Losing the database is no death:
 //! the claim loop goes on turning and trying, so a probe must not restart a worker for it.
 
-use crate::{mirror_feed::Behind, options::Timing};
+use crate::{mirror_feed::Behind, options::Timing, pulse::Pulse};
 use std::{
     sync::{
         Arc,
@@ -14,6 +14,8 @@ use std::{
 
 /// A turn waits for one answer of the database at most (10 s to get a connection) and one wait; this is far more.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A task that is due runs within milliseconds; after this, whatever holds the loops holds them for good.
+const STILL: Duration = Duration::from_secs(10);
 
 /// Signs of life of the process's loops.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub(crate) struct Vitals {
     /// Steps whose commit the database does not take now.
     delayed: AtomicUsize,
     stall: Duration,
+    /// Of the event loop.
+    pub(crate) pulse: Arc<Pulse>,
     /// Folders that do not show everything.
     pub(crate) behind: Arc<Behind>,
 }
@@ -45,6 +49,7 @@ impl Vitals {
             stumbled: AtomicBool::new(false),
             delayed: AtomicUsize::new(0),
             stall: PATIENCE + timing.poll * 3,
+            pulse: Arc::new(Pulse::new()),
             behind: Arc::default(),
         }
     }
@@ -97,8 +102,13 @@ impl Vitals {
     }
 
     /// Whether the claim loop moves, or need not any more.
-    pub(crate) fn is_alive(&self) -> bool {
+    pub(crate) fn turns(&self) -> bool {
         self.is_draining() || self.since_turn() < self.stall
+    }
+
+    /// Whether everything moves that must: the claim loop, and the event loop below all of them.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.turns() && self.pulse.delay() < STILL
     }
 
     /// Whether the leases are trusted.
@@ -124,7 +134,10 @@ impl Drop for Delay<'_> {
 #[cfg(test)]
 mod tests {
     use super::Vitals;
-    use crate::options::Timing;
+    use crate::{
+        options::Timing,
+        pulse::tests::{Loops, until},
+    };
     use std::time::{Duration, Instant};
 
     #[test]
@@ -140,6 +153,17 @@ mod tests {
         vitals.started -= Duration::from_secs(600);
         vitals.drains();
         assert!(vitals.is_alive());
+    }
+
+    #[test]
+    fn a_worker_whose_event_loop_stands_still_is_not_alive_not_even_while_it_drains() {
+        let (loops, mut vitals) = (Loops::start(), Vitals::new(&Timing::default()));
+        vitals.pulse = loops.pulse.clone();
+        vitals.drains();
+        let blocked = loops.block();
+        until("the worker counts as dead", || !vitals.is_alive());
+        drop(blocked);
+        until("the worker counts as alive", || vitals.is_alive());
     }
 
     #[test]

@@ -35,6 +35,7 @@ use crate::{
     options::WorkerOptions,
     patience::{Patience, bounded, within},
     profiles::Profiles,
+    pulse::Beating,
     services::Services,
     signal::{self, Signal},
     telemetry,
@@ -87,6 +88,8 @@ pub async fn run(options: WorkerOptions, mut stop: watch::Receiver<Stop>) -> Res
 struct Worker {
     context: Arc<Context>,
     keeper: Keeper,
+    /// Told to the keeper, which is dropped first.
+    _beating: Beating,
     stop: watch::Receiver<Stop>,
     jobs: JoinSet<()>,
     /// Under which lease a task runs a job.
@@ -125,14 +128,16 @@ impl Worker {
             options,
         });
         registration::write(&context).await?;
+        let beating = context.vitals.pulse.start();
         let (url, timing) = (context.options.database_url.clone(), context.options.timing);
-        let keeper = Keeper::start(url, context.worker_id, timing)
+        let keeper = Keeper::start(url, context.worker_id, timing, context.vitals.pulse.clone())
             .map_err(|error| Error::Options(format!("the lease keeper could not be started: {error}")))?;
         let hints = Hints::listen(context.store.clone());
         info!(worker.id = %context.worker_id, concurrency = context.options.concurrency, "worker started");
         Ok(Self {
             context,
             keeper,
+            _beating: beating,
             stop,
             jobs: JoinSet::new(),
             tasks: HashMap::new(),

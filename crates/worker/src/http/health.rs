@@ -22,7 +22,7 @@ const ANSWER: Duration = Duration::from_secs(3);
 pub(super) async fn alive(State(site): Shared) -> Response {
     let vitals = &site.vitals;
     let status = if vitals.is_alive() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let claim_loop = match (vitals.is_draining(), vitals.is_alive()) {
+    let claim_loop = match (vitals.is_draining(), vitals.turns()) {
         (true, _) => "draining",
         (false, true) => "turning",
         (false, false) => "standing still",
@@ -31,6 +31,7 @@ pub(super) async fn alive(State(site): Shared) -> Response {
         "alive": vitals.is_alive(),
         "claim_loop": claim_loop,
         "since_turn_ms": u64::try_from(vitals.since_turn().as_millis()).unwrap_or(u64::MAX),
+        "loop_delay_ms": u64::try_from(vitals.pulse.delay().as_millis()).unwrap_or(u64::MAX),
         "lease_keeper": if vitals.keeper_holds() { "holds the leases" } else { "leases lost, reconnecting" },
         "mirror": match vitals.behind.count() {
             0 => "shows everything".to_owned(),

@@ -33,6 +33,7 @@ pub(super) struct Instruments {
     commit: Histogram<f64>,
     retried: Counter<u64>,
     lease_lag: Gauge<f64>,
+    loop_delay: Histogram<f64>,
     rescued: Counter<u64>,
     refused: Counter<u64>,
     tools: Histogram<f64>,
@@ -128,6 +129,7 @@ impl Instruments {
             commit: build.seconds(&list::COMMIT),
             retried: build.counter(&list::RETRIED),
             lease_lag: build.share(&list::LEASE_LAG),
+            loop_delay: build.seconds(&list::LOOP_DELAY),
             rescued: build.counter(&list::RESCUED),
             refused: build.counter(&list::REFUSED),
             tools: build.seconds(&list::TOOLS),
@@ -221,6 +223,11 @@ pub(crate) fn mirror_behind(jobs: usize) {
 /// The last heartbeat that reached the database is this old.
 pub(crate) fn heartbeat_age(age: Duration) {
     instruments().lease_lag.record(age.as_secs_f64(), &[]);
+}
+
+/// The event loop ran a task so much later than it was due.
+pub(crate) fn loop_delayed(delay: Duration) {
+    instruments().loop_delay.record(delay.as_secs_f64(), &[]);
 }
 
 /// A span is handed to the exporter.

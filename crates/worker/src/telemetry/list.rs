@@ -101,6 +101,7 @@ list! {
     COMMIT = Item::new("plumbline.commit.duration", Kind::Histogram(SHORT_SECONDS), "s", "A step's commit, from its first try to its success");
     RETRIED = Item::new("plumbline.commit.retries", Kind::Counter, "", "Further tries of commits that database trouble delayed");
     LEASE_LAG = Item::new("plumbline.lease.lag", Kind::Gauge, "s", "Age of the last heartbeat that reached the database");
+    LOOP_DELAY = Item::new("plumbline.loop.delay", Kind::Histogram(WAITS), "s", "How late the event loop ran a task that was due");
     RESCUED = Item::new("plumbline.jobs.rescued", Kind::Counter, "", "Jobs that this worker took back from dead workers");
     REFUSED = Item::new("plumbline.writes.refused", Kind::Counter, "", "Commits refused by the fence: another claim or a user's command");
     TOOLS = Item::new("plumbline.tools.duration", Kind::Histogram(SECONDS), "s", "The tools of one turn");
