@@ -7,7 +7,10 @@ use crate::{
     mirror_feed::{Look, MirrorFeed},
 };
 use plumbline_engine::{FileIndex, FileWrite, Intake, Source};
-use std::time::{Duration, Instant};
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
 use tracing::{info, warn};
 use uuid::Uuid;
 
@@ -19,11 +22,13 @@ const EVERY: Duration = Duration::from_secs(3);
 pub(crate) struct Inbox {
     job_id: Uuid,
     looked: Option<Instant>,
+    /// Links that the log has told of.
+    refused: HashSet<String>,
 }
 
 impl Inbox {
     pub(crate) fn new(job_id: Uuid) -> Self {
-        Self { job_id, looked: None }
+        Self { job_id, looked: None, refused: HashSet::new() }
     }
 
     /// What was put there, if a look has come back with something; asks for the next look when it is time. A volume that
@@ -37,8 +42,11 @@ impl Inbox {
         let found = match mirror.found() {
             Look::Underway => return None,
             Look::None => Vec::new(),
-            // The job itself may have written such a file since it was looked for.
-            Look::Back(found) => found.into_iter().filter(|file| known.get(&file.path).is_none()).collect(),
+            Look::Back(found) => {
+                self.refuse(found.linked);
+                // The job itself may have written such a file since it was looked for.
+                found.files.into_iter().filter(|file| known.get(&file.path).is_none()).collect()
+            }
         };
         if found.is_empty() {
             self.ask(mirror, known);
@@ -51,6 +59,15 @@ impl Inbox {
             intake.files.push(FileWrite { path: file.path, content: file.bytes });
         }
         Some(intake)
+    }
+
+    fn refuse(&mut self, linked: Vec<String>) {
+        for path in linked {
+            if !self.refused.contains(&path) {
+                warn!(job.id = %self.job_id, file.path = path, "a file that has other names (a hard link) is not taken in; put a copy there");
+                self.refused.insert(path);
+            }
+        }
     }
 
     fn ask(&mut self, mirror: &mut MirrorFeed, known: &FileIndex) {

@@ -9,7 +9,7 @@ pub(crate) use behind::Behind;
 
 use crate::{
     context::Context,
-    mirror::{Found, IndexEntry, MirrorTrouble},
+    mirror::{Finds, IndexEntry, MirrorTrouble},
     patience::bounded,
 };
 use plumbline_engine::Change;
@@ -34,7 +34,7 @@ pub(crate) enum Look {
     /// It has not come back.
     Underway,
     /// It has come back with these.
-    Back(Vec<Found>),
+    Back(Finds),
 }
 
 /// The feeding end of one job's mirror.
@@ -43,7 +43,7 @@ pub(crate) struct MirrorFeed {
     behind: Arc<Behind>,
     lease: Lease,
     /// A look that has not come back.
-    looking: Option<oneshot::Receiver<Vec<Found>>>,
+    looking: Option<oneshot::Receiver<Finds>>,
     task: JoinHandle<()>,
 }
 
@@ -76,7 +76,7 @@ impl MirrorFeed {
             Err(TryRecvError::Empty) => return Look::Underway,
             Ok(found) => found,
             // Another worker has the job, and then nothing is taken in.
-            Err(TryRecvError::Closed) => Vec::new(),
+            Err(TryRecvError::Closed) => Finds::default(),
         };
         self.looking = None;
         Look::Back(found)

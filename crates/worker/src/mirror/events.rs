@@ -57,6 +57,16 @@ pub struct Found {
     pub bytes: Vec<u8>,
 }
 
+/// What a look at `input/` came back with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Finds {
+    /// To be taken in.
+    pub files: Vec<Found>,
+    /// Paths of files with more than one name. The others may lie outside the folder, where whoever put the link here need
+    /// not be able to read: they are not taken in, as symbolic links are not.
+    pub linked: Vec<String>,
+}
+
 /// What a repair did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repaired {

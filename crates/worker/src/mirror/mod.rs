@@ -39,7 +39,7 @@ mod survey;
 mod tests;
 mod unfinished;
 
-pub use events::{Applied, FileEvent, Found, IndexEntry, MirrorTrouble, Repaired};
+pub use events::{Applied, FileEvent, Finds, Found, IndexEntry, MirrorTrouble, Repaired};
 pub use export::{ExportError, export};
 pub use marker::Marker;
 pub use unfinished::Unfinished;
@@ -120,7 +120,7 @@ impl Mirror {
     ///
     /// # Errors
     /// When the folder cannot be read.
-    pub async fn found(&self, job: Uuid, index: &[IndexEntry]) -> Result<Vec<Found>, MirrorTrouble> {
+    pub async fn found(&self, job: Uuid, index: &[IndexEntry]) -> Result<Finds, MirrorTrouble> {
         let known: HashSet<String> = index.iter().map(|entry| entry.path.clone()).collect();
         self.blocking(job, move |folder| survey::found(&folder, &known)).await
     }

@@ -1,11 +1,14 @@
 //! Looking at what is in the folder.
 
 use super::{
-    Found, IndexEntry, MirrorTrouble,
+    Finds, Found, IndexEntry, MirrorTrouble,
     folder::{Folder, OWN},
     looks,
 };
-use cap_std::{fs::Dir, fs::Metadata, time::SystemClock};
+use cap_std::{
+    fs::{Dir, Metadata, MetadataExt as _},
+    time::SystemClock,
+};
 use sha2::{Digest, Sha256};
 use std::{
     collections::{HashMap, HashSet},
@@ -46,37 +49,53 @@ pub(super) fn survey(folder: &Folder, index: &[IndexEntry]) -> Result<Survey, Mi
 }
 
 /// New files under `input/` that have settled, as many as one look takes.
-pub(super) fn found(folder: &Folder, known: &HashSet<String>) -> Result<Vec<Found>, MirrorTrouble> {
-    let (mut found, mut room) = (Vec::new(), MOST_FOUND_BYTES);
+pub(super) fn found(folder: &Folder, known: &HashSet<String>) -> Result<Finds, MirrorTrouble> {
+    let (mut found, mut room) = (Finds::default(), MOST_FOUND_BYTES);
     if folder.dir.symlink_metadata("input").is_ok_and(|metadata| metadata.is_dir()) {
         let mut files = walk(&folder.dir, "input")?;
         files.sort();
         for (path, is_file) in files {
             let hidden = path.split('/').any(|part| part.starts_with('.'));
-            if is_file && !hidden && !known.contains(&path) && found.len() < MOST_FOUND {
-                let taken = take(&folder.dir, path, room)?;
-                room -= taken.as_ref().map_or(0, |file| file.bytes.len() as u64);
-                found.extend(taken);
+            if is_file && !hidden && !known.contains(&path) && found.files.len() < MOST_FOUND {
+                match take(&folder.dir, &path, room)? {
+                    Taken::Bytes(bytes) => {
+                        room -= bytes.len() as u64;
+                        found.files.push(Found { path, bytes });
+                    }
+                    Taken::Linked => found.linked.push(path),
+                    Taken::Later => {}
+                }
             }
         }
     }
     Ok(found)
 }
 
-fn take(dir: &Dir, path: String, room: u64) -> Result<Option<Found>, MirrorTrouble> {
-    let read = || -> io::Result<Option<Vec<u8>>> {
-        let file = dir.open(&path)?;
+/// What became of a file that a look met.
+enum Taken {
+    Bytes(Vec<u8>),
+    /// It has more than one name.
+    Linked,
+    /// It has not settled, or there is no room for it.
+    Later,
+}
+
+fn take(dir: &Dir, path: &str, room: u64) -> Result<Taken, MirrorTrouble> {
+    let read = || -> io::Result<Taken> {
+        let file = dir.open(path)?;
         let metadata = file.metadata()?;
+        if metadata.nlink() > 1 {
+            return Ok(Taken::Linked);
+        }
         if !is_settled(&metadata) || metadata.len() > room {
-            return Ok(None);
+            return Ok(Taken::Later);
         }
         let mut bytes = Vec::new();
         // It may grow while it is read; then it has not settled.
         file.take(room + 1).read_to_end(&mut bytes)?;
-        Ok((bytes.len() as u64 <= room).then_some(bytes))
+        Ok(if bytes.len() as u64 <= room { Taken::Bytes(bytes) } else { Taken::Later })
     };
-    let bytes = read().map_err(|error| MirrorTrouble::at("read", &path, &error))?;
-    Ok(bytes.map(|bytes| Found { path, bytes }))
+    read().map_err(|error| MirrorTrouble::at("read", path, &error))
 }
 
 /// A time in the future comes from another machine's clock and says nothing.

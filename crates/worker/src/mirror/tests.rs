@@ -1,6 +1,6 @@
 mod zombies;
 
-use super::{Applied, FileEvent, IndexEntry, Marker, Mirror, Repaired, export};
+use super::{Applied, FileEvent, Finds, IndexEntry, Marker, Mirror, Repaired, export};
 use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
@@ -227,13 +227,29 @@ async fn a_file_that_a_person_puts_into_input_is_handed_over_and_stays() {
     }
     fs::write(bench.path("input/copying.txt"), "half").unwrap();
     fs::write(bench.path("input/policy.pdf"), "changed").unwrap();
-    let looked = bench.mirror.found(bench.job, &bench.index()).await.unwrap();
+    let looked = bench.mirror.found(bench.job, &bench.index()).await.unwrap().files;
     let repaired = bench.repair(1).await;
     let names: Vec<&str> = looked.iter().map(|found| found.path.as_str()).collect();
     assert_eq!(names, ["input/annex.txt", "input/more/b.txt"]);
     assert_eq!(looked[0].bytes, b"by a person");
     assert!(bench.path("input/annex.txt").exists() && bench.path("input/copying.txt").exists());
     assert_eq!(repaired.written, ["input/policy.pdf"], "a document of the job is the rows' again");
+}
+
+#[tokio::test]
+async fn a_link_in_input_is_not_taken_in_whatever_its_kind() {
+    let bench = Bench::new(&[("input/policy.pdf", "%PDF")]);
+    bench.repair(1).await;
+    let outside = bench.path("../secret.txt");
+    fs::write(&outside, "of somebody else").unwrap();
+    settle(&outside);
+    fs::hard_link(&outside, bench.path("input/hard.txt")).unwrap();
+    symlink(&outside, bench.path("input/soft.txt")).unwrap();
+    let looked = bench.mirror.found(bench.job, &bench.index()).await.unwrap();
+    assert_eq!(looked, Finds { files: Vec::new(), linked: vec!["input/hard.txt".into()] });
+    fs::remove_file(&outside).unwrap();
+    let looked = bench.mirror.found(bench.job, &bench.index()).await.unwrap();
+    assert_eq!((looked.files.len(), looked.linked.len()), (1, 0), "the only name of a file is none of a link");
 }
 
 #[tokio::test]
@@ -252,7 +268,7 @@ async fn one_look_takes_a_bounded_number_of_files_and_none_that_is_too_large() {
     }
     let mut index = bench.index();
     for expected in [100, 50, 0] {
-        let found = bench.mirror.found(bench.job, &index).await.unwrap();
+        let found = bench.mirror.found(bench.job, &index).await.unwrap().files;
         assert_eq!(found.len(), expected, "after {} were taken in", index.len());
         index.extend(found.into_iter().map(|file| IndexEntry { path: file.path, sha256: String::new(), size: 11 }));
     }

@@ -3,7 +3,7 @@
 //! Contents wait in memory while all jobs together have room for it; what is more is read back from the rows when its
 //! turn comes.
 
-use crate::mirror::{FileEvent, Found, IndexEntry, Mirror};
+use crate::mirror::{FileEvent, Finds, IndexEntry, Mirror};
 use plumbline_engine::{Change, Product};
 use std::{
     collections::BTreeMap,
@@ -60,7 +60,7 @@ enum Newest {
 /// What to look for under `input/`: which files are none of these.
 pub(super) struct Wanted {
     pub(super) known: Vec<IndexEntry>,
-    pub(super) answer: oneshot::Sender<Vec<Found>>,
+    pub(super) answer: oneshot::Sender<Finds>,
 }
 
 /// Committed steps that are not shown.
