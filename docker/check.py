@@ -1,5 +1,5 @@
 """Holds docker/compose.yaml against the files around it: what is mounted exists, what is depended on is defined, every
-port is published on loopback only, and Plumbline's services neither run as root nor write to their root file system."""
+port is published on loopback only, no secret has a default, workers are not the owner of the tables, and Plumbline's services neither run as root nor write to their root file system."""
 
 import pathlib
 import re
@@ -11,8 +11,8 @@ OURS = {"migrate", "model", "worker"}
 
 
 def plain(text):
-    """The text with each ${NAME:-default} replaced by its default."""
-    return re.sub(r"\$\{[A-Z_0-9]+(?::-([^}]*))?\}", lambda found: found.group(1) or "", str(text))
+    """The text with each ${NAME:-default} replaced by its default, and each ${NAME:?sentence} by nothing."""
+    return re.sub(r"\$\{[A-Z_0-9]+(?::(?:-([^}]*)|\?[^}]*))?\}", lambda found: found.group(1) or "", str(text))
 
 
 def mounts(service):
@@ -21,8 +21,25 @@ def mounts(service):
         yield source, target
 
 
+def secrets(text):
+    """Every use of a secret asks for it, and the example has its name and no value."""
+    example = (HERE / ".env.example").read_text().splitlines()
+    used = re.findall(r"\$\{([A-Z_0-9]*(?:PASSWORD|TOKEN|SECRET)[A-Z_0-9]*)(:?[-?+]?)", text)
+    assert {"POSTGRES_PASSWORD", "WORKER_PASSWORD"} <= {name for name, _ in used}, used
+    for name, asks in used:
+        assert asks == ":?", f"{name} has a default or may be empty"
+        assert f"{name}=" in example, f"{name} is not in .env.example"
+        assert any(f" {name}" in line for line in example if "/dev/urandom" in line), f"nothing makes {name}"
+
+
 def main():
-    compose = yaml.safe_load((HERE / "compose.yaml").read_text())
+    text = (HERE / "compose.yaml").read_text()
+    secrets(text)
+    compose = yaml.safe_load(text)
+    database = {name: compose["services"][name]["environment"]["DATABASE_URL"] for name in ("migrate", "worker")}
+    owner = compose["services"]["postgres"]["environment"]["POSTGRES_USER"]
+    assert database["migrate"].startswith(f"postgres://{owner}:"), "migrations are the owner's"
+    assert not database["worker"].startswith(f"postgres://{owner}:"), "workers log in as the owner of the tables"
     for name, service in compose["services"].items():
         for source, target in mounts(service):
             known = (HERE / source).exists() if source.startswith(".") else source in compose["volumes"]

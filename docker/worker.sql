@@ -1,0 +1,8 @@
+-- The login of the workers: a member of plumbline_work and of nothing else. For psql, by the owner, after deploy/roles.sql;
+-- running it again sets the password anew.
+\set ON_ERROR_STOP on
+\getenv password WORKER_PASSWORD
+SELECT 'CREATE ROLE plumbline_worker LOGIN'
+WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'plumbline_worker') \gexec
+ALTER ROLE plumbline_worker PASSWORD :'password';
+GRANT plumbline_work TO plumbline_worker;
