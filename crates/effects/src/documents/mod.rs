@@ -18,6 +18,7 @@ mod epub;
 mod error;
 mod kind;
 mod marks;
+mod nesting;
 mod odt;
 mod office;
 mod parser;

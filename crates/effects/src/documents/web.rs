@@ -2,6 +2,7 @@
 
 use super::Page;
 use super::child::Parsed;
+use super::nesting;
 use super::plain;
 use super::wire::{Failure, Trailer};
 use htmd::element_handler::Handlers;
@@ -55,10 +56,15 @@ fn finish(text: String, title: Option<String>, warning: Option<String>) -> Parse
 }
 
 fn checked(bytes: &[u8]) -> Result<(String, Option<String>), Failure> {
-    match bytes.len() > MAX_BYTES {
-        true => Err(Failure::damaged(format!("an HTML page of more than {} MiB is not read", MAX_BYTES >> 20))),
-        false => Ok(decode(bytes)),
+    if bytes.len() > MAX_BYTES {
+        return Err(Failure::damaged(format!("an HTML page of more than {} MiB is not read", MAX_BYTES >> 20)));
     }
+    let (html, warning) = decode(bytes);
+    if !nesting::is_bounded(&html) {
+        let reason = format!("its elements are nested more than {} deep, or repeated without end", nesting::DEEPEST);
+        return Err(Failure::damaged(reason));
+    }
+    Ok((html, warning))
 }
 
 fn convert(html: &str) -> Result<String, Failure> {
@@ -190,6 +196,15 @@ mod tests {
         assert_eq!(text_of(b"<meta charset=\"iso-8859-2\"><p>Pr\xfcfung \xb1</p>"), "Pr\u{fc}fung \u{105}");
         let (_, trailer) = extract(b"<p>Pr\xfcfung</p>").expect("a page");
         assert_eq!(trailer.warnings.len(), 1);
+    }
+
+    #[test]
+    fn a_page_that_is_nested_too_deep_is_refused_in_a_sentence() {
+        let deep = "<div>".repeat(660_000);
+        for read in [extract, article] {
+            let Err(Failure::Damaged { reason }) = read(deep.as_bytes()) else { panic!("it was read") };
+            assert!(reason.contains("nested more than 512 deep"), "{reason}");
+        }
     }
 
     #[test]
