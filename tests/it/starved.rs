@@ -1,13 +1,12 @@
-//! A worker of which no thread moves but the lease keeper's: whatever a tool does to the others, the worker lives, and
-//! nobody takes its jobs.
+//! A worker of which no thread moves but the lease keeper's: it can do nothing for its jobs, so it must not keep others
+//! from them, and it hurts nothing when it moves again.
 
 use plumbline_system_tests::{Command, PgPool, World, documents, eventually, jobs::NewJob};
 use std::fs;
 
-/// A lease that no stall of a busy machine outlasts, and how long everything else stands still: more than twice as long, so
-/// that heartbeats must come meanwhile.
+/// A lease that no stall of a busy machine outlasts, and how long everything else stands still: longer than the test.
 const LEASE: &str = "8";
-const BLOCKED_MS: u32 = 20_000;
+const BLOCKED_MS: u32 = 600_000;
 
 fn worker(world: &World) -> Command {
     let mut command = world.command(&["worker"]);
@@ -16,7 +15,7 @@ fn worker(world: &World) -> Command {
 }
 
 #[sqlx::test(migrations = false)]
-async fn a_worker_whose_threads_all_stand_still_keeps_its_leases(pool: PgPool) {
+async fn a_worker_whose_threads_all_stand_still_lets_its_leases_end(pool: PgPool) {
     let world = World::new(pool).await;
     let policy = documents::policy(2);
     let trace = world.folder().join("trace");
@@ -33,21 +32,13 @@ async fn a_worker_whose_threads_all_stand_still_keeps_its_leases(pool: PgPool) {
     }
     let reached = || fs::read_to_string(&trace).unwrap_or_default().lines().any(|line| line == "after_tools/tactical");
     eventually("the thread to stand still", async || reached().then_some(())).await;
-    // Another one that would take the jobs at the first chance.
     let rival = world.start(worker(&world));
     for &job in &jobs {
         let row = world.becomes(job, "completed").await;
-        assert_eq!((row.attempt, row.claims), (1, 1), "the job was taken from a worker that lives");
+        assert_eq!((row.attempt, row.claims), (2, 2), "taken once, from the worker that stood still");
     }
-    let late: f64 = sqlx::query_scalar(
-        "SELECT extract(epoch FROM max(pause))::float8
-         FROM (SELECT created_at - lag(created_at) OVER (PARTITION BY job_id ORDER BY step) AS pause FROM checkpoints) p",
-    )
-    .fetch_one(&world.pool)
-    .await
-    .expect("steps can be read");
-    assert!(late > 2.0 * LEASE.parse::<f64>().expect("a number"), "nothing stood still for longer than {late:.1} s");
-    starved.stop().await;
+    // It cannot hear a request to stop either.
+    starved.kill().await;
     rival.stop().await;
     world.finish().await;
 }

@@ -187,10 +187,13 @@ async fn a_child_that_takes_too_much_is_an_error_and_not_the_end() {
     assert_eq!(parser().with_limits(small).extract(Kind::Html, &page, None).await, Err(died(Ending::OutOfMemory)));
     let short = Limits { wall: Duration::ZERO, ..Limits::default() };
     assert_eq!(parser().with_limits(short).extract(Kind::Html, &page, None).await, Err(died(Ending::OutOfTime)));
-    // Depth costs the HTML parser time, by the square of it, and the PDF parser stack.
     let busy = Limits { cpu: Duration::from_secs(1), ..Limits::default() };
+    assert_eq!(parser().with_limits(busy).extract(Kind::Html, &page, None).await, Err(died(Ending::OutOfTime)));
+    // What is nested too deep is no crash: it is not begun.
     let deep = "<div>".repeat(1_500_000).into_bytes();
-    assert_eq!(parser().with_limits(busy).extract(Kind::Html, &deep, None).await, Err(died(Ending::OutOfTime)));
+    let refused = parser().with_limits(busy).extract(Kind::Html, &deep, None).await;
+    assert!(matches!(&refused, Err(DocumentError::Damaged { reason, .. }) if reason.contains("nested")), "{refused:?}");
+    // Depth costs the PDF parser stack.
     let deep = format!("%PDF-1.4\n1 0 obj\n{}\nendobj\ntrailer<</Root 1 0 R>>\n", "[".repeat(3_000_000)).into_bytes();
     assert_eq!(parser().extract(Kind::Pdf, &deep, None).await, Err(died(Ending::Crashed)));
     // The parser is as good as before.

@@ -259,8 +259,9 @@ async fn a_validator_reads_no_more_than_it_takes(pool: &PgPool, known: bool) {
     assert!(tally.blocks < 400, "the job's 160 waiting rows are counted, and no others: {tally:?}");
     let [first, next, _] = validation(pool, None).await;
     println!("of all jobs: {first:?}, {next:?}");
-    // The first look at who may judge for others reads the catalog.
-    assert!(first.blocks < 1_500 && next.blocks < 1_000, "{first:?}, {next:?}");
+    // The first look at who may judge for others reads the catalog, of whose blocks a session reads more or fewer; who reads
+    // all 20,000 rows that wait reads far more.
+    assert!(first.blocks < 4_000 && next.blocks < 1_000, "{first:?}, {next:?}");
 }
 
 #[sqlx::test(migrations = "../../migrations")]
