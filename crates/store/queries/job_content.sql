@@ -1,1 +1,1 @@
-SELECT document_content FROM jobs WHERE id = $1
+SELECT substring(document_content FROM $2 FOR $3) FROM jobs WHERE id = $1

@@ -7,6 +7,9 @@ use sqlx::PgConnection;
 use std::sync::Arc;
 use uuid::Uuid;
 
+/// Bytes of a document that are read at once.
+const PIECE_BYTES: usize = 16 << 20;
+
 /// A resolved configuration as it is stored: made once, and shared by all jobs that start with it.
 #[derive(Clone, Debug)]
 pub struct StoredSettings(pub(crate) Arc<str>);
@@ -41,16 +44,26 @@ impl Store {
         Ok(self.settings(job_id).await?.unwrap_or_else(|| settings.clone()))
     }
 
-    /// The inline document of the job's row.
+    /// The inline document of the job's row, read in pieces: of an answer with a large value the connection keeps several
+    /// copies.
     ///
     /// # Errors
     /// [`Error::Database`].
     pub async fn job_content(&self, job_id: Uuid) -> Result<Option<Vec<u8>>, Error> {
-        let content = sqlx::query_file_scalar!("queries/job_content.sql", job_id)
-            .fetch_optional(&self.pool)
-            .await
-            .during("read the job's document")?;
-        Ok(content.flatten())
+        let mut content = None;
+        for from in (1..).step_by(PIECE_BYTES) {
+            let piece = sqlx::query_file_scalar!("queries/job_content.sql", job_id, from, PIECE_BYTES as i32)
+                .fetch_optional(&self.pool)
+                .await
+                .during("read the job's document")?;
+            let Some(mut piece) = piece.flatten() else { break };
+            let is_last = piece.len() < PIECE_BYTES;
+            content.get_or_insert_with(Vec::new).append(&mut piece);
+            if is_last {
+                break;
+            }
+        }
+        Ok(content)
     }
 }
 

@@ -255,7 +255,7 @@ async fn a_validator_reads_no_more_than_it_takes(pool: &PgPool, known: bool) {
     let last = requirements(pool, known).await;
     let [first, next, tally] = validation(pool, Some(last)).await;
     println!("of one job: {first:?}, {next:?}, tally {tally:?}");
-    assert!(first.blocks < 1_000 && next.blocks < 1_000, "{first:?}, {next:?}");
+    assert!(first.blocks < 4_000 && next.blocks < 1_000, "{first:?}, {next:?}");
     assert!(tally.blocks < 400, "the job's 160 waiting rows are counted, and no others: {tally:?}");
     let [first, next, _] = validation(pool, None).await;
     println!("of all jobs: {first:?}, {next:?}");
