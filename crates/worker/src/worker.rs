@@ -163,9 +163,10 @@ impl Worker {
                 break Err(Error::LoopEnded("lease keeper"));
             }
             self.context.vitals.turned(self.keeper.holds(), self.hints.is_listening());
+            // A claim is heard out: one that the database carries out after the farewell would be taken for a crash.
             let turn = tokio::select! {
                 turn = bounded(self.turn()) => turn,
-                () = until(&mut stopping, Stop::Drain) => break Ok(()),
+                () = until(&mut stopping, Stop::Now) => break Ok(()),
             };
             tell(turn.as_ref().err(), stumbles);
             stumbles = turn.is_err();
