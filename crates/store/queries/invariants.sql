@@ -15,6 +15,11 @@ SELECT 'I1: completed, and result', j.id, coalesce(j.result::text, 'none')
 FROM jobs j JOIN attempts a ON a.job_id = j.id AND a.lease_epoch = j.lease_epoch AND a.outcome = 'ended'
 WHERE j.status = 'completed' AND (j.result ->> 'summary' IS NULL OR j.error_message IS NOT NULL)
 
+-- What is scheduled waits, and what waits for a later time is scheduled.
+UNION ALL
+SELECT 'I1: scheduled, and pending for later', id, format('%s, %s', status, run_at)
+FROM jobs WHERE (scheduled AND status <> 'pending') OR (status = 'pending' AND run_at > now() AND NOT scheduled)
+
 -- I2: steps are gap-free from the first (a fork's first is the step it was forked at), the last one is the job's and
 -- has a state; epochs never decrease along them and are of real attempts, an attempt a claim.
 UNION ALL

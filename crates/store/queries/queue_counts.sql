@@ -1,9 +1,15 @@
 -- job_types null: all. Workers count whatever they run.
 -- A job of a type or key that is stopped by a limit of 0 cannot run now. Where neither types nor such a limit are to be
--- looked at, the queue's index alone says how many can.
-SELECT (SELECT count(*) FROM runnable_jobs
+-- looked at, the queue's index alone says how many can. Of the scheduled ones, those count whose time has come.
+WITH due AS MATERIALIZED (
+    SELECT job_type, concurrency_key, run_at FROM jobs WHERE status = 'pending' AND scheduled AND run_at <= now()
+), waiting AS NOT MATERIALIZED (
+    SELECT job_type, concurrency_key, run_at FROM jobs WHERE status = 'pending' AND NOT scheduled AND run_at <= now()
+    UNION ALL SELECT job_type, concurrency_key, run_at FROM due
+)
+SELECT (SELECT count(*) FROM waiting
         WHERE $1::text[] IS NULL AND NOT EXISTS (SELECT FROM concurrency_limits WHERE max_running = 0))
-       + (SELECT count(*) FROM runnable_jobs r
+       + (SELECT count(*) FROM waiting r
         WHERE ($1::text[] IS NOT NULL OR EXISTS (SELECT FROM concurrency_limits WHERE max_running = 0))
           AND ($1::text[] IS NULL OR r.job_type = ANY ($1))
           AND (NOT EXISTS (SELECT FROM concurrency_limits WHERE max_running = 0)
@@ -14,10 +20,10 @@ SELECT (SELECT count(*) FROM runnable_jobs
                              SELECT FROM concurrency_limits own
                              WHERE own.job_type = r.job_type AND own.key = r.concurrency_key)))))) AS "runnable!",
        (SELECT count(*) FROM jobs
-        WHERE status = 'pending' AND run_at > now() AND ($1::text[] IS NULL OR job_type = ANY ($1))) AS "later!",
+        WHERE status = 'pending' AND scheduled AND run_at > now() AND ($1::text[] IS NULL OR job_type = ANY ($1))) AS "later!",
        (SELECT count(*) FROM jobs
         WHERE status = 'running' AND ($1::text[] IS NULL OR job_type = ANY ($1))) AS "running!",
        (SELECT count(*) FROM workers WHERE heartbeat_at > now() - interval '1 minute') AS "live_workers!",
        (SELECT coalesce(extract(epoch FROM now() - min(run_at) FILTER (WHERE isfinite(run_at))), 0)::bigint
-        FROM runnable_jobs
+        FROM waiting
         WHERE $1::text[] IS NULL OR job_type = ANY ($1)) AS "oldest_wait_secs!"

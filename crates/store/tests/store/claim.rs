@@ -170,6 +170,47 @@ async fn a_claim_costs_the_same_however_many_jobs_wait_or_have_ended(pool: PgPoo
 }
 
 #[sqlx::test(migrations = "../../migrations")]
+async fn lanes_of_jobs_for_later_cost_a_claim_nothing(pool: PgPool) {
+    for _ in 0..30 {
+        pending(&store(&pool)).await;
+    }
+    let few = pages_of_a_claim(&pool, 5).await;
+    let later = "INSERT INTO jobs (prompt, run_at, context)
+                 SELECT 'x', '2099-01-01', json_build_object('concurrency_key', n) FROM generate_series(1, 5000) n";
+    execute(&pool, later).await.unwrap();
+    let many = pages_of_a_claim(&pool, 5).await;
+    assert!(many < few + 60, "{few} pages without, {many} with keys of their own");
+    // They are visited when their time has come, wherever they were written to.
+    for time in ["run_at = now()", "priority = 9", "run_at = '2099-01-01'", "run_at = now() - interval '1 s'"] {
+        execute(&pool, format!("UPDATE jobs SET {time} WHERE context ->> 'concurrency_key' = '7'")).await.unwrap();
+    }
+    let counts = store(&pool).queue_counts(None).await.unwrap();
+    assert_eq!((counts.runnable, counts.later), (11, 4999));
+    let store = store(&pool);
+    let claimed = store.claim(worker(&store).await, 1, None).await.unwrap();
+    assert_eq!(claimed[0].concurrency_key, "7");
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_job_is_claimed_once_its_time_has_come(pool: PgPool) {
+    let store = store(&pool);
+    let worker = worker(&store).await;
+    let soon = "INSERT INTO jobs (prompt, run_at) VALUES ('soon', clock_timestamp() + interval '200 ms')";
+    execute(&pool, soon).await.unwrap();
+    assert!(store.claim(worker, 9, None).await.unwrap().is_empty());
+    let counts = store.queue_counts(None).await.unwrap();
+    assert_eq!((counts.runnable, counts.later), (0, 1));
+    execute(&pool, "SELECT pg_sleep(0.3)").await.unwrap();
+    assert_eq!(store.queue_counts(None).await.unwrap().runnable, 1, "nobody has taken it into the queue yet");
+    assert_eq!(value(&pool, "SELECT count(*) FROM runnable_jobs").await.as_deref(), Some("1"));
+    let claimed = store.claim(worker, 9, None).await.unwrap();
+    assert_eq!(claimed.len(), 1);
+    // Parked anew, it waits anew.
+    execute(&pool, "UPDATE jobs SET status = 'pending', run_at = now() + interval '1 hour'").await.unwrap();
+    assert!(store.claim(worker, 9, None).await.unwrap().is_empty());
+}
+
+#[sqlx::test(migrations = "../../migrations")]
 async fn under_an_old_snapshot_a_claim_goes_on_where_the_last_one_ended(pool: PgPool) {
     let (store, mut snapshot) = (store(&pool), pool.begin().await.unwrap());
     sqlx::query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(&mut *snapshot).await.unwrap();

@@ -145,7 +145,8 @@ async fn no_trigger_looks_at_what_a_step_writes(pool: PgPool) {
     .unwrap();
     let steps = written_by_a_step();
     assert!(steps.contains(&"crash_count") && steps.contains(&"updated_at"), "{steps:?}");
-    columns.retain(|column| !steps.contains(&column.as_str()));
+    // Whether a waiting job stands in the queue is no change of it.
+    columns.retain(|column| !steps.contains(&column.as_str()) && column != "scheduled");
     // 16: on UPDATE (pg_trigger.h). One without a list of columns looks at all of them.
     let looks = "SELECT tgname::text, CASE WHEN tgattr = '' THEN NULL ELSE ARRAY(
                      SELECT attname::text FROM pg_attribute WHERE attrelid = tgrelid AND attnum = ANY (tgattr)) END
