@@ -56,6 +56,7 @@ fn message(seq: i64, role: Role, kind: MessageKind, content: String) -> Message 
         tool_call_id: None,
         extra: Map::new(),
         tokens: 60,
+        step: 0,
         cleared: false,
     }
 }

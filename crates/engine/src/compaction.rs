@@ -7,9 +7,12 @@
 //! of the threshold, and no less than what the provider has to read anew because of it.
 
 use crate::{
-    Change, ContextWindow, MessageKind, MessageRef, Purpose, Reply, Retry, Role, Run, Stage, frame, orientation,
+    CLEARED_NOTE, Change, ContextWindow, MessageKind, MessageRef, Purpose, Reply, Retry, Role, Run, Stage, ToolCall,
+    frame, orientation,
 };
 use chrono::{DateTime, Utc};
+use serde_json::Value;
+use std::collections::HashMap;
 
 /// Compactions without a turn in between before the mechanical cut.
 pub(crate) const MAX_COMPACTIONS_IN_ROW: u32 = 2;
@@ -18,8 +21,18 @@ pub(crate) const MAX_COMPACTIONS_IN_ROW: u32 = 2;
 /// sends fewer tokens and moves the prefix more often.
 const CLEARING_WORTHWHILE: f64 = 0.25;
 
+/// Results below so many bytes are not worth a note.
+const SHORT: usize = 300;
+/// Refusals are shorter than this; a longer text that begins like one is a file's or a page's.
+const LONGEST_REFUSAL: usize = 2000;
+/// Tokens of the note in a cleared result's place, about.
+const NOTE: u32 = 30;
+
 /// Tokens around a message's text: role and separators.
 const ENVELOPE: u32 = 4;
+
+/// One part in so many of the threshold is left for the summary of what came before.
+const SUMMARY_SHARE: u32 = 4;
 
 /// Share of the threshold that stays word for word at a compaction.
 const KEPT_TAIL: f64 = 0.25;
@@ -29,6 +42,27 @@ const KEPT_TAIL: f64 = 0.25;
 pub(crate) enum Shrunk {
     Something,
     Nothing,
+}
+
+/// Room for the results of one answer, in tokens.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Room {
+    left: u32,
+    taken: bool,
+}
+
+impl Room {
+    /// Whether a result of so many bytes and tokens may enter. Short ones always may, and the first long one: whoever asks
+    /// for a single result gets it, or its ends.
+    pub(crate) fn holds(self, bytes: usize, tokens: impl FnOnce() -> u32) -> bool {
+        !self.taken || bytes < SHORT || bytes <= self.left as usize || tokens() <= self.left
+    }
+
+    /// A result has entered.
+    pub(crate) fn take(&mut self, bytes: usize, tokens: u32) {
+        self.left = self.left.saturating_sub(tokens + ENVELOPE);
+        self.taken |= bytes >= SHORT;
+    }
 }
 
 /// What clearing would do.
@@ -115,19 +149,18 @@ impl Run {
         f64::from(gain) >= f64::from(self.threshold()) * CLEARING_WORTHWHILE
     }
 
-    /// All tool results but the recent ones, and what clearing them would bring and cost.
+    /// The tool results that may be cleared, and what clearing them would bring and cost. Those of the last answers stay
+    /// (`limits.keep_recent_tool_results`, and of the last one always): the model has not read what stands behind its
+    /// last answer.
     fn clearable(&self) -> Clearable {
         let mut clearable = Clearable::default();
-        let (mut recent, mut from_here) = (self.settings.limits.keep_recent_tool_results, 0_u32);
+        let kept_answers = self.settings.limits.keep_recent_tool_results.max(1);
+        let (mut answers, mut from_here) = (0, 0_u32);
         self.tail().rev().for_each(|message| {
             from_here += visible_tokens(message);
-            if message.kind() != MessageKind::ToolResult || message.cleared() {
-                return;
-            }
-            let gain = message.tokens().saturating_sub(self.note_tokens);
-            if recent > 0 {
-                recent -= 1;
-            } else if gain > 0 {
+            answers += usize::from(message.kind() == MessageKind::Reply);
+            let gain = message.tokens().saturating_sub(NOTE);
+            if answers >= kept_answers && gain > 0 && is_clearable(message) {
                 clearable.results.push(message.seq());
                 clearable.gain += gain;
                 clearable.read_anew = from_here.saturating_sub(clearable.gain);
@@ -138,9 +171,50 @@ impl Run {
     }
 
     fn clear(&mut self, results: Vec<i64>) {
-        self.history.clear(&results);
+        self.put_notes(results.iter().copied());
         self.pending.push(Change::ResultsCleared(results));
         self.state.context.anchor = None;
+    }
+
+    /// Puts notes in the place of these results.
+    pub(crate) fn put_notes(&mut self, seqs: impl Iterator<Item = i64>) {
+        let notes: HashMap<i64, (String, u32)> = seqs
+            .filter_map(|seq| {
+                let note = self.note_for(self.message(seq)?);
+                let tokens = self.count(&note);
+                Some((seq, (note, tokens)))
+            })
+            .collect();
+        if !notes.is_empty() {
+            self.history.clear(notes);
+        }
+    }
+
+    /// What is true of a cleared result's tool: what was read can be read again, what was done is done.
+    fn note_for(&self, result: MessageRef<'_>) -> String {
+        let call = result.tool_call_id().and_then(|id| self.call_with(id));
+        let again =
+            call.as_ref().filter(|call| self.settings.tools.iter().any(|it| it.reads_only && it.name == call.name));
+        match again {
+            Some(call) => format!("{CLEARED_NOTE}{}]", how_to_read_again(call)),
+            None => format!("{CLEARED_NOTE}done at step {}]", result.step()),
+        }
+    }
+
+    /// The call with this id, which names the answer that it stands in: `call_<seq>_<n>`.
+    fn call_with(&self, id: &str) -> Option<ToolCall> {
+        let seq = id.strip_prefix("call_")?.split('_').next()?.parse().ok()?;
+        self.message(seq)?.tool_calls().find(|call| call.id == id).map(ToolCall::from)
+    }
+
+    /// What the results of one answer may take together: the model reads all of them at the next request, whatever is
+    /// cleared or summarized before it.
+    pub(crate) fn room_for_results(&self, answer: i64) -> Room {
+        let tokens = |seq| self.message(seq).map_or(0, visible_tokens);
+        let tools = self.tool_tokens.get(&self.state.phase.kind).copied().unwrap_or(0);
+        let fixed = tokens(self.state.context.system_seq) + tools + frame::tokens(self) + tokens(answer);
+        let threshold = self.threshold();
+        Room { left: threshold.saturating_sub(threshold / SUMMARY_SHARE).saturating_sub(fixed), taken: false }
     }
 
     /// The first message of the part that stays word for word: a boundary between turns, so that no call is parted
@@ -149,14 +223,16 @@ impl Run {
         // A provider may refuse less than the threshold: then a share of what it refused is kept.
         let budget = (f64::from(self.threshold().min(self.estimate())) * KEPT_TAIL) as u32;
         let tail: Vec<MessageRef<'_>> = self.tail().collect();
-        // With no turn small enough to keep, everything is summarized and the todo list goes on from there.
+        // With no turn small enough to keep, everything is summarized and the todo list goes on from there; but not what
+        // stands behind the last answer, which the model has not read.
         let mut keep_from = self.state.next_seq;
-        let mut spent = 0;
+        let (mut spent, mut answers) = (0, 0);
         for &message in tail.iter().rev() {
             spent += visible_tokens(message);
-            if spent > budget {
+            if spent > budget && answers > 0 {
                 break;
             }
+            answers += usize::from(message.kind() == MessageKind::Reply);
             if starts_a_turn(message) {
                 keep_from = message.seq();
             }
@@ -239,6 +315,33 @@ fn starts_a_turn(message: MessageRef<'_>) -> bool {
 }
 
 fn visible_tokens(message: MessageRef<'_>) -> u32 {
-    // A cleared result still costs its note and its place.
-    if message.cleared() { 20 + ENVELOPE } else { message.tokens() + ENVELOPE }
+    message.tokens() + ENVELOPE
+}
+
+/// A result that may make room. A refusal may not: what was refused is lost when nobody remembers it.
+fn is_clearable(message: MessageRef<'_>) -> bool {
+    let text = message.visible_parts()[1];
+    let is_refusal = text.starts_with("Error:") && text.len() < LONGEST_REFUSAL;
+    message.kind() == MessageKind::ToolResult && !message.cleared() && text.len() >= SHORT && !is_refusal
+}
+
+/// "read it again if it is needed: chunks/chunk_001.md, from line 200, 100 lines".
+fn how_to_read_again(call: &ToolCall) -> String {
+    let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+    let number = |key: &str| arguments[key].as_u64();
+    let Some(path) = arguments["path"].as_str() else {
+        return format!("call {} again if it is needed", call.name);
+    };
+    let lines = match (number("offset"), number("limit")) {
+        (None, None) => String::new(),
+        (from, None) => format!(", lines from {}", from.unwrap_or(1)),
+        (from, Some(limit)) => {
+            let from = from.unwrap_or(1);
+            format!(", lines {from} to {}", from.saturating_add(limit).saturating_sub(1))
+        }
+    };
+    match call.name.as_str() {
+        "read_file" => format!("read it again if it is needed: {path}{lines}"),
+        name => format!("call {name} again if it is needed: {path}"),
+    }
 }

@@ -5,9 +5,9 @@
 //! or in a few of a good length, and a message is the places of its parts. A system prompt begins as those of all jobs with the same settings do; that
 //! is held once for all of them.
 
-use crate::{CLEARED_NOTE, Message, MessageKind, Role, Settings, ToolCall};
+use crate::{Message, MessageKind, Role, Settings, ToolCall};
 use serde_json::{Map, Value};
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, collections::HashMap, sync::Arc};
 
 /// Bytes from which on a further text is begun: one that grows is copied.
 const LONG: usize = 32 * 1024;
@@ -45,6 +45,7 @@ struct Placed {
     answers: Option<u32>,
     calls: u32,
     tokens: u32,
+    step: i64,
     role: Role,
     kind: MessageKind,
     cleared: bool,
@@ -102,7 +103,7 @@ impl History {
 
     /// Adds the youngest.
     pub fn push(&mut self, message: &Message) {
-        let (beginning, content) = if message.cleared { (None, "") } else { self.parted(message) };
+        let (beginning, content) = self.parted(message);
         let answers = message.tool_call_id.as_deref();
         let calls = message.tool_calls.iter().flat_map(|call| [&call.id, &call.name, &call.arguments]);
         let parts = [content, answers.unwrap_or_default()].into_iter().chain(calls.map(String::as_str));
@@ -123,6 +124,7 @@ impl History {
             answers: answers.map(|id| id.len() as u32),
             calls: message.tool_calls.len() as u32,
             tokens: message.tokens,
+            step: message.step,
             role: message.role,
             kind: message.kind,
             cleared: message.cleared,
@@ -166,12 +168,16 @@ impl History {
         kept.iter().for_each(|message| self.push(message));
     }
 
-    /// Forgets the contents of these, ascending by `seq`: the model reads [`CLEARED_NOTE`] in their place from now on.
-    pub(crate) fn clear(&mut self, seqs: &[i64]) {
-        for message in self.messages.iter_mut().filter(|message| seqs.binary_search(&message.seq).is_ok()) {
-            message.cleared = true;
+    /// Puts notes (text and tokens) in the place of the contents of these messages.
+    pub(crate) fn clear(&mut self, mut notes: HashMap<i64, (String, u32)>) {
+        let kept: Vec<Message> = self.iter().map(MessageRef::to_message).collect();
+        *self = Self { beginnings: Arc::clone(&self.beginnings), ..Self::default() };
+        for mut message in kept {
+            if let Some((note, tokens)) = notes.remove(&message.seq) {
+                (message.content, message.tokens, message.cleared) = (note, tokens, true);
+            }
+            self.push(&message);
         }
-        self.retain(|_| true);
     }
 }
 
@@ -215,6 +221,11 @@ impl<'a> MessageRef<'a> {
         self.placed.tokens
     }
 
+    /// See [`Message::step`].
+    pub(crate) fn step(self) -> i64 {
+        self.placed.step
+    }
+
     /// See [`Message::cleared`].
     #[inline]
     pub fn cleared(self) -> bool {
@@ -232,9 +243,6 @@ impl<'a> MessageRef<'a> {
     /// The same text as it is held, in two parts; most have nothing in the first.
     #[inline]
     pub fn visible_parts(self) -> [&'a str; 2] {
-        if self.placed.cleared {
-            return ["", CLEARED_NOTE];
-        }
         let beginning = self.placed.beginning.and_then(|at| self.history.beginnings.get(usize::from(at)));
         [beginning.map_or("", |beginning| beginning), self.texts(0, self.placed.content).0]
     }
@@ -273,11 +281,12 @@ impl<'a> MessageRef<'a> {
             seq: self.placed.seq,
             role: self.placed.role,
             kind: self.placed.kind,
-            content: if self.placed.cleared { String::new() } else { self.visible_content().into_owned() },
+            content: self.visible_content().into_owned(),
             tool_calls: self.tool_calls().map(ToolCall::from).collect(),
             tool_call_id: self.tool_call_id().map(str::to_string),
             extra: self.placed.extra.as_deref().cloned().unwrap_or_default(),
             tokens: self.placed.tokens,
+            step: self.placed.step,
             cleared: self.placed.cleared,
         }
     }
@@ -325,6 +334,7 @@ mod tests {
             tool_call_id: None,
             extra: Map::new(),
             tokens: seq as u32,
+            step: 0,
             cleared: false,
         }
     }
@@ -383,13 +393,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cleared_takes_no_room() {
+    fn what_is_cleared_takes_the_room_of_its_note() {
         let mut history: History = said().iter().collect();
         let before = history.texts[0].len();
-        history.clear(&[4]);
-        assert_eq!(history.texts[0].len(), before - "written".len());
-        let cleared = history.get(4).map(|message| (message.cleared(), message.visible_content().into_owned()));
-        assert_eq!(cleared, Some((true, CLEARED_NOTE.to_string())));
+        history.clear(HashMap::from([(4, ("[gone]".to_string(), 3))]));
+        assert_eq!(history.texts[0].len(), before - "written".len() + "[gone]".len());
+        let cleared = history.get(4).map(|it| (it.cleared(), it.tokens(), it.visible_content().into_owned()));
+        assert_eq!(cleared, Some((true, 3, "[gone]".to_string())));
         assert_eq!(history.get(4).and_then(MessageRef::tool_call_id), Some("call_3_1"));
     }
 

@@ -71,17 +71,14 @@ pub struct Message {
     pub extra: Map<String, Value>,
     /// Tokens, counted once when the message came to be.
     pub tokens: u32,
-    /// A tool result whose text the model no longer gets, only a one-line note.
+    /// The step that said it.
+    #[serde(default)]
+    pub step: i64,
+    /// A tool result whose text the model no longer gets, only a one-line note
+    /// (see [`CLEARED_NOTE`]).
     #[serde(default)]
     pub cleared: bool,
 }
 
-/// What the model reads in place of a cleared tool result.
-pub const CLEARED_NOTE: &str = "[result cleared to save space: call the tool again if it is still needed]";
-
-impl Message {
-    /// The text the model gets for this message.
-    pub fn visible_content(&self) -> &str {
-        if self.cleared { CLEARED_NOTE } else { &self.content }
-    }
-}
+/// How the note begins that the model reads in place of a cleared tool result.
+pub const CLEARED_NOTE: &str = "[result cleared to save space: ";

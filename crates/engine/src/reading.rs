@@ -1,6 +1,10 @@
 //! What a call's arguments say, read once: they are asked for several times in a turn, and they may be long.
 
-use crate::{ToolCall, apply::INVALID_JSON, fingerprint};
+use crate::{
+    ToolCall,
+    apply::{CUT_OFF, INVALID_JSON},
+    fingerprint,
+};
 use serde_json::{Map, Value};
 
 /// One call's arguments.
@@ -40,6 +44,11 @@ impl Reading {
         self.trouble.clone().map_or(Ok(()), Err)
     }
 
+    /// The limit at which the answer was cut off in this call, if it was.
+    pub(crate) fn cut_off_at(&self) -> Option<&Value> {
+        self.fields.get(CUT_OFF).filter(|_| self.fields.len() == 1)
+    }
+
     pub(crate) fn is_usable(&self) -> bool {
         self.trouble.is_none()
     }
@@ -51,8 +60,11 @@ fn not_json(error: &serde_json::Error) -> String {
 
 /// Arguments that were no JSON object are kept under a key of their own.
 fn marked(value: &Value) -> Option<String> {
-    let marked = value.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key(INVALID_JSON));
-    marked.then(|| {
+    let has_only = |key| value.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key(key));
+    if has_only(CUT_OFF) {
+        return Some("not carried out: the answer was cut off in this call.".to_string());
+    }
+    has_only(INVALID_JSON).then(|| {
         "the arguments are not a valid JSON object; send them again as one, with every quote and line break inside a string escaped."
             .to_string()
     })

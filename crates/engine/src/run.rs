@@ -33,8 +33,8 @@ pub struct Run {
     pub(crate) counted_list: frame::Counted,
     /// How many phases the plan has; counted when it is first asked for after a file changed.
     planned: OnceLock<i32>,
-    /// Tokens of what stands in place of a cleared result.
-    pub(crate) note_tokens: u32,
+    /// The step being decided: the one behind the last that was committed.
+    pub(crate) step: i64,
     /// The calls at hand, in their order; none while no results are waited for.
     pub(crate) calls: Vec<ToolCall>,
     /// What they say.
@@ -60,6 +60,7 @@ impl Run {
         let mut history = History::new(&settings);
         messages.iter().for_each(|message| history.push(message));
         let mut run = Self {
+            step: job.step + 1,
             job,
             settings,
             state,
@@ -77,14 +78,13 @@ impl Run {
             tool_tokens: HashMap::new(),
             counted_list: frame::Counted::default(),
             planned: OnceLock::new(),
-            note_tokens: 0,
             calls: Vec::new(),
             readings: Vec::new(),
             loading: Vec::new(),
             pending: Vec::new(),
         };
         run.count_tools();
-        run.note_tokens = run.count(crate::CLEARED_NOTE);
+        run.put_notes(messages.iter().filter(|message| message.cleared).map(|message| message.seq));
         run.check_messages()?;
         run.read_calls();
         run.left = run.leave_at_once();
@@ -150,6 +150,11 @@ impl Run {
     /// The job.
     pub fn job(&self) -> &JobFacts {
         &self.job
+    }
+
+    /// This step was committed: what is decided from now on belongs to the next.
+    pub fn committed(&mut self, step: i64) {
+        self.step = step + 1;
     }
 
     /// The settings.

@@ -117,7 +117,7 @@ pub struct Limits {
     pub max_iterations: u32,
     /// Context size, in tokens, from which old content is cleared or summarized.
     pub context_threshold_tokens: u32,
-    /// How many of the newest tool results clearing leaves alone.
+    /// The results of how many of the newest answers clearing leaves alone; those of the last one always.
     pub keep_recent_tool_results: usize,
     /// Largest tool result, in tokens, that enters the conversation whole.
     pub max_tool_result_tokens: u32,
@@ -233,7 +233,8 @@ impl Settings {
         let Prompts { strategic, tactical, instructions, .. } = &self.prompts;
         let beginning = |prompt: &str, kind| {
             let (prompt, tools, instructions) = (prompt.trim(), self.tools_on_demand(kind), instructions.trim());
-            format!("{prompt}{tools}\n\n## Instructions\n\n{instructions}\n\n").into_boxed_str()
+            let limit = self.size_of_an_answer(kind);
+            format!("{prompt}\n\n{limit}{tools}\n\n## Instructions\n\n{instructions}\n\n").into_boxed_str()
         };
         self.beginnings.0.get_or_init(|| {
             [beginning(strategic, PhaseKind::Strategic), beginning(tactical, PhaseKind::Tactical)].into()
@@ -247,6 +248,21 @@ impl Settings {
             PhaseKind::Tactical => 1,
         };
         &self.beginnings()[place]
+    }
+
+    /// How much an answer holds, in words that a model can plan by: a record of a requirement takes about 400 tokens, and
+    /// a token three bytes and more.
+    fn size_of_an_answer(&self, kind: PhaseKind) -> String {
+        let purpose = match kind {
+            PhaseKind::Strategic => Purpose::Strategic,
+            PhaseKind::Tactical => Purpose::Tactical,
+        };
+        let most = self.model_for(purpose).max_output_tokens;
+        let (records, kilobytes) = (most / 400, u64::from(most) * 3 / 1000);
+        format!(
+            "An answer holds {most} tokens at most: some {records} records, or {kilobytes} KB of a file. What is longer is cut \
+             off there: the calls that are whole are carried out, the torn one is not."
+        )
     }
 
     /// The deferred tools, a line each; nothing where there are none.

@@ -27,6 +27,9 @@ pub struct ToolSpec {
     pub handler: Handler,
     /// Whether it may run again after a crash.
     pub replay: Replay,
+    /// Whether it only reads: a second identical call in a batch is answered by the first, and one whose result is gone may
+    /// be made again.
+    pub reads_only: bool,
 }
 
 /// A JSON Schema with its text, which is in every request and is therefore written once.

@@ -173,6 +173,7 @@ impl Store {
                     tool_call_id: row.tool_call_id,
                     extra: optional(id, "provider fields", row.extra.as_deref())?,
                     tokens: u32::try_from(row.tokens).unwrap_or_default(),
+                    step: row.step,
                     cleared: row.cleared,
                 })
             })

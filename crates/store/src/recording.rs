@@ -140,6 +140,7 @@ impl Store {
                 tool_call_id: row.tool_call_id,
                 extra: load::optional(job_id, "provider fields", row.extra.as_deref())?,
                 tokens: u32::try_from(row.tokens).unwrap_or_default(),
+                step: row.step,
                 cleared: false,
             };
             steps.entry(row.step).and_modify(|step| step.messages.push(message));

@@ -345,6 +345,7 @@ impl Stepper<'_> {
     /// The run has got to a step that was committed.
     fn is_at(&mut self, committed: &Committed, next: spans::Step) {
         self.step = committed.step;
+        self.run.committed(committed.step);
         self.span.followed_by(next);
         self.stores_settings = false;
         self.start = None;

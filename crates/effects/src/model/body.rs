@@ -83,6 +83,7 @@ mod tests {
             tool_call_id: None,
             extra: Map::new(),
             tokens: 0,
+            step: 0,
             cleared: false,
         };
         (1..=count).map(said).collect()
@@ -97,6 +98,7 @@ mod tests {
             documentation: String::new(),
             handler: Handler::Local,
             replay: Replay::Safe,
+            reads_only: false,
         };
         vec![tool; count]
     }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(super) const TOOL: Tool =
-    Tool { spec, schema, reads_only: true, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -23,6 +23,7 @@ fn spec() -> ToolSpec {
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,
+        reads_only: true,
     }
 }
 

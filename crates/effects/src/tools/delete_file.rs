@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(super) const TOOL: Tool =
-    Tool { spec, schema, reads_only: false, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -21,6 +21,7 @@ fn spec() -> ToolSpec {
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,
+        reads_only: false,
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 pub(super) const TOOL: Tool =
-    Tool { spec, schema, reads_only: false, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
 /// Rows that are shown.
 const MAX_ROWS: usize = 100;
@@ -26,6 +26,7 @@ fn spec() -> ToolSpec {
         handler: Handler::Outside,
         // An addition that was in flight may have happened: MERGE is safe to repeat, CREATE is not.
         replay: Replay::Unsafe,
+        reads_only: false,
     }
 }
 

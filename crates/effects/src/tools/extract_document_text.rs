@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 /// Parsing has limits of its own, in the parser; this one only has to be longer, waiting for a free child included.
 pub(super) const TOOL: Tool =
-    Tool { spec, schema, reads_only: false, patience: 5, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, patience: 5, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
 /// Pages, or pieces of long ones, that may wait for the text's part before them to be put aside.
 const PAGES_AHEAD: usize = 8;
@@ -34,6 +34,7 @@ fn spec() -> ToolSpec {
         documentation: DOCUMENTATION.into(),
         handler: Handler::Outside,
         replay: Replay::Safe,
+        reads_only: false,
     }
 }
 

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 /// A fetch has limits of its own; reading the page has the parser's on top.
 pub(super) const TOOL: Tool =
-    Tool { spec, schema, reads_only: false, patience: 2, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, patience: 2, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
 /// Longest readable part of a file name, in characters.
 const MAX_SLUG_CHARS: usize = 60;
@@ -30,6 +30,7 @@ fn spec() -> ToolSpec {
         documentation: DOCUMENTATION.into(),
         handler: Handler::Outside,
         replay: Replay::Safe,
+        reads_only: false,
     }
 }
 

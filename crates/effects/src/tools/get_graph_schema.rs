@@ -9,8 +9,7 @@ use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-pub(super) const TOOL: Tool =
-    Tool { spec, schema, reads_only: true, patience: 1, run: |bench, _| Box::pin(run(bench)) };
+pub(super) const TOOL: Tool = Tool { spec, schema, patience: 1, run: |bench, _| Box::pin(run(bench)) };
 
 /// Most labels or relation types that are listed.
 const MAX_LISTED: usize = 60;
@@ -29,6 +28,7 @@ fn spec() -> ToolSpec {
         documentation: DOCUMENTATION.into(),
         handler: Handler::Outside,
         replay: Replay::Safe,
+        reads_only: true,
     }
 }
 

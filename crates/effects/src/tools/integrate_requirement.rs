@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 pub(super) const TOOL: Tool =
-    Tool { spec, schema, reads_only: false, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
 /// Where requirements go while there is no graph.
 const SCRIPT: &str = "output/insert.cypher";
@@ -42,6 +42,7 @@ fn spec() -> ToolSpec {
         documentation: documentation(),
         handler: Handler::Outside,
         replay: Replay::Keyed,
+        reads_only: false,
     }
 }
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(super) const TOOL: Tool =
-    Tool { spec, schema, reads_only: false, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
 /// Most requirements at once; fewer where the conversation has no room for all that is said of them.
 const MAX_AT_ONCE: u32 = 10;
@@ -39,6 +39,7 @@ fn spec() -> ToolSpec {
         documentation: DOCUMENTATION.into(),
         handler: Handler::Outside,
         replay: Replay::Keyed,
+        reads_only: false,
     }
 }
 

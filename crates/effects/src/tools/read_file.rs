@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(super) const TOOL: Tool =
-    Tool { spec, schema, reads_only: true, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
 /// Largest file that is read, in bytes.
 const MAX_READ_BYTES: u64 = 16 * 1024 * 1024;
@@ -34,6 +34,7 @@ fn spec() -> ToolSpec {
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,
+        reads_only: true,
     }
 }
 

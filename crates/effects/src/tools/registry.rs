@@ -18,8 +18,6 @@ pub(super) struct Tool {
     /// What its arguments are held against. The same as the schema of the spec, except for aliases, which refer to
     /// their original there to keep requests short.
     pub(super) schema: fn() -> Value,
-    /// Whether it only reads: a second identical call in a batch is then answered by the first.
-    pub(super) reads_only: bool,
     /// How many times the ordinary time limit it may take.
     pub(super) patience: u32,
     pub(super) run: for<'a> fn(&'a Bench<'a>, Value) -> BoxFuture<'a, ToolResult>,

@@ -14,7 +14,7 @@ use crate::model::jitter;
 use crate::web::Web;
 use futures_util::FutureExt;
 use jsonschema::Validator;
-use plumbline_engine::{Outage, Replay, ToolCall, ToolReturn};
+use plumbline_engine::{Outage, Replay, ToolCall, ToolReturn, ToolSpec};
 use serde_json::Value;
 use std::any::Any;
 use std::collections::{BTreeMap, HashSet};
@@ -92,6 +92,7 @@ pub struct Toolbox {
 struct Compiled {
     tool: &'static Tool,
     replay: Replay,
+    reads_only: bool,
     schema: Value,
     validator: Validator,
 }
@@ -165,7 +166,7 @@ impl Toolbox {
         };
         let arguments = arguments::read(&call.arguments, &compiled.schema, &compiled.validator)?;
         // `Value` keeps keys sorted, so its text is the same for the same arguments.
-        if compiled.tool.reads_only && !answered.insert((name, arguments.to_string())) {
+        if compiled.reads_only && !answered.insert((name, arguments.to_string())) {
             return Ok(Output::text("The same call was made earlier in this turn; its result stands above."));
         }
         let limit = bench.ctx.call_timeout * compiled.tool.patience;
@@ -207,7 +208,8 @@ impl Compiled {
     fn of(tool: &'static Tool) -> Self {
         let schema = (tool.schema)();
         let validator = jsonschema::validator_for(&schema).expect("a tool's schema compiles: a test compiles them all");
-        Self { tool, replay: (tool.spec)().replay, schema, validator }
+        let ToolSpec { replay, reads_only, .. } = (tool.spec)();
+        Self { tool, replay, reads_only, schema, validator }
     }
 }
 

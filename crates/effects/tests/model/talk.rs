@@ -28,6 +28,7 @@ pub(crate) fn message(seq: i64, role: Role, content: &str) -> Message {
         tool_call_id: None,
         extra: Map::new(),
         tokens: 0,
+        step: 0,
         cleared: false,
     }
 }
@@ -54,6 +55,7 @@ pub(crate) fn tool(name: &'static str) -> ToolSpec {
         documentation: "never sent".into(),
         handler: Handler::Local,
         replay: Replay::Safe,
+        reads_only: false,
     }
 }
 

@@ -16,7 +16,7 @@ async fn sent(configure: impl FnOnce(&mut ModelConfig), request: &ModelRequest<'
 }
 
 fn conversation() -> Vec<Message> {
-    let mut cleared = result(5, "c2", "a long text");
+    let mut cleared = result(5, "c2", "[result cleared to save space: done at step 3]");
     cleared.cleared = true;
     let mut thoughtful = calling(3, "", &[("c1", "read_file", r#"{"path": "a"}"#), ("c2", "list_files", "{}")]);
     thoughtful.extra.insert("reasoning_content".into(), "hm".into());
@@ -87,7 +87,7 @@ async fn the_whole_body() {
         r#"{"id":"c1","type":"function","function":{"name":"read_file","arguments":"{\"path\": \"a\"}"},"extra_content":{"signature":"s"}},"#,
         r#"{"id":"c2","type":"function","function":{"name":"list_files","arguments":"{}"}}],"reasoning_content":"hm"},"#,
         r#"{"role":"tool","tool_call_id":"c1","content":"text"},"#,
-        r#"{"role":"tool","tool_call_id":"c2","content":"[result cleared to save space: call the tool again if it is still needed]"},"#,
+        r#"{"role":"tool","tool_call_id":"c2","content":"[result cleared to save space: done at step 3]"},"#,
         r#"{"role":"assistant","content":"Done."},"#,
         r#"{"role":"user","content":"todo list"}],"#,
         r#""max_tokens":100,"temperature":0.5,"reasoning_effort":"high"}"#,

@@ -1,13 +1,21 @@
 //! One call of a turn: who answers it, and with what.
 
-use super::{Consequence, model_replied::MAX_CALLS};
+use super::{
+    Consequence,
+    model_replied::{MAX_BYTES_A_TOKEN, MAX_CALLS},
+};
 use crate::{
     FileWrite, Handler, PhaseKind, Product, Replay, Run, ToolCall, ToolReturn,
+    compaction::Room,
     guard::{RESULTS, Repetition},
     nearest::nearest,
     reading::Reading,
     tools,
 };
+
+/// The answer to a call whose result the window cannot hold beside those before it.
+const NO_ROOM: &str = "not carried out: the results of the calls before it fill the context, and this one would push them out \
+                       unread. Send this call again, with fewer calls beside it or for a smaller part.";
 
 /// A call's answer and what the guardrails make of it.
 pub(super) struct Answered {
@@ -23,6 +31,7 @@ impl Run {
         at: usize,
         (call, reading): (&ToolCall, &Reading),
         given: Option<ToolReturn>,
+        room: Room,
         consequence: &mut Consequence,
     ) -> Answered {
         if let Err(why) = self.check_call(at, (call, reading), given.is_some(), consequence) {
@@ -31,6 +40,9 @@ impl Run {
         match given {
             Some(given) => {
                 let looked = given.products.is_empty();
+                if looked && !room.holds(given.content.len(), || self.tokens_shown(&given.content)) {
+                    return self.failed(call, reading, NO_ROOM);
+                }
                 let progress = self.take_products(given.products);
                 Answered { failed: given.is_error, ..self.noted(call, reading, given.content, progress, looked) }
             }
@@ -48,7 +60,7 @@ impl Run {
         self.failed(call, reading, &why)
     }
 
-    fn failed(&mut self, call: &ToolCall, reading: &Reading, why: &str) -> Answered {
+    pub(super) fn failed(&mut self, call: &ToolCall, reading: &Reading, why: &str) -> Answered {
         Answered { failed: true, ..self.noted(call, reading, format!("Error: {why}"), false, false) }
     }
 
@@ -140,6 +152,12 @@ impl Run {
             ));
         }
         Answered { content, progress, failed: false, repetition }
+    }
+
+    /// Tokens of a result as it enters the conversation.
+    fn tokens_shown(&self, content: &str) -> u32 {
+        let most = self.settings.limits.max_tool_result_tokens;
+        if content.len() / MAX_BYTES_A_TOKEN > most as usize { most } else { self.count(content).min(most) }
     }
 
     /// A result that is too large for the conversation goes to a file before it enters it; the model gets head, tail

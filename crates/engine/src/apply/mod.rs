@@ -13,7 +13,7 @@ mod tools_unavailable;
 use crate::{Change, Illegal, Leave, Message, MessageKind, Outcome, Role, Run, Stage, ToolCall, ToolReturn, budget};
 use chrono::{DateTime, Utc};
 
-pub(crate) use model_replied::{INVALID_JSON, MAX_CALLS};
+pub(crate) use model_replied::{CUT_OFF, INVALID_JSON, MAX_CALLS};
 
 /// What a batch of calls led to, beyond its results.
 #[derive(Debug, Default)]
@@ -112,21 +112,22 @@ impl Run {
             tool_call_id: None,
             extra: serde_json::Map::new(),
             tokens,
+            step: 0,
             cleared: false,
         })
     }
 
     pub(crate) fn push(&mut self, mut message: Message) -> i64 {
         let seq = self.state.next_seq;
-        message.seq = seq;
+        (message.seq, message.step) = (seq, self.step);
         self.state.next_seq += 1;
         self.history.push(&message);
         self.pending.push(Change::Message(message));
         seq
     }
 
-    /// Answers a call in the history.
-    pub(crate) fn answer(&mut self, call: &ToolCall, content: String) {
+    /// Answers a call in the history; the tokens of the answer.
+    pub(crate) fn answer(&mut self, call: &ToolCall, content: String) -> u32 {
         let tokens = self.count(&content);
         self.push(Message {
             seq: 0,
@@ -137,8 +138,10 @@ impl Run {
             tool_call_id: Some(call.id.clone()),
             extra: serde_json::Map::new(),
             tokens,
+            step: 0,
             cleared: false,
         });
+        tokens
     }
 
     /// The job leaves this worker.

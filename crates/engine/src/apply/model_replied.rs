@@ -6,12 +6,16 @@ use crate::{
 };
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
+use std::fmt::Display;
 
 /// Most calls of one answer that are carried out (FAULTS F39); the others are answered with an error.
 pub(crate) const MAX_CALLS: usize = 64;
 
 /// More bytes than this no tokenizer puts into a token, on average over an answer.
-const MAX_BYTES_A_TOKEN: usize = 16;
+pub(crate) const MAX_BYTES_A_TOKEN: usize = 16;
+
+/// The one key of the arguments of a call that was cut off, with the limit of its answer in tokens.
+pub(crate) const CUT_OFF: &str = "cut_off";
 
 /// Key under which arguments that are no JSON object are kept, so that the stored call stays valid JSON.
 pub(crate) const INVALID_JSON: &str = "invalid_json";
@@ -24,15 +28,33 @@ impl Run {
         self.state.retry = Retry::default();
         self.state.guards.compactions_in_row = 0;
         let seq = self.state.next_seq;
+        let cap = self.output_cap();
+        let tool_calls = match finish {
+            Finish::Truncated => marked_where_torn(tool_calls, cap),
+            Finish::Done | Finish::Refused => tool_calls,
+        };
         let (tool_calls, readings): (Vec<_>, Vec<_>) =
             tool_calls.into_iter().enumerate().map(|(at, call)| rekey(call, seq, at)).unzip();
+        // Text alone that was cut off is of no use to anybody.
+        let is_dead = finish == Finish::Truncated && tool_calls.is_empty();
+        let content = if is_dead { clip(&content).to_string() } else { content };
         self.push_reply(content, tool_calls, extra);
         self.state.context.anchor =
             (!estimated).then_some(Anchor { tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens), seq });
         match (finish, readings.is_empty()) {
-            (Finish::Truncated, _) => self.answer_truncated(seq, now),
+            (Finish::Truncated, _) => match readings.iter().any(Reading::is_usable) {
+                true => {
+                    // The calls before the torn one are a turn like another; the next answer may be longer.
+                    self.state.guards.truncated_turns = 1;
+                    self.begin_calls(seq, readings, now);
+                }
+                false => self.answer_truncated(seq, cap, now),
+            },
             (Finish::Done | Finish::Refused, true) => self.answer_silence(finish, now),
-            (Finish::Done | Finish::Refused, false) => self.begin_calls(seq, readings, now),
+            (Finish::Done | Finish::Refused, false) => {
+                self.state.guards.truncated_turns = 0;
+                self.begin_calls(seq, readings, now);
+            }
         }
     }
 
@@ -48,6 +70,7 @@ impl Run {
             tool_call_id: None,
             extra,
             tokens,
+            step: 0,
             cleared: false,
         });
     }
@@ -69,7 +92,6 @@ impl Run {
 
     fn begin_calls(&mut self, message_seq: i64, readings: Vec<Reading>, now: DateTime<Utc>) {
         self.state.guards.silent_turns = 0;
-        self.state.guards.truncated_turns = 0;
         self.state.stage = Stage::Tools { message_seq };
         self.calls = self.calls_of(message_seq);
         self.readings = readings;
@@ -78,23 +100,36 @@ impl Run {
         }
     }
 
-    /// A cut answer's calls are never run, whatever the finish reason was (FAULTS F38).
-    fn answer_truncated(&mut self, message_seq: i64, now: DateTime<Utc>) {
+    /// An answer that was cut off before a call was whole (FAULTS F38).
+    fn answer_truncated(&mut self, message_seq: i64, cap: u32, now: DateTime<Utc>) {
+        self.state.guards.truncated_turns += 1;
         let calls = self.calls_of(message_seq);
-        let cap = self.output_cap();
-        let text = format!(
-            "Your answer was cut off at the limit of {cap} tokens and nothing in it was carried out. Split the work: \
-             write long files in several parts, each well below the limit, and make fewer calls in one answer."
-        );
+        let text = self.cut_off(cap, 0);
         for call in &calls {
             self.answer(call, format!("Error: {text}"));
         }
         if calls.is_empty() {
             self.say(Role::User, MessageKind::Nudge, text);
         }
-        self.state.guards.truncated_turns += 1;
         let turns = self.state.guards.truncated_turns;
         self.after_fruitless_turn(turns, "no_end", "answers were cut off at the output limit", now);
+    }
+
+    /// What is said of an answer that was cut off at this limit, after so many calls that were carried out.
+    pub(super) fn cut_off(&self, cap: impl Display, done: usize) -> String {
+        let was = match done {
+            0 => "nothing in it was carried out".to_string(),
+            1 => "the call before this one was carried out, this one was not: send it again, and what was to follow"
+                .to_string(),
+            _ => format!(
+                "the {done} calls before this one were carried out, this one was not: send it again, and what was to follow"
+            ),
+        };
+        format!(
+            "Your answer was cut off at the limit of {cap} tokens; {was}. An answer may now hold {} tokens. Split the work: write long files \
+             in several parts, each well below that.",
+            self.output_cap()
+        )
     }
 
     fn answer_silence(&mut self, finish: Finish, now: DateTime<Utc>) {
@@ -145,6 +180,17 @@ impl Run {
         self.open_phase(Next::strategic(Opening::Rewound), Some(note), now);
         self.ready_for_model(now);
     }
+}
+
+/// The calls of an answer that was cut off at this limit. Only the last can be torn: then its arguments, of use to nobody,
+/// make way for a mark. Arguments that were about to begin are as torn as those that were not closed.
+fn marked_where_torn(mut calls: Vec<ToolCall>, cap: u32) -> Vec<ToolCall> {
+    if let Some(last) = calls.last_mut()
+        && !matches!(serde_json::from_str(&last.arguments), Ok(Value::Object(_)))
+    {
+        last.arguments = json!({ CUT_OFF: cap }).to_string();
+    }
+    calls
 }
 
 /// The call under our own id, with arguments that are a JSON object, and what they say.

@@ -1,7 +1,10 @@
 //! The calls of a turn are answered, in their order, whoever carried them out.
 
 use super::Consequence;
-use crate::{Leave, PhaseOutcome, Product, Retry, Run, Stage, ToolReturn, boundary::Next, guard::Repetition, tools};
+use crate::{
+    Leave, PhaseOutcome, Product, Retry, Run, Stage, ToolReturn, boundary::Next, compaction::Room, guard::Repetition,
+    tools,
+};
 use chrono::{DateTime, Utc};
 use std::collections::HashMap;
 
@@ -12,21 +15,28 @@ impl Run {
         let mut returns: HashMap<String, ToolReturn> =
             returns.into_iter().map(|given| (given.call_id.clone(), given)).collect();
         let mut consequence = Consequence::None;
-        let mut progress = false;
-        let mut failed = false;
+        let (mut progress, mut failed, mut done) = (false, false, 0);
         let mut stuck = None;
+        let mut room = match self.state.stage {
+            Stage::Tools { message_seq } => self.room_for_results(message_seq),
+            Stage::Intake | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => Room::default(),
+        };
         for (at, (call, reading)) in calls.iter().zip(&readings).enumerate() {
             let given = returns.remove(&call.id);
-            let answered = match failed && tools::is_gate(&call.name) && matches!(consequence, Consequence::None) {
-                true => self.not_after_a_failure(call, reading),
-                false => self.answer_call(at, (call, reading), given, &mut consequence),
+            let waits = failed && tools::is_gate(&call.name) && matches!(consequence, Consequence::None);
+            let answered = match (reading.cut_off_at(), waits) {
+                (Some(cap), _) => self.failed(call, reading, &self.cut_off(cap, done)),
+                (None, true) => self.not_after_a_failure(call, reading),
+                (None, false) => self.answer_call(at, (call, reading), given, room, &mut consequence),
             };
             failed |= answered.failed && !tools::is_gate(&call.name);
             progress |= answered.progress;
+            done += usize::from(!answered.failed);
             if let Repetition::Replan(count) = answered.repetition {
                 stuck.get_or_insert(format!("the call of {} gave the same result {count} times", call.name));
             }
-            self.answer(call, answered.content);
+            let bytes = answered.content.len();
+            room.take(bytes, self.answer(call, answered.content));
         }
         self.interrupted = false;
         // Whatever the calls had to wait for is back.

@@ -26,6 +26,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             .into(),
         handler: Handler::Engine,
         replay: Replay::Safe,
+        reads_only: false,
     }]
 }
 

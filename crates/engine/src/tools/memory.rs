@@ -32,6 +32,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 "Generates `workspace_summary.md` from what is recorded, and returns its text.\n\nExample: `{}`".into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
+            reads_only: false,
         },
         ToolSpec {
             name: "add_note",
@@ -43,6 +44,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
+            reads_only: false,
         },
         ToolSpec {
             name: "add_accomplishment",
@@ -54,6 +56,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
+            reads_only: false,
         },
     ]
 }

@@ -25,6 +25,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
+            reads_only: false,
         },
         ToolSpec {
             name: "read_plan",
@@ -36,6 +37,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
+            reads_only: true,
         },
     ]
 }

@@ -22,6 +22,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
+            reads_only: false,
         },
         ToolSpec {
             name: "archive_and_reset",
@@ -33,6 +34,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
+            reads_only: false,
         },
     ]
 }

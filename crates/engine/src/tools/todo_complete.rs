@@ -27,6 +27,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
+            reads_only: false,
         },
         ToolSpec {
             name: "complete_task",
@@ -39,6 +40,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
+            reads_only: false,
         },
         ToolSpec {
             name: "get_progress",
@@ -50,6 +52,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
+            reads_only: true,
         },
     ]
 }

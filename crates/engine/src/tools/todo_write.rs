@@ -32,6 +32,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
+            reads_only: false,
         },
         ToolSpec {
             name: "add_task",
@@ -48,6 +49,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
+            reads_only: false,
         },
     ]
 }

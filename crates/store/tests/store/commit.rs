@@ -3,8 +3,8 @@
 use crate::support::{commit, message, progress, running, state, store, value};
 use chrono::{TimeZone, Utc};
 use plumbline_engine::{
-    Change, ContextWindow, MessageKind, PhaseKind, PhaseOutcome, Purpose, RequestRecord, Role, Todo, TodoStatus,
-    ToolCall,
+    Change, ContextWindow, Message, MessageKind, PhaseKind, PhaseOutcome, Purpose, RequestRecord, Role, Todo,
+    TodoStatus, ToolCall,
 };
 use plumbline_store::{Commit, NewJob, StoredSettings};
 use serde_json::json;
@@ -67,6 +67,8 @@ async fn messages_come_back_byte_for_byte(pool: PgPool) {
     let system = message(1, Role::System, MessageKind::System, "Grüße, 漢字, 🙂\r\n\ttabs");
     let changes = [&system, &reply, &result].map(|message| Change::Message(message.clone()));
     commit(&store, job.lease(), 0, &changes).await.unwrap();
+    [&mut reply, &mut result].into_iter().for_each(|message| message.step = 1);
+    let system = Message { step: 1, ..system };
 
     // NUL is the one character that Postgres cannot keep.
     result.content = "Error: a \u{FFFD} character".into();

@@ -109,6 +109,7 @@ pub(crate) fn message(seq: i64, role: Role, kind: MessageKind, content: &str) ->
         tool_call_id: None,
         extra: Map::new(),
         tokens: 7,
+        step: 0,
         cleared: false,
     }
 }

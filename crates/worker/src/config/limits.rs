@@ -15,7 +15,7 @@ pub struct Limits {
     /// Context size, in tokens, from which old content is cleared or summarized.
     #[schemars(range(min = 512))]
     pub context_threshold_tokens: u32,
-    /// How many of the newest tool results clearing leaves alone.
+    /// The results of how many of the newest answers clearing leaves alone; those of the last one always.
     pub keep_recent_tool_results: u32,
     /// Largest tool result, in tokens, that enters the conversation whole; a larger one goes to `tool_results/`.
     #[schemars(range(min = 64))]

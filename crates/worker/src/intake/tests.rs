@@ -18,6 +18,7 @@ fn tool() -> ToolSpec {
         documentation: "Reads by lines.".into(),
         handler: Handler::Local,
         replay: Replay::Safe,
+        reads_only: false,
     }
 }
 

@@ -15,16 +15,11 @@ use schema::{Arguments, DOCUMENTATION, Evidence, schema};
 use serde_json::{Value, json};
 
 pub(super) const TOOL: Tool =
-    Tool { spec, schema, reads_only: false, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
 /// The same tool under its older name.
-pub(super) const ALIAS: Tool = Tool {
-    spec: alias_spec,
-    schema,
-    reads_only: false,
-    patience: 1,
-    run: |bench, arguments| Box::pin(run(bench, arguments)),
-};
+pub(super) const ALIAS: Tool =
+    Tool { spec: alias_spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -35,6 +30,7 @@ fn spec() -> ToolSpec {
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,
+        reads_only: false,
     }
 }
 

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 pub(super) const TOOL: Tool =
-    Tool { spec, schema, reads_only: true, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
 
 /// Larger files are not searched, in bytes.
 const MAX_SEARCHED_BYTES: u64 = 8 * 1024 * 1024;
@@ -43,6 +43,7 @@ fn spec() -> ToolSpec {
         documentation: DOCUMENTATION.into(),
         handler: Handler::Local,
         replay: Replay::Safe,
+        reads_only: true,
     }
 }
 

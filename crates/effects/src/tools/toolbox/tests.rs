@@ -41,13 +41,13 @@ fn spec() -> ToolSpec {
         documentation: String::new(),
         handler: Handler::Local,
         replay: Replay::Safe,
+        reads_only: false,
     }
 }
 
 static PANICS: Tool = Tool {
     spec,
     schema: || json!({"type": "object"}),
-    reads_only: false,
     patience: 1,
     run: |_, _| Box::pin(async { panic!("a defect") }),
 };
@@ -55,18 +55,12 @@ static PANICS: Tool = Tool {
 static PANICS_ELSEWHERE: Tool = Tool {
     spec,
     schema: || json!({"type": "object"}),
-    reads_only: false,
     patience: 1,
     run: |_, _| Box::pin(async { crate::tools::run_blocking(|_| -> ToolResult { panic!("a defect") }).await }),
 };
 
-static HANGS: Tool = Tool {
-    spec,
-    schema: || json!({"type": "object"}),
-    reads_only: false,
-    patience: 2,
-    run: |_, _| Box::pin(std::future::pending()),
-};
+static HANGS: Tool =
+    Tool { spec, schema: || json!({"type": "object"}), patience: 2, run: |_, _| Box::pin(std::future::pending()) };
 
 /// Tries of [`SHAKY`] so far.
 static TRIES: AtomicU32 = AtomicU32::new(0);
@@ -74,7 +68,6 @@ static TRIES: AtomicU32 = AtomicU32::new(0);
 static SHAKY: Tool = Tool {
     spec,
     schema: || json!({"type": "object"}),
-    reads_only: false,
     patience: 1,
     run: |_, _| {
         Box::pin(async {

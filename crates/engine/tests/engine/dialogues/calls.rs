@@ -76,12 +76,41 @@ fn of_seventy_calls_sixty_four_are_carried_out_and_all_are_answered() {
 }
 
 #[test]
-fn a_cut_answer_is_never_run() {
+fn the_whole_calls_of_a_cut_answer_are_carried_out_and_the_torn_one_is_told_of() {
+    let mut dialogue = Dialogue::working(settings(), 1);
+    let record = |n: i32| ("add_requirement", json!({"text": format!("Invoice {n} must be kept.")}));
+    let whole: Vec<_> = (0..28).map(record).collect();
+    dialogue.cut_off_after(&whole, ("add_requirement", &json!({"text": "x".repeat(3000)})));
+    assert_eq!(dialogue.toy.requirements.len(), 28);
+    let request = dialogue.request();
+    let errors: Vec<&str> =
+        request.iter().map(|line| line.text.as_str()).filter(|text| text.starts_with("Error:")).collect();
+    assert_eq!(
+        errors,
+        [
+            "Error: Your answer was cut off at the limit of 1000 tokens; the 28 calls before this one were carried out, this one \
+          was not: send it again, and what was to follow. An answer may now hold 2000 tokens. Split the work: write long \
+          files in several parts, each well below that."
+        ]
+    );
+    let said: usize = request.iter().flat_map(|line| &line.calls).map(|call| call.arguments.len()).sum();
+    assert!(said < 2000, "the dead text is gone: {said} bytes of arguments");
+    assert_eq!(dialogue.run.request().max_output_tokens, 2000);
+    let todo = dialogue.run.current_todo().map(|todo| todo.position);
+    dialogue.cut_off_after(&[record(29), ("todo_complete", json!({}))], ("todo_complete", &json!({"notes": "none"})));
+    assert_ne!(dialogue.run.current_todo().map(|todo| todo.position), todo, "a whole closing call closes");
+}
+
+#[test]
+fn a_cut_call_is_never_run() {
     let mut dialogue = Dialogue::working(settings(), 1);
     dialogue.cut_off("add_requirement", &json!({"text": "Invoices must be kept."}));
     assert!(dialogue.toy.requirements.is_empty());
     let result = &dialogue.request()[3].text;
-    assert!(result.starts_with("Error: Your answer was cut off at the limit of 1000 tokens"), "{result}");
+    assert!(
+        result.starts_with("Error: Your answer was cut off at the limit of 1000 tokens; nothing in it was"),
+        "{result}"
+    );
 }
 
 #[test]

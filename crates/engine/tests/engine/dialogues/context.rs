@@ -84,11 +84,14 @@ fn old_results_are_cleared_first_in_one_batch() {
     for n in 0..7 {
         read(&mut dialogue, n);
         let request = dialogue.request();
-        let now = request.iter().filter(|line| line.text == CLEARED_NOTE).count();
+        let now = request.iter().filter(|line| line.text.starts_with(CLEARED_NOTE)).count();
         if now > cleared {
             assert!(cleared == 0 && now >= 3, "one batch of many: {now} after {cleared}");
-            let kept: Vec<bool> =
-                request.iter().filter(|line| line.answers.is_some()).map(|line| line.text != CLEARED_NOTE).collect();
+            let kept: Vec<bool> = request
+                .iter()
+                .filter(|line| line.answers.is_some())
+                .map(|line| !line.text.starts_with(CLEARED_NOTE))
+                .collect();
             assert_eq!(kept[kept.len() - 2..], [true, true], "the recent ones stay");
             cleared = now;
         }
@@ -233,8 +236,71 @@ fn nothing_is_cleared_that_costs_more_than_it_brings() {
     }
 }
 
+/// What the find was made with: long old results, then an answer of twelve calls of which the first two are refused.
+#[test]
+fn nothing_is_cleared_that_the_model_has_not_read_and_no_refusal_is() {
+    let mut settings = small(8000);
+    settings.limits.keep_recent_tool_results = 1;
+    let mut dialogue = reader(settings);
+    for n in 0..5 {
+        read(&mut dialogue, n);
+    }
+    let mut calls: Vec<(&str, Value)> = vec![("no_such_tool", json!({"n": 1})), ("no_such_tool", json!({"n": 2}))];
+    calls.extend((0..10).map(|n| ("read_file", json!({"path": format!("short_{n}.md")}))));
+    for n in 0..10 {
+        dialogue.toy.files.insert(format!("short_{n}.md"), format!("{n}: {}", "invoices are kept. ".repeat(25)).into());
+    }
+    dialogue.resume(|_| {});
+    let results = dialogue.calls(&calls);
+    assert_eq!(results.iter().filter(|result| result.starts_with(CLEARED_NOTE)).count(), 0, "{results:?}");
+    // The next answers clear old results, and the refusals stay.
+    for n in 5..12 {
+        read(&mut dialogue, n);
+        let request = dialogue.request();
+        let refusals = request.iter().filter(|line| line.text.starts_with("Error: there is no tool")).count();
+        assert_eq!(refusals, 2);
+        let last = request.iter().rev().find(|line| line.answers.is_some()).expect("a result");
+        assert!(!last.text.starts_with(CLEARED_NOTE));
+    }
+    assert!(cleared(&dialogue) > 3);
+}
+
+#[test]
+fn what_stands_in_a_cleared_place_is_true_of_its_tool() {
+    let mut settings = small(6000);
+    settings.limits.keep_recent_tool_results = 1;
+    let mut dialogue = reader(settings);
+    dialogue.call("read_file", json!({"path": "page_0.md", "offset": 1, "limit": 200}));
+    dialogue.call("web_search", json!({"query": "invoices ".repeat(60)}));
+    for n in 1..6 {
+        read(&mut dialogue, n);
+    }
+    let request = dialogue.request();
+    let notes: Vec<&str> =
+        request.iter().map(|line| line.text.as_str()).filter(|text| text.starts_with(CLEARED_NOTE)).collect();
+    assert_eq!(notes[0], "[result cleared to save space: read it again if it is needed: page_0.md, lines 1 to 200]");
+    assert!(notes.contains(&"[result cleared to save space: read it again if it is needed: page_1.md]"), "{notes:?}");
+    let done: Vec<_> = notes.iter().filter(|note| note.contains("done at step ")).collect();
+    assert_eq!(done.len(), 1, "{notes:?}");
+}
+
+#[test]
+fn an_answer_gets_the_results_that_the_window_holds_and_is_told_of_the_others() {
+    let mut dialogue = reader(small(4000));
+    let calls: Vec<(&str, Value)> = (0..8).map(|n| ("read_file", json!({"path": format!("page_{n}.md")}))).collect();
+    let results = dialogue.calls(&calls);
+    let read = results.iter().filter(|result| result.starts_with("Page ")).count();
+    assert!((1..7).contains(&read), "{read} of 8 pages fit: {results:?}");
+    for result in &results[read..] {
+        assert!(result.starts_with("Error: not carried out: the results of the calls before it"), "{result}");
+    }
+    let shown = dialogue.request().iter().filter(|line| line.text.starts_with("Page ")).count();
+    assert_eq!(shown, read, "what was given is shown, whatever else goes");
+    assert!(dialogue.request_tokens() <= 4000, "{} tokens", dialogue.request_tokens());
+}
+
 fn cleared(dialogue: &Dialogue) -> usize {
-    dialogue.request().iter().filter(|line| line.text == CLEARED_NOTE).count()
+    dialogue.request().iter().filter(|line| line.text.starts_with(CLEARED_NOTE)).count()
 }
 
 #[test]

@@ -64,6 +64,7 @@ impl Dialogue {
             self.toy.interrupted = false;
         }
         self.toy.commit(&changes, self.run.state());
+        self.run.committed(self.toy.job.step);
         self.check_rebuilt();
         Ok(changes)
     }
@@ -142,9 +143,18 @@ impl Dialogue {
         self.reply(says(text))
     }
 
-    /// An answer that ran into the cap, with a call in it.
+    /// An answer that ran into the cap, with a call in it that is not whole.
     pub(crate) fn cut_off(&mut self, name: &str, arguments: &Value) -> Vec<Change> {
-        self.reply(Reply { finish: Finish::Truncated, ..reply("", vec![call(name, arguments)]) })
+        self.cut_off_after(&[], (name, arguments))
+    }
+
+    /// The same, with whole calls before it.
+    pub(crate) fn cut_off_after(&mut self, whole: &[(&str, Value)], torn: (&str, &Value)) -> Vec<Change> {
+        let mut calls: Vec<ToolCall> = whole.iter().map(|(name, arguments)| call(name, arguments)).collect();
+        let mut torn = call(torn.0, torn.1);
+        torn.arguments.pop();
+        calls.push(torn);
+        self.reply(Reply { finish: Finish::Truncated, ..reply("", calls) })
     }
 
     /// The model call fails.

@@ -100,5 +100,6 @@ fn tool(name: &'static str, phases: Phases, handler: Handler, replay: Replay) ->
         documentation: String::new(),
         handler,
         replay,
+        reads_only: name == "read_file",
     }
 }

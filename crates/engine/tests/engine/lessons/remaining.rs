@@ -121,7 +121,7 @@ fn lesson_56_old_results_go_and_the_recent_ones_stay() {
     let mut dialogue = Dialogue::working(Dialogue::with(|settings| settings.limits.context_threshold_tokens = 4000), 1);
     dialogue.counts = true;
     for n in 0..6 {
-        let failure = format!("Error: page {n} cannot be read. ").repeat(60);
+        let failure = format!("Error: page {n} cannot be read. ").repeat(80);
         dialogue.toy.files.insert(format!("log_{n}.md"), failure.into_bytes());
     }
     dialogue.resume(|_| {});
