@@ -102,7 +102,11 @@ async fn a_prune_takes_rows_and_folders_of_old_ended_jobs(pool: PgPool) {
     let young = world.run(&["prune", "--older-than", "1d"]).await;
     assert_eq!(
         (young.code, young.stdout.as_str()),
-        (Some(0), "nothing to delete: no job ended that long ago, or what follows it has not ended\n")
+        (
+            Some(0),
+            "nothing to delete: no job ended that long ago, or what follows it has not ended, or its requirements wait for \
+             a validator (--also-pending deletes them too)\n"
+        )
     );
 
     // Time passes; a user may not set this column, so the rule that guards it sleeps.
@@ -111,12 +115,15 @@ async fn a_prune_takes_rows_and_folders_of_old_ended_jobs(pool: PgPool) {
         .execute(&world.pool)
         .await
         .expect("a job can be aged");
-    let dry = world.run(&["prune", "--older-than", "1d", "--dry-run"]).await.stdout;
+    let kept = world.run(&["prune", "--older-than", "1d"]).await.stdout;
+    assert!(kept.starts_with("nothing to delete"), "its requirements wait for a validator: {kept}");
+    let dry = world.run(&["prune", "--older-than", "1d", "--also-pending", "--dry-run"]).await.stdout;
     assert!(dry.starts_with("would delete 1 job (1 completed) with "), "{dry}");
-    let other = world.run(&["prune", "--older-than", "1d", "--status", "failed,cancelled"]).await.stdout;
+    let other =
+        world.run(&["prune", "--older-than", "1d", "--also-pending", "--status", "failed,cancelled"]).await.stdout;
     assert!(other.starts_with("nothing to delete"), "{other}");
     assert!(folder.is_dir());
-    let done = world.run(&["prune", "--older-than", "24h"]).await.stdout;
+    let done = world.run(&["prune", "--older-than", "24h", "--also-pending"]).await.stdout;
     assert_eq!(done, "deleted 1 job and 1 folder\n");
     assert!(!folder.exists());
     let left: Vec<Uuid> = sqlx::query_scalar("SELECT id FROM jobs").fetch_all(&world.pool).await.expect("jobs");

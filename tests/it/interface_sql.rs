@@ -64,7 +64,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("phases", "kind", "strategic tactical"),
     ("phases", "outcome", "completed rewound forced"),
     ("attempts", "outcome", "released ended crashed lost"),
-    ("requirement_cache", "status", "pending validating integrated rejected failed"),
+    ("requirement_cache", "status", "pending validating integrated rejected failed withdrawn"),
 ];
 
 #[sqlx::test(migrations = false)]

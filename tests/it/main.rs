@@ -30,6 +30,7 @@ mod lost_answers;
 mod migrations;
 mod pooler;
 mod postgres_trouble;
+mod promises;
 mod provider;
 mod replay;
 mod setup;

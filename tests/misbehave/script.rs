@@ -198,7 +198,9 @@ fn planning(seen: &Seen, request: &Value, turns: u64) -> Value {
         let file = json!({"path": "output/notes.md", "content": "Every line of the policy was read and noted."});
         return calls(seen.turns, &[("write_file", file), ("job_complete", result)]);
     }
-    let todos: Vec<Value> = (1..=TODOS).map(|id| json!({"id": id, "content": format!("Read part {id}")})).collect();
+    let todos: Vec<Value> = (1..=TODOS)
+        .map(|id| json!({"id": id, "content": format!("Read part {id} from turn {} on", seen.turns)}))
+        .collect();
     let list = json!({"phase": "Lines", "description": "Read on", "todos": todos});
     calls(seen.turns, &[("todo_write", list), done])
 }

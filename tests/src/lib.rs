@@ -26,6 +26,7 @@ pub mod probe;
 pub mod program;
 pub mod proxy;
 pub mod record;
+pub mod scripted;
 pub mod seed;
 mod skip;
 pub mod volume;

@@ -186,6 +186,9 @@ pub(crate) struct PruneArguments {
     /// Only jobs that ended like this; repeat or separate by commas for several
     #[arg(long, value_delimiter = ',', value_enum)]
     pub(crate) status: Vec<EndedStatus>,
+    /// Jobs too whose requirements wait for a validator
+    #[arg(long)]
+    pub(crate) also_pending: bool,
     /// Say what would be deleted, and delete nothing
     #[arg(long)]
     pub(crate) dry_run: bool,

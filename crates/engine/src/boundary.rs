@@ -28,12 +28,17 @@ impl Next {
         ready.then_some(Self { kind: PhaseKind::Tactical, opening: Opening::Work, issue: None })
     }
 
-    /// What follows a tactical phase. That the plan has no further phase only chooses the todos offered; whether the
-    /// job ends is decided by the completion gate alone (lesson 7).
+    /// What follows the tactical phase that comes to its end. That the plan has no further phase only chooses the todos
+    /// offered; whether the job ends is decided by the completion gate alone (lesson 7). In doubt, when steps of earlier
+    /// phases are open, the ordinary ones are.
     pub(crate) fn after_tactical(run: &Run) -> Self {
-        let planned = read_plan(&run.memory.main_plan).len() as i32;
-        let last = planned > 0 && run.state.phase.tactical >= planned;
-        Self::strategic(if last { Opening::Final } else { Opening::Transition })
+        let planned = read_plan(&run.memory.main_plan);
+        let completed = run.state.phase.completed + 1;
+        let Some((_, earlier)) = planned.split_last().filter(|_| completed >= planned.len() as i32) else {
+            return Self::strategic(Opening::Transition);
+        };
+        let in_doubt = earlier.iter().any(|phase| !phase.open_steps.is_empty());
+        Self::strategic(if in_doubt { Opening::Transition } else { Opening::Final })
     }
 }
 
@@ -91,7 +96,7 @@ impl Run {
         self.move_context(system_seq, opening_seq);
         // Fruitless turns in a row go on counting: only a call ends them, or a re-planning would hide the silence.
         let guards = &mut self.state.guards;
-        guards.idle_turns = 0;
+        (guards.idle_turns, guards.compactions_of_todo, guards.phase_has_results) = (0, 0, false);
         guards.repeats.clear();
     }
 

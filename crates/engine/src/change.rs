@@ -138,7 +138,10 @@ pub struct Citation {
     pub source: String,
     /// The page on which the quote begins, where the source has pages.
     pub page: Option<i32>,
-    /// The words as given by the model.
+    /// The page on which it ends, where that is another one.
+    #[serde(default)]
+    pub page_to: Option<i32>,
+    /// The words as they stand in the source; white space is single spaces, and words are whole that a line end parts.
     pub quote: String,
     /// Whether the quote was found in the source.
     pub verified: bool,

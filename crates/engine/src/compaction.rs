@@ -34,6 +34,12 @@ const ENVELOPE: u32 = 4;
 /// One part in so many of the threshold is left for the summary of what came before.
 const SUMMARY_SHARE: u32 = 4;
 
+/// Compactions of a todo without a result before the model is told to split it, and before the phase is planned anew.
+const COMPACTIONS_BEFORE_WORD: u32 = 2;
+const COMPACTIONS_BEFORE_REPLAN: u32 = 3;
+/// Such re-plannings in a row before the job is stopped: a window does not grow.
+const REPLANS_FOR_THE_WINDOW: u32 = 2;
+
 /// Share of the threshold that stays word for word at a compaction.
 const KEPT_TAIL: f64 = 0.25;
 
@@ -289,10 +295,48 @@ impl Run {
         self.drop_unseen_messages();
         self.state.guards.compactions_in_row += 1;
         self.state.stage = Stage::Model;
+        if self.todo_is_too_large(now) {
+            return Shrunk::Something;
+        }
         if self.estimate() > self.threshold() && self.state.guards.compactions_in_row <= MAX_COMPACTIONS_IN_ROW {
             self.keep_context_in_bounds(now);
         }
         Shrunk::Something
+    }
+}
+
+impl Run {
+    /// Counts a compaction, and says so when the current todo cannot be done within the window: what was read for it is
+    /// gone before anything came of it. Whether the phase was given up for it.
+    fn todo_is_too_large(&mut self, now: DateTime<Utc>) -> bool {
+        self.state.guards.compactions_of_todo += 1;
+        let times = self.state.guards.compactions_of_todo;
+        let Some(todo) = self.current_todo().map(|todo| format!("todo {} ('{}')", todo.position, todo.content)) else {
+            return false;
+        };
+        let window = self.threshold();
+        let filled = format!("{todo} has filled the context of {window} tokens {times} times without a result");
+        if times >= COMPACTIONS_BEFORE_REPLAN {
+            self.state.guards.compactions_of_todo = 0;
+            self.replan_at_most(
+                REPLANS_FOR_THE_WINDOW,
+                &format!(
+                    "{filled}: it does not fit the window. Split it into todos for smaller parts; where even one part does not \
+                     fit, limits.context_threshold_tokens or the model's window is too small for this job"
+                ),
+                now,
+            );
+            return true;
+        }
+        if times >= COMPACTIONS_BEFORE_WORD {
+            let text = format!(
+                "{filled}: it does not fit the window. Split it: read a smaller part (offset and limit), record or write down \
+                 what is found there before you read on, and close the todo with a note on what is left, or give the phase up \
+                 so that its todos are cut smaller."
+            );
+            self.say(Role::User, MessageKind::Nudge, text);
+        }
+        false
     }
 }
 

@@ -2,7 +2,9 @@
 //! text alone is ignored (lesson 13). Remarks contain no call syntax, because a model that imitates it loops
 //! (lesson 9).
 
-use crate::{PhaseKind, PhaseOutcome, Run, ToolCall, fingerprint, path, reading::Reading, repeat::Repeat, tools};
+use crate::{
+    PhaseKind, PhaseOutcome, Product, Run, ToolCall, fingerprint, path, reading::Reading, repeat::Repeat, tools,
+};
 use serde_json::{Map, Value};
 
 /// How many distinct calls are remembered; older ones no longer count as repeated.
@@ -11,8 +13,15 @@ pub const REMEMBERED_CALLS: usize = 8;
 /// Where results go that are too large for the conversation.
 pub(crate) const RESULTS: &str = "tool_results/";
 
-/// Re-plannings in a row, without a closed todo in between, before the job is stopped as stuck.
+/// Re-plannings in a row, without a todo in between that was closed in a tactical phase with results, before the job is
+/// stopped as stuck.
 pub(crate) const MAX_FORCED_REPLANS: u32 = 3;
+
+/// Tactical phases in a row that may end without results before the job does.
+const MAX_PHASES_WITHOUT_RESULTS: u32 = 2;
+
+/// How many parts of documents are remembered as shown; further ones are no results by themselves.
+pub const REMEMBERED_PARTS: usize = 500;
 
 /// Phases that the model may give up, by a rewind or by the escape hatch: a plan that was wrong so often is not what is
 /// wrong. A tactical phase that comes to its end earns one of them back, unless it only makes up for one that was given
@@ -75,10 +84,51 @@ impl Run {
             (PhaseOutcome::Rewound | PhaseOutcome::Forced, _) => {
                 (guards.rewinds, guards.making_up) = (guards.rewinds + 1, true)
             }
-            (PhaseOutcome::Completed, PhaseKind::Tactical) if guards.making_up => guards.making_up = false,
-            (PhaseOutcome::Completed, PhaseKind::Tactical) => guards.rewinds = guards.rewinds.saturating_sub(1),
+            (PhaseOutcome::Completed, PhaseKind::Tactical) => {
+                self.state.phase.completed += 1;
+                guards.last_list = Some(list_print(self.todos.iter().map(|todo| todo.content.as_str())));
+                match guards.making_up {
+                    true => guards.making_up = false,
+                    false => guards.rewinds = guards.rewinds.saturating_sub(1),
+                }
+                match guards.phase_has_results {
+                    true => guards.phases_without_results = 0,
+                    false => guards.phases_without_results += 1,
+                }
+            }
             (PhaseOutcome::Completed, PhaseKind::Strategic) => {}
         }
+    }
+
+    /// Why the job is ended, if too many phases in a row have left nothing behind. They may count anew after that: a person
+    /// has looked at it.
+    pub(crate) fn ends_without_progress(&mut self) -> Option<String> {
+        let guards = &mut self.state.guards;
+        if guards.phases_without_results < MAX_PHASES_WITHOUT_RESULTS {
+            return None;
+        }
+        guards.phases_without_results = 0;
+        Some(format!(
+            "{MAX_PHASES_WITHOUT_RESULTS} tactical phases in a row came to their end with nothing written or recorded: their \
+             todos were closed without a changed file, a requirement, a citation or a new part of a document"
+        ))
+    }
+
+    /// A part of a document was shown; new ones are results of the phase, as far as they are remembered.
+    pub(crate) fn note_shown(&mut self, call: &ToolCall, reading: &Reading) {
+        let path = reading.fields.get("path").and_then(Value::as_str).and_then(|path| path::normalize(path).ok());
+        let is_part = call.name == "read_file" && path.is_some_and(|path| self.is_part_of_a_document(&path));
+        let guards = &mut self.state.guards;
+        if is_part && guards.shown_parts.len() < REMEMBERED_PARTS {
+            if guards.shown_parts.insert(reading.print) {
+                (guards.phase_has_results, guards.compactions_of_todo) = (true, 0);
+            }
+        }
+    }
+
+    fn is_part_of_a_document(&self, path: &str) -> bool {
+        let is_text = |source: &crate::Source| source.text_path.as_deref() == Some(path);
+        path.starts_with("input/") || path.starts_with("chunks/") || self.sources.iter().any(is_text)
     }
 
     /// A file has changed: calls that looked at it, or at a folder above it, are worth making again. They go on counting,
@@ -123,6 +173,28 @@ impl Run {
             _ => Repetition::Fresh,
         }
     }
+}
+
+/// Whether a product is the model's work: not what the system writes about the phases themselves.
+pub(crate) fn is_result(product: &Product) -> bool {
+    let counts = |path: &str| {
+        let is_record = matches!(path, "progress.md" | "todos.yaml" | "workspace_summary.md");
+        !is_record && !["archive/", "tools/", RESULTS].iter().any(|folder| path.starts_with(folder))
+    };
+    match product {
+        Product::WriteFile(file) => counts(&file.path),
+        Product::PlaceFile(file) => counts(&file.path),
+        Product::AppendFile { path, .. } | Product::DeleteFile { path } => counts(path),
+        Product::ShareFiles(_) => false,
+        Product::AddSource(_) | Product::AddCitation(_) | Product::AddRequirement(_) | Product::JudgeRequirement(_) => {
+            true
+        }
+    }
+}
+
+/// Fingerprint of a todo list by its texts.
+pub(crate) fn list_print<'a>(contents: impl Iterator<Item = &'a str>) -> u32 {
+    fingerprint::of_text(&contents.map(str::trim).collect::<Vec<_>>().join("\n"))
 }
 
 /// What a call that changes nothing looks at: the file or folder it names, the whole workspace where it names none.

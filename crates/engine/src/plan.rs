@@ -10,6 +10,9 @@ pub struct PlannedPhase {
     pub name: String,
     /// What the text says of it.
     pub state: PlannedState,
+    /// The steps whose boxes are not ticked.
+    #[serde(skip)]
+    pub open_steps: Vec<String>,
 }
 
 /// What the text of a plan says of a phase.
@@ -73,7 +76,8 @@ fn phase(heading: &str, body: &[&str]) -> PlannedPhase {
     } else {
         PlannedState::Open
     };
-    PlannedPhase { name: name_of(heading), state }
+    let open = body.iter().filter(|line| checkbox(line) == Some(false)).map(|line| bare(line).to_string());
+    PlannedPhase { name: name_of(heading), state, open_steps: open.collect() }
 }
 
 fn all_checked(body: &[&str]) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::{
     Change, Corrupt, Feedback, FileFacts, FileIndex, History, JobFacts, Leave, Memory, MessageRef, PhaseKind, Product,
-    Progress, Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, ToolCall, ToolSpec, budget, frame,
+    Progress, Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, ToolCall, ToolSpec, budget, frame, guard,
     plan::read_plan, reading::Reading, state,
 };
 use std::{
@@ -177,6 +177,11 @@ impl Run {
         &self.sources
     }
 
+    /// Requirements recorded so far.
+    pub fn requirements(&self) -> i64 {
+        self.requirements
+    }
+
     /// Whether feedback is waiting to be taken in: apply [`crate::Outcome::FeedbackReceived`].
     pub fn feedback_waiting(&self) -> bool {
         !self.feedback.is_empty() && self.left.is_none()
@@ -210,13 +215,12 @@ impl Run {
     pub(crate) fn phase_of_plan(&self) -> (i32, i32) {
         let phase = &self.state.phase;
         let planned = *self.planned.get_or_init(|| read_plan(&self.memory.main_plan).len() as i32);
-        let ahead = match phase.kind {
-            PhaseKind::Tactical => 0,
-            // A final phase plans no further one.
-            PhaseKind::Strategic if phase.opening == crate::Opening::Final => 0,
-            PhaseKind::Strategic => 1,
+        let next = phase.completed + 1;
+        let ordinal = match phase.kind {
+            PhaseKind::Tactical => next,
+            // At the end of the plan there is none that it prepares.
+            PhaseKind::Strategic => next.min(planned.max(phase.completed)).max(1),
         };
-        let ordinal = (phase.tactical + ahead).max(1);
         (ordinal, planned.max(ordinal))
     }
 
@@ -231,6 +235,9 @@ impl Run {
     /// Remembers a change and keeps the run equal to what loading it would give.
     pub(crate) fn produce(&mut self, product: Product) {
         self.planned = OnceLock::new();
+        if guard::is_result(&product) {
+            (self.state.guards.phase_has_results, self.state.guards.compactions_of_todo) = (true, 0);
+        }
         match &product {
             Product::WriteFile(file) => {
                 self.freshen_looks_at(&file.path);

@@ -1,5 +1,5 @@
 //! The checkpoint: what of a run is neither message, todo nor file. Small, and written whole with every step; its
-//! size does not depend on how long the job has run.
+//! size has a bound however long the job runs.
 
 use crate::{
     Opening, PhaseKind,
@@ -8,7 +8,7 @@ use crate::{
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Version of the stored form. A worker reads its own and older ones.
 pub const STATE_VERSION: u32 = 1;
@@ -81,6 +81,9 @@ pub struct PhaseState {
     pub opening: Opening,
     /// How many tactical phases there have been, this one included.
     pub tactical: i32,
+    /// How many of them have come to their end: not rewound, not forced.
+    #[serde(default)]
+    pub completed: i32,
 }
 
 /// The part of the history that the model sees: the system message, the summary if any, then everything from
@@ -130,7 +133,7 @@ pub struct Guards {
     pub truncated_turns: u32,
     /// Turns since a todo was closed, a file changed or a requirement was recorded.
     pub idle_turns: u32,
-    /// Re-plannings forced in a row without a closed todo in between.
+    /// Re-plannings forced in a row, without a todo in between that was closed in a tactical phase with results.
     pub forced_replans: u32,
     /// Phases that were given up, less those earned back ([`crate::guard`]).
     #[serde(default)]
@@ -140,9 +143,28 @@ pub struct Guards {
     pub making_up: bool,
     /// Compactions without a turn in between.
     pub compactions_in_row: u32,
+    /// How often in a row the conversation was compacted with the same todo current and no result in between.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub compactions_of_todo: u32,
+    /// Whether the tactical phase has changed a file, recorded something or was shown a part of a document that was new.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub phase_has_results: bool,
+    /// Tactical phases in a row that came to their end without any of that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub phases_without_results: u32,
+    /// Fingerprint of the todo list of the last tactical phase that came to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_list: Option<u32>,
+    /// Fingerprints of the calls that have shown parts of documents, at most [`crate::guard::REMEMBERED_PARTS`].
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub shown_parts: BTreeSet<u32>,
     /// The latest distinct calls, oldest first. Bounded by [`crate::guard::REMEMBERED_CALLS`].
     #[serde(rename = "calls", alias = "repeats", with = "repeat", default, skip_serializing_if = "VecDeque::is_empty")]
     pub repeats: VecDeque<Repeat>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Consecutive failures of one effect: a model call, or tool calls whose service is away.
@@ -188,6 +210,7 @@ pub(crate) fn initial(started_at: DateTime<Utc>) -> State {
             name: String::new(),
             opening: Opening::Initial,
             tactical: 0,
+            completed: 0,
         },
         context: ContextWindow::default(),
         next_seq: 1,

@@ -6,9 +6,9 @@ WITH taken_in AS (
     ON CONFLICT (job_id, path) DO UPDATE
     SET size = excluded.size, pages = excluded.pages, text_path = excluded.text_path
 ), cited AS (
-    INSERT INTO citations (job_id, id, source, page, quote, verified, step)
-    SELECT $1, c.id, c.source, c.page, c.quote, c.verified, $2
-    FROM json_to_recordset($4::text::json) AS c (id text, source text, page int, quote text, verified boolean)
+    INSERT INTO citations (job_id, id, source, page, page_to, quote, verified, step)
+    SELECT $1, c.id, c.source, c.page, c.page_to, c.quote, c.verified, $2
+    FROM json_to_recordset($4::text::json) AS c (id text, source text, page int, page_to int, quote text, verified boolean)
     ON CONFLICT (job_id, id) DO NOTHING
 )
 INSERT INTO requirement_cache (job_id, id, candidate_id, text, name, type, priority, source_document, source_location,

@@ -1,5 +1,5 @@
 -- Deletes a few ended jobs, the oldest first; what belongs to them goes with them (jobs_delete_rows). A job whose
--- successors still work, or whose requirements a validator holds, stays until they have ended. Locked rows are passed
+-- successors still work, or whose requirements a validator holds (or may still take, $4), stays until they have ended. Locked rows are passed
 -- over: somebody is retrying, forking or pruning them.
 WITH old AS MATERIALIZED (
     SELECT j.id
@@ -7,7 +7,7 @@ WITH old AS MATERIALIZED (
     WHERE j.completed_at < now() - make_interval(secs => $1)
       AND j.status = ANY ($2)
       AND NOT EXISTS (SELECT FROM jobs next WHERE next.parent_job_id = j.id AND next.completed_at IS NULL)
-      AND NOT EXISTS (SELECT FROM requirement_cache r WHERE r.job_id = j.id AND r.status = 'validating')
+      AND NOT EXISTS (SELECT FROM requirement_cache r WHERE r.job_id = j.id AND r.status = ANY ($4))
     ORDER BY j.completed_at
     LIMIT $3
     FOR UPDATE SKIP LOCKED

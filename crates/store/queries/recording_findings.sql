@@ -1,6 +1,6 @@
 -- What the job found, as the engine's types have it: citations and requirements with their steps.
 SELECT step AS "step!", 'citation' AS "kind!",
-       jsonb_build_object('id', id, 'source', source, 'page', page, 'quote', quote, 'verified', verified) AS "found!"
+       jsonb_build_object('id', id, 'source', source, 'page', page, 'page_to', page_to, 'quote', quote, 'verified', verified) AS "found!"
 FROM citations
 WHERE job_id = $1
 UNION ALL

@@ -5,17 +5,19 @@
 -- Telling words are the rarer half of a text's words, and one more: two requirements that are alike enough to be
 -- reported share more than half of their words, so at least one of these. All of its words would find nearly every row,
 -- by "the" and "must". How frequent a word is the column's statistics say, as of the last ANALYZE; among those that they
--- do not know the longest count as the rarest.
+-- do not know the longest count as the rarest. Where nothing needs to be that alike ($5), all words tell, and any length
+-- will do.
 WITH asked AS (
-    SELECT a.n, a.job_id, a.text, a.before
-    FROM unnest($1::uuid[], $2::text[], $3::uuid[]) WITH ORDINALITY AS a (job_id, text, before, n)
+    SELECT a.n, a.job_id, a.text, a.before, a.widely
+    FROM unnest($1::uuid[], $2::text[], $3::uuid[], $5::boolean[])
+        WITH ORDINALITY AS a (job_id, text, before, widely, n)
 ), frequent AS MATERIALIZED (
     SELECT e.word, e.share
     FROM pg_stats s
     CROSS JOIN unnest(s.most_common_elems::text::text[], s.most_common_elem_freqs) AS e (word, share)
     WHERE s.schemaname = 'public' AND s.tablename = 'requirement_cache' AND s.attname = 'words'
 ), ranked AS (
-    SELECT a.n, w.lexeme, count(*) OVER (PARTITION BY a.n) AS n_words,
+    SELECT a.n, a.widely, w.lexeme, count(*) OVER (PARTITION BY a.n) AS n_words,
            row_number() OVER (PARTITION BY a.n
                               ORDER BY coalesce(f.share, 0), char_length(w.lexeme) DESC, w.lexeme) AS place
     FROM asked a
@@ -24,10 +26,10 @@ WITH asked AS (
 ), telling AS (
     SELECT n, string_agg('''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''', '|')::tsquery AS words
     FROM ranked
-    WHERE place <= n_words / 2 + 1
+    WHERE widely OR place <= n_words / 2 + 1
     GROUP BY n
 ), wanted AS MATERIALIZED (
-    SELECT a.n, a.job_id, a.before, own.created_at AS before_at, t.words, char_length(a.text) AS chars
+    SELECT a.n, a.job_id, a.before, a.widely, own.created_at AS before_at, t.words, char_length(a.text) AS chars
     FROM asked a
     JOIN telling t ON t.n = a.n
     LEFT JOIN requirement_cache own ON own.job_id = a.job_id AND own.id = a.before
@@ -39,7 +41,7 @@ CROSS JOIN LATERAL (
     SELECT r.*, ts_rank(r.words, w.words) AS rank
     FROM requirement_cache r
     WHERE r.words @@ w.words
-      AND char_length(r.text) BETWEEN w.chars / 2 AND w.chars * 2
+      AND (w.widely OR char_length(r.text) BETWEEN w.chars / 2 AND w.chars * 2)
       AND (r.status = 'integrated' OR (r.job_id = w.job_id AND r.status IN ('pending', 'validating')))
       AND (w.before IS NULL OR (r.id <> w.before AND (r.status = 'integrated'
                                                       OR (r.created_at, r.id) < (w.before_at, w.before))))

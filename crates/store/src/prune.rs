@@ -19,6 +19,8 @@ pub struct Retention {
     pub older_than: Duration,
     /// Only jobs that ended like this (`completed`, `failed`, `cancelled`); all of them when none is named.
     pub statuses: Vec<String>,
+    /// Jobs too whose requirements wait for a validator.
+    pub also_pending: bool,
 }
 
 /// What a prune would delete, of one status.
@@ -39,6 +41,12 @@ impl Retention {
         self.older_than.as_secs_f64()
     }
 
+    /// States of requirements that keep their job.
+    fn kept_by(&self) -> Vec<String> {
+        let states: &[&str] = if self.also_pending { &["validating"] } else { &["validating", "pending"] };
+        states.iter().map(|state| (*state).to_owned()).collect()
+    }
+
     /// The statuses asked for, ended ones only whatever was asked.
     fn ended(&self) -> Vec<String> {
         let asked = |status: &str| self.statuses.is_empty() || self.statuses.iter().any(|one| one == status);
@@ -52,24 +60,36 @@ impl Store {
     /// # Errors
     /// [`Error::Database`].
     pub async fn prunable(&self, retention: &Retention) -> Result<Vec<Prunable>, Error> {
-        sqlx::query_file_as!(Prunable, "queries/prunable.sql", retention.seconds(), &retention.ended())
-            .fetch_all(&self.pool)
-            .await
-            .during("count the jobs to prune")
+        sqlx::query_file_as!(
+            Prunable,
+            "queries/prunable.sql",
+            retention.seconds(),
+            &retention.ended(),
+            &retention.kept_by()
+        )
+        .fetch_all(&self.pool)
+        .await
+        .during("count the jobs to prune")
     }
 
     /// Deletes one batch of ended jobs, oldest first, and returns their ids; empty when none is left. Call it until
     /// then: each call is a transaction of its own.
     ///
-    /// A job stays while a job that it enqueued, or a fork of it, has not ended, and while a validator holds one of its
-    /// requirements.
+    /// A job stays while a job that it enqueued, or a fork of it, has not ended, while a validator holds one of its
+    /// requirements, and, unless that is not wanted, while one waits for a validator.
     ///
     /// # Errors
     /// [`Error::Database`]; batches before stay deleted.
     pub async fn prune(&self, retention: &Retention) -> Result<Vec<Uuid>, Error> {
-        sqlx::query_file_scalar!("queries/prune.sql", retention.seconds(), &retention.ended(), BATCH)
-            .fetch_all(&self.pool)
-            .await
-            .during("prune ended jobs")
+        sqlx::query_file_scalar!(
+            "queries/prune.sql",
+            retention.seconds(),
+            &retention.ended(),
+            BATCH,
+            &retention.kept_by()
+        )
+        .fetch_all(&self.pool)
+        .await
+        .during("prune ended jobs")
     }
 }

@@ -54,6 +54,8 @@ requirement! {
     HeldRequirement {
         /// The job that found it.
         job_id: Uuid,
+        /// Whether a step recorded it, and no other producer.
+        is_ours: bool,
         /// How many citations the row names.
         citations_given: i64,
         /// How many of them the job that found it has verified.

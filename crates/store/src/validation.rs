@@ -42,6 +42,8 @@ pub struct Asked<'a> {
     pub text: &'a str,
     /// A row of the job: of its others, only those that count before it.
     pub before: Option<Uuid>,
+    /// Any that share a word with it, however long they are.
+    pub widely: bool,
 }
 
 /// What a validator job has judged so far.
@@ -106,6 +108,19 @@ impl Store {
             .during("read the requirements to validate")
     }
 
+    /// The job whose requirements a job looks among, and how many it has: its own, or for a validator those of the job that
+    /// it judges, where it judges one.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn recorded_requirements(&self, job_id: Uuid, is_validator: bool) -> Result<(Uuid, i64), Error> {
+        let row = sqlx::query_file!("queries/recorded_requirements.sql", job_id, is_validator)
+            .fetch_optional(&self.pool)
+            .await
+            .during("count the recorded requirements")?;
+        Ok(row.map_or((job_id, 0), |row| (row.job_id, row.n)))
+    }
+
     /// For each text, in its place: requirements that may be the same or like it, at most `limit`. How alike they are is for
     /// the caller to say.
     ///
@@ -119,11 +134,18 @@ impl Store {
         let jobs: Vec<Uuid> = asked.iter().map(|asked| asked.job_id).collect();
         let texts: Vec<String> = asked.iter().map(|asked| text(asked.text).into_owned()).collect();
         let before: Vec<Option<Uuid>> = asked.iter().map(|asked| asked.before).collect();
-        let rows =
-            sqlx::query_file!("queries/similar_requirements.sql", &jobs, &texts, &before as &[Option<Uuid>], limit)
-                .fetch_all(&self.pool)
-                .await
-                .during("look for similar requirements")?;
+        let widely: Vec<bool> = asked.iter().map(|asked| asked.widely).collect();
+        let rows = sqlx::query_file!(
+            "queries/similar_requirements.sql",
+            &jobs,
+            &texts,
+            &before as &[Option<Uuid>],
+            limit,
+            &widely
+        )
+        .fetch_all(&self.pool)
+        .await
+        .during("look for similar requirements")?;
         let mut similar: Vec<Vec<SimilarRequirement>> = vec![Vec::new(); asked.len()];
         for row in rows {
             let Some(found) = usize::try_from(row.n - 1).ok().and_then(|place| similar.get_mut(place)) else {

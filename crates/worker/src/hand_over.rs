@@ -8,8 +8,16 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// The job to enqueue with these changes, if they complete the job and its configuration asks for one; `config` is the row's.
-pub(crate) fn next_job(job_id: Uuid, config: &Value, resolved: &Resolved, changes: &[Change]) -> Option<NewJob> {
-    let completes = changes.iter().any(|change| matches!(change, Change::Left(Leave::Completed { .. })));
+/// A job whose type records requirements and that has none to hand over is followed by no validator.
+pub(crate) fn next_job(
+    job_id: Uuid,
+    config: &Value,
+    resolved: &Resolved,
+    requirements: i64,
+    changes: &[Change],
+) -> Option<NewJob> {
+    let hands_over = requirements > 0 || !resolved.config.tools.all().any(|tool| tool == "add_requirement");
+    let completes = hands_over && changes.iter().any(|change| matches!(change, Change::Left(Leave::Completed { .. })));
     let job_type = resolved.config.on_complete.enqueue.clone().filter(|_| completes)?;
     let mut next = NewJob::new(format!("Check and integrate the requirements of job {}.", job_id));
     next.idempotency_key = Some(format!("on_complete:{}", job_id));

@@ -360,8 +360,13 @@ impl Stepper<'_> {
     /// Writes a step, waiting out database trouble for as long as the lease holds: what a model's answer cost is not
     /// thrown away for a restart of Postgres.
     async fn write(&self, changes: Vec<Change>) -> Result<Committed, Trouble> {
-        let next_job =
-            crate::hand_over::next_job(self.claimed.id, &self.input.config, &self.profile.resolved, &changes);
+        let next_job = crate::hand_over::next_job(
+            self.claimed.id,
+            &self.input.config,
+            &self.profile.resolved,
+            self.run.requirements(),
+            &changes,
+        );
         let progress = self.run.progress();
         reach(Point::BeforeCommit, part(self.run.state())).await?;
         let mut patience = Patience::new();

@@ -62,11 +62,33 @@ impl HandOver for ValidationDesk<'_> {
         Box::pin(async move {
             let asked: Vec<_> = asked
                 .iter()
-                .map(|&Asked { job_id, text, before }| plumbline_store::Asked { job_id, text, before })
+                .map(|&Asked { job_id, text, before, widely }| plumbline_store::Asked { job_id, text, before, widely })
                 .collect();
             let similar = ask(|| self.store.similar_requirements(&asked, MAX_COMPARED)).await?;
             Ok(similar.into_iter().map(|like| like.into_iter().map(known).collect()).collect())
         })
+    }
+
+    fn recorded(&self, is_validator: bool) -> BoxFuture<'_, Result<(Uuid, u64), WorkspaceError>> {
+        Box::pin(async move {
+            let (job, count) = ask(|| self.store.recorded_requirements(self.lease.job_id, is_validator)).await?;
+            Ok((job, u64::try_from(count).unwrap_or(0)))
+        })
+    }
+
+    fn text_path<'a>(
+        &'a self,
+        job_id: Uuid,
+        document: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
+        Box::pin(async move {
+            let sources = ask(|| self.store.sources(job_id)).await?;
+            Ok(sources.into_iter().find(|source| source.path == document).and_then(|source| source.text_path))
+        })
+    }
+
+    fn read<'a>(&'a self, job_id: Uuid, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(async move { ask(|| self.store.read_file(job_id, path)).await })
     }
 
     fn tally(&self, recheck: bool) -> BoxFuture<'_, Result<Tally, WorkspaceError>> {
@@ -78,6 +100,8 @@ fn held(row: plumbline_store::HeldRequirement) -> HeldRequirement {
     HeldRequirement {
         id: row.id,
         job_id: row.job_id,
+        candidate_id: row.candidate_id,
+        is_ours: row.is_ours,
         text: row.text,
         name: row.name,
         r#type: row.r#type,

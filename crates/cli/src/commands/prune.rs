@@ -13,14 +13,17 @@ use serde_json::json;
 pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
     let statuses = arguments.status.iter().map(|status| status.as_str().to_owned()).collect();
-    let retention = Retention { older_than: arguments.older_than, statuses };
+    let retention = Retention { older_than: arguments.older_than, statuses, also_pending: arguments.also_pending };
     let found = store.prunable(&retention).await?;
     if arguments.json && (found.is_empty() || arguments.dry_run) {
         output::json(&json!({ "would_delete": found, "deleted_jobs": 0, "deleted_folders": 0 }))?;
         return Ok(0);
     }
     if found.is_empty() {
-        output::print("nothing to delete: no job ended that long ago, or what follows it has not ended")?;
+        output::print(
+            "nothing to delete: no job ended that long ago, or what follows it has not ended, or its requirements wait for a \
+             validator (--also-pending deletes them too)",
+        )?;
         return Ok(0);
     }
     if arguments.dry_run {

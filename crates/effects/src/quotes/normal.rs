@@ -5,6 +5,8 @@
 //! of the searched text and kept in a list beside it; a match is then held against both lists, where a hyphen at a line
 //! end may be there or not and any other must be in both.
 
+use std::ops::Range;
+
 /// A text in its normal form.
 #[derive(Debug, Default)]
 pub(super) struct Normal {
@@ -14,6 +16,8 @@ pub(super) struct Normal {
     hyphens: Vec<(usize, Hyphen)>,
     /// The offset at which each page begins, ascending.
     pages: Vec<(usize, u32)>,
+    /// Where lines begin: the offset here and in the original, ascending. From one of them on a stretch is found again.
+    lines: Vec<(usize, usize)>,
 }
 
 /// A hyphen between two halves of a word.
@@ -37,6 +41,8 @@ enum Gap {
 
 struct Writer {
     normal: Normal,
+    /// The offset in the original of the character at hand.
+    at: usize,
     gap: Gap,
     /// A hyphen after a letter or digit, not yet written: what follows decides what it is.
     hyphen: Option<Seen>,
@@ -54,17 +60,32 @@ impl Normal {
     pub(super) fn of(text: &str) -> Self {
         let mut normal = Self::default();
         normal.text.reserve(text.len());
-        let mut writer = Writer { normal, gap: Gap::None, hyphen: None, page: None };
-        for line in text.split_inclusive('\n') {
-            match crate::documents::page_mark(line) {
-                Some(page) => {
-                    writer.page = Some(page);
-                    writer.gap = Gap::Line;
-                }
-                None => line.chars().for_each(|character| writer.take(character)),
-            }
-        }
+        let mut writer = Writer::new(normal);
+        writer.read(text, |_| true);
         writer.finish()
+    }
+
+    /// Where a stretch stands in the original.
+    pub(super) fn original(&self, text: &str, stretch: Range<usize>) -> Range<usize> {
+        let line = self.lines.partition_point(|(offset, _)| *offset <= stretch.start).saturating_sub(1);
+        let (skipped, from) = self.lines.get(line).copied().unwrap_or_default();
+        let (mut start, mut end) = (None, from);
+        let mut writer = Writer::new(Self::default());
+        writer.read(&text[from..], |writer| {
+            // What was just written, if anything, ends here.
+            let written = skipped + writer.normal.text.len();
+            if written > stretch.start {
+                start.get_or_insert(from + writer.at);
+            }
+            let goes_on = written < stretch.end;
+            if written <= stretch.end && start.is_some() {
+                let length = text[from + writer.at..].chars().next().map_or(0, char::len_utf8);
+                end = end.max(from + writer.at + length);
+            }
+            goes_on
+        });
+        let start = start.unwrap_or(from);
+        start..end.max(start)
     }
 
     /// The page of an offset; text before the first mark belongs to the first page.
@@ -149,6 +170,30 @@ fn agree(source: &[(usize, Hyphen)], start: usize, quote: &[(usize, Hyphen)]) ->
 }
 
 impl Writer {
+    fn new(normal: Normal) -> Self {
+        Self { normal, at: 0, gap: Gap::None, hyphen: None, page: None }
+    }
+
+    /// Reads a text for as long as `goes_on` says so, which is asked behind each character.
+    fn read(&mut self, text: &str, mut goes_on: impl FnMut(&Self) -> bool) {
+        let mut begins = 0;
+        for line in text.split_inclusive('\n') {
+            match crate::documents::page_mark(line) {
+                Some(page) => (self.page, self.gap) = (Some(page), Gap::Line),
+                None => {
+                    for (at, character) in line.char_indices() {
+                        self.at = begins + at;
+                        self.take(character);
+                        if !goes_on(self) {
+                            return;
+                        }
+                    }
+                }
+            }
+            begins += line.len();
+        }
+    }
+
     fn take(&mut self, character: char) {
         match character {
             '\n' | '\u{2028}' | '\u{2029}' => self.gap = Gap::Line,
@@ -200,6 +245,9 @@ impl Writer {
                     self.normal.text.push(' ');
                 }
             }
+        }
+        if self.gap == Gap::Line || self.normal.text.is_empty() {
+            self.normal.lines.push((self.normal.text.len(), self.at));
         }
         self.gap = Gap::None;
         if let Some(page) = self.page.take() {

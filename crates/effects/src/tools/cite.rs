@@ -2,7 +2,7 @@
 
 use super::arguments::decode;
 use super::error::{Output, ToolResult};
-use super::evidence::{Claim, verify};
+use super::evidence::{Claim, Verified, verify};
 use super::registry::Tool;
 use super::toolbox::Bench;
 use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec};
@@ -66,8 +66,9 @@ struct Arguments {
 
 async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let Arguments { source, page, quote } = decode(arguments)?;
-    let citation = verify(bench, Claim { source: &source, page, quote: &quote }).await?;
+    let Verified { citation, put_right } = verify(bench, Claim { source: &source, page, quote: &quote }).await?;
     let page = citation.page.map_or_else(String::new, |page| format!(", page {page}"));
-    let done = format!("citation {}: the quote occurs in {}{page}", citation.id, citation.source);
+    let put_right = put_right.map_or_else(String::new, |put_right| format!(" ({put_right})"));
+    let done = format!("citation {}: the quote occurs in {}{page}{put_right}", citation.id, citation.source);
     Ok(Output::with(done, Product::AddCitation(citation)))
 }

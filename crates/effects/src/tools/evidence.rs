@@ -9,7 +9,7 @@ use super::long_text::{is_part_of, joint, parts_of};
 use super::path;
 use super::quote_cache::TextKey;
 use super::toolbox::Bench;
-use crate::quotes::{Match, SHORTEST, SourceText};
+use crate::quotes::{Found, Match, SHORTEST, SourceText};
 use plumbline_engine::{Citation, Source};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -19,6 +19,8 @@ use std::sync::Arc;
 const MAX_PASSAGE_CHARS: usize = 600;
 /// Longest quote, in bytes and a little more: how much of two parts of a text is looked at where they meet.
 const MAX_QUOTE: usize = 48 << 10;
+/// Texts up to so many bytes are searched at once, and not beside the event loop: that takes a millisecond.
+const FOUND_AT_ONCE: usize = 128 << 10;
 /// Most documents named in a refusal.
 const MAX_NAMED: usize = 10;
 
@@ -31,17 +33,26 @@ pub(super) struct Claim<'a> {
     pub(super) quote: &'a str,
 }
 
-/// Finds the quote in its source and makes the citation, or refuses with the nearest passage.
-pub(super) async fn verify(bench: &Bench<'_>, claim: Claim<'_>) -> Result<Citation, ToolError> {
+/// A citation, and what was put right in what the model said of it.
+pub(super) struct Verified {
+    pub(super) citation: Citation,
+    pub(super) put_right: Option<String>,
+}
+
+/// Finds the quote in its source and makes the citation, or refuses with the nearest passage. A page that is wrong is put
+/// right: the quote says where it stands.
+pub(super) async fn verify(bench: &Bench<'_>, claim: Claim<'_>) -> Result<Verified, ToolError> {
     let source = resolve(bench.desk, claim.source).await?;
     match look_up(bench, source, claim).await? {
-        Match::Found { page } => Ok(citation(source, page, claim.quote)),
+        Match::Found(found) => Ok(Verified { citation: citation(source, found), put_right: None }),
         Match::TooShort => Err(ToolError::refused(format!(
             "the quote is shorter than {SHORTEST} characters; quote the whole sentence"
         ))),
-        Match::OnOtherPage { page } => {
-            let asked = claim.page.map_or_else(String::new, |page| format!(" not on page {page} but"));
-            Err(ToolError::refused(format!("the quote is{asked} on page {page} of {}; give that page", source.path)))
+        Match::OnOtherPage(found) => {
+            let citation = citation(source, found);
+            let (asked, page) = (claim.page.unwrap_or_default(), citation.page.unwrap_or_default());
+            let put_right = Some(format!("the quote is on page {page}, not {asked}; page {page} was recorded"));
+            Ok(Verified { citation, put_right })
         }
         Match::NotFound { nearest } => {
             let nearest = match nearest {
@@ -126,15 +137,15 @@ async fn look_up(bench: &Bench<'_>, source: &Source, claim: Claim<'_>) -> Result
     let mut best = None;
     for path in &parts {
         let text = prepared(bench, path).await?.ok_or_else(|| not_extracted(source))?;
-        match text.find(claim.quote, claim.page) {
-            answer @ (Match::Found { .. } | Match::TooShort) => return Ok(answer),
+        match find(text, claim).await {
+            answer @ (Match::Found(_) | Match::TooShort) => return Ok(answer),
             answer => best = Some(better(best, answer)),
         }
     }
     for pair in parts.windows(2) {
         if let (Some(before), Some(after)) = (bench.desk.read(&pair[0]).await?, bench.desk.read(&pair[1]).await?) {
             let text = joint(&String::from_utf8_lossy(&before), &String::from_utf8_lossy(&after), MAX_QUOTE);
-            if let answer @ Match::Found { .. } = SourceText::new(&text).find(claim.quote, claim.page) {
+            if let answer @ Match::Found(_) = SourceText::new(&text).find(claim.quote, claim.page) {
                 return Ok(answer);
             }
         }
@@ -142,10 +153,19 @@ async fn look_up(bench: &Bench<'_>, source: &Source, claim: Claim<'_>) -> Result
     best.ok_or_else(|| not_extracted(source))
 }
 
+/// Long texts take a while, most of all where the quote is not in them.
+async fn find(text: Arc<SourceText>, claim: Claim<'_>) -> Match {
+    if text.size() <= FOUND_AT_ONCE {
+        return text.find(claim.quote, claim.page);
+    }
+    let (quote, page) = (claim.quote.to_owned(), claim.page);
+    super::run_blocking(move |_| text.find(&quote, page)).await
+}
+
 /// Of two answers that are no finding the one that helps more.
 fn better(best: Option<Match>, other: Match) -> Match {
     let rank = |answer: &Match| match answer {
-        Match::OnOtherPage { .. } => 2.0,
+        Match::OnOtherPage(_) => 2.0,
         Match::NotFound { nearest: Some(passage) } => passage.similarity,
         _ => -1.0,
     };
@@ -168,10 +188,12 @@ async fn prepared(bench: &Bench<'_>, path: &str) -> Result<Option<Arc<SourceText
     Ok(Some(text))
 }
 
-fn citation(source: &Source, page: Option<u32>, quote: &str) -> Citation {
-    let page = page.and_then(|page| i32::try_from(page).ok());
-    let quote = quote.trim().to_string();
-    Citation { id: citation_id(&source.path, page, &quote), source: source.path.clone(), page, quote, verified: true }
+fn citation(source: &Source, found: Found) -> Citation {
+    let number = |page: Option<u32>| page.and_then(|page| i32::try_from(page).ok());
+    let (page, page_to, quote) = (number(found.page), number(found.page_to), found.text);
+    let id = citation_id(&source.path, page, &quote);
+    let page_to = page_to.filter(|_| page_to != page);
+    Citation { id, source: source.path.clone(), page, page_to, quote, verified: true }
 }
 
 /// The same citation has the same id.

@@ -14,6 +14,10 @@ pub struct HeldRequirement {
     pub id: Uuid,
     /// The job that found it.
     pub job_id: Uuid,
+    /// Its short id, `req_…`; other producers may give none.
+    pub candidate_id: Option<String>,
+    /// Whether a step of a job of ours recorded it: then its quotes were looked up, and it is complete.
+    pub is_ours: bool,
     /// Its words.
     pub text: String,
     /// Its name.
@@ -72,6 +76,8 @@ pub struct Asked<'a> {
     pub text: &'a str,
     /// A row of the job: of its others, only those that count before it.
     pub before: Option<Uuid>,
+    /// Any that share a word with it, however long they are.
+    pub widely: bool,
 }
 
 /// What this job has judged so far.
@@ -111,6 +117,20 @@ pub trait HandOver: std::fmt::Debug + Send + Sync {
         &'a self,
         asked: &'a [Asked<'a>],
     ) -> BoxFuture<'a, Result<Vec<Vec<KnownRequirement>>, WorkspaceError>>;
+
+    /// The file with the text of a document of the job that found a requirement, if it has one.
+    fn text_path<'a>(
+        &'a self,
+        job_id: Uuid,
+        document: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>>;
+
+    /// A file of that job.
+    fn read<'a>(&'a self, job_id: Uuid, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>>;
+
+    /// The job whose requirements count as this job's own, and how many it has: for a validator those of the job that it
+    /// judges, where it judges one.
+    fn recorded(&self, is_validator: bool) -> BoxFuture<'_, Result<(Uuid, u64), WorkspaceError>>;
 
     /// What this job has judged.
     fn tally(&self, recheck: bool) -> BoxFuture<'_, Result<Tally, WorkspaceError>>;

@@ -5,6 +5,7 @@ use super::error::{Output, ToolError, ToolResult};
 use super::hand_over::Tally;
 use super::registry::Tool;
 use super::toolbox::Bench;
+use super::validation::evidence::CitedTexts;
 use super::validation::mentions::GraphNames;
 use super::validation::rows::{Checked, check};
 use super::validation::{hand_over, relevance};
@@ -47,11 +48,11 @@ const DOCUMENTATION: &str = "\
 # next_requirement
 
 Claims the oldest pending requirements for this job, so that no other validator takes them, and gives each with what
-rules can say of it: faults (a requirement with one has to be rejected), remarks, verified citations, similar requirements,
-which objects and messages of the graph its mentioned names are, and whether it seems relevant to what the graph is about. Requirements that this job holds and has not judged
+rules can say of it: its quotes with page and the sentences around them (`before`, `after`), faults (a requirement with one
+has to be rejected), remarks, similar requirements, which objects and messages of the graph its mentioned names are, and whether it seems relevant to what the graph is about. Requirements that this job holds and has not judged
 come first: asking again gives the same ones, and nothing is lost when a worker dies. What a job has not judged when it
 ends becomes pending again. Where one result has no room for all, `held_back` says how many more are claimed already: the
-next call gives them.
+next call gives them; `still_pending` is how many nobody has claimed yet.
 
 Judge each with `integrate_requirement` or `reject_requirement`; that may be done in the same answer as the next call of
 this tool. The result begins with `no pending requirement` when nothing is left, followed by what this job has judged
@@ -99,18 +100,21 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         }
     }
     let mut requirements = Vec::with_capacity(rows.len());
+    let mut texts = CitedTexts::new(hand_over);
     for checked in check(hand_over, rows).await? {
-        requirements.push(describe(graph.as_ref(), &checked).await?);
+        let quotes = texts.quotes_of(&checked.row).await?;
+        requirements.push(describe(graph.as_ref(), &checked, quotes).await?);
     }
-    Ok(Output::text(fitting(requirements, bench.ctx.max_result_tokens)))
+    let waiting = hand_over.tally(graph.is_some()).await?.waiting;
+    Ok(Output::text(fitting(requirements, waiting, bench.ctx.max_result_tokens)))
 }
 
 /// As many of the requirements as a result may have tokens, and one at least: a result that is too long is cut in its
 /// middle, and half of what was claimed would go unseen.
-fn fitting(mut requirements: Vec<Value>, max_tokens: u32) -> String {
+fn fitting(mut requirements: Vec<Value>, waiting: u64, max_tokens: u32) -> String {
     let claimed = requirements.len();
     loop {
-        let text = written(&requirements, claimed - requirements.len());
+        let text = written(&requirements, claimed - requirements.len(), waiting);
         // A token has at least one byte, so what is small in bytes need not be counted.
         if requirements.len() == 1 || text.len() <= max_tokens as usize || tokens::count(&text) <= max_tokens {
             return text;
@@ -119,15 +123,15 @@ fn fitting(mut requirements: Vec<Value>, max_tokens: u32) -> String {
     }
 }
 
-fn written(requirements: &[Value], held_back: usize) -> String {
-    let mut result = json!({"requirements": requirements});
+fn written(requirements: &[Value], held_back: usize, waiting: u64) -> String {
+    let mut result = json!({"requirements": requirements, "still_pending": waiting});
     if held_back > 0 {
         result["held_back"] = held_back.into();
     }
-    serde_json::to_string_pretty(&result).expect("a JSON value has string keys and no failing serializer")
+    result.to_string()
 }
 
-async fn describe(graph: Option<&GraphNames<'_>>, checked: &Checked) -> Result<Value, ToolError> {
+async fn describe(graph: Option<&GraphNames<'_>>, checked: &Checked, quotes: Value) -> Result<Value, ToolError> {
     let Checked { row, findings } = checked;
     let verdict = match findings.faults.is_empty() {
         true => "may be integrated",
@@ -135,6 +139,7 @@ async fn describe(graph: Option<&GraphNames<'_>>, checked: &Checked) -> Result<V
     };
     let mut described = json!({
         "id": row.id,
+        "requirement": row.candidate_id,
         "name": row.name,
         "text": shown(&row.text),
         "type": row.r#type,
@@ -145,6 +150,7 @@ async fn describe(graph: Option<&GraphNames<'_>>, checked: &Checked) -> Result<V
         "gdpr_relevant": row.gdpr_relevant,
         "reasoning": row.reasoning,
         "confidence": row.confidence,
+        "quotes": quotes,
         "checks": findings.report(row),
         "verdict": verdict,
     });

@@ -6,7 +6,7 @@ use super::hand_over::{Asked, KnownRequirement};
 use super::registry::Tool;
 use super::text_index::MeantAlike;
 use super::toolbox::Bench;
-use super::validation::duplicates::{Likeness, compare, title};
+use super::validation::duplicates::{Likeness, compare, nearest, title};
 use super::validation::hand_over;
 use crate::search::fuse;
 use crate::similarity::SIMILAR;
@@ -19,6 +19,8 @@ pub(super) const TOOL: Tool =
 
 /// Most requirements that are shown.
 const MAX_SHOWN: usize = 5;
+/// How many of the nearest are shown where none is alike.
+const NEAREST: usize = 3;
 /// From this cosine of their embeddings on, two texts are said to be alike in meaning. Models differ: unrelated sentences
 /// stay below one half with all that were looked at, paraphrases reach two thirds.
 const MEANT: f64 = 0.6;
@@ -40,8 +42,9 @@ fn spec() -> ToolSpec {
 const DOCUMENTATION: &str = "\
 # query_similar_requirements
 
-Compares a text with the requirements recorded by this job and with integrated ones of all jobs. From a similarity of 0.95 on
-they are duplicates, from 0.7 on they are reported; texts that differ in a number or a negation are never duplicates. Where
+Compares a text with the requirements recorded by this job (in a validator: by the job that it judges) and with integrated
+ones of all jobs. From a similarity of 0.95 on they are duplicates, from 0.7 on they are reported, and where none is that
+like it, the nearest three with their similarity; texts that differ in a number or a negation are never duplicates. Where
 embeddings are configured, requirements that say the like in other words are shown too, with their likeness `by meaning`; read
 them before you call one a duplicate. What was recorded in this same answer is not among them yet.
 
@@ -73,8 +76,11 @@ struct Arguments {
 
 async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let Arguments { text, limit } = decode(arguments)?;
-    let asked = Asked { job_id: bench.ctx.job_id, text: &text, before: None };
-    let known = hand_over(bench)?.similar(&[asked]).await?.pop().unwrap_or_default();
+    let hand_over = hand_over(bench)?;
+    let is_validator = bench.ctx.bound.contains(&"next_requirement");
+    let (job_id, recorded) = hand_over.recorded(is_validator).await?;
+    let asked = |widely| [Asked { job_id, text: &text, before: None, widely }];
+    let known = hand_over.similar(&asked(false)).await?.pop().unwrap_or_default();
     let alike = compare(&text, known).await;
     let MeantAlike { mut requirements, remark } = match bench.ctx.texts {
         Some(index) => index.requirements_like(&text, MAX_SHOWN).await?,
@@ -84,10 +90,24 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let mut lines: Vec<String> = remark.map(|remark| format!("({remark})")).into_iter().collect();
     let found = merged(&alike, &requirements);
     if found.is_empty() {
-        lines.push(format!("nothing recorded or integrated is like it (similarity {SIMILAR} or more)"));
+        let wide = hand_over.similar(&asked(true)).await?.pop().unwrap_or_default();
+        lines.push(none_alike(recorded, &nearest(&text, wide, NEAREST).await));
     }
     lines.extend(found.into_iter().take(limit.unwrap_or(MAX_SHOWN)));
     Ok(Output::text(lines.join("\n")))
+}
+
+/// What is said where nothing is alike: the nearest, so that it is seen how far away they are.
+fn none_alike(recorded: u64, nearest: &[Likeness]) -> String {
+    let head = format!("none of {recorded} recorded requirements reaches {SIMILAR}");
+    if nearest.is_empty() {
+        return format!("{head}; none shares a word with it");
+    }
+    let line = |likeness: &Likeness| {
+        let Likeness { known, similarity } = likeness;
+        format!("\n{similarity:.2}: {} ({}): {}", title(known), known.status, known.text)
+    };
+    format!("{head}; nearest:{}", nearest.iter().map(line).collect::<String>())
 }
 
 /// A line each, of those alike by their words and those alike by their meaning, by reciprocal rank fusion.

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
 
-/// Bytes of source text kept prepared, over all jobs.
-const CAPACITY_BYTES: u64 = 64 * 1024 * 1024;
+/// Bytes of source text kept prepared, over all jobs; in memory they are two and a half times as many.
+const CAPACITY_BYTES: u64 = 32 * 1024 * 1024;
 
 /// Which text: the path alone would not do, since a document may be extracted anew. Extracted texts are read only to
 /// the tools, so a changed one has been extracted by another parser and has another size.

@@ -10,6 +10,10 @@ use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Mutex};
 use uuid::Uuid;
 
+/// The text of the document that rows cite.
+pub(crate) const POLICY: &str =
+    "[page 3]\n\nThis is about paper. Invoices must be kept for ten years. Nothing is thrown away before.\n";
+
 /// The rows of one creator; what is judged is no longer held.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
@@ -81,6 +85,20 @@ impl HandOver for Rows {
         Box::pin(async move { Ok(known) })
     }
 
+    fn text_path<'a>(&'a self, _: Uuid, document: &'a str) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
+        let path = (document == "input/policy.pdf").then(|| "chunks/policy.md".to_owned());
+        Box::pin(std::future::ready(Ok(path)))
+    }
+
+    fn read<'a>(&'a self, _: Uuid, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        let text = (path == "chunks/policy.md").then(|| POLICY.as_bytes().to_vec());
+        Box::pin(std::future::ready(Ok(text)))
+    }
+
+    fn recorded(&self, _: bool) -> BoxFuture<'_, Result<(Uuid, u64), WorkspaceError>> {
+        Box::pin(std::future::ready(Ok((Uuid::nil(), self.known.len() as u64))))
+    }
+
     fn tally(&self, _: bool) -> BoxFuture<'_, Result<Tally, WorkspaceError>> {
         let judged = self.judgements.lock().unwrap();
         let count = |verdict| judged.iter().filter(|done| done.verdict == verdict).count() as u64;
@@ -127,6 +145,8 @@ pub(crate) fn row(id: u128, text: &str) -> HeldRequirement {
     HeldRequirement {
         id: Uuid::from_u128(id),
         job_id: Uuid::from_u128(99),
+        candidate_id: Some(format!("req_{id}")),
+        is_ours: true,
         text: text.into(),
         name: Some(text.trim_end_matches('.').into()),
         r#type: Some("compliance".into()),

@@ -44,7 +44,7 @@ async fn the_whole_row() {
         source_location: json!({"section": "2.1", "article": 14, "page": 1}),
         gobd_relevant: true,
         gdpr_relevant: false,
-        citations: json!([{"source": "input/policy.pdf", "page": 1, "quote": SENTENCE, "verified": true}]),
+        citations: json!([{"source": "input/policy.pdf", "page": 1, "page_to": null, "quote": SENTENCE, "verified": true}]),
         mentioned_objects: vec!["Invoice".into()],
         mentioned_messages: vec!["InvoicePosted".into()],
         reasoning: Some("must".into()),
@@ -135,7 +135,7 @@ async fn one_wrong_quote_refuses_the_whole() {
 async fn lesson_58_wrong_values_are_answered_with_the_valid_ones() {
     let text = "A requirement of some length.";
     for (arguments, says) in [
-        (json!({}), "`text` is missing"),
+        (json!({}), "`text` may be left out only where there is exactly one citation"),
         (json!({"text": "short"}), "`text` must have at least 10 characters"),
         (json!({"text": "   a           "}), "`text` has fewer than 10 characters besides white space"),
         (json!({"text": "x".repeat(10_001)}), "`text` has 10001 characters, at most 10000 are allowed"),

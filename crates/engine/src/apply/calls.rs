@@ -43,6 +43,9 @@ impl Run {
                 if looked && !room.holds(given.content.len(), || self.tokens_shown(&given.content)) {
                     return self.failed(call, reading, NO_ROOM);
                 }
+                if looked && !given.is_error {
+                    self.note_shown(call, reading);
+                }
                 let progress = self.take_products(given.products);
                 Answered { failed: given.is_error, ..self.noted(call, reading, given.content, progress, looked) }
             }

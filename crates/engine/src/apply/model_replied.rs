@@ -2,7 +2,7 @@
 
 use crate::{
     Finish, JobError, Leave, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, Stage, ToolCall,
-    boundary::Next, reading::Reading, state::Anchor,
+    boundary::Next, guard::MAX_FORCED_REPLANS, reading::Reading, state::Anchor,
 };
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -167,10 +167,15 @@ impl Run {
     }
 
     /// Gives the phase up and opens a strategic phase about the reason.
-    pub(super) fn replan(&mut self, issue: &str, now: DateTime<Utc>) {
+    pub(crate) fn replan(&mut self, issue: &str, now: DateTime<Utc>) {
+        self.replan_at_most(MAX_FORCED_REPLANS, issue, now);
+    }
+
+    /// The same, unless that was done so often in a row that it is no help: then the job is stuck.
+    pub(crate) fn replan_at_most(&mut self, most: u32, issue: &str, now: DateTime<Utc>) {
         self.state.guards.forced_replans += 1;
         let replans = self.state.guards.forced_replans;
-        if replans > crate::guard::MAX_FORCED_REPLANS {
+        if replans > most {
             let message = format!("the job is stuck: {issue}, and {} re-plannings did not help", replans - 1);
             self.state.guards = crate::Guards::default();
             self.leave(Leave::Failed(JobError::new("stuck", message).with("attempts", replans)));

@@ -2,10 +2,11 @@
 
 use super::Consequence;
 use crate::{
-    Leave, PhaseOutcome, Product, Retry, Run, Stage, ToolReturn, boundary::Next, compaction::Room, guard::Repetition,
-    tools,
+    Autonomy, JobError, Leave, PhaseOutcome, Product, Retry, Run, Stage, ToolReturn, boundary::Next, compaction::Room,
+    guard::Repetition, tools,
 };
 use chrono::{DateTime, Utc};
+use serde_json::json;
 use std::collections::HashMap;
 
 impl Run {
@@ -64,7 +65,9 @@ impl Run {
             }
             Consequence::NextPhase(next) => {
                 self.turn_the_page(next, now);
-                self.ready_for_model(now);
+                if self.left.is_none() {
+                    self.ready_for_model(now);
+                }
             }
             Consequence::None => match stuck.or_else(|| self.idle_too_long()) {
                 Some(issue) => self.replan(&issue, now),
@@ -77,7 +80,19 @@ impl Run {
         let outcome = if next.issue.is_some() { PhaseOutcome::Rewound } else { PhaseOutcome::Completed };
         self.note_ended_phase(outcome);
         let note = self.close_phase(outcome, next.issue.as_deref());
-        self.open_phase(next, Some(note), now);
+        match (self.ends_without_progress(), self.settings.autonomy) {
+            (None, _) => self.open_phase(next, Some(note), now),
+            (Some(reason), Autonomy::Review) => {
+                let result = json!({"summary": reason, "deliverables": [], "undelivered": [reason], "confidence": 0.0, "notes": null});
+                self.state.stage = Stage::Review { result: result.clone() };
+                self.leave(Leave::Review { result, reason });
+            }
+            // A retry goes on with the phase that comes next.
+            (Some(reason), Autonomy::Full) => {
+                self.open_phase(next, Some(note), now);
+                self.leave(Leave::Failed(JobError::new("no_progress", reason)));
+            }
+        }
     }
 
     fn idle_too_long(&self) -> Option<String> {

@@ -105,7 +105,11 @@ fn close(run: &mut Run, position: i32, notes: Option<String>) {
         move_todo(run, next, TodoStatus::InProgress, None);
     }
     let guards = &mut run.state.guards;
-    guards.forced_replans = 0;
+    guards.compactions_of_todo = 0;
+    // Not by the todos of the re-planning itself, nor by one that was closed without any work.
+    if run.state.phase.kind == PhaseKind::Tactical && guards.phase_has_results {
+        guards.forced_replans = 0;
+    }
     guards.repeats.clear();
 }
 

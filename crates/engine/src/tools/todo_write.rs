@@ -3,7 +3,7 @@
 
 use super::{Answer, arguments};
 use crate::{
-    Change, FileWrite, Handler, Phases, PlannedTodo, Product, Replay, Run, Todo, TodoPlan, ToolSpec,
+    Change, FileWrite, Handler, Phases, PlannedTodo, Product, Replay, Run, Todo, TodoPlan, ToolSpec, guard::list_print,
     state::StagedPhase, yaml,
 };
 use serde_json::{Map, Value, json};
@@ -85,6 +85,9 @@ pub(super) fn add(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
         })?,
     };
     check_content(&content, at + 1)?;
+    if let Some(same) = plan.todos.iter().position(|todo| todo.content == content) {
+        return Err(format!("the list has that already, as todo {}.", same + 1));
+    }
     plan.todos.insert(at, PlannedTodo { id: 0, content });
     renumber(&mut plan.todos);
     let text = format!("Todo {} added; the list has {} todos now.", at + 1, plan.todos.len());
@@ -108,7 +111,7 @@ fn staged(run: &Run) -> TodoPlan {
 
 fn next_planned_name(run: &Run) -> String {
     let planned = crate::plan::read_plan(&run.memory.main_plan);
-    let next = usize::try_from(run.state.phase.tactical).unwrap_or(0);
+    let next = usize::try_from(run.state.phase.completed).unwrap_or(0);
     planned.get(next).map_or_else(|| format!("Phase {}", next + 1), |phase| phase.name.clone())
 }
 
@@ -166,6 +169,22 @@ fn check(run: &Run, plan: &TodoPlan) -> Result<(), String> {
                 todo.id
             ));
         }
+        if let Some(first) = plan.todos[..at].iter().position(|other| other.content == todo.content) {
+            return Err(format!(
+                "todos.yaml not written: todos {} and {} are the same, '{}'. Name the piece of work that each is about.",
+                first + 1,
+                at + 1,
+                todo.content
+            ));
+        }
+    }
+    let print = list_print(plan.todos.iter().map(|todo| todo.content.as_str()));
+    if run.state.guards.last_list == Some(print) {
+        return Err(
+            "todos.yaml not written: this is the list of the last phase, word for word, and that phase is done. \
+                    Write what is to be done next, or complete the job."
+                .into(),
+        );
     }
     Ok(())
 }

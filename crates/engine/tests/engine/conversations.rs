@@ -162,7 +162,9 @@ impl Conversation {
             self.words.clear();
         }
         if let Some(leave) = self.dialogue.run.left() {
-            assert!(matches!(leave, Leave::Failed(error) if error.details["class"] == "context_too_long"), "{leave:?}");
+            let Leave::Failed(error) = leave else { panic!("{leave:?}") };
+            let too_long = error.details.get("class").is_some_and(|class| class == "context_too_long");
+            assert!(too_long || error.details["kind"] == "stuck", "{leave:?}");
             return;
         }
         let Effect::CallModel(request) = self.dialogue.run.next() else { return };

@@ -97,7 +97,7 @@ fn strategic_phases_count_towards_the_phase_they_prepare() {
     dialogue.open_tactical();
     assert_eq!(line(&dialogue), "Phase: Extraction (2 of 2)");
     dialogue.finish_phase();
-    assert_eq!(line(&dialogue), "Phase: Completion (2 of 2)");
+    assert_eq!(line(&dialogue), "Phase: Review and next phase (2 of 2)");
 }
 
 #[test]

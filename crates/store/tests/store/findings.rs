@@ -103,6 +103,7 @@ async fn sources_are_updated_and_citations_stay(pool: PgPool) {
         id: "cit_0a1b2c3d".into(),
         source: source.path.clone(),
         page: Some(4),
+        page_to: None,
         quote: "must be kept".into(),
         verified: true,
     };

@@ -186,6 +186,7 @@ fn citation() -> Citation {
         id: "cit_00000001".into(),
         source: "input/policy.md".into(),
         page: Some(1),
+        page_to: None,
         quote: "must be kept".into(),
         verified: true,
     }

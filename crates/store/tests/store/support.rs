@@ -54,6 +54,7 @@ pub(crate) fn state() -> State {
             name: "Planning".into(),
             opening: Opening::Initial,
             tactical: 0,
+            completed: 0,
         },
         context: ContextWindow { system_seq: 1, tail_from: 2, ..ContextWindow::default() },
         next_seq: 1,

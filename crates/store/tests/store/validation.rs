@@ -47,6 +47,7 @@ async fn creator(store: &Store) -> ClaimedJob {
         id: "cit_00000001".into(),
         source: "input/policy.pdf".into(),
         page: Some(4),
+        page_to: None,
         quote: TEXTS[0].into(),
         verified: true,
     })));
@@ -272,7 +273,8 @@ async fn what_is_alike_is_found_among_the_jobs_own_and_the_integrated_ones(pool:
     let (mine, other) = (creator(&store).await, creator(&store).await);
     let rows = store.requirements_of(mine.id).await.unwrap();
     let texts = async |before: Option<Uuid>| -> Vec<(String, Uuid)> {
-        let asked = Asked { job_id: mine.id, text: "invoices MUST be kept & it's tested \\ years", before };
+        let asked =
+            Asked { job_id: mine.id, text: "invoices MUST be kept & it's tested \\ years", before, widely: false };
         let found = store.similar_requirements(&[asked], 9).await.unwrap().remove(0);
         found.into_iter().map(|row| (row.text, row.job_id)).collect()
     };
@@ -285,7 +287,7 @@ async fn what_is_alike_is_found_among_the_jobs_own_and_the_integrated_ones(pool:
     assert!(texts(Some(rows[0].id)).await.contains(&(TEXTS[0].to_owned(), other.id)));
     execute(&pool, "UPDATE requirement_cache SET status = 'rejected'").await.unwrap();
     assert_eq!(texts(None).await, []);
-    let none = Asked { job_id: mine.id, text: "…", before: None };
+    let none = Asked { job_id: mine.id, text: "…", before: None, widely: false };
     assert_eq!(store.similar_requirements(&[none], 9).await.unwrap(), [vec![]]);
     assert_eq!(store.similar_requirements(&[], 9).await.unwrap(), Vec::<Vec<_>>::new());
 }
@@ -300,11 +302,11 @@ async fn each_of_many_texts_has_its_own_answer(pool: PgPool) {
         .await
         .unwrap();
     let rows = store.requirements_of(mine.id).await.unwrap();
-    let nothing = Asked { job_id: mine.id, text: "…", before: None };
+    let nothing = Asked { job_id: mine.id, text: "…", before: None, widely: false };
     let mut asked = vec![nothing];
     for row in &rows {
-        asked.push(Asked { job_id: mine.id, text: &row.text, before: Some(row.id) });
-        asked.push(Asked { job_id: other.id, text: &row.text, before: None });
+        asked.push(Asked { job_id: mine.id, text: &row.text, before: Some(row.id), widely: false });
+        asked.push(Asked { job_id: other.id, text: &row.text, before: None, widely: false });
         asked.push(nothing);
     }
     let together = store.similar_requirements(&asked, 2).await.unwrap();

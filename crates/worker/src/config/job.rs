@@ -60,6 +60,14 @@ pub struct Tools {
     pub deferred: Vec<String>,
 }
 
+impl Tools {
+    /// The tools of all lists.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        let lists = [&self.workspace, &self.strategic, &self.tactical, &self.domain, &self.deferred];
+        lists.into_iter().flatten().map(String::as_str)
+    }
+}
+
 /// Sizes and rules of phases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

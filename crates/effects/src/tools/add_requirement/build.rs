@@ -15,10 +15,11 @@ const DEFAULT_CONFIDENCE: f64 = 0.5;
 pub(super) async fn build(
     bench: &Bench<'_>,
     arguments: Arguments,
+    text: String,
     content_key: Vec<u8>,
     citations: &[Citation],
 ) -> Result<Requirement, ToolError> {
-    let text = arguments.text.trim().to_string();
+    let text = text.trim().to_string();
     if key::normalized(&text).chars().count() < MIN_TEXT_CHARS {
         return Err(ToolError::refused(format!(
             "`text` has fewer than {MIN_TEXT_CHARS} characters besides white space"
@@ -74,6 +75,7 @@ fn evidence(citation: &Citation) -> Value {
     json!({
         "source": citation.source,
         "page": citation.page,
+        "page_to": citation.page_to,
         "quote": citation.quote,
         "verified": citation.verified,
     })

@@ -6,11 +6,11 @@ mod schema;
 
 use super::arguments::decode;
 use super::error::{Output, ToolError, ToolResult};
-use super::evidence::{Claim, verify};
+use super::evidence::{Claim, Verified, verify};
 use super::registry::Tool;
 use super::toolbox::Bench;
 use build::build;
-use plumbline_engine::{Citation, Handler, Phases, Product, Replay, ToolSpec};
+use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec};
 use schema::{Arguments, DOCUMENTATION, Evidence, schema};
 use serde_json::{Value, json};
 
@@ -41,8 +41,7 @@ fn alias_spec() -> ToolSpec {
         // The request carries the parameters once, under the first name; calls are checked against them all the same.
         parameters: json!({
             "type": "object",
-            "properties": {"text": {"type": "string", "description": "The requirement's words"}},
-            "required": ["text"]
+            "properties": {"text": {"type": "string", "description": "The requirement's words"}}
         })
         .into(),
         ..spec()
@@ -50,34 +49,55 @@ fn alias_spec() -> ToolSpec {
 }
 
 async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
-    let arguments: Arguments = decode(arguments)?;
-    let key = key::of(&arguments.text);
-    if let Some(known) = bench.desk.requirement(&key).await? {
-        return Ok(Output::text(format!("already recorded as {known}; nothing changed")));
+    let mut arguments: Arguments = decode(arguments)?;
+    if let Some(known) = known(bench, arguments.text.as_deref()).await? {
+        return Ok(known);
     }
     let mut citations = Vec::with_capacity(arguments.citations.len());
+    let mut put_right = String::new();
     for (place, evidence) in arguments.citations.iter().enumerate() {
-        citations.push(citation(bench, evidence).await.map_err(|error| at(place, error))?);
+        let verified = citation(bench, evidence).await.map_err(|error| at(place, error))?;
+        put_right.extend(verified.put_right.map(|put_right| format!("; citations[{place}]: {put_right}")));
+        citations.push(verified.citation);
     }
-    let requirement = build(bench, arguments, key, &citations).await?;
+    let text = match (arguments.text.take(), &citations[..]) {
+        (Some(text), _) => text,
+        (None, [citation]) => {
+            if let Some(known) = known(bench, Some(&citation.quote)).await? {
+                return Ok(known);
+            }
+            citation.quote.clone()
+        }
+        (None, _) => return Err(ToolError::refused("`text` may be left out only where there is exactly one citation")),
+    };
+    let key = key::of(&text);
+    let requirement = build(bench, arguments, text, key, &citations).await?;
     let evidence = match citations.len() {
         0 => "unverified, it has no citation".to_string(),
         1 => "1 citation verified".to_string(),
         n => format!("{n} citations verified"),
     };
-    let content = format!("recorded {}: {} ({evidence})", requirement.candidate_id, requirement.name);
+    let content = format!("recorded {}: {} ({evidence}{put_right})", requirement.candidate_id, requirement.name);
     let mut products: Vec<Product> = citations.into_iter().map(Product::AddCitation).collect();
     products.push(Product::AddRequirement(Box::new(requirement)));
     Ok(Output { content, products })
 }
 
-async fn citation(bench: &Bench<'_>, evidence: &Evidence) -> Result<Citation, ToolError> {
+/// What is said of a text that is recorded already.
+async fn known(bench: &Bench<'_>, text: Option<&str>) -> Result<Option<Output>, ToolError> {
+    let Some(text) = text else { return Ok(None) };
+    let known = bench.desk.requirement(&key::of(text)).await?;
+    Ok(known.map(|known| Output::text(format!("already recorded as {known}; nothing changed"))))
+}
+
+async fn citation(bench: &Bench<'_>, evidence: &Evidence) -> Result<Verified, ToolError> {
     match evidence {
-        Evidence::Id(id) => bench.desk.citation(id).await?.ok_or_else(|| {
-            ToolError::refused(format!(
+        Evidence::Id(id) => match bench.desk.citation(id).await? {
+            Some(citation) => Ok(Verified { citation, put_right: None }),
+            None => Err(ToolError::refused(format!(
                 "there is no citation {id}; cite the quote first, or give source, page and quote here"
-            ))
-        }),
+            ))),
+        },
         Evidence::Quote { source, page, quote } => verify(bench, Claim { source, page: *page, quote }).await,
     }
 }

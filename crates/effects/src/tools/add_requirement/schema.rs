@@ -12,12 +12,12 @@ pub(super) const DOCUMENTATION: &str = "\
 # add_requirement
 
 Records one requirement for the validator. Every quote given as evidence is verified as by `cite`; if one does not
-occur in its source, nothing is recorded and the answer gives the nearest passage. A requirement whose text is recorded
+occur in its source, nothing is recorded and the answer gives the nearest passage. A wrong page is put right. A requirement whose text is recorded
 already is not recorded again. `write_requirement_to_db` is the same tool under its older name.
 
 | argument | meaning |
 |---|---|
-| `text` | the requirement's words, 10 to 10,000 characters, one obligation |
+| `text` | the requirement's words, 10 to 10,000 characters, one obligation (default: the quote, where there is exactly one) |
 | `name` | a short name, at most 80 characters (default: the beginning of the text) |
 | `type` | `functional` (default), `non_functional`, `compliance` or `constraint` |
 | `priority` | `high` (must, shall), `medium` (should; default) or `low` (may) |
@@ -39,7 +39,7 @@ pub(super) fn schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "text": {"type": "string", "minLength": MIN_TEXT_CHARS, "maxLength": 10_000, "description": "The requirement's words, one obligation"},
+            "text": {"type": "string", "minLength": MIN_TEXT_CHARS, "maxLength": 10_000, "description": "The requirement's words, one obligation; the quote where there is exactly one"},
             "name": {"type": "string", "maxLength": MAX_NAME_CHARS, "description": "Short name, at most 80 characters"},
             "type": {"type": "string", "enum": ["functional", "non_functional", "compliance", "constraint"]},
             "priority": {"type": "string", "enum": ["high", "medium", "low"]},
@@ -82,7 +82,6 @@ pub(super) fn schema() -> Value {
             "confidence": {"type": "number", "minimum": 0, "maximum": 1},
             "tags": names()
         },
-        "required": ["text"],
         "additionalProperties": false
     })
 }
@@ -93,7 +92,7 @@ fn names() -> Value {
 
 #[derive(Deserialize)]
 pub(super) struct Arguments {
-    pub(super) text: String,
+    pub(super) text: Option<String>,
     pub(super) name: Option<String>,
     pub(super) r#type: Option<String>,
     pub(super) priority: Option<String>,

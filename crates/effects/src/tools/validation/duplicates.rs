@@ -1,6 +1,6 @@
 //! Is a requirement there already?
 
-use crate::similarity::{DUPLICATE, similar};
+use crate::similarity::{DUPLICATE, similar, similarity};
 use crate::tools::hand_over::KnownRequirement;
 use serde_json::{Value, json};
 
@@ -61,6 +61,19 @@ pub(in crate::tools) async fn compare(text: &str, known: Vec<KnownRequirement>) 
         let mut like: Vec<Likeness> = known.into_iter().filter_map(likeness).collect();
         like.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.known.id.cmp(&b.known.id)));
         like.truncate(MAX_REPORTED);
+        like
+    })
+    .await
+}
+
+/// The nearest, however far away they are, the likeliest first.
+pub(in crate::tools) async fn nearest(text: &str, known: Vec<KnownRequirement>, most: usize) -> Vec<Likeness> {
+    let text = text.to_string();
+    crate::tools::run_blocking(move |_| {
+        let likeness = |known: KnownRequirement| Likeness { similarity: similarity(&text, &known.text), known };
+        let mut like: Vec<Likeness> = known.into_iter().map(likeness).collect();
+        like.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.known.id.cmp(&b.known.id)));
+        like.truncate(most);
         like
     })
     .await

@@ -16,14 +16,20 @@ pub(in crate::tools) fn faults(row: &HeldRequirement) -> Vec<String> {
         faults.push(format!("its text has {chars} characters, it must have 10 to 10,000"));
     }
     match row.name.as_deref().map(str::trim) {
-        None | Some("") => faults.push("it has no name".to_string()),
+        None | Some("") if row.is_ours => faults.push("it has no name".to_string()),
+        None | Some("") => {}
         Some(name) if name.chars().count() > MAX_NAME_CHARS => {
             faults.push(format!("its name has more than {MAX_NAME_CHARS} characters"));
         }
         Some(_) => {}
     }
-    one_of("type", row.r#type.as_deref(), &TYPES, &mut faults);
-    one_of("priority", row.priority.as_deref(), &PRIORITIES, &mut faults);
+    for (what, value, allowed) in
+        [("type", row.r#type.as_deref(), &TYPES[..]), ("priority", row.priority.as_deref(), &PRIORITIES[..])]
+    {
+        if row.is_ours || value.is_some() {
+            one_of(what, value, allowed, &mut faults);
+        }
+    }
     for (what, names) in
         [("mentioned_objects", &row.mentioned_objects), ("mentioned_messages", &row.mentioned_messages)]
     {
@@ -31,22 +37,39 @@ pub(in crate::tools) fn faults(row: &HeldRequirement) -> Vec<String> {
             faults.push(format!("its {what} are no list of names"));
         }
     }
-    match (row.citations_given, row.citations_confirmed) {
-        (0, _) => faults.push("it has no citation".to_string()),
-        // The database counts what a worker cannot hold.
-        _ if !row.citations.is_array() => faults.push(
+    // The database counts what a worker cannot hold.
+    if row.citations_given > 0 && !row.citations.is_array() {
+        faults.push(
             "its citations cannot be read: a number is beyond 64-bit floating point, or they nest more than 127 levels"
                 .to_string(),
-        ),
-        (given, 0) => faults.push(format!("none of its {given} citations was verified against its source")),
-        _ => {}
+        );
+    }
+    // What another producer gives is judged as it is: a quote that nobody can look up proves nothing against it.
+    if row.is_ours {
+        faults.extend(without_evidence(row));
     }
     faults
+}
+
+fn without_evidence(row: &HeldRequirement) -> Option<String> {
+    match (row.citations_given, row.citations_confirmed) {
+        (0, _) => Some("it has no citation".to_string()),
+        (given, 0) => Some(format!("none of its {given} citations was verified against its source")),
+        _ => None,
+    }
 }
 
 /// What is missing without making it worthless.
 pub(in crate::tools) fn remarks(row: &HeldRequirement) -> Vec<String> {
     let mut remarks = Vec::new();
+    if !row.is_ours {
+        remarks.extend(without_evidence(row));
+        for (what, value) in [("name", &row.name), ("type", &row.r#type), ("priority", &row.priority)] {
+            if value.as_deref().is_none_or(|value| value.trim().is_empty()) {
+                remarks.push(format!("it has no {what}"));
+            }
+        }
+    }
     let (given, confirmed) = (row.citations_given, row.citations_confirmed);
     if confirmed > 0 && confirmed < given {
         remarks.push(format!("{} of its {given} citations were not verified", given - confirmed));

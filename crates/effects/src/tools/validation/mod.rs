@@ -4,6 +4,7 @@
 //! |---|---|
 //! | which rows are there to judge, with their checks | `rows` |
 //! | is the row well formed, and has it evidence | `form` |
+//! | which words of its document does it rest on | `evidence` |
 //! | is it there already | `duplicates` |
 //! | which things of the graph does it mention, does it concern them | `mentions`, `relevance` |
 //! | are the relations allowed, is anything missing | `relations` |
@@ -12,6 +13,7 @@
 //! | what does the node look like | `node` |
 
 pub(super) mod duplicates;
+pub(super) mod evidence;
 pub(super) mod form;
 pub(super) mod fulfilment;
 pub(super) mod mentions;

@@ -19,8 +19,10 @@ pub(in crate::tools) async fn check(
     hand_over: &dyn HandOver,
     rows: Vec<HeldRequirement>,
 ) -> Result<Vec<Checked>, ToolError> {
-    let asked: Vec<Asked<'_>> =
-        rows.iter().map(|row| Asked { job_id: row.job_id, text: &row.text, before: Some(row.id) }).collect();
+    let asked: Vec<Asked<'_>> = rows
+        .iter()
+        .map(|row| Asked { job_id: row.job_id, text: &row.text, before: Some(row.id), widely: false })
+        .collect();
     let similar = hand_over.similar(&asked).await?;
     let mut checked = Vec::with_capacity(rows.len());
     for (row, known) in rows.into_iter().zip(similar) {

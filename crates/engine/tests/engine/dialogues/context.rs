@@ -345,11 +345,13 @@ fn compact_is_kept_in_bounds_by_the_threshold() {
         let staged = dialogue.run.state().staged.is_some();
         match (dialogue.run.progress().phase, staged) {
             (Some(plumbline_engine::PhaseKind::Strategic), false) => {
-                let todos: Vec<Value> = (0..5).map(|n| json!(format!("Process the next section, part {n}"))).collect();
+                let todos: Vec<Value> =
+                    (0..5).map(|n| json!(format!("Process section {}, part {n}", dialogue.phase().0))).collect();
                 dialogue.call("todo_write", json!({"phase": "Next", "todos": todos}));
             }
             _ => {
-                dialogue.call("todo_complete", json!({}));
+                let kept = ("write_file", json!({"path": "notes.md", "content": format!("{:?}", dialogue.phase())}));
+                dialogue.calls(&[kept, ("todo_complete", json!({}))]);
             }
         }
     }

@@ -11,5 +11,6 @@ mod flow;
 mod guardrails;
 mod misbehaviour;
 mod outages;
+mod progress;
 mod rewind;
 mod todos;

@@ -251,15 +251,23 @@ impl Dialogue {
 
     /// Writes five todos and closes the strategic phase.
     pub(crate) fn open_tactical(&mut self) {
-        let todos: Vec<Value> =
-            (1..=5).map(|id| json!({"id": id, "content": format!("Process section {id} of the policy")})).collect();
+        let again = match self.run.state().phase.completed {
+            0 => String::new(),
+            times => format!(", pass {}", times + 1),
+        };
+        let todos: Vec<Value> = (1..=5)
+            .map(|id| json!({"id": id, "content": format!("Process section {id} of the policy{again}")}))
+            .collect();
         self.call("todo_write", json!({"phase": "Extraction", "description": "Record it all.", "todos": todos}));
         self.finish_phase();
     }
 
-    /// Closes every todo of the phase.
+    /// Closes every todo of the phase; a tactical one leaves something behind.
     pub(crate) fn finish_phase(&mut self) -> String {
         let mut last = String::new();
+        if self.phase().1 == PhaseKind::Tactical && !self.run.state().guards.phase_has_results {
+            self.call("write_file", json!({"path": "notes.md", "content": format!("Phase {}", self.phase().0)}));
+        }
         for _ in self.run.progress().todos_done..self.run.progress().todos_total {
             last = self.call("todo_complete", json!({}));
         }

@@ -156,7 +156,7 @@ fn lesson_57_the_users_words_are_not_swallowed_by_compactions() {
     for round in 0..3 {
         for n in 0..6 {
             let thoughts = "the policy says more. ".repeat(100);
-            dialogue.reply(reply(&thoughts, vec![call("get_progress", &json!({"round": round, "n": n}))]));
+            dialogue.reply(reply(&thoughts, vec![call("add_note", &json!({"text": format!("{round} {n}")}))]));
         }
         dialogue.fails(FailureClass::ContextTooLong);
         dialogue.says("So far so good.");

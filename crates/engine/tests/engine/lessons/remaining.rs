@@ -110,7 +110,7 @@ fn lesson_54_what_does_not_fit_the_summarizer_is_cut_without_it() {
     dialogue.counts = true;
     for n in 0..20 {
         let thoughts = "the policy says more. ".repeat(90);
-        dialogue.reply(reply(&thoughts, vec![call("get_progress", &json!({"n": n}))]));
+        dialogue.reply(reply(&thoughts, vec![call("add_note", &json!({"text": n.to_string()}))]));
         assert!(matches!(dialogue.run.state().stage, Stage::Model), "a summary of that would overflow: turn {n}");
     }
     assert!(dialogue.request()[1].text.contains("was cut because the context was full"));

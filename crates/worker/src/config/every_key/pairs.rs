@@ -200,5 +200,5 @@ fn stalling(section: &str) -> Value {
 /// The job that would follow on this one.
 pub(super) fn follower(resolved: &Resolved) -> String {
     let completed = [Change::Left(Leave::Completed { result: json!({}) })];
-    format!("{:?}", next_job(Uuid::nil(), &json!({}), resolved, &completed).map(|job| job.job_type))
+    format!("{:?}", next_job(Uuid::nil(), &json!({}), resolved, 1, &completed).map(|job| job.job_type))
 }

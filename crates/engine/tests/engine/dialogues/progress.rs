@@ -1,0 +1,196 @@
+//! What counts as progress: phases that came to their end with something to show, and nothing else.
+
+use crate::kit::{Dialogue, settings};
+use plumbline_engine::{Autonomy, Feedback, Leave, MessageKind, Opening, Outcome, PhaseKind, Settings, Stage};
+use serde_json::{Value, json};
+
+/// Writes a plan of three phases and opens the first.
+fn planned(settings: Settings) -> Dialogue {
+    let mut dialogue = Dialogue::begun(settings);
+    dialogue.write_plan(3);
+    dialogue.open_tactical();
+    dialogue
+}
+
+fn opening(dialogue: &Dialogue) -> String {
+    let messages = dialogue.toy.messages.iter().rev();
+    messages
+        .clone()
+        .find(|message| message.kind == MessageKind::Opening)
+        .expect("a phase has an opening")
+        .content
+        .clone()
+}
+
+/// Closes the phase's todos and does nothing else.
+fn close_all(dialogue: &mut Dialogue) {
+    for _ in dialogue.run.progress().todos_done..dialogue.run.progress().todos_total {
+        dialogue.call("todo_complete", json!({}));
+    }
+}
+
+#[test]
+fn a_rewound_phase_is_none_of_the_plan() {
+    let mut dialogue = planned(settings());
+    dialogue.finish_phase();
+    dialogue.open_tactical();
+    dialogue.call("todo_rewind", json!({"issue": "the annex was missing"}));
+    dialogue.open_tactical();
+    dialogue.finish_phase();
+    assert_eq!(dialogue.phase().2, Opening::Transition, "two of three phases have come to their end");
+    dialogue.open_tactical();
+    dialogue.finish_phase();
+    // The third has; but the boxes of all three are open.
+    assert_eq!(dialogue.phase().2, Opening::Transition, "in doubt, the ordinary todos");
+    let text = opening(&dialogue);
+    assert!(!text.contains("Every phase of the plan is done"), "{text}");
+    assert!(text.contains("and 3 of its steps are not ticked") && text.contains("- do it"), "{text}");
+}
+
+#[test]
+fn the_last_phase_is_final_and_its_open_steps_are_named() {
+    for (boxes, said) in [("x", "Every phase of the plan is done"), (" ", "1 of its steps are not ticked")] {
+        let mut dialogue = Dialogue::begun(settings());
+        let plan = format!("# Plan\n\n## Phase 1: One\n- [x] first\n\n## Phase 2: Two\n- [{boxes}] second\n");
+        dialogue.call("write_plan", json!({"content": plan}));
+        for _ in 0..2 {
+            dialogue.open_tactical();
+            dialogue.finish_phase();
+        }
+        assert_eq!(dialogue.phase().2, Opening::Final);
+        let text = opening(&dialogue);
+        assert!(text.contains(said), "{text}");
+        assert_eq!(text.contains("- second"), boxes == " ", "{text}");
+    }
+}
+
+#[test]
+fn a_second_phase_that_leaves_nothing_behind_ends_the_job() {
+    let mut dialogue = planned(settings());
+    close_all(&mut dialogue);
+    let text = opening(&dialogue);
+    assert!(text.contains("In phase 2 nothing was written or recorded, although its todos were closed."), "{text}");
+    dialogue.open_tactical();
+    close_all(&mut dialogue);
+    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    assert_eq!(error.details["kind"], "no_progress");
+    assert!(
+        error.message.starts_with("2 tactical phases in a row came to their end with nothing"),
+        "{}",
+        error.message
+    );
+    // A retry goes on with the phase that was to come.
+    dialogue.resume(|_| {});
+    assert_eq!(dialogue.phase().1, PhaseKind::Strategic);
+    dialogue.open_tactical();
+}
+
+#[test]
+fn a_person_who_wants_to_review_is_asked() {
+    let mut dialogue = planned(Dialogue::with(|settings| settings.autonomy = Autonomy::Review));
+    close_all(&mut dialogue);
+    dialogue.open_tactical();
+    close_all(&mut dialogue);
+    assert!(matches!(dialogue.left(), Leave::Review { reason, .. } if reason.contains("nothing written or recorded")));
+    assert!(matches!(dialogue.run.state().stage, Stage::Review { .. }));
+    let row = Feedback { id: 1, text: "Begin with annex A.".into(), created_at: dialogue.now };
+    dialogue.toy.feedback.push(row);
+    dialogue.resume(|_| {});
+    dialogue.apply(Outcome::FeedbackReceived(Vec::new()));
+    assert_eq!(dialogue.phase().2, Opening::Feedback);
+}
+
+#[test]
+fn a_file_a_record_and_a_new_part_of_a_document_are_something_to_show() {
+    let work: [(&str, Value); 3] = [
+        ("write_file", json!({"path": "output/a.md", "content": "Invoices must be kept."})),
+        ("add_requirement", json!({"text": "Invoices must be kept for ten years."})),
+        ("read_file", json!({"path": "chunks/chunk_001.md"})),
+    ];
+    for (name, arguments) in work {
+        let mut dialogue = planned(settings());
+        dialogue.toy.files.insert("chunks/chunk_001.md".into(), b"Invoices must be kept.".to_vec());
+        dialogue.resume(|_| {});
+        close_all(&mut dialogue);
+        dialogue.open_tactical();
+        dialogue.call(name, arguments.clone());
+        close_all(&mut dialogue);
+        assert!(dialogue.run.left().is_none(), "{name}: {:?}", dialogue.run.left());
+        assert!(!opening(&dialogue).contains("nothing was written"), "{name}");
+        // What was shown or recorded once is nothing new.
+        dialogue.open_tactical();
+        dialogue.call(name, arguments);
+        close_all(&mut dialogue);
+        assert_eq!(opening(&dialogue).contains("nothing was written"), name != "write_file", "{name}");
+    }
+}
+
+#[test]
+fn equal_todos_and_the_last_list_again_are_refused() {
+    let mut dialogue = planned(settings());
+    dialogue.finish_phase();
+    let list = |texts: &[&str]| json!({"phase": "Next", "description": "", "todos": texts});
+    let text = dialogue.call("todo_write", list(&["Work", "Read", "Work", "Write", "Check"]));
+    assert!(text.starts_with("Error: todos.yaml not written: todos 1 and 3 are the same, 'Work'"), "{text}");
+    let last: Vec<String> = (1..=5).map(|id| format!("Process section {id} of the policy")).collect();
+    let last: Vec<&str> = last.iter().map(String::as_str).collect();
+    let text = dialogue.call("todo_write", list(&last));
+    assert!(text.contains("this is the list of the last phase, word for word"), "{text}");
+    assert!(!dialogue.call("add_task", json!({"content": "Check"})).starts_with("Error"));
+    let text = dialogue.call("add_task", json!({"content": "Check"}));
+    assert!(text.starts_with("Error: the list has that already, as todo 1"), "{text}");
+}
+
+/// A phase that is planned anew again and again, with todos closed in between: by the planning phases alone.
+#[test]
+fn a_closed_todo_does_not_take_back_a_forced_replanning() {
+    let mut dialogue = planned(settings());
+    for _ in 0..20 {
+        if dialogue.run.left().is_some() {
+            break;
+        }
+        match dialogue.phase().1 {
+            PhaseKind::Strategic => dialogue.open_tactical(),
+            PhaseKind::Tactical => {
+                dialogue.call("todo_complete", json!({}));
+                for _ in 0..8 {
+                    if dialogue.phase().1 == PhaseKind::Tactical {
+                        dialogue.call("no_such_tool", json!({}));
+                    }
+                }
+            }
+        }
+    }
+    assert!(dialogue.reason().starts_with("the job is stuck:"), "{}", dialogue.reason());
+    assert!(dialogue.reason().ends_with("3 re-plannings did not help"), "{}", dialogue.reason());
+}
+
+#[test]
+fn a_todo_that_does_not_fit_the_window_is_to_be_split_and_ends_the_job_where_that_does_not_help() {
+    let mut dialogue = planned(Dialogue::with(|settings| settings.limits.context_threshold_tokens = 4000));
+    dialogue.counts = true;
+    let mut told = false;
+    for n in 0..400 {
+        if dialogue.run.left().is_some() {
+            break;
+        }
+        match (&dialogue.run.state().stage, dialogue.phase().1) {
+            (Stage::Summary { .. }, _) => {
+                dialogue.says("The page was read.");
+            }
+            (_, PhaseKind::Strategic) => dialogue.open_tactical(),
+            (_, PhaseKind::Tactical) => {
+                let thoughts = "the policy says more on this. ".repeat(100);
+                dialogue.reply(crate::kit::reply(&thoughts, vec![crate::kit::call("get_progress", &json!({"n": n}))]));
+            }
+        }
+        told |= dialogue.toy.messages.last().is_some_and(|message| {
+            message.content.contains("has filled the context of 4000 tokens 2 times")
+                && message.content.contains("Split it")
+        });
+    }
+    assert!(told, "the model is told to split the todo");
+    assert!(dialogue.reason().starts_with("the job is stuck: todo 1 ('Process section 1"), "{}", dialogue.reason());
+    assert!(dialogue.reason().contains("the context of 4000 tokens"), "{}", dialogue.reason());
+    assert!(dialogue.toy.requests.len() < 100, "{} requests", dialogue.toy.requests.len());
+}

@@ -1,0 +1,135 @@
+//! A model whose answers a test writes, one after another, over the true wire.
+
+use axum::{Json, Router, body::Bytes, extract::DefaultBodyLimit, extract::State};
+use serde_json::{Value, json};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+};
+use tokio::{net::TcpListener, task::JoinHandle};
+
+/// What a test answers: from the request and its number, from 1.
+type Answers = dyn Fn(&Request, usize) -> Reply + Send + Sync;
+
+/// A request as the model got it.
+#[derive(Clone, Debug)]
+pub struct Request(pub Value);
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    calls: Vec<(String, String)>,
+    finish: &'static str,
+}
+
+/// The server, for as long as this lives.
+pub struct Scripted {
+    address: SocketAddr,
+    desk: Arc<Desk>,
+    task: JoinHandle<()>,
+}
+
+struct Desk {
+    answers: Box<Answers>,
+    seen: Mutex<Vec<Request>>,
+}
+
+impl Request {
+    /// The tools' results behind the last answer, in order.
+    pub fn new_results(&self) -> Vec<&str> {
+        let messages = self.messages();
+        let last = messages.iter().rposition(|message| message["role"] == "assistant").unwrap_or(messages.len());
+        messages[last..].iter().filter(|message| message["role"] == "tool").map(text).collect()
+    }
+
+    /// The texts of all messages.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.messages().iter().map(text)
+    }
+
+    /// Whether it is a turn of a strategic phase.
+    pub fn is_strategic(&self) -> bool {
+        let tools = self.0["tools"].as_array();
+        tools.is_some_and(|tools| tools.iter().any(|tool| tool["function"]["name"] == "todo_write"))
+    }
+
+    fn messages(&self) -> &[Value] {
+        self.0["messages"].as_array().map_or(&[], Vec::as_slice)
+    }
+}
+
+fn text(message: &Value) -> &str {
+    message["content"].as_str().unwrap_or_default()
+}
+
+impl Reply {
+    /// Calls tools, and is whole.
+    pub fn calls(calls: &[(&str, Value)]) -> Self {
+        let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.to_string())).collect();
+        Self { calls, finish: "tool_calls" }
+    }
+
+    /// The same with one call more, in whose arguments it is cut off.
+    pub fn cut_off(calls: &[(&str, Value)], torn: (&str, &str)) -> Self {
+        let mut reply = Self { finish: "length", ..Self::calls(calls) };
+        reply.calls.push((torn.0.to_owned(), torn.1.to_owned()));
+        reply
+    }
+
+    fn to_json(&self, request: &Request) -> Value {
+        let calls: Vec<Value> = (1..)
+            .zip(&self.calls)
+            .map(|(n, (name, arguments))| {
+                json!({"id": format!("c{n}"), "type": "function", "function": {"name": name, "arguments": arguments}})
+            })
+            .collect();
+        // Four bytes a token, as everywhere in these tests.
+        let tokens = request.0.to_string().len() / 4;
+        json!({
+            "choices": [{"index": 0, "finish_reason": self.finish,
+                         "message": {"role": "assistant", "content": "", "tool_calls": calls}}],
+            "usage": {"prompt_tokens": tokens, "completion_tokens": 100, "total_tokens": tokens + 100},
+        })
+    }
+}
+
+impl Scripted {
+    /// Starts it on a free port.
+    ///
+    /// # Panics
+    /// When loopback has no free port.
+    pub async fn start(answers: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let desk = Arc::new(Desk { answers: Box::new(answers), seen: Mutex::default() });
+        let router = Router::new().fallback(route).layer(DefaultBodyLimit::disable()).with_state(desk.clone());
+        let task = tokio::spawn(async move { drop(axum::serve(listener, router).await) });
+        Self { address, desk, task }
+    }
+
+    /// What to put into `OPENAI_BASE_URL`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The requests so far.
+    pub fn seen(&self) -> Vec<Request> {
+        self.desk.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for Scripted {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn route(State(desk): State<Arc<Desk>>, body: Bytes) -> Json<Value> {
+    let request = Request(serde_json::from_slice(&body).expect("requests are JSON"));
+    let number = {
+        let mut seen = desk.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.push(request.clone());
+        seen.len()
+    };
+    Json((desk.answers)(&request, number).to_json(&request))
+}
