@@ -119,10 +119,8 @@ impl Run {
         let path = reading.fields.get("path").and_then(Value::as_str).and_then(|path| path::normalize(path).ok());
         let is_part = call.name == "read_file" && path.is_some_and(|path| self.is_part_of_a_document(&path));
         let guards = &mut self.state.guards;
-        if is_part && guards.shown_parts.len() < REMEMBERED_PARTS {
-            if guards.shown_parts.insert(reading.print) {
-                (guards.phase_has_results, guards.compactions_of_todo) = (true, 0);
-            }
+        if is_part && guards.shown_parts.len() < REMEMBERED_PARTS && guards.shown_parts.insert(reading.print) {
+            (guards.phase_has_results, guards.compactions_of_todo) = (true, 0);
         }
     }
 

@@ -7,7 +7,7 @@ FROM (SELECT DISTINCT status FROM job_shelves) AS known
 CROSS JOIN LATERAL (
     SELECT count(*) AS jobs
     FROM (
-        (SELECT FROM jobs j WHERE known.status = 'pending' AND j.status = 'pending' LIMIT $1)
+        (SELECT FROM jobs j WHERE known.status = 'pending' AND j.status = 'pending' AND j.attempt >= 0 LIMIT $1)
         UNION ALL
         (SELECT FROM jobs j WHERE j.status <> 'running' AND j.status <> 'pending' AND j.status = known.status LIMIT $1)
     ) AS seen

@@ -150,8 +150,8 @@ fn ends_in_a_hyphen(text: &str) -> bool {
 /// The last whole sentence before a place, and what has begun since.
 fn last_sentence(text: &str) -> &str {
     let body = text.trim_end_matches(['.', '!', '?', ' ']);
-    let ends = body.match_indices(['.', '!', '?']).map(|(at, _)| at).filter(|at| ends_a_sentence(body, *at));
-    ends.last().map_or(text, |at| text[at + 1..].trim_start())
+    let mut ends = body.match_indices(['.', '!', '?']).map(|(at, _)| at).filter(|at| ends_a_sentence(body, *at));
+    ends.next_back().map_or(text, |at| text[at + 1..].trim_start())
 }
 
 /// The rest of a sentence and the next one.

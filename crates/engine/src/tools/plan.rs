@@ -15,8 +15,9 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             phases: Phases::Strategic,
             description: "Write main_plan.md as a whole: the goal, then a '## Phase n: name' section per phase.".into(),
             parameters: json!({"type": "object", "properties": {
-                "content": {"type": "string", "description": "The whole plan, Markdown."}},
-                "required": ["content"], "additionalProperties": false})
+                "content": {"type": "string", "description": "The whole plan, Markdown."},
+                "tasks": {"type": "array", "items": {"type": "string"}, "description": "In place of content: the steps of a plan of one phase."}},
+                "additionalProperties": false})
             .into(),
             documentation: "Replaces `main_plan.md`. Phases are headings such as `## Phase 2: Extraction`, their \
                             steps checkboxes `- [ ] …`; mark a finished phase by `[x]` on its steps or by ✓ in the \
@@ -43,13 +44,24 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 }
 
 pub(super) fn write(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
-    let content = arguments::text(arguments, "content", "# Plan …")?;
+    let tasks = arguments::texts(arguments, "tasks")?;
+    let content = match arguments::optional_text(arguments, "content")? {
+        None if !tasks.is_empty() => of_tasks(&tasks),
+        Some(content) => content,
+        None => arguments::text(arguments, "content", "# Plan …")?,
+    };
     let phases = read_plan(&content);
     run.produce(Product::WriteFile(FileWrite::text("main_plan.md", content + "\n")));
     Ok(match phases.len() {
         0 => "main_plan.md written. No phases were recognised in it: begin each with a heading such as '## Phase 1: name'.".into(),
         n => format!("main_plan.md written with {n} phases."),
     })
+}
+
+/// A plan of one phase with these steps.
+fn of_tasks(tasks: &[String]) -> String {
+    let steps: String = tasks.iter().map(|task| format!("- [ ] {}\n", task.replace('\n', " "))).collect();
+    format!("# Plan\n\n## Phase 1: Work\n\n{steps}").trim_end().to_string()
 }
 
 pub(super) fn read(run: &Run) -> String {

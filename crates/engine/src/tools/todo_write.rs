@@ -40,8 +40,10 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             description: "Add one todo to the list being written for the next phase.".into(),
             parameters: json!({"type": "object", "properties": {
                 "content": {"type": "string"},
-                "after": {"type": "integer", "description": "Id after which it goes; at the end if left out."}},
-                "required": ["content"], "additionalProperties": false})
+                "after": {"type": "integer", "description": "Id after which it goes; at the end if left out."},
+                "task": {"type": "string", "description": "The same as content."},
+                "after_task": {"type": "integer", "description": "The same as after."}},
+                "additionalProperties": false})
             .into(),
             documentation: "Adds a todo to `todos.yaml` as it is being written. Ids after it move up by one.\n\n\
                             Examples: `{\"content\": \"Check all citations\"}` · `{\"content\": \"Process annex A\", \
@@ -71,8 +73,14 @@ pub(super) fn write(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
 }
 
 pub(super) fn add(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
-    let content = arguments::text(arguments, "content", "Check all citations")?;
-    let after = arguments::optional_number(arguments, "after")?;
+    let content = match arguments::optional_text(arguments, "task")? {
+        Some(task) => task,
+        None => arguments::text(arguments, "content", "Check all citations")?,
+    };
+    let after = match arguments::optional_number(arguments, "after_task")? {
+        Some(after) => Some(after),
+        None => arguments::optional_number(arguments, "after")?,
+    };
     let mut plan = staged(run);
     let most = run.settings.phases.max_todos;
     if plan.todos.len() >= most {

@@ -4,7 +4,7 @@ use super::{
     ConfigError, JobConfig, ModelEnv, Resolved, check,
     error::{OVERRIDES, Problem},
     files::{self, File, Files, config_stem},
-    layers::{Layer, Layers},
+    layers::{Layer, Layers, with_switches},
     levels::{self, Forbidden, Level},
     nearest::advice,
     parse::parse,
@@ -168,7 +168,8 @@ impl Configs {
             };
             visited.push(name);
             let (value, lines) = parse(file, format)?;
-            let mut layer = Layer { name: file.shown.clone(), value, lines, is_operators: !file.is_built_in };
+            let is_operators = !file.is_built_in;
+            let mut layer = Layer { name: file.shown.clone(), value: with_switches(value), lines, is_operators };
             next = take_extends(&mut layer)?;
             if let Some(again) = next.as_ref().filter(|name| visited.contains(name)) {
                 let round = format!("{} → {again}", visited.join(" → "));
@@ -256,7 +257,7 @@ fn overrides_object(overrides: &Value) -> Result<Value, ConfigError> {
                 format!("`{key}` has level operator and works in configuration files only; choose the job_type");
             Err((Forbidden { key: key.to_owned(), level: Level::Operator }, sentence).into())
         }
-        Value::Object(_) => Ok(overrides.clone()),
+        Value::Object(_) => Ok(with_switches(overrides.clone())),
         _ => Err(Problem::new(OVERRIDES, None, "must be a JSON object with the keys of a configuration").into()),
     }
 }

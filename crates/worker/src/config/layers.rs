@@ -29,6 +29,21 @@ impl Layer {
     }
 }
 
+/// A service that is `false` is none, as one that is `null`; and `postgres: true` says what holds anyway.
+pub(super) fn with_switches(mut value: Value) -> Value {
+    if let Some(connections) = value.get_mut("connections").and_then(Value::as_object_mut) {
+        for key in ["neo4j", "embeddings", "web_search"] {
+            if connections.get(key) == Some(&Value::Bool(false)) {
+                connections.insert(key.to_owned(), Value::Null);
+            }
+        }
+        if connections.get("postgres") == Some(&Value::Bool(true)) {
+            connections.remove("postgres");
+        }
+    }
+    value
+}
+
 fn merged<'a>(layers: impl Iterator<Item = &'a Layer>) -> Value {
     let mut merged = json!({});
     for layer in layers {

@@ -132,6 +132,7 @@ fn select(lists: &Tools, catalog: &[ToolSpec]) -> Result<Vec<ToolSpec>, ConfigEr
             }
         }
     }
+    bind_gates(catalog, &mut selected);
     wrong.extend(
         lists
             .deferred
@@ -141,6 +142,19 @@ fn select(lists: &Tools, catalog: &[ToolSpec]) -> Result<Vec<ToolSpec>, ConfigEr
     );
     ConfigError::unless_empty(wrong)?;
     Ok(selected)
+}
+
+/// What a phase and a job end by. Without one of them a job could not go on, so they are bound wherever they work, whatever
+/// the lists say.
+const GATES: [&str; 4] = ["todo_complete", "todo_write", "todo_rewind", "job_complete"];
+
+fn bind_gates(catalog: &[ToolSpec], selected: &mut Vec<ToolSpec>) {
+    for gate in catalog.iter().filter(|tool| GATES.contains(&tool.name)) {
+        match selected.iter_mut().find(|chosen| chosen.name == gate.name) {
+            Some(chosen) => chosen.phases = gate.phases,
+            None => selected.push(gate.clone()),
+        }
+    }
 }
 
 const BOTH: &[PhaseKind] = &[PhaseKind::Strategic, PhaseKind::Tactical];

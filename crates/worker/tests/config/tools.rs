@@ -59,11 +59,33 @@ fn the_order_is_that_of_the_lists_and_a_tool_is_bound_where_it_is_listed() {
     let settings = settings(lists);
     assert_eq!(
         names(&settings, PhaseKind::Strategic),
-        ["todo_complete", "read_file", "todo_write", "add_note", "job_complete"]
+        ["todo_complete", "read_file", "todo_write", "add_note", "job_complete", "todo_rewind"]
     );
-    assert_eq!(names(&settings, PhaseKind::Tactical), ["todo_complete", "read_file", "add_note", "write_file", "cite"]);
+    assert_eq!(
+        names(&settings, PhaseKind::Tactical),
+        ["todo_complete", "read_file", "add_note", "write_file", "cite", "todo_rewind"]
+    );
     let phases = |name| settings.tools.iter().find(|tool| tool.name == name).unwrap().phases;
     assert_eq!((phases("add_note"), phases("write_file")), (Phases::Both, Phases::Tactical));
+}
+
+/// As the design has it, word for word: a gate in one list only, and connections that are switched on and off.
+#[test]
+fn the_designs_own_configuration_works() {
+    let settings = settings(json!({
+        "tools": {
+            "workspace": ["read_file", "write_file", "list_files", "search_files"],
+            "strategic": ["todo_write", "job_complete"],
+            "tactical": ["todo_complete"],
+            "domain": ["extract_document_text", "add_requirement"]
+        },
+        "connections": {"postgres": true, "neo4j": false}
+    }));
+    let (strategic, tactical) = (names(&settings, PhaseKind::Strategic), names(&settings, PhaseKind::Tactical));
+    for gate in ["todo_complete", "todo_write", "todo_rewind", "job_complete"] {
+        assert!(strategic.contains(&gate), "{gate}: {strategic:?}");
+        assert_eq!(tactical.contains(&gate), gate.starts_with("todo_") && gate != "todo_write", "{gate}: {tactical:?}");
+    }
 }
 
 #[test]
