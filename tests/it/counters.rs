@@ -9,7 +9,7 @@ const FAR: i64 = 5_000_000_000;
 
 /// Columns of 32 bits, each bounded by something else than how long the system runs: the jobs, their plans, documents and
 /// limits are written by people and models.
-const BOUNDED: [&str; 18] = [
+const BOUNDED: [&str; 19] = [
     "attempt",
     "concurrency",
     "crash_count",
@@ -19,6 +19,7 @@ const BOUNDED: [&str; 18] = [
     "max_attempts",
     "max_running",
     "page",
+    "page_to",
     "pages",
     "part",
     "phase_number",

@@ -113,8 +113,13 @@ impl Run {
         if self.left.is_some() {
             return;
         }
-        if self.estimate() > self.threshold() {
+        let estimate = self.estimate();
+        if estimate > self.threshold() {
             self.shrink(now);
+            return;
+        }
+        // Nothing brings more than there is.
+        if !self.is_large(estimate) {
             return;
         }
         let clearable = self.clearable();

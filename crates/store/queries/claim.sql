@@ -64,6 +64,20 @@ WITH waiting AS MATERIALIZED (
               -- There is no difference to an infinite time.
               extract(epoch FROM now() - least(now(), greatest(run_at, created_at, '0001-01-01 00:00:00Z'))) AS waited_secs,
               pg_notify('plumbline_jobs', '{"id": "' || j.id || '", "status": "running"}')
+), joined AS (
+    -- Jobs whose time has come join the queue, those due longest first, at most so many at once. The next claim sees them,
+    -- and workers are told to make it.
+    UPDATE jobs
+    SET scheduled = false
+    WHERE ctid = ANY (ARRAY(
+        SELECT ctid
+        FROM jobs
+        WHERE status = 'pending' AND scheduled AND run_at <= now()
+        ORDER BY run_at
+        LIMIT 1000
+        FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING pg_notify('plumbline_jobs', '{"id": "' || id || '", "status": "pending"}')
 ), opened AS (
     INSERT INTO attempts (job_id, attempt, lease_epoch, worker_id)
     SELECT id, attempt, lease_epoch, $1 FROM claimed

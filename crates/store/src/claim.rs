@@ -110,9 +110,6 @@ impl Store {
         marks: Option<Columns>,
     ) -> Result<Vec<ClaimedJob>, Error> {
         let (from_front, started) = (marks.is_none(), Instant::now());
-        if from_front {
-            self.take_into_queue().await?;
-        }
         let answer = self.ask_for(worker_id, limit, job_types, marks).await;
         let Ok(mut claimed) = answer else {
             self.marks.forget();
@@ -123,12 +120,6 @@ impl Store {
         let found = Found { full: claimed.len() as i64 >= limit, job_types, ended };
         self.marks.take_down(&found, &claimed, from_front.then(|| ended - started));
         Ok(claimed)
-    }
-
-    /// Jobs whose time has come since the last look join the queue.
-    async fn take_into_queue(&self) -> Result<(), Error> {
-        let due = sqlx::query_file!("queries/take_into_queue.sql").execute(&self.pool).await;
-        due.during("take due jobs into the queue").map(drop)
     }
 
     async fn ask_for(
