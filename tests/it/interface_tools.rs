@@ -20,9 +20,9 @@ const CREATOR: &str = "
     S T search_files query path? mode?
     S T delete_file path
     S T create_folder path
-    S   write_plan content
+    S   write_plan content? tasks?
     S T read_plan
-    S   add_task content after?
+    S   add_task content? after? task? after_task?
     S T complete_task task_number? notes?
     S T get_progress
     S   todo_write phase description todos
