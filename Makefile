@@ -1,17 +1,19 @@
 # Every target sets up what it needs. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults soak corpus pgvector check deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
+.PHONY: help demo test faults soak planted size corpus pgvector check container-check deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
 
 # Where `make demo` keeps its Postgres; see crates/cli/src/private_postgres.
 DEMO_POSTGRES := .plumbline/postgres
-RUN := cargo run --quiet -p plumbline --
 ARGS ?=
 FAULT_SUITE := cargo test --quiet -p plumbline-system-tests --test faults
 RELEASE := $${CARGO_TARGET_DIR:-target}/release/plumbline
 # What is measured is the image's build.
 IMAGE_FEATURES := --features plumbline/jemalloc,plumbline-bench/jemalloc
 DEBUG := $${CARGO_TARGET_DIR:-target}/debug
+# The binary that .ci/build makes, not `cargo run`: that sets variables which the TLS library's build looks at, and whatever
+# is built below it begins with that library anew.
+RUN := $(DEBUG)/plumbline
 # Commits reach the disk, and no checkpoint falls into a measurement: its full-page images would be counted as a step's.
 BENCH_SETTINGS := --set shared_buffers=1GB --set max_wal_size=16GB --set checkpoint_timeout=1h
 
@@ -45,6 +47,14 @@ misbehave: prepare ## Jobs against misbehaving models, as a table (PROFILE=relea
 		cargo test $(if $(filter release,$(PROFILE)),--release) -p plumbline-system-tests --test misbehave -- \
 		--nocapture --test-threads 1
 
+planted: prepare ## Jobs that have to find 60 obligations planted in a PDF (ARGS="--seed N --pages N --sentences N --jobs N --kinds healthy,all --kills N", or "--generate-only DIR" for the PDF and the list of them)
+	@.ci/build
+	@cargo build --locked --quiet --workspace --example planted
+	@$(RUN) __with-postgres -- $(DEBUG)/examples/planted $(ARGS)
+
+size: prepare ## How large each crate is: lines, files, types, public items, functions, circles, units (ARGS="--json")
+	@cargo run --locked --quiet -p plumbline-system-tests --example size -- $(ARGS)
+
 corpus: prepare ## Ten thousand broken and hundreds of hostile documents through the parser (PLUMBLINE_CORPUS=N for another number)
 	@PLUMBLINE_CORPUS=$${PLUMBLINE_CORPUS:-10000} cargo test --quiet -p plumbline-effects --test corpus -- --nocapture
 
@@ -59,6 +69,9 @@ check: prepare ## Format, lints, documentation and licences, without changing an
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items --quiet
 	.ci/licences
+
+container-check: ## Build the image and play the scenes of docker/compose.yaml without a registry; needs root (ARGS="logs address", BUILD=real)
+	@tests/container/check.sh $(ARGS)
 
 deploy-check: ## Hold docker/ and deploy/ against the tools made for them, as far as they can be had
 	@.ci/deploy-check

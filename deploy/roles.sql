@@ -1,18 +1,19 @@
 -- Least-privilege roles, a right for a right: each one given here is used by a statement of that role's work.
 --
---   plumbline_enqueue   put jobs into the queue, and learn how they end
---   plumbline_steer     cancel, pause, resume, retry, approve and answer jobs
+--   plumbline_enqueue   put jobs into the queue, and read how one's own go: status, result, files, times
+--   plumbline_steer     see how jobs go, and cancel, pause, resume, retry, approve and answer them
+--   plumbline_approve   read jobs in review with their files, approve them or answer
 --   plumbline_watch     read everything; change nothing
 --   plumbline_work      run workers
 --   plumbline_validate  an outside validator: claim requirements and judge them
 --
--- Run it as the owner of the database after every `plumbline migrate`; running it again, or by many at once, does no
--- harm. The roles cannot log in. Give them to users that can, made by you with passwords of their own:
+-- Run it as the owner of the database, who needs CREATEROLE, or as a superuser, after every `plumbline migrate`; running it
+-- again, or by many at once, does no harm. The roles cannot log in. Give them to users that can, made by you with passwords of their own:
 --
 --   CREATE ROLE billing LOGIN PASSWORD '…' IN ROLE plumbline_enqueue, plumbline_watch;
 --
--- Migrations, `plumbline prune` and `plumbline fork` stay with the owner. Nobody is kept from reading what others
--- enqueued by anything but these rights: there is one `jobs` table and no tenant in it.
+-- Migrations, `plumbline prune` and `plumbline fork --new-config` stay with the owner. A job is its creator's, the login that inserted
+-- it; who is in several roles has the rights of all of them.
 
 BEGIN;
 
@@ -24,8 +25,8 @@ DECLARE
 BEGIN
     -- Two runs at once in one database would trip over each other.
     PERFORM pg_advisory_xact_lock(hashtextextended('plumbline roles', 0));
-    FOREACH role_name IN ARRAY ARRAY['plumbline_enqueue', 'plumbline_steer', 'plumbline_watch', 'plumbline_work',
-                                     'plumbline_validate'] LOOP
+    FOREACH role_name IN ARRAY ARRAY['plumbline_enqueue', 'plumbline_steer', 'plumbline_approve', 'plumbline_watch',
+                                     'plumbline_work', 'plumbline_validate'] LOOP
         BEGIN
             EXECUTE format('CREATE ROLE %I NOLOGIN', role_name);
         EXCEPTION WHEN duplicate_object OR unique_violation THEN
@@ -55,31 +56,71 @@ BEGIN
     END LOOP;
 END $$;
 
+-- Whoever looks at files is asked whether he may; the answer says nothing of jobs that are not his.
+GRANT EXECUTE ON FUNCTION may_read_job(uuid) TO PUBLIC;
+
+-- Which rows of `jobs` there are for whom. The owner sees all of them, and so do roles that are not of this file.
+ALTER TABLE jobs ENABLE ROW LEVEL SECURITY;
+DROP POLICY IF EXISTS every_job ON jobs;
+DROP POLICY IF EXISTS own_jobs ON jobs;
+DROP POLICY IF EXISTS jobs_in_review ON jobs;
+DROP POLICY IF EXISTS other_roles ON jobs;
+CREATE POLICY every_job ON jobs TO plumbline_steer, plumbline_watch, plumbline_work USING (true);
+CREATE POLICY own_jobs ON jobs TO plumbline_enqueue USING (created_by = session_user);
+CREATE POLICY jobs_in_review ON jobs FOR SELECT TO plumbline_approve USING (status = 'review');
+CREATE POLICY other_roles ON jobs TO PUBLIC USING ((SELECT sees_every_job()));
+
 -- enqueue -----------------------------------------------------------------------------------------------------------
--- A job's own columns can be set, what the workers write cannot. The columns that can be read are those by which a
--- known key is found and a caller sees how the job goes; not prompts, documents or results, which may be others'.
+-- A job's own columns can be set, what the workers write cannot. Of his own jobs an application reads what they are to do, how
+-- they go, what came of them, and their files.
 GRANT INSERT (id, job_type, prompt, document_path, document_content, context, config, priority, run_at, max_attempts,
               idempotency_key, parent_job_id) ON jobs TO plumbline_enqueue;
-GRANT SELECT (id, job_type, idempotency_key, status, status_reason, error_message) ON jobs TO plumbline_enqueue;
-GRANT EXECUTE ON FUNCTION job_is_anothers(text) TO plumbline_enqueue;
+GRANT SELECT (id, job_type, prompt, idempotency_key, priority, run_at, max_attempts, status, status_reason, attempt, step,
+              phase_number, phase, phase_name, todos_done, todos_total, current_todo, result, error_message, error_details,
+              total_requests, total_tokens_used, cached_tokens, cost_usd, created_at, updated_at, started_at, completed_at)
+    ON jobs TO plumbline_enqueue;
+GRANT SELECT ON workspace_files, coverage TO plumbline_enqueue;
+GRANT EXECUTE ON FUNCTION job_is_anothers(text), job_of_key(text, text), workspace_file(uuid, text) TO plumbline_enqueue;
+-- Documents of a job of one's own, before it begins (see job_documents_belong).
+GRANT INSERT ON job_documents TO plumbline_enqueue;
+-- Whether a live worker knows a job type.
+GRANT SELECT (job_types, heartbeat_at) ON workers TO plumbline_enqueue;
 
 -- steer -------------------------------------------------------------------------------------------------------------
-GRANT SELECT (id, job_type, status, status_reason, attempt, feedback_untaken) ON jobs TO plumbline_steer;
+-- How each job goes and what it costs, a line of what it is about, its plan and the names of its files; not what was
+-- written into it, by people or by the model.
+GRANT SELECT (id, job_type, idempotency_key, parent_job_id, priority, run_at, max_attempts, status, status_reason, attempt,
+              worker_id, step, phase_number, phase, phase_name, todos_done, todos_total, current_todo, feedback_untaken,
+              raised_limits, result, error_message, error_details, total_requests, total_tokens_used, cached_tokens,
+              cost_usd, created_by, created_at, updated_at, started_at, completed_at)
+    ON jobs TO plumbline_steer;
+GRANT SELECT ON job_summary, phases, todos, attempts, llm_requests, workers, workspace_files, coverage, passages TO plumbline_steer;
 -- A plain UPDATE of the status works as well as a command; what commands write besides, they write with their owner's rights.
 GRANT UPDATE (status) ON jobs TO plumbline_steer;
 GRANT EXECUTE ON FUNCTION
-    cancel_job(uuid), pause_job(uuid), resume_job(uuid, text), retry_job(uuid), approve_job(uuid), send_feedback(uuid, text)
+    cancel_job(uuid), pause_job(uuid), resume_job(uuid, text, jsonb), retry_job(uuid), approve_job(uuid), send_feedback(uuid, text)
     TO plumbline_steer, plumbline_work;
+
+-- approve -----------------------------------------------------------------------------------------------------------
+-- A job in review with what is needed to judge it: what was asked, what came of it, its files.
+GRANT SELECT (id, job_type, prompt, document_path, context, priority, status, status_reason, attempt, step, phase_number, phase,
+              phase_name, todos_done, todos_total, current_todo, result, error_message, error_details, total_requests,
+              total_tokens_used, cached_tokens, cost_usd, created_by, created_at, updated_at, started_at, completed_at)
+    ON jobs TO plumbline_approve;
+GRANT SELECT ON workspace_files, coverage TO plumbline_approve;
+GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), approve_job(uuid), send_feedback(uuid, text) TO plumbline_approve;
 
 -- watch -------------------------------------------------------------------------------------------------------------
 GRANT SELECT ON
-    jobs, job_settings, job_commands, attempts, workers, concurrency_limits, feedback,
+    jobs, job_documents, job_settings, job_commands, attempts, workers, unknown_job_types, deleted_jobs,
+    usage_daily, usage_of_deleted, concurrency_limits, feedback,
     messages, checkpoints, llm_requests, phases, todos, replaced_todos,
-    blobs, file_versions, shared_files, job_shared_files, sources, citations, requirement_cache,
+    blobs, file_versions, shared_files, job_shared_files, sources, citations, passages, coverage, requirement_cache, requirement_changes,
     indexed_blobs, file_passages, passage_embeddings, requirement_embeddings,
     job_summary, workspace_files, shared_file_versions, runnable_jobs, waiting_lanes, job_shelves,
     requirements_with_evidence
     TO plumbline_watch;
+GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), job_of_key(text, text) TO plumbline_watch;
 
 -- work --------------------------------------------------------------------------------------------------------------
 -- The queue. A follow-up job is inserted; the claim locks the limits it counts by, and rows through the view of what
@@ -90,6 +131,9 @@ GRANT SELECT ON waiting_lanes, job_shelves TO plumbline_work;
 GRANT SELECT, UPDATE (max_running) ON concurrency_limits TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON workers TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE ON attempts TO plumbline_work;
+GRANT SELECT, INSERT, UPDATE, DELETE ON unknown_job_types TO plumbline_work;
+GRANT SELECT, INSERT ON job_documents TO plumbline_work;
+GRANT SELECT ON deleted_jobs TO plumbline_work;
 GRANT SELECT, INSERT ON job_settings TO plumbline_work;
 GRANT SELECT, UPDATE (taken_step) ON feedback TO plumbline_work;
 -- A step: appended, closed or thinned out, never taken back. Only lists that are written anew lose entries.
@@ -102,14 +146,20 @@ GRANT SELECT, INSERT ON replaced_todos TO plumbline_work;
 GRANT SELECT, INSERT ON blobs, file_versions, shared_files, job_shared_files TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE ON sources TO plumbline_work;
 GRANT SELECT, INSERT ON citations TO plumbline_work;
+GRANT SELECT, INSERT, UPDATE, DELETE ON passages TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (status, validator_job_id, validation_result, graph_node_id, rejection_reason, retry_count,
                               last_error, validated_at) ON requirement_cache TO plumbline_work;
-GRANT SELECT ON requirements_with_evidence, workspace_files, shared_file_versions, job_summary TO plumbline_work;
+-- A job puts right what it recorded, and what it said before is kept.
+GRANT UPDATE (text, name, type, priority, source_document, source_location, gobd_relevant, gdpr_relevant, citations,
+              mentioned_objects, mentioned_messages, reasoning, research_notes, confidence, tags, content_key)
+    ON requirement_cache TO plumbline_work;
+GRANT SELECT, INSERT ON requirement_changes TO plumbline_work;
+GRANT SELECT ON requirements_with_evidence, workspace_files, shared_file_versions, job_summary, coverage TO plumbline_work;
 -- The search index, which is made and forgotten.
 GRANT SELECT, INSERT, DELETE ON indexed_blobs TO plumbline_work;
 GRANT SELECT, INSERT ON file_passages, passage_embeddings, requirement_embeddings TO plumbline_work;
 GRANT EXECUTE ON FUNCTION index_embeddings(text, text, int) TO plumbline_work;
-GRANT EXECUTE ON FUNCTION enqueue_follower(uuid) TO plumbline_work;
+GRANT EXECUTE ON FUNCTION enqueue_follower(uuid), job_of_key(text, text), workspace_file(uuid, text) TO plumbline_work;
 
 -- validate ----------------------------------------------------------------------------------------------------------
 -- A requirement is judged, never rewritten.

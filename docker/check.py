@@ -40,8 +40,10 @@ def main():
     compose = yaml.safe_load(text)
     database = {name: compose["services"][name]["environment"]["DATABASE_URL"] for name in ("migrate", "worker")}
     owner = compose["services"]["postgres"]["environment"]["POSTGRES_USER"]
-    assert database["migrate"].startswith(f"postgres://{owner}:"), "migrations are the owner's"
-    assert not database["worker"].startswith(f"postgres://{owner}:"), "workers log in as the owner of the tables"
+    assert database["migrate"].startswith(f"postgres://{owner}@"), "migrations are the owner's, and no password is in an address"
+    assert database["worker"].startswith("postgres://plumbline_worker@"), "workers log in as the owner of the tables"
+    for name in ("migrate", "worker"):
+        assert "PGPASSWORD" in compose["services"][name]["environment"], f"{name} has no password"
     for name, service in compose["services"].items():
         for source, target in mounts(service):
             known = (HERE / source).exists() if source.startswith(".") else source in compose["volumes"]

@@ -22,6 +22,7 @@ async fn run(world: &World, armed: Option<&str>) -> Uuid {
     let extract = vec![("extract_document_text", json!({"file_path": "input/manual.txt"}))];
     let script = Script::start(vec![extract, cut(), cut()]).await;
     world.let_rows_set(&["llm.base_url"], &[&script.base_url()]);
+    world.let_passages_be();
     let config = json!({"llm": {"base_url": script.base_url()}});
     let job = world.insert(&NewJob { config: Some(config), ..NewJob::with_path("manual.txt") }).await;
     if let Some(armed) = armed {

@@ -33,6 +33,7 @@ async fn run(world: &World, turns: Vec<Vec<Call>>, connections: Value) -> (Uuid,
     let script = Script::start(turns).await;
     let embeddings = connections["embeddings"]["base_url"].as_str().unwrap_or_default();
     world.let_rows_set(&["llm.base_url", "connections"], &[&script.base_url(), embeddings]);
+    world.let_passages_be();
     let config = json!({"llm": {"base_url": script.base_url()}, "connections": connections});
     let job = world.insert(&NewJob { config: Some(config), ..NewJob::with_path("policy.md") }).await;
     world.work_until_idle().await;

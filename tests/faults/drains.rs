@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// Plays the scene.
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
-    let world = worlds::open().await;
+    let world = World::open().await;
     latency::keep_worker_names(&world.pool).await;
     let calm = Calm::measure(&world, None).await;
     let mut workers = vec![start(&world, 0), start(&world, 1)];
@@ -36,7 +36,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     assert_eq!(crashed, 0, "a worker that stops in order gives its jobs back, and the attempt with them");
     let repeated = calm.assert_same(&world, &jobs).await;
     drop(workers);
-    worlds::close(world).await;
+    world.close().await;
     format!(
         "{} drains over {} jobs: all the same; {repeated}; from SIGTERM to the next step {times}",
         moments.len(),

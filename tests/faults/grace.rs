@@ -58,7 +58,7 @@ pub(crate) async fn play(size: &Size) -> String {
 }
 
 async fn stop(grace: u64, call: Call) -> Left {
-    let world = worlds::open().await;
+    let world = World::open().await;
     let calm = Calm::measure(&world, None).await;
     let held = world.model.requests() + calm.requests / 2;
     world.model.hold_from(held);
@@ -97,7 +97,7 @@ async fn stop(grace: u64, call: Call) -> Left {
     };
     assert_eq!((outcome.as_str(), kept, repeated), expected, "{left}");
     left.assert_in_time();
-    worlds::close(world).await;
+    world.close().await;
     left
 }
 

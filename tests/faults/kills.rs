@@ -22,7 +22,7 @@ const LONGEST: Duration = Duration::from_secs(600);
 
 /// Plays the scene.
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
-    let world = worlds::open().await;
+    let world = World::open().await;
     latency::keep_worker_names(&world.pool).await;
     let calm = Calm::measure(&world, None).await;
     let mut workers: Vec<(String, Program)> = (0..WORKERS).map(|n| start(&world, n)).collect();
@@ -54,7 +54,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let times = Times::to_the_next_step(&world.pool, &moments).await;
     let repeated = calm.assert_same(&world, &jobs).await;
     drop(workers);
-    worlds::close(world).await;
+    world.close().await;
     format!(
         "{} kills ({rate:.1} a second) over {} jobs: 0 lost, 0 doubled, all the same; {repeated}; \
          from kill -9 to the next step {times} (lease {} s, sweep every 1 s)",
@@ -108,14 +108,6 @@ pub(crate) async fn fill_to(most: i64, world: &World, calm: &Calm, jobs: &mut Ve
     for _ in open..most {
         jobs.push(calm.insert(world).await);
     }
-}
-
-/// Whether any job has lost its worker twice at one step (see [`may_be_taken_away`]).
-pub(crate) async fn poison_is_near(pool: &PgPool) -> bool {
-    sqlx::query_scalar("SELECT EXISTS (SELECT FROM jobs WHERE crash_count >= 2 AND status IN ('pending', 'running'))")
-        .fetch_one(pool)
-        .await
-        .expect("jobs can be read")
 }
 
 /// The end of a scene on a server of its own: the workers end all jobs, which leave the same behind as the undisturbed one.

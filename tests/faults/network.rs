@@ -2,12 +2,13 @@
 
 use crate::{
     calm::Calm,
-    kills::{all_ended, fill, poison_is_near},
+    kills::{all_ended, fill},
     size::Size,
     worlds,
 };
 use plumbline_system_tests::{
     Program, Uuid, World,
+    jobs::poison_is_near,
     proxy::{Order, Proxy},
     seed::Seed,
 };
@@ -33,7 +34,7 @@ const FARTHEST_CUT: u64 = 30_000;
 
 /// Plays the scene.
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
-    let world = worlds::open().await;
+    let world = World::open().await;
     let proxy = Proxy::start(world.pool.connect_options().get_port()).await;
     let calm = Calm::measure(&world, None).await;
     let mut workers: Vec<(String, Program)> = (0..3).map(|n| start(&world, &proxy, n)).collect();
@@ -57,7 +58,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let lost = proxy.commits_lost();
     assert!(lost >= size.cuts as u64, "only {lost} answers to commits were lost in {rounds} rounds");
     drop(workers);
-    worlds::close(world).await;
+    world.close().await;
     format!(
         "{rounds} troubles over {} jobs, {lost} answers to commits lost: 0 failed, all the same; {repeated}",
         jobs.len()

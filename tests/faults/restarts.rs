@@ -2,11 +2,11 @@
 
 use crate::{
     calm::Calm,
-    kills::{end, fill, poison_is_near},
+    kills::{end, fill},
     size::Size,
     worlds,
 };
-use plumbline_system_tests::{Program, World, cluster::Cluster, seed::Seed};
+use plumbline_system_tests::{Program, World, cluster::Cluster, jobs::poison_is_near, seed::Seed};
 use std::time::Duration;
 
 /// Plays the scene.

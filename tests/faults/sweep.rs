@@ -5,7 +5,6 @@ use crate::{
     calm::Calm,
     place::{self, Places},
     size::Size,
-    worlds,
 };
 use plumbline_store::fail_points::Point;
 use plumbline_system_tests::{Ended, World, seed::Seed};
@@ -49,7 +48,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
 /// What an undisturbed job passes. Two points are not among it: a worker that is not asked to stop gives no job back, and
 /// only a long text is put aside in parts (`tests/documents/parts.rs` crashes there).
 async fn all_places() -> Places {
-    let world = worlds::open().await;
+    let world = World::open().await;
     let trace = world.folder().join("trace");
     let calm = Calm::measure(&world, Some(&trace)).await;
     let places = place::read(&trace);
@@ -58,7 +57,7 @@ async fn all_places() -> Places {
         assert!(places.keys().any(|place| place.starts_with(&prefix)), "no job passes the fail-point {prefix}");
     }
     calm.assert_same(&world, &[]).await;
-    worlds::close(world).await;
+    world.close().await;
     places
 }
 
@@ -77,7 +76,7 @@ fn tries(places: &Places, size: &Size, seed: &mut Seed) -> VecDeque<Try> {
 }
 
 async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
-    let world = worlds::open().await;
+    let world = World::open().await;
     let calm = Calm::measure(&world, None).await;
     let mut jobs = Vec::new();
     loop {
@@ -96,7 +95,7 @@ async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
         assert_eq!(world.job(job).await.status, "completed", "{next:?}");
     }
     calm.assert_same(&world, &jobs).await;
-    worlds::close(world).await;
+    world.close().await;
 }
 
 /// A worker with these fail-points, until nothing is left to do or it dies of them.
@@ -108,7 +107,7 @@ async fn work(world: &World, armed: &str) -> Ended {
 
 /// Each place acts once, on whichever of some jobs comes first: so every pair of troubles has its chance.
 async fn all_at_once(places: Places) {
-    let world = worlds::open().await;
+    let world = World::open().await;
     let calm = Calm::measure(&world, None).await;
     let mut jobs = Vec::new();
     for action in ["error", "delay:150"] {
@@ -120,12 +119,12 @@ async fn all_at_once(places: Places) {
         assert_eq!(ended.code, Some(0), "{action} at each place ended the worker: {}", ended.stderr);
     }
     calm.assert_same(&world, &jobs).await;
-    worlds::close(world).await;
+    world.close().await;
 }
 
 /// A worker that is asked to stop while a model call is in flight, and has trouble giving the job back.
 async fn while_releasing(mut seed: Seed) {
-    let world = worlds::open().await;
+    let world = World::open().await;
     let calm = Calm::measure(&world, None).await;
     let mut jobs = Vec::new();
     for action in ["crash", "error", "delay:500"] {
@@ -150,5 +149,5 @@ async fn while_releasing(mut seed: Seed) {
         world.work_until_idle().await;
     }
     calm.assert_same(&world, &jobs).await;
-    worlds::close(world).await;
+    world.close().await;
 }

@@ -25,7 +25,7 @@ const FOLDER_LEFT: &str = "the folder is a later worker's";
 
 /// Plays the scene.
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
-    let world = worlds::open().await;
+    let world = World::open().await;
     crate::latency::keep_worker_names(&world.pool).await;
     let calm = Calm::measure(&world, None).await;
     let mut workers: Vec<(String, Program)> = (0..WORKERS).map(|n| start(&world, n)).collect();
@@ -45,7 +45,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     assert!(dropped > 0, "no worker noticed that it had lost a job");
     assert!(folders > 0, "no worker noticed that it had lost a folder");
     drop(workers);
-    worlds::close(world).await;
+    world.close().await;
     format!(
         "{rounds} zombies over {} jobs, {lost} leases lost: refused by the rows {dropped} times, by the folders {folders} \
          times, all the same; {repeated}",

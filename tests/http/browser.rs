@@ -117,3 +117,36 @@ async fn a_page_follows_its_job_and_keeps_to_its_policy(pool: PgPool) {
     program.stop().await;
     world.finish().await;
 }
+
+#[sqlx::test(migrations = "../migrations")]
+async fn a_report_opens_and_asks_for_nothing(pool: PgPool) {
+    let world = World::new(pool).await;
+    let policy = documents::policy(3);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.work_until_idle().await;
+    let file = world.folder().join("report.html");
+    let written = world.run(&["report", &job.to_string(), &file.display().to_string()]).await;
+    assert_eq!(written.code, Some(0), "{written:?}");
+    let (program, worker) = worker(&world).await;
+    let (address, asked) = listening_in(worker).await;
+    let overview = crate::client::get(worker, &format!("/jobs/{job}")).await;
+    assert!(overview.body.contains(&format!("href=\"/jobs/{job}/report\"")), "{}", overview.body);
+    for url in [format!("file://{}", file.display()), format!("http://{address}/jobs/{job}/report")] {
+        let Some((page, said)) = browse(&world, &["--timeout=3000", "--dump-dom"], &url).await else { break };
+        assert!(!said.contains("Content Security Policy") && !said.contains("Refused"), "{url}: {said}");
+        assert_eq!(page.matches("<mark id=\"c-cit_").count(), policy.sentences.len(), "{url}: {page}");
+        assert!(policy.sentences.iter().all(|sentence| page.contains(&format!(">{sentence}</mark>"))), "{url}: {page}");
+        // The style sheet is the file's own, and it is applied.
+        let shot = world.folder().join("report.png");
+        let look = format!("--screenshot={}", shot.display());
+        browse(&world, &["--timeout=3000", &look], &url).await.expect("there was a browser just now");
+        assert!(std::fs::metadata(&shot).expect("a screenshot was taken").len() > 10_000);
+    }
+    let asked = asked.lock().expect("no test panics while it notes").clone();
+    let mut paths: Vec<&str> = asked.lines().filter_map(|line| line.strip_prefix("GET ")).collect();
+    // A browser asks for the icon by itself.
+    paths.retain(|path| !path.starts_with("/favicon.ico") && !path.starts_with(&format!("/jobs/{job}/report ")));
+    assert!(paths.is_empty(), "{paths:?}");
+    program.stop().await;
+    world.finish().await;
+}

@@ -48,6 +48,28 @@ async fn every_page_of_a_finished_job_says_what_the_rows_say(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = "../migrations")]
+async fn tables_of_markdown_files_are_tables(pool: PgPool) {
+    let world = World::new(pool).await;
+    let text =
+        "# Differences\n\n| clause | what <b> |\n|---|---|\n| 7.2 | *liability* & more |\n\nNothing else differs.\n";
+    let job = world.insert(&NewJob::with_content("differences.md", text.as_bytes())).await;
+    let (program, address) = worker(&world).await;
+    world.becomes(job, "completed").await;
+    let shown = page(address, &format!("/jobs/{job}/file?path=input/differences.md")).await.body;
+    for part in [
+        "<th scope=\"col\">what &lt;b&gt;</th>",
+        "<td>7.2</td><td>*liability* &amp; more</td>",
+        "# Differences",
+        "Nothing else differs.",
+    ] {
+        assert!(shown.contains(part), "{part} is not in {shown}");
+    }
+    assert!(!shown.contains("|---|"), "{shown}");
+    program.stop().await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = "../migrations")]
 async fn every_quote_is_marked_in_the_page_it_is_from(pool: PgPool) {
     let world = World::new(pool).await;
     let pdf = documents::sample("pdf");

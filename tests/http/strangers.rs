@@ -2,7 +2,10 @@
 
 use crate::client::{Answer, ask, get, serving, worker};
 use plumbline_system_tests::{PgPool, World, documents, jobs::NewJob};
-use std::net::SocketAddr;
+use std::{
+    net::SocketAddr,
+    time::{Duration, Instant},
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -49,8 +52,10 @@ async fn half_open_connections_stop_no_job_and_no_probe(pool: PgPool) {
     ];
     for job in jobs {
         for probe in ["/healthz", "/readyz"] {
+            let begun = Instant::now();
             let answer = get(address, probe).await;
             assert_eq!(answer.status, 200, "{probe}: {}", answer.body);
+            assert!(begun.elapsed() < Duration::from_secs(1), "{probe} took {:?}", begun.elapsed());
         }
         world.becomes(job, "completed").await;
     }

@@ -18,7 +18,6 @@ async fn each_bad_row_fails_with_one_clear_sentence(pool: PgPool) {
     std::fs::write(world.workspace().join("outside.md"), &policy.markdown).expect("the workspace can be written");
     let prompt = "Extract the requirements";
     let cases: Vec<Case<'_>> = vec![
-        (NewJob { job_type: "craetor", ..NewJob::with_path("policy.md") }, &["craetor", "creator"]),
         (NewJob::with_path("nowhere.pdf"), &["nowhere.pdf", "not found", "import"]),
         (NewJob::with_path("words.pdf"), &["words.pdf", "PDF"]),
         (NewJob::with_path("encrypted.pdf"), &["encrypted.pdf", "password"]),

@@ -87,6 +87,10 @@ async fn status_export_and_watch_show_a_finished_job(pool: PgPool) {
     assert!(list.contains(&id) && list.contains("completed") && list.contains("3/3"), "{list}");
     let one = output(&world, &["status", &id]).await;
     assert!(one.contains("completed") && one.contains("[x] 1. ") && one.contains("3 of 3"), "{one}");
+    let counts = one.lines().find(|line| line.starts_with("counts ")).unwrap_or_else(|| panic!("no counts: {one}"));
+    for words in [" requirement", "verified", "coverage 1 (of ", " cited"] {
+        assert!(counts.contains(words), "{words}: {counts}");
+    }
     let all: Value = serde_json::from_str(&output(&world, &["status", "--json"]).await).expect("JSON");
     assert_eq!(
         (&all[0]["id"], &all[0]["status"], &all[0]["requirements"]),
@@ -129,19 +133,41 @@ async fn watch_follows_a_job_in_plain_lines_to_its_end(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn the_exit_code_of_watch_says_how_the_job_ended(pool: PgPool) {
+async fn watch_ends_with_the_job_or_with_what_a_person_is_to_do(pool: PgPool) {
     let world = World::new(pool).await;
     let prompt = "Say what records are";
     let review = Some(json!({"autonomy": "review"}));
-    let failed = world.insert(&NewJob { prompt, job_type: "nothing", ..NewJob::default() }).await;
+    let wrong = Some(json!({"limts": {}}));
+    let failed = world.insert(&NewJob { prompt, config: wrong, ..NewJob::default() }).await;
     let cancelled = world.insert(&NewJob { prompt, ..NewJob::default() }).await;
     let reviewed = world.insert(&NewJob { prompt, config: review, ..NewJob::default() }).await;
+    let limited = Some(json!({"limits": {"max_iterations": 3}}));
+    let limited = world.insert(&NewJob { prompt, config: limited, ..NewJob::default() }).await;
+    let paused = world.insert(&NewJob { prompt, ..NewJob::default() }).await;
     assert_eq!(world.run(&["cancel", &cancelled.to_string()]).await.code, Some(0));
+    assert_eq!(world.run(&["pause", &paused.to_string()]).await.code, Some(0));
     world.work_until_idle().await;
-    for (job, code) in [(failed, 1), (cancelled, 2), (reviewed, 3)] {
+    for (job, code, to_type) in [
+        (failed, 1, String::new()),
+        (cancelled, 2, String::new()),
+        (
+            reviewed,
+            3,
+            format!("`plumbline approve {reviewed}` completes it, `plumbline feedback {reviewed} TEXT` sends it back"),
+        ),
+        (paused, 4, format!("Who may steer goes on with `plumbline resume {paused}`")),
+        (limited, 4, format!("`plumbline resume {limited} --max-iterations N` or resume_job('{limited}', limits => ")),
+    ] {
         let ended = world.run(&["watch", &job.to_string()]).await;
         assert_eq!(ended.code, Some(code), "{ended:?}");
+        assert!(ended.stdout.lines().last().is_some_and(|line| line.contains(&to_type)), "{to_type}: {ended:?}");
+        let json = world.run(&["watch", &job.to_string(), "--json"]).await;
+        assert_eq!((json.code, json.stdout.lines().count()), (Some(code), 1), "{json:?}");
     }
+    let back = world.run(&["feedback", &reviewed.to_string(), "Say it in one sentence."]).await;
+    assert_eq!((back.code, back.stdout.as_str()), (Some(0), format!("job {reviewed} is pending\n").as_str()));
+    world.work_until_idle().await;
+    assert_eq!(world.becomes(reviewed, "review").await.status, "review");
     assert_eq!(world.run(&["approve", &reviewed.to_string()]).await.code, Some(0));
     assert_eq!(world.run(&["watch", &reviewed.to_string()]).await.code, Some(0));
     world.finish().await;
@@ -199,8 +225,8 @@ async fn help_lists_every_command_and_hides_what_is_internal() {
     };
     let overview = help(&["--help"]).await;
     for command in [
-        "migrate", "worker", "enqueue", "status", "watch", "cancel", "pause", "resume", "retry", "approve", "export",
-        "config", "dev", "rehearse", "doctor",
+        "migrate", "worker", "enqueue", "status", "watch", "cancel", "pause", "resume", "retry", "approve", "feedback",
+        "export", "report", "config", "dev", "rehearse", "doctor",
     ] {
         assert!(
             overview.lines().any(|line| line.trim_start().starts_with(&format!("{command} "))),

@@ -9,25 +9,36 @@ const FAR: i64 = 5_000_000_000;
 
 /// Columns of 32 bits, each bounded by something else than how long the system runs: the jobs, their plans, documents and
 /// limits are written by people and models.
-const BOUNDED: [&str; 19] = [
+const BOUNDED: [&str; 30] = [
     "attempt",
+    "candidates",
+    "candidates_cited",
     "concurrency",
     "crash_count",
     "dimensions",
     "feedback_untaken",
     "first_line",
+    "first_page",
+    "from",
+    "last_page",
     "max_attempts",
     "max_running",
+    "n_requirements",
+    "ordinal",
     "page",
     "page_to",
     "pages",
     "part",
+    "passage",
     "phase_number",
+    "phases_done",
+    "phases_total",
     "position",
     "priority",
     "retry_count",
     "todos_done",
     "todos_total",
+    "to",
     "tokens",
 ];
 

@@ -66,7 +66,7 @@ async fn a_first_run_shows_the_sample_and_leaves_nothing_running() {
     let first = dev(&folder, &[]).ended().await;
     assert_eq!(first.code, Some(0), "{}\n{}", first.stdout, first.stderr);
     assert!(first.stdout.contains("rule-based, no LLM"), "it must say what the model is: {}", first.stdout);
-    assert!(first.stdout.contains("Job completed. 11"), "{}", first.stdout);
+    assert!(first.stdout.contains("Job completed. 12"), "{}", first.stdout);
     for heading in ["page", "requirement", "quote", "Its files", "psql "] {
         assert!(first.stdout.contains(heading), "`{heading}` is not in: {}", first.stdout);
     }

@@ -1,6 +1,6 @@
 //! The likely mistakes, made one by one: `plumbline doctor` names each, with what to do.
 
-use plumbline_system_tests::{Ended, PgPool, World, cluster::Cluster, pgbouncer::PgBouncer};
+use plumbline_system_tests::{Answer, Ended, PgPool, World, cluster::Cluster, pgbouncer::PgBouncer};
 use serde_json::Value;
 use sqlx::ConnectOptions as _;
 use std::{fs, net::SocketAddr};
@@ -102,7 +102,7 @@ async fn a_pooler_that_loses_statements() {
 async fn a_model_that_cannot_be_used(pool: PgPool) {
     let mut world = World::new(pool).await;
     let well = doctor(&world, &[]).await;
-    assert_line(&well, "ok    model: ", &[plumbline_rehearsal::MODEL]);
+    assert_line(&well, "ok    model: ", &[plumbline_rehearsal::MODEL, "(profile: none)"]);
     assert_line(
         &doctor(&world, &[("OPENAI_BASE_URL", ""), ("PLUMBLINE_MODEL", "")]).await,
         "note  model: ",
@@ -141,6 +141,44 @@ async fn a_model_that_cannot_be_used(pool: PgPool) {
     world.model.close().await;
     assert_line(&doctor(&world, &[]).await, "FAIL  model: ", &[&base_url, "does not answer"]);
     world.model.open().await;
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_model_is_asked_to_call_a_tool(pool: PgPool) {
+    let world = World::new(pool).await;
+    world.model.answers(Answer::Fail(400, None));
+    let asked = world.run(&["doctor", "--call"]).await;
+    assert_eq!(asked.code, Some(1));
+    assert_line(&asked, "FAIL  call: ", &[plumbline_rehearsal::MODEL, "answered 400"]);
+    let unasked = world.run(&["doctor"]).await;
+    assert!(!unasked.stdout.contains("call: "), "{}", unasked.stdout);
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn what_is_known_of_models_is_listed_with_the_operators_own(pool: PgPool) {
+    let world = World::new(pool).await;
+    let folder = tempfile::tempdir().expect("a temporary folder can be made");
+    let prices = r#"{"input": 1, "cached_input": 0.1, "output": 2}"#;
+    let own = format!(
+        r#"{{"profiles": [{{"name": "ours", "match": {{"model": "our-"}}, "api": "responses",
+        "context_window": 99000, "prices": {prices}}}]}}"#
+    );
+    std::fs::write(folder.path().join("providers.json"), own).expect("the folder can be written");
+    let listed = async |arguments: &[&str]| {
+        let mut command = world.command(arguments);
+        command.env("PLUMBLINE_CONFIG_DIR", folder.path());
+        world.start(command).ended().await.stdout
+    };
+    let models: serde_json::Value = serde_json::from_str(&listed(&["models", "--json"]).await).expect("it is JSON");
+    let entry = |name: &str| models.as_array().into_iter().flatten().find(|entry| entry["name"] == name).cloned();
+    let ours = entry("ours").expect("the operator's");
+    assert_eq!((&ours["match"]["model"], &ours["api"]), (&"our-".into(), &"responses".into()));
+    assert_eq!((&ours["window"], &ours["prices"]["output"]), (&99_000.into(), &2.0.into()));
+    assert_eq!(entry("anthropic").expect("a built-in one")["api"], "messages");
+    let table = listed(&["models"]).await;
+    assert!(table.lines().any(|line| line.contains("ours") && line.contains("99000")), "{table}");
     world.finish().await;
 }
 

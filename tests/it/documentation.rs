@@ -5,7 +5,8 @@
 //! A fence says what it is: `sh` and `sql` are run, `text` is output or an outline, `json` and `yaml` must parse as such
 //! where that is checked elsewhere. A fence without a word is an error: nobody would know.
 
-use plumbline_system_tests::{Ended, Uuid, World, cluster::Cluster, documents, jobs::NewJob, program};
+use plumbline_system_tests::{Ended, PgPool, Uuid, World, cluster::Cluster, documents, jobs::NewJob, program};
+use sqlx::migrate::Migrator;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -13,8 +14,13 @@ use std::{
 };
 
 /// The files whose blocks are held to their word.
-const FILES: [&str; 7] = [
+const FILES: [&str; 12] = [
     "README.md",
+    "ARCHITECTURE.md",
+    "docs/README.md",
+    "docs/recipes.md",
+    "docs/sql.md",
+    "docs/example-contract-comparison/README.md",
     "migrations/README.md",
     "configs/README.md",
     "prompts/README.md",
@@ -44,7 +50,7 @@ const ELSEWHERE: [&str; 12] = [
     "target/debug/plumbline",
 ];
 /// Folders of the repository that a documented path may lead into.
-const FOLDERS: [&str; 8] = ["configs", "crates", "deploy", "docker", "migrations", "prompts", "tests", ".ci"];
+const FOLDERS: [&str; 9] = ["configs", "crates", "deploy", "docker", "docs", "migrations", "prompts", "tests", ".ci"];
 
 /// A fenced block.
 struct Block {
@@ -147,7 +153,7 @@ async fn sql_blocks_are_run() {
 /// Statements in the tables of the SQL interface: each is understood; that a finished job cannot be paused is the
 /// database's own sentence.
 async fn statements_in_tables(world: &World, job: Uuid) {
-    let text = fs::read_to_string(root().join("migrations/README.md")).expect("the SQL interface");
+    let text = fs::read_to_string(root().join("docs/sql.md")).expect("the SQL interface");
     let mut count = 0;
     for line in text.lines().filter(|line| line.starts_with('|')) {
         let codes = line.split('`').skip(1).step_by(2);
@@ -155,7 +161,7 @@ async fn statements_in_tables(world: &World, job: Uuid) {
         for code in codes.filter(|code| starts.iter().any(|start| code.starts_with(start))) {
             let ended = psql(world, &with_job(code, job)).await;
             let understood = ended.code == Some(0) || ended.stderr.contains(&format!("ERROR:  job {job}"));
-            assert!(understood, "migrations/README.md: {code}\n{}", ended.stderr);
+            assert!(understood, "docs/sql.md: {code}\n{}", ended.stderr);
             count += 1;
         }
     }
@@ -165,6 +171,28 @@ async fn statements_in_tables(world: &World, job: Uuid) {
 /// The documents write a job's id as `…` or JOB.
 fn with_job(text: &str, job: Uuid) -> String {
     text.replace("'…'", &format!("'{job}'")).replace("\"…\"", &format!("\"{job}\"")).replace("JOB", &job.to_string())
+}
+
+/// The recipe of an upgrade, begun with the first chapter of the schema.
+#[sqlx::test(migrations = false)]
+async fn the_upgrade_recipe_takes_the_first_chapter_to_this_release(pool: PgPool) {
+    let world = World::with_empty_database(pool).await;
+    let first: Vec<_> = plumbline_store::MIGRATOR.iter().take(1).cloned().collect();
+    let first = Migrator { migrations: first.into(), ..Migrator::DEFAULT };
+    first.run(&world.pool).await.expect("the first chapter can be applied");
+    let unready = world.run(&["worker", "--until-idle"]).await;
+    assert!(unready.code == Some(1) && unready.stderr.contains("plumbline migrate"), "{}", unready.stderr);
+
+    let mut recipes = blocks("docs/recipes.md").into_iter().filter(|block| block.text.contains("plumbline migrate"));
+    let upgrade = recipes.next().expect("there is a recipe of an upgrade");
+    for line in commands(&upgrade.text) {
+        let ended = shell(&world, &line).await;
+        assert_eq!(ended.code, Some(0), "{}: {line}\n{}{}", upgrade.place, ended.stdout, ended.stderr);
+    }
+    let job = world.insert(&NewJob { prompt: "Say what records are", ..NewJob::default() }).await;
+    world.work_until_idle().await;
+    world.becomes(job, "completed").await;
+    world.finish().await;
 }
 
 #[tokio::test]
@@ -255,6 +283,82 @@ fn links_lead_to_files() {
             }
         }
     }
+}
+
+/// Files and folders that a README, ARCHITECTURE.md or a page of docs/ names exist: below the folder it lies in, or one above.
+#[test]
+fn files_named_in_documents_exist() {
+    let folder = root().canonicalize().expect("the repository");
+    let mut all = Vec::new();
+    collect(&folder, &folder, &mut all);
+    let is_document = |path: &&String| {
+        path.ends_with("README.md")
+            || *path == "ARCHITECTURE.md"
+            || (path.starts_with("docs/") && path.ends_with(".md"))
+    };
+    let mut checked = 0;
+    for document in all.iter().filter(is_document) {
+        let text = fs::read_to_string(folder.join(document)).expect("a document");
+        for name in names_of_files(&text) {
+            checked += 1;
+            assert!(is_there(document, name, &all), "{document} names `{name}`, which does not exist");
+        }
+    }
+    assert!(checked > 60, "{checked} names were checked");
+    let known = ["crates/a/README.md", "crates/a/src/b/c.rs", "tests/it/d.rs"].map(str::to_owned);
+    assert_eq!(
+        names_of_files("`b/c.rs` `c.rs` `a::b` `x` ```\n`in/a/fence.rs`\n``` `queries/`"),
+        ["b/c.rs", "c.rs", "queries/"]
+    );
+    assert!(is_there("crates/a/README.md", "b/c.rs", &known) && is_there("crates/a/README.md", "src/b/", &known));
+    assert!(is_there("crates/a/README.md", "tests/it/d.rs", &known));
+    assert!(!is_there("crates/a/README.md", "d.rs", &known) && !is_there("crates/a/README.md", "b/gone.rs", &known));
+}
+
+/// The repository's files, by their paths from its root.
+fn collect(folder: &Path, root: &Path, into: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if entry.is_dir() && !["target", ".git", ".plumbline", "node_modules"].contains(&name) {
+            collect(&entry, root, into);
+        } else if entry.is_file() {
+            into.push(entry.strip_prefix(root).expect("below the root").to_string_lossy().into_owned());
+        }
+    }
+}
+
+/// What stands in backticks outside fences and is a file of the repository by its ending, or a folder of it. Files of jobs,
+/// what users make, what is built and patterns are none.
+fn names_of_files(text: &str) -> Vec<&str> {
+    const ENDINGS: [&str; 7] = [".rs", ".sql", ".py", ".sh", ".css", ".lua", ".html"];
+    const OTHERS: [&str; 8] = ["target/", "import/", "input/", "output/", "chunks/", "job_", "archive/", "/"];
+    let outside = text.split("```").step_by(2);
+    let spans = outside.flat_map(|part| part.split('`').skip(1).step_by(2));
+    let is_pattern = |name: &str| name.contains(['<', '*', ' ', '{', ':', '$', '(']) || name.contains("YYYY");
+    let leads_in = |name: &str| FOLDERS.iter().any(|folder| name.starts_with(&format!("{folder}/")));
+    let is_name = |name: &&str| {
+        !is_pattern(name)
+            && !OTHERS.iter().any(|other| name.starts_with(other))
+            && !name.ends_with("/.env")
+            && (ENDINGS.iter().any(|ending| name.ends_with(ending)) || name.ends_with('/') || leads_in(name))
+    };
+    spans.filter(is_name).collect()
+}
+
+/// Whether a path, as a document names it, is one of these or the end of one below its own folder.
+fn is_there(document: &str, name: &str, all: &[String]) -> bool {
+    let folders = Path::new(document).ancestors().skip(1);
+    let own = Path::new(document).parent().expect("a file lies in a folder").to_string_lossy();
+    let name = name.trim_start_matches("./");
+    let reached = |folder: &Path| {
+        let path = folder.join(name).to_string_lossy().into_owned();
+        all.iter().any(|known| *known == path || known.starts_with(&format!("{}/", path.trim_end_matches('/'))))
+    };
+    let below = || all.iter().filter(|known| own.is_empty() || known.starts_with(&format!("{own}/")));
+    folders.map(Path::to_path_buf).any(|folder| reached(&folder))
+        || below().any(|known| {
+            known.ends_with(&format!("/{name}")) || known.contains(&format!("/{}/", name.trim_end_matches('/')))
+        })
 }
 
 /// The command's own manual and the completions name what `--help` names, and shells take them.

@@ -1,7 +1,6 @@
-//! The first step of a job: it is written while the model is asked for the first time, and a crash just then begins the
-//! job anew.
+//! The first step of a job: its files are in the rows before the model is asked for the first time.
 
-use plumbline_system_tests::{Answer, PgPool, Uuid, World, documents, eventually, jobs::NewJob};
+use plumbline_system_tests::{Answer, PgPool, Uuid, World, documents, jobs::NewJob};
 use serde_json::json;
 
 /// Path, hash and step of each file, as the rows have them.
@@ -11,7 +10,7 @@ async fn files(pool: &PgPool, job: Uuid) -> Vec<(String, String, i64)> {
 }
 
 #[sqlx::test(migrations = false)]
-async fn it_is_written_while_the_model_is_asked_and_a_crash_just_then_begins_the_job_anew(pool: PgPool) {
+async fn it_is_written_before_the_model_is_asked_and_a_crash_just_then_goes_on_from_it(pool: PgPool) {
     let world = World::new(pool.clone()).await;
     let policy = documents::policy(2);
     // Nothing but these jobs asks the model.
@@ -21,14 +20,19 @@ async fn it_is_written_while_the_model_is_asked_and_a_crash_just_then_begins_the
     let calm = world.insert(&new).await;
     let worker = world.worker();
     world.model.arrived(1).await;
-    let first = eventually("the first step, with no answer of the model", async || {
-        Some(files(&pool, calm).await).filter(|files| !files.is_empty())
-    })
-    .await;
+    let first = files(&pool, calm).await;
     for path in ["instructions.md", "input/policy.md", "tools/read_file.md"] {
         assert!(first.iter().any(|(known, ..)| known == path), "{path} is missing: {first:?}");
     }
-    assert!(first.iter().all(|(.., step)| *step == 1), "they are of one step: {first:?}");
+    let steps = |prefix: &str| {
+        let below = first.iter().filter(move |(path, ..)| path.starts_with(prefix));
+        below.map(|(.., step)| *step).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(
+        (steps("input/"), steps("chunks/")),
+        ([1].into(), [2].into()),
+        "the document is prepared, too: {first:?}"
+    );
     world.model.answers(Answer::Work);
     world.becomes(calm, "completed").await;
     worker.stop().await;
@@ -39,7 +43,8 @@ async fn it_is_written_while_the_model_is_asked_and_a_crash_just_then_begins_the
     armed.env("PLUMBLINE_FAIL_POINTS", "before_model/strategic=crash");
     let ended = world.start(armed).ended().await;
     assert_eq!(ended.code, None, "the worker did not crash: {}", ended.stderr);
-    assert_eq!((world.job(job).await.step, files(&pool, job).await), (0, Vec::new()), "it was not cut off in between");
+    assert_eq!(world.job(job).await.step, 2);
+    assert!(!files(&pool, job).await.is_empty(), "it was cut off before its first step");
     world.age_workers().await;
     world.work_until_idle().await;
     world.becomes(job, "completed").await;

@@ -70,6 +70,7 @@ async fn feedback_goes_with_every_command_after_which_the_agent_reads_on(pool: P
         assert_eq!(said, format!("job {id} is {status}\n"), "{command}");
     }
     assert_refused(&world.run(&["approve", &id, "--feedback", "Well done"]).await, 2, &["resume", "--feedback"]);
+    assert_eq!(printed(&world, &["feedback", &id, "- words alone"]).await, format!("job {id} is pending\n"));
     world.work_until_idle().await;
     world.becomes(job, "completed").await;
     let heard: Vec<String> =
@@ -78,7 +79,7 @@ async fn feedback_goes_with_every_command_after_which_the_agent_reads_on(pool: P
             .fetch_all(&world.pool)
             .await
             .expect("feedback can be read");
-    let sent = ["pause", "resume", "cancel", "retry"].map(|command| format!("- words with {command}"));
+    let sent = ["with pause", "with resume", "with cancel", "with retry", "alone"].map(|how| format!("- words {how}"));
     assert_eq!(heard, sent, "each was taken in, in the order in which they were sent");
     world.finish().await;
 }

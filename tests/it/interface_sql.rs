@@ -14,7 +14,8 @@ const COLUMNS: &[(&str, &str)] = &[
          context jsonb {}, config jsonb {}, priority integer 0, run_at timestamptz now(), max_attempts integer 3, \
          idempotency_key text, parent_job_id uuid, status text pending, status_reason text, attempt integer, \
          worker_id uuid, lease_epoch bigint, step bigint, phase_number integer, phase text, phase_name text, \
-         todos_done integer, todos_total integer, current_todo text, result jsonb, error_message text, \
+         phases_done integer, phases_total integer, todos_done integer, todos_total integer, current_todo text, \
+         result jsonb, error_message text, \
          error_details jsonb, total_requests bigint, total_tokens_used bigint, cached_tokens bigint, cost_usd numeric, \
          created_at timestamptz, updated_at timestamptz, started_at timestamptz, completed_at timestamptz",
     ),
@@ -32,7 +33,9 @@ const COLUMNS: &[(&str, &str)] = &[
     (
         "llm_requests",
         "id uuid, job_id uuid, step bigint, model text, purpose text, prompt_tokens bigint, cached_tokens bigint, \
-         completion_tokens bigint, duration_ms bigint, attempt integer, error text, created_at timestamptz",
+         completion_tokens bigint, duration_ms bigint, attempt integer, finish_reason text, error text, failure_class text, \
+         created_at timestamptz, api text, endpoint text, cache_write_tokens bigint, reasoning_tokens bigint, \
+         service_tier text, fallback boolean",
     ),
     ("workspace_files", "job_id uuid, path text, size bigint, sha256 text, step bigint, updated_at timestamptz"),
     (
@@ -53,7 +56,16 @@ const COLUMNS: &[(&str, &str)] = &[
          rejection_reason text, retry_count integer, last_error text, created_at timestamptz, updated_at timestamptz, \
          validated_at timestamptz, tags jsonb",
     ),
-    ("job_summary", "id uuid, status text, requirements bigint"),
+    (
+        "job_summary",
+        "id uuid, status text, requirements bigint, parent_job_id uuid, phases_done integer, phases_total integer, \
+         percent integer, validator_status text, requirements_checked bigint, result jsonb",
+    ),
+    (
+        "requirement_changes",
+        "job_id uuid, requirement_id uuid, step bigint, kind text, reason text, fields jsonb, former jsonb, \
+         created_at timestamptz",
+    ),
 ];
 
 /// Table, column, and its values.
@@ -261,7 +273,7 @@ async fn odd_but_legal_rows_are_done(pool: PgPool) {
         "(prompt) VALUES ('x')",
         "(prompt, document_path) VALUES ('提取', 'a folder')",
         "(prompt, document_path) VALUES ('Look below', './a folder/below/')",
-        "(prompt, document_content) VALUES ('Without a name', 'It must be kept.')",
+        "(prompt, document_content) VALUES ('Without a name', 'The archivist must keep the register.')",
         "(prompt, priority, context, config) VALUES ('Urgent', -2147483648, '[1, \"two\"]', 'null')",
         "(prompt, run_at) VALUES (E'Line one\\nline\\ttwo \\x01', '-infinity')",
         "(prompt, max_attempts, parent_job_id) VALUES ('An orphan', 1, gen_random_uuid())",

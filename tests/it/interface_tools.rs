@@ -23,7 +23,6 @@ const CREATOR: &str = "
     S   write_plan content? tasks?
     S T read_plan
     S   add_task content? after? task? after_task?
-    S T complete_task task_number? notes?
     S T get_progress
     S   todo_write phase description todos
     S T todo_complete notes?
@@ -32,13 +31,18 @@ const CREATOR: &str = "
     S T generate_workspace_summary
     S T add_accomplishment text
     S T add_note text
+    S T close_passages passages
+    S T coverage document?
     S   job_complete summary deliverables undelivered? confidence notes?
     S T search_tools query
-      T extract_document_text file_path pages?
+      T extract_document_text file_path pages? lines?
       T chunk_document file_path max_tokens? overlap?
       T web_search query max_results?
       T fetch_page url
-      T cite source page? quote
+      T cite source? page? quote? passage? from? to?
+    S T list_requirements document? passages? after? limit?
+      T update_requirement id fields reason
+      T withdraw_requirement id reason
       T query_similar_requirements text limit?";
 const VALIDATOR: &str = "
       T next_requirement
@@ -117,7 +121,7 @@ async fn every_promised_tool_is_offered_in_its_phases(pool: PgPool) {
     let config = json!({
         "llm": {"base_url": base_url},
         "tools": {"strategic": ["write_plan", "todo_write", "add_task", "archive_and_reset", "job_complete", "search_tools"],
-                  "tactical": ["web_search", "fetch_page", "search_tools"]},
+                  "tactical": ["web_search", "fetch_page", "search_tools", "write_requirement_to_db"]},
         "connections": {"web_search": {"provider": "searxng", "base_url": base_url}},
     });
     let job = world.insert(&NewJob { config: Some(config), ..NewJob::with_path("policy.md") }).await;

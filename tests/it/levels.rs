@@ -66,26 +66,44 @@ fn merge(into: &mut Value, other: Value) {
     }
 }
 
+/// A bound that is no number: who is to be stopped may not be let go on.
+const TOOL_FAILURE: &str = "limits.on_tool_failure";
+
 /// Values that the level of a key forbids.
 fn forbidden(key: &str, level: &str, schema: &Value, elsewhere: &str) -> Vec<Value> {
     if level == "bounded" {
         // Without a value of its own, a purpose has what the model has, which has the same bound.
         let none = (!key.starts_with("llm_by_purpose.")).then_some(Value::Null);
-        return [json!(bound(key) + 1)].into_iter().chain(none).collect();
+        let (_, beyond) = bounds(key);
+        return [beyond].into_iter().chain(none).collect();
     }
     let types = schema["type"].as_array().cloned().unwrap_or_else(|| vec![schema["type"].clone()]);
     let value = match (key, types[0].as_str()) {
         ("autonomy", _) => json!("full"),
         ("job_type" | "$extends", _) => json!("validator"),
+        (_, Some("array")) if schema["items"]["properties"].is_object() => {
+            json!([{"on": ["transient"], "llm": {"model": "other"}}])
+        }
         (_, Some("array")) => json!(["llm"]),
         (_, Some("boolean")) => json!(true),
-        (_, Some("integer")) => json!(7),
+        (_, Some("integer")) => json!(schema["minimum"].as_u64().unwrap_or(0).max(7)),
         (_, Some("number")) => json!(0.25),
         _ if schema["enum"].is_array() => schema["enum"][1].clone(),
         _ if key.ends_with("_env") => json!("DATABASE_URL"),
         _ => json!(elsewhere),
     };
     vec![value]
+}
+
+/// What the operator sets of a bounded key, and what is beyond it.
+fn bounds(key: &str) -> (Value, Value) {
+    match key {
+        TOOL_FAILURE => (json!("stop"), json!("continue")),
+        "coverage_settings.minimum" => (json!(0.6), json!(0.55)),
+        "coverage_settings.max_closed" => (json!(0.4), json!(0.45)),
+        "coverage_settings.patterns" => (json!(["obliged"]), json!(["bound"])),
+        _ => (json!(bound(key)), json!(bound(key) + 1)),
+    }
 }
 
 /// Bounds that are possible together.
@@ -109,7 +127,8 @@ fn operators() -> Value {
     config["autonomy"] = json!("review");
     for (key, level, _) in guarded() {
         if level == "bounded" {
-            merge(&mut config, nested(&key, json!(bound(&key))));
+            let (bound, _) = bounds(&key);
+            merge(&mut config, nested(&key, bound));
         }
     }
     config
@@ -123,6 +142,7 @@ async fn assert_refused(world: &World, job: Uuid, key: &str, level: &str) {
     for (name, value) in expected.as_object().into_iter().flatten() {
         assert_eq!(&details[name], value, "`{key}`: {details}");
     }
+    assert!(details["hint"].as_str().is_some_and(|hint| hint.starts_with("insert the job anew")), "`{key}`: {details}");
     let sentence = row.error.unwrap_or_default();
     assert!(sentence.contains(&format!("`{key}`")) && sentence.contains(level), "{sentence}");
     assert!(!sentence.contains("DATABASE_URL"), "{sentence}");

@@ -21,12 +21,18 @@ fn todos(name: &str) -> (&'static str, Value) {
     ("todo_write", json!({"phase": name, "description": "x", "todos": todos}))
 }
 
-fn closing(count: usize) -> impl Iterator<Item = (&'static str, Value)> {
+pub(crate) fn closing(count: usize) -> impl Iterator<Item = (&'static str, Value)> {
     (0..count).map(|_| ("todo_complete", json!({})))
 }
 
+/// The turn that closes todos after a look at the memory, which is work for each of them and leaves nothing behind.
+fn looks_and_closes(count: usize) -> Reply {
+    let look = ("read_file", json!({"path": "workspace.md"}));
+    Reply::calls(&[look].into_iter().chain(closing(count)).collect::<Vec<_>>())
+}
+
 /// The turn that plans `phases` phases and opens the first.
-fn opens(phases: usize, name: &str) -> Reply {
+pub(crate) fn opens(phases: usize, name: &str) -> Reply {
     Reply::calls(&[plan(phases), todos(name)].into_iter().chain(closing(4)).collect::<Vec<_>>())
 }
 
@@ -92,7 +98,7 @@ async fn every_result_is_shown_once(pool: PgPool) {
             let kept = (0..10).map(|n| ("add_note", json!({"text": format!("note {n}")})));
             Reply::calls(&(0..2).map(record).chain(kept).collect::<Vec<_>>())
         }
-        11 => Reply::calls(&closing(5).collect::<Vec<_>>()),
+        11 => looks_and_closes(5),
         _ => completes(),
     })
     .await;
@@ -123,7 +129,7 @@ async fn the_whole_calls_of_a_cut_answer_are_carried_out(pool: PgPool) {
                 ("write_file", "{\"path\": \"output/29.md\", \"content\": \"Inv"),
             )
         }
-        3 => Reply::calls(&closing(5).collect::<Vec<_>>()),
+        3 => looks_and_closes(5),
         _ => completes(),
     })
     .await;
@@ -188,7 +194,7 @@ async fn phases_that_leave_nothing_behind_end_the_job(pool: PgPool) {
     let script = |request: &Request, number: usize| match (request.is_strategic(), number) {
         (true, 1) => opens(199, "Phase 1"),
         (true, number) => goes_on(&format!("Phase {number}")),
-        (false, _) => Reply::calls(&closing(5).collect::<Vec<_>>()),
+        (false, _) => looks_and_closes(5),
     };
     let (job, _, seen) = by_script(&world, json!({}), script).await;
     assert_eq!((job.status.as_str(), seen.len()), ("failed", 4), "{job:?}");
@@ -205,8 +211,8 @@ async fn phases_that_leave_nothing_behind_end_the_job(pool: PgPool) {
 async fn a_window_that_is_too_small_is_named_within_sixty_requests(pool: PgPool) {
     let world = World::new(pool).await;
     let sample = documents::sample("pdf");
-    for threshold in [8_192, 12_000, 16_000] {
-        let limits = json!({"context_threshold_tokens": threshold, "max_tool_result_tokens": 6_000});
+    for (threshold, result) in [(8_192, 8_000), (8_192, 6_000), (12_000, 8_000), (16_000, 8_000)] {
+        let limits = json!({"context_threshold_tokens": threshold, "max_tool_result_tokens": result});
         let config = Some(json!({"limits": limits}));
         let new = NewJob { config, ..NewJob::with_content("policy.pdf", &sample) };
         let job = world.insert(&new).await;
@@ -293,5 +299,149 @@ async fn no_validator_follows_where_there_is_nothing_to_validate(pool: PgPool) {
         .await
         .expect("jobs can be read");
     assert_eq!((world.job(without).await.status.as_str(), followed), ("completed", vec![with]));
+    world.finish().await;
+}
+
+/// A job type of the operator's with the lists of the design, word for word.
+#[sqlx::test(migrations = false)]
+async fn the_designs_own_configuration_runs_a_job(pool: PgPool) {
+    let world = World::new(pool).await;
+    let config = json!({
+        "$extends": "defaults",
+        "job_type": "creator",
+        "tools": {
+            "workspace": ["read_file", "write_file", "list_files", "search_files"],
+            "strategic": ["todo_write", "job_complete"],
+            "tactical": ["todo_complete"],
+            "domain": ["extract_document_text", "chunk_document", "add_requirement"]
+        },
+        "connections": {"postgres": true, "neo4j": false}
+    });
+    let folder = world.folder().join("files/creator");
+    std::fs::create_dir_all(&folder).expect("the world's folder can be written");
+    std::fs::write(folder.join("config.json"), config.to_string()).expect("the world's folder can be written");
+    let model = Scripted::start(|_, number| match number {
+        1 => goes_on("Reading"),
+        2 => does("one"),
+        _ => completes(),
+    })
+    .await;
+    let job = world.insert(&NewJob { prompt: "Note what holds", ..NewJob::default() }).await;
+    let mut command = world.command(&["worker", "--until-idle"]);
+    command.env("PLUMBLINE_CONFIG_DIR", world.folder().join("files")).env("OPENAI_BASE_URL", model.base_url());
+    let ended = world.start(command).ended().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let job = world.job(job).await;
+    assert_eq!(job.status, "completed", "{job:?}");
+    assert_eq!(
+        offered(&model.seen()[1]),
+        [
+            "read_file",
+            "write_file",
+            "list_files",
+            "search_files",
+            "todo_complete",
+            "extract_document_text",
+            "chunk_document",
+            "add_requirement",
+            "todo_rewind",
+        ]
+    );
+    world.finish().await;
+}
+
+fn offered(request: &Request) -> Vec<&str> {
+    let tools = request.0["tools"].as_array().expect("a turn has tools");
+    tools.iter().filter_map(|tool| tool["function"]["name"].as_str()).collect()
+}
+
+/// One answer a phase, and the system closes what the state answers. Second names are understood and not offered.
+#[sqlx::test(migrations = false)]
+async fn a_strategic_phase_takes_one_answer_and_no_ritual(pool: PgPool) {
+    let world = World::new(pool).await;
+    let (job, id, seen) = by_script(&world, json!({}), |_, number| match number {
+        1 => Reply::calls(&[
+            ("add_note", json!({"text": "Invoices matter."})),
+            ("complete_task", json!({"task_number": 1})),
+            plan(2),
+            ("todo_complete", json!({})),
+            todos("One"),
+            ("todo_complete", json!({})),
+        ]),
+        2 => does("one"),
+        3 => Reply::calls(&[("generate_workspace_summary", json!({}))]),
+        4 => Reply::calls(&[todos("Two")].into_iter().chain(closing(3)).collect::<Vec<_>>()),
+        5 => does("two"),
+        _ => completes(),
+    })
+    .await;
+    assert_eq!((job.status.as_str(), seen.len()), ("completed", 6), "{job:?}");
+    let every_tool = seen.iter().flat_map(offered);
+    assert!(every_tool.clone().all(|name| !["complete_task", "write_requirement_to_db"].contains(&name)));
+    let opening = seen[2].texts().find(|text| text.starts_with("A strategic phase begins")).expect("an opening");
+    for said in [
+        "Todo 1 is closed already: the system wrote workspace_summary.md",
+        "- output/one.md (36 bytes): a result for the user",
+        "- Last phase of work (job phase 2): One, 5 of 5 todos closed",
+        "Elapsed: less than a minute, 2 model requests.",
+        "## Notes\n\n- Invoices matter.",
+    ] {
+        assert!(opening.contains(said), "{said}: {opening}");
+    }
+    let again = seen[3].new_results();
+    assert!(again[0].contains("One, 5 of 5 todos closed") && !again[0].contains("0 of 4"), "{again:?}");
+    let noted = "SELECT notes FROM todos WHERE job_id = $1 AND phase_number = 1 AND position = 3";
+    let noted: String = sqlx::query_scalar(noted).bind(id).fetch_one(&world.pool).await.expect("a todo has a note");
+    assert_eq!(noted, "main_plan.md has 2 phases");
+    let todos: Vec<&str> =
+        seen.iter().flat_map(Request::texts).filter(|text| text.contains("ACTIVE TODO LIST")).collect();
+    for never in ["instructions.md", "generate_workspace_summary", "summary_report.md"] {
+        assert!(todos.iter().all(|list| !list.contains(never)), "{never}");
+    }
+    world.finish().await;
+}
+
+/// Closing a todo says what it left behind, and what was refused.
+#[sqlx::test(migrations = false)]
+async fn closing_a_todo_counts_what_the_rows_have(pool: PgPool) {
+    let world = World::new(pool).await;
+    let file = |n: usize| ("write_file", json!({"path": format!("notes/{n}.md"), "content": "Invoices must be kept."}));
+    let (job, _, seen) = by_script(&world, json!({}), move |_, number| match number {
+        1 => opens(1, "Reading"),
+        2 => Reply::calls(&[file(1), file(2), file(2), record(1), ("todo_complete", json!({}))]),
+        3 => Reply::calls(&[("get_progress", json!({})), ("todo_complete", json!({}))]),
+        4 => looks_and_closes(4),
+        _ => completes(),
+    })
+    .await;
+    assert_eq!(job.status, "completed", "{job:?}");
+    assert!(seen[2].new_results()[4].starts_with("Error: not carried out: an earlier call of this answer failed"));
+    let results = seen[3].new_results();
+    assert!(results[0].contains(" elapsed, "), "{results:?}");
+    assert_eq!(
+        results[1],
+        "Task 1 'Reading, part 1' marked complete. 4 tasks remaining. During it: 2 files written, 1 call refused."
+    );
+    world.finish().await;
+}
+
+/// Whatever a job fails for, the folder says it.
+#[sqlx::test(migrations = false)]
+async fn a_job_that_fails_leaves_its_phase_and_the_reason_in_its_folder(pool: PgPool) {
+    let world = World::new(pool).await;
+    let (job, id, _) = by_script(&world, json!({}), |request, number| match (request.is_strategic(), number) {
+        (_, 1) => opens(2, "One"),
+        (_, 2) => Reply::calls(&closing(2).collect::<Vec<_>>()),
+        _ => Reply::calls(&[]),
+    })
+    .await;
+    assert_eq!(job.status, "failed", "{job:?}");
+    let folder = world.workspace().join(format!("job_{id}"));
+    let read =
+        |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
+    assert!(read("error.md").contains(&job.error.expect("a sentence")));
+    assert!(!folder.join("todos.yaml").exists(), "the list is on record in archive/");
+    let last = std::fs::read_dir(folder.join("archive")).expect("phases are on record").count();
+    assert!(read(&format!("archive/phase_{last}.yaml")).contains("outcome: failed"));
     world.finish().await;
 }

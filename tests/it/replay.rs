@@ -116,7 +116,7 @@ async fn a_planted_change_is_found(pool: PgPool) {
             let number = step["step"].as_i64().expect("a number");
             plant(step).then_some(number)
         });
-        let step = step.or_else(|| plant(&mut changed["requests"]).then_some(2));
+        let step = step.or_else(|| plant(&mut changed["requests"]).then_some(3));
         let step = step.unwrap_or_else(|| panic!("no step has {what}"));
         fs::write(world.folder().join("changed.json"), changed.to_string()).expect("a file can be written");
         let ended = replay_file(&world, "changed.json").await;
@@ -158,9 +158,9 @@ const PLANTS: [Plant; 9] = [
     ("requirements", |step| put(step, "/requirements/0/priority", json!("odd"))),
     ("the checkpoint's `guards`", |step| put(step, "/state/guards/silent_turns", json!(7))),
     ("purpose", |step| put(step, "/requests/0/purpose", json!("summary"))),
-    // Not in a step: what the requests looked like, by step. The first is made in the second.
+    // Not in a step: what the requests looked like, by step. The first is made in the third, behind the job's documents.
     ("the request (its tool definitions)", |requests| {
-        put(requests, "/2/body", json!("0")) && put(requests, "/2/tools", json!("0"))
+        put(requests, "/3/body", json!("0")) && put(requests, "/3/tools", json!("0"))
     }),
 ];
 

@@ -26,6 +26,35 @@ async fn migrate_may_be_run_by_many_at_once_and_again(pool: PgPool) {
     world.finish().await;
 }
 
+#[sqlx::test(migrations = false)]
+async fn migrate_leaves_a_schema_from_before_the_first_release_as_it_is(pool: PgPool) {
+    let world = World::with_empty_database(pool).await;
+    let unreleased = [
+        "CREATE TABLE _sqlx_migrations (version bigint PRIMARY KEY, description text NOT NULL,
+             installed_on timestamptz NOT NULL DEFAULT now(), success boolean NOT NULL, checksum bytea NOT NULL,
+             execution_time bigint NOT NULL)",
+        "INSERT INTO _sqlx_migrations VALUES (20261124230000, 'whose default', now(), true, '\\x01', 1)",
+        "CREATE TABLE jobs (id uuid PRIMARY KEY)",
+    ];
+    for statement in unreleased {
+        sqlx::query(statement).execute(&world.pool).await.expect("a table can be made");
+    }
+    for command in ["migrate", "worker", "status"] {
+        let refused = world.run(&[command]).await;
+        assert_eq!((refused.code, refused.stderr.lines().count()), (Some(1), 1), "{command}: {}", refused.stderr);
+        for word in ["20261124230000 from before version 0.1.0", "make a new database", "pg_dump --data-only"] {
+            assert!(refused.stderr.contains(word), "{command}: `{word}` is not in: {}", refused.stderr);
+        }
+    }
+    assert_verdict(&world.run(&["doctor"]).await, 1, "FAIL  schema: ", "make a new database");
+    let tables = "SELECT string_agg(tablename, ' ' ORDER BY tablename) FROM pg_tables WHERE schemaname = 'public'";
+    let tables: String = sqlx::query_scalar(tables).fetch_one(&world.pool).await.expect("the tables can be listed");
+    assert_eq!(tables, "_sqlx_migrations jobs");
+    sqlx::query("DROP TABLE _sqlx_migrations, jobs").execute(&world.pool).await.expect("the tables can go");
+    assert_migrated(&world.run(&["migrate"]).await);
+    world.finish().await;
+}
+
 fn assert_migrated(ended: &Ended) {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     assert!(ended.stdout.contains("schema version 2"), "{}", ended.stdout);

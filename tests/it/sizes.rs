@@ -1,6 +1,17 @@
 //! What a row, a document or a model may make a worker take into memory.
 
-use plumbline_system_tests::{PgPool, Program, World, documents, jobs::NewJob};
+use axum::{Router, http::header, response::IntoResponse};
+use plumbline_system_tests::{PgPool, Program, World, documents, eventually, jobs::NewJob, probe::Probed};
+use serde_json::json;
+use std::{
+    sync::{
+        Arc, LazyLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+use tokio::net::TcpListener;
+use uuid::Uuid;
 
 /// Most memory of a worker at default settings, in MiB, whatever it meets.
 const MOST_MIB: u64 = 1024;
@@ -9,6 +20,69 @@ fn assert_small(worker: &Program) {
     let peak = worker.peak_memory_mib();
     println!("the worker had {peak} MiB at most");
     assert!(peak < MOST_MIB, "the worker had {peak} MiB at most");
+}
+
+/// Whatever a job holds, the probes answer within a second.
+async fn assert_answers(worker: &Probed) {
+    let begun = Instant::now();
+    assert_eq!(worker.ask("/healthz").await.0, 200);
+    let taken = begun.elapsed();
+    assert!(taken < Duration::from_secs(1), "/healthz took {taken:?}");
+}
+
+/// An answer of 30 MB, most of it in a field that nobody asked for, made of as many values as possible.
+static LARGE: LazyLock<String> = LazyLock::new(|| {
+    let details = vec!["{\"a\":0}"; 3_800_000].join(",");
+    format!(
+        "{{\"choices\":[{{\"index\":0,\"finish_reason\":\"stop\",\"message\":{{\"role\":\"assistant\",\"content\":\"\",\
+         \"reasoning_details\":[{details}]}}}}]}}"
+    )
+});
+
+/// A model that says nothing else; how often it was asked.
+async fn verbose_model() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
+    let address = format!("http://{}/v1", listener.local_addr().expect("a bound socket has an address"));
+    let asked = Arc::<AtomicUsize>::default();
+    let counts = Arc::clone(&asked);
+    let answer = move || {
+        counts.fetch_add(1, Ordering::Relaxed);
+        let headers = [(header::CONTENT_TYPE, "application/json")];
+        async move { (headers, LARGE.as_str()).into_response() }
+    };
+    tokio::spawn(async move { drop(axum::serve(listener, Router::new().fallback(answer)).await) });
+    (address, asked)
+}
+
+/// Three such answers at once, and again.
+#[sqlx::test(migrations = false)]
+async fn answers_of_thirty_megabytes_take_no_memory_and_no_time_of_others(pool: PgPool) {
+    let world = World::new(pool).await;
+    let (address, asked) = verbose_model().await;
+    world.let_rows_set(&["llm.base_url"], &[&address]);
+    let worker = Probed::start(&world, world.command(&["worker"])).await;
+    for _ in 0..3 {
+        let config = Some(json!({"llm": {"base_url": address}}));
+        world.insert(&NewJob { prompt: "Say much", config, ..NewJob::default() }).await;
+    }
+    eventually("each of them to be asked again", async || (asked.load(Ordering::Relaxed) >= 6).then_some(())).await;
+    assert_answers(&worker).await;
+    let policy = documents::policy(2);
+    let bystander = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.becomes(bystander, "completed").await;
+    assert_answers(&worker).await;
+    assert_small(&worker.program);
+    worker.program.stop().await;
+    world.finish().await;
+}
+
+/// The three jobs that are too large.
+async fn others_than(world: &World, bystander: Uuid) -> Vec<Uuid> {
+    let others = "SELECT id FROM jobs WHERE id <> $1";
+    let others: Vec<Uuid> =
+        sqlx::query_scalar(others).bind(bystander).fetch_all(&world.pool).await.expect("jobs can be read");
+    assert_eq!(others.len(), 3);
+    others
 }
 
 /// Rows from before there were bounds: each fails alone.
@@ -27,20 +101,22 @@ async fn a_row_of_half_a_gigabyte_fails_alone(pool: PgPool) {
     }
     let policy = documents::policy(2);
     let bystander = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
-    let worker = world.worker();
+    let worker = Probed::start(&world, world.command(&["worker"])).await;
+    eventually("a job to run", async || (world.model.requests() > 0).then_some(())).await;
+    assert_answers(&worker).await;
     world.becomes(bystander, "completed").await;
-    let ended: Vec<(String, String)> =
-        sqlx::query_as("SELECT status, coalesce(error_message, '') FROM jobs WHERE id <> $1")
-            .bind(bystander)
-            .fetch_all(&world.pool)
+    for large in others_than(&world, bystander).await {
+        world.becomes(large, "failed").await;
+        let error: String = sqlx::query_scalar("SELECT error_message FROM jobs WHERE id = $1")
+            .bind(large)
+            .fetch_one(&world.pool)
             .await
-            .expect("jobs can be read");
-    assert_eq!(ended.len(), 3);
-    for (status, error) in ended {
-        assert!(status == "failed" && error.contains("a worker reads 1048576 at most"), "{status}: {error}");
+            .expect("a job that failed says why");
+        assert!(error.contains("a worker reads 1048576 at most"), "{error}");
     }
-    assert_small(&worker);
-    worker.stop().await;
+    assert_answers(&worker).await;
+    assert_small(&worker.program);
+    worker.program.stop().await;
     world.finish().await;
 }
 
@@ -56,15 +132,15 @@ async fn large_documents_wait_for_each_other(pool: PgPool) {
     sqlx::query(insert).execute(&world.pool).await.expect("rows can be inserted");
     let policy = documents::policy(2);
     let bystander = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
-    let worker = world.worker();
+    let worker = Probed::start(&world, world.command(&["worker"])).await;
+    eventually("a job to run", async || (world.model.requests() > 0).then_some(())).await;
+    assert_answers(&worker).await;
     world.becomes(bystander, "completed").await;
-    let large = "SELECT id FROM jobs WHERE id <> $1";
-    let large: Vec<uuid::Uuid> =
-        sqlx::query_scalar(large).bind(bystander).fetch_all(&world.pool).await.expect("jobs can be read");
-    for job in large {
-        world.becomes(job, "failed").await;
+    for large in others_than(&world, bystander).await {
+        world.becomes(large, "failed").await;
     }
-    assert_small(&worker);
-    worker.stop().await;
+    assert_answers(&worker).await;
+    assert_small(&worker.program);
+    worker.program.stop().await;
     world.finish().await;
 }

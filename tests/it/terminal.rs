@@ -157,3 +157,35 @@ async fn the_list_fits_the_terminal(pool: PgPool) {
     assert!(headers.is_sorted() && headers[0] < headers[3], "a wider terminal shows more: {headers:?}");
     world.finish().await;
 }
+
+/// A row's texts reach every display, and drive no terminal from there: no title, no clipboard, no cursor, no turned line.
+#[sqlx::test(migrations = false)]
+async fn what_a_row_holds_drives_no_terminal(pool: PgPool) {
+    let world = World::new(pool).await;
+    let prompt = "Say \u{1b}]0;owned\u{7} what \u{1b}[7;77H \u{1b}]52;c;eA==\u{7} \u{9b}31m \u{202e}records are";
+    let job = world.insert(&NewJob { prompt, ..NewJob::default() }).await.to_string();
+    let failing = NewJob { prompt, path: Some("no\u{1b}[7;77Hsuch.pdf"), ..NewJob::default() };
+    let failed = world.insert(&failing).await.to_string();
+    world.work_until_idle().await;
+    let shown = [
+        &["status"][..],
+        &["status", &job],
+        &["trace", &job],
+        &["watch", &job],
+        &["status", &failed],
+        &["trace", &failed],
+        &["watch", &failed],
+    ];
+    for arguments in shown {
+        let piped = world.run(arguments).await;
+        let drives = |c: char| (c.is_control() && !matches!(c, '\n' | '\t')) || c == '\u{202e}';
+        for text in [&piped.stdout, &piped.stderr] {
+            assert!(!text.contains(drives), "{arguments:?}: {text:?}");
+        }
+        let seen = Terminal::start(world.command(arguments), 40, 100).ended().await.1;
+        for sequence in ["\u{1b}]", "\u{1b}[7;77H", "\u{9b}", "\u{202e}", "\u{7}"] {
+            assert!(!seen.contains(sequence), "{arguments:?} on a terminal: {seen:?}");
+        }
+    }
+    world.finish().await;
+}

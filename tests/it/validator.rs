@@ -140,8 +140,9 @@ async fn rows_outlive_their_validators_worker_and_are_free_again_when_it_is_canc
     let creator = created(&world, &policy(3, 1)).await;
     let first = insert_validator(&world, creator, &json!({})).await;
     let before = world.model.requests();
-    let worker = world.worker();
     // Its every call is held from the first one on that can have claimed rows.
+    world.model.hold_from(before + 2);
+    let worker = world.worker();
     let mut held = before;
     while statuses(&world.pool, creator).await != all([("validating", 6)]) {
         held += 1;

@@ -1,4 +1,4 @@
-//! The outside validator of `migrations/README.md`, as it stands there.
+//! The outside validator of `docs/sql.md`, as it stands there.
 
 use crate::handover_graph::{assert_statuses, created, insert_validator, policy};
 use plumbline_system_tests::{PgPool, World};
@@ -7,8 +7,8 @@ use sqlx::Executor as _;
 
 /// The SQL block behind the words that introduce it.
 fn outside_validator() -> &'static str {
-    let readme = include_str!("../../migrations/README.md");
-    let (_, rest) = readme.split_once("An outside validator takes rows itself.").expect("the README has the section");
+    let manual = include_str!("../../docs/sql.md");
+    let (_, rest) = manual.split_once("An outside validator takes rows itself.").expect("the manual has the section");
     let (_, rest) = rest.split_once("```sql\n").expect("a block of SQL follows");
     let (sql, _) = rest.split_once("```").expect("the block ends");
     let lines = sql.lines().count();

@@ -14,7 +14,7 @@ const TRIES: u64 = 7;
 const SEARCHES: u64 = 9;
 const USES: u64 = 10;
 
-/// The first tactical phase begins in the fifth turn and has more than enough todos for this.
+/// The first tactical phase begins in the fourth turn and has more than enough todos for this.
 fn aside(seen: &Seen) -> Option<Value> {
     let query = (ON_DEMAND, json!({"text": "Invoices must be kept for ten years."}));
     match seen.turns {
@@ -32,6 +32,7 @@ async fn a_tool_on_demand_is_bound_from_the_turn_after_the_search_on(pool: PgPoo
     world.import("policy.md", "Invoices must be kept for ten years.\n".repeat(400));
     let script = Script::with(40, aside).await;
     world.let_rows_set(&["llm.base_url"], &[&script.base_url()]);
+    world.let_passages_be();
     let config = json!({
         "llm": {"base_url": script.base_url()},
         "tools": {"domain": ["add_requirement"], "deferred": [ON_DEMAND]},

@@ -31,6 +31,7 @@ async fn run(pool: PgPool, turns: u64) {
     world.import("policy.md", lines.join("\n"));
     let script = Script::start(turns).await;
     world.let_rows_set(&["llm.base_url"], &[&script.base_url()]);
+    world.let_passages_be();
     let config = json!({
         "llm": {"base_url": script.base_url(), "context_window": WINDOW, "max_output_tokens": CAP},
         "limits": {"max_iterations": turns * 2, "context_threshold_tokens": WINDOW - 2 * CAP},

@@ -194,7 +194,9 @@ fn planning(seen: &Seen, request: &Value, turns: u64) -> Value {
         return calls(seen.turns, &[("add_note", json!({"text": format!("Turn {} went well.", seen.turns)})), done]);
     }
     if seen.turns >= turns {
-        let result = json!({"summary": "All lines were read.", "deliverables": ["output/notes.md"], "confidence": 0.9});
+        let undelivered = ["phases 2-100: the job was to be as long as it was, and no longer"];
+        let result = json!({"summary": "All lines were read.", "deliverables": ["output/notes.md"], "undelivered": undelivered,
+                            "confidence": 0.9});
         let file = json!({"path": "output/notes.md", "content": "Every line of the policy was read and noted."});
         return calls(seen.turns, &[("write_file", file), ("job_complete", result)]);
     }

@@ -42,7 +42,7 @@ async fn search(State(service): State<Arc<Service>>) -> Response {
     Json(json!({"results": [found]})).into_response()
 }
 
-/// The first tactical phase begins in the fifth turn.
+/// The first tactical phase begins in the fourth turn.
 fn aside(seen: &Seen) -> Option<Value> {
     (seen.turns == 7).then(|| calls(7, &[("web_search", json!({"query": "retention of invoices"}))]))
 }
@@ -51,6 +51,7 @@ fn aside(seen: &Seen) -> Option<Value> {
 async fn searched(world: &World, service: &str, limits: Value) -> String {
     let script = Script::with(20, aside).await;
     world.let_rows_set(&["llm.base_url", "connections.web_search"], &[&script.base_url(), service]);
+    world.let_passages_be();
     let config = json!({
         "llm": {"base_url": script.base_url()},
         "connections": {"web_search": {"provider": "searxng", "base_url": service}},
@@ -93,5 +94,30 @@ async fn a_search_that_does_not_answer_is_given_up(pool: PgPool) {
     let slow = Service::start(0, Duration::from_secs(2)).await;
     let answered = searched(&world, &slow, json!({"tool_timeout_s": 60})).await;
     assert!(answered.contains("Invoices are kept ten years."), "{answered}");
+    world.finish().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_job_may_be_stopped_by_a_tool_that_fails(pool: PgPool) {
+    let world = World::new(pool).await;
+    world.import("policy.md", "Invoices must be kept for ten years.\n".repeat(400));
+    let service = Service::start(u32::MAX, Duration::ZERO).await;
+    let script = Script::with(20, aside).await;
+    world.let_rows_set(&["llm.base_url", "connections.web_search"], &[&script.base_url(), &service]);
+    world.let_passages_be();
+    let config = json!({
+        "llm": {"base_url": script.base_url()},
+        "connections": {"web_search": {"provider": "searxng", "base_url": service}},
+        "limits": {"tool_retries": 1, "on_tool_failure": "stop"},
+    });
+    let job = world.insert(&NewJob { config: Some(config), ..NewJob::with_path("policy.md") }).await;
+    world.work_until_idle().await;
+    let ended = world.job(job).await;
+    assert_eq!(ended.status, "failed", "{ended:?}");
+    let details = ended.details.expect("details");
+    assert_eq!((&details["kind"], &details["tool"]), (&json!("tool"), &json!("web_search")), "{details}");
+    let files = "SELECT count(*) FROM workspace_files WHERE job_id = $1 AND (path = 'error.md' OR path ~ '^archive/')";
+    let files: i64 = sqlx::query_scalar(files).bind(job).fetch_one(&world.pool).await.expect("files can be counted");
+    assert_eq!(files, 3, "error.md, and the two phases that there were");
     world.finish().await;
 }

@@ -130,14 +130,22 @@ impl Suite {
         cells
     }
 
+    /// A job of this kind, once it has left the worker with this status.
+    pub(crate) async fn stands(&mut self, kind: &'static Kind, status: &str) -> End {
+        let job = self.insert(kind, Rate::ALWAYS).await;
+        self.world.until(job, status, |row| row.status == status && row.requests > 0).await;
+        let end = self.end_of(job).await;
+        sqlx::query("SELECT cancel_job($1)").bind(job).execute(&self.world.pool).await.expect("a job can be cancelled");
+        end
+    }
+
     async fn insert(&mut self, kind: &Kind, rate: Rate) -> Uuid {
         self.seeds += 1;
-        let waits = matches!(kind.name, "stall" | "endless_drip");
         let always = rate == Rate::ALWAYS && kind.name != "healthy";
         let config = json!({
             "llm": {
                 "base_url": self.model.base_url(kind.name, rate, self.seeds),
-                "timeout_s": if waits { 2 } else { 30 },
+                "timeout_s": if kind.never_ends() { 2 } else { 30 },
             },
             "limits": {
                 "max_iterations": if always { MAX_SPOILT_ITERATIONS } else { MAX_ITERATIONS },
@@ -153,13 +161,7 @@ impl Suite {
         let begun = Instant::now();
         loop {
             assert!(self.worker.runs(), "the worker stopped:\n{}", self.worker.stderr());
-            let wake = "UPDATE jobs SET run_at = now() WHERE status = 'pending' AND run_at > now()";
-            sqlx::query(wake).execute(&self.world.pool).await.expect("parked jobs can be woken");
-            let open = "SELECT count(*) FROM jobs WHERE status IN ('pending', 'running')";
-            let open: i64 = sqlx::query_scalar(open).fetch_one(&self.world.pool).await.expect("jobs can be counted");
-            if open == 0 {
-                return;
-            }
+            let Some(open) = self.world.wake_open_jobs().await else { return };
             assert!(begun.elapsed() < longest, "{open} jobs run on for ever");
             tokio::time::sleep(Duration::from_millis(200)).await;
         }

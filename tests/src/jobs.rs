@@ -121,6 +121,18 @@ pub async fn read(pool: &PgPool, id: Uuid) -> Job {
     Job::of(&row)
 }
 
+/// Whether any job has lost its worker twice at one step: a third time, and it is taken for one that kills its workers, and
+/// rightly.
+///
+/// # Panics
+/// When the database refuses.
+pub async fn poison_is_near(pool: &PgPool) -> bool {
+    sqlx::query_scalar("SELECT EXISTS (SELECT FROM jobs WHERE crash_count >= 2 AND status IN ('pending', 'running'))")
+        .fetch_one(pool)
+        .await
+        .expect("jobs can be read")
+}
+
 /// Waits until the job has this status.
 ///
 /// # Panics

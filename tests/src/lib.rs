@@ -21,6 +21,7 @@ pub mod jobs;
 pub mod mirror;
 pub mod model;
 pub mod pgbouncer;
+pub mod planted;
 pub mod port;
 pub mod probe;
 pub mod program;

@@ -55,11 +55,14 @@ pub async fn read(pool: &PgPool, job: Uuid) -> Record {
     );
     let phases =
         sqlx::query_as("SELECT phase_number, kind, name, outcome FROM phases WHERE job_id = $1 ORDER BY phase_number");
+    let mut files = mirror::rows(pool, job).await;
+    // It names the job and its rows by their ids.
+    files.remove("output/report.html");
     Record {
         requirements: requirements(pool, job).await,
         todos: todos.bind(job).fetch_all(pool).await.expect("todos can be read"),
         phases: phases.bind(job).fetch_all(pool).await.expect("phases can be read"),
-        files: mirror::rows(pool, job).await,
+        files,
     }
 }
 

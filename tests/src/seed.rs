@@ -4,6 +4,12 @@
 #[derive(Debug)]
 pub struct Seed(u64);
 
+impl From<u64> for Seed {
+    fn from(seed: u64) -> Self {
+        Self(seed)
+    }
+}
+
 impl Seed {
     /// The seed of this run: `PLUMBLINE_TEST_SEED`, or the given one. It is printed, which a failing test shows.
     pub fn of_run(default: u64) -> Self {

@@ -1,14 +1,18 @@
 //! Everything one test has.
 
 use crate::{
+    cluster::create_database,
     invariants::{check_invariants, check_mirrors},
     jobs::{self, Job, NewJob},
     model::Model,
     program::{self, Ended, Program},
 };
 use serde_json::{Value, json};
-use sqlx::{ConnectOptions, PgPool};
-use std::path::{Path, PathBuf};
+use sqlx::{AssertSqlSafe, ConnectOptions, Executor, PgPool, postgres::PgConnectOptions};
+use std::{
+    path::{Path, PathBuf},
+    str::FromStr,
+};
 use tempfile::TempDir;
 use tokio::process::Command;
 use uuid::Uuid;
@@ -31,17 +35,34 @@ impl World {
     /// # Panics
     /// When there is no temporary folder or no free port, or the program cannot migrate.
     pub async fn new(pool: PgPool) -> Self {
-        let world = Self::with_empty_database(pool).await;
+        let world = Self::around(pool).await;
         let migrated = world.run(&["migrate"]).await;
         assert_eq!(migrated.code, Some(0), "the database could not be migrated: {}", migrated.stderr);
         world
     }
 
+    /// A world on a new database of the server that `DATABASE_URL` names, for what is no `#[sqlx::test]`.
+    ///
+    /// # Panics
+    /// As [`World::new`]; and when `DATABASE_URL` names no server.
+    pub async fn open() -> Self {
+        Self::new(create_database(&server()).await).await
+    }
+
     /// A world whose database has no tables yet.
     ///
     /// # Panics
-    /// When there is no temporary folder or no free port.
+    /// When there is no temporary folder or no free port, or the database cannot be emptied.
     pub async fn with_empty_database(pool: PgPool) -> Self {
+        // `make test` has new databases begin with the schema.
+        let empty = "DROP SCHEMA public CASCADE;
+                     CREATE SCHEMA public AUTHORIZATION pg_database_owner;
+                     GRANT USAGE ON SCHEMA public TO PUBLIC";
+        pool.execute(empty).await.expect("the test's database can be emptied");
+        Self::around(pool).await
+    }
+
+    async fn around(pool: PgPool) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         for name in ["workspace/import", "logs"] {
             std::fs::create_dir_all(folder.path().join(name)).expect("a temporary folder can be written");
@@ -87,6 +108,19 @@ impl World {
             std::fs::create_dir_all(&folder).expect("the world's folder can be written");
             std::fs::write(folder.join("config.json"), config.to_string()).expect("the world's folder can be written");
         }
+    }
+
+    /// Lets the creator complete without answering for its documents' passages: for tests that are about something else, after
+    /// [`World::let_rows_set`].
+    ///
+    /// # Panics
+    /// When that was not called before.
+    pub fn let_passages_be(&self) {
+        let path = self.configs().join("creator/config.json");
+        let text = std::fs::read_to_string(&path).expect("the operator's file was written");
+        let mut config: Value = serde_json::from_str(&text).expect("it is JSON");
+        config["coverage"] = json!("off");
+        std::fs::write(path, config.to_string()).expect("the world's folder can be written");
     }
 
     fn configs(&self) -> PathBuf {
@@ -157,6 +191,18 @@ impl World {
         jobs::until(&self.pool, id, what, holds).await
     }
 
+    /// Jobs that have not ended, if there are any. Parked ones are made due: how long they wait is the subject of other tests.
+    ///
+    /// # Panics
+    /// When the database refuses.
+    pub async fn wake_open_jobs(&self) -> Option<i64> {
+        let wake = "UPDATE jobs SET run_at = now() WHERE status = 'pending' AND run_at > now()";
+        sqlx::query(wake).execute(&self.pool).await.expect("parked jobs can be woken");
+        let open = "SELECT count(*) FROM jobs WHERE status IN ('pending', 'running')";
+        let open: i64 = sqlx::query_scalar(open).fetch_one(&self.pool).await.expect("jobs can be counted");
+        (open > 0).then_some(open)
+    }
+
     /// Calls one of the SQL functions that take a job and give its new status.
     ///
     /// # Errors
@@ -190,6 +236,22 @@ impl World {
         drop(closing);
     }
 
+    /// The end of a world that was opened: the invariants, and its database goes.
+    ///
+    /// # Panics
+    /// As [`World::finish`].
+    pub async fn close(self) {
+        let pool = self.pool.clone();
+        self.finish_repaired().await;
+        let options = pool.connect_options();
+        pool.close().await;
+        let name = options.get_database().expect("a world's database has a name").to_owned();
+        let mut admin =
+            options.as_ref().clone().database("postgres").connect().await.expect("the server takes connections");
+        let dropped = admin.execute(AssertSqlSafe(format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))).await;
+        dropped.expect("a database can be dropped");
+    }
+
     /// The end of every test: the invariants.
     ///
     /// # Panics
@@ -199,6 +261,15 @@ impl World {
         check_invariants(&self.pool).await;
         check_mirrors(&self.pool, &self.workspace()).await;
     }
+}
+
+/// The server of `DATABASE_URL`.
+///
+/// # Panics
+/// When it is not set.
+fn server() -> PgConnectOptions {
+    let url = std::env::var("DATABASE_URL").expect("DATABASE_URL is set; the Makefile's targets see to it");
+    PgConnectOptions::from_str(&url).expect("DATABASE_URL is an address of Postgres")
 }
 
 impl Drop for World {

@@ -36,8 +36,10 @@ pub fn settings() -> Settings {
             turns_without_tool_call: 3,
             repeated_calls: RepeatedCalls { nudge: 3, refuse: 5, replan: 8 },
             turns_without_progress: 25,
+            on_tool_failure: plumbline_engine::OnToolFailure::Continue,
         },
         other_models: plumbline_engine::OtherModels::default(),
+        fallbacks: Vec::new(),
         model: ModelSettings {
             model: "bench".into(),
             max_output_tokens: 8192,
@@ -47,13 +49,16 @@ pub fn settings() -> Settings {
             prices: Prices::default(),
         },
         autonomy: Autonomy::Full,
+        owed: plumbline_engine::Owed::default(),
+        coverage: None,
+        prepare: plumbline_engine::Prepare::Start,
         count_tokens: Arc::new(plumbline_effects::tokens::count),
         beginnings: SystemBeginnings::default(),
     }
 }
 
 fn prompts() -> Prompts {
-    let todos = |texts: [&str; 4]| texts.map(str::to_owned).to_vec();
+    let todos = |texts: [&str; 4]| texts.map(plumbline_engine::SystemTodo::from).to_vec();
     Prompts {
         strategic: prose(1, 5000),
         tactical: prose(2, 5000),
@@ -107,6 +112,7 @@ fn started(settings: Settings) -> Run {
         files: Default::default(),
         memory: Memory::default(),
         sources: Vec::new(),
+        passages: Vec::new(),
         requirements: 0,
         feedback: Vec::new(),
         interrupted: false,
@@ -160,19 +166,7 @@ pub fn perform(run: &mut Run, turn: Turn) {
 }
 
 fn reply(tool_calls: Vec<ToolCall>) -> Reply {
-    let record = RequestRecord {
-        model: "bench".into(),
-        purpose: Purpose::Tactical,
-        prompt_tokens: 0,
-        cached_tokens: 0,
-        completion_tokens: 0,
-        estimated: true,
-        duration_ms: 0,
-        attempt: 1,
-        error: None,
-        raw_usage: None,
-        created_at: Utc::now(),
-    };
+    let record = RequestRecord { estimated: true, ..RequestRecord::sent("bench", Purpose::Tactical, 1, Utc::now()) };
     Reply { content: String::new(), tool_calls, finish: Finish::Done, extra: Map::new(), record }
 }
 

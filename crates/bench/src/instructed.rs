@@ -8,7 +8,7 @@ use plumbline_bench::{
     prose::prose,
 };
 use plumbline_effects::{
-    model::{ModelConfig, Prefix, RequestBody, request_body},
+    model::{ModelConfig, request_body},
     tokens,
 };
 use plumbline_engine::{Effect, ModelRequest, Run};
@@ -35,8 +35,6 @@ pub(crate) enum What {
     Turn,
     /// The next request, from the engine's state to the body's bytes
     Request,
-    /// The same with what is kept of the request before
-    NextRequest,
     /// The texts of that request written as JSON, and nothing else: the floor of the one above
     Texts,
     /// The tokens of a text
@@ -47,8 +45,7 @@ pub(crate) enum What {
 pub(crate) fn perform_task(task: Task) -> Result<(), Error> {
     let share = match task.what {
         What::Turn => turns(task.size),
-        What::Request => request(task.size, &Prefix::default()),
-        What::NextRequest => next_request_after_one(task.size),
+        What::Request => request(task.size),
         What::Texts => texts(task.size),
         What::Tokens => token_count(task.size),
     };
@@ -75,18 +72,11 @@ fn turns(history: usize) -> usize {
     TURNS
 }
 
-fn request(history: usize, prefix: &Prefix) -> usize {
+fn request(history: usize) -> usize {
     let run = after_guessed_turns(history);
-    let mut body = None;
-    counted_region(&mut || body = Some(RequestBody::of(&config(), &next_request(&run), prefix)));
-    body.map_or(0, |body| body.length())
-}
-
-fn next_request_after_one(history: usize) -> usize {
-    let prefix = Prefix::default();
-    let run = after_guessed_turns(history - 1);
-    black_box(RequestBody::of(&config(), &next_request(&run), &prefix));
-    request(history, &prefix)
+    let mut body = Vec::new();
+    counted_region(&mut || body = request_body(&config(), &next_request(&run)));
+    body.len()
 }
 
 fn config() -> ModelConfig {

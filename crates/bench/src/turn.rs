@@ -22,6 +22,7 @@ pub fn progress() -> Progress {
         todos_done: 1,
         todos_total: 5,
         current_todo: Some("Process section 4-6".into()),
+        plan: Some((1, 3)),
     }
 }
 
@@ -63,16 +64,10 @@ fn message(seq: i64, role: Role, kind: MessageKind, content: String) -> Message 
 
 fn record() -> RequestRecord {
     RequestRecord {
-        model: "bench".into(),
-        purpose: Purpose::Tactical,
         prompt_tokens: 4000,
         cached_tokens: 3500,
         completion_tokens: 60,
-        estimated: false,
         duration_ms: 900,
-        attempt: 1,
-        error: None,
-        raw_usage: None,
-        created_at: Utc::now(),
+        ..RequestRecord::sent("bench", Purpose::Tactical, 1, Utc::now())
     }
 }

@@ -7,10 +7,18 @@ use plumbline_worker::{
     config::{Configs, ModelEnv},
     http::HttpOptions,
 };
-use std::{net::SocketAddr, path::PathBuf, str::FromStr, time::Duration};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    str::FromStr,
+    time::Duration,
+};
 
 /// Jobs at once where nobody says how many.
 const CONCURRENCY: u32 = 50;
+
+/// Seconds that a job may wait at most for a worker that knows its type; to wait for ever is 0.
+const LONGEST_WAIT: u64 = 10 * 366 * 86_400;
 
 /// A variable; empty counts as unset.
 pub(crate) fn var(name: &str) -> Option<String> {
@@ -76,12 +84,23 @@ pub(crate) fn configs() -> Result<Configs, Failure> {
     Ok(Configs::load(configs.as_deref(), prompts.as_deref())?)
 }
 
+/// A folder as `PLUMBLINE_CONFIG_DIR`, with the prompts of `PLUMBLINE_PROMPTS_DIR`.
+pub(crate) fn configs_of(dir: &Path) -> Result<Configs, Failure> {
+    Ok(Configs::load(Some(dir), var("PLUMBLINE_PROMPTS_DIR").map(PathBuf::from).as_deref())?)
+}
+
 /// `PLUMBLINE_MODEL`, `OPENAI_BASE_URL`, `PLUMBLINE_MAX_ITERATIONS`.
 pub(crate) fn model_env() -> Result<ModelEnv, Failure> {
     ModelEnv::from_lookup(var).map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// `PLUMBLINE_LEASE_SECS`, `PLUMBLINE_HEARTBEAT_SECS`, `PLUMBLINE_POLL_MS`, `PLUMBLINE_DRAIN_SECS`.
+/// `PLUMBLINE_DEFAULT_JOB_TYPE`: the type of jobs that are enqueued without one.
+pub(crate) fn default_job_type() -> Option<String> {
+    var("PLUMBLINE_DEFAULT_JOB_TYPE").map(|name| name.trim().to_owned())
+}
+
+/// `PLUMBLINE_LEASE_SECS`, `PLUMBLINE_HEARTBEAT_SECS`, `PLUMBLINE_POLL_MS`, `PLUMBLINE_DRAIN_SECS`,
+/// `PLUMBLINE_UNKNOWN_TYPE_SECS`.
 pub(crate) fn timing() -> Result<Timing, Failure> {
     let default = Timing::default();
     let seconds =
@@ -91,6 +110,8 @@ pub(crate) fn timing() -> Result<Timing, Failure> {
         heartbeat: seconds("PLUMBLINE_HEARTBEAT_SECS", default.heartbeat)?,
         poll: Duration::from_millis(within_a_day("PLUMBLINE_POLL_MS", default.poll.as_millis() as u64, 1_000)?),
         drain: seconds("PLUMBLINE_DRAIN_SECS", default.drain)?,
+        unknown_type: within("PLUMBLINE_UNKNOWN_TYPE_SECS", default.unknown_type.as_secs(), LONGEST_WAIT, "ten years")
+            .map(Duration::from_secs)?,
     };
     timing.validate().map_err(Failure::usage)?;
     Ok(timing)
@@ -98,10 +119,13 @@ pub(crate) fn timing() -> Result<Timing, Failure> {
 
 /// A number of units, so many to a second, of at most a day: times are added to others, and must not overflow them.
 fn within_a_day(name: &str, default: u64, to_a_second: u64) -> Result<u64, Failure> {
-    let most = 86_400 * to_a_second;
+    within(name, default, 86_400 * to_a_second, "a day")
+}
+
+fn within(name: &str, default: u64, most: u64, which_is: &str) -> Result<u64, Failure> {
     match number(name, default)? {
         given if given <= most => Ok(given),
-        given => Err(Failure::usage(format!("{name} is `{given}`; set it to at most {most}, which is a day"))),
+        given => Err(Failure::usage(format!("{name} is `{given}`; set it to at most {most}, which is {which_is}"))),
     }
 }
 

@@ -8,17 +8,29 @@ use std::process::ExitCode;
 pub(crate) struct Failure {
     sentence: String,
     code: u8,
+    is_refusal: bool,
+    is_forbidden: bool,
 }
 
 impl Failure {
     /// It could not be done.
     pub(crate) fn new(sentence: impl Into<String>) -> Self {
-        Self { sentence: sentence.into(), code: 1 }
+        Self { sentence: sentence.into(), code: 1, is_refusal: false, is_forbidden: false }
     }
 
     /// It was asked for in a wrong way.
     pub(crate) fn usage(sentence: impl Into<String>) -> Self {
-        Self { sentence: sentence.into(), code: 2 }
+        Self { code: 2, ..Self::new(sentence) }
+    }
+
+    /// Whether a job is not in the state that a command works on.
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.is_refusal
+    }
+
+    /// What a login may not do, said by who may: the database's own words name its tables.
+    pub(crate) fn explained(self, who_may: &str) -> Self {
+        if self.is_forbidden { Self::new(who_may) } else { self }
     }
 
     /// Prints the sentence and gives the code.
@@ -30,7 +42,8 @@ impl Failure {
 
 impl From<plumbline_store::Error> for Failure {
     fn from(error: plumbline_store::Error) -> Self {
-        Self::new(error.to_string())
+        let is_refusal = matches!(error, plumbline_store::Error::Refused(_));
+        Self { is_refusal, is_forbidden: error.is_forbidden(), ..Self::new(error.to_string()) }
     }
 }
 

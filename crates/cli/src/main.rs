@@ -1,11 +1,13 @@
 //! The binary `plumbline`: one command a file under `commands/`, the private Postgres of `dev` and of the tests beside
 //! them. Every error is one sentence on stderr; exit codes are 0 done, 1 failed, 2 wrong usage or cancelled.
 
+mod access;
 mod age;
 mod arguments;
 mod commands;
 mod environment;
 mod failure;
+mod job_ref;
 mod output;
 mod private_postgres;
 mod stop;
@@ -36,9 +38,10 @@ fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return Failure::new(format!("the runtime could not be started: {error}")).report(),
     };
+    let who_may = access::who_may(&cli.command);
     match runtime.block_on(run(cli.command)) {
         Ok(code) => ExitCode::from(code),
-        Err(failure) => failure.report(),
+        Err(failure) => failure.explained(&who_may).report(),
     }
 }
 
@@ -66,11 +69,17 @@ async fn run(command: Command) -> Result<u8, Failure> {
         Command::Resume(arguments) => commands::control::resume(arguments).await,
         Command::Retry(arguments) => commands::control::retry(arguments).await,
         Command::Approve(arguments) => commands::control::approve(arguments).await,
+        Command::Feedback(arguments) => commands::control::feedback(arguments).await,
+        Command::Coverage(arguments) => commands::coverage::run(arguments).await,
         Command::Trace(arguments) => commands::trace::run(arguments).await,
         Command::Replay(arguments) => commands::replay::run(arguments).await,
-        Command::Fork { job, step } => commands::fork::run(job, step).await,
-        Command::Export { job, dir } => commands::export::run(job, &dir).await,
+        Command::Fork { job, step, new_config } => commands::fork::run(&job, step, new_config).await,
+        Command::Export { job, dir } => commands::export::run(&job, &dir).await,
+        Command::Report { job, file } => commands::report::run(&job, file.as_deref()).await,
+        Command::Eval(arguments) => commands::eval::run(arguments).await,
+        Command::Candidates(arguments) => commands::candidates::run(arguments).await,
         Command::Config(what) => commands::config::run(what),
+        Command::Models(arguments) => commands::models::run(arguments),
         Command::Prune(arguments) => commands::prune::run(arguments).await,
         Command::Dev(arguments) => commands::dev::run(arguments).await,
         Command::Rehearse(arguments) => commands::rehearse::run(arguments).await,

@@ -4,7 +4,7 @@ use crate::{
     failure::Failure,
     terminal::{Look, printable},
 };
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets};
 use serde::Serialize;
 use std::io::{self, Write};
 use uuid::Uuid;
@@ -37,13 +37,13 @@ pub(crate) fn no_job(job: Uuid) -> Failure {
     Failure::new(format!("there is no job {job} in this database; `plumbline status` lists the jobs"))
 }
 
+/// One rule, below the header.
+const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
 /// A table that fits the terminal.
 pub(crate) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_header(header.to_vec());
+    table.load_style(RULED).set_content_arrangement(ContentArrangement::Dynamic).set_header(header.to_vec());
     // A pipe has no width; long cells stay readable all the same.
     table.set_width(u16::try_from(Look::of_stdout().width()).unwrap_or(u16::MAX));
     table

@@ -1,5 +1,6 @@
 //! Moments as people write them: RFC 3339, and what is left of it when seconds, the time or the offset are left out.
 
+use crate::age;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
 /// With an offset. RFC 3339 itself is tried before.
@@ -26,9 +27,27 @@ pub(crate) fn parse(text: &str) -> Result<DateTime<Utc>, String> {
         .ok_or_else(|| format!("`{text}` is no time; write e.g. 2027-01-31T08:00:00+01:00, or 2027-01-31 08:00 in UTC"))
 }
 
+/// A moment, or how long ago it was: `24h`.
+pub(crate) fn parse_or_age(text: &str) -> Result<DateTime<Utc>, String> {
+    match age::parse(text) {
+        Ok(age) => Ok(Utc::now() - age),
+        Err(_) => parse(text).map_err(|error| format!("{error}, or how long ago, e.g. 24h")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{parse, parse_or_age};
+    use chrono::Utc;
+
+    #[test]
+    fn a_moment_or_an_age() {
+        assert_eq!(parse_or_age("2027-01-31").unwrap().to_rfc3339(), "2027-01-31T00:00:00+00:00");
+        let a_day_ago = parse_or_age("24h").unwrap();
+        let ago = (Utc::now() - a_day_ago).num_minutes();
+        assert!((1440..1445).contains(&ago), "{ago}");
+        assert!(parse_or_age("yesterday").unwrap_err().ends_with("e.g. 24h"));
+    }
 
     #[test]
     fn a_moment_in_any_of_the_usual_forms() {

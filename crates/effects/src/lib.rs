@@ -10,15 +10,21 @@
 //! - **Everything here ends.** Each call out has its time limits, each answer its size limit, and a panic in a tool is
 //!   that tool's error.
 
+pub mod candidates;
 pub mod chunking;
+pub mod deliverables;
 pub mod documents;
+pub mod evaluation;
 pub mod graph;
+pub mod marked;
 pub mod model;
+pub mod passages;
 pub mod quotes;
 pub mod search;
 pub mod similarity;
 pub mod tls;
 pub mod tokens;
 pub mod tools;
+pub mod versions;
 pub mod web;
 pub mod yaml;

@@ -2,10 +2,16 @@
 //! prompt and everything the model needs to find its bearings. New todos exist before the old conversation goes.
 
 use crate::{
-    Change, ContextWindow, FileWrite, HistoryAtBoundary, MessageKind, MessageRef, Opening, PhaseKind, PhaseOutcome,
-    Product, Role, Run, Todo, TodoStatus, orientation, plan::read_plan, summary, yaml::Archive,
+    Change, ContextWindow, FileWrite, HistoryAtBoundary, JobError, Leave, MessageKind, MessageRef, Opening, PhaseKind,
+    PhaseOutcome, PlannedTodo, Product, Role, Run, Todo, TodoPlan, TodoStatus, Work, Worked, failure, orientation,
+    plan::read_plan,
+    summary,
+    yaml::{self, Archive},
 };
 use chrono::{DateTime, Utc};
+
+/// The view of the list that was written for a phase.
+const TODOS: &str = "todos.yaml";
 
 /// The phase to open.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,18 +20,20 @@ pub(crate) struct Next {
     pub(crate) opening: Opening,
     /// Why the phase before was given up, if it was.
     pub(crate) issue: Option<String>,
+    /// Why the job failed, if it did: the phase is for a retry.
+    pub(crate) failed: Option<String>,
 }
 
 impl Next {
     pub(crate) fn strategic(opening: Opening) -> Self {
-        Self { kind: PhaseKind::Strategic, opening, issue: None }
+        Self { kind: PhaseKind::Strategic, opening, issue: None, failed: None }
     }
 
     /// The tactical phase whose todos have been written, if they have.
     pub(crate) fn tactical(run: &Run) -> Option<Self> {
         let fewest = run.settings.phases.min_todos;
         let ready = run.state.staged.is_some() && run.staged_todos.len() >= fewest.max(1);
-        ready.then_some(Self { kind: PhaseKind::Tactical, opening: Opening::Work, issue: None })
+        ready.then_some(Self { kind: PhaseKind::Tactical, opening: Opening::Work, issue: None, failed: None })
     }
 
     /// What follows the tactical phase that comes to its end. That the plan has no further phase only chooses the todos
@@ -54,17 +62,84 @@ impl Run {
         }
         self.pending.push(Change::PhaseClosed { number, outcome });
         if self.state.phase.kind == PhaseKind::Tactical {
+            self.note_worked(outcome, issue);
             let summary = summary::render(self);
             self.produce(Product::WriteFile(FileWrite::text("workspace_summary.md", summary)));
         }
+        if outcome != PhaseOutcome::Completed {
+            self.drop_todo_file();
+        }
         text
+    }
+
+    fn note_worked(&mut self, outcome: PhaseOutcome, issue: Option<&str>) {
+        let phase = &self.state.phase;
+        let closed = self.todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
+        self.state.worked = Some(Worked {
+            number: phase.number,
+            name: phase.name.clone(),
+            outcome,
+            closed,
+            todos: self.todos.len(),
+            issue: issue.map(str::to_owned),
+        });
+    }
+
+    /// Takes `todos.yaml` away when its list is no longer anybody's: it was given up, or never begun. The archive keeps it.
+    pub(crate) fn drop_todo_file(&mut self) {
+        if self.files.contains_key(TODOS) {
+            self.produce(Product::DeleteFile { path: TODOS.into() });
+        }
+    }
+
+    /// What is written when the job fails in the middle of a phase: the phase's record, which stays open for a retry, and
+    /// the reason, for whoever looks into the folder.
+    pub(crate) fn record_failure(&mut self, error: &JobError) {
+        if self.state.phase.number > 0 && self.settings.phases.archive_on_transition {
+            let phase = &self.state.phase;
+            let (number, kind, name) = (phase.number, phase.kind, phase.name.as_str());
+            let outcome = "failed";
+            let text =
+                Archive { number, kind, name, outcome, issue: Some(&error.message), todos: &self.todos }.render();
+            self.produce(Product::WriteFile(FileWrite::text(format!("archive/phase_{number}.yaml"), text)));
+        }
+        self.drop_todo_file();
+        let text = failure::render(self, error);
+        self.produce(Product::WriteFile(FileWrite::text(failure::PATH, text)));
+    }
+
+    /// The job fails at the end of a phase, in which nothing is left to do: a retry finds a phase of its own, with todos that
+    /// are open and the reason. That phase was not given up by the model, whose rewinds count anew: a person has looked at it.
+    pub(crate) fn fail_at_the_end(&mut self, error: JobError, now: DateTime<Utc>) {
+        self.record_failure(&error);
+        let outcome = PhaseOutcome::Forced;
+        let note = self.archive_note(outcome, Some(&error.message));
+        self.pending.push(Change::PhaseClosed { number: self.state.phase.number, outcome });
+        (self.state.guards.rewinds, self.state.guards.making_up) = (0, false);
+        let next = Next { failed: Some(error.message.clone()), ..Next::strategic(Opening::Rewound) };
+        self.open_phase(next, Some(note), now);
+        self.go(Leave::Failed(error));
+    }
+
+    /// A job that goes on after it failed: what was written for that is true no longer.
+    pub(crate) fn forget_failure(&mut self) {
+        if !self.files.contains_key(failure::PATH) {
+            return;
+        }
+        self.produce(Product::DeleteFile { path: failure::PATH.into() });
+        let phase = &self.state.phase;
+        if phase.kind == PhaseKind::Tactical && !self.files.contains_key(TODOS) {
+            let todos = self.todos.iter().map(PlannedTodo::from).collect();
+            let plan = TodoPlan { phase: phase.name.clone(), description: phase.description.clone(), todos };
+            self.produce(Product::WriteFile(FileWrite::text(TODOS, yaml::todo_plan(&plan))));
+        }
     }
 
     /// What is remembered of the current phase when it has ended.
     pub(crate) fn archive_note(&self, outcome: PhaseOutcome, issue: Option<&str>) -> String {
         let phase = &self.state.phase;
         let (number, kind, name) = (phase.number, phase.kind, phase.name.as_str());
-        Archive { number, kind, name, outcome, issue, todos: &self.todos }.render()
+        Archive { number, kind, name, outcome: outcome.as_str(), issue, todos: &self.todos }.render()
     }
 
     fn abandon_open_todos(&mut self) {
@@ -82,16 +157,20 @@ impl Run {
 
     /// Opens a phase. `note` is the archive note of the one before.
     pub(crate) fn open_phase(&mut self, next: Next, note: Option<String>, now: DateTime<Utc>) {
+        self.come_back();
         let staged = self.state.staged.take();
         let description = match (next.kind, &staged) {
             (PhaseKind::Tactical, Some(staged)) => staged.description.clone(),
             (PhaseKind::Tactical | PhaseKind::Strategic, _) => String::new(),
         };
         self.begin_phase(&next, staged.map(|staged| staged.phase));
+        self.state.phase.description.clone_from(&description);
         self.put_todos(next.kind);
+        self.state.work = Work::default();
+        let closed = self.close_answered();
         let system = self.system_text(now);
         let system_seq = self.say(Role::System, MessageKind::System, system);
-        let opening = orientation::opening(self, &next, &description, note.as_deref());
+        let opening = orientation::opening(self, &next, &closed, note.as_deref());
         let opening_seq = self.say(Role::User, MessageKind::Opening, opening);
         self.move_context(system_seq, opening_seq);
         // Fruitless turns in a row go on counting: only a call ends them, or a re-planning would hide the silence.
@@ -133,15 +212,7 @@ impl Run {
     }
 
     fn strategic_todos(&self) -> Vec<Todo> {
-        let texts = &self.settings.prompts.todos;
-        let texts = match self.state.phase.opening {
-            Opening::Initial => &texts.initial,
-            Opening::Transition | Opening::Work => &texts.transition,
-            Opening::Final => &texts.r#final,
-            Opening::Rewound => &texts.rewound,
-            Opening::Feedback => &texts.feedback,
-        };
-        texts.iter().enumerate().map(|(at, text)| Todo::pending(at as i32 + 1, text.clone())).collect()
+        (1..).zip(self.strategic_texts()).map(|(position, text)| Todo::pending(position, text)).collect()
     }
 
     fn move_context(&mut self, system_seq: i64, opening_seq: i64) {

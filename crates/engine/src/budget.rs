@@ -6,19 +6,24 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 /// Why the job may not make another request, if so. Time is checked by [`deadline_passed`].
 pub(crate) fn used_up(run: &Run) -> Option<String> {
+    limit_used_up(run).map(|(_, reason)| reason)
+}
+
+/// The limit that is used up, by its name in `limits`, and the sentence.
+pub(crate) fn limit_used_up(run: &Run) -> Option<(&'static str, String)> {
     let (limits, totals) = (&run.settings.limits, &run.state.totals);
     if totals.requests >= i64::from(limits.max_iterations) {
-        return Some(format!("limit of {} iterations reached", limits.max_iterations));
+        return Some(("max_iterations", format!("limit of {} iterations reached", limits.max_iterations)));
     }
     if let Some(budget) = limits.token_budget
         && totals.tokens >= i64::try_from(budget).unwrap_or(i64::MAX)
     {
-        return Some(format!("token budget of {budget} tokens reached"));
+        return Some(("token_budget", format!("token budget of {budget} tokens reached")));
     }
     if let Some(budget) = limits.cost_budget_microusd
         && totals.cost_microusd >= budget
     {
-        return Some(format!("cost budget of {} USD reached", dollars(budget)));
+        return Some(("cost_budget_usd", format!("cost budget of {} USD reached", dollars(budget))));
     }
     None
 }

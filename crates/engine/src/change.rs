@@ -1,6 +1,9 @@
 //! Everything that may be written because of an outcome. A step's changes land in one transaction, in order.
 
-use crate::{Message, PhaseKind, PhaseOutcome, SharedFiles, Todo, TodoStatus};
+use crate::{
+    CutDocument, FailureClass, Message, Passage, PhaseKind, PhaseOutcome, RequirementChange, SharedFiles, Todo,
+    TodoStatus, Touched,
+};
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -48,8 +51,19 @@ pub enum Change {
         /// Notes, when it is closed.
         notes: Option<String>,
     },
+    /// A todo was closed although nothing had been called for it.
+    TodoUnevidenced {
+        /// The phase it belongs to.
+        phase_number: i32,
+        /// Its position.
+        position: i32,
+    },
     /// Something a tool or the engine produced.
     Product(Product),
+    /// These rows of the ledger are new or other than before.
+    PassagesPut(Vec<Passage>),
+    /// These passages are none any more.
+    PassagesDropped(Vec<i32>),
     /// A model request was made (also when it failed).
     Request(RequestRecord),
     /// These feedback rows are now part of the conversation.
@@ -83,10 +97,39 @@ pub enum Product {
     AddSource(Source),
     /// A verified citation.
     AddCitation(Citation),
+    /// A document of the job was cut into passages. What is written of it is [`Change::PassagesPut`].
+    CutDocument(Box<CutDocument>),
     /// A requirement for the hand-over, one that the job does not have yet: the tool knows, and each one is counted.
     AddRequirement(Box<Requirement>),
+    /// A requirement of the job that still waits for a validator is put right or withdrawn.
+    ChangeRequirement(Box<RequirementChange>),
     /// A validator's judgement of a requirement that its job holds.
     JudgeRequirement(Box<Judgement>),
+}
+
+impl Change {
+    /// What a tool or the system has produced, if it is that.
+    pub fn product(&self) -> Option<&Product> {
+        if let Self::Product(product) = self { Some(product) } else { None }
+    }
+}
+
+impl Product {
+    /// The workspace file that it is about, if it is about one.
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::WriteFile(file) => Some(&file.path),
+            Self::PlaceFile(file) => Some(&file.path),
+            Self::AppendFile { path, .. } | Self::DeleteFile { path } => Some(path),
+            Self::ShareFiles(_)
+            | Self::AddSource(_)
+            | Self::AddCitation(_)
+            | Self::CutDocument(_)
+            | Self::AddRequirement(_)
+            | Self::ChangeRequirement(_)
+            | Self::JudgeRequirement(_) => None,
+        }
+    }
 }
 
 /// A file's new content.
@@ -145,6 +188,12 @@ pub struct Citation {
     pub quote: String,
     /// Whether the quote was found in the source.
     pub verified: bool,
+    /// The passage in which it begins, and the sentences of it that it touches: where the document was cut.
+    #[serde(flatten, default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Touched>,
+    /// The sentences it touches in passages behind that one.
+    #[serde(default, skip)]
+    pub continues: Vec<Touched>,
 }
 
 /// A row of `requirement_cache`, as the creator fills it.
@@ -226,20 +275,74 @@ pub struct RequestRecord {
     pub prompt_tokens: u32,
     /// Of those, served from the provider's cache.
     pub cached_tokens: u32,
+    /// Of the prompt, written into the provider's cache, which some charge for.
+    #[serde(default)]
+    pub cache_write_tokens: u32,
     /// Tokens of the answer.
     pub completion_tokens: u32,
+    /// Of the answer, what the provider says was reasoning.
+    #[serde(default)]
+    pub reasoning_tokens: u32,
     /// Whether the provider left the usage out and the counts are ours.
     pub estimated: bool,
     /// From sending to the last byte, in milliseconds.
     pub duration_ms: i64,
     /// Which try at the same request this was, from 1.
     pub attempt: i32,
+    /// The provider's word for why the answer ended, `refusal` where it says so in a field of its own; none where nothing
+    /// was answered or the provider gave none. A request may have failed by this word.
+    pub finish_reason: Option<String>,
     /// One sentence, when it failed.
     pub error: Option<String>,
+    /// Of which class the failure was; the engine sets it.
+    pub failure_class: Option<FailureClass>,
     /// The provider's usage object as it came (lesson 47).
     pub raw_usage: Option<Value>,
+    /// The wire protocol that was spoken; none where nothing could be sent.
+    #[serde(default)]
+    pub api: Option<String>,
+    /// To whom: scheme and host, with the port where it is not the scheme's own; none where nothing could be sent.
+    #[serde(default)]
+    pub endpoint: Option<String>,
+    /// The provider's word for how the request was served; the configured one where it says nothing.
+    #[serde(default)]
+    pub service_tier: Option<String>,
+    /// Whether a model of `llm.fallback` was asked in place of the job's own.
+    #[serde(default)]
+    pub fallback: bool,
+    /// Millionths of a US dollar, by the prices of the model that was asked; the engine sets it.
+    #[serde(default)]
+    pub cost_microusd: i64,
     /// When it was sent.
     pub created_at: DateTime<Utc>,
+}
+
+impl RequestRecord {
+    /// A request of which nothing has come back yet.
+    pub fn sent(model: impl Into<String>, purpose: Purpose, attempt: i32, created_at: DateTime<Utc>) -> Self {
+        Self {
+            model: model.into(),
+            purpose,
+            prompt_tokens: 0,
+            cached_tokens: 0,
+            cache_write_tokens: 0,
+            completion_tokens: 0,
+            reasoning_tokens: 0,
+            estimated: false,
+            duration_ms: 0,
+            attempt,
+            finish_reason: None,
+            error: None,
+            failure_class: None,
+            raw_usage: None,
+            api: None,
+            endpoint: None,
+            service_tier: None,
+            fallback: false,
+            cost_microusd: 0,
+            created_at,
+        }
+    }
 }
 
 /// What a model request is for; may select another model.

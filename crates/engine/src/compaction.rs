@@ -94,16 +94,29 @@ impl Run {
                     self.tail().rev().take_while(|message| message.seq() > anchor.seq).map(visible_tokens).sum();
                 anchor.tokens.saturating_add(added).saturating_add(todo_list)
             }
-            None => {
-                let tools = self.tool_tokens.get(&self.state.phase.kind).copied().unwrap_or(0);
-                self.context().map(visible_tokens).sum::<u32>() + tools + todo_list
+            None => self.count_of_turn(),
+        }
+    }
+
+    /// Our own count of the next turn's request.
+    fn count_of_turn(&self) -> u32 {
+        let tools = self.tool_tokens.get(&self.state.phase.kind).copied().unwrap_or(0);
+        self.context().map(visible_tokens).sum::<u32>() + tools + frame::tokens(self) + ENVELOPE
+    }
+
+    /// Our own count of the request that is next, whatever the provider counted before.
+    pub(crate) fn own_count(&self) -> u32 {
+        match self.state.stage {
+            Stage::Summary { keep_from } => self.context_before(keep_from).map(visible_tokens).sum(),
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+                self.count_of_turn()
             }
         }
     }
 
     /// The bound that a request must keep: the configured threshold, or the window less the answer, if smaller.
     fn threshold(&self) -> u32 {
-        let model = self.settings.model_for(self.turn_purpose());
+        let model = self.model_for(self.turn_purpose());
         let window = model.context_window.saturating_sub(model.max_output_tokens);
         self.settings.limits.context_threshold_tokens.min(window)
     }
@@ -150,7 +163,7 @@ impl Run {
     /// Whether the conversation before `keep_from` fits the window of the model that would summarize it. One that does
     /// not is cut at once: a summary of a part would be taken for one of the whole (lesson 54).
     fn can_be_summarized(&self, keep_from: i64) -> bool {
-        let model = self.settings.model_for(Purpose::Summary);
+        let model = self.model_for(Purpose::Summary);
         let conversation: u32 = self.context_before(keep_from).map(visible_tokens).sum();
         let prompt = self.count(&self.settings.prompts.summarization);
         conversation.saturating_add(prompt).saturating_add(model.max_output_tokens) <= model.context_window
@@ -270,7 +283,9 @@ impl Run {
     pub(crate) fn cut_mechanically(&mut self, now: DateTime<Utc>) {
         let keep_from = match self.state.stage {
             Stage::Summary { keep_from } => keep_from,
-            Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => self.state.next_seq,
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+                self.state.next_seq
+            }
         };
         self.state.retry = Retry::default();
         self.cut(keep_from, None, now);

@@ -8,12 +8,23 @@ use crate::{
     tool::ToolSpec,
 };
 use chrono::{DateTime, Utc};
+use uuid::Uuid;
 
 /// What to do next.
 #[derive(Debug)]
 pub enum Effect<'a> {
     /// Gather the job's documents and first files.
     TakeIn,
+    /// Take the text out of a document and cut it into passages.
+    Prepare {
+        /// The document, a path under `input/`.
+        document: &'a str,
+    },
+    /// Look up what an earlier job over versions of the same documents found.
+    Carry {
+        /// That job.
+        previous: Uuid,
+    },
     /// Ask the model.
     CallModel(ModelRequest<'a>),
     /// Run these calls, in order, and return one result each. May be empty: then return none.

@@ -176,17 +176,19 @@ impl Run {
 /// Whether a product is the model's work: not what the system writes about the phases themselves.
 pub(crate) fn is_result(product: &Product) -> bool {
     let counts = |path: &str| {
-        let is_record = matches!(path, "progress.md" | "todos.yaml" | "workspace_summary.md");
+        let is_record = matches!(path, "progress.md" | "todos.yaml" | "workspace_summary.md" | "error.md");
         !is_record && !["archive/", "tools/", RESULTS].iter().any(|folder| path.starts_with(folder))
     };
     match product {
         Product::WriteFile(file) => counts(&file.path),
         Product::PlaceFile(file) => counts(&file.path),
         Product::AppendFile { path, .. } | Product::DeleteFile { path } => counts(path),
-        Product::ShareFiles(_) => false,
-        Product::AddSource(_) | Product::AddCitation(_) | Product::AddRequirement(_) | Product::JudgeRequirement(_) => {
-            true
-        }
+        Product::ShareFiles(_) | Product::CutDocument(_) => false,
+        Product::AddSource(_)
+        | Product::AddCitation(_)
+        | Product::AddRequirement(_)
+        | Product::ChangeRequirement(_)
+        | Product::JudgeRequirement(_) => true,
     }
 }
 

@@ -36,6 +36,8 @@
 //! | how phases open and close | `boundary`, `orientation`, `summary`, `yaml` |
 //! | the tools that decide about the job itself | `tools/` |
 //! | how a conversation is held, and how it stays in bounds | `history`, `compaction` |
+//! | which passages were read and answered | `ledger/`, `tools/coverage` |
+//! | what a job leaves with | `tools/job_complete`, `deliver` |
 //! | guardrails, budgets, retry | `guard`, `budget`, `retry` |
 
 mod apply;
@@ -43,13 +45,18 @@ mod boundary;
 mod budget;
 mod change;
 mod compaction;
+mod deliver;
 mod effect;
 mod error;
 mod excerpt;
+mod failure;
+mod fallback;
 mod fingerprint;
 mod frame;
 pub mod guard;
 mod history;
+mod ledger;
+mod listed;
 mod message;
 mod nearest;
 mod next;
@@ -60,40 +67,62 @@ mod phase;
 mod placeholder;
 pub mod plan;
 mod reading;
+mod recorded;
 mod repeat;
 mod request;
 mod retry;
+mod rows;
 mod run;
 mod settings;
 mod shared_files;
 mod snapshot;
 mod state;
 mod summary;
+mod system_todo;
 mod todo;
 mod tool;
 pub mod tools;
+mod versions;
+mod work;
 mod yaml;
 
+pub use apply::KEY_REFUSED;
 pub use change::{
     Change, Citation, FileWrite, JobError, Judgement, Leave, PlacedFile, Product, Purpose, RequestRecord, Requirement,
     Source, Verdict,
 };
+pub use deliver::{REPORT, REQUIREMENT_LISTS};
 pub use effect::{Effect, ModelRequest, RequestMessage};
 pub use error::{Corrupt, Illegal};
+pub use fallback::Fallback;
 pub use history::{History, MessageRef, ToolCallRef};
+pub use ledger::{
+    AnsweredPassage, Block, Candidate, CutDocument, LONGEST_QUOTE, Passage, PassageState, Touched, blocks,
+};
 pub use message::{CLEARED_NOTE, Message, MessageKind, Role, ToolCall};
-pub use nearest::nearest;
-pub use outcome::{Failure, FailureClass, Feedback, Finish, Intake, Outage, Outcome, Reply, ToolReturn, Usage};
+pub use nearest::{nearest, nearest_by};
+pub use orientation::WAITING;
+pub use outcome::{
+    Failure, FailureClass, Feedback, Finish, Intake, LookedInto, Outage, Outcome, Prepared, Reply, Suspicion,
+    ToolReturn, Usage,
+};
 pub use phase::{Opening, PhaseKind, PhaseOutcome};
 pub use placeholder::is_placeholder;
+pub use recorded::{RecordedRequirement, RequirementChange, WITHDRAWN, candidate_id_of, lay_requirements};
 pub use repeat::Repeat;
+pub use rows::{FileChanges, JobRows, PhaseRow};
 pub use run::Run;
 pub use settings::{
-    Autonomy, HistoryAtBoundary, Limits, ModelSettings, OtherModels, PhaseSettings, Prices, Prompts, RepeatedCalls,
-    Settings, StrategicTodos, SystemBeginnings, TodoListPosition, TokenCounter,
+    Autonomy, CoverageSettings, HistoryAtBoundary, Limits, ModelSettings, OnToolFailure, OtherModels, Owed, OwedFile,
+    PhaseSettings, Prepare, Prices, Prompts, RepeatedCalls, Settings, SystemBeginnings, TodoListPosition, TokenCounter,
 };
 pub use shared_files::{SharedFile, SharedFiles};
 pub use snapshot::{FileFacts, FileIndex, JobFacts, Memory, Progress, Snapshot};
-pub use state::{Anchor, ContextWindow, Guards, PhaseState, Retry, STATE_VERSION, Stage, StagedPhase, State, Totals};
+pub use state::{
+    Anchor, Beginning, ContextWindow, Guards, PhaseState, Retry, STATE_VERSION, Stage, StagedPhase, State, Totals,
+};
+pub use system_todo::{AnsweredBy, StrategicTodos, SystemTodo};
 pub use todo::{PlannedTodo, Todo, TodoPlan, TodoStatus};
 pub use tool::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
+pub use versions::{Carried, Previous, Versions};
+pub use work::{Work, Worked};

@@ -2,13 +2,18 @@
 
 /// The candidates closest to `wrong`, best first, at most three, none that differs in more than half its letters.
 pub fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    nearest_by(wrong, known, |name| name)
+}
+
+/// The same of things that have names.
+pub fn nearest_by<T>(wrong: &str, known: impl Iterator<Item = T>, name: impl Fn(&T) -> &str) -> Vec<T> {
     let wrong = wrong.to_lowercase();
-    let mut scored: Vec<(usize, &str)> = known
-        .map(|name| (distance(&wrong, &name.to_lowercase()), name))
-        .filter(|(distance, name)| *distance * 2 <= name.len().max(wrong.len()))
+    let mut scored: Vec<(usize, T)> = known
+        .map(|known| (distance(&wrong, &name(&known).to_lowercase()), known))
+        .filter(|(distance, known)| *distance * 2 <= name(known).len().max(wrong.len()))
         .collect();
-    scored.sort_unstable();
-    scored.into_iter().take(3).map(|(_, name)| name).collect()
+    scored.sort_by(|one, other| one.0.cmp(&other.0).then_with(|| name(&one.1).cmp(name(&other.1))));
+    scored.into_iter().take(3).map(|(_, known)| known).collect()
 }
 
 /// Levenshtein distance in characters.
@@ -29,7 +34,7 @@ fn distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::nearest;
+    use super::{nearest, nearest_by};
 
     #[test]
     fn offers_the_close_names_only() {
@@ -37,5 +42,8 @@ mod tests {
         assert_eq!(nearest("readFile", known.into_iter()), ["read_file", "write_file"]);
         assert_eq!(nearest("todo_completed", known.into_iter())[0], "todo_complete");
         assert!(nearest("bash", known.into_iter()).is_empty());
+        let files = ["a/notes.md", "b/note.md", "c/contract.md"];
+        let by_name = nearest_by("Note.md", files.into_iter(), |path| &path[2..]);
+        assert_eq!(by_name, ["b/note.md", "a/notes.md"]);
     }
 }

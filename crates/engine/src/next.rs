@@ -1,6 +1,7 @@
 //! What to do next: a read. The same state gives the same answer however often it is asked, and that is all there is
 //! to crash recovery.
 
+use crate::tools::JOB_COMPLETE;
 use crate::{Effect, Handler, MessageRef, Replay, Run, Stage, ToolCall, ToolSpec, reading::Reading};
 
 impl Run {
@@ -14,6 +15,10 @@ impl Run {
         }
         match &self.state.stage {
             Stage::Intake => Effect::TakeIn,
+            Stage::Prepare { .. } => match (self.unprepared().next(), self.carries_over()) {
+                (None, Some(previous)) => Effect::Carry { previous },
+                (document, _) => Effect::Prepare { document: document.unwrap_or_default() },
+            },
             Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => Effect::CallModel(self.request()),
             Stage::Tools { .. } => {
                 let calls = self.outside_calls();
@@ -30,7 +35,9 @@ impl Run {
             Stage::Tools { .. } => {
                 !self.outside_calls().iter().any(|call| self.handler(&call.name) == Some(Handler::Outside))
             }
-            Stage::Intake | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => false,
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => {
+                false
+            }
         }
     }
 
@@ -38,16 +45,23 @@ impl Run {
     fn calls_at_hand(&self) -> &[ToolCall] {
         match &self.state.stage {
             Stage::Tools { .. } => &self.calls,
-            Stage::Intake | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => &[],
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => &[],
         }
     }
 
     /// Reads the calls whose results the loaded run waits for.
     pub(crate) fn read_calls(&mut self) {
         if let Stage::Tools { message_seq } = self.state.stage {
-            self.calls = self.calls_of(message_seq);
-            self.readings = self.calls.iter().map(Reading::of).collect();
+            let calls = self.calls_of(message_seq);
+            let readings = calls.iter().map(Reading::of).collect();
+            self.take_up(calls, readings);
         }
+    }
+
+    /// These calls are to be answered next.
+    pub(crate) fn take_up(&mut self, calls: Vec<ToolCall>, readings: Vec<Reading>) {
+        self.passage_reads = self.reads_before_closing(&calls);
+        (self.calls, self.readings) = (calls, readings);
     }
 
     /// The calls of a message.
@@ -56,20 +70,27 @@ impl Run {
     }
 
     /// The calls at hand that the outside has to carry out: known, bound, well-formed, not refused, and not interrupted
-    /// in an earlier attempt when running them twice would not be safe.
+    /// in an earlier attempt when running them twice would not be safe. For a todo that passages must be read for, that
+    /// reading stands in place of the call that closes it.
     pub(crate) fn outside_calls(&self) -> Vec<&ToolCall> {
         let calls = self.calls_at_hand().iter().zip(&self.readings).take(crate::apply::MAX_CALLS);
-        calls.filter(|(call, reading)| self.runs_outside(call, reading)).map(|(call, _)| call).collect()
+        let carried_out = calls.filter(|(call, reading)| self.runs_outside(call, reading));
+        carried_out.map(|(call, _)| self.passage_reads.get(&call.id).map_or(call, |read| &read.call)).collect()
     }
 
     fn runs_outside(&self, call: &ToolCall, reading: &Reading) -> bool {
         let Some(tool) = self.bound_tool(&call.name) else {
             return false;
         };
-        tool.handler != Handler::Engine
+        (tool.handler != Handler::Engine || self.is_inspected(tool.name) || self.passage_reads.contains_key(&call.id))
             && !(self.interrupted && tool.replay == Replay::Unsafe)
             && reading.is_usable()
             && !self.is_refused(call, reading)
+    }
+
+    /// Whether the outside looks into the job's files before the engine carries this tool out.
+    pub(crate) fn is_inspected(&self, tool: &str) -> bool {
+        tool == JOB_COMPLETE && self.settings.owed.is_inspected
     }
 
     pub(crate) fn bound_tool(&self, name: &str) -> Option<&ToolSpec> {

@@ -39,9 +39,22 @@ pub fn normalize(path: &str) -> Result<String, String> {
     Ok(normal)
 }
 
+/// Whether a name is as a pattern says, in which `*` stands for anything.
+pub fn is_like(name: &str, pattern: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
+    let Some(mut left) = name.strip_prefix(first) else { return false };
+    let (between, last) = rest.rsplit_once('*').map_or((None, rest), |(between, last)| (Some(between), last));
+    // Each part where it comes first: what is left for the others is longest then.
+    for part in between.into_iter().flat_map(|between| between.split('*')) {
+        let Some(at) = left.find(part) else { return false };
+        left = &left[at + part.len()..];
+    }
+    left.ends_with(last)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::normalize;
+    use super::{is_like, normalize};
 
     #[test]
     fn lesson_27_one_normal_form() {
@@ -60,5 +73,20 @@ mod tests {
             assert!(normalize(bad).is_err(), "{bad:?}");
         }
         assert!(normalize(&"x".repeat(256)).is_err());
+    }
+
+    #[test]
+    fn a_star_stands_for_anything() {
+        for (pattern, name) in
+            [("gpt-5*", "gpt-5-mini"), ("*", ""), ("a*c*e", "abcde"), ("**b", "aab"), ("a*bc*bc", "abcbc")]
+        {
+            assert!(is_like(name, pattern), "{pattern} {name}");
+        }
+        for (pattern, name) in
+            [("gpt-5*", "gpt-4"), ("a*c", "abd"), ("gpt-5", "gpt-5-mini"), ("a*bc*bc", "abc"), ("ab*ba", "aba")]
+        {
+            assert!(!is_like(name, pattern), "{pattern} {name}");
+        }
+        assert!(!is_like(&"a".repeat(10_000), &"*a".repeat(300).replace("*a*", "*a*b*")), "and it takes no time");
     }
 }

@@ -48,7 +48,7 @@ pub enum PhaseOutcome {
     Completed,
     /// The model gave it up with `todo_rewind` or `archive_and_reset`.
     Rewound,
-    /// A guardrail or a user's feedback ended it.
+    /// A guardrail, a user's feedback or the job's failure ended it.
     Forced,
 }
 

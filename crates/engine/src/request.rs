@@ -13,7 +13,9 @@ impl Run {
     pub fn request(&self) -> ModelRequest<'_> {
         match self.state.stage {
             Stage::Summary { keep_from } => self.summary_request(keep_from),
-            Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => self.turn_request(),
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+                self.turn_request()
+            }
         }
     }
 
@@ -22,7 +24,7 @@ impl Run {
         let purpose = self.turn_purpose();
         let mut messages: Vec<RequestMessage<'_>> = self.context().map(RequestMessage::Stored).collect();
         let todo_list = frame::render(self);
-        match self.settings.model_for(purpose).todo_list_position {
+        match self.model_for(purpose).todo_list_position {
             TodoListPosition::Last => messages.push(RequestMessage::User(todo_list)),
             TodoListPosition::AfterSystem => messages.insert(1.min(messages.len()), RequestMessage::System(todo_list)),
         }
@@ -52,7 +54,7 @@ impl Run {
             purpose: Purpose::Summary,
             messages,
             tools: Vec::new(),
-            max_output_tokens: self.settings.model_for(Purpose::Summary).max_output_tokens,
+            max_output_tokens: self.model_for(Purpose::Summary).max_output_tokens,
             attempt: self.attempt(),
         }
     }
@@ -60,7 +62,7 @@ impl Run {
     /// The cap of the next answer: raised once, as far as the window allows, after an answer that ran into it
     /// (FAULTS F38).
     pub(crate) fn output_cap(&self) -> u32 {
-        let model = self.settings.model_for(self.turn_purpose());
+        let model = self.model_for(self.turn_purpose());
         let cap = model.max_output_tokens;
         if self.state.guards.truncated_turns != 1 {
             return cap;
@@ -71,7 +73,7 @@ impl Run {
     /// Goes back to the ordinary cap, if it was raised: the provider may not allow more.
     pub(crate) fn lower_the_cap(&mut self) -> bool {
         let raised = matches!(self.state.stage, Stage::Model)
-            && self.output_cap() > self.settings.model_for(self.turn_purpose()).max_output_tokens;
+            && self.output_cap() > self.model_for(self.turn_purpose()).max_output_tokens;
         if raised {
             self.state.guards.truncated_turns += 1;
         }

@@ -8,15 +8,18 @@ use chrono::{DateTime, TimeDelta, Utc};
 const PARK_FIRST_S: f64 = 30.0;
 /// The longest parking time.
 const PARK_MOST_S: f64 = 3600.0;
+/// The parking time of a job whose key was refused.
+const KEY_S: f64 = 300.0;
 /// After this long without an answer the job fails.
 const GIVE_UP_AFTER: TimeDelta = TimeDelta::hours(24);
 /// A wish of the provider up to here is waited out in place.
 const IN_PLACE_MOST_S: u64 = 15;
 /// How often calls whose service is away are tried again in place, before the job is parked.
 pub(crate) const OUTAGE_IN_PLACE: u32 = 2;
-/// Answers in a row that could not be decoded before the job fails: waiting does not change a decoder. A model that
-/// garbles every third answer gets this far once in some ten thousand answers.
-const MALFORMED_MOST: u32 = 8;
+/// Failures in a row that waiting probably does not change, before the job fails: answers that cannot be decoded, for
+/// waiting does not change a decoder, and refusals of requests whose like were answered. A model that garbles every third
+/// answer gets this far once in some ten thousand answers.
+const DOUBTFUL_MOST: u32 = 8;
 /// Refusals in a row of a request that cannot be changed, as too long or for its content, before the job fails.
 const REFUSALS_MOST: u32 = 8;
 
@@ -44,7 +47,8 @@ pub(crate) struct Streak {
 
 /// Decides after a failure that may pass.
 pub(crate) fn decide(failure: &Failure, streak: Streak, now: DateTime<Utc>) -> Verdict {
-    if failure.class == FailureClass::Malformed && streak.failures >= MALFORMED_MOST {
+    let is_doubtful = matches!(failure.class, FailureClass::Malformed | FailureClass::Permanent);
+    if is_doubtful && streak.failures >= DOUBTFUL_MOST {
         return Verdict::GiveUp;
     }
     wait_or_park(failure.retry_after_s.unwrap_or(0), spread(failure.jitter), streak, now)
@@ -74,6 +78,13 @@ fn wait_or_park(wish: u64, spread: f64, streak: Streak, now: DateTime<Utc>) -> V
 /// gets, or for its content. A provider that is mistaken says otherwise the next time, one that is not goes on saying so.
 pub(crate) fn decide_refused(failure: &Failure, failures: u32, now: DateTime<Utc>) -> Verdict {
     if failures >= REFUSALS_MOST { Verdict::GiveUp } else { Verdict::Wait(now + seconds(spread(failure.jitter))) }
+}
+
+/// When a key that was refused is tried again. It is never given up: workers that are started with another key try at once,
+/// and one that the provider accepts again needs no person.
+pub(crate) fn after_refused_key(failure: &Failure, now: DateTime<Utc>) -> DateTime<Utc> {
+    let wish = failure.retry_after_s.unwrap_or(0) as f64;
+    now + seconds((KEY_S * spread(failure.jitter)).max(wish))
 }
 
 /// Between half and the whole, so that many jobs do not come back at once.

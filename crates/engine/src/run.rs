@@ -1,14 +1,22 @@
 //! A run: the engine's view of one job between load and leave.
 
 use crate::{
-    Change, Corrupt, Feedback, FileFacts, FileIndex, History, JobFacts, Leave, Memory, MessageRef, PhaseKind, Product,
-    Progress, Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, ToolCall, ToolSpec, budget, frame, guard,
-    plan::read_plan, reading::Reading, state,
+    Beginning, Change, Corrupt, Feedback, FileFacts, FileIndex, History, JobFacts, Leave, Memory, MessageRef, Passage,
+    PhaseKind, Product, Progress, Settings, Snapshot, Source, Stage, State, Todo, TodoStatus, ToolCall, ToolSpec,
+    Touched, budget, frame, guard,
+    ledger::{Ledger, PassageRead, ShownPassage},
+    plan::read_plan,
+    reading::Reading,
+    state,
 };
+use chrono::{DateTime, Utc};
 use std::{
     collections::HashMap,
     sync::{Arc, OnceLock},
 };
+
+/// The job's plan.
+const PLAN: &str = "main_plan.md";
 
 /// One job in memory. Everything in it comes from a [`Snapshot`] or from the changes of later steps, so loading the
 /// rows after any step gives an equal run.
@@ -24,6 +32,7 @@ pub struct Run {
     pub(crate) files: FileIndex,
     pub(crate) memory: Memory,
     pub(crate) sources: Vec<Source>,
+    pub(crate) ledger: Ledger,
     pub(crate) requirements: i64,
     pub(crate) feedback: Vec<Feedback>,
     pub(crate) interrupted: bool,
@@ -39,6 +48,14 @@ pub struct Run {
     pub(crate) calls: Vec<ToolCall>,
     /// What they say.
     pub(crate) readings: Vec<Reading>,
+    /// What is read for a todo that is to be closed, by the id of the call that closes it.
+    pub(crate) passage_reads: HashMap<String, PassageRead>,
+    /// The passage that was read for the call being answered.
+    pub(crate) shown_passage: Option<ShownPassage>,
+    /// What the opening tells besides, while the first phase is being opened.
+    pub(crate) beginning: Beginning,
+    /// Whether the answer at hand has called something for a todo, looks at the progress aside.
+    pub(crate) answer_worked: bool,
     /// Tools to be bound from the next request on.
     pub(crate) loading: Vec<String>,
     /// Changes of the outcome being applied.
@@ -70,6 +87,7 @@ impl Run {
             files: snapshot.files,
             memory: snapshot.memory,
             sources: snapshot.sources,
+            ledger: Ledger::new(snapshot.passages),
             requirements: snapshot.requirements,
             feedback: snapshot.feedback,
             // Only calls that were waited for were in flight; those of later answers are new.
@@ -80,6 +98,10 @@ impl Run {
             planned: OnceLock::new(),
             calls: Vec::new(),
             readings: Vec::new(),
+            passage_reads: HashMap::new(),
+            shown_passage: None,
+            beginning: Beginning::default(),
+            answer_worked: false,
             loading: Vec::new(),
             pending: Vec::new(),
         };
@@ -98,8 +120,15 @@ impl Run {
                 Some(Leave::Review { result: result.clone(), reason: "waiting for approval or feedback".to_string() })
             }
             Stage::Model | Stage::Summary { .. } => budget::used_up(self).map(|reason| budget::pause(self, &reason)),
-            Stage::Intake | Stage::Tools { .. } | Stage::Review { .. } => None,
+            Stage::Intake | Stage::Prepare { .. } | Stage::Tools { .. } | Stage::Review { .. } => None,
         }
+    }
+
+    /// The limit for which the job may not make another request: its name in `limits`, and the sentence with which the
+    /// job pauses for it.
+    pub fn limit_reached(&self, now: DateTime<Utc>) -> Option<(&'static str, String)> {
+        let in_time = || budget::deadline_passed(self, now).map(|reason| ("deadline_s", reason));
+        budget::limit_used_up(self).or_else(in_time)
     }
 
     /// The tools bound in a phase of this kind: the fixed ones in their order, then those that were loaded, in theirs.
@@ -207,14 +236,33 @@ impl Run {
             phase_name: begun.then(|| phase.name.clone()),
             todos_done: self.todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count() as i32,
             todos_total: self.todos.len() as i32,
-            current_todo: self.current_todo().map(|todo| todo.content.clone()),
+            current_todo: self.what_is_prepared().or_else(|| self.current_todo().map(|todo| todo.content.clone())),
+            plan: self.planned().map(|_| (phase.completed, self.phase_of_plan().1)),
         }
+    }
+
+    /// The document that is being prepared, in the words of a todo.
+    fn what_is_prepared(&self) -> Option<String> {
+        let Stage::Prepare { .. } = self.state.stage else { return None };
+        let (left, document) = (self.unprepared().count(), self.unprepared().next()?);
+        Some(format!("Prepare {document} ({left} left)"))
+    }
+
+    /// The passages of the job's documents.
+    pub fn passages(&self) -> impl Iterator<Item = &Passage> {
+        self.ledger.all()
+    }
+
+    /// How many phases the plan has, once there is one.
+    fn planned(&self) -> Option<i32> {
+        let planned = *self.planned.get_or_init(|| read_plan(&self.memory.main_plan).len() as i32);
+        (planned > 0).then_some(planned)
     }
 
     /// The tactical phase being planned or done, and how many the plan has: "2 of 4".
     pub(crate) fn phase_of_plan(&self) -> (i32, i32) {
         let phase = &self.state.phase;
-        let planned = *self.planned.get_or_init(|| read_plan(&self.memory.main_plan).len() as i32);
+        let planned = self.planned().unwrap_or(0);
         let next = phase.completed + 1;
         let ordinal = match phase.kind {
             PhaseKind::Tactical => next,
@@ -222,6 +270,30 @@ impl Run {
             PhaseKind::Strategic => next.min(planned.max(phase.completed)).max(1),
         };
         (ordinal, planned.max(ordinal))
+    }
+
+    /// What the current phase is called where it has to be told from others: by the job's own counter, and by the plan's.
+    pub(crate) fn which_phase(&self) -> String {
+        let phase = &self.state.phase;
+        let kind = phase.kind.as_str();
+        let (number, (ordinal, total)) = (phase.number, self.phase_of_plan());
+        let of_plan = match (phase.kind, self.memory.main_plan.trim().is_empty()) {
+            (_, true) => String::new(),
+            (PhaseKind::Tactical, false) => format!(", phase {ordinal} of {total} of the plan"),
+            (PhaseKind::Strategic, false) => format!(", {} of {total} phases of the plan are done", phase.completed),
+        };
+        format!("job phase {number} ({kind}{of_plan})")
+    }
+
+    /// The job's time so far, in words, by what is recorded of it: from its start to its last request.
+    pub(crate) fn elapsed(&self) -> String {
+        let minutes = self.state.elapsed_s / 60;
+        match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
+            (0, 0, 0) => "less than a minute".to_string(),
+            (0, 0, minutes) => format!("{minutes} min"),
+            (0, hours, minutes) => format!("{hours} h {minutes} min"),
+            (days, hours, _) => format!("{days} d {hours} h"),
+        }
     }
 
     pub(crate) fn message(&self, seq: i64) -> Option<MessageRef<'_>> {
@@ -234,7 +306,12 @@ impl Run {
 
     /// Remembers a change and keeps the run equal to what loading it would give.
     pub(crate) fn produce(&mut self, product: Product) {
+        // Its passages are written as rows of the ledger. Thousands of them are not held twice.
+        if let Product::CutDocument(cut) = product {
+            return self.ledger.cut(*cut, self.step);
+        }
         self.planned = OnceLock::new();
+        self.state.work.take(&product);
         if guard::is_result(&product) {
             (self.state.guards.phase_has_results, self.state.guards.compactions_of_todo) = (true, 0);
         }
@@ -276,8 +353,16 @@ impl Run {
                     Err(at) => self.sources.insert(at, source.clone()),
                 }
             }
-            Product::AddCitation(_) | Product::JudgeRequirement(_) => {}
+            Product::AddCitation(citation) => {
+                let touched: Vec<Touched> = citation.place.iter().chain(&citation.continues).copied().collect();
+                self.ledger.cited(&touched, self.step);
+            }
+            Product::CutDocument(_) | Product::JudgeRequirement(_) => {}
             Product::AddRequirement(_) => self.requirements += 1,
+            Product::ChangeRequirement(change) => self.requirements -= i64::from(change.becomes.is_none()),
+        }
+        if product.path() == Some(PLAN) {
+            self.state.phase.planned = self.state.phase.planned.max(self.planned().unwrap_or(0));
         }
         self.pending.push(Change::Product(product));
     }

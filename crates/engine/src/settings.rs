@@ -1,7 +1,7 @@
 //! Everything about a job that is decided before it starts: the resolved configuration as the engine needs it.
 
 use crate::{
-    PhaseKind, Purpose,
+    Fallback, PhaseKind, Purpose, StrategicTodos,
     tool::{ToolSpec, Toolset},
 };
 use serde::{Deserialize, Serialize};
@@ -30,8 +30,16 @@ pub struct Settings {
     pub model: ModelSettings,
     /// The models of some purposes, where they are others.
     pub other_models: OtherModels,
+    /// Models that are asked when those fail, in their order (`llm.fallback`).
+    pub fallbacks: Vec<Fallback>,
     /// Whether `job_complete` ends the job or hands it to a person.
     pub autonomy: Autonomy,
+    /// What the job owes at its end.
+    pub owed: Owed,
+    /// Whether completion takes that the documents' passages are accounted for, and within which bounds.
+    pub coverage: Option<CoverageSettings>,
+    /// Who takes the text out of documents and cuts it.
+    pub prepare: Prepare,
     /// Counts tokens for messages the engine writes itself.
     pub count_tokens: TokenCounter,
     /// Made when first needed.
@@ -71,20 +79,25 @@ pub struct Prompts {
     pub todos: StrategicTodos,
 }
 
-/// Todo texts of strategic phases, by opening.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct StrategicTodos {
-    /// The first phase: explore, plan, divide, write todos.
-    pub initial: Vec<String>,
-    /// Between tactical phases.
-    pub transition: Vec<String>,
-    /// After the plan's last tactical phase.
-    pub r#final: Vec<String>,
-    /// After a rewind.
-    pub rewound: Vec<String>,
-    /// After feedback.
-    pub feedback: Vec<String>,
+/// `deliverables` of the configuration, as far as they are decided here: what is in a file, the outside looks up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Owed {
+    /// The files, in the configuration's order.
+    pub files: Vec<OwedFile>,
+    /// Whether the outside looks into files before `job_complete` is decided on: it then gets the call, and gives back an
+    /// error where something in them is not as it must be, or else what it counted ([`LookedInto`](crate::LookedInto)).
+    pub is_inspected: bool,
+}
+
+/// A deliverable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwedFile {
+    /// Path in the workspace, normalized.
+    pub path: String,
+    /// Whether the job is complete only with it.
+    pub required: bool,
+    /// Whether a schema says what real content is: it may be short.
+    pub has_schema: bool,
 }
 
 /// `phase_settings` of the configuration.
@@ -98,6 +111,26 @@ pub struct PhaseSettings {
     pub archive_on_transition: bool,
     /// What happens to the conversation between phases.
     pub history_at_boundary: HistoryAtBoundary,
+}
+
+/// `coverage_settings` of the configuration, as far as they are decided here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CoverageSettings {
+    /// Least share of passages that must be answered, 0 to 1.
+    pub minimum: f64,
+    /// Most of the passages with candidates that may be closed with hardly any of these cited, as a share of them, 0 to 1.
+    pub max_closed: f64,
+}
+
+/// `documents.prepare` of the configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Prepare {
+    /// The system, before the first request.
+    #[default]
+    Start,
+    /// The model; what it has not prepared when the first phase of work ends, the system does.
+    Model,
 }
 
 /// What happens to the conversation when a phase ends.
@@ -133,6 +166,19 @@ pub struct Limits {
     pub repeated_calls: RepeatedCalls,
     /// Turns without a closed todo, a changed file or a requirement before a re-planning is forced.
     pub turns_without_progress: u32,
+    /// What a tool leads to that has failed for good.
+    pub on_tool_failure: OnToolFailure,
+}
+
+/// What a tool leads to that still fails after its last try.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OnToolFailure {
+    /// The model reads the error and goes on.
+    #[default]
+    Continue,
+    /// The job fails.
+    Stop,
 }
 
 /// How often the same call may give the same result.
@@ -189,6 +235,8 @@ pub struct Prices {
     pub input: f64,
     /// Prompt tokens the provider served from its cache.
     pub cached_input: f64,
+    /// Prompt tokens the provider wrote into its cache.
+    pub cache_write: f64,
     /// Completion tokens.
     pub output: f64,
 }
@@ -197,10 +245,12 @@ impl Prices {
     /// Cost of one request in millionths of a US dollar, rounded to the nearest.
     pub fn cost_microusd(&self, usage: &crate::outcome::Usage) -> i64 {
         let cached = usage.cached_tokens.min(usage.prompt_tokens);
-        let fresh = usage.prompt_tokens - cached;
+        let written = usage.cache_write_tokens.min(usage.prompt_tokens - cached);
+        let fresh = usage.prompt_tokens - cached - written;
         // Dollars per million tokens and millionths of a dollar per token are the same number.
         let cost = f64::from(fresh) * self.input
             + f64::from(cached) * self.cached_input
+            + f64::from(written) * self.cache_write
             + f64::from(usage.completion_tokens) * self.output;
         cost.round() as i64
     }
@@ -258,10 +308,14 @@ impl Settings {
             PhaseKind::Tactical => Purpose::Tactical,
         };
         let most = self.model_for(purpose).max_output_tokens;
-        let (records, kilobytes) = (most / 400, u64::from(most) * 3 / 1000);
+        let kilobytes = u64::from(most) * 3 / 1000;
+        let records = match self.bound(kind).any(|tool| tool.name == "add_requirement") {
+            true => format!("some {} records, or ", most / 400),
+            false => "some ".to_string(),
+        };
         format!(
-            "An answer holds {most} tokens at most: some {records} records, or {kilobytes} KB of a file. What is longer is cut \
-             off there: the calls that are whole are carried out, the torn one is not."
+            "An answer holds {most} tokens at most: {records}{kilobytes} KB of a file. What is longer is cut off there: the calls \
+             that are whole are carried out, the torn one is not."
         )
     }
 

@@ -1,6 +1,6 @@
 //! The rows a run is rebuilt from.
 
-use crate::{Feedback, Message, Settings, Source, State, Todo, is_placeholder};
+use crate::{Feedback, Message, Passage, Settings, Source, State, Todo, is_placeholder};
 use chrono::{DateTime, Utc};
 use std::{collections::BTreeMap, sync::Arc};
 use uuid::Uuid;
@@ -26,6 +26,8 @@ pub struct Snapshot {
     pub memory: Memory,
     /// The job's documents.
     pub sources: Vec<Source>,
+    /// The passages of the documents, in any order.
+    pub passages: Vec<Passage>,
     /// Requirements recorded so far.
     pub requirements: i64,
     /// Feedback that no step has taken in yet, oldest first.
@@ -114,4 +116,7 @@ pub struct Progress {
     pub todos_total: i32,
     /// Text of the current todo.
     pub current_todo: Option<String>,
+    /// Tactical phases that came to their end, and the phases of the plan, as in the todo list's `(2 of 4)`; none before
+    /// there is a plan.
+    pub plan: Option<(i32, i32)>,
 }

@@ -2,7 +2,7 @@
 //! size has a bound however long the job runs.
 
 use crate::{
-    Opening, PhaseKind,
+    Opening, PhaseKind, Previous, Work, Worked,
     repeat::{self, Repeat},
 };
 use chrono::{DateTime, Utc};
@@ -26,6 +26,9 @@ pub struct State {
     pub context: ContextWindow,
     /// The `seq` of the next message.
     pub next_seq: i64,
+    /// The job that worked on earlier versions of the documents, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Previous>,
     /// Name and purpose of the phase whose todos have been written ahead, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<StagedPhase>,
@@ -34,8 +37,20 @@ pub struct State {
     pub loaded_tools: Vec<String>,
     /// Counters of the guardrails.
     pub guards: Guards,
+    /// What came of the current todo so far.
+    #[serde(default, skip_serializing_if = "Work::is_empty")]
+    pub work: Work,
+    /// The last tactical phase that has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worked: Option<Worked>,
+    /// Seconds from the start to the end of the last request: the job's time as far as it is recorded.
+    #[serde(default)]
+    pub elapsed_s: i64,
     /// Consecutive failures of the model call or the tool calls at hand.
     pub retry: Retry,
+    /// Which entry of `llm.fallback` is asked in place of the job's model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<usize>,
     /// Sums over all requests.
     pub totals: Totals,
     /// When the job first started; limits count from here, not from its insertion (lesson 97).
@@ -48,6 +63,12 @@ pub struct State {
 pub enum Stage {
     /// The job's documents.
     Intake,
+    /// The text of a document, and its passages: of the first that has none.
+    Prepare {
+        /// What is known by now for what comes behind it.
+        #[serde(flatten)]
+        beginning: Beginning,
+    },
     /// The model's answer to the next turn.
     Model,
     /// The results of the calls in this message.
@@ -68,6 +89,20 @@ pub enum Stage {
     },
 }
 
+/// What the opening of a job's first phase tells besides what is in its rows.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Beginning {
+    /// Requirements that wait to be judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<u64>,
+    /// The data that was given with the job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<String>,
+    /// What was found of the documents, a text each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
 /// The current phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhaseState {
@@ -81,9 +116,15 @@ pub struct PhaseState {
     pub opening: Opening,
     /// How many tactical phases there have been, this one included.
     pub tactical: i32,
+    /// What it is for, as far as its todos were written for something.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
     /// How many of them have come to their end: not rewound, not forced.
     #[serde(default)]
     pub completed: i32,
+    /// The most phases that `main_plan.md` ever had.
+    #[serde(default)]
+    pub planned: i32,
 }
 
 /// The part of the history that the model sees: the system message, the summary if any, then everything from
@@ -131,6 +172,9 @@ pub struct Guards {
     pub silent_turns: u32,
     /// Consecutive answers cut by the cap.
     pub truncated_turns: u32,
+    /// Consecutive answers to a part of what was sent: the server's window is smaller than the configured one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cut_inputs: u32,
     /// Turns since a todo was closed, a file changed or a requirement was recorded.
     pub idle_turns: u32,
     /// Re-plannings forced in a row, without a todo in between that was closed in a tactical phase with results.
@@ -210,14 +254,21 @@ pub(crate) fn initial(started_at: DateTime<Utc>) -> State {
             name: String::new(),
             opening: Opening::Initial,
             tactical: 0,
+            description: String::new(),
             completed: 0,
+            planned: 0,
         },
         context: ContextWindow::default(),
         next_seq: 1,
+        previous: None,
         staged: None,
         loaded_tools: Vec::new(),
         guards: Guards::default(),
+        work: Work::default(),
+        worked: None,
+        elapsed_s: 0,
         retry: Retry::default(),
+        fallback: None,
         totals: Totals::default(),
         started_at,
     }

@@ -1,6 +1,8 @@
 //! Todos: the inner loop's unit. Rows are the state; `todos.yaml` and the frame are views of them.
 
+use crate::listed::numbers_behind;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Where a todo stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +45,9 @@ pub struct Todo {
     pub position: i32,
     /// What to do.
     pub content: String,
+    /// The passages that it works through, by their numbers, in order.
+    #[serde(default)]
+    pub passages: Vec<i32>,
     /// Where it stands.
     pub status: TodoStatus,
     /// What the model noted when closing it.
@@ -52,7 +57,7 @@ pub struct Todo {
 impl Todo {
     /// A todo nobody has begun.
     pub fn pending(position: i32, content: impl Into<String>) -> Self {
-        Self { position, content: content.into(), status: TodoStatus::Pending, notes: None }
+        Self { position, content: content.into(), passages: Vec::new(), status: TodoStatus::Pending, notes: None }
     }
 }
 
@@ -74,4 +79,21 @@ pub struct PlannedTodo {
     pub id: i64,
     /// What to do.
     pub content: String,
+    /// The passages that it works through: those given with it, and those that its text names ("chunks 7-9").
+    pub passages: BTreeSet<i32>,
+}
+
+impl PlannedTodo {
+    /// A todo with the passages that its text names and these.
+    pub(crate) fn new(id: i64, content: String, passages: BTreeSet<i32>) -> Self {
+        let named = numbers_behind(&content, &["chunk", "passage"]);
+        Self { id, content, passages: passages.into_iter().chain(named).collect() }
+    }
+}
+
+impl From<&Todo> for PlannedTodo {
+    fn from(todo: &Todo) -> Self {
+        let Todo { position, content, passages, .. } = todo;
+        Self { id: i64::from(*position), content: content.clone(), passages: passages.iter().copied().collect() }
+    }
 }

@@ -1,7 +1,7 @@
 //! Writes the two YAML views of todo lists. Strings are written as JSON strings, which YAML reads unchanged, so that
 //! no user text can alter the structure (lesson 76).
 
-use crate::{PhaseKind, PhaseOutcome, Todo, TodoPlan};
+use crate::{PhaseKind, Todo, TodoPlan, listed::as_list};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -14,6 +14,9 @@ pub(crate) fn todo_plan(plan: &TodoPlan) -> String {
     for todo in &plan.todos {
         line(&mut out, format_args!("  - id: {}", todo.id));
         line(&mut out, format_args!("    content: {}", quoted(&todo.content)));
+        if !todo.passages.is_empty() {
+            line(&mut out, format_args!("    passages: {}", quoted(&as_list(&todo.passages))));
+        }
     }
     out
 }
@@ -23,7 +26,7 @@ pub(crate) struct Archive<'a> {
     pub(crate) number: i32,
     pub(crate) kind: PhaseKind,
     pub(crate) name: &'a str,
-    pub(crate) outcome: PhaseOutcome,
+    pub(crate) outcome: &'a str,
     pub(crate) issue: Option<&'a str>,
     pub(crate) todos: &'a [Todo],
 }
@@ -34,7 +37,7 @@ impl Archive<'_> {
         line(&mut out, format_args!("phase: {}", quoted(self.name)));
         line(&mut out, format_args!("number: {}", self.number));
         line(&mut out, format_args!("kind: {}", self.kind.as_str()));
-        line(&mut out, format_args!("outcome: {}", self.outcome.as_str()));
+        line(&mut out, format_args!("outcome: {}", self.outcome));
         if let Some(issue) = self.issue {
             line(&mut out, format_args!("issue: {}", quoted(issue)));
         }
@@ -70,12 +73,12 @@ mod tests {
         let plan = TodoPlan {
             phase: "A: b\n- c".into(),
             description: "\"quoted\" # no comment".into(),
-            todos: vec![PlannedTodo { id: 1, content: "x\ntodos: []".into() }],
+            todos: vec![PlannedTodo::new(1, "x\ntodos: []".into(), [7, 8, 9, 12].into())],
         };
         let text = todo_plan(&plan);
         assert_eq!(
             text,
-            "phase: \"A: b\\n- c\"\ndescription: \"\\\"quoted\\\" # no comment\"\ntodos:\n  - id: 1\n    content: \"x\\ntodos: []\"\n"
+            "phase: \"A: b\\n- c\"\ndescription: \"\\\"quoted\\\" # no comment\"\ntodos:\n  - id: 1\n    content: \"x\\ntodos: []\"\n    passages: \"7-9, 12\"\n"
         );
     }
 }

@@ -91,6 +91,12 @@ pub(crate) fn chunk_document(document: &str) -> Call {
     Call { name: "chunk_document", args: json!({ "file_path": document }) }
 }
 
+/// Closes passages of which nothing more is to be recorded.
+pub(crate) fn close_passages(numbers: impl Iterator<Item = u32>, reason: &str) -> Call {
+    let passages: Vec<Value> = numbers.map(|passage| json!({"passage": passage, "reason": reason})).collect();
+    Call { name: "close_passages", args: json!({ "passages": passages }) }
+}
+
 pub(crate) fn get_graph_schema() -> Call {
     Call { name: "get_graph_schema", args: json!({}) }
 }
@@ -104,7 +110,7 @@ pub(crate) fn todo_complete(notes: &str) -> Call {
     Call { name: "todo_complete", args: json!({ "notes": notes }) }
 }
 
-pub(crate) fn job_complete(summary: &str, deliverables: &[String], undelivered: &[String], confidence: f64) -> Call {
+pub(crate) fn job_complete(summary: &str, deliverables: &[String], undelivered: &[Value], confidence: f64) -> Call {
     let mut args = json!({
         "summary": summary,
         "deliverables": deliverables,

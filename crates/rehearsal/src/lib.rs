@@ -1,4 +1,5 @@
-//! Plumbline's rehearsal model: a chat-completions server that works by rules, without an LLM.
+//! Plumbline's rehearsal model: a server that works by rules, without an LLM. It speaks chat completions, and OpenAI's
+//! responses and Anthropic's messages as well.
 //!
 //! `plumbline dev`, the system tests and the benchmarks need something at the other end of the wire that does a
 //! creator's whole job: reads the instructions, plans phases by the length of the documents, extracts and chunks them,
@@ -22,6 +23,7 @@
 //! | What does a requirement look like? | `requirement` |
 //! | How does the decision become an answer? | `reply` |
 //! | What is near to what, for a search over embeddings? | `embedding` |
+//! | How are requests and answers of other protocols read and written? | `dialect` |
 //! | How would a model answer that behaves badly? | [`misbehave`] |
 
 use situation::Situation;
@@ -30,6 +32,7 @@ mod archive;
 mod call;
 mod candidates;
 pub mod check;
+mod dialect;
 mod embedding;
 mod frame;
 mod manifest;
@@ -72,7 +75,16 @@ pub fn answer(request: &ChatRequest) -> ChatResponse {
         situation::Stage::Strategic => strategic::turn_for(&situation),
         situation::Stage::Tactical => tactical::turn_for(&situation),
     };
-    reply::reply(request, &situation, turn)
+    reply::reply(request, &situation, looked(&situation, turn))
+}
+
+/// A todo is not closed unseen: where what is known already answers it, the memory is looked at first.
+fn looked(situation: &Situation<'_>, mut turn: call::Turn) -> call::Turn {
+    let only_closes = matches!(turn.calls.as_slice(), [call] if call.name == "todo_complete");
+    if only_closes && situation.work().is_empty() {
+        turn.calls.insert(0, call::read_file("workspace.md"));
+    }
+    turn
 }
 
 /// The normative sentences that the model finds in the chunk files of a document, in their order: what its

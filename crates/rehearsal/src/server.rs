@@ -10,12 +10,13 @@ use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, header::CONTENT_TYPE};
 use axum::response::{IntoResponse, Json, Response};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::wire::ChatRequest;
+use crate::dialect::{messages, responses};
+use crate::wire::{ChatRequest, ChatResponse};
 use crate::{DISCLAIMER, MODEL, answer, check, embedding, stream};
 
 /// The largest request body taken, in bytes: far above any context window, so that no honest request meets it.
@@ -30,7 +31,8 @@ pub struct Options {
 
 /// Serves the rehearsal model on `listener` until `shutdown` resolves; requests under way are finished first.
 ///
-/// Answers `POST` to any path that ends in `/chat/completions` or `/embeddings` and `GET` to any that ends in `/models`.
+/// Answers `POST` to any path that ends in `/chat/completions`, `/responses`, `/messages` or `/embeddings` and `GET` to any
+/// that ends in `/models`.
 pub async fn serve(
     listener: TcpListener,
     options: Options,
@@ -84,6 +86,12 @@ async fn route(State(options): State<Options>, request: Request) -> Response {
             _ => error(StatusCode::METHOD_NOT_ALLOWED, "use POST for chat/completions"),
         };
     }
+    if path.ends_with("/responses") && request.method() == Method::POST {
+        return after_thought(options, request.into_body(), respond).await;
+    }
+    if path.ends_with("/messages") && request.method() == Method::POST {
+        return after_thought(options, request.into_body(), converse).await;
+    }
     if path.ends_with("/embeddings") {
         return match *request.method() {
             Method::POST => after_thought(options, request.into_body(), embed).await,
@@ -96,8 +104,10 @@ async fn route(State(options): State<Options>, request: Request) -> Response {
             _ => error(StatusCode::METHOD_NOT_ALLOWED, "use GET for models"),
         };
     }
-    let message =
-        format!("nothing is served at {path}; use POST /v1/chat/completions, POST /v1/embeddings or GET /v1/models");
+    let message = format!(
+        "nothing is served at {path}; use POST /v1/chat/completions, /v1/responses, /v1/messages or \
+                 /v1/embeddings, or GET /v1/models"
+    );
     error(StatusCode::NOT_FOUND, &message)
 }
 
@@ -135,16 +145,45 @@ fn complete(body: &Bytes) -> Response {
             return error(StatusCode::BAD_REQUEST, &message);
         }
     };
-    if let Err(message) = check::check(&request) {
+    let usage = request.stream_options.is_some_and(|options| options.include_usage);
+    let (plain, streamed) = (|answer: &ChatResponse| json!(answer), |answer: &_| stream::events(answer, usage));
+    answered(&request, plain, streamed)
+}
+
+fn respond(body: &Bytes) -> Response {
+    match read(body, responses::request) {
+        Ok(request) => answered(&request, responses::body, responses::events),
+        Err(message) => error(StatusCode::BAD_REQUEST, &message),
+    }
+}
+
+fn converse(body: &Bytes) -> Response {
+    match read(body, messages::request) {
+        Ok(request) => answered(&request, messages::body, messages::events),
+        Err(message) => error(StatusCode::BAD_REQUEST, &message),
+    }
+}
+
+fn read(body: &Bytes, request: fn(&Value) -> Result<ChatRequest, String>) -> Result<ChatRequest, String> {
+    let body = serde_json::from_slice(body).map_err(|reason| format!("the request body is not JSON: {reason}"))?;
+    request(&body)
+}
+
+/// The answer in the protocol's form, as a stream where one is asked for.
+fn answered(
+    request: &ChatRequest,
+    plain: impl Fn(&ChatResponse) -> Value,
+    streamed: impl Fn(&ChatResponse) -> String,
+) -> Response {
+    if let Err(message) = check::check(request) {
         tracing::warn!(error = %message, "refused a request");
         return error(StatusCode::BAD_REQUEST, &message);
     }
-    let answer = answer(&request);
-    if !request.stream {
-        return Json(answer).into_response();
+    let answer = answer(request);
+    match request.stream {
+        true => ([(CONTENT_TYPE, "text/event-stream")], streamed(&answer)).into_response(),
+        false => Json(plain(&answer)).into_response(),
     }
-    let usage = request.stream_options.is_some_and(|options| options.include_usage);
-    ([(CONTENT_TYPE, "text/event-stream")], stream::events(&answer, usage)).into_response()
 }
 
 fn models() -> Response {

@@ -63,7 +63,7 @@ WITH waiting AS MATERIALIZED (
               started_at, feedback_untaken > 0 AS feedback_pending, crash_count,
               -- There is no difference to an infinite time.
               extract(epoch FROM now() - least(now(), greatest(run_at, created_at, '0001-01-01 00:00:00Z'))) AS waited_secs,
-              pg_notify('plumbline_jobs', '{"id": "' || j.id || '", "status": "running"}')
+              pg_notify('plumbline_jobs', '{"id": "' || j.id || '", "status": "running", "job_type": ' || to_json(job_type) || '}')
 ), joined AS (
     -- Jobs whose time has come join the queue, those due longest first, at most so many at once. The next claim sees them,
     -- and workers are told to make it.
@@ -77,7 +77,7 @@ WITH waiting AS MATERIALIZED (
         LIMIT 1000
         FOR UPDATE SKIP LOCKED
     ))
-    RETURNING pg_notify('plumbline_jobs', '{"id": "' || id || '", "status": "pending"}')
+    RETURNING pg_notify('plumbline_jobs', '{"id": "' || id || '", "status": "pending", "job_type": ' || to_json(job_type) || '}')
 ), opened AS (
     INSERT INTO attempts (job_id, attempt, lease_epoch, worker_id)
     SELECT id, attempt, lease_epoch, $1 FROM claimed

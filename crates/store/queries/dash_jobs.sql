@@ -1,4 +1,5 @@
--- A page of jobs, newest first, after the place ($2, $3), of status $4 and job type $5. Each shelf (see job_shelves) that
+-- A page of jobs, newest first, after the place ($2, $3), of status $4 and job type $5, none inserted before $6.
+-- Each shelf (see job_shelves) that
 -- the filters leave is read from that place on in its index, which knows no ids: to the end of the last job's time, and
 -- in order by id thereafter. Running jobs are on no shelf, and few.
 -- attempt >= 0 holds for every row: it is the condition of the list's index, jobs_waiting.
@@ -13,12 +14,14 @@ WITH page AS (
                 WHERE s.status = 'pending' AND j.status = 'pending' AND j.attempt >= 0 AND j.job_type = s.job_type
                   AND j.created_at <= coalesce($2::timestamptz, 'infinity')
                   AND (j.created_at < coalesce($2, 'infinity') OR j.id > $3::uuid)
+                  AND j.created_at >= coalesce($6::timestamptz, '-infinity')
                 ORDER BY j.created_at DESC FETCH FIRST $1 ROWS WITH TIES
             ) UNION ALL (
                 SELECT j.id, j.created_at FROM jobs j
                 WHERE j.status <> 'running' AND j.status <> 'pending'
                   AND j.status = s.status AND j.job_type = s.job_type
                   AND j.created_at <= coalesce($2, 'infinity') AND (j.created_at < coalesce($2, 'infinity') OR j.id > $3)
+                  AND j.created_at >= coalesce($6, '-infinity')
                 ORDER BY j.created_at DESC FETCH FIRST $1 ROWS WITH TIES
             )
         ) AS shelf
@@ -27,6 +30,7 @@ WITH page AS (
         SELECT j.id, j.created_at FROM jobs j
         WHERE j.status = 'running' AND ($4 IS NULL OR $4 = 'running') AND ($5 IS NULL OR j.job_type = $5)
           AND j.created_at <= coalesce($2, 'infinity') AND (j.created_at < coalesce($2, 'infinity') OR j.id > $3)
+          AND j.created_at >= coalesce($6, '-infinity')
     ) AS front
     ORDER BY front.created_at DESC, front.id LIMIT $1
 )

@@ -4,7 +4,6 @@ SELECT p.phase_number, p.kind, p.name, p.outcome, p.opened_step, p.closed_step, 
        t.done AS "todos_done!", t.total AS "todos_total!", r.requests AS "requests!", r.tokens AS "tokens!",
        r.cost_usd AS "cost_usd!"
 FROM phases p
-LEFT JOIN job_settings s ON s.job_id = p.job_id
 CROSS JOIN LATERAL (
     SELECT count(*) FILTER (WHERE status = 'completed') AS done, count(*) AS total
     FROM todos
@@ -12,12 +11,7 @@ CROSS JOIN LATERAL (
 ) AS t
 CROSS JOIN LATERAL (
     SELECT count(*) AS requests, coalesce(sum(q.prompt_tokens + q.completion_tokens), 0)::bigint AS tokens,
-           coalesce(sum((q.prompt_tokens - least(q.cached_tokens, q.prompt_tokens))
-                            * (s.resolved #>> '{config,llm,prices,input}')::double precision
-                        + least(q.cached_tokens, q.prompt_tokens)
-                            * (s.resolved #>> '{config,llm,prices,cached_input}')::double precision
-                        + q.completion_tokens * (s.resolved #>> '{config,llm,prices,output}')::double precision),
-                    0) / 1000000 AS cost_usd
+           coalesce(sum(q.cost_usd), 0)::double precision AS cost_usd
     FROM llm_requests q
     WHERE q.job_id = p.job_id AND q.step > p.opened_step AND q.step <= coalesce(p.closed_step, 9223372036854775807)
 ) AS r

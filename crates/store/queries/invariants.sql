@@ -71,9 +71,38 @@ FROM (
     UNION ALL SELECT DISTINCT 'job_shared_files', job_id FROM job_shared_files
     UNION ALL SELECT DISTINCT 'sources', job_id FROM sources
     UNION ALL SELECT DISTINCT 'citations', job_id FROM citations
+    UNION ALL SELECT DISTINCT 'passages', job_id FROM passages
     UNION ALL SELECT DISTINCT 'attempts', job_id FROM attempts
 ) AS rows
 WHERE NOT EXISTS (SELECT FROM jobs j WHERE j.id = rows.job_id)
+
+-- Passages are what their sentences and steps say, and a completed job's coverage is what its passages say.
+UNION ALL
+SELECT 'a passage''s candidates are its sentences', p.job_id, format('passage %s', p.passage)
+FROM passages p
+WHERE p.candidates <> jsonb_array_length(p.sentences)
+   OR p.candidates_cited <> (SELECT count(*) FROM jsonb_array_elements(p.sentences) s WHERE s ->> 'cited_step' IS NOT NULL)
+UNION ALL
+SELECT 'a passage is answered after it was read', p.job_id, format('passage %s, %s', p.passage, p.state)
+FROM passages p JOIN jobs j ON j.id = p.job_id
+WHERE (p.state = 'answered') <> (p.answered_step IS NOT NULL) OR p.answered_step > j.step OR p.cut_step > j.step
+   -- What an earlier job has read need not be read again.
+   OR p.answered_by IS DISTINCT FROM 'carried'
+      AND ((p.state = 'unread') <> (p.read_step IS NULL) OR p.answered_step < p.read_step OR p.read_step > j.step
+           OR (p.state <> 'unread' AND octet_length(p.unseen) > 0))
+UNION ALL
+SELECT 'a passage is carried over from a job that is named', p.job_id, format('passage %s', p.passage)
+FROM passages p JOIN jobs j ON j.id = p.job_id
+WHERE p.answered_by = 'carried' AND NOT coalesce(j.context ? 'previous_job_id', false)
+UNION ALL
+SELECT 'a completed job''s coverage is that of its passages', j.id, format('%s in its result', j.result ->> 'coverage')
+FROM jobs j
+JOIN LATERAL (
+    SELECT trunc(count(*) FILTER (WHERE p.state = 'answered')::numeric / greatest(count(*), 1), 4) AS share
+    FROM passages p WHERE p.job_id = j.id
+) AS c ON true
+WHERE j.status = 'completed' AND jsonb_typeof(j.result -> 'coverage') = 'number'
+  AND (j.result ->> 'coverage')::numeric <> c.share
 
 -- I3: messages are numbered without a gap up to the checkpoint's count; each tool call has its one result, directly
 -- after the call and in the calls' order. The last message may still wait for its results where the job has not ended
@@ -120,6 +149,18 @@ SELECT 'I4: a requirement is of a step', r.job_id, format('step %s of %s', r.ste
 FROM requirement_cache r JOIN jobs j ON j.id = r.job_id
 WHERE r.step > j.step
 
+-- What was changed of a requirement was changed by a step that was committed, and what was withdrawn says why.
+UNION ALL
+SELECT 'I4: a change of a requirement is of a step', c.job_id, format('step %s of %s', c.step, j.step)
+FROM requirement_changes c JOIN jobs j ON j.id = c.job_id
+WHERE c.step > j.step
+UNION ALL
+SELECT 'I4: withdrawn, and a reason', r.job_id, r.candidate_id
+FROM requirement_cache r
+WHERE r.status = 'withdrawn' AND r.step IS NOT NULL
+  AND NOT EXISTS (SELECT FROM requirement_changes c
+                  WHERE c.job_id = r.job_id AND c.requirement_id = r.id AND c.kind = 'withdrawn')
+
 -- I5 and I7: a call has one result for ever, so none was answered twice or run again after its commit.
 UNION ALL
 SELECT 'I7: a call is answered once', job_id, format('%s results of %s', count(*), tool_call_id)
@@ -152,6 +193,8 @@ LEFT JOIN file_versions f ON f.job_id = b.job_id AND f.sha256 = b.sha256
 WHERE f.job_id IS NULL
   -- Parts of a text that were put aside for a step that did not come: the document was refused half way.
   AND NOT EXISTS (SELECT FROM sources s WHERE s.job_id = b.job_id AND s.text_path IS NULL)
+  -- The same of its passages, where it could not be cut.
+  AND NOT EXISTS (SELECT FROM passages p WHERE p.job_id = b.job_id AND p.chunk_path IS NULL)
 
 -- I8: what a job has used is the sum of its requests, in its row as in its checkpoint.
 UNION ALL
@@ -169,6 +212,9 @@ SELECT 'I8: the checkpoint''s totals', j.id, c.state ->> 'totals'
 FROM jobs j JOIN checkpoints c ON c.job_id = j.id AND c.step = j.step
 WHERE (c.state #>> '{totals,requests}', c.state #>> '{totals,tokens}')
       IS DISTINCT FROM (j.total_requests::text, j.total_tokens_used::text)
+UNION ALL
+SELECT 'I8: a request that failed has its class', job_id, format('step %s: %s', step, coalesce(failure_class, 'none'))
+FROM llm_requests WHERE (error IS NULL) <> (failure_class IS NULL)
 
 -- I9: no job runs without a worker that lives.
 UNION ALL

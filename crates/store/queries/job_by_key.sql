@@ -1,1 +1,1 @@
-SELECT id FROM jobs WHERE job_type = $1 AND idempotency_key = $2
+SELECT job_of_key($1, $2) AS id

@@ -5,6 +5,13 @@ SELECT id, job_type, prompt, document_path, octet_length(document_content)::bigi
        idempotency_key, parent_job_id, status, status_reason, attempt, crash_count,
        worker_id, lease_epoch, step, phase_number, phase, phase_name, todos_done, todos_total, current_todo,
        feedback_untaken, result, error_message, error_details, total_requests, total_tokens_used, cached_tokens,
-       cost_usd::double precision AS "cost_usd!", created_at, updated_at, started_at, completed_at
+       cost_usd::double precision AS "cost_usd!", created_at, updated_at, started_at, completed_at,
+       nullif(ledger.passages, 0) AS passages, CASE WHEN ledger.passages > 0 THEN ledger.answered END AS passages_answered,
+       trunc(ledger.answered::numeric / nullif(ledger.passages, 0), 4)::double precision AS coverage
 FROM jobs
+CROSS JOIN LATERAL (
+    SELECT count(*) AS passages, count(*) FILTER (WHERE p.state = 'answered') AS answered
+    FROM passages p
+    WHERE p.job_id = jobs.id
+) AS ledger
 WHERE id = $1

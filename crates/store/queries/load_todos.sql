@@ -1,5 +1,5 @@
 -- The current phase's todos, and those written ahead for the next.
-SELECT phase_number, position, content, status, notes
+SELECT phase_number, position, content, passages, status, notes
 FROM todos
 WHERE job_id = $1 AND phase_number BETWEEN $2 AND $2 + 1
 ORDER BY phase_number, position

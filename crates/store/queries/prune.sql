@@ -7,10 +7,12 @@ WITH old AS MATERIALIZED (
     WHERE j.completed_at < now() - make_interval(secs => $1)
       AND j.status = ANY ($2)
       AND NOT EXISTS (SELECT FROM jobs next WHERE next.parent_job_id = j.id AND next.completed_at IS NULL)
+      AND NOT EXISTS (SELECT FROM jobs next WHERE next.context ? 'previous_job_id' AND next.completed_at IS NULL
+                      AND next.context ->> 'previous_job_id' = j.id::text)
       AND NOT EXISTS (SELECT FROM requirement_cache r WHERE r.job_id = j.id AND r.status = ANY ($4))
     ORDER BY j.completed_at
     LIMIT $3
     FOR UPDATE SKIP LOCKED
 )
 DELETE FROM jobs USING old WHERE jobs.id = old.id
-RETURNING jobs.id
+RETURNING jobs.id, jobs.document_path, jobs.step > 0 AS "ran!"

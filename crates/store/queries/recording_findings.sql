@@ -1,6 +1,9 @@
--- What the job found, as the engine's types have it: citations and requirements with their steps.
+-- What the job found, as the engine's types have it: citations, requirements as their steps recorded them, and what later
+-- steps changed of these.
 SELECT step AS "step!", 'citation' AS "kind!",
-       jsonb_build_object('id', id, 'source', source, 'page', page, 'page_to', page_to, 'quote', quote, 'verified', verified) AS "found!"
+       jsonb_build_object('id', id, 'source', source, 'page', page, 'page_to', page_to, 'quote', quote, 'verified', verified)
+           || CASE WHEN passage IS NULL THEN '{}'::jsonb
+                   ELSE jsonb_build_object('passage', passage, 'from', "from", 'to', "to") END AS "found!"
 FROM citations
 WHERE job_id = $1
 UNION ALL
@@ -11,6 +14,12 @@ SELECT step, 'requirement',
                           'mentioned_objects', mentioned_objects, 'mentioned_messages', mentioned_messages,
                           'reasoning', reasoning, 'research_notes', research_notes, 'confidence', confidence,
                           'tags', tags)
-FROM requirement_cache
-WHERE job_id = $1 AND step IS NOT NULL
+FROM requirements_at($1, -1)
+WHERE step IS NOT NULL
+UNION ALL
+SELECT c.step, 'change',
+       jsonb_build_object('candidate_id', r.candidate_id, 'kind', c.kind, 'reason', c.reason, 'fields', c.fields)
+FROM requirement_changes c
+JOIN requirement_cache r ON r.job_id = c.job_id AND r.id = c.requirement_id
+WHERE c.job_id = $1
 ORDER BY 1, 2, 3

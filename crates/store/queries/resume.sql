@@ -1,1 +1,1 @@
-SELECT resume_job($1, $2) AS "status!"
+SELECT resume_job($1, $2, $3) AS "status!"

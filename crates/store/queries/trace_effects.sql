@@ -31,6 +31,11 @@ FROM (
     FROM requirement_cache
     WHERE job_id = $1
     UNION ALL
+    SELECT c.step, 'requirement ' || c.kind, r.candidate_id || ' ' || c.reason, NULL
+    FROM requirement_changes c
+    JOIN requirement_cache r ON r.job_id = c.job_id AND r.id = c.requirement_id
+    WHERE c.job_id = $1
+    UNION ALL
     SELECT taken_step, 'feedback', text, NULL FROM feedback WHERE job_id = $1
 ) AS effects
 WHERE step BETWEEN $2 AND $3

@@ -10,8 +10,6 @@ use crate::{
     error::During,
     fail_points::{Point, reach},
 };
-use plumbline_engine::PlacedFile;
-use sqlx::PgConnection;
 use uuid::Uuid;
 
 impl Store {
@@ -38,23 +36,4 @@ impl Store {
             .await
             .during("read a part of a text")
     }
-}
-
-/// Makes files of what was put aside, within a step's transaction.
-pub(crate) async fn place(tx: &mut PgConnection, job_id: Uuid, step: i64, files: &[&PlacedFile]) -> Result<(), Error> {
-    if files.is_empty() {
-        return Ok(());
-    }
-    let paths: Vec<String> = files.iter().map(|file| file.path.clone()).collect();
-    let hashes: Vec<Vec<u8>> = files.iter().map(|file| file.sha256.to_vec()).collect();
-    let sizes: Vec<i64> = files.iter().map(|file| i64::try_from(file.size).unwrap_or(i64::MAX)).collect();
-    let placed = sqlx::query_file_scalar!("queries/place_files.sql", job_id, step, &paths, &hashes, &sizes)
-        .fetch_one(tx)
-        .await
-        .during("write files that were put aside")?;
-    if usize::try_from(placed).is_ok_and(|placed| placed == files.len()) {
-        return Ok(());
-    }
-    let reason = format!("{} files name a content and {placed} of them are there", files.len());
-    Err(Error::Corrupt { job_id, what: "contents put aside", reason })
 }

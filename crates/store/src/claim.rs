@@ -71,7 +71,6 @@ impl Store {
         job_types: Option<&[String]>,
     ) -> Result<Vec<ClaimedJob>, Error> {
         // Workers claim now and then for as long as they live, whether there are steps or not.
-        self.steps.retire();
         let Some(marks) = self.marks.in_effect(job_types, Instant::now()) else {
             return self.take(worker_id, limit, job_types, None).await;
         };

@@ -1,9 +1,10 @@
 //! The users' commands: thin calls of the SQL functions, which hold the rules.
 
 use crate::{Error, Store, error::During, rows::text};
+use serde_json::Value;
 use uuid::Uuid;
 
-/// SQLSTATEs with which the functions refuse: wrong status, no such job, no text.
+/// SQLSTATEs with which the functions refuse: wrong status, no such job, no text or no such limit.
 const REFUSALS: [&str; 3] = ["55000", "P0002", "22023"];
 
 /// What a user may do to a job besides writing to it.
@@ -17,6 +18,8 @@ pub enum Command {
     Resume {
         /// Put into the conversation first.
         feedback: Option<String>,
+        /// Replace those keys of the job's `limits`, past the operator's bounds up to `limits_ceiling` of its type.
+        limits: Option<Value>,
     },
     /// `retry_job`: a failed or cancelled job goes on from its last checkpoint.
     Retry,
@@ -37,9 +40,9 @@ impl Store {
             Command::Pause => sqlx::query_file_scalar!("queries/pause.sql", job_id).fetch_one(pool).await,
             Command::Retry => sqlx::query_file_scalar!("queries/retry.sql", job_id).fetch_one(pool).await,
             Command::Approve => sqlx::query_file_scalar!("queries/approve.sql", job_id).fetch_one(pool).await,
-            Command::Resume { feedback } => {
-                let words = feedback.as_deref().map(text);
-                sqlx::query_file_scalar!("queries/resume.sql", job_id, words.as_deref()).fetch_one(pool).await
+            Command::Resume { feedback, limits } => {
+                let (words, limits) = (feedback.as_deref().map(text), limits.as_ref());
+                sqlx::query_file_scalar!("queries/resume.sql", job_id, words.as_deref(), limits).fetch_one(pool).await
             }
         };
         refused(answer, "change the job")

@@ -23,6 +23,8 @@ pub struct NewJob {
     pub document_name: Option<String>,
     /// A document given inline.
     pub document_content: Option<Vec<u8>>,
+    /// More of them, 256 MiB together.
+    pub documents: Vec<NewDocument>,
     /// Free data for the agent, a JSON object.
     pub context: Value,
     /// Overrides on top of the job type's configuration, a JSON object.
@@ -37,6 +39,15 @@ pub struct NewJob {
     pub parent_job_id: Option<Uuid>,
 }
 
+/// A document given inline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDocument {
+    /// Its path below `input/`.
+    pub name: String,
+    /// Its bytes.
+    pub content: Vec<u8>,
+}
+
 impl NewJob {
     /// A job of type `creator` with nothing but its prompt.
     pub fn new(prompt: impl Into<String>) -> Self {
@@ -46,6 +57,7 @@ impl NewJob {
             document_path: None,
             document_name: None,
             document_content: None,
+            documents: Vec::new(),
             context: object!({}),
             config: object!({}),
             priority: 0,
@@ -70,8 +82,16 @@ impl Store {
     /// # Errors
     /// [`Error::Database`].
     pub async fn enqueue(&self, job: &NewJob) -> Result<Uuid, Error> {
-        let mut connection = self.pool.acquire().await.during("enqueue the job")?;
-        enqueue(&mut connection, job).await
+        let doing = "enqueue the job";
+        if job.documents.is_empty() {
+            let mut connection = self.pool.acquire().await.during(doing)?;
+            return enqueue(&mut connection, job).await;
+        }
+        // No worker sees the job before its documents are there.
+        let mut tx = self.pool.begin().await.during(doing)?;
+        let id = enqueue(&mut tx, job).await?;
+        tx.commit().await.during(doing)?;
+        Ok(id)
     }
 }
 
@@ -80,10 +100,16 @@ pub(crate) async fn enqueue(connection: &mut PgConnection, job: &NewJob) -> Resu
     let doing = "enqueue the job";
     loop {
         if let Some(id) = insert(connection, job).await.during(doing)? {
+            for (position, document) in (1..).zip(&job.documents) {
+                sqlx::query_file!("queries/put_document.sql", id, position, document.name, document.content)
+                    .execute(&mut *connection)
+                    .await
+                    .during(doing)?;
+            }
             return Ok(id);
         }
         let known = sqlx::query_file_scalar!("queries/job_by_key.sql", job.job_type, job.idempotency_key)
-            .fetch_optional(&mut *connection)
+            .fetch_one(&mut *connection)
             .await
             .during(doing)?;
         // Not found means deleted between the two statements: insert again.

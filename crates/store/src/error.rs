@@ -30,6 +30,22 @@ pub enum Error {
         /// The oldest version that works.
         needed: i64,
     },
+    /// The database has the migrations from before the first release, which this version does not go on from.
+    #[error(
+        "the database has the schema {found} from before version 0.1.0, which is left as it is: make a new database, run \
+         `plumbline migrate` there, and copy what you need into it with \
+         `pg_dump --data-only --disable-triggers --exclude-table=_sqlx_migrations OLD | psql NEW`"
+    )]
+    SchemaUnreleased {
+        /// The database's version.
+        found: i64,
+    },
+    /// A migration that the database has was edited afterwards, as the chapters are before the first release.
+    #[error(
+        "the database was made with another text of migration {0} than this version of plumbline has, and is left as it \
+         is: make a new database and run `plumbline migrate` there"
+    )]
+    SchemaEdited(i64),
     /// A migration failed.
     #[error("could not migrate the database: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),
@@ -92,15 +108,32 @@ impl Error {
         }
     }
 
+    /// Whether the database was made by a version that this one does not go on from.
+    pub fn is_of_another_schema(&self) -> bool {
+        matches!(self, Self::SchemaUnreleased { .. } | Self::SchemaEdited(_))
+    }
+
     /// Whether it passes by itself: transient, and neither a password nor a right that somebody has to put right.
     pub fn is_outage(&self) -> bool {
-        let code = match self {
+        let code = self.code();
+        self.is_transient() && !code.is_some_and(|code| code.starts_with("28") || code == FORBIDDEN)
+    }
+
+    /// Whether the login lacks a right that the call takes.
+    pub fn is_forbidden(&self) -> bool {
+        self.code().is_some_and(|code| code == FORBIDDEN)
+    }
+
+    fn code(&self) -> Option<std::borrow::Cow<'_, str>> {
+        match self {
             Self::Database { source: sqlx::Error::Database(error), .. } => error.code(),
             _ => None,
-        };
-        self.is_transient() && !code.is_some_and(|code| code.starts_with("28") || code == "42501")
+        }
     }
 }
+
+/// SQLSTATE: insufficient privilege.
+const FORBIDDEN: &str = "42501";
 
 fn is_transient(error: &sqlx::Error) -> bool {
     match error {

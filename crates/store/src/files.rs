@@ -21,6 +21,25 @@ pub struct FileRow {
     pub step: i64,
 }
 
+/// A path that a step touched, in its latest version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedFile {
+    /// The job.
+    pub job_id: Uuid,
+    /// Workspace path.
+    pub path: String,
+    /// Bytes; 0 for a deleted file.
+    pub size: i64,
+    /// Whether the file is gone.
+    pub deleted: bool,
+    /// Its bytes; none for a deleted file and for one that is read by itself.
+    pub content: Option<Vec<u8>>,
+}
+
+/// Contents up to so many bytes come with the list of changed files, since most files are small; larger ones are read by
+/// themselves, so that a list has a bound.
+const SMALL: i64 = 64 << 10;
+
 impl Store {
     /// The bytes of a file, as of the last commit.
     ///
@@ -44,15 +63,16 @@ impl Store {
             .during("list the workspace's files")
     }
 
-    /// What steps after `step` touched, by path, deletions included (their hash is none).
+    /// What steps of jobs after these touched, by job and path, deletions included.
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn files_since(&self, job_id: Uuid, step: i64) -> Result<Vec<FileRow>, Error> {
-        sqlx::query_file_as!(FileRow, "queries/files_since.sql", job_id, step)
+    pub async fn changed_files(&self, since: &[(Uuid, i64)]) -> Result<Vec<ChangedFile>, Error> {
+        let (jobs, steps): (Vec<Uuid>, Vec<i64>) = since.iter().copied().unzip();
+        sqlx::query_file_as!(ChangedFile, "queries/changed_files.sql", &jobs, &steps, SMALL)
             .fetch_all(&self.pool)
             .await
-            .during("list changed files")
+            .during("read changed files")
     }
 
     /// Several files at once; those that do not exist are left out.
@@ -78,7 +98,7 @@ pub(crate) async fn read_files(
 }
 
 /// The engine's view of the index.
-pub(crate) fn facts(rows: Vec<FileRow>) -> FileIndex {
+pub fn facts(rows: Vec<FileRow>) -> FileIndex {
     rows.into_iter()
         .map(|row| {
             let size = u64::try_from(row.size).unwrap_or_default();

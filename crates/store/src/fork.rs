@@ -1,6 +1,6 @@
 //! A second way from a point that a job has passed.
 
-use crate::{Error, Store, control::refused};
+use crate::{Error, Store, control::refused, error::During};
 use uuid::Uuid;
 
 impl Store {
@@ -13,5 +13,19 @@ impl Store {
     pub async fn fork(&self, job_id: Uuid, step: i64) -> Result<Uuid, Error> {
         let answer = sqlx::query_file_scalar!("queries/fork.sql", job_id, step).fetch_one(&self.pool).await;
         refused(answer, "fork the job")
+    }
+
+    /// As [`Self::fork`], without the settings of the job: the worker that takes it gives it those of a new one.
+    ///
+    /// # Errors
+    /// As [`Self::fork`].
+    pub async fn fork_anew(&self, job_id: Uuid, step: i64) -> Result<Uuid, Error> {
+        let doing = "fork the job";
+        let mut transaction = self.pool.begin().await.during(doing)?;
+        let answer = sqlx::query_file_scalar!("queries/fork.sql", job_id, step).fetch_one(&mut *transaction).await;
+        let fork = refused(answer, doing)?;
+        sqlx::query_file!("queries/forget_settings.sql", fork).execute(&mut *transaction).await.during(doing)?;
+        transaction.commit().await.during(doing)?;
+        Ok(fork)
     }
 }

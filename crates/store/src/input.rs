@@ -18,10 +18,15 @@ pub struct JobInput {
     pub document_path: Option<String>,
     /// The size of the document in the row, in bytes; read it with [`Store::job_content`].
     pub document_bytes: Option<i64>,
+    /// The size of the documents beside the row, together; none where there are none. List them with
+    /// [`Store::job_documents`].
+    pub documents_bytes: Option<i64>,
     /// Free data, as the user wrote it.
     pub context: Given,
     /// Overrides of the configuration, as the user wrote them.
     pub config: Given,
+    /// The limits that were given to `resume_job`, if any.
+    pub raised_limits: Option<Value>,
 }
 
 /// A column that holds more than a worker reads.
@@ -61,8 +66,10 @@ impl Store {
                     prompt: row.prompt.unwrap_or_default(),
                     document_path: row.document_path,
                     document_bytes: row.document_bytes,
+                    documents_bytes: row.documents_bytes,
                     context: row.context.unwrap_or_else(|| Value::Null.into()),
                     config: row.config.unwrap_or_else(|| Value::Null.into()),
+                    raised_limits: row.raised_limits,
                 }),
             }
         }))

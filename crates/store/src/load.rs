@@ -8,7 +8,9 @@ use crate::{
     error::During,
     files::{facts, read_files},
 };
-use plumbline_engine::{Feedback, FileIndex, JobFacts, Memory, Message, Settings, Snapshot, Source, State, Todo};
+use plumbline_engine::{
+    Feedback, FileIndex, JobFacts, Memory, Message, Passage, Settings, Snapshot, Source, State, Todo,
+};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
@@ -33,6 +35,8 @@ pub struct LoadedJob {
     pub memory: Memory,
     /// The job's documents.
     pub sources: Vec<Source>,
+    /// The passages of its documents.
+    pub passages: Vec<Passage>,
     /// Requirements recorded so far.
     pub requirements: i64,
     /// Feedback that no step has taken in yet, oldest first.
@@ -63,6 +67,7 @@ impl LoadedJob {
             files: FileIndex::default(),
             memory: Memory::default(),
             sources: Vec::new(),
+            passages: Vec::new(),
             requirements: 0,
             feedback: Vec::new(),
             interrupted: claimed.interrupted,
@@ -81,6 +86,7 @@ impl LoadedJob {
             files: self.files,
             memory: self.memory,
             sources: self.sources,
+            passages: self.passages,
             requirements: self.requirements,
             feedback: self.feedback,
             interrupted: self.interrupted,
@@ -121,6 +127,7 @@ impl Store {
             staged_todos,
             files,
             memory,
+            passages: if state.is_some() { self.passages(id).await? } else { Vec::new() },
             sources,
             requirements: row.requirements,
             feedback: self.feedback(id).await?,
@@ -192,7 +199,8 @@ impl Store {
         for row in rows {
             let list = if row.phase_number == phase_number { &mut current } else { &mut staged };
             let status = word(id, "todo status", row.status)?;
-            list.push(Todo { position: row.position, content: row.content, status, notes: row.notes });
+            let (position, content, passages, notes) = (row.position, row.content, row.passages, row.notes);
+            list.push(Todo { position, content, passages, status, notes });
         }
         Ok((current, staged))
     }

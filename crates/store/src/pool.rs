@@ -1,5 +1,4 @@
-//! The connections. Callers never hold one: every method takes one of the pool's and gives it back. Steps have some of
-//! their own (see `step_connections`).
+//! The connections. Callers never hold one: every method takes one of the pool's and gives it back.
 //!
 //! Connections go bad in two ways. Those that break say so: the call fails with a transient error and its caller tries
 //! again. Those that fall silent, behind a router that forgot them or a server that was frozen, say nothing for hours.
@@ -9,10 +8,9 @@
 use crate::{
     Health, address,
     claim::Marks,
-    commit::Group,
+    commit::CommitBatcher,
     error::{During, Error},
     shared_files::KnownSets,
-    step_connections::{self, StepConnections, UNUSED},
 };
 use sqlx::{
     ConnectOptions as _, Connection as _,
@@ -23,8 +21,10 @@ use tokio::time::timeout;
 
 /// How long a call waits for a free connection, or for the server to accept one, before it is a transient error.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
+/// A connection that nobody needed for so long is closed: an idle worker keeps none.
+const UNUSED: Duration = Duration::from_secs(30);
 /// A connection used more recently than this is taken to be alive.
-pub(crate) const FRESH: Duration = Duration::from_secs(5);
+const FRESH: Duration = Duration::from_secs(5);
 /// A connection that gives no sign of life for so long is dead.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 
@@ -32,8 +32,7 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 #[derive(Clone, Debug)]
 pub struct Store {
     pub(crate) pool: PgPool,
-    pub(crate) steps: Arc<StepConnections>,
-    pub(crate) group: Arc<Group>,
+    pub(crate) batcher: Arc<CommitBatcher>,
     pub(crate) marks: Arc<Marks>,
     pub(crate) known_sets: KnownSets,
 }
@@ -100,10 +99,8 @@ impl Store {
             first = try_once(&server).await;
         }
         first.during(doing)?.close().await.during(doing)?;
-        let kept = step_connections::share_of(options.max_connections);
-        let steps = Arc::new(StepConnections::new(server.clone(), kept));
         let pool = PgPoolOptions::new()
-            .max_connections(options.max_connections - kept)
+            .max_connections(options.max_connections)
             .acquire_timeout(ACQUIRE_TIMEOUT)
             .idle_timeout(UNUSED)
             .test_before_acquire(false)
@@ -118,18 +115,16 @@ impl Store {
                 })
             })
             .connect_lazy_with(server);
-        Ok(Self { pool, steps, group: Arc::default(), marks: Arc::default(), known_sets: KnownSets::default() })
+        Ok(Self::from_pool(pool))
     }
 
-    /// A store over an existing pool; steps keep no connections of it.
+    /// A store over an existing pool.
     pub fn from_pool(pool: PgPool) -> Self {
-        let steps = Arc::new(StepConnections::new(pool.connect_options().as_ref().clone(), 0));
-        Self { pool, steps, group: Arc::default(), marks: Arc::default(), known_sets: KnownSets::default() }
+        Self { pool, batcher: Arc::default(), marks: Arc::default(), known_sets: KnownSets::default() }
     }
 
     /// Closes the pool and waits until its connections are gone.
     pub async fn close(&self) {
-        self.steps.close();
         self.pool.close().await;
     }
 
@@ -172,13 +167,13 @@ async fn ask(connection: &mut PgConnection) -> Result<Health, sqlx::Error> {
     sqlx::query_file_as!(Health, "queries/health.sql").fetch_one(connection).await
 }
 
-pub(crate) async fn try_once(server: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+async fn try_once(server: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     timeout(ACQUIRE_TIMEOUT, server.connect())
         .await
         .unwrap_or_else(|_| Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())))
 }
 
-pub(crate) async fn is_alive(connection: &mut PgConnection) -> bool {
+async fn is_alive(connection: &mut PgConnection) -> bool {
     matches!(timeout(SIGN_OF_LIFE, connection.ping()).await, Ok(Ok(())))
 }
 

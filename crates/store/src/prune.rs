@@ -23,6 +23,28 @@ pub struct Retention {
     pub also_pending: bool,
 }
 
+/// A job that a prune has just deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrunedJob {
+    /// Its id.
+    pub id: Uuid,
+    /// Where its documents were read from.
+    pub document_path: Option<String>,
+    /// Whether it ever committed a step, so that there may be a folder somewhere.
+    pub ran: bool,
+}
+
+/// A job that is gone and may have left folders behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeletedJob {
+    /// Its id.
+    pub job_id: Uuid,
+    /// A folder under the import root that was made for it alone.
+    pub import_path: Option<String>,
+    /// When it was deleted.
+    pub deleted_at: DateTime<Utc>,
+}
+
 /// What a prune would delete, of one status.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Prunable {
@@ -72,7 +94,20 @@ impl Store {
         .during("count the jobs to prune")
     }
 
-    /// Deletes one batch of ended jobs, oldest first, and returns their ids; empty when none is left. Call it until
+    /// Jobs deleted after this moment and id, in order, at most `limit`, whoever deleted them; of the last 90 days. A
+    /// transaction that takes long may still add some that were deleted before the last of them: look again from a little
+    /// before.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn deleted_jobs(&self, after: (DateTime<Utc>, Uuid), limit: i64) -> Result<Vec<DeletedJob>, Error> {
+        sqlx::query_file_as!(DeletedJob, "queries/deleted_jobs.sql", after.0, after.1, limit)
+            .fetch_all(&self.pool)
+            .await
+            .during("look for deleted jobs")
+    }
+
+    /// Deletes one batch of ended jobs, oldest first, and returns them; empty when none is left. Call it until
     /// then: each call is a transaction of its own.
     ///
     /// A job stays while a job that it enqueued, or a fork of it, has not ended, while a validator holds one of its
@@ -80,8 +115,9 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Database`]; batches before stay deleted.
-    pub async fn prune(&self, retention: &Retention) -> Result<Vec<Uuid>, Error> {
-        sqlx::query_file_scalar!(
+    pub async fn prune(&self, retention: &Retention) -> Result<Vec<PrunedJob>, Error> {
+        sqlx::query_file_as!(
+            PrunedJob,
             "queries/prune.sql",
             retention.seconds(),
             &retention.ended(),

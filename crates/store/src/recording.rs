@@ -26,6 +26,9 @@ pub struct RecordedJob {
     pub error_message: Option<String>,
     /// `jobs.config`: the overrides, of which the limits may have been changed while it ran.
     pub config: Value,
+    /// `jobs.raised_limits`: those that `resume_job` was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raised_limits: Option<Value>,
     /// `jobs.started_at`.
     pub started_at: DateTime<Utc>,
     /// The step of another job that it goes on from, if it is a fork.
@@ -70,9 +73,12 @@ pub struct RecordedStep {
     /// Citations, as objects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub citations: Vec<Value>,
-    /// Requirements, as objects without their `content_key`.
+    /// Requirements as the step recorded them, as objects without their `content_key`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements: Vec<Value>,
+    /// What it changed of requirements that were recorded: `{candidate_id, kind, reason, fields}`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub put_right: Vec<Value>,
     /// The user's words that it took in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub feedback: Vec<Feedback>,
@@ -103,6 +109,7 @@ impl Store {
             status: row.status,
             error_message: row.error_message,
             config: row.config,
+            raised_limits: row.raised_limits,
             started_at: row.started_at,
             forked_step: row.forked_step,
             settings: row.settings,
@@ -152,17 +159,27 @@ impl Store {
         let count = |number: i64| u32::try_from(number).unwrap_or_default();
         let rows = sqlx::query_file!("queries/recording_requests.sql", job_id);
         for row in rows.fetch_all(&self.pool).await.during("read the job's requests")? {
+            let failure_class = row.failure_class.map(|class| load::word(job_id, "failure class", class));
             let request = RequestRecord {
                 model: row.model,
                 purpose: load::word(job_id, "request purpose", row.purpose)?,
                 prompt_tokens: count(row.prompt_tokens),
                 cached_tokens: count(row.cached_tokens),
+                cache_write_tokens: count(row.cache_write_tokens),
                 completion_tokens: count(row.completion_tokens),
+                reasoning_tokens: count(row.reasoning_tokens),
                 estimated: row.estimated,
                 duration_ms: row.duration_ms,
                 attempt: row.attempt,
+                finish_reason: row.finish_reason,
                 error: row.error,
+                failure_class: failure_class.transpose()?,
                 raw_usage: row.raw_usage,
+                api: row.api,
+                endpoint: row.endpoint,
+                service_tier: row.service_tier,
+                fallback: row.fallback,
+                cost_microusd: row.cost_microusd,
                 created_at: row.created_at,
             };
             steps.entry(row.step).and_modify(|step| step.requests.push(request));
@@ -186,6 +203,7 @@ impl Store {
         for row in rows.fetch_all(&self.pool).await.during(doing)? {
             steps.entry(row.step).and_modify(|step| match row.kind.as_str() {
                 "citation" => step.citations.push(row.found),
+                "change" => step.put_right.push(row.found),
                 _ => step.requirements.push(row.found),
             });
         }
@@ -236,7 +254,7 @@ mod contents {
         match content.map(|content| (content, std::str::from_utf8(content))) {
             None => Content::Deleted,
             Some((_, Ok(text))) => Content::Text(text.into()),
-            Some((bytes, Err(_))) => Content::Hex(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+            Some((bytes, Err(_))) => Content::Hex(hex::encode(bytes)),
         }
     }
 
@@ -245,9 +263,7 @@ mod contents {
             Content::Deleted => Ok(None),
             Content::Text(text) => Ok(Some(text.into_owned().into_bytes())),
             Content::Hex(digits) => {
-                let byte = |at| digits.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
-                let bytes: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
-                bytes.map(Some).ok_or_else(|| "a file's hex digits are broken".to_owned())
+                hex::decode(digits).map(Some).map_err(|_| "a file's hex digits are broken".to_owned())
             }
         }
     }

@@ -13,6 +13,8 @@ pub enum ReleaseReason {
     Abandoned,
     /// Another job, suspected of killing workers, is run alone.
     MakesRoom,
+    /// The worker has forgotten the job's type since it claimed it: its configuration has changed.
+    UnknownType,
     /// A lease that none of the worker's runs knows (see [`Store::held`]), or a run that broke: nobody knows what was
     /// in flight.
     Orphaned,
@@ -23,6 +25,7 @@ impl ReleaseReason {
         match self {
             Self::Drain | Self::Abandoned => "its worker is shutting down",
             Self::MakesRoom => "its worker runs a job alone that met several crashes",
+            Self::UnknownType => "its worker no longer knows its job type; it waits for one that does",
             Self::Orphaned => "its worker gave it back",
         }
     }
@@ -30,7 +33,7 @@ impl ReleaseReason {
     /// The attempt's outcome; `lost` is what makes the next one interrupted.
     fn outcome(self) -> &'static str {
         match self {
-            Self::Drain | Self::MakesRoom => "released",
+            Self::Drain | Self::MakesRoom | Self::UnknownType => "released",
             Self::Abandoned | Self::Orphaned => "lost",
         }
     }
@@ -64,17 +67,17 @@ impl Store {
             .ok_or(Error::LeaseLost(lease.job_id))
     }
 
-    /// Gives a job of a type that this worker does not know back, if another worker whose heartbeat is younger than
-    /// `lease_secs` knows it: pending again in a few seconds, and the attempt does not count. `false`: no other worker
-    /// knows the type either, and the job is still held; [`Store::reject`] it.
+    /// Pauses a job that cannot go on until somebody has mended what `reason` says.
     ///
     /// # Errors
     /// [`Error::LeaseLost`] when it was no longer ours; [`Error::Database`].
-    pub async fn defer_unknown_type(&self, lease: &Lease, lease_secs: u32) -> Result<bool, Error> {
-        sqlx::query_file_scalar!("queries/defer.sql", lease.job_id, lease.epoch, f64::from(lease_secs))
+    pub async fn park(&self, lease: &Lease, reason: &str) -> Result<(), Error> {
+        let reason = text(reason);
+        sqlx::query_file_scalar!("queries/park.sql", lease.job_id, lease.epoch, reason.as_ref())
             .fetch_optional(&self.pool)
             .await
-            .during("leave the job to another worker")?
+            .during("pause the job")?
+            .map(drop)
             .ok_or(Error::LeaseLost(lease.job_id))
     }
 }

@@ -1,9 +1,8 @@
 //! Many rows as one parameter.
 //!
-//! A step's new rows travel as one JSON text a table and are unfolded by `json_to_recordset` in the statement: the
-//! column list stands once, in the SQL, and a step needs the same few round trips however much it writes. Files go as
-//! arrays instead, because their bytes need not be text, and the one model request of nearly every step as plain values,
-//! which cost the server least.
+//! A step's new rows travel as one JSON document and are unfolded by `json_to_recordset` in the statement: the column list
+//! stands once, in the SQL, and a step needs the same few round trips however much it writes. Files go as arrays instead,
+//! because their bytes need not be text.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -15,14 +14,7 @@ const REPLACEMENT: &str = "\u{FFFD}";
 
 /// A value as JSON text that Postgres accepts.
 pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> String {
-    json_of_about(128, value)
-}
-
-/// The same of a value whose text takes about so many bytes.
-pub(crate) fn json_of_about<T: Serialize + ?Sized>(bytes: usize, value: &T) -> String {
-    let mut text = Vec::with_capacity(bytes);
-    serde_json::to_writer(&mut text, value).expect("rows have string keys and no failing serializer");
-    let text = String::from_utf8(text).expect("JSON is written as UTF-8");
+    let text = serde_json::to_string(value).expect("rows have string keys and no failing serializer");
     // The escape of a NUL, or of a backslash followed by `u0000`: rare enough to look closer.
     if !text.contains("\\u0000") {
         return text;

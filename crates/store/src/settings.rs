@@ -1,14 +1,23 @@
 //! What belongs to a job before its first step: the resolved configuration and the inline document.
 
 use crate::{Error, Store, error::During, rows::json};
-use plumbline_engine::SharedFiles;
 use serde_json::Value;
-use sqlx::PgConnection;
 use std::sync::Arc;
 use uuid::Uuid;
 
 /// Bytes of a document that are read at once.
 const PIECE_BYTES: usize = 16 << 20;
+
+/// A document that was given beside the job's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlineDocument {
+    /// Its number among them.
+    pub position: i32,
+    /// Its name, as the user wrote it.
+    pub name: String,
+    /// Its size.
+    pub bytes: i64,
+}
 
 /// A resolved configuration as it is stored: made once, and shared by all jobs that start with it.
 #[derive(Clone, Debug)]
@@ -32,53 +41,62 @@ impl Store {
             .during("read the job's settings")
     }
 
-    /// Stores the resolved configuration, once for the job's life, and returns the stored one: that of an earlier
-    /// start wins. [`crate::Commit::settings`] does the same within the first step.
-    ///
-    /// # Errors
-    /// [`Error::Database`].
-    pub async fn put_settings(&self, job_id: Uuid, settings: &Value) -> Result<Value, Error> {
-        let mut connection = self.pool.acquire().await.during("store the job's settings")?;
-        put(&mut connection, job_id, 0, Some(&settings.into()), None).await?;
-        drop(connection);
-        Ok(self.settings(job_id).await?.unwrap_or_else(|| settings.clone()))
-    }
-
     /// The inline document of the job's row, read in pieces: of an answer with a large value the connection keeps several
     /// copies.
     ///
     /// # Errors
     /// [`Error::Database`].
     pub async fn job_content(&self, job_id: Uuid) -> Result<Option<Vec<u8>>, Error> {
+        self.whole(job_id, None, 0).await
+    }
+
+    /// The documents that were given beside the job's row, in order; read them with [`Store::job_document`].
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn job_documents(&self, job_id: Uuid) -> Result<Vec<InlineDocument>, Error> {
+        sqlx::query_file_as!(InlineDocument, "queries/job_documents.sql", job_id)
+            .fetch_all(&self.pool)
+            .await
+            .during("list the job's documents")
+    }
+
+    /// One of them, read in pieces; none when it is gone.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn job_document(&self, job_id: Uuid, document: &InlineDocument) -> Result<Option<Vec<u8>>, Error> {
+        self.whole(job_id, Some(document.position), usize::try_from(document.bytes).unwrap_or_default()).await
+    }
+
+    /// A document from its pieces: the row's own, or the one at a position beside it. Room for `expected` bytes is made at
+    /// once.
+    async fn whole(&self, job_id: Uuid, position: Option<i32>, expected: usize) -> Result<Option<Vec<u8>>, Error> {
         let mut content = None;
         for from in (1..).step_by(PIECE_BYTES) {
-            let piece = sqlx::query_file_scalar!("queries/job_content.sql", job_id, from, PIECE_BYTES as i32)
-                .fetch_optional(&self.pool)
-                .await
-                .during("read the job's document")?;
-            let Some(mut piece) = piece.flatten() else { break };
+            let Some(mut piece) = self.piece(job_id, position, from).await? else { break };
             let is_last = piece.len() < PIECE_BYTES;
-            content.get_or_insert_with(Vec::new).append(&mut piece);
+            content.get_or_insert_with(|| Vec::with_capacity(expected)).append(&mut piece);
             if is_last {
                 break;
             }
         }
         Ok(content)
     }
-}
 
-/// Writes what a job gets with its first step, as far as there is any: its configuration, and the files it shares.
-pub(crate) async fn put(
-    connection: &mut PgConnection,
-    job_id: Uuid,
-    step: i64,
-    settings: Option<&StoredSettings>,
-    shared: Option<&SharedFiles>,
-) -> Result<(), Error> {
-    let set_id = shared.map(|shared| &shared.id[..]);
-    sqlx::query_file!("queries/first_step.sql", job_id, settings.map(|settings| &*settings.0), set_id, step)
-        .execute(connection)
-        .await
-        .during("store the job's settings")?;
-    Ok(())
+    /// What begins at a byte, from 1.
+    async fn piece(&self, job_id: Uuid, position: Option<i32>, from: i32) -> Result<Option<Vec<u8>>, Error> {
+        let (pool, length) = (&self.pool, PIECE_BYTES as i32);
+        let piece = match position {
+            None => {
+                sqlx::query_file_scalar!("queries/job_content.sql", job_id, from, length).fetch_optional(pool).await
+            }
+            Some(position) => {
+                sqlx::query_file_scalar!("queries/job_document.sql", job_id, position, from, length)
+                    .fetch_optional(pool)
+                    .await
+            }
+        };
+        Ok(piece.during("read the job's document")?.flatten())
+    }
 }

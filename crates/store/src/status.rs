@@ -50,6 +50,12 @@ pub struct JobDetail {
     pub updated_at: DateTime<Utc>,
     pub started_at: Option<DateTime<Utc>>,
     pub completed_at: Option<DateTime<Utc>>,
+    /// Passages of its documents; none where it has none.
+    pub passages: Option<i64>,
+    /// Those of them that are answered.
+    pub passages_answered: Option<i64>,
+    /// Their share, 0 to 1.
+    pub coverage: Option<f64>,
 }
 
 /// A todo with its phase.

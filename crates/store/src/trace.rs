@@ -61,8 +61,24 @@ pub struct TraceRequest {
     pub duration_ms: i64,
     /// Which try, from 1.
     pub attempt: i32,
+    /// The provider's word for why the answer ended.
+    pub finish_reason: Option<String>,
     /// One sentence, when it failed.
     pub error: Option<String>,
+    /// Of which class the failure was, e.g. `rate_limited`.
+    pub failure_class: Option<String>,
+    /// The wire protocol.
+    pub api: Option<String>,
+    /// Scheme and host that were asked.
+    pub endpoint: Option<String>,
+    /// Of the prompt, what was written into the provider's cache.
+    pub cache_write_tokens: i64,
+    /// Of the answer, reasoning.
+    pub reasoning_tokens: i64,
+    /// The provider's word for how the request was served.
+    pub service_tier: Option<String>,
+    /// Whether a model of `llm.fallback` was asked.
+    pub fallback: bool,
 }
 
 /// A message of the conversation.

@@ -4,14 +4,7 @@
 //! same rows. They belong to the job, not to its worker; a job that ends gives them back by a trigger. A judgement is
 //! part of a step.
 
-use crate::{
-    Error, Given, HeldRequirement, Lease, Store,
-    error::During,
-    rows::{json, text},
-};
-use plumbline_engine::Judgement;
-use sqlx::PgConnection;
-use std::collections::BTreeMap;
+use crate::{Error, Given, HeldRequirement, Lease, Store, error::During, rows::text};
 use uuid::Uuid;
 
 /// A recorded requirement that shares words with a text.
@@ -197,21 +190,4 @@ impl Store {
             .await
             .during("look for the job that follows")
     }
-}
-
-/// Writes the judgements of a step.
-pub(crate) async fn judge(
-    tx: &mut PgConnection,
-    job_id: Uuid,
-    judgements: &BTreeMap<Uuid, &Judgement>,
-) -> Result<(), Error> {
-    if judgements.is_empty() {
-        return Ok(());
-    }
-    let judgements: Vec<_> = judgements.values().collect();
-    sqlx::query_file!("queries/judge_requirements.sql", job_id, json(&judgements))
-        .execute(tx)
-        .await
-        .during("write the judgements of requirements")?;
-    Ok(())
 }

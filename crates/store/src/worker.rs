@@ -1,6 +1,7 @@
 //! The worker's own row: its heartbeat is the life of all its leases.
 
 use crate::{Error, Lease, Store, error::During};
+use serde_json::Value;
 use uuid::Uuid;
 
 /// What a worker says of itself.
@@ -14,8 +15,10 @@ pub struct NewWorker {
     pub version: String,
     /// Most jobs at once.
     pub concurrency: i32,
-    /// The job types it can run: others leave jobs of these types to it (see [`Store::defer_unknown_type`]).
+    /// The job types it can run. Jobs of a type that is in no live worker's list wait (see [`Store::note_unknown_types`]).
     pub job_types: Vec<String>,
+    /// How far `resume_job` may raise the limits of jobs, an object of `limits_ceiling` by job type.
+    pub limits_ceilings: Value,
 }
 
 impl Store {
@@ -30,12 +33,22 @@ impl Store {
             worker.hostname,
             worker.version,
             worker.concurrency,
-            &worker.job_types
+            &worker.job_types,
+            worker.limits_ceilings
         )
         .execute(&self.pool)
         .await
         .during("register the worker")?;
         Ok(())
+    }
+
+    /// Makes jobs due that were parked because their model's key was refused; how many.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn retry_refused_keys(&self) -> Result<u64, Error> {
+        let done = sqlx::query_file!("queries/retry_refused_keys.sql", plumbline_engine::KEY_REFUSED);
+        Ok(done.execute(&self.pool).await.during("take up jobs whose key was refused")?.rows_affected())
     }
 
     /// Renews the worker's leases. `false`: the row is gone, and with it the leases.

@@ -1,8 +1,8 @@
 //! What every job of the process shares.
 
 use crate::{
-    config::Configs, graphs::Graphs, memory::Memory, mirror::Mirror, models::Models, options::WorkerOptions,
-    profiles::Profiles, services::Services, vitals::Vitals,
+    config::Secrets, graphs::Graphs, health::Health, leftovers::Leftovers, memory::Memory, mirror::Mirror,
+    mirror_feed::Changed, models::Models, options::WorkerOptions, reload::Live, services::Services, setups::Setups,
 };
 use plumbline_effects::{documents, tools::Toolbox};
 use plumbline_store::Store;
@@ -18,19 +18,25 @@ pub(crate) const STARTS: usize = 256;
 pub(crate) struct Context {
     pub(crate) worker_id: Uuid,
     pub(crate) store: Store,
-    pub(crate) configs: Configs,
-    pub(crate) profiles: Profiles,
+    /// Configurations and prompts for jobs that start now.
+    pub(crate) live: Live,
+    pub(crate) secrets: Arc<Secrets>,
+    pub(crate) setups: Setups,
     pub(crate) models: Models,
     pub(crate) graphs: Graphs,
     pub(crate) services: Services,
     pub(crate) toolbox: Toolbox,
     pub(crate) parser: documents::Parser,
     pub(crate) mirror: Mirror,
+    /// What steps have changed in files, for the mirror.
+    pub(crate) changed: Arc<Changed>,
+    /// Of deleted jobs.
+    pub(crate) leftovers: Leftovers,
     pub(crate) import_root: PathBuf,
     /// For the documents of jobs that are being taken in.
     pub(crate) memory: Memory,
     /// For jobs that are being taken in.
     pub(crate) starts: Arc<Semaphore>,
     pub(crate) options: WorkerOptions,
-    pub(crate) vitals: Arc<Vitals>,
+    pub(crate) health: Arc<Health>,
 }

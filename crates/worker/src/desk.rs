@@ -2,9 +2,9 @@
 //! connection is taken for one query and given back; none is held while a tool works. What is put aside is all that is
 //! written here, under the lease.
 
-use crate::patience::patiently;
-use plumbline_effects::tools::{BoxFuture, Workspace, WorkspaceError};
-use plumbline_engine::{Citation, FileIndex, Run, Source};
+use crate::backoff::retry_transient;
+use plumbline_effects::tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
+use plumbline_engine::{Citation, FileIndex, RecordedRequirement, Run, Source};
 use plumbline_store::{Error, Lease, Store, fail_points::part};
 
 /// One job's rows.
@@ -25,7 +25,7 @@ impl<'a> Desk<'a> {
         F: Future<Output = Result<T, Error>> + Send,
         T: Send,
     {
-        patiently(query).await.map_err(|error| WorkspaceError(Box::new(error)))
+        retry_transient(query).await.map_err(|error| WorkspaceError(Box::new(error)))
     }
 }
 
@@ -36,6 +36,10 @@ impl Workspace for Desk<'_> {
 
     fn sources(&self) -> &[Source] {
         self.run.sources()
+    }
+
+    fn passages(&self) -> Vec<PassagePlace> {
+        self.run.passages().map(PassagePlace::from).collect()
     }
 
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
@@ -57,7 +61,15 @@ impl Workspace for Desk<'_> {
         Box::pin(self.ask(move || self.store.citation(self.lease.job_id, id)))
     }
 
+    fn citations(&self) -> BoxFuture<'_, Result<Vec<Citation>, WorkspaceError>> {
+        Box::pin(self.ask(|| self.store.citations(self.lease.job_id)))
+    }
+
     fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
         Box::pin(self.ask(move || self.store.requirement_known(self.lease.job_id, content_key)))
+    }
+
+    fn recorded(&self) -> BoxFuture<'_, Result<Vec<RecordedRequirement>, WorkspaceError>> {
+        Box::pin(self.ask(|| self.store.recorded(self.lease.job_id)))
     }
 }

@@ -1,34 +1,33 @@
 //! One claimed job, from claim to leave.
 
 use crate::{
-    config::Resolved,
+    backoff::retry_transient,
+    cancellation::{StopLevel, StopListener},
+    config::{OVERRIDES, Resolved},
     context::Context,
     inbox::Inbox,
     intake,
     known_lines::KnownLines,
     mirror_feed::MirrorFeed,
-    patience::patiently,
-    profiles::{Profile, Unusable},
-    signal::{Listener, Signal},
+    setups::{Raised, Setup, Unusable},
     step::{End, Stepper, Trouble},
     telemetry::spans,
 };
-use plumbline_effects::{model::Prefix, tokens};
+use plumbline_effects::{model::Learnt, tokens};
 use plumbline_engine::{JobError, Leave, Run, Settings};
 use plumbline_store::{
     ClaimedJob, JobInput, LoadedJob, Oversized, ReleaseReason,
     fail_points::{Point, part, reach},
 };
-use serde_json::Value;
 use std::sync::Arc;
 use tracing::{Instrument, error, info, warn};
 
 /// Runs a claimed job until it leaves this worker. Never fails: whatever goes wrong concerns this job alone.
-pub(crate) async fn run(context: Arc<Context>, claimed: ClaimedJob, signal: Listener) {
+pub(crate) async fn run(context: Arc<Context>, claimed: ClaimedJob, signal: StopListener) {
     info!(job.id = %claimed.id, job.r#type = claimed.job_type, job.attempt = claimed.attempt, step = claimed.step, "job claimed");
     let end = tokio::select! {
         end = stay(&context, &claimed, signal.clone()).instrument(spans::claim(&claimed, context.worker_id)) => end,
-        () = signal.at_least(Signal::Abandon) => Box::pin(abandoned(&context, &claimed, &signal)).await,
+        () = signal.at_least(StopLevel::Abort) => Box::pin(abandoned(&context, &claimed, &signal)).await,
     };
     match end {
         Ok(End::Left(leave)) => log_leave(&claimed, &leave),
@@ -36,29 +35,29 @@ pub(crate) async fn run(context: Arc<Context>, claimed: ClaimedJob, signal: List
         Err(Trouble::LeaseLost) => info!(job.id = %claimed.id, "job dropped: it is no longer this worker's"),
         Err(trouble) => tokio::select! {
             () = Box::pin(give_up(&context, &claimed, &trouble)) => {}
-            () = signal.at_least(Signal::Lost) => {}
+            () = signal.at_least(StopLevel::LeaseLost) => {}
         },
     }
 }
 
 /// The effect in flight was dropped; nothing of it is stored.
-async fn abandoned(context: &Context, claimed: &ClaimedJob, signal: &Listener) -> Result<End, Trouble> {
-    if signal.now() == Signal::Lost {
+async fn abandoned(context: &Context, claimed: &ClaimedJob, signal: &StopListener) -> Result<End, Trouble> {
+    if signal.now() == StopLevel::LeaseLost {
         return Err(Trouble::LeaseLost);
     }
     reach(Point::Releasing, "abandoned").await?;
     let lease = claimed.lease();
-    let given_back = patiently(|| context.store.release(&lease, ReleaseReason::Abandoned));
+    let given_back = retry_transient(|| context.store.release(&lease, ReleaseReason::Abandoned));
     tokio::select! {
         given_back = given_back => given_back?,
-        () = signal.at_least(Signal::Lost) => return Err(Trouble::LeaseLost),
+        () = signal.at_least(StopLevel::LeaseLost) => return Err(Trouble::LeaseLost),
     }
     Ok(End::Released)
 }
 
-async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Result<End, Trouble> {
+async fn stay(context: &Context, claimed: &ClaimedJob, signal: StopListener) -> Result<End, Trouble> {
     reach(Point::Claimed, "claim").await?;
-    let input = match Box::pin(patiently(|| context.store.job_input(claimed.id))).await? {
+    let input = match Box::pin(retry_transient(|| context.store.job_input(claimed.id))).await? {
         None => return Err(Trouble::LeaseLost),
         Some(Err(oversized)) => return Box::pin(refuse(context, claimed, too_large(oversized))).await,
         Some(Ok(input)) => input,
@@ -66,18 +65,19 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
     if let Some(error) = unreadable(&input) {
         return Box::pin(refuse(context, claimed, error)).await;
     }
-    let profile = match Box::pin(profile_of(context, claimed, &input.config)).await? {
+    let setup = match Box::pin(setup_of(context, claimed, &input)).await? {
         Ok(found) => found,
+        Err(limits) if limits.is_raised_limit => return Box::pin(park(context, claimed, limits.sentence)).await,
         Err(_) if Box::pin(left_to_another(context, claimed)).await? => return Ok(End::Released),
         Err(reason) => return Box::pin(refuse(context, claimed, misconfigured(reason))).await,
     };
     let lease = claimed.lease();
     let loaded = match LoadedJob::new(claimed, &input) {
         Some(new) => new,
-        None => Box::pin(patiently(|| context.store.load(&lease))).await?,
+        None => Box::pin(retry_transient(|| context.store.load(&lease))).await?,
     };
     let step = loaded.facts.step;
-    let run = match Run::load(loaded.into_snapshot(profile.settings.clone())) {
+    let run = match Run::load(loaded.into_snapshot(setup.settings.clone())) {
         Ok(run) => run,
         Err(corrupt) => {
             return Box::pin(refuse(
@@ -96,13 +96,13 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: Listener) -> Resu
         claimed,
         input: &input,
         lease,
-        profile,
+        setup,
         stores_settings: !claimed.has_settings,
         run,
         step,
         start: None,
         changes: Vec::new(),
-        prefix: Prefix::default(),
+        learnt: Learnt::default(),
         mirror,
         inbox: Inbox::new(claimed.id),
         signal,
@@ -121,8 +121,13 @@ fn unreadable(input: &JobInput) -> Option<JobError> {
             "the job's `{column}` cannot be read: {reason}; write a number beyond 64-bit floating point as a string, and \
              nest at most 127 levels"
         );
-        Some(JobError::new(kind, error).with("stage", "start"))
+        Some(JobError::new(kind, error).with("stage", "start").with("hint", insert_anew(column)))
     })
+}
+
+/// What helps where the row itself is wrong, which keeps what it was inserted with.
+fn insert_anew(column: &str) -> String {
+    format!("insert the job anew with a `{column}` that is right; this row keeps the one it has")
 }
 
 /// A row from before there were bounds at the INSERT.
@@ -135,43 +140,52 @@ fn too_large(Oversized { column, bytes, most }: Oversized) -> JobError {
 }
 
 /// By the stored configuration, or a freshly resolved one. The inner error is the user's to mend.
-async fn profile_of(
+async fn setup_of(
     context: &Context,
     claimed: &ClaimedJob,
-    config: &Value,
-) -> Result<Result<Arc<Profile>, Unusable>, Trouble> {
-    let stored = if claimed.has_settings { patiently(|| context.store.settings(claimed.id)).await? } else { None };
-    let (profiles, env) = (&context.profiles, &context.options.model_env);
+    input: &JobInput,
+) -> Result<Result<Arc<Setup>, Unusable>, Trouble> {
+    let stored =
+        if claimed.has_settings { retry_transient(|| context.store.settings(claimed.id)).await? } else { None };
+    let (version, configs) = context.live.read();
+    let (setups, env, config) = (&context.setups, &context.options.model_env, &*input.config);
+    let ceiling = || configs.limits_ceiling(&claimed.job_type, env);
+    let raised = match &input.raised_limits {
+        Some(limits) => Raised { limits: limits.clone(), ceiling: ceiling() },
+        None => Raised::default(),
+    };
     Ok(match stored {
         // What the row may set now holds for a job that began when it might set more.
-        Some(stored) => match context.configs.check_levels(&claimed.job_type, config, env) {
-            Ok(()) => profiles.stored(stored, config, env),
+        Some(stored) => match configs.check_levels(&claimed.job_type, config, env) {
+            Ok(()) => setups.stored(stored, config, &raised, env),
             Err(error) => Err(error.into()),
         },
-        None => profiles.fresh(&claimed.job_type, config, || context.configs.resolve(&claimed.job_type, config, env)),
+        None => setups
+            .fresh((version, &claimed.job_type), config, &raised, || configs.resolve(&claimed.job_type, config, env)),
     })
 }
 
 fn misconfigured(reason: Unusable) -> JobError {
-    let error = JobError::new("configuration", reason.sentence).with("stage", "start");
+    let is_of_row = reason.sentence.starts_with(OVERRIDES);
+    let mut error = JobError::new("configuration", reason.sentence).with("stage", "start");
+    if is_of_row {
+        error = error.with("hint", insert_anew("config"));
+    }
     match reason.forbidden {
         Some(forbidden) => error.with("key", forbidden.key).with("level", forbidden.level.as_str()),
         None => error,
     }
 }
 
-/// A job type that only a newer worker knows, in the middle of a rollout, is left to that worker.
+/// Only jobs of known types are claimed; one whose type was forgotten since, because its configuration went away, waits for
+/// a worker that knows it.
 async fn left_to_another(context: &Context, claimed: &ClaimedJob) -> Result<bool, Trouble> {
-    if context.configs.job_types().contains(&claimed.job_type.as_str()) {
+    if context.live.now().job_types().contains(&claimed.job_type.as_str()) {
         return Ok(false);
     }
-    let lease_secs = u32::try_from(context.options.timing.lease.as_secs()).unwrap_or(u32::MAX);
     let lease = claimed.lease();
-    let deferred = patiently(|| context.store.defer_unknown_type(&lease, lease_secs)).await?;
-    if deferred {
-        info!(job.id = %claimed.id, job.r#type = claimed.job_type, "job left to a worker that knows its type");
-    }
-    Ok(deferred)
+    retry_transient(|| context.store.release(&lease, ReleaseReason::UnknownType)).await?;
+    Ok(true)
 }
 
 /// The engine's settings from a configuration, with every tool there is and the model's own count of tokens.
@@ -187,9 +201,16 @@ pub(crate) fn engine_settings(resolved: &Resolved) -> Result<Settings, String> {
     Ok(settings)
 }
 
+/// The job waits, with its work kept, for somebody who mends what `reason` says.
+async fn park(context: &Context, claimed: &ClaimedJob, reason: String) -> Result<End, Trouble> {
+    let lease = claimed.lease();
+    retry_transient(|| context.store.park(&lease, &reason)).await?;
+    Ok(End::Left(Leave::Paused { reason }))
+}
+
 async fn refuse(context: &Context, claimed: &ClaimedJob, error: JobError) -> Result<End, Trouble> {
     let lease = claimed.lease();
-    patiently(|| context.store.reject(&lease, &error)).await?;
+    retry_transient(|| context.store.reject(&lease, &error)).await?;
     Ok(End::Left(Leave::Failed(error)))
 }
 
@@ -211,10 +232,10 @@ async fn give_up(context: &Context, claimed: &ClaimedJob, trouble: &Trouble) {
     let transient = matches!(trouble, Trouble::Store(error) if error.is_transient());
     let lease = claimed.lease();
     let given_back = if transient {
-        patiently(|| context.store.release(&lease, ReleaseReason::Orphaned)).await
+        retry_transient(|| context.store.release(&lease, ReleaseReason::Orphaned)).await
     } else {
         let reason = JobError::new("internal", trouble.to_string());
-        patiently(|| context.store.reject(&lease, &reason)).await
+        retry_transient(|| context.store.reject(&lease, &reason)).await
     };
     if let Err(error) = given_back {
         warn!(job.id = %claimed.id, %error, "job could not be given back; it is taken back once its lease ends");

@@ -2,17 +2,21 @@
 //! fails the job; the rows are the truth and repair the folder later.
 
 mod behind;
-mod waiting;
+mod changed;
+mod pending;
 mod writer;
 
 pub(crate) use behind::Behind;
+pub(crate) use changed::Changed;
 
 use crate::{
+    backoff::with_call_timeout,
     context::Context,
+    leftovers,
     mirror::{Finds, IndexEntry, MirrorTrouble},
-    patience::bounded,
 };
-use plumbline_engine::Change;
+use pending::{Sender, Wanted};
+use plumbline_engine::{Change, Product};
 use plumbline_store::{ClaimedJob, Lease};
 use std::{sync::Arc, time::Duration};
 use tokio::{
@@ -21,7 +25,6 @@ use tokio::{
     time::timeout,
 };
 use tracing::{Instrument, debug};
-use waiting::{Giver, Wanted};
 use writer::Writer;
 
 /// How long a job that ends waits for its folder. A volume that takes longer is written in the background.
@@ -39,7 +42,7 @@ pub(crate) enum Look {
 
 /// The feeding end of one job's mirror.
 pub(crate) struct MirrorFeed {
-    giver: Giver,
+    pending: Sender,
     behind: Arc<Behind>,
     lease: Lease,
     /// A look that has not come back.
@@ -50,23 +53,25 @@ pub(crate) struct MirrorFeed {
 impl MirrorFeed {
     /// Starts the feed; the folder is made equal to the rows before anything is shown in it.
     pub(crate) fn start(context: &Context, claimed: &ClaimedJob) -> Self {
-        let (giver, taker) = waiting::channel(&context.vitals.behind.room);
+        let (pending, receiver) = pending::channel();
         let writer = Writer::new(context, claimed.lease());
         let (behind, lease) = (writer.behind.clone(), claimed.lease());
-        let task = tokio::spawn(writer.run(claimed.step, taker).in_current_span());
-        Self { giver, behind, lease, looking: None, task }
+        let task = tokio::spawn(writer.run(claimed.step, receiver).in_current_span());
+        Self { pending, behind, lease, looking: None, task }
     }
 
-    /// Hands over what a committed step changed.
-    pub(crate) fn feed(&self, step: i64, part: &'static str, changes: Vec<Change>) {
-        self.giver.step(step, part, changes);
+    /// A step was committed: what it changed in files is read from the rows when its time has come.
+    pub(crate) fn feed(&self, step: i64, part: &'static str, changes: &[Change]) {
+        if changes.iter().any(touches_files) {
+            self.pending.step(step, part);
+        }
     }
 
     /// Asks for the files under `input/` that are not among these, as of the last step handed over: a file that it deleted
     /// is not taken for a new one. Nobody waits for it, because the writer may have much to show first.
     pub(crate) fn look(&mut self, known: Vec<IndexEntry>) {
         let (answer, found) = oneshot::channel();
-        self.looking = self.giver.look(Wanted { known, answer }).then_some(found);
+        self.looking = self.pending.look(Wanted { known, answer }).then_some(found);
     }
 
     /// What the last look has found, if it has come back since.
@@ -86,8 +91,8 @@ impl MirrorFeed {
     /// moment ago; otherwise it may have been deleted, and then its folder goes too.
     pub(crate) async fn finish(&mut self, there: bool) {
         match there {
-            true => self.giver.close_there(),
-            false => self.giver.close(),
+            true => self.pending.close_there(),
+            false => self.pending.close(),
         }
         // A panic in the mirror is logged by the panic hook and concerns no row.
         if timeout(FINISH, &mut self.task).await.is_err() {
@@ -97,15 +102,25 @@ impl MirrorFeed {
     }
 }
 
+fn touches_files(change: &Change) -> bool {
+    let is_about_files = |product: &Product| product.path().is_some() || matches!(product, Product::ShareFiles(_));
+    change.product().is_some_and(is_about_files)
+}
+
+fn unreadable(error: plumbline_store::Error) -> MirrorTrouble {
+    MirrorTrouble { message: format!("the mirror could not read the rows ({error})") }
+}
+
 /// Puts right the folders of jobs that have left their worker, where that worker died before it had shown everything,
-/// or the volume had no room or was not there.
+/// or the volume had no room or was not there; and removes those of deleted jobs.
 pub(crate) async fn catch_up(context: Arc<Context>) {
-    let left = context.vitals.behind.left_behind();
+    leftovers::remove(&context).await;
+    let left = context.health.behind.left_behind();
     let dead = context.mirror.unfinished(context.options.timing.lease).await;
     let dead = dead.into_iter().map(|folder| (Lease { job_id: folder.job, epoch: folder.epoch }, folder.step));
     for (lease, shown) in left.into_iter().map(|lease| (lease, 0)).chain(dead) {
         let writer = Writer::new(&context, lease);
-        match bounded(context.store.watch(lease.job_id)).await {
+        match with_call_timeout(context.store.watch(lease.job_id)).await {
             // Its next worker begins with a repair.
             Ok(Some(row)) if matches!(row.status.as_str(), "pending" | "running") => writer.behind.none(&lease),
             Ok(Some(row)) => writer.catch_up(shown.max(row.step)).await,

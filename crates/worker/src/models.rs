@@ -4,8 +4,12 @@ use crate::{
     clock,
     config::{DEFAULT_KEY_ENV, Llm, OutputCap, Secrets},
 };
-use plumbline_effects::model::{ModelClient, ModelClientError, ModelConfig, OutputCapField, Timeouts};
-use plumbline_engine::{Failure, FailureClass, ModelRequest, RequestRecord};
+use plumbline_effects::model::{Learnt, ModelClient, ModelClientError, ModelConfig, OutputCapField, Timeouts};
+use plumbline_engine::{
+    Failure, FailureClass, Handler, ModelRequest, Phases, Purpose, Replay, Reply, RequestMessage, RequestRecord,
+    ToolSpec,
+};
+use serde_json::json;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
@@ -52,20 +56,57 @@ pub(crate) fn unusable(request: &ModelRequest<'_>, llm: &Llm, error: &ModelClien
             (FailureClass::Transient, "look for too many open files, and for the TLS certificates")
         }
     };
+    let model = llm.model.clone().unwrap_or_default();
     let record = RequestRecord {
-        model: llm.model.clone().unwrap_or_default(),
-        purpose: request.purpose,
-        prompt_tokens: 0,
-        cached_tokens: 0,
-        completion_tokens: 0,
-        estimated: false,
-        duration_ms: 0,
-        attempt: request.attempt,
         error: Some(reason.clone()),
-        raw_usage: None,
-        created_at: clock::now(),
+        ..RequestRecord::sent(model, request.purpose, request.attempt, clock::now())
     };
-    Failure { class, message: reason, retry_after_s: None, hint: Some(hint.to_owned()), jitter: 0.0, record }
+    Failure {
+        class,
+        message: reason,
+        retry_after_s: None,
+        hint: Some(hint.to_owned()),
+        suspicion: None,
+        jitter: 0.0,
+        record,
+    }
+}
+
+/// Asks a model to call a tool, as a job would ask it; again where the endpoint says that it is to be asked otherwise.
+///
+/// # Errors
+/// The failure, classified, with what the operator can do.
+pub async fn try_call(llm: &Llm, secrets: &Secrets) -> Result<Reply, Box<Failure>> {
+    let tool = ToolSpec {
+        name: "report",
+        phases: Phases::Both,
+        description: "Report that you are there.".into(),
+        parameters: json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}).into(),
+        documentation: String::new(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+        reads_only: true,
+    };
+    let request = || ModelRequest {
+        purpose: Purpose::Tactical,
+        messages: vec![
+            RequestMessage::System("You work by calling tools.".into()),
+            RequestMessage::User("Call the tool `report` with the word `ready`.".into()),
+        ],
+        tools: vec![&tool],
+        max_output_tokens: llm.max_output_tokens,
+        attempt: 1,
+    };
+    let client = ModelClient::new(config(llm, secrets)).map_err(|error| Box::new(unusable(&request(), llm, &error)))?;
+    let learnt = Learnt::default();
+    loop {
+        let lessons = learnt.lessons();
+        let answered = client.call(request(), request, clock::now, &learnt).await;
+        // A job goes on as the endpoint says, too: there are no more lessons than ways of asking.
+        if answered.is_ok() || learnt.lessons() == lessons {
+            return answered;
+        }
+    }
 }
 
 /// What a client is made from.
@@ -75,6 +116,11 @@ pub(crate) fn config(llm: &Llm, secrets: &Secrets) -> ModelConfig {
     let mut config = ModelConfig::new(llm.base_url.clone().unwrap_or_default(), llm.model.clone().unwrap_or_default());
     config.api_key = secrets.for_address(&api_key_env, &config.base_url);
     config.api_key_env = api_key_env;
+    config.profile = llm.profile.for_client();
+    config.api = llm.api.chosen();
+    config.tool_choice = llm.tool_choice;
+    config.stream = llm.stream;
+    config.service_tier = llm.service_tier.clone();
     config.temperature = llm.temperature;
     config.reasoning_level = llm.reasoning_level.clone();
     config.parallel_tool_calls = llm.parallel_tool_calls;
@@ -82,6 +128,42 @@ pub(crate) fn config(llm: &Llm, secrets: &Secrets) -> ModelConfig {
         OutputCap::MaxTokens => OutputCapField::MaxTokens,
         OutputCap::MaxCompletionTokens => OutputCapField::MaxCompletionTokens,
     };
-    config.timeouts = Timeouts { total, first_byte: total, ..Timeouts::default() };
+    let idle = Duration::from_secs(llm.idle_timeout_s);
+    config.timeouts = Timeouts { total, first_byte: total, idle, ..Timeouts::default() };
     config
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Configs, ModelEnv};
+    use plumbline_effects::model::{Api, Profile, ReasoningEcho, ToolCallIds};
+    use serde_json::json;
+
+    #[test]
+    fn each_key_of_a_profile_reaches_the_client() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("mine")).unwrap();
+        let profile = json!({
+            "api": "messages", "tool_call_id": "alnum9", "reasoning_field": "thoughts", "reasoning_echo": "never",
+            "tool_choices": ["auto"], "tools_in_summary": true, "user_after_tool": false, "system_in_middle": false
+        });
+        let llm = json!({"model": "m", "base_url": "http://127.0.0.1:1/v1", "profile": profile});
+        let file = json!({"$extends": "creator", "llm": llm}).to_string();
+        std::fs::write(folder.path().join("mine/config.json"), file).unwrap();
+        let configs = Configs::from_dir(folder.path()).unwrap();
+        let resolved = configs.resolve("mine", &json!({}), &ModelEnv::default()).unwrap();
+        let config = config(&resolved.config.llm, &Secrets::default());
+        let expected = Profile {
+            api: Some(Api::Messages),
+            tool_call_id: ToolCallIds::Alnum9,
+            reasoning_field: Some("thoughts".into()),
+            reasoning_echo: ReasoningEcho::Never,
+            tool_choices: vec!["auto".into()],
+            tools_in_summary: true,
+            user_after_tool: false,
+            system_in_middle: false,
+        };
+        assert_eq!(config.profile, expected);
+    }
 }

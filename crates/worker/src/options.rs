@@ -42,6 +42,8 @@ pub struct Timing {
     pub poll: Duration,
     /// Grace for the effect in flight when the worker is asked to stop.
     pub drain: Duration,
+    /// How long a job waits for a worker that knows its type before it fails; zero: for ever.
+    pub unknown_type: Duration,
 }
 
 impl Default for Timing {
@@ -51,6 +53,7 @@ impl Default for Timing {
             heartbeat: Duration::from_secs(10),
             poll: Duration::from_millis(1000),
             drain: Duration::from_secs(10),
+            unknown_type: Duration::from_secs(86_400),
         }
     }
 }

@@ -13,9 +13,9 @@
 //!
 //! An unknown name is an error, and a template that does not come to an end runs out of fuel.
 
-use crate::config::{JobConfig, Problem};
+use crate::config::{Deliverable, JobConfig, Problem};
 use minijinja::{Environment, UndefinedBehavior, Value, context, syntax::SyntaxConfig};
-use plumbline_engine::{PhaseKind, Prompts, StrategicTodos, ToolSpec};
+use plumbline_engine::{PhaseKind, Prompts, StrategicTodos, SystemTodo, ToolSpec};
 use serde::{Deserialize, Serialize};
 
 /// Instructions of the template engine that one prompt may take; the built-in ones take some hundreds.
@@ -61,15 +61,56 @@ impl PromptSources {
     pub(crate) fn render(&self, config: &JobConfig, tools: &[ToolSpec]) -> Result<Prompts, Problem> {
         let strategic = bound(tools, PhaseKind::Strategic);
         let tactical = bound(tools, PhaseKind::Tactical);
+        // Instructions hold in both kinds of phase: they may name what either has.
+        let either: Vec<BoundTool<'_>> = tools.iter().map(BoundTool::of).collect();
+        let instructions = render("instructions.md", &self.instructions, config, &either)?;
+        let mut todos = self.todos.clone();
+        let finale = finale_of(&instructions);
+        if !finale.is_empty() {
+            todos.r#final = finale;
+        }
+        end_by_completing(&mut todos.r#final);
         Ok(Prompts {
             strategic: render("strategic.md", &self.strategic, config, &strategic)?,
             tactical: render("tactical.md", &self.tactical, config, &tactical)?,
-            // A summary is asked for without tools, and the instructions hold in both kinds of phase.
+            // A summary is asked for without tools.
             summarization: render("summarization.md", &self.summarization, config, &[])?,
-            instructions: render("instructions.md", &self.instructions, config, &[])?,
-            todos: self.todos.clone(),
+            instructions: instructions + &owed(config),
+            todos,
         })
     }
+}
+
+/// What the job owes, as its gate will hold it against it; nothing where the job type says nothing of it.
+fn owed(config: &JobConfig) -> String {
+    let mut text = String::new();
+    let line = |owed: &Deliverable| {
+        let path = owed.path();
+        let unless = if owed.is_required() { "" } else { ", if there is any" };
+        let schema = owed.json_schema().map(|schema| format!(", JSON that meets this JSON Schema: `{schema}`"));
+        format!("- `{path}`{unless}{}\n", schema.unwrap_or_default())
+    };
+    if let Some(deliverables) = config.deliverables.as_ref().filter(|deliverables| !deliverables.is_empty()) {
+        text.push_str(
+            "\n\n## What this job owes\n\nThe job is complete when these files are there, which is checked:\n\n",
+        );
+        deliverables.iter().for_each(|owed| text.push_str(&line(owed)));
+    }
+    if let Some(quoting) = config.citations_required.as_ref().filter(|quoting| !quoting.is_empty()) {
+        let files = quoting.iter().map(|path| format!("`{path}`")).collect::<Vec<_>>().join(", ");
+        text.push_str(&format!(
+            "\n\nThese files must quote the documents: {files}. Their quotes are looked up when the job completes, and one that occurs in \
+             none keeps it from completing, as does a file without any: what stands in quotation marks or in a block quote, \
+             and in JSON the texts of keys like `quote`. Copy them character by character.\n"
+        ));
+    }
+    if let Some(documents) = config.no_sources.as_ref().filter(|documents| !documents.is_empty()) {
+        let named = documents.iter().map(|document| format!("`{document}`")).collect::<Vec<_>>().join(", ");
+        text.push_str(&format!(
+            "\n\nThese documents are no sources, and nothing is quoted or cited from them: {named}.\n"
+        ));
+    }
+    text
 }
 
 fn parse_todos(shown: &str, text: &str) -> Result<StrategicTodos, Problem> {
@@ -84,13 +125,47 @@ fn parse_todos(shown: &str, text: &str) -> Result<StrategicTodos, Problem> {
     Ok(todos)
 }
 
+/// The heading of the section of `instructions.md` whose list is the type's own final todos.
+const FINALE: &str = "finale";
+
+/// What the last todo of a job says where a finale does not say it.
+const COMPLETE: &str = "Call job_complete with the deliverables";
+
+/// The list under the heading "Finale" of a type's instructions, whatever its level; empty where there is none.
+fn finale_of(instructions: &str) -> Vec<SystemTodo> {
+    let is_heading = |line: &&str| line.starts_with('#');
+    let is_finale = |line: &str| line.trim_matches(['#', ' ']).eq_ignore_ascii_case(FINALE) && line.starts_with('#');
+    let section = instructions.lines().skip_while(|line| !is_finale(line)).skip(1).take_while(|line| !is_heading(line));
+    section.filter_map(list_item).map(SystemTodo::from).collect()
+}
+
+/// The text of a line such as `1. Verify the totals` or `- Verify the totals`.
+fn list_item(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(['.', ')']);
+    let item =
+        line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).or(numbered.filter(|rest| rest.len() < line.len()));
+    item.map(str::trim).filter(|item| !item.is_empty())
+}
+
+/// A job ends by a call, so the last todo always asks for it.
+fn end_by_completing(todos: &mut Vec<SystemTodo>) {
+    if todos.last().is_none_or(|last| !last.content.contains("job_complete")) {
+        todos.push(COMPLETE.into());
+    }
+}
+
 /// A bound tool as templates see it.
 struct BoundTool<'a> {
     name: &'static str,
     summary: &'a str,
 }
 
-impl BoundTool<'_> {
+impl<'a> BoundTool<'a> {
+    fn of(tool: &'a ToolSpec) -> Self {
+        Self { name: tool.name, summary: first_sentence(&tool.description) }
+    }
+
     fn to_value(&self) -> Value {
         Value::from_pairs([("name", self.name), ("summary", self.summary)])
     }
@@ -98,7 +173,7 @@ impl BoundTool<'_> {
 
 fn bound(tools: &[ToolSpec], kind: PhaseKind) -> Vec<BoundTool<'_>> {
     let tools = tools.iter().filter(|tool| tool.phases.contains(kind));
-    tools.map(|tool| BoundTool { name: tool.name, summary: first_sentence(&tool.description) }).collect()
+    tools.map(BoundTool::of).collect()
 }
 
 fn first_sentence(description: &str) -> &str {
@@ -136,10 +211,21 @@ fn lines_of_tags_vanish() -> SyntaxConfig {
     syntax.expect("the delimiters are the default ones")
 }
 
-/// The tool names of `catalog` that a text uses as words although `kind` does not bind them.
-///
-/// The guard against lesson 14, for texts that are about to be used and for tests of those that are shipped.
-pub fn unbound_names<'a>(text: &str, catalog: &'a [ToolSpec], bound: impl Fn(&ToolSpec) -> bool) -> Vec<&'a str> {
-    let words: std::collections::HashSet<&str> = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
-    catalog.iter().filter(|tool| words.contains(tool.name) && !bound(tool)).map(|tool| tool.name).collect()
+#[cfg(test)]
+mod tests {
+    use super::{COMPLETE, end_by_completing, finale_of};
+    use plumbline_engine::SystemTodo;
+
+    #[test]
+    fn a_type_brings_its_own_finale_and_the_last_todo_completes_the_job() {
+        let text = "You compare.\n\n### Finale\n\n1. Compare the totals\n2) Read output/ back\n- Write the page\n\n### Deliverables\n\n- none\n";
+        let mut todos = finale_of(text);
+        end_by_completing(&mut todos);
+        let texts: Vec<&str> = todos.iter().map(|todo| todo.content.as_str()).collect();
+        assert_eq!(texts, ["Compare the totals", "Read output/ back", "Write the page", COMPLETE]);
+        let mut complete: Vec<SystemTodo> = vec!["Call job_complete, and be honest".into()];
+        end_by_completing(&mut complete);
+        assert_eq!(complete.len(), 1);
+        assert_eq!(finale_of("### The finale of the work\n\n- no\n"), []);
+    }
 }

@@ -2,31 +2,32 @@
 //!
 //! The engine decides what is next, the outside performs it, the engine takes the outcome in, one transaction writes
 //! what follows from it. No connection and no transaction is held while a model or a tool works. Between a model's
-//! answer and the results of local tools there is no commit: they land together. The job's first step is written while
-//! the model is asked for the first time.
+//! answer and the results of local tools there is no commit: they land together.
 //!
 //! A job spends nearly all of its life waiting for its model, in numbers. What it waits for otherwise is boxed, so that
 //! its future holds the room for a model's call and no more: a commit or a tool takes many times as much.
 
 use crate::{
+    backoff::{Backoff, retry_transient, with_call_timeout},
+    cancellation::{StopLevel, StopListener},
     clock,
     context::Context,
     desk::Desk,
     inbox::Inbox,
     intake::{self, IntakeJob},
     mirror_feed::MirrorFeed,
-    patience::{Patience, bounded, patiently},
-    profiles::Profile,
-    signal::{Listener, Signal},
-    telemetry::spans,
+    previous,
+    rendering::Rendering,
+    setups::Setup,
+    telemetry::{instruments, spans},
     validation_desk::ValidationDesk,
 };
 use chrono::{DateTime, Utc};
 use plumbline_effects::{
-    model::Prefix,
-    tools::{BatchError, ToolContext, WorkspaceError},
+    model::Learnt,
+    tools::{BatchError, PreviousJob, ToolContext, WorkspaceError},
 };
-use plumbline_engine::{Change, Effect, Leave, ModelRequest, Outcome, Run, Stage, ToolCall};
+use plumbline_engine::{Change, Effect, Intake, Leave, ModelRequest, Outcome, Passage, Run, Stage, ToolCall};
 use plumbline_store::{
     ClaimedJob, Commit, Committed, Error as StoreError, JobInput, Lease, ReleaseReason,
     fail_points::{Point, part, reach},
@@ -34,6 +35,7 @@ use plumbline_store::{
 use std::{sync::Arc, time::Duration};
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::{Instrument, debug, info, warn};
+use uuid::Uuid;
 
 /// The tool that reads documents, in a process of its own.
 const EXTRACTION: &str = "extract_document_text";
@@ -79,7 +81,7 @@ pub(crate) struct Stepper<'a> {
     pub(crate) claimed: &'a ClaimedJob,
     pub(crate) input: &'a JobInput,
     pub(crate) lease: Lease,
-    pub(crate) profile: Arc<Profile>,
+    pub(crate) setup: Arc<Setup>,
     /// Whether the next step is the job's first, with which its configuration is stored.
     pub(crate) stores_settings: bool,
     pub(crate) run: Run,
@@ -88,11 +90,11 @@ pub(crate) struct Stepper<'a> {
     pub(crate) start: Option<Start>,
     /// Decided, not yet committed.
     pub(crate) changes: Vec<Change>,
-    /// Of the last request to the model.
-    pub(crate) prefix: Prefix,
+    /// What its requests to models have taught.
+    pub(crate) learnt: Learnt,
     pub(crate) mirror: MirrorFeed,
     pub(crate) inbox: Inbox,
-    pub(crate) signal: Listener,
+    pub(crate) signal: StopListener,
     pub(crate) span: spans::Step,
 }
 
@@ -112,23 +114,20 @@ impl Stepper<'_> {
             if let Some(leave) = self.run.left().cloned() {
                 return Box::pin(self.leave(leave)).await;
             }
-            if !self.changes.is_empty() && !self.run.joins_next_commit() && !self.asks_while_committing() {
+            if !self.changes.is_empty() && !self.run.joins_next_commit() {
                 Box::pin(self.commit()).await?;
                 continue;
             }
-            if self.changes.is_empty() && self.signal.now() >= Signal::Drain {
+            if self.changes.is_empty() && self.signal.now() >= StopLevel::Drain {
                 reach(Point::Releasing, part(self.run.state())).await?;
-                Box::pin(patiently(|| self.context.store.release(&self.lease, ReleaseReason::Drain))).await?;
+                Box::pin(retry_transient(|| self.context.store.release(&self.lease, ReleaseReason::Drain))).await?;
                 return Ok(End::Released);
             }
             if Box::pin(self.take_in_placed()).await? {
                 continue;
             }
             self.wait_to_start().await;
-            let outcome = match self.asks_while_committing() {
-                true => Box::pin(self.ask_and_commit()).await?,
-                false => self.perform().instrument(self.span.span()).await?,
-            };
+            let outcome = self.perform().instrument(self.span.span()).await?;
             self.apply(outcome)?;
             reach(Point::Applied, part(self.run.state())).await?;
         }
@@ -140,6 +139,17 @@ impl Stepper<'_> {
             Effect::TakeIn => {
                 let outcome = Box::pin(self.take_in()).await?;
                 reach(Point::TakenIn, part).await?;
+                outcome
+            }
+            Effect::Prepare { document } => {
+                reach(Point::BeforeExtraction, part).await?;
+                let outcome = Box::pin(self.prepare(document)).await?;
+                reach(Point::AfterTools, part).await?;
+                outcome
+            }
+            Effect::Carry { previous } => {
+                let outcome = Box::pin(self.carry(previous)).await?;
+                reach(Point::AfterTools, part).await?;
                 outcome
             }
             Effect::CallModel(request) => {
@@ -186,8 +196,9 @@ impl Stepper<'_> {
             // Nobody closes the semaphore.
             None => Arc::clone(&self.context.starts).acquire_owned().await.ok(),
         };
-        let inline = self.input.document_bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
-        let roots = self.profile.resolved.config.document_roots.clone();
+        let inline = [self.input.document_bytes, self.input.documents_bytes].into_iter().flatten();
+        let inline: u64 = inline.filter_map(|bytes| u64::try_from(bytes).ok()).sum();
+        let roots = self.setup.resolved.config.document_roots.clone();
         let imported = match &self.input.document_path {
             Some(path) => intake::size_of(path.clone(), roots, &self.context.import_root).await,
             None => 0,
@@ -203,26 +214,63 @@ impl Stepper<'_> {
 
     async fn take_in(&self) -> Result<Outcome, Trouble> {
         let (id, input) = (self.claimed.id, self.input);
-        let document =
-            if input.document_bytes.is_some() { patiently(|| self.context.store.job_content(id)).await? } else { None };
+        let previous = match previous::of(&self.context.store, id, &input.context).await? {
+            Ok(previous) => previous,
+            Err(reason) => return Ok(Outcome::IntakeRefused { reason }),
+        };
+        let document = if input.document_bytes.is_some() {
+            retry_transient(|| self.context.store.job_content(id)).await?
+        } else {
+            None
+        };
+        let documents = if input.documents_bytes.is_some() { self.given_documents().await? } else { Vec::new() };
         let job = IntakeJob {
             id,
             prompt: input.prompt.clone(),
             context: serde_json::Value::clone(&input.context),
             document_path: input.document_path.clone(),
-            document_roots: self.profile.resolved.config.document_roots.clone(),
+            document_roots: self.setup.resolved.config.document_roots.clone(),
             document,
+            documents,
         };
-        let (instructions, shared) = (&self.run.settings().prompts.instructions, &self.profile.shared);
-        Ok(intake::take_in(job, &self.context.import_root, &self.context.parser, instructions, shared).await)
+        let (instructions, shared) = (&self.run.settings().prompts.instructions, &self.setup.shared);
+        let taken = intake::take_in(job, &self.context.import_root, &self.context.parser, instructions, shared).await;
+        Ok(match taken {
+            Outcome::TakenIn(taken) => Outcome::TakenIn(Intake { waiting: self.waiting().await?, previous, ..taken }),
+            refused => refused,
+        })
+    }
+
+    /// How many requirements wait for a job that judges some.
+    async fn waiting(&self) -> Result<Option<u64>, Trouble> {
+        if !self.run.settings().tools.iter().any(|tool| tool.name == "next_requirement") {
+            return Ok(None);
+        }
+        let rechecks = self.setup.resolved.config.connections.neo4j.is_some();
+        let tally = retry_transient(|| self.context.store.validation_tally(self.claimed.id, rechecks)).await?;
+        Ok(u64::try_from(tally.waiting).ok())
+    }
+
+    /// The documents that were given beside the row.
+    async fn given_documents(&self) -> Result<Vec<(String, Vec<u8>)>, Trouble> {
+        let (id, store) = (self.claimed.id, &self.context.store);
+        let listed = retry_transient(|| store.job_documents(id)).await?;
+        let mut documents = Vec::with_capacity(listed.len());
+        for document in listed {
+            // Gone means that the job is, which the commit will find.
+            if let Some(bytes) = retry_transient(|| store.job_document(id, &document)).await? {
+                documents.push((document.name, bytes));
+            }
+        }
+        Ok(documents)
     }
 
     async fn call_model(&self, request: ModelRequest<'_>) -> Outcome {
-        let llm = self.profile.llm(request.purpose);
+        let llm = self.setup.llm(request.purpose, self.run.fallback_for(request.purpose));
         match self.context.models.client(llm) {
             Ok(client) => {
                 let (again, span) = (|| self.run.request(), spans::model_call(self.lease.job_id, llm, &request));
-                let call = client.call(request, again, clock::now, &self.prefix);
+                let call = client.call(request, again, clock::now, &self.learnt);
                 let answered = call.instrument(span.clone()).await;
                 spans::model_answered(&span, llm, &answered, again);
                 match answered {
@@ -240,7 +288,7 @@ impl Stepper<'_> {
     async fn run_tools(&self, calls: &[&ToolCall]) -> Result<Outcome, Trouble> {
         let desk = Desk::new(&self.context.store, self.lease, &self.run);
         let hand_over = ValidationDesk::new(&self.context.store, self.lease);
-        let connections = &self.profile.resolved.config.connections;
+        let connections = &self.setup.resolved.config.connections;
         let graph = self.context.graphs.of(connections.neo4j.as_ref());
         let services = self.context.services.of(connections);
         let texts = services.texts(&self.context.store, self.lease.job_id);
@@ -248,12 +296,15 @@ impl Stepper<'_> {
         let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name).collect();
         let bounds = ToolContext {
             max_result_tokens: settings.limits.max_tool_result_tokens,
-            call_timeout: Duration::from_secs(self.profile.resolved.config.limits.tool_timeout_s),
-            retries: self.profile.resolved.config.limits.tool_retries,
+            call_timeout: Duration::from_secs(self.setup.resolved.config.limits.tool_timeout_s),
+            retries: self.setup.resolved.config.limits.tool_retries,
             hand_over: Some(&hand_over),
             graph: graph.access(),
             web: services.web(),
             texts: Some(&texts),
+            inspection: Some(&self.setup.inspection),
+            no_sources: self.setup.resolved.config.no_sources.as_deref().unwrap_or_default(),
+            scan: &self.setup.scan,
             ..ToolContext::new(self.lease.job_id, &bound)
         };
         match self.context.toolbox.run(calls, &desk, &bounds).await {
@@ -262,8 +313,40 @@ impl Stepper<'_> {
                 debug!(job.id = %self.lease.job_id, error = outage.reason, "a service that tools need is away");
                 Ok(Outcome::ToolsUnavailable(outage))
             }
-            Err(BatchError::Workspace(error)) if is_lease_lost(&error) => Err(Trouble::LeaseLost),
-            Err(BatchError::Workspace(error)) => Err(Trouble::Workspace(error.to_string())),
+            Err(BatchError::Workspace(error)) => Err(unread(error)),
+        }
+    }
+
+    /// Takes the text out of a document and cuts it, by the tools that the model has for that.
+    async fn prepare(&self, document: &str) -> Result<Outcome, Trouble> {
+        let desk = Desk::new(&self.context.store, self.lease, &self.run);
+        let prepared = self.context.toolbox.prepare(document, &desk, &self.bounds_of_system()).await;
+        prepared.map(Outcome::Prepared).map_err(undone)
+    }
+
+    /// Looks up what an earlier job found. Where it is gone by now, nothing of it is left to carry over.
+    async fn carry(&self, previous: Uuid) -> Result<Outcome, Trouble> {
+        let store = &self.context.store;
+        let previous = PreviousJob {
+            id: previous,
+            passages: retry_transient(|| store.passages(previous)).await?,
+            recorded: retry_transient(|| store.recorded(previous)).await?,
+        };
+        let desk = Desk::new(store, self.lease, &self.run);
+        let now: Vec<&Passage> = self.run.passages().collect();
+        let carried = self.context.toolbox.carry(&previous, &now, &desk, &self.bounds_of_system()).await;
+        carried.map(Outcome::Carried).map_err(undone)
+    }
+
+    /// For what the system does with documents.
+    fn bounds_of_system(&self) -> ToolContext<'_> {
+        let config = &self.setup.resolved.config;
+        ToolContext {
+            call_timeout: Duration::from_secs(config.limits.tool_timeout_s),
+            retries: config.limits.tool_retries,
+            scan: &self.setup.scan,
+            no_sources: config.no_sources.as_deref().unwrap_or_default(),
+            ..ToolContext::new(self.lease.job_id, &[])
         }
     }
 
@@ -272,7 +355,7 @@ impl Stepper<'_> {
         let wait = (until - clock::now()).to_std().unwrap_or(Duration::ZERO);
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
-            () = self.signal.at_least(Signal::Drain) => {}
+            () = self.signal.at_least(StopLevel::Drain) => {}
         }
     }
 
@@ -289,6 +372,9 @@ impl Stepper<'_> {
         if !self.changes.iter().any(|change| matches!(change, Change::Left(_))) {
             self.changes.push(Change::Left(leave.clone()));
         }
+        let desk = Desk::new(&self.context.store, self.lease, &self.run);
+        let rendering = Rendering::of(&self.run, &self.changes, &desk).await.map_err(unread)?;
+        rendering.add(&mut self.run, &mut self.changes);
         self.commit().await?;
         Ok(End::Left(leave))
     }
@@ -297,79 +383,34 @@ impl Stepper<'_> {
     async fn commit(&mut self) -> Result<(), Trouble> {
         let changes = std::mem::take(&mut self.changes);
         let committed = self.write(changes).await?;
-        self.is_at(&committed, self.next_span(committed.step));
+        self.step = committed.step;
+        self.run.committed(committed.step);
+        self.span.followed_by(spans::Step::begin(self.claimed.id, committed.step + 1, self.run.state().phase.kind));
+        self.stores_settings = false;
+        self.start = None;
+        self.signal.commit();
         if committed.feedback_pending && self.run.left().is_none() {
-            let feedback = Box::pin(patiently(|| self.context.store.feedback(self.lease.job_id))).await?;
+            let feedback = Box::pin(retry_transient(|| self.context.store.feedback(self.lease.job_id))).await?;
             info!(job.id = %self.lease.job_id, n_feedback = feedback.len(), "feedback received");
             self.apply(Outcome::FeedbackReceived(feedback))?;
         }
         Ok(())
     }
 
-    /// Whether what was decided is written while the model is asked, and not before: when the job has just been taken
-    /// in. Nothing has been paid for that a crash could lose, and what the model is told would be made anew from the
-    /// job's row. From then on an answer is on disk before the next one is asked for.
-    fn asks_while_committing(&self) -> bool {
-        self.step == 0 && !self.changes.is_empty() && self.asks_next() && self.signal.now() < Signal::Drain
-    }
-
-    /// The request is on its way before the step is: the model's future is polled first, and the task of its connection
-    /// has its turn before the step's rows are made. Feedback that came meanwhile is told of by the next commit.
-    async fn ask_and_commit(&mut self) -> Result<Outcome, Trouble> {
-        let (changes, span) = (std::mem::take(&mut self.changes), self.next_span(self.step + 1));
-        let start = self.start.take();
-        let (outcome, committed) = {
-            let ask = self.perform().instrument(span.span());
-            let write = Box::pin(async {
-                tokio::task::yield_now().await;
-                let written = self.write(changes).await;
-                drop(start);
-                written
-            });
-            tokio::pin!(ask, write);
-            tokio::select! {
-                biased;
-                // Whatever became of the request, a step that has begun to be written is never given up half way.
-                outcome = &mut ask => (outcome, write.await?),
-                // A step that could not be written ends the run, and with it the request.
-                written = &mut write => {
-                    let committed = written?;
-                    (ask.await, committed)
-                }
-            }
-        };
-        self.is_at(&committed, span);
-        outcome
-    }
-
-    /// The run has got to a step that was committed.
-    fn is_at(&mut self, committed: &Committed, next: spans::Step) {
-        self.step = committed.step;
-        self.run.committed(committed.step);
-        self.span.followed_by(next);
-        self.stores_settings = false;
-        self.start = None;
-        self.signal.commit();
-    }
-
-    /// The span of the step after the one with this number.
-    fn next_span(&self, step: i64) -> spans::Step {
-        spans::Step::begin(self.claimed.id, step + 1, self.run.state().phase.kind)
-    }
-
     /// Writes a step, waiting out database trouble for as long as the lease holds: what a model's answer cost is not
     /// thrown away for a restart of Postgres.
-    async fn write(&self, changes: Vec<Change>) -> Result<Committed, Trouble> {
+    async fn write(&self, mut changes: Vec<Change>) -> Result<Committed, Trouble> {
+        crate::raising::say_how(&self.run, self.claimed.id, &mut changes);
         let next_job = crate::hand_over::next_job(
             self.claimed.id,
             &self.input.config,
-            &self.profile.resolved,
+            &self.setup.resolved,
             self.run.requirements(),
             &changes,
         );
         let progress = self.run.progress();
         reach(Point::BeforeCommit, part(self.run.state())).await?;
-        let mut patience = Patience::new();
+        let mut backoff = Backoff::new();
         let mut delayed = None;
         let mut span = spans::Commit::begin(&self.span, self.step, changes.len());
         let committed = loop {
@@ -379,22 +420,22 @@ impl Stepper<'_> {
                 changes: &changes,
                 state: self.run.state(),
                 progress: &progress,
-                settings: self.stores_settings.then_some(&self.profile.stored),
+                settings: self.stores_settings.then_some(&self.setup.stored),
                 enqueue_next: next_job.as_ref(),
             };
             let store = &self.context.store;
             let tried = match delayed.is_some() {
-                false => span.attempt(bounded(store.commit(&commit))).await,
-                true => span.attempt(bounded(Box::pin(store.commit_again(&commit)))).await,
+                false => span.attempt(with_call_timeout(store.commit(&commit))).await,
+                true => span.attempt(with_call_timeout(Box::pin(store.commit_again(&commit)))).await,
             };
             match tried {
                 Ok(committed) => break committed,
                 Err(error) if error.is_transient() => {
                     if delayed.is_none() {
                         warn!(job.id = %self.lease.job_id, step = self.step, %error, "commit delayed by database trouble");
-                        delayed = Some(self.context.vitals.delay());
+                        delayed = Some(self.context.health.commit_stalled());
                     }
-                    patience.wait().await;
+                    backoff.sleep().await;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -404,16 +445,28 @@ impl Stepper<'_> {
         }
         if self.run.left().is_some() {
             // The mirror may take longer than the next look at what is ours, which must not drop it half way.
-            self.signal.leave();
+            self.signal.mark_exited();
         }
         self.span.committed();
+        instruments::passages(&changes, committed.step);
         debug!(job.id = %self.lease.job_id, step = committed.step, n_changes = changes.len(), "step committed");
-        self.mirror.feed(committed.step, part(self.run.state()), changes);
+        self.mirror.feed(committed.step, part(self.run.state()), &changes);
         Ok(committed)
     }
 }
 
-/// Whether a tool found that the job is another's by now.
-fn is_lease_lost(error: &WorkspaceError) -> bool {
-    matches!(error.0.downcast_ref(), Some(StoreError::LeaseLost(_)))
+/// What the system does with documents needs no service.
+fn undone(error: BatchError) -> Trouble {
+    match error {
+        BatchError::Away(outage) => Trouble::Workspace(outage.reason),
+        BatchError::Workspace(error) => unread(error),
+    }
+}
+
+/// The job's rows could not be read: it may be another's by now.
+fn unread(error: WorkspaceError) -> Trouble {
+    match error.0.downcast_ref() {
+        Some(StoreError::LeaseLost(_)) => Trouble::LeaseLost,
+        _ => Trouble::Workspace(error.to_string()),
+    }
 }

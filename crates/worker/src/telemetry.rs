@@ -70,10 +70,12 @@ fn pipeline() -> &'static Pipeline {
     &PIPELINE
 }
 
-/// Starts logging, and tracing where a collector is named; `RUST_LOG` chooses what is logged, `default` otherwise. A
-/// second call changes nothing.
+/// Starts logging, and tracing where a collector is named; `RUST_LOG` chooses what is logged, `default` where it is not set,
+/// empty or no filter. A second call changes nothing.
 pub fn start(format: LogFormat, default: &str) {
-    let wanted = || EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
+    let named = std::env::var(EnvFilter::DEFAULT_ENV).ok().filter(|named| !named.trim().is_empty());
+    let named = named.and_then(|named| EnvFilter::try_new(named).ok());
+    let wanted = named.unwrap_or_else(|| EnvFilter::new(default));
     let log = match format {
         LogFormat::Text => {
             let ansi = std::io::IsTerminal::is_terminal(&std::io::stderr()) && std::env::var_os("NO_COLOR").is_none();
@@ -89,7 +91,7 @@ pub fn start(format: LogFormat, default: &str) {
             .with_tracked_inactivity(false)
             .with_filter(FilterFn::new(is_ours))
     });
-    let log = log.with_filter(wanted()).with_filter(FilterFn::new(|metadata| !is_ours(metadata)));
+    let log = log.with_filter(wanted).with_filter(FilterFn::new(|metadata| !is_ours(metadata)));
     let meter = meter::Meter.with_filter(FilterFn::new(meter::is_measured));
     // The error says that logging runs already, as it does when a command starts a worker inside.
     let _ = tracing_subscriber::registry().with(log).with(traces).with(meter).try_init();

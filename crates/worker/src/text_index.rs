@@ -2,7 +2,7 @@
 //! for it. It is no part of the job's state: whatever is missing from it is made again by the next search. Requirements
 //! get their embeddings in the same way.
 
-use crate::patience::patiently;
+use crate::backoff::retry_transient;
 use crate::validation_desk::known;
 use plumbline_effects::search::{Embedder, fuse, passages};
 use plumbline_effects::tools::{BoxFuture, MeantAlike, Ranked, RankedPassage, Ranking, TextIndex, WorkspaceError};
@@ -75,7 +75,7 @@ impl JobTexts<'_> {
         }
         if ranking != Ranking::Meaning || rankings.is_empty() {
             let most = i64::try_from(limit).unwrap_or(i64::MAX);
-            let found = patiently(|| self.store.search_passages(self.job_id, query, paths, most)).await?;
+            let found = retry_transient(|| self.store.search_passages(self.job_id, query, paths, most)).await?;
             rankings.push(ranked(found));
         }
         let mut passages = fuse(&rankings);
@@ -85,15 +85,19 @@ impl JobTexts<'_> {
 
     /// Indexes what was written since the last search and forgets what is there no more.
     async fn bring_up_to_date(&self, paths: &[String]) -> Result<(), Error> {
-        patiently(|| self.store.forget_passages(self.job_id)).await?;
+        retry_transient(|| self.store.forget_passages(self.job_id)).await?;
         loop {
-            let contents = patiently(|| self.store.unindexed(self.job_id, paths, INDEXED_BYTES)).await?;
+            let contents = retry_transient(|| self.store.unindexed(self.job_id, paths, INDEXED_BYTES)).await?;
             if contents.is_empty() {
                 return Ok(());
             }
-            let new: Vec<NewPassage> = contents.iter().flat_map(cut).collect();
-            let keys: Vec<Vec<u8>> = contents.into_iter().map(|content| content.sha256).collect();
-            patiently(|| self.store.index_passages(self.job_id, &keys, &new)).await?;
+            // Some MiB of others' text at a time, beside the event loop.
+            let cut = tokio::task::spawn_blocking(move || {
+                let new: Vec<NewPassage> = contents.iter().flat_map(cut).collect();
+                (new, contents.into_iter().map(|content| content.sha256).collect::<Vec<_>>())
+            });
+            let (new, keys) = cut.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+            retry_transient(|| self.store.index_passages(self.job_id, &keys, &new)).await?;
         }
     }
 
@@ -112,7 +116,8 @@ impl JobTexts<'_> {
         };
         let mut embedded = 0;
         let remark = loop {
-            let missing = patiently(|| self.store.unembedded(self.job_id, paths, model, EMBEDDED_AT_ONCE)).await?;
+            let missing =
+                retry_transient(|| self.store.unembedded(self.job_id, paths, model, EMBEDDED_AT_ONCE)).await?;
             if missing.is_empty() {
                 break None;
             }
@@ -124,10 +129,10 @@ impl JobTexts<'_> {
                 Ok(embeddings) => embeddings,
                 Err(error) => return Ok(Err(error.to_string())),
             };
-            patiently(|| self.store.put_embeddings(self.job_id, model, &missing, &embeddings)).await?;
+            retry_transient(|| self.store.put_embeddings(self.job_id, model, &missing, &embeddings)).await?;
             embedded += missing.len();
         };
-        let found = patiently(|| self.store.nearest_passages(self.job_id, model, &wanted, paths, limit)).await?;
+        let found = retry_transient(|| self.store.nearest_passages(self.job_id, model, &wanted, paths, limit)).await?;
         Ok(Ok((ranked(found), remark)))
     }
 
@@ -146,7 +151,7 @@ impl JobTexts<'_> {
         let mut embedded = 0;
         let remark = loop {
             let missing =
-                patiently(|| self.store.unembedded_requirements(self.job_id, model, EMBEDDED_AT_ONCE)).await?;
+                retry_transient(|| self.store.unembedded_requirements(self.job_id, model, EMBEDDED_AT_ONCE)).await?;
             if missing.is_empty() {
                 break None;
             }
@@ -158,10 +163,11 @@ impl JobTexts<'_> {
                 Ok(embeddings) => embeddings,
                 Err(error) => return Ok(Err(error.to_string())),
             };
-            patiently(|| self.store.put_requirement_embeddings(model, &missing, &embeddings)).await?;
+            retry_transient(|| self.store.put_requirement_embeddings(model, &missing, &embeddings)).await?;
             embedded += missing.len();
         };
-        let near = patiently(|| self.store.nearest_requirements(self.job_id, model, &wanted, limit, None)).await?;
+        let near =
+            retry_transient(|| self.store.nearest_requirements(self.job_id, model, &wanted, limit, None)).await?;
         let requirements = near.into_iter().map(|near| (known(near.requirement), near.likeness)).collect();
         Ok(Ok(MeantAlike { requirements, remark }))
     }

@@ -1,7 +1,7 @@
 //! What a validator's tools see of the hand-over: rows of `requirement_cache`, claimed under the job's lease. As at the
 //! other desk, a connection is taken for one query and given back.
 
-use crate::patience::patiently;
+use crate::backoff::retry_transient;
 use plumbline_effects::tools::{Asked, BoxFuture, HandOver, HeldRequirement, KnownRequirement, Tally, WorkspaceError};
 use plumbline_store::{Error, Lease, SimilarRequirement, Store, ValidationTally};
 use serde_json::Value;
@@ -32,7 +32,7 @@ where
     F: Future<Output = Result<T, Error>> + Send,
     T: Send,
 {
-    patiently(query).await.map_err(|error| WorkspaceError(Box::new(error)))
+    retry_transient(query).await.map_err(|error| WorkspaceError(Box::new(error)))
 }
 
 impl HandOver for ValidationDesk<'_> {

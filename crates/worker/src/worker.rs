@@ -13,33 +13,36 @@
 mod alone;
 mod drain;
 mod opening;
-mod registration;
+pub(crate) mod registration;
 mod stop;
+mod unknown;
 
 pub use stop::Stop;
 
 use crate::{
+    active_jobs::ActiveJobs,
+    backoff::{Backoff, jittered, with_call_timeout},
+    cancellation::{self, StopLevel},
     clock,
     config::Secrets,
     context::{Context, STARTS},
     error::Error,
     graphs::Graphs,
-    held::Held,
-    hints::{Hint, Hints},
+    health::Health,
+    heartbeat::Keeper,
     http, job,
-    keeper::Keeper,
+    leftovers::Leftovers,
     memory::Memory,
     mirror::Mirror,
-    mirror_feed,
+    mirror_feed::{self, Changed},
     models::Models,
+    notifier::{Notifier, Wakeup},
     options::WorkerOptions,
-    patience::{Patience, bounded, within},
-    profiles::Profiles,
     pulse::Beating,
+    reload::{self, Live},
     services::Services,
-    signal::{self, Signal},
+    setups::Setups,
     telemetry,
-    vitals::Vitals,
 };
 use plumbline_effects::{documents::Parser, tools::Toolbox};
 use plumbline_engine::JobError;
@@ -77,9 +80,9 @@ pub async fn run(options: WorkerOptions, mut stop: watch::Receiver<Stop>) -> Res
     options.timing.validate().map_err(Error::Options)?;
     let ours = stop.clone();
     let start = || async { Worker::start(opening::store(&options).await?, options.clone(), ours.clone()).await };
-    let Some(worker) = opening::patiently(options.timing.lease, &mut stop, start).await? else { return Ok(()) };
+    let Some(worker) = opening::retry_until(options.timing.lease, &mut stop, start).await? else { return Ok(()) };
     // Its connections are its own, and the outage may begin between the two.
-    let _http = opening::patiently(options.timing.lease, &mut stop, || http::start(&worker.context)).await?;
+    let _http = opening::retry_until(options.timing.lease, &mut stop, || http::start(&worker.context)).await?;
     let ended = worker.work().await;
     telemetry::finish().await;
     ended
@@ -94,12 +97,13 @@ struct Worker {
     jobs: JoinSet<()>,
     /// Under which lease a task runs a job.
     tasks: HashMap<task::Id, Lease>,
-    held: Held,
-    hints: Arc<Hints>,
+    active_jobs: ActiveJobs,
+    notifier: Arc<Notifier>,
     looked: Instant,
     swept: Instant,
     sweeps: u32,
     catching_up: Option<JoinHandle<()>>,
+    _reloading: AbortOnDrop,
     /// While a suspect has the worker for itself, or waits for that.
     alone: Option<alone::Alone>,
     /// After a claim that failed: jobs are taken one by one until one succeeds.
@@ -112,27 +116,35 @@ impl Worker {
         let secrets = Arc::new(Secrets::of(&options.configs, &options.model_env));
         let context = Arc::new(Context {
             worker_id: Uuid::now_v7(),
-            configs: options.configs.clone(),
-            profiles: Profiles::default(),
+            live: Live::new(options.configs.clone()),
+            secrets: secrets.clone(),
+            setups: Setups::default(),
             models: Models::new(secrets.clone()),
             graphs: Graphs::new(secrets.clone()),
             services: Services::new(secrets),
             toolbox: Toolbox::new(parser.clone()),
             parser,
             mirror: Mirror::new(options.workspace_dir.clone()),
+            changed: Arc::new(Changed::start(store.clone())),
+            leftovers: Leftovers::default(),
             import_root: options.workspace_dir.join("import"),
             memory: Memory::new(),
             starts: Arc::new(Semaphore::new(STARTS)),
             store,
-            vitals: Arc::new(Vitals::new(&options.timing)),
+            health: Arc::new(Health::new(&options.timing)),
             options,
         });
         registration::write(&context).await?;
-        let beating = context.vitals.pulse.start();
+        let waited_for_key = context.store.retry_refused_keys().await?;
+        if waited_for_key > 0 {
+            info!(jobs = waited_for_key, "jobs whose model's key was refused are tried with this worker's");
+        }
+        let beating = context.health.pulse.start();
         let (url, timing) = (context.options.database_url.clone(), context.options.timing);
-        let keeper = Keeper::start(url, context.worker_id, timing, context.vitals.pulse.clone())
+        let keeper = Keeper::start(url, context.worker_id, timing, context.health.pulse.clone())
             .map_err(|error| Error::Options(format!("the lease keeper could not be started: {error}")))?;
-        let hints = Hints::listen(context.store.clone());
+        let notifier = Notifier::listen(context.store.clone());
+        let reloading = tokio::spawn(reload::watch(context.clone()));
         info!(worker.id = %context.worker_id, concurrency = context.options.concurrency, "worker started");
         Ok(Self {
             context,
@@ -141,19 +153,20 @@ impl Worker {
             stop,
             jobs: JoinSet::new(),
             tasks: HashMap::new(),
-            held: Held::default(),
-            hints,
+            active_jobs: ActiveJobs::default(),
+            notifier,
             looked: long_ago(),
             swept: long_ago(),
             sweeps: 0,
             catching_up: None,
+            _reloading: AbortOnDrop(reloading),
             alone: None,
             one_by_one: false,
         })
     }
 
     async fn work(mut self) -> Result<(), Error> {
-        let (mut patience, mut stumbles) = (Patience::new(), false);
+        let (mut backoff, mut stumbles) = (Backoff::new(), false);
         let mut stopping = self.stop.clone();
         let ended = loop {
             if *self.stop.borrow() > Stop::No {
@@ -162,27 +175,27 @@ impl Worker {
             if !self.keeper.is_alive() {
                 break Err(Error::LoopEnded("lease keeper"));
             }
-            self.context.vitals.turned(self.keeper.holds(), self.hints.is_listening());
+            self.context.health.record_tick(self.keeper.lease_is_valid(), self.notifier.is_listening());
             // A claim is heard out: one that the database carries out after the farewell would be taken for a crash.
             let turn = tokio::select! {
-                turn = bounded(self.turn()) => turn,
+                turn = with_call_timeout(self.turn()) => turn,
                 () = until(&mut stopping, Stop::Now) => break Ok(()),
             };
             tell(turn.as_ref().err(), stumbles);
             stumbles = turn.is_err();
-            self.context.vitals.stumbles(stumbles);
+            self.context.health.record_poll_result(stumbles);
             match turn {
-                Ok(Next::Again) => patience.reset(),
+                Ok(Next::Again) => backoff.reset(),
                 Ok(Next::Wait) => {
-                    patience.reset();
+                    backoff.reset();
                     self.wait().await;
                 }
                 Ok(Next::Idle) => break Ok(()),
                 Err(_) => {
                     self.guard_leases();
-                    self.held.doubt();
+                    self.active_jobs.mark_unsynced();
                     tokio::select! {
-                        () = patience.wait() => {}
+                        () = backoff.sleep() => {}
                         _ = self.stop.changed() => {}
                     }
                 }
@@ -196,7 +209,7 @@ impl Worker {
     async fn turn(&mut self) -> Result<Next, plumbline_store::Error> {
         self.reap();
         self.guard_leases();
-        if self.keeper.disowned() {
+        if self.keeper.is_unregistered() {
             registration::write(&self.context).await?;
             self.keeper.registered_anew();
         }
@@ -211,18 +224,18 @@ impl Worker {
         self.look_after_suspect().await?;
         let batch = if self.one_by_one { 1 } else { CLAIM_BATCH };
         let room = if self.alone.is_some() { 0 } else { self.context.options.concurrency };
-        let asked = room.saturating_sub(self.held.len()).min(batch);
-        let claimed = if asked > 0 && self.keeper.holds() { self.claim(asked).await? } else { 0 };
+        let asked = room.saturating_sub(self.active_jobs.len()).min(batch);
+        let claimed = if asked > 0 && self.keeper.lease_is_valid() { self.claim(asked).await? } else { 0 };
         if claimed > 0 && claimed == asked {
             return Ok(Next::Again);
         }
-        let idle = self.context.options.until_idle && self.held.is_empty() && self.nothing_left().await?;
+        let idle = self.context.options.until_idle && self.active_jobs.is_empty() && self.nothing_left().await?;
         Ok(if idle { Next::Idle } else { Next::Wait })
     }
 
     async fn claim(&mut self, limit: usize) -> Result<usize, plumbline_store::Error> {
-        let types = self.context.options.job_types.as_deref();
-        let claimed = self.context.store.claim(self.context.worker_id, limit as i64, types).await;
+        let types = registration::known_job_types(&self.context);
+        let claimed = self.context.store.claim(self.context.worker_id, limit as i64, Some(&types)).await;
         self.one_by_one = claimed.is_err();
         let claimed = claimed?;
         let count = claimed.len();
@@ -231,9 +244,9 @@ impl Worker {
             return Ok(0);
         }
         for job in claimed {
-            let (switch, listener) = signal::channel();
+            let (handle, listener) = cancellation::channel();
             let (lease, context) = (job.lease(), self.context.clone());
-            self.held.insert(lease, switch);
+            self.active_jobs.insert(lease, handle);
             let task = self.jobs.spawn(job::run(context, job, listener));
             self.tasks.insert(task.id(), lease);
         }
@@ -254,7 +267,7 @@ impl Worker {
             Err(error) => error.id(),
         };
         let Some(lease) = self.tasks.remove(&task) else { return };
-        self.held.remove(lease);
+        self.active_jobs.remove(lease);
         if let Err(panic) = ended
             && panic.is_panic()
         {
@@ -265,17 +278,17 @@ impl Worker {
 
     /// When the heartbeat has failed for too long, others may take our jobs: everything is dropped before they do.
     fn guard_leases(&mut self) {
-        if !self.keeper.holds() && !self.held.is_empty() {
-            warn!(n_jobs = self.held.len(), "leases lost: no heartbeat for too long; all runs are dropped");
-            self.held.raise(Signal::Lost);
+        if !self.keeper.lease_is_valid() && !self.active_jobs.is_empty() {
+            warn!(n_jobs = self.active_jobs.len(), "leases lost: no heartbeat for too long; all runs are dropped");
+            self.active_jobs.raise(StopLevel::LeaseLost);
         }
     }
 
     /// Time until our runs are to be compared with what the database counts as ours.
     fn time_to_look(&self) -> Option<Duration> {
-        let pause = match self.held.is_in_doubt() {
+        let pause = match self.active_jobs.needs_reconcile() {
             true => LOOK_AGAIN,
-            false if self.held.is_empty() => return None,
+            false if self.active_jobs.is_empty() => return None,
             false => LOOK,
         };
         Some(pause.saturating_sub(self.looked.elapsed()))
@@ -290,7 +303,7 @@ impl Worker {
     async fn look(&mut self) -> Result<(), plumbline_store::Error> {
         self.looked = Instant::now();
         let leases = self.context.store.held(self.context.worker_id).await?;
-        for orphan in self.held.compare(&leases) {
+        for orphan in self.active_jobs.reconcile(&leases) {
             warn!(job.id = %orphan.job_id, "a lease without a run is given back");
             match self.context.store.release(&orphan, ReleaseReason::Orphaned).await {
                 Ok(()) | Err(plumbline_store::Error::LeaseLost(_)) => {}
@@ -307,6 +320,7 @@ impl Worker {
                   "job taken back from a dead worker");
             telemetry::instruments::rescued(1);
         }
+        self.look_for_unknown_types().await?;
         clock::set(&self.context.store).await?;
         self.swept = Instant::now();
         Ok(())
@@ -324,18 +338,19 @@ impl Worker {
     }
 
     async fn nothing_left(&self) -> Result<bool, plumbline_store::Error> {
-        Ok(self.context.store.queue_counts(self.context.options.job_types.as_deref()).await?.is_idle())
+        let types = registration::known_job_types(&self.context);
+        Ok(self.context.store.queue_counts(Some(&types)).await?.is_idle())
     }
 
     async fn wait(&mut self) {
-        let poll = within(self.context.options.timing.poll).min(self.time_to_sweep());
+        let poll = jittered(self.context.options.timing.poll).min(self.time_to_sweep());
         let pause = tokio::time::sleep(self.time_to_look().map_or(poll, |left| left.min(poll)));
         tokio::pin!(pause);
         loop {
             tokio::select! {
                 () = &mut pause => return,
-                hint = self.hints.next() => {
-                    if hint == Hint::Look {
+                wakeup = self.notifier.next() => {
+                    if wakeup == Wakeup::Reconcile {
                         self.looked = long_ago();
                     }
                     return;
@@ -345,7 +360,7 @@ impl Worker {
                     if let Some(ended) = ended {
                         self.forget(ended.map(|(task, ())| task));
                     }
-                    self.hints.job_ended();
+                    self.notifier.job_ended();
                 }
             }
         }
@@ -365,6 +380,15 @@ fn tell(trouble: Option<&plumbline_store::Error>, before: bool) {
         Some(error) if !before => warn!(%error, "the queue could not be read; trying again"),
         None if before => info!("the queue can be read again"),
         _ => {}
+    }
+}
+
+/// A task that ends with the worker.
+struct AbortOnDrop(JoinHandle<()>);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

@@ -43,7 +43,11 @@ async fn a_dump_of_a_running_job_is_enough_to_finish_it_elsewhere(pool: PgPool) 
     worker.stop().await;
 
     let name = format!("restored_{}", Uuid::now_v7().simple());
-    world.pool.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.expect("a database can be created");
+    world
+        .pool
+        .execute(AssertSqlSafe(format!("CREATE DATABASE {name} TEMPLATE template0")))
+        .await
+        .expect("a database can be created");
     let options = world.pool.connect_options().as_ref().clone().database(&name);
     let url = options.to_url_lossy().to_string();
     run("pg_restore", &["--no-owner", "--exit-on-error", "--dbname", plain(&url), &dump.display().to_string()]);

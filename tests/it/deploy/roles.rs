@@ -8,7 +8,7 @@ use plumbline_system_tests::{
 use sqlx::Executor as _;
 use std::{collections::BTreeSet, fs};
 
-const HAND_OVER: &str = include_str!("../../../migrations/README.md");
+const HAND_OVER: &str = include_str!("../../../docs/sql.md");
 
 /// Every right that one of the roles has in this database.
 async fn rights(pool: &PgPool) -> BTreeSet<String> {
@@ -70,6 +70,8 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
     ]
     .into();
     assert_eq!(ids[0], ids[1]);
+    let several = "SELECT enqueue_job('Compare', documents => '[{\"name\": \"a.md\", \"content\": \"SW52b2ljZXM=\"}]')";
+    user.pool.execute(several).await.expect("documents of one's own job");
     let by_command = ["enqueue", "--prompt", "Extract", "--key", "one", "--document", "policy.md"];
     let id = user.run(&world, &by_command).await;
     assert_eq!(user.run(&world, &by_command).await, id, "a known key gives the known id");
@@ -80,9 +82,23 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
         .expect("one's own job's status can be read");
     assert_eq!(status, "pending");
 
+    // A key is known whoever used it first; whose job that is stays his.
+    let anothers: Uuid = sqlx::query_scalar("SELECT enqueue_job('Extract', idempotency_key => 'anothers')")
+        .fetch_one(&user.pool)
+        .await
+        .expect("the function");
+    let of_another = ["enqueue", "--prompt", "Extract", "--key", "anothers"];
+    assert_eq!(user.run(&world, &of_another).await.trim(), anothers.to_string());
+    let seen: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE id = $1")
+        .bind(anothers)
+        .fetch_one(&user.pool)
+        .await
+        .expect("one's own jobs can be counted");
+    assert_eq!(seen, 0);
+
     user.must_not(&[
         "SELECT * FROM jobs",
-        "SELECT prompt FROM jobs",
+        "SELECT context FROM jobs",
         "SELECT document_content FROM jobs",
         "SELECT text FROM requirement_cache",
         "SELECT content FROM messages",
@@ -100,11 +116,16 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
          SELECT 'hijack', 'validator', 'on_complete:' || id FROM jobs LIMIT 1",
         "SELECT enqueue_job('hijack', 'validator', idempotency_key => 'on_complete:' || id) FROM jobs LIMIT 1",
         "INSERT INTO jobs (prompt, job_type, context)
-         SELECT 'x', 'validator', jsonb_build_object('parent_job_id', id) FROM jobs WHERE idempotency_key = 'anothers'",
-        "SELECT enqueue_job('x', 'validator', jsonb_build_object('parent_job_id', upper(id::text)))
-         FROM jobs WHERE idempotency_key = 'anothers'",
+         SELECT 'x', 'validator', jsonb_build_object('parent_job_id', job_of_key('creator', 'anothers'))",
+        "SELECT enqueue_job('x', 'validator',
+                            jsonb_build_object('parent_job_id', upper(job_of_key('creator', 'anothers')::text)))",
+        "INSERT INTO jobs (prompt, context)
+         SELECT 'x', jsonb_build_object('previous_job_id', job_of_key('creator', 'anothers'))",
         "INSERT INTO jobs (prompt, job_type) VALUES ('x', 'validator')",
         "SELECT created_by FROM jobs",
+        "INSERT INTO job_documents VALUES (job_of_key('creator', 'anothers'), 1, 'a.md', 'x')",
+        "SELECT content FROM job_documents",
+        "SELECT * FROM usage_daily",
         "SELECT * FROM job_commands",
         "INSERT INTO job_commands (job_id, command) SELECT id, 'cancel_job' FROM jobs",
         "SELECT pause_job(id) FROM jobs",
@@ -121,7 +142,7 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
 }
 
 #[sqlx::test(migrations = false)]
-async fn steer_commands_jobs_it_cannot_read(pool: PgPool) {
+async fn steer_sees_how_jobs_go_and_commands_them(pool: PgPool) {
     let world = world(pool).await;
     let user = User::of(&world, "steer").await;
     let policy = documents::policy(1);
@@ -144,6 +165,18 @@ async fn steer_commands_jobs_it_cannot_read(pool: PgPool) {
         assert_eq!(user.call(function, job).await, status, "{function}");
     }
     user.run(&world, &["cancel", &job.to_string()]).await;
+    // What he steers he sees: how it goes, what it costs, what is planned, which files there are.
+    for statement in [
+        "SELECT id FROM jobs WHERE status = 'review' AND result ? 'summary' AND total_requests > 0 AND cost_usd >= 0",
+        "SELECT id FROM job_summary WHERE prompt LIKE 'Extract%' AND status = 'review'",
+        "SELECT content FROM todos",
+        "SELECT name FROM phases",
+        "SELECT prompt_tokens FROM llm_requests",
+        "SELECT path FROM workspace_files",
+    ] {
+        let rows = user.pool.execute(statement).await.expect(statement).rows_affected();
+        assert!(rows > 0, "{statement}");
+    }
     assert_eq!(user.call("approve_job($1)", reviewed).await, "completed");
     let followers: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE parent_job_id = $1")
         .bind(reviewed)
@@ -155,6 +188,9 @@ async fn steer_commands_jobs_it_cannot_read(pool: PgPool) {
     user.must_not(&[
         "SELECT prompt FROM jobs",
         "SELECT text FROM feedback",
+        "SELECT content FROM messages",
+        "SELECT content FROM blobs",
+        "SELECT workspace_file(id, 'main_plan.md') FROM jobs",
         "SELECT text FROM requirement_cache",
         "INSERT INTO jobs (prompt) VALUES ('Extract')",
         "UPDATE jobs SET prompt = 'Something else'",
@@ -177,6 +213,18 @@ async fn steer_commands_jobs_it_cannot_read(pool: PgPool) {
         "SELECT * FROM job_commands",
     ])
     .await;
+    // A plain UPDATE is on record as well.
+    let other = world.insert(&NewJob { prompt: "Another's", ..NewJob::default() }).await;
+    let update = "UPDATE jobs SET status = 'cancelled' WHERE id = $1";
+    sqlx::query(update).bind(other).execute(&user.pool).await.expect("a status can be set");
+    let by_update: Vec<(String, String)> =
+        sqlx::query_as("SELECT command || ' ' || (arguments ->> 'status'), by FROM job_commands WHERE job_id = $1")
+            .bind(other)
+            .fetch_all(&world.pool)
+            .await
+            .expect("commands can be read");
+    assert_eq!(by_update, [("update cancelled".to_owned(), user.name().to_owned())]);
+
     // What says that a command is at work can be said by anybody, and is believed of nobody.
     let mut session = user.pool.acquire().await.expect("a session");
     let say = "SELECT set_config('plumbline.command', $1, false)";

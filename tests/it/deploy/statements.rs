@@ -6,17 +6,18 @@ use plumbline_system_tests::PgPool;
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, PgConnection};
 use std::{collections::BTreeSet, fs, path::Path};
 
-/// Statements that only the owner runs: what deletes jobs.
-const OWNERS: [&str; 1] = ["prune"];
+/// Statements that only the owner runs: what deletes jobs, and what takes a fork's settings away.
+const OWNERS: [&str; 2] = ["forget_settings", "prune"];
 
 /// Which statements of the store a role may run is a list, so that a new statement shows up here: it belongs to the
 /// worker, and whoever adds it gives the worker's role the right to it.
 /// What a statement that changes something has in it: words of SQL, or a function that runs with its owner's rights.
-const WRITES: [&str; 11] = [
+const WRITES: [&str; 12] = [
     "INSERT ",
     "UPDATE ",
     "DELETE ",
     "FOR SHARE",
+    "FOR NO KEY UPDATE",
     "index_embeddings(",
     "cancel_job(",
     "pause_job(",

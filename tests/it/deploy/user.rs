@@ -1,6 +1,6 @@
 //! A user in one of the roles of `deploy/roles.sql`.
 
-use plumbline_system_tests::{Command, PgPool, Uuid, World};
+use plumbline_system_tests::{Command, PgPool, Uuid, World, eventually};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 
 const ROLES: &str = include_str!("../../../deploy/roles.sql");
@@ -24,6 +24,11 @@ impl User {
         let options = world.pool.connect_options().as_ref().clone().username(&name).password("a-password-for-tests");
         let pool = PgPool::connect_with(options.clone()).await.expect("the user can log in");
         Self { name, url: options.to_url_lossy().to_string(), pool }
+    }
+
+    /// The login.
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// A command of the program as this user.
@@ -62,6 +67,13 @@ impl User {
     /// Ends the user: roles belong to the server and would outlive the test's database.
     pub(super) async fn leave(self, world: &World) {
         self.pool.close().await;
+        // A session outlives its connection by a moment, and so do its temporary tables.
+        eventually("the user's sessions to end", async || {
+            let open = "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE usename = $1)";
+            let open: bool = sqlx::query_scalar(open).bind(&self.name).fetch_one(&world.pool).await.expect("a look");
+            (!open).then_some(())
+        })
+        .await;
         world.pool.execute(AssertSqlSafe(format!("DROP ROLE {}", self.name))).await.expect("a user can be dropped");
     }
 }

@@ -33,8 +33,6 @@ struct Bounds {
     request_against_texts: f64,
     /// The same a KiB at 500 turns against 50.
     request_growth: f64,
-    /// A KiB at 500 turns, with what is kept of the request before, against the same written anew.
-    next_request: f64,
     /// A token count, a byte of text.
     tokens: f64,
     /// The same for a long text against a short one.
@@ -47,7 +45,6 @@ pub(super) async fn measure(_: &Bench) -> Result<Vec<Figure>, Error> {
     let [turn, late_turn] = both(What::Turn, HISTORY)?;
     let [request, late_request] = both(What::Request, HISTORY)?;
     let texts = count(What::Texts, HISTORY[1])?;
-    let next_request = count(What::NextRequest, HISTORY[1])?;
     let [short, long] = both(What::Tokens, TEXT)?;
     let kib = |count: f64| vec![count * 1024.0];
     let counted = |id, name: String, values| Figure::new(id, name, "instructions", values);
@@ -67,10 +64,6 @@ pub(super) async fn measure(_: &Bench) -> Result<Vec<Figure>, Error> {
         counted("I2", "the same".to_owned(), kib(late_request))
             .floor(&format!("at {early}"), &kib(request))
             .target(Target::RatioAtMost(bounds.request_growth))
-            .guarded(0.0),
-        counted("I2", "the same with what is kept of the request before".to_owned(), kib(next_request))
-            .floor("written anew", &kib(late_request))
-            .target(Target::RatioAtMost(bounds.next_request))
             .guarded(0.0),
         counted("I3", "counting tokens, a byte".to_owned(), vec![long])
             .target(absolute(bounds.tokens))

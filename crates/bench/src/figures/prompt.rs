@@ -4,15 +4,16 @@
 //! same job with nothing cleared or summarized, to compare with.
 
 use crate::{
-    error::Error,
+    error::{During, Error},
     model::{Order, Trace},
     report::{Figure, Target},
     site::{Bench, Site, many_turns, whole_conversation},
 };
 use plumbline_bench::prose::prose;
 use plumbline_effects::tokens;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::Duration;
+use tempfile::TempDir;
 
 /// Four bytes a token, as the scripted model counts, times the default window of 128,000 tokens.
 const WINDOW_BYTES: f64 = 4.0 * 128_000.0;
@@ -57,18 +58,31 @@ async fn traced(site: &Site, tag: &str, turns: u32, config: &Value) -> Result<(T
     let order = Order { tag: tag.to_owned(), turns, bytes: 2048, reads: true, trace: true };
     let document = prose(turns.into(), turns as usize * 2200);
     sqlx::query(
-        "INSERT INTO jobs (prompt, config, document_content, context)
-         VALUES ($1, $2, $3, '{\"document_name\": \"document.txt\"}')",
+        "INSERT INTO jobs (job_type, prompt, config, document_content, context)
+         VALUES ('reading', $1, $2, $3, '{\"document_name\": \"document.txt\"}')",
     )
     .bind(order.prompt())
     .bind(config)
     .bind(document.into_bytes())
     .execute(&site.database.pool)
     .await?;
-    let worker = site.worker(1)?;
+    let job_types = reading()?;
+    let folder = job_types.path().to_string_lossy();
+    let worker = site.worker_on(&site.database.url, 1, &[("PLUMBLINE_CONFIG_DIR", &folder)])?;
     site.completed().await?;
     worker.stop()?;
     let tokens = "SELECT sum(prompt_tokens)::float8 FROM llm_requests JOIN jobs ON jobs.id = job_id WHERE prompt = $1";
     let tokens: f64 = sqlx::query_scalar(tokens).bind(order.prompt()).fetch_one(&site.database.pool).await?;
     Ok((site.model.trace(tag).await?, tokens))
+}
+
+/// A folder with the job type `reading`: the creator's, but what the scripted model reads without citing any of it is no
+/// gap that keeps the job from its end.
+fn reading() -> Result<TempDir, Error> {
+    let folder = tempfile::tempdir().during("make a folder of job types")?;
+    let job_type = folder.path().join("reading");
+    std::fs::create_dir(&job_type).during("make a job type")?;
+    let config = json!({"$extends": "creator", "coverage": "off"}).to_string();
+    std::fs::write(job_type.join("config.json"), config).during("write a job type")?;
+    Ok(folder)
 }

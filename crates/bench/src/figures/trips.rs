@@ -16,7 +16,7 @@ const TURNS: [u32; 2] = [20, 220];
 /// A heartbeat that falls into one of the two jobs is a two-hundredth of a commit a step.
 const STRAY: f64 = 0.1;
 
-/// Half of it: the round trips of the mirror, which looks every 50 ms, are more a step on a slow machine.
+/// Half of it: the round trips of the mirror, which reads ten times a second what changed, are more a step on a slow machine.
 const MARGIN: f64 = 0.5;
 
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {

@@ -1,14 +1,17 @@
 //! `plumbline config show` and `config check`.
 
 use crate::{arguments::ConfigCommand, environment, failure::Failure, output};
-use plumbline_worker::config::Configs;
+use plumbline_worker::config::{Configs, Origin};
 use serde_json::json;
 
 pub(crate) fn run(command: ConfigCommand) -> Result<u8, Failure> {
     match command {
-        ConfigCommand::Show { job_type } => {
-            let resolved = environment::configs()?.show(&job_type, &json!({}), &environment::model_env()?)?;
-            output::json(&resolved.config)?;
+        ConfigCommand::Show { job_type, origin } => {
+            let (configs, env) = (environment::configs()?, environment::model_env()?);
+            match origin {
+                true => output::print(&origins(&configs.origins(&job_type, &env)?))?,
+                false => output::json(&configs.show(&job_type, &json!({}), &env)?.config)?,
+            }
             Ok(0)
         }
         ConfigCommand::Check { dir, json } => {
@@ -21,13 +24,26 @@ pub(crate) fn run(command: ConfigCommand) -> Result<u8, Failure> {
     }
 }
 
+/// One JSON object, a key a line, so that people and `grep` can read it as well.
+fn origins(origins: &[Origin]) -> String {
+    let line = |one: &Origin| format!("  {}: {}", json!(one.key), json!({"value": one.value, "origin": one.place}));
+    let lines: Vec<String> = origins.iter().map(line).collect();
+    format!("{{\n{}\n}}", lines.join(",\n"))
+}
+
 fn check(configs: &Configs, as_json: bool) -> Result<u8, Failure> {
     let mut catalog = plumbline_engine::tools::specs();
     catalog.extend(plumbline_effects::tools::catalog());
     let problems: Vec<String> = configs.check(&catalog).iter().map(ToString::to_string).collect();
     let job_types = configs.job_types();
+    let warnings: Vec<String> = configs.warnings(&environment::model_env()?).iter().map(ToString::to_string).collect();
+    if !as_json {
+        for warning in &warnings {
+            output::print(&format!("warning: {warning}"))?;
+        }
+    }
     if as_json {
-        output::json(&json!({ "job_types": job_types, "problems": problems }))?;
+        output::json(&json!({ "job_types": job_types, "problems": problems, "warnings": warnings }))?;
     } else if problems.is_empty() {
         output::print(&format!("{} job types are in order: {}", job_types.len(), job_types.join(", ")))?;
     } else {

@@ -1,46 +1,96 @@
-//! `plumbline cancel|pause|resume|retry|approve`: the SQL functions of the same meaning. Words given along are feedback
-//! of the job, as `send_feedback` takes it: the agent reads them before it goes on, whenever that is.
+//! `plumbline cancel|pause|resume|retry|approve|feedback`: the SQL functions of the same meaning. Words given along are
+//! feedback of the job, as `send_feedback` takes it: the agent reads them before it goes on, whenever that is.
 
-use crate::{arguments::ControlArguments, environment, failure::Failure, output};
+use crate::{
+    arguments::{ApproveArguments, ControlArguments, FeedbackArguments, ResumeArguments, RetryArguments},
+    environment,
+    failure::Failure,
+    output,
+};
 use plumbline_store::{Command, Store};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 /// Words to a cancelled job are read if it is retried; they are sent first, because an ended job takes none.
 pub(crate) async fn cancel(ControlArguments { job, feedback }: ControlArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
+    let job = job.find(&store).await?;
     if let Some(words) = feedback {
         store.send_feedback(job, &words).await?;
     }
     tell(job, &store.command(job, &Command::Cancel).await?)
 }
 
-pub(crate) async fn pause(arguments: ControlArguments) -> Result<u8, Failure> {
-    change_and_send(arguments, &Command::Pause).await
+pub(crate) async fn pause(ControlArguments { job, feedback }: ControlArguments) -> Result<u8, Failure> {
+    let store = environment::store().await?;
+    let job = job.find(&store).await?;
+    change_and_send(&store, job, feedback, &Command::Pause).await
 }
 
-pub(crate) async fn resume(ControlArguments { job, feedback }: ControlArguments) -> Result<u8, Failure> {
-    tell(job, &environment::store().await?.command(job, &Command::Resume { feedback }).await?)
+pub(crate) async fn resume(arguments: ResumeArguments) -> Result<u8, Failure> {
+    let limits = limits(&arguments);
+    let ControlArguments { job, feedback } = arguments.control;
+    let store = environment::store().await?;
+    let job = job.find(&store).await?;
+    tell(job, &store.command(job, &Command::Resume { feedback, limits }).await?)
 }
 
-pub(crate) async fn retry(arguments: ControlArguments) -> Result<u8, Failure> {
-    change_and_send(arguments, &Command::Retry).await
+/// The limits that were given, by their names in a configuration; the database judges them.
+fn limits(arguments: &ResumeArguments) -> Option<Value> {
+    let ResumeArguments { control: _, cost_budget, token_budget, max_iterations, deadline } = arguments;
+    let given = [
+        ("cost_budget_usd", cost_budget.map(Value::from)),
+        ("token_budget", token_budget.map(Value::from)),
+        ("max_iterations", max_iterations.map(Value::from)),
+        ("deadline_s", deadline.map(Value::from)),
+    ];
+    let limits: Map<String, Value> =
+        given.into_iter().filter_map(|(limit, value)| Some((limit.to_owned(), value?))).collect();
+    (!limits.is_empty()).then_some(Value::Object(limits))
 }
 
-pub(crate) async fn approve(ControlArguments { job, feedback }: ControlArguments) -> Result<u8, Failure> {
+/// One job, or each that failed since a time. Of those, one that somebody was faster with is said and passed over.
+pub(crate) async fn retry(arguments: RetryArguments) -> Result<u8, Failure> {
+    let store = environment::store().await?;
+    let RetryArguments { job, failed_since, job_type, feedback } = arguments;
+    if let Some(job) = job {
+        return change_and_send(&store, job.find(&store).await?, feedback, &Command::Retry).await;
+    }
+    let since = failed_since.ok_or_else(|| Failure::usage("name a job, or a time with --failed-since"))?;
+    let failed = store.failed_since(since, job_type.as_deref()).await?;
+    if failed.is_empty() {
+        output::print(&format!("no job has failed since {}", since.format("%Y-%m-%d %H:%M:%S UTC")))?;
+    }
+    for job in failed {
+        match change_and_send(&store, job, feedback.clone(), &Command::Retry).await {
+            Ok(_) => {}
+            Err(failure) if failure.is_refusal() => eprintln!("plumbline: warning: {failure}"),
+            Err(failure) => return Err(failure),
+        }
+    }
+    Ok(0)
+}
+
+pub(crate) async fn approve(ApproveArguments { job, feedback }: ApproveArguments) -> Result<u8, Failure> {
     if feedback.is_some() {
         return Err(Failure::usage(format!(
-            "approve completes job {job}, and a completed job reads no feedback; `plumbline resume {job} --feedback …` \
-             sends it back to work with it"
+            "approve completes job {job}, and a completed job reads no feedback; `plumbline feedback {job} TEXT` sends it \
+             back to work with it, as `plumbline resume {job} --feedback TEXT` does for who may resume"
         )));
     }
-    tell(job, &environment::store().await?.command(job, &Command::Approve).await?)
+    let store = environment::store().await?;
+    let job = job.find(&store).await?;
+    tell(job, &store.command(job, &Command::Approve).await?)
 }
 
-async fn change_and_send(
-    ControlArguments { job, feedback }: ControlArguments,
-    command: &Command,
-) -> Result<u8, Failure> {
-    let store: Store = environment::store().await?;
+/// A job in review goes back to work with the words; any other that has not ended reads them at its next step.
+pub(crate) async fn feedback(FeedbackArguments { job, text }: FeedbackArguments) -> Result<u8, Failure> {
+    let store = environment::store().await?;
+    let job = job.find(&store).await?;
+    tell(job, &store.send_feedback(job, &text).await?)
+}
+
+async fn change_and_send(store: &Store, job: Uuid, feedback: Option<String>, command: &Command) -> Result<u8, Failure> {
     let mut status = store.command(job, command).await?;
     if let Some(words) = feedback {
         status = store.send_feedback(job, &words).await?;

@@ -1,7 +1,7 @@
 //! `plumbline dev`: everything on one machine with nothing set up: a private Postgres, the migrations, a worker, a
 //! sample job, its progress, its result. Uses the model of the environment, or the built-in rehearsal model.
 
-use super::{enqueue, outcome, watch};
+use super::{documents, enqueue, outcome, watch};
 use crate::{
     arguments::DevArguments,
     environment,
@@ -32,6 +32,8 @@ const PROMPT: &str =
     "Extract every requirement from the documents: each normative sentence with its page and a verbatim quote.";
 /// Requirements shown; SQL shows the others.
 const SHOWN: usize = 20;
+/// Longest text of a requirement in the table, in characters.
+const LONGEST: usize = 200;
 /// Jobs at once: this is a demonstration, not a service.
 const CONCURRENCY: usize = 4;
 
@@ -44,6 +46,17 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<u8, Failure> {
     let code = with_postgres(&arguments, &home, &postgres, stop_sender, stop).await;
     postgres.stop().await?;
     code
+}
+
+/// The private database is this command's alone, so a folder is what has to go.
+fn of_another_version(error: plumbline_store::Error) -> Failure {
+    match error.is_of_another_schema() {
+        true => Failure::new(
+            "the database under .plumbline/ is of an earlier version of plumbline: remove that folder, with the jobs in it, \
+             or start in another one",
+        ),
+        false => error.into(),
+    }
 }
 
 async fn start_postgres(home: &Path) -> Result<PrivatePostgres, Failure> {
@@ -61,7 +74,7 @@ async fn with_postgres(
     postgres.create_database(DATABASE).await?;
     let url = postgres.url(DATABASE);
     let store = environment::connect(&url).await?;
-    store.migrate().await?;
+    store.migrate().await.map_err(of_another_version)?;
     let workspace_dir =
         environment::var("PLUMBLINE_WORKSPACE_DIR").map_or_else(|| home.join("workspace"), PathBuf::from);
     let model = Model::choose().await?;
@@ -71,7 +84,7 @@ async fn with_postgres(
         postgres.password_file().display(),
         model.description
     ))?;
-    let job = insert_job(&store, arguments, &workspace_dir).await?;
+    let job = insert_job(&store, arguments).await?;
     output::print(&format!("Job       {job}\n"))?;
     let worker = start_worker(url.clone(), workspace_dir.clone(), &model, &stop)?;
 
@@ -144,13 +157,16 @@ impl Model {
     }
 }
 
-async fn insert_job(store: &Store, arguments: &DevArguments, workspace_dir: &Path) -> Result<Uuid, Failure> {
+async fn insert_job(store: &Store, arguments: &DevArguments) -> Result<Uuid, Failure> {
     let mut job = NewJob::new(arguments.prompt.as_deref().unwrap_or(PROMPT));
+    if let Some(job_type) = environment::default_job_type() {
+        job.job_type = job_type;
+    }
     if arguments.documents.is_empty() && arguments.prompt.is_none() {
         job.document_name = Some(SAMPLE_NAME.into());
         job.document_content = Some(SAMPLE.to_vec());
     } else {
-        enqueue::attach(&mut job, &arguments.documents, workspace_dir)?;
+        documents::attach(&mut job, &arguments.documents)?;
     }
     enqueue::insert(store, &job).await
 }
@@ -213,7 +229,7 @@ async fn report(
 }
 
 fn requirement_table(requirements: &[RequirementRow]) -> String {
-    let mut table = output::table(&["#", "page", "priority", "requirement", "quote"]);
+    let mut table = output::table(&["#", "page", "priority", "requirement"]);
     for (at, requirement) in requirements.iter().take(SHOWN).enumerate() {
         let citation = requirement.citations.get(0);
         let text_of = |key: &str| citation.and_then(|c| c.get(key)).map(plain).unwrap_or_default();
@@ -221,12 +237,22 @@ fn requirement_table(requirements: &[RequirementRow]) -> String {
             (at + 1).to_string(),
             text_of("page"),
             requirement.priority.clone().unwrap_or_default(),
-            short(requirement.name.as_deref().unwrap_or_default(), 48),
-            short(&text_of("quote"), 90),
+            short(&said(requirement.name.as_deref().unwrap_or_default(), &text_of("quote")), LONGEST),
         ]);
     }
     let rest = requirements.len().saturating_sub(SHOWN);
     if rest > 0 { format!("{table}\n… and {rest} more in requirement_cache") } else { table.to_string() }
+}
+
+/// A requirement's name with its quote, or the quote alone where that begins with the name: most names are cut from it.
+fn said(name: &str, quote: &str) -> String {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (name, quote) = (words(name), words(quote));
+    match quote.starts_with(name.trim_end_matches(['.', '…', ' '])) {
+        true => quote,
+        false if quote.is_empty() => name,
+        false => format!("{name}: “{quote}”"),
+    }
 }
 
 fn plain(value: &serde_json::Value) -> String {
@@ -234,5 +260,46 @@ fn plain(value: &serde_json::Value) -> String {
         serde_json::Value::String(text) => text.clone(),
         serde_json::Value::Null => String::new(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::said;
+    use crate::output;
+
+    #[test]
+    fn a_database_of_another_version_is_told_by_its_folder() {
+        let error = plumbline_store::Error::SchemaEdited(20_261_125_000_100);
+        assert!(super::of_another_version(error).to_string().contains("remove that folder"));
+        let other = super::of_another_version(plumbline_store::Error::TransactionPooler).to_string();
+        assert!(other.contains("pooler"), "{other}");
+    }
+
+    #[test]
+    fn a_requirement_is_said_once() {
+        let quote = "The Records Manager shall keep a register of all systems.";
+        for (name, expected) in [
+            ("The Records Manager shall keep a…", quote),
+            ("The Records Manager shall keep a register of all systems", quote),
+            ("", quote),
+        ] {
+            assert_eq!(said(name, quote), expected);
+        }
+        assert_eq!(said("Register", quote), format!("Register: “{quote}”"));
+        assert_eq!(said("Register", ""), "Register");
+    }
+
+    #[test]
+    fn rows_stand_below_each_other_without_rules_and_as_wide_as_there_is_room() {
+        let mut table = output::table(&["#", "requirement"]);
+        let long = "Records shall be kept. ".repeat(8);
+        table.add_row(["1", long.trim()]).add_row(["2", "Short."]).set_width(80);
+        let lines: Vec<String> = table.to_string().lines().map(str::to_owned).collect();
+        let ruled = lines.iter().filter(|line| line.contains('─')).count();
+        let widest = lines.iter().map(|line| line.trim_end().chars().count()).max();
+        assert_eq!(ruled, 1, "{lines:#?}");
+        assert!(widest.is_some_and(|widest| widest > 70 && widest <= 80), "{lines:#?}");
+        assert_eq!(lines.len(), 2 + 3 + 1, "{lines:#?}");
     }
 }

@@ -1,19 +1,19 @@
 //! `plumbline export`.
 
-use crate::{environment, failure::Failure, output};
+use crate::{environment, failure::Failure, job_ref::JobRef, output};
 use plumbline_worker::mirror;
 use std::path::Path;
-use uuid::Uuid;
 
-pub(crate) async fn run(job: Uuid, dir: &Path) -> Result<u8, Failure> {
+pub(crate) async fn run(job: &JobRef, dir: &Path) -> Result<u8, Failure> {
     let store = environment::store().await?;
-    if store.job_detail(job).await?.is_none() {
+    let job = job.find(&store).await?;
+    if store.jobs_between(job, job).await?.is_empty() {
         return Err(output::no_job(job));
     }
     let mut files = Vec::new();
-    for row in store.file_index(job).await? {
-        if let Some(content) = store.read_file(job, &row.path).await? {
-            files.push((row.path, content));
+    for path in store.files_seen(job).await? {
+        if let Some(content) = store.file_seen(job, &path).await? {
+            files.push((path, content));
         }
     }
     let count = mirror::export(dir, files).await.map_err(|error| Failure::new(error.to_string()))?;

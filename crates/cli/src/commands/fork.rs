@@ -1,10 +1,11 @@
 //! `plumbline fork`: a new job that continues from a checkpoint of another.
 
-use crate::{environment, failure::Failure, output};
-use uuid::Uuid;
+use crate::{environment, failure::Failure, job_ref::JobRef, output};
 
-pub(crate) async fn run(job: Uuid, step: i64) -> Result<u8, Failure> {
-    let forked = environment::store().await?.fork(job, step).await?;
+pub(crate) async fn run(job: &JobRef, step: i64, new_config: bool) -> Result<u8, Failure> {
+    let store = environment::store().await?;
+    let job = job.find(&store).await?;
+    let forked = if new_config { store.fork_anew(job, step).await? } else { store.fork(job, step).await? };
     output::print(&forked.to_string())?;
     Ok(0)
 }

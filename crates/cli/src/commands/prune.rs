@@ -1,14 +1,17 @@
-//! `plumbline prune`: ended jobs leave, with their rows and their folders.
+//! `plumbline prune`: ended jobs leave, with their rows and their folders. A folder that lies on another machine, or that
+//! cannot be removed from here, is left to the workers (see `deleted_jobs`), and counted.
 
 use crate::{
     arguments::PruneArguments,
     environment,
     failure::Failure,
     output::{self, thousands},
+    terminal::printable,
 };
 use plumbline_store::{Prunable, Retention, Store};
 use plumbline_worker::mirror::Mirror;
 use serde_json::json;
+use std::path::Path;
 
 pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
@@ -16,7 +19,7 @@ pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
     let retention = Retention { older_than: arguments.older_than, statuses, also_pending: arguments.also_pending };
     let found = store.prunable(&retention).await?;
     if arguments.json && (found.is_empty() || arguments.dry_run) {
-        output::json(&json!({ "would_delete": found, "deleted_jobs": 0, "deleted_folders": 0 }))?;
+        output::json(&json!({ "would_delete": found, "deleted_jobs": 0, "deleted_folders": 0, "left_behind": 0 }))?;
         return Ok(0);
     }
     if found.is_empty() {
@@ -33,13 +36,13 @@ pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
     let mirror = Mirror::new(environment::workspace_dir());
     let pruned = prune(&store, &retention, &mirror).await?;
     if arguments.json {
-        output::json(&json!({ "deleted_jobs": pruned.jobs, "deleted_folders": pruned.folders }))?;
+        output::json(&json!({
+            "deleted_jobs": pruned.jobs, "deleted_folders": pruned.folders, "left_behind": pruned.elsewhere + pruned.stuck,
+        }))?;
     } else {
         output::print(&format!("deleted {} and {}", count(pruned.jobs, "job"), count(pruned.folders, "folder")))?;
     }
-    if let Some(sentence) = pruned.left_behind {
-        return Err(Failure::new(sentence));
-    }
+    pruned.warn();
     Ok(0)
 }
 
@@ -47,8 +50,46 @@ pub(crate) async fn run(arguments: PruneArguments) -> Result<u8, Failure> {
 struct Pruned {
     jobs: i64,
     folders: i64,
-    /// A folder that could not be deleted, with the reason; the rows are gone all the same.
-    left_behind: Option<String>,
+    /// Jobs that ran and have no folder here.
+    elsewhere: i64,
+    /// Folders that could not be removed, and why the last of them could not; the rows are gone all the same.
+    stuck: i64,
+    trouble: Option<String>,
+}
+
+impl Pruned {
+    /// What is left behind, and who removes it.
+    fn warn(&self) {
+        if self.elsewhere > 0 {
+            eprintln!(
+                "plumbline: warning: {} had no folder under PLUMBLINE_WORKSPACE_DIR on this machine; the workers remove those \
+                 on theirs within minutes",
+                count(self.elsewhere, "deleted job")
+            );
+        }
+        if let Some(trouble) = &self.trouble {
+            eprintln!(
+                "plumbline: warning: {} could not be removed from here ({}); a worker with this volume tries again",
+                count(self.stuck, "folder"),
+                printable(trouble, false)
+            );
+        }
+    }
+
+    /// Adds what became of one folder; whether there was one, as far as can be seen.
+    fn add(&mut self, path: &Path, removed: std::io::Result<bool>) -> bool {
+        match removed {
+            Ok(removed) => {
+                self.folders += i64::from(removed);
+                removed
+            }
+            Err(error) => {
+                self.stuck += 1;
+                self.trouble = Some(format!("{}: {error}", path.display()));
+                true
+            }
+        }
+    }
 }
 
 /// The rows first: a folder is a view of them, and one that stays for an interrupted prune does no harm.
@@ -61,14 +102,10 @@ async fn prune(store: &Store, retention: &Retention, mirror: &Mirror) -> Result<
         }
         for job in jobs {
             pruned.jobs += 1;
-            match mirror.remove(job).await {
-                Ok(removed) => pruned.folders += i64::from(removed),
-                Err(error) => {
-                    pruned.left_behind = Some(format!(
-                        "the folder {} of a deleted job could not be removed ({error}); delete it by hand",
-                        mirror.path(job).display()
-                    ));
-                }
+            let found = pruned.add(&mirror.path(job.id), mirror.remove(job.id).await);
+            pruned.elsewhere += i64::from(job.ran && !found);
+            if let Some(import) = &job.document_path {
+                pruned.add(Path::new(import), mirror.remove_import(import).await);
             }
         }
     }

@@ -4,22 +4,28 @@ use crate::{
     arguments::ReplayArguments,
     environment,
     failure::Failure,
+    job_ref::JobRef,
     output::{self, thousands},
 };
-use plumbline_worker::replay::{self, Recording, Replayed};
+use plumbline_store::Store;
+use plumbline_worker::replay::{self, Recording, Replayed, Tried};
 use serde_json::json;
 use std::path::Path;
 use uuid::Uuid;
 
 pub(crate) async fn run(arguments: ReplayArguments) -> Result<u8, Failure> {
     let program = environment::program()?;
+    let (configs, env) =
+        (arguments.config.as_deref().map(environment::configs_of).transpose()?, environment::model_env()?);
     let several = arguments.recordings.len() > 1;
     let mut code = 0;
     for name in &arguments.recordings {
         let recording = read(name).await?;
-        let replayed = replay::replay(&recording, &program)
-            .await
-            .map_err(|error| Failure::new(format!("{name} cannot be replayed: {error}")))?;
+        let replayed = match &configs {
+            None => replay::replay(&recording, &program).await,
+            Some(configs) => replay::replay_under(&recording, &program, Tried { configs, env: &env }).await,
+        };
+        let replayed = replayed.map_err(|error| Failure::new(format!("{name} cannot be replayed: {error}")))?;
         if arguments.json {
             output::json_line(&json!({
                 "recording": name, "job": recording.job.id, "steps": replayed.steps, "requests": replayed.requests,
@@ -28,27 +34,37 @@ pub(crate) async fn run(arguments: ReplayArguments) -> Result<u8, Failure> {
         } else {
             let said = sentence(&replayed);
             output::print(&if several { format!("{name}: {said}") } else { said })?;
+            let diff = replayed.difference.as_ref().map(|difference| difference.diff.as_str()).unwrap_or_default();
+            if configs.is_some() && !diff.is_empty() {
+                output::print(diff)?;
+            }
         }
         code = code.max(u8::from(replayed.difference.is_some()));
     }
     Ok(code)
 }
 
-/// A job by its id, or a recording by its file.
+/// A job by its id or the beginning of it, or a recording by its file.
 async fn read(name: &str) -> Result<Recording, Failure> {
-    match Uuid::parse_str(name) {
-        Ok(job) => of_job(job).await,
-        Err(_) => of_file(Path::new(name)),
+    let path = Path::new(name);
+    match (Uuid::parse_str(name), name.parse::<JobRef>()) {
+        (Err(_), Ok(_)) if path.exists() => of_file(path),
+        (_, Ok(job)) => {
+            let store = environment::store().await?;
+            of_job(&store, job.find(&store).await?).await
+        }
+        (_, Err(_)) => of_file(path),
     }
 }
 
 /// The recording of a job in the database.
-pub(super) async fn of_job(job: Uuid) -> Result<Recording, Failure> {
-    let rows = environment::store().await?.recording(job).await?;
+pub(super) async fn of_job(store: &Store, job: Uuid) -> Result<Recording, Failure> {
+    let rows = store.recording(job).await?;
     rows.map(Recording::of).ok_or_else(|| output::no_job(job))
 }
 
-fn of_file(path: &Path) -> Result<Recording, Failure> {
+/// The recording in a file.
+pub(super) fn of_file(path: &Path) -> Result<Recording, Failure> {
     let text = std::fs::read(path).map_err(|error| {
         Failure::new(format!(
             "the recording {} could not be read ({error}); give a job's id, or a file that `plumbline trace JOB \

@@ -1,16 +1,19 @@
 //! `plumbline status`.
 
 use crate::{
+    access::if_allowed,
     arguments::StatusArguments,
     environment,
     failure::Failure,
     output::{self, short, thousands},
     terminal::{Look, Tone},
 };
+use chrono::Utc;
 use comfy_table::Cell;
 use console::measure_text_width;
-use plumbline_store::{JobDetail, JobFilter, JobLine, Store, TodoRow};
+use plumbline_store::{JobFilter, JobLine, JobSeen, Store, TodoRow};
 use serde::Serialize;
+use serde_json::Value;
 use std::io::IsTerminal as _;
 use uuid::Uuid;
 
@@ -19,20 +22,31 @@ const MOST: usize = 200;
 
 pub(crate) async fn run(arguments: StatusArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
-    match arguments.job {
-        Some(job) => one(&store, job, arguments.json).await,
-        None => all(&store, arguments.json).await,
+    if let Some(job) = &arguments.job {
+        return one(&store, job.find(&store).await?, arguments.json).await;
     }
+    let filter = JobFilter {
+        status: arguments.status.map(|status| status.as_str().to_owned()),
+        job_type: arguments.job_type,
+        since: arguments.since,
+        after: None,
+    };
+    all(&store, &filter, arguments.json).await
 }
 
-async fn all(store: &Store, as_json: bool) -> Result<u8, Failure> {
+async fn all(store: &Store, filter: &JobFilter, as_json: bool) -> Result<u8, Failure> {
     let on_terminal = !as_json && std::io::stdout().is_terminal();
     let most = if on_terminal { MOST as i64 + 1 } else { i64::MAX };
-    let jobs = store.job_page(&JobFilter::default(), most).await?;
+    let jobs = store.jobs_seen(filter, most).await?;
     if as_json {
         output::json(&jobs)?;
+    } else if jobs.is_empty() && *filter != JobFilter::default() {
+        output::print("no job is like that; `plumbline status` lists all of them")?;
     } else if jobs.is_empty() {
-        output::print("there are no jobs yet; `plumbline enqueue --prompt …` inserts one")?;
+        output::print(
+            "there are no jobs yet, or none that this login sees (an approver sees jobs in review, an enqueuer its own); \
+             `plumbline enqueue --prompt …` inserts one",
+        )?;
     } else if on_terminal && jobs.len() > MOST {
         output::print(&list(&jobs[..MOST], Look::of_stdout()))?;
         output::print(&format!("The newest {MOST} jobs; `plumbline status | less` has all."))?;
@@ -79,15 +93,38 @@ struct Column {
     text: fn(&JobLine) -> String,
 }
 
-const COLUMNS: [Column; 7] = [
+const COLUMNS: [Column; 10] = [
     Column { name: "job", from: 0, number: false, text: |job| job.id.to_string() },
     Column { name: "status", from: 0, number: false, text: |job| job.status.clone() },
     Column { name: "type", from: 120, number: false, text: |job| job.job_type.clone() },
-    Column { name: "phase", from: 100, number: false, text: phase },
+    Column { name: "phase", from: 150, number: false, text: phase },
     Column { name: "todos", from: 0, number: true, text: |job| format!("{}/{}", job.todos_done, job.todos_total) },
-    Column { name: "found", from: 110, number: true, text: |job| thousands(job.requirements) },
-    Column { name: "tokens", from: 140, number: true, text: |job| thousands(job.total_tokens_used) },
+    Column { name: "found", from: 160, number: true, text: found },
+    Column { name: "tokens", from: 180, number: true, text: |job| thousands(job.total_tokens_used) },
+    Column { name: "age", from: 80, number: true, text: age },
+    Column { name: "cost", from: 100, number: true, text: |job| format!("{:.2}", job.cost_usd) },
+    Column { name: "error, reason", from: 110, number: false, text: error },
 ];
+
+/// Characters of an error, or of the reason for which a job waits, in the list; `plumbline status JOB` has the whole.
+const MOST_ERROR: usize = 24;
+
+fn error(job: &JobLine) -> String {
+    short(job.error_message.as_deref().or(job.status_reason.as_deref()).unwrap_or_default(), MOST_ERROR)
+}
+
+/// Time since the job came, in its largest unit.
+fn age(job: &JobLine) -> String {
+    let seconds = (Utc::now() - job.created_at).num_seconds().max(0);
+    let units = [("d", 86_400), ("h", 3_600), ("m", 60)];
+    let unit = units.into_iter().find(|(_, of)| seconds >= *of);
+    unit.map_or_else(|| format!("{seconds}s"), |(unit, of)| format!("{}{unit}", seconds / of))
+}
+
+/// Requirements; nothing where there are none, for most types have none.
+fn found(job: &JobLine) -> String {
+    if job.requirements == 0 { String::new() } else { thousands(job.requirements) }
+}
 
 fn phase(job: &JobLine) -> String {
     let name = job.phase_name.as_deref();
@@ -103,25 +140,31 @@ fn cell(column: &Column, text: String, job: &JobLine, look: Look) -> Cell {
 }
 
 async fn one(store: &Store, id: Uuid, as_json: bool) -> Result<u8, Failure> {
-    let job = store.job_detail(id).await?.ok_or_else(|| output::no_job(id))?;
-    let todos = store.todos_of(id).await?;
-    if as_json {
-        output::json(&JobWithTodos { job, todos })?;
-    } else {
+    let todos = if_allowed(store.todos_of(id).await)?;
+    if !as_json {
+        let job = store.job_seen(id).await?.ok_or_else(|| output::no_job(id))?;
         output::print(&detail(&job, &todos, Look::of_stdout()))?;
+        return Ok(0);
+    }
+    match store.job_detail(id).await {
+        Err(error) if error.is_forbidden() => {
+            let job = store.job_seen(id).await?.ok_or_else(|| output::no_job(id))?;
+            output::json(&JobWithTodos { job, todos })?;
+        }
+        job => output::json(&JobWithTodos { job: job?.ok_or_else(|| output::no_job(id))?, todos })?,
     }
     Ok(0)
 }
 
-/// The columns of the job's row, and its todos beside them: the shape of `/api/jobs/{id}`.
+/// The columns of the job's row that the login may read, and its todos beside them: the shape of `/api/jobs/{id}`.
 #[derive(Serialize)]
-struct JobWithTodos {
+struct JobWithTodos<Job> {
     #[serde(flatten)]
-    job: JobDetail,
+    job: Job,
     todos: Vec<TodoRow>,
 }
 
-fn detail(job: &JobDetail, todos: &[TodoRow], look: Look) -> String {
+fn detail(job: &JobSeen, todos: &[TodoRow], look: Look) -> String {
     let room = look.width().saturating_sub(10).max(20);
     let mut lines = vec![
         format!("job       {} ({})", job.id, job.job_type),
@@ -132,6 +175,9 @@ fn detail(job: &JobDetail, todos: &[TodoRow], look: Look) -> String {
         lines.push(format!("phase     {} ({phase}): {name}", job.phase_number));
     }
     lines.push(format!("todos     {} of {}", job.todos_done, job.todos_total));
+    if let Some(current) = job.current_todo.as_ref().filter(|_| todos.is_empty()) {
+        lines.push(format!("          {}  ← CURRENT", short(current, room.saturating_sub(20))));
+    }
     lines.extend(todos.iter().filter(|todo| todo.phase_number == job.phase_number).map(|todo| {
         let mark = match todo.status.as_str() {
             "completed" => "x",
@@ -159,9 +205,61 @@ fn detail(job: &JobDetail, todos: &[TodoRow], look: Look) -> String {
     if let Some(summary) = job.result.as_ref().and_then(|result| result.get("summary")).and_then(|s| s.as_str()) {
         lines.push(format!("result    {}", short(summary, room.max(200))));
     }
+    let delivered = job.result.as_ref().and_then(|result| result.get("deliverables")).and_then(|list| list.as_array());
+    let delivered: Vec<&str> = delivered.into_iter().flatten().filter_map(|path| path.as_str()).collect();
+    if !delivered.is_empty() {
+        lines.push(format!("files     {}", delivered.join(", ")));
+    }
+    lines.extend(job.result.as_ref().and_then(counted));
+    lines.extend(job.result.as_ref().and_then(checked));
     lines.join("\n")
 }
 
-fn reason(job: &JobDetail) -> String {
+/// What the rows say, beside the model's own words; nothing where the result has none of it.
+fn counted(result: &Value) -> Option<String> {
+    let number = |path: &str| result.pointer(path).and_then(Value::as_i64);
+    let some = |path: &str, one: &str, many: &str| {
+        let noun = |count| if count == 1 { one.to_owned() } else { many.to_owned() };
+        number(path).filter(|count| *count > 0).map(|count| format!("{} {}", thousands(count), noun(count)))
+    };
+    let counts = number("/counts/requirements").map(|count| match count {
+        1 => "1 requirement".to_owned(),
+        _ => format!("{} requirements", thousands(count)),
+    });
+    let undelivered = result.get("undelivered").and_then(Value::as_array).filter(|entries| !entries.is_empty());
+    let parts = [
+        counts,
+        some("/counts/citations_verified", "quote verified", "quotes verified"),
+        result.get("coverage").and_then(Value::as_f64).map(|share| format!("coverage {share}{}", passages(result))),
+        undelivered.map(|entries| format!("{} undelivered", entries.len())),
+        some("/unevidenced_todos", "todo closed without evidence", "todos closed without evidence"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("counts    {}", parts.join(", ")))
+}
+
+/// ` (of 48 passages 30 cited, 10 empty, 7 closed, 1 unread)`, without what is none.
+fn passages(result: &Value) -> String {
+    let count = |name: &str| result.get("passages")?.get(name)?.as_i64();
+    let Some(total) = count("total") else { return String::new() };
+    let states = ["cited", "empty", "closed", "carried", "read", "unread"].into_iter();
+    let states =
+        states.filter_map(|state| count(state).filter(|count| *count > 0).map(|count| format!("{count} {state}")));
+    format!(" (of {total} passages {})", states.collect::<Vec<_>>().join(", "))
+}
+
+/// What was looked up in the files before the job was complete.
+fn checked(result: &Value) -> Option<String> {
+    let count = |name: &str| result.get("counts")?.get(name)?.as_i64();
+    let (quotes, documents, texts) = (count("quotes_checked")?, count("documents")?, count("documents_extracted")?);
+    let noun = if quotes == 1 { "quote" } else { "quotes" };
+    let without = match documents - texts {
+        0 => String::new(),
+        missing => format!(" ({missing} of {documents} documents without a text)"),
+    };
+    (quotes > 0).then(|| format!("checked   {} {noun} found in the documents{without}", thousands(quotes)))
+}
+
+fn reason(job: &JobSeen) -> String {
     job.status_reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default()
 }

@@ -48,7 +48,7 @@ impl Password {
         let source = Path::new(SOURCE);
         let read = File::open(source).and_then(|mut file| file.read_exact(&mut bytes));
         read.map_err(Error::file("read", source))?;
-        Ok(Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
+        Ok(Self(hex::encode(bytes)))
     }
 }
 

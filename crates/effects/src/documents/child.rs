@@ -24,13 +24,14 @@ struct Request {
     pages: Option<RangeInclusive<u32>>,
     probe: bool,
     article: bool,
+    lines: bool,
     memory_bytes: u64,
     cpu_secs: u64,
     output_bytes: u64,
 }
 
 /// Reads a document from stdin and writes its text to stdout, under the limits named in the arguments; the whole
-/// body of `plumbline __extract --kind KIND [--pages A-B] [--probe] [--article] --memory BYTES --cpu SECONDS
+/// body of `plumbline __extract --kind KIND [--pages A-B] [--probe] [--article] [--lines] --memory BYTES --cpu SECONDS
 /// --output BYTES`.
 ///
 /// The exit code is 0 when a last word was said, be it an error about the document, and 1 otherwise.
@@ -63,6 +64,7 @@ impl Request {
             pages,
             probe: arguments.iter().any(|argument| argument == "--probe"),
             article: arguments.iter().any(|argument| argument == "--article"),
+            lines: arguments.iter().any(|argument| argument == "--lines"),
             memory_bytes: value("--memory")?.parse().ok()?,
             cpu_secs: value("--cpu")?.parse().ok()?,
             output_bytes: value("--output")?.parse().ok()?,
@@ -102,7 +104,7 @@ impl Request {
                 let trailer = Trailer { pages: Some(pages), ..Trailer::default() };
                 (Vec::new(), trailer)
             }),
-            Kind::Pdf => pdf::extract(bytes, self.pages.clone()),
+            Kind::Pdf => pdf::extract(bytes, self.pages.clone(), self.lines),
             Kind::Docx => office::extract(bytes),
             Kind::Odt => odt::extract(bytes),
             Kind::Epub => epub::extract(bytes),
@@ -157,6 +159,7 @@ mod tests {
                 pages: Some(3..=4),
                 probe: false,
                 article: false,
+                lines: false,
                 memory_bytes: 1024,
                 cpu_secs: 60,
                 output_bytes: 9

@@ -13,6 +13,7 @@
 mod archive;
 mod blocks;
 mod child;
+mod dehyphenate;
 mod ear;
 mod epub;
 mod error;
@@ -24,7 +25,6 @@ mod office;
 mod parser;
 mod pdf;
 mod plain;
-mod tidy;
 mod web;
 mod wire;
 mod xml;

@@ -70,6 +70,7 @@ pub struct Parser {
 /// The leave to read one document. Who takes it before he loads the document holds no bytes while he waits.
 pub struct Turn<'a> {
     parser: &'a Parser,
+    lines: bool,
     _permit: SemaphorePermit<'a>,
 }
 
@@ -141,7 +142,7 @@ impl Parser {
     /// Waits until a child may run.
     pub async fn turn(&self) -> Turn<'_> {
         let permit = self.turns.acquire().await.expect("the semaphore is never closed");
-        Turn { parser: self, _permit: permit }
+        Turn { parser: self, lines: false, _permit: permit }
     }
 
     /// The main article of a web page, or the whole page where none stands out.
@@ -205,6 +206,30 @@ impl Parser {
 }
 
 impl Turn<'_> {
+    /// Whether the text of a PDF keeps its line ends, and everything else as the pages have it.
+    #[must_use]
+    pub fn keeping_lines(mut self, lines: bool) -> Self {
+        self.lines = lines;
+        self
+    }
+
+    /// The pages asked for of a PDF, line by line as they are set: nothing is joined or left out.
+    ///
+    /// # Errors
+    /// As [`Parser::extract`].
+    pub async fn lines(self, pdf: Vec<u8>, pages: Option<RangeInclusive<u32>>) -> Result<Vec<Page>, DocumentError> {
+        let (sender, mut taken) = mpsc::channel(PAGES_AHEAD);
+        let mut read: Vec<Page> = Vec::new();
+        let take = async {
+            while let Some(page) = taken.recv().await {
+                join(&mut read, page);
+            }
+        };
+        let turn = self.keeping_lines(true);
+        let (about, ()) = tokio::join!(turn.extract_to(Kind::Pdf, pdf, pages, sender), take);
+        about.map(|_| read)
+    }
+
     /// The text of a document, each page sent to somebody who may take his time: that does not count against the child's.
     /// When nobody listens any more, the child is stopped. The document is given away, and gone from here when the child
     /// has it.
@@ -229,6 +254,7 @@ impl Turn<'_> {
         to: mpsc::Sender<Page>,
     ) -> Result<About, DocumentError> {
         let mut extra = Vec::new();
+        extra.extend(self.lines.then(|| "--lines".to_owned()));
         if let Some(range) = pages {
             extra.extend(["--pages".to_owned(), format!("{}-{}", range.start(), range.end())]);
         }
@@ -243,7 +269,7 @@ impl Turn<'_> {
         extra: &[String],
         pages: mpsc::Sender<Page>,
     ) -> Result<Trailer, DocumentError> {
-        let Self { parser, _permit } = self;
+        let Self { parser, _permit, .. } = self;
         let limits = parser.limits;
         let output = limits.output.saturating_mul(OUTPUT_PER_TEXT).saturating_add(OUTPUT_BESIDE);
         let mut child = parser.spawn(kind, extra)?;

@@ -1,6 +1,8 @@
 //! From a decoded answer to the engine's [`Reply`]: counts, and whether the cap cut it.
 
-use super::decode::Decoded;
+use super::classify::Problem;
+use super::dialect::Decoded;
+use super::ending::{self, Ending};
 use super::usage;
 use crate::tokens;
 use plumbline_engine::{Finish, Reply, RequestRecord, Usage};
@@ -11,22 +13,48 @@ pub(super) struct Sent<'a> {
     pub(super) render: &'a dyn Fn() -> Vec<u8>,
 }
 
-/// Completes the record with the counts and judges truncation.
+/// Completes the record with the counts and judges how the answer ended.
 ///
-/// An answer counts as cut when the provider says so or when it used up its cap: some servers report `tool_calls` for a
-/// call that the cap cut in two (FAULTS F38).
-pub(super) fn reply(decoded: Decoded, mut record: RequestRecord, max_output_tokens: u32, sent: &Sent<'_>) -> Reply {
+/// # Errors
+/// By the provider's own word it is no answer; with the record all the same, for it is paid for.
+pub(super) fn reply(
+    decoded: Decoded,
+    mut record: RequestRecord,
+    max_output_tokens: u32,
+    sent: &Sent<'_>,
+    place: &str,
+) -> Result<Reply, Box<(Problem, RequestRecord)>> {
     let reported = decoded.raw_usage.as_ref().and_then(usage::read).filter(|usage| is_plausible(usage, sent.bytes));
     let counts = reported.unwrap_or_else(|| estimate(&decoded, &(sent.render)()));
     record.prompt_tokens = counts.prompt_tokens;
     record.cached_tokens = counts.cached_tokens;
+    record.cache_write_tokens = counts.cache_write_tokens;
+    record.reasoning_tokens = counts.reasoning_tokens;
     record.completion_tokens = counts.completion_tokens;
     record.estimated = reported.is_none();
+    let problem = ending::problem(&decoded, reported.map(|usage| usage.completion_tokens), place);
     record.raw_usage = decoded.raw_usage;
-    // Only the provider's own count can show that the cap was reached; ours is of another tokenizer.
-    let cap_reached = reported.is_some_and(|usage| usage.completion_tokens >= max_output_tokens);
-    let finish = if cap_reached && decoded.finish == Finish::Done { Finish::Truncated } else { decoded.finish };
-    Reply { content: decoded.content, tool_calls: decoded.tool_calls, finish, extra: decoded.extra, record }
+    record.finish_reason = decoded.finish_reason;
+    record.service_tier = decoded.service_tier.or(record.service_tier);
+    if let Some(problem) = problem {
+        return Err(Box::new((problem, record)));
+    }
+    let finish = finish(&record, max_output_tokens);
+    Ok(Reply { content: decoded.content, tool_calls: decoded.tool_calls, finish, extra: decoded.extra, record })
+}
+
+/// How an answered request ended, by its record and the cap that it had.
+///
+/// An answer counts as cut when the provider says so or when it used up its cap: some servers report `tool_calls` for a
+/// call that the cap cut in two (FAULTS F38). Only the provider's own count can show that; ours is of another tokenizer.
+pub fn finish(record: &RequestRecord, max_output_tokens: u32) -> Finish {
+    let cap_reached = !record.estimated && record.completion_tokens >= max_output_tokens;
+    match ending::of(record.finish_reason.as_deref()) {
+        Ending::Finished(Finish::Done | Finish::Unfinished) if cap_reached => Finish::Truncated,
+        Ending::Finished(finish) => finish,
+        // Of an answer by a version that did not know the word for a failure's.
+        Ending::Failed(_) => Finish::Done,
+    }
 }
 
 /// A prompt has at least one token and at most one a byte. What counts otherwise would either let the context overflow or
@@ -41,7 +69,7 @@ fn estimate(decoded: &Decoded, sent: &[u8]) -> Usage {
         decoded.tool_calls.iter().map(|call| tokens::count(&call.name) + tokens::count(&call.arguments)).sum();
     Usage {
         prompt_tokens: tokens::count(&String::from_utf8_lossy(sent)),
-        cached_tokens: 0,
         completion_tokens: tokens::count(&decoded.content) + calls,
+        ..Usage::default()
     }
 }

@@ -6,11 +6,9 @@
 
 use super::config::{ModelConfig, OutputCapField};
 use super::exchange::Broken;
-use plumbline_engine::FailureClass;
+use super::words::Words;
+use plumbline_engine::{FailureClass, Suspicion};
 use serde_json::Value;
-
-/// Most characters of a provider's own words that are repeated.
-const MAX_WORDS: usize = 300;
 
 /// A failure before it gets its record.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,11 +17,17 @@ pub(super) struct Problem {
     /// One sentence; may still contain the key where a provider repeats it.
     pub(super) message: String,
     pub(super) hint: Option<String>,
+    pub(super) suspicion: Option<Suspicion>,
 }
 
 impl Problem {
     pub(super) fn new(class: FailureClass, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), hint: None }
+        Self { class, message: message.into(), hint: None, suspicion: None }
+    }
+
+    pub(super) fn suspecting(mut self, suspicion: Suspicion) -> Self {
+        self.suspicion = Some(suspicion);
+        self
     }
 
     fn hinted(mut self, hint: impl Into<String>) -> Self {
@@ -55,7 +59,8 @@ pub(super) fn of_broken(broken: &Broken, place: &str) -> Problem {
         Broken::FirstByteTimeout(_) | Broken::TotalTimeout(_) => {
             problem.hinted("raise llm.timeout_s if the model needs longer for an answer")
         }
-        Broken::IdleTimeout(_) | Broken::Cut(_) | Broken::TooLarge(_) => problem,
+        Broken::IdleTimeout(_) => problem.hinted("raise llm.idle_timeout_s if the model may be silent for longer"),
+        Broken::Cut(_) | Broken::TooLarge(_) => problem,
     }
 }
 
@@ -73,7 +78,8 @@ pub(super) fn of_status(status: u16, body: &[u8], config: &ModelConfig, place: &
         false => format!("{place} answered {status}: {}", words.said),
     };
     let class = class_of(status, &words, parsed.is_some());
-    let problem = Problem::new(class, message);
+    let mut problem = Problem::new(class, message);
+    problem.suspicion = suspicion_of(class, status, &words);
     if class == FailureClass::Permanent
         && config.output_cap == OutputCapField::MaxTokens
         && words.mentions(&["max_completion_tokens"])
@@ -96,13 +102,39 @@ pub(super) fn of_error_object(error: &Value, config: &ModelConfig, place: &str) 
         Some(status) => class_of(status, &words, true),
         None if words.is_context_length() => FailureClass::ContextTooLong,
         None if words.is_quota() => FailureClass::Quota,
-        None if words.mentions(&["rate limit", "rate_limit"]) => FailureClass::RateLimited,
+        None if words.is_limit() => FailureClass::RateLimited,
+        None if words.is_torn_call() => FailureClass::Malformed,
         None if words.mentions(&["overloaded"]) => FailureClass::Overloaded,
         None if words.is_refusal() => FailureClass::Refused,
         None => FailureClass::Transient,
     };
-    let problem = Problem::new(class, format!("{place} answered with an error: {said}"));
+    let mut problem = Problem::new(class, format!("{place} answered with an error: {said}"));
+    problem.suspicion = suspicion_of(class, status.unwrap_or(200), &words);
     with_hint(problem, status.unwrap_or(200), config, place)
+}
+
+/// The class where the provider asks for another try (`x-should-retry`), which a verdict of ours does not overrule.
+pub(super) fn as_asked(class: FailureClass, should_retry: Option<&str>) -> FailureClass {
+    match (class, should_retry) {
+        (FailureClass::Permanent, Some("true")) => FailureClass::Transient,
+        (class, _) => class,
+    }
+}
+
+/// What a failure of the recorded class and words is suspected of, as far as that is no part of its class.
+pub fn suspicion(class: FailureClass, message: &str) -> Option<Suspicion> {
+    let words = Words::said(message);
+    (class == FailureClass::Malformed && words.is_torn_call()).then_some(Suspicion::Call)
+}
+
+fn suspicion_of(class: FailureClass, status: u16, words: &Words) -> Option<Suspicion> {
+    match (class, status) {
+        (FailureClass::Malformed, _) if words.is_torn_call() => Some(Suspicion::Call),
+        // Some providers refuse an overflow without a word.
+        (FailureClass::Permanent, 400 | 422) if words.said.is_empty() || words.may_be_size() => Some(Suspicion::Size),
+        (FailureClass::Permanent, 404 | 500..) => Some(Suspicion::Passing),
+        _ => None,
+    }
 }
 
 fn class_of(status: u16, words: &Words, structured: bool) -> FailureClass {
@@ -110,19 +142,31 @@ fn class_of(status: u16, words: &Words, structured: bool) -> FailureClass {
         400 | 422 if words.is_context_length() => FailureClass::ContextTooLong,
         400 | 403 | 422 if words.is_refusal() => FailureClass::Refused,
         // The model, not the request, was at fault: its tool call did not parse. The next try may (lesson 38).
-        400 if words.mentions(&["tool_use_failed", "failed_generation"]) => FailureClass::Malformed,
+        400 | 500.. if words.is_torn_call() => FailureClass::Malformed,
+        400 if words.mentions(&["throttl", "too many requests"]) => FailureClass::RateLimited,
         400 | 422 => FailureClass::Permanent,
-        401 | 403 => FailureClass::Unauthorized,
+        // Money, said with the status for rights; and quota that comes back by itself, said with the status for money.
+        402 | 403 if words.is_periodic() => FailureClass::RateLimited,
         402 => FailureClass::Quota,
+        403 if words.is_quota() => FailureClass::Quota,
+        401 | 403 => FailureClass::Unauthorized,
         // The same number from two speakers: the API does not know the model, or an edge in front of it is in trouble
         // (lessons 34 and 35).
         404 if structured => FailureClass::Permanent,
         404 | 408 | 409 | 425 => FailureClass::Transient,
         413 => FailureClass::ContextTooLong,
+        // A window that the account has not, refused as if it were load.
+        429 if words.mentions(&["long context"]) => FailureClass::ContextTooLong,
         429 if words.is_quota() => FailureClass::Quota,
+        429 if words.mentions(&["overloaded"]) => FailureClass::Overloaded,
         429 => FailureClass::RateLimited,
-        // Local servers report an overflow as their own fault; only the typed field is believed against the status.
-        500.. if words.typed_context_length() => FailureClass::ContextTooLong,
+        // Local servers report an overflow as their own fault; only the typed field is believed against the status, and
+        // what Ollama says when it has dropped all of the user's words.
+        500.. if words.typed_context_length() || words.mentions(&["no user query found in messages"]) => {
+            FailureClass::ContextTooLong
+        }
+        // Gateways report what the API refused as their own fault, and would be asked for ever.
+        500.. if words.is_invalid_request() => FailureClass::Permanent,
         503 | 529 => FailureClass::Overloaded,
         500.. => FailureClass::Transient,
         _ => FailureClass::Permanent,
@@ -145,110 +189,5 @@ fn with_hint(problem: Problem, status: u16, config: &ModelConfig, place: &str) -
             problem.hinted("check llm.base_url: it must be the address up to, not including, /chat/completions")
         }
         _ => problem,
-    }
-}
-
-/// What a body says of an error.
-struct Words {
-    /// One line for people.
-    said: String,
-    /// Type and code fields, lower case.
-    typed: String,
-    /// Everything, lower case.
-    all: String,
-}
-
-impl Words {
-    fn of(parsed: Option<&Value>, body: &[u8]) -> Self {
-        let Some(value) = parsed else {
-            return Self { said: plain_words(body), typed: String::new(), all: String::new() };
-        };
-        // Some APIs wrap the object into a list of one.
-        let value = value.get(0).unwrap_or(value);
-        let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
-        let field = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or("");
-        let typed = format!("{} {} {}", field("type"), field("code"), field("status")).to_lowercase();
-        let said = [error.as_str().unwrap_or(""), field("message"), field("detail"), field("code"), field("type")]
-            .into_iter()
-            .find(|text| !text.trim().is_empty())
-            .map_or_else(|| if error.is_object() { error.to_string() } else { String::new() }, str::to_string);
-        Self { said: one_line(&said), typed, all: value.to_string().to_lowercase() }
-    }
-
-    fn mentions(&self, any: &[&str]) -> bool {
-        any.iter().any(|word| self.all.contains(word))
-    }
-
-    fn typed_context_length(&self) -> bool {
-        ["context_length_exceeded", "exceed_context_size", "context_too_long", "request_too_large"]
-            .iter()
-            .any(|word| self.typed.contains(word))
-    }
-
-    fn is_context_length(&self) -> bool {
-        const SAID: [&str; 12] = [
-            "maximum context length",
-            "context_length",
-            "context length",
-            "context window",
-            "context size",
-            "context limit",
-            "prompt is too long",
-            "input is too long",
-            "too many tokens",
-            "reduce the length",
-            "exceeds the model's maximum",
-            "maximum number of tokens",
-        ];
-        self.typed_context_length() || self.mentions(&SAID)
-    }
-
-    fn is_quota(&self) -> bool {
-        self.mentions(&[
-            "insufficient_quota",
-            "exceeded your current quota",
-            "billing",
-            "insufficient balance",
-            "credit balance",
-            "insufficient credits",
-        ])
-    }
-
-    fn is_refusal(&self) -> bool {
-        self.mentions(&[
-            "content_filter",
-            "content_policy",
-            "content management policy",
-            "moderation",
-            "flagged",
-            "safety system",
-        ])
-    }
-}
-
-/// A readable line from a body that is no JSON: HTML loses its tags.
-fn plain_words(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&body[..body.len().min(4096)]);
-    let mut out = String::new();
-    let mut in_tag = false;
-    for c in text.chars() {
-        match c {
-            '<' => in_tag = true,
-            '>' if in_tag => {
-                in_tag = false;
-                out.push(' ');
-            }
-            c if !in_tag => out.push(c),
-            _ => {}
-        }
-    }
-    one_line(&out)
-}
-
-fn one_line(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(MAX_WORDS) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
     }
 }

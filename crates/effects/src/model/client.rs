@@ -1,18 +1,20 @@
 //! The client itself: one call, one [`Reply`] or one [`Failure`].
 
-use super::body::{self, Body};
 use super::classify::{self, Problem};
 use super::config::ModelConfig;
-use super::decode::{NoAnswer, decode};
+use super::dialect::{self, Decoded, Manner, NoAnswer, ORIGIN};
 use super::exchange::{Answer, exchange, most_bytes};
-use super::prefix::Prefix;
-use super::{answer, retry_after};
+use super::learnt::Learnt;
+use super::profile::Api;
+use super::{answer, wish};
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::stream;
 use plumbline_engine::{Failure, FailureClass, ModelRequest, Reply, RequestRecord};
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use std::convert::Infallible;
 use std::time::Instant;
+use tracing::info;
 use uuid::Uuid;
 
 /// Speaks to one model. Holds its own connection pool; keep one per configuration and share it.
@@ -20,9 +22,12 @@ use uuid::Uuid;
 pub struct ModelClient {
     config: ModelConfig,
     http: reqwest::Client,
+    /// `llm.base_url`.
     url: reqwest::Url,
     /// The address for messages: without user and password.
     place: String,
+    /// Scheme, host and port.
+    endpoint: String,
 }
 
 /// Why a client cannot be made from a configuration.
@@ -47,7 +52,7 @@ impl ModelClient {
     /// # Errors
     /// The address is no `http` or `https` URL, or TLS cannot be set up.
     pub fn new(config: ModelConfig) -> Result<Self, ModelClientError> {
-        let url = chat_url(&config.base_url)?;
+        let url = base_url(&config.base_url)?;
         let mut http = crate::tls::http()
             .connect_timeout(config.timeouts.connect)
             .tcp_nodelay(true)
@@ -59,8 +64,8 @@ impl ModelClient {
             http = http.no_proxy();
         }
         let http = http.build().map_err(|error| ModelClientError::Http(error.to_string()))?;
-        let place = place_of(&url);
-        Ok(Self { config, http, url, place })
+        let (place, endpoint) = (place_of(&url), url.origin().ascii_serialization());
+        Ok(Self { config, http, url, place, endpoint })
     }
 
     /// What the client was made from.
@@ -70,7 +75,7 @@ impl ModelClient {
 
     /// Asks the model once. `again` makes the same request anew: it is seldom needed once it is written, and is not kept
     /// for as long as the model takes. `now` gives the time of sending, for the record and for `Retry-After` dates;
-    /// `prefix` is what the job's last request left.
+    /// `learnt` is what the job knows of its endpoints.
     ///
     /// # Errors
     /// The failure, classified, with the record of the request; boxed because it is large and rare. Its message never
@@ -80,76 +85,94 @@ impl ModelClient {
         request: ModelRequest<'r>,
         again: impl Fn() -> ModelRequest<'r>,
         now: fn() -> DateTime<Utc>,
-        prefix: &Prefix,
+        learnt: &Learnt,
     ) -> Result<Reply, Box<Failure>> {
-        let mut record = self.record(&request, now());
         let started = Instant::now();
-        let body = Body::of(&self.config, &request, prefix);
-        let sent_bytes = body.length();
+        let manner = learnt.manner(&self.config, &self.endpoint);
+        let mut record = self.record(&request, manner.api, now());
+        let body = dialect::body(&self.config, &manner, &request);
+        let sent_bytes = body.len();
         let ModelRequest { tools, max_output_tokens, messages, .. } = request;
         drop(messages);
-        let answered = exchange(self.post(body), self.config.timeouts, most_bytes(max_output_tokens)).await;
+        let posted = self.post(manner.api, body);
+        let answered = exchange(posted, manner.api, self.config.timeouts, most_bytes(max_output_tokens)).await;
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
         let answer = match answered {
             Ok(answer) => answer,
             Err(broken) => return Err(self.failure(classify::of_broken(&broken, &self.place), None, record)),
         };
-        let wish = answer.retry_after.as_deref().and_then(|header| retry_after::seconds(header, now()));
-        match self.read(&answer) {
+        match self.read(&answer, &manner, learnt) {
             Ok(decoded) => {
                 let bound: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
                 // Rendered a second time only where the provider leaves the usage out.
-                let sent = answer::Sent { bytes: sent_bytes, render: &|| body::render(&self.config, &again()) };
-                Ok(answer::reply(decoded.with_leaked_calls(&bound), record, max_output_tokens, &sent))
+                let render = || dialect::body(&self.config, &manner, &again());
+                let sent = answer::Sent { bytes: sent_bytes, render: &render };
+                answer::reply(decoded.with_leaked_calls(&bound), record, max_output_tokens, &sent, &self.place)
+                    .map_err(|failed| self.failure(failed.0, None, failed.1))
             }
-            Err(problem) => Err(self.failure(problem, wish, record)),
+            Err(mut problem) => {
+                problem.class = classify::as_asked(problem.class, answer.header("x-should-retry"));
+                let body = answer.body.as_deref().unwrap_or_default();
+                let wish = wish::seconds(|name| answer.header(name), body, problem.class, now());
+                Err(self.failure(problem, wish, record))
+            }
         }
     }
 
-    /// The body goes as a stream, and each piece of it is given back once it is sent: of a body that it can send again, the
-    /// HTTP client keeps a copy until the answer is there, and with a thousand jobs that wait for their model that is most
-    /// of the memory.
-    fn post(&self, body: Body) -> reqwest::RequestBuilder {
-        let length = body.length();
-        let pieces = stream::iter(body.into_bytes().map(Ok::<_, Infallible>));
-        let request = self.http.post(self.url.clone()).header(CONTENT_TYPE, "application/json");
-        let request = request.header(CONTENT_LENGTH, length).body(reqwest::Body::wrap_stream(pieces));
-        match &self.config.api_key {
-            Some(key) => request.bearer_auth(key.expose()),
-            None => request,
-        }
+    /// The body goes as a stream, and is given back once it is sent: of a body that it can send again, the HTTP client keeps
+    /// a copy until the answer is there, and with a thousand jobs that wait for their model that is most of the memory.
+    fn post(&self, api: Api, body: Vec<u8>) -> reqwest::RequestBuilder {
+        let length = body.len();
+        let body = stream::iter([Ok::<_, Infallible>(Bytes::from(body))]);
+        let request = self.http.post(self.url_of(api)).header(CONTENT_TYPE, "application/json");
+        let request = request.header(CONTENT_LENGTH, length).body(reqwest::Body::wrap_stream(body));
+        dialect::headers(self.config.api_key.as_ref(), api, request)
     }
 
-    fn record(&self, request: &ModelRequest<'_>, created_at: DateTime<Utc>) -> RequestRecord {
+    /// A query stays where it is: some providers want one with every request.
+    fn url_of(&self, api: Api) -> reqwest::Url {
+        let mut url = self.url.clone();
+        url.set_path(&format!("{}{}", self.url.path().trim_end_matches('/'), api.path()));
+        url
+    }
+
+    fn record(&self, request: &ModelRequest<'_>, api: Api, created_at: DateTime<Utc>) -> RequestRecord {
         RequestRecord {
-            model: self.config.model.clone(),
-            purpose: request.purpose,
-            prompt_tokens: 0,
-            cached_tokens: 0,
-            completion_tokens: 0,
-            estimated: false,
-            duration_ms: 0,
-            attempt: request.attempt,
-            error: None,
-            raw_usage: None,
-            created_at,
+            api: Some(api.as_str().to_owned()),
+            endpoint: Some(self.endpoint.clone()),
+            service_tier: self.config.service_tier.clone(),
+            ..RequestRecord::sent(&self.config.model, request.purpose, request.attempt, created_at)
         }
     }
 
-    fn read(&self, answer: &Answer) -> Result<super::decode::Decoded, Problem> {
-        if !(200..300).contains(&answer.status) {
-            return Err(classify::of_status(answer.status, &answer.body, &self.config, &self.place));
-        }
-        let place = &self.place;
-        decode(&answer.body).map_err(|no_answer| match no_answer {
-            NoAnswer::Cut => {
-                Problem::new(FailureClass::Transient, format!("the answer of {place} ends in the middle of its JSON"))
+    fn read(&self, answer: &Answer, manner: &Manner, learnt: &Learnt) -> Result<Decoded, Problem> {
+        let no_answer = match &answer.body {
+            Ok(body) if !(200..300).contains(&answer.status) => {
+                return Err(self.refusal(answer.status, body, manner, learnt));
             }
+            Ok(body) => match dialect::decode(manner.api, body) {
+                Ok(decoded) => return Ok(from(decoded, manner)),
+                Err(no_answer) => no_answer,
+            },
+            Err(no_answer) => no_answer.clone(),
+        };
+        let place = &self.place;
+        Err(match no_answer {
+            NoAnswer::Cut => Problem::new(FailureClass::Transient, format!("the answer of {place} ends in the middle")),
             NoAnswer::Error(error) => classify::of_error_object(&error, &self.config, place),
             NoAnswer::Malformed(what) => {
                 Problem::new(FailureClass::Malformed, format!("the answer of {place} cannot be understood: {what}"))
             }
         })
+    }
+
+    /// A refusal that says what to do otherwise passes: the next request is made so.
+    fn refusal(&self, status: u16, body: &[u8], manner: &Manner, learnt: &Learnt) -> Problem {
+        let problem = classify::of_status(status, body, &self.config, &self.place);
+        let Some(lesson) = learnt.learn(&self.config, manner, status, body) else { return problem };
+        let consequence = lesson.consequence();
+        info!(model.name = self.config.model, model.endpoint = self.endpoint, said = problem.message, "{consequence}");
+        Problem::new(FailureClass::Transient, format!("{}; {consequence}", problem.message))
     }
 
     fn failure(&self, problem: Problem, retry_after_s: Option<u64>, mut record: RequestRecord) -> Box<Failure> {
@@ -158,21 +181,35 @@ impl ModelClient {
             None => problem.message,
         };
         record.error = Some(message.clone());
-        Box::new(Failure { class: problem.class, message, retry_after_s, hint: problem.hint, jitter: jitter(), record })
+        let Problem { class, hint, suspicion, .. } = problem;
+        Box::new(Failure { class, message, retry_after_s, hint, suspicion, jitter: jitter(), record })
     }
 }
 
-fn chat_url(base_url: &str) -> Result<reqwest::Url, ModelClientError> {
+/// With what came with it marked as this endpoint's.
+fn from(mut decoded: Decoded, manner: &Manner) -> Decoded {
+    if !decoded.extra.is_empty() {
+        decoded.extra.insert(ORIGIN.into(), manner.origin.clone().into());
+    }
+    decoded
+}
+
+/// The body of one request as it is sent to an endpoint of which nothing has been learnt, and without what makes it a
+/// stream: what a model is told.
+pub fn request_body(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
+    let endpoint = base_url(&config.base_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
+    let manner = Manner { streamed: false, ..Learnt::default().manner(config, &endpoint) };
+    dialect::body(config, &manner, request)
+}
+
+fn base_url(base_url: &str) -> Result<reqwest::Url, ModelClientError> {
     let refused =
         |reason: &str| ModelClientError::BaseUrl { base_url: base_url.to_string(), reason: reason.to_string() };
-    let mut url = reqwest::Url::parse(base_url.trim()).map_err(|error| refused(&error.to_string()))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(refused("it does not begin with http:// or https://"));
+    let url = reqwest::Url::parse(base_url.trim()).map_err(|error| refused(&error.to_string()))?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        _ => Err(refused("it does not begin with http:// or https://")),
     }
-    // A query stays where it is: some providers want one with every request.
-    let path = format!("{}/chat/completions", url.path().trim_end_matches('/'));
-    url.set_path(&path);
-    Ok(url)
 }
 
 /// Whether the address is on this machine, where no proxy can reach it.
@@ -190,7 +227,7 @@ fn place_of(url: &reqwest::Url) -> String {
     let _ = shown.set_username("");
     let _ = shown.set_password(None);
     shown.set_query(None);
-    shown.as_str().trim_end_matches("/chat/completions").to_string()
+    shown.as_str().trim_end_matches('/').to_string()
 }
 
 /// Between 0 and 1, evenly. A random UUID has the random bits at hand; no generator of our own is needed.

@@ -1,14 +1,19 @@
 //! What a model client is told: where, which model, with which parameters and patience.
 
+use super::profile::{Api, Profile};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
 /// Everything about a model that is not part of the conversation.
 #[derive(Clone, Debug)]
 pub struct ModelConfig {
-    /// Up to, not including, `/chat/completions`, e.g. `https://api.openai.com/v1`.
+    /// Up to, not including, the protocol's own path (`/chat/completions`, `/responses`, `/messages`), e.g.
+    /// `https://api.openai.com/v1`.
     pub base_url: String,
-    /// Sent as a bearer token; none for servers that ask for none.
+    /// The protocol; none leaves it to the profile, and to what the endpoint says itself.
+    pub api: Option<Api>,
+    /// Sent as a bearer token, or as `x-api-key` where the protocol has it so; none for servers that ask for none.
     pub api_key: Option<ApiKey>,
     /// The environment variable that the key comes from; named when the provider refuses it.
     pub api_key_env: String,
@@ -16,11 +21,19 @@ pub struct ModelConfig {
     pub model: String,
     /// Sent only when set: some families work only at their own default (lesson 42).
     pub temperature: Option<f64>,
-    /// Sent as `reasoning_effort`, only when set.
+    /// Sent as the protocol's effort, only when set.
     pub reasoning_level: Option<String>,
+    /// How the request is to be served, in the protocol's words; sent only when set.
+    pub service_tier: Option<String>,
     /// Sent only when set, and only with tools.
     pub parallel_tool_calls: Option<bool>,
-    /// The name under which the answer's cap is sent. A cap is always sent (lesson 43).
+    /// Whether the model must call a tool; sent only with tools, and only where it must.
+    pub tool_choice: ToolChoice,
+    /// Whether answers are streamed.
+    pub stream: Streaming,
+    /// What is known of the endpoint's and the model's ways.
+    pub profile: Profile,
+    /// The name under which chat completions send the answer's cap. A cap is always sent (lesson 43).
     pub output_cap: OutputCapField,
     /// How long to wait for what.
     pub timeouts: Timeouts,
@@ -31,16 +44,45 @@ impl ModelConfig {
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
             base_url: base_url.into(),
+            api: None,
             api_key: None,
             api_key_env: "OPENAI_API_KEY".into(),
             model: model.into(),
             temperature: None,
             reasoning_level: None,
+            service_tier: None,
             parallel_tool_calls: None,
+            tool_choice: ToolChoice::default(),
+            stream: Streaming::default(),
+            profile: Profile::default(),
             output_cap: OutputCapField::MaxTokens,
             timeouts: Timeouts::default(),
         }
     }
+}
+
+/// Whether the model must call a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolChoice {
+    /// It may answer by text.
+    #[default]
+    Auto,
+    /// It must call one.
+    Required,
+}
+
+/// Whether an answer comes while it is generated. It is used as a whole all the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Streaming {
+    /// Streamed, unless the endpoint refuses that.
+    #[default]
+    Auto,
+    /// Always streamed.
+    On,
+    /// Never streamed.
+    Off,
 }
 
 /// The request field that carries the cap of the answer.

@@ -20,16 +20,47 @@ static FENCED: LazyLock<Regex> =
 static FUNCTION: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?s)<function=(?P<name>[\w.-]+)>\s*(?P<json>.*?)\s*</function>"));
 
+/// gpt-oss (harmony): a call is a message to a function, on a channel, with the format's marks or, where a server dropped
+/// them, without.
+static HARMONY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?s)(?:<\|start\|>)?(?:assistant)?(?:<\|channel\|>)?(?:commentary|analysis)? ?to=(?:functions\.)?(?P<name>[\w.-]+?)\s*(?:<\|channel\|>(?:commentary|analysis)\s*)?(?:<\|constrain\|>)?\s*(?:json|code)?\s*(?:<\|message\|>)?(?P<json>\{.*?\})\s*(?:<\|call\|>|$)",
+    )
+});
+
+/// What stands before the last channel's words in harmony's format, with its marks or without.
+static TO_LAST_CHANNEL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?s)^\s*(?:<\|channel\|>analysis<\|message\|>|analysis).*?(?:<\|start\|>assistant<\|channel\|>final<\|message\|>|assistantfinal)",
+    )
+});
+
 fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a constant pattern: a test compiles them all")
 }
 
 /// The calls in a text, and the text without them; none when there is none or any doubt.
 pub(super) fn recover(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, String)> {
-    [&*TAGGED, &*FUNCTION, &*FENCED].into_iter().find_map(|form| {
+    [&*TAGGED, &*FUNCTION, &*FENCED, &*HARMONY].into_iter().find_map(|form| {
         let calls: Vec<ToolCall> = form.captures_iter(text).map(|found| call(&found, bound)).collect::<Option<_>>()?;
         (!calls.is_empty()).then(|| (calls, form.replace_all(text, "").trim().to_string()))
     })
+}
+
+/// A tool's name without what belongs to harmony's format: `read_file<|channel|>commentary`, `functions.read_file`.
+pub(super) fn name<'a>(called: &'a str, bound: &[&str]) -> &'a str {
+    let called = called.split("<|").next().unwrap_or(called).trim_end();
+    match called.strip_prefix("functions.") {
+        Some(name) if bound.contains(&name) && !bound.contains(&called) => name,
+        Some(_) | None => called,
+    }
+}
+
+/// The answer in a text that holds what the model thought, too, if it is of harmony's format.
+pub(super) fn last_channel(text: &str) -> Option<&str> {
+    let thought = TO_LAST_CHANNEL.find(text)?;
+    let answer = &text[thought.end()..];
+    Some(answer.split("<|").next().unwrap_or(answer).trim())
 }
 
 /// One marked piece as a call.
@@ -77,6 +108,39 @@ mod tests {
         let two = "<function=read_file>{\"path\": \"a\"}</function> <function=todo_complete>{}</function>";
         let expected = vec![call("read_file", r#"{"path":"a"}"#), call("todo_complete", "{}")];
         assert_eq!(found(two), Some((expected, String::new())));
+    }
+
+    #[test]
+    fn calls_and_words_in_the_format_of_gpt_oss() {
+        let call = (vec![("read_file".to_string(), r#"{"path":"a.md"}"#.to_string())], String::new());
+        for text in [
+            "<|channel|>commentary to=functions.read_file <|constrain|>json<|message|>{\"path\": \"a.md\"}<|call|>",
+            "<|start|>assistant<|channel|>analysis to=functions.read_file code<|message|>{\"path\": \"a.md\"}",
+            "assistantcommentary to=functions.read_file json{\"path\": \"a.md\"}",
+            "<|start|>assistant to=functions.read_file<|channel|>commentary json<|message|>{\"path\": \"a.md\"}<|call|>",
+        ] {
+            assert_eq!(found(text).as_ref(), Some(&call), "{text}");
+        }
+        for (text, answer) in [
+            ("analysisI must read.assistantfinalIt is read.", Some("It is read.")),
+            (
+                "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Done.<|return|>",
+                Some("Done."),
+            ),
+            ("The analysis is in the assistantfinal report.", None),
+            ("analysis of the text", None),
+        ] {
+            assert_eq!(last_channel(text), answer, "{text}");
+        }
+        for (called, expected) in [
+            ("query_dataset<|channel|>commentary", "query_dataset"),
+            ("functions.read_file", "read_file"),
+            ("functions.read_file<|channel|>analysis", "read_file"),
+            ("functions.remove_all", "functions.remove_all"),
+            ("read_file", "read_file"),
+        ] {
+            assert_eq!(name(called, &BOUND), expected, "{called}");
+        }
     }
 
     #[test]

@@ -1,35 +1,39 @@
-//! The model client: one request of the engine out as chat completions, one decoded answer or one classified failure
+//! The model client: one request of the engine out in a provider's protocol, one decoded answer or one classified failure
 //! back.
 //!
 //! ```text
-//! ModelRequest ──body──▶ bytes ──exchange──▶ status, headers, bytes ──decode──▶ Reply
-//!                                                      └────────────classify──▶ Failure
+//! ModelRequest ──dialect──▶ bytes ──exchange──▶ status, headers, bytes or events ──dialect──▶ Reply
+//!                                                              └────────────classify──▶ Failure
 //! ```
 //!
-//! The wire is OpenAI's `POST {base_url}/chat/completions`, as spoken by OpenAI, llama.cpp, vLLM, Ollama and OpenRouter,
-//! and each of them speaks it a little differently. So the client is strict in what it sends (a fixed order of fields,
-//! so that equal conversations give equal bytes and a provider's prefix cache keeps serving) and tolerant in what it
-//! reads. It never retries: it says what kind of failure it met, and the engine decides (DESIGN section 3).
+//! Three protocols are spoken (see [`Api`]): chat completions, as by OpenAI, llama.cpp, vLLM, Ollama and OpenRouter,
+//! OpenAI's responses and Anthropic's messages; and each server speaks them a little differently. So the client is strict in
+//! what it sends (a fixed order of fields, so that equal conversations give equal bytes and a provider's prefix cache keeps
+//! serving) and tolerant in what it reads. An answer may be streamed, and is used as a whole all the same. The client never
+//! retries: it says what kind of failure it met, and the engine decides (DESIGN section 3).
 
 mod answer;
-mod body;
 mod classify;
 mod client;
 mod config;
-mod decode;
+mod dialect;
+mod ending;
 mod exchange;
-mod json;
 mod leaked;
-mod pieces;
-mod prefix;
+mod learnt;
+mod profile;
 mod retry_after;
+mod sse;
 mod survey;
 mod usage;
-mod writer;
+mod wish;
+mod words;
 
-pub use body::{Body as RequestBody, render as request_body};
+pub use answer::finish;
+pub use classify::suspicion;
 pub(crate) use client::jitter;
-pub use client::{ModelClient, ModelClientError};
-pub use config::{ApiKey, ModelConfig, OutputCapField, Timeouts};
-pub use prefix::Prefix;
+pub use client::{ModelClient, ModelClientError, request_body};
+pub use config::{ApiKey, ModelConfig, OutputCapField, Streaming, Timeouts, ToolChoice};
+pub use learnt::Learnt;
+pub use profile::{Api, Profile, ReasoningEcho, ToolCallIds};
 pub use survey::{Survey, answers_as, survey};

@@ -1,6 +1,8 @@
 //! What a model endpoint says of itself, for people who set things up.
 
 use super::config::ApiKey;
+use super::dialect;
+use super::profile::Api;
 use serde::Deserialize;
 use serde_json::json;
 use std::time::Duration;
@@ -26,13 +28,13 @@ struct Model {
     id: String,
 }
 
-/// Asks the endpoint for its models (`GET {base_url}/models`).
+/// Asks the endpoint for its models (`GET {base_url}/models`), with the key as the protocol has it.
 ///
 /// # Errors
 /// A few words on why there was no answer.
-pub async fn survey(base_url: &str, key: Option<&ApiKey>, timeout: Duration) -> Result<Survey, String> {
-    let request = client(timeout)?.get(address(base_url, "models"));
-    let answer = with_key(request, key).send().await.map_err(|error| why(error, timeout))?;
+pub async fn survey(base_url: &str, api: Api, key: Option<&ApiKey>, timeout: Duration) -> Result<Survey, String> {
+    let request = client(timeout)?.get(address(base_url, "/models"));
+    let answer = dialect::headers(key, api, request).send().await.map_err(|error| why(error, timeout))?;
     if matches!(answer.status().as_u16(), 401 | 403) {
         return Ok(Survey::KeyRefused);
     }
@@ -45,11 +47,16 @@ pub async fn survey(base_url: &str, key: Option<&ApiKey>, timeout: Duration) -> 
 
 /// Whether the endpoint answers for a model that its list does not have, as servers of a single model do for any name.
 /// Asks for one token.
-pub async fn answers_as(base_url: &str, model: &str, key: Option<&ApiKey>, timeout: Duration) -> bool {
+pub async fn answers_as(base_url: &str, api: Api, model: &str, key: Option<&ApiKey>, timeout: Duration) -> bool {
     let Ok(client) = client(timeout) else { return false };
-    let body = json!({"model": model, "messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 1});
-    let request = client.post(address(base_url, "chat/completions")).json(&body);
-    with_key(request, key).send().await.is_ok_and(|answer| answer.status().is_success())
+    let messages = json!([{"role": "user", "content": "Say yes."}]);
+    let body = match api {
+        Api::Chat | Api::Messages => json!({"model": model, "messages": messages, "max_tokens": 1}),
+        // Fewer tokens are refused there.
+        Api::Responses => json!({"model": model, "input": messages, "max_output_tokens": 16, "store": false}),
+    };
+    let request = client.post(address(base_url, api.path())).json(&body);
+    dialect::headers(key, api, request).send().await.is_ok_and(|answer| answer.status().is_success())
 }
 
 fn client(timeout: Duration) -> Result<reqwest::Client, String> {
@@ -57,14 +64,7 @@ fn client(timeout: Duration) -> Result<reqwest::Client, String> {
 }
 
 fn address(base_url: &str, path: &str) -> String {
-    format!("{}/{path}", base_url.trim_end_matches('/'))
-}
-
-fn with_key(request: reqwest::RequestBuilder, key: Option<&ApiKey>) -> reqwest::RequestBuilder {
-    match key {
-        Some(key) => request.bearer_auth(key.expose()),
-        None => request,
-    }
+    format!("{}{path}", base_url.trim_end_matches('/'))
 }
 
 fn why(error: reqwest::Error, timeout: Duration) -> String {

@@ -3,6 +3,16 @@
 use plumbline_engine::Usage;
 use serde_json::Value;
 
+/// Names of what was written into the provider's cache.
+const CACHE_WRITES: [&str; 3] = [
+    "prompt_tokens_details/cache_write_tokens",
+    "input_tokens_details/cache_write_tokens",
+    "cache_creation_input_tokens",
+];
+
+/// Names of the part of an answer that was reasoning.
+const REASONING: [&str; 2] = ["completion_tokens_details/reasoning_tokens", "output_tokens_details/reasoning_tokens"];
+
 /// Reads a usage object; none when it says nothing of prompt or completion.
 pub(super) fn read(usage: &Value) -> Option<Usage> {
     let prompt = first(usage, &["prompt_tokens"]);
@@ -27,11 +37,15 @@ pub(super) fn read(usage: &Value) -> Option<Usage> {
         .unwrap_or(0)
         .saturating_add(first(usage, &["cache_creation_input_tokens"]).unwrap_or(0));
     let prompt_tokens = prompt.unwrap_or_else(|| input.unwrap_or(0).saturating_add(beside));
+    let completion_tokens = completion.unwrap_or(0);
+    // A provider that counts more cached than sent would make the cost negative.
+    let cached_tokens = cached.min(prompt_tokens);
     Some(Usage {
         prompt_tokens,
-        // A provider that counts more cached than sent would make the cost negative.
-        cached_tokens: cached.min(prompt_tokens),
-        completion_tokens: completion.unwrap_or(0),
+        cached_tokens,
+        cache_write_tokens: first(usage, &CACHE_WRITES).unwrap_or(0).min(prompt_tokens - cached_tokens),
+        completion_tokens,
+        reasoning_tokens: first(usage, &REASONING).unwrap_or(0).min(completion_tokens),
     })
 }
 
@@ -79,6 +93,32 @@ mod tests {
         ] {
             let read = read(&usage).map(|u| (u.prompt_tokens, u.cached_tokens, u.completion_tokens));
             assert_eq!(read, expected, "{usage}");
+        }
+    }
+
+    #[test]
+    fn q55_what_is_written_into_the_cache_and_what_is_reasoning() {
+        for (usage, expected) in [
+            (
+                json!({"prompt_tokens": 100, "completion_tokens": 9,
+                    "prompt_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30},
+                    "completion_tokens_details": {"reasoning_tokens": 5}}),
+                (60, 30, 5),
+            ),
+            (
+                json!({"input_tokens": 3, "output_tokens": 2, "cache_read_input_tokens": 7,
+                    "cache_creation_input_tokens": 5, "output_tokens_details": {"reasoning_tokens": 9}}),
+                (7, 5, 2),
+            ),
+            (
+                json!({"prompt_tokens": 10, "completion_tokens": 1,
+                    "prompt_tokens_details": {"cached_tokens": 8, "cache_write_tokens": 8}}),
+                (8, 2, 0),
+            ),
+            (json!({"prompt_tokens": 10, "completion_tokens": 1}), (0, 0, 0)),
+        ] {
+            let read = read(&usage).map(|u| (u.cached_tokens, u.cache_write_tokens, u.reasoning_tokens));
+            assert_eq!(read, Some(expected), "{usage}");
         }
     }
 }

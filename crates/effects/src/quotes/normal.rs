@@ -7,6 +7,9 @@
 
 use std::ops::Range;
 
+/// Bytes of a line after which a stretch is found again from a word in it.
+const LONG_LINE: usize = 1024;
+
 /// A text in its normal form.
 #[derive(Debug, Default)]
 pub(super) struct Normal {
@@ -16,7 +19,8 @@ pub(super) struct Normal {
     hyphens: Vec<(usize, Hyphen)>,
     /// The offset at which each page begins, ascending.
     pages: Vec<(usize, u32)>,
-    /// Where lines begin: the offset here and in the original, ascending. From one of them on a stretch is found again.
+    /// Where lines begin, and in long ones a word every now and then: the offset here and in the original, ascending. From one
+    /// of them on a stretch is found again.
     lines: Vec<(usize, usize)>,
 }
 
@@ -94,12 +98,44 @@ impl Normal {
         self.pages.get(after.saturating_sub(1)).map(|(_, page)| *page)
     }
 
+    /// The offsets of a page; none where there is no such page, all where the text has no pages.
+    pub(super) fn of_page(&self, page: u32) -> Option<Range<usize>> {
+        if self.pages.is_empty() {
+            return Some(0..self.text.len());
+        }
+        let at = self.pages.iter().position(|(_, number)| *number == page)?;
+        // Text before the first mark belongs to the first page.
+        let start = if at == 0 { 0 } else { self.pages[at].0 };
+        let end = self.pages[at..].iter().find(|(_, number)| *number != page);
+        Some(start..end.map_or(self.text.len(), |(offset, _)| *offset))
+    }
+
     /// Whether `quote`, whose text stands at `start`, is really there: between whole words, with the same hyphens.
     pub(super) fn holds(&self, start: usize, quote: &Normal) -> bool {
+        self.differing(start, quote).is_some_and(|differing| differing.is_empty())
+    }
+
+    /// The places in words at which only one of the two has a hyphen, if `quote`, whose text stands at `start`, is there
+    /// between whole words and differs in nothing else.
+    pub(super) fn differing(&self, start: usize, quote: &Normal) -> Option<Vec<usize>> {
         let end = start + quote.text.len();
         let word_starts = !joined(&self.text, start) || self.real_hyphen_at(start);
         let word_ends = !joined(&self.text, end) || self.real_hyphen_at(end);
-        word_starts && word_ends && agree(self.hyphens_between(start, end), start, &quote.hyphens)
+        (word_starts && word_ends).then(|| differing(self.hyphens_between(start, end), start, &quote.hyphens))?
+    }
+
+    /// The letters before and after a place in a word, up to what is no letter; hyphens do not count.
+    pub(super) fn halves(&self, offset: usize) -> (&str, &str) {
+        let (before, after) = self.text.split_at(offset);
+        let left = before.trim_end_matches(char::is_alphanumeric).len();
+        let right = after.trim_start_matches(char::is_alphanumeric).len();
+        (&before[left..], &after[..after.len() - right])
+    }
+
+    /// The halves of the words that line ends part.
+    pub(super) fn parted(&self) -> impl Iterator<Item = (&str, &str)> {
+        let parted = self.hyphens.iter().filter(|(_, hyphen)| *hyphen == Hyphen::AtLineEnd);
+        parted.map(|(offset, _)| self.halves(*offset))
     }
 
     /// A stretch of the text as it reads, with its hyphens.
@@ -138,33 +174,25 @@ fn joined(text: &str, offset: usize) -> bool {
     before && text[offset..].chars().next().is_some_and(char::is_alphanumeric)
 }
 
-/// Compares the hyphens of a stretch of the source, which begins at `start`, with those of a quote.
-fn agree(source: &[(usize, Hyphen)], start: usize, quote: &[(usize, Hyphen)]) -> bool {
-    use Hyphen::AtLineEnd;
+/// Compares the hyphens of a stretch of the source, which begins at `start`, with those of a quote: where only one of the
+/// two has one inside a word, or nothing if they differ in more than that.
+fn differing(source: &[(usize, Hyphen)], start: usize, quote: &[(usize, Hyphen)]) -> Option<Vec<usize>> {
+    use Hyphen::{AtLineEnd, BeforeSpace, Inside};
     let (mut source, mut quote) = (source.iter().peekable(), quote.iter().peekable());
+    let mut found = Vec::new();
     loop {
-        match (source.peek(), quote.peek()) {
-            (None, None) => return true,
-            (Some((left, ours)), Some((right, theirs))) if left - start == *right => {
-                if ours != theirs && *ours != AtLineEnd && *theirs != AtLineEnd {
-                    return false;
-                }
-                source.next();
-                quote.next();
+        let ours = source.peek().map(|(offset, _)| *offset);
+        let theirs = quote.peek().map(|(offset, _)| *offset + start);
+        let Some(first) = ours.into_iter().chain(theirs).min() else { return Some(found) };
+        let ours = source.next_if(|(offset, _)| *offset == first).map(|(_, hyphen)| hyphen);
+        let theirs = quote.next_if(|(offset, _)| *offset + start == first).map(|(_, hyphen)| hyphen);
+        match (ours, theirs) {
+            (Some(ours), Some(theirs)) if ours == theirs => {}
+            (Some(AtLineEnd), _) | (_, Some(AtLineEnd)) | (None, None) => {}
+            (Some(Inside), None) | (None, Some(Inside)) => found.push(first),
+            (Some(BeforeSpace | Inside), Some(_)) | (Some(BeforeSpace), None) | (None, Some(BeforeSpace)) => {
+                return None;
             }
-            (Some((left, ours)), right) if right.is_none_or(|(right, _)| left - start < *right) => {
-                if *ours != AtLineEnd {
-                    return false;
-                }
-                source.next();
-            }
-            (_, Some((_, theirs))) => {
-                if *theirs != AtLineEnd {
-                    return false;
-                }
-                quote.next();
-            }
-            (Some(_), None) => return false,
         }
     }
 }
@@ -246,7 +274,9 @@ impl Writer {
                 }
             }
         }
-        if self.gap == Gap::Line || self.normal.text.is_empty() {
+        let last = self.normal.lines.last().map_or(0, |(offset, _)| *offset);
+        let is_far = self.gap == Gap::Space && self.normal.text.len() - last > LONG_LINE;
+        if self.gap == Gap::Line || self.normal.text.is_empty() || is_far {
             self.normal.lines.push((self.normal.text.len(), self.at));
         }
         self.gap = Gap::None;

@@ -98,6 +98,32 @@ fn nothing_else_is_forgiven() {
 }
 
 #[test]
+fn a_parted_word_is_written_as_the_text_has_it_elsewhere() {
+    let source = SourceText::new("A non-\nexclusive licence, a docu-\nment. Each non-exclusive right.");
+    for quote in ["A non-exclusive licence", "A nonexclusive licence"] {
+        let Match::Found(found) = source.find(quote, None) else { panic!("{quote} is there") };
+        assert_eq!((found.text.as_str(), found.after.as_str()), ("A non-exclusive licence", ", a document."));
+    }
+    assert!(matches!(source.find("Each nonexclusive right", None), Match::NotFound { .. }), "no line ends there");
+}
+
+#[test]
+fn places_that_differ_in_hyphens_alone_are_named_with_the_words_in_question() {
+    let source =
+        SourceText::new("[page 1]\n\nA well-known nonexclusive rule.\n\n[page 2]\n\nA wellknown non-exclusive rule.\n");
+    let places = source.find_but_for_hyphens("A well-known non-exclusive rule.", Some(2));
+    let words = |left: &str, right: &str| (left.to_owned(), right.to_owned());
+    let known: Vec<_> = places.iter().map(|place| (place.pages, place.words.clone())).collect();
+    assert_eq!(known, [(Some((2, 2)), vec![words("well", "known")]), (Some((1, 1)), vec![words("non", "exclusive")])]);
+    assert!(matches!((&places[0].answer, &places[1].answer), (Match::Found(_), Match::OnOtherPage(_))));
+    for other in ["A well known nonexclusive rule.", "A well-known exclusive rule.", "ell-known nonexclusive rule."] {
+        assert_eq!(source.find_but_for_hyphens(other, None), [], "{other}");
+    }
+    let lines = SourceText::new("[page 1]\n\nA non-\nexclusive rule, well-known.");
+    assert!(lines.parts(&words("non", "exclusive")) && !lines.parts(&words("well", "known")));
+}
+
+#[test]
 fn a_quote_may_run_over_the_end_of_a_page() {
     check("The duty runs over the page", None, found(3));
     check("The duty runs over the page", Some(4), found(3));
@@ -150,4 +176,26 @@ fn case_alone_is_shown_as_alike() {
     };
     assert_eq!(passage.text, "A well-known rule:");
     assert!((passage.similarity - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_place_is_given_in_the_bytes_of_the_text() {
+    let source = SourceText::new(SOURCE);
+    let at = |quote: &str, page: Option<u32>| source.place(quote, page).map(|range| &SOURCE[range]);
+    let keep = "The controller shall keep documents for ten years.";
+    assert_eq!(at(keep, None), Some("The controller shall keep docu-\nments for ten\nyears."));
+    assert_eq!(at(keep, Some(5)), Some(keep), "the page named decides");
+    assert_eq!(at(keep, Some(4)), None);
+    assert_eq!(at("rule: \"records\" are filed", Some(3)), Some("rule: “re-\ncords” are \u{fb01}led"));
+    let over = at("The duty runs over the page and continues here.", Some(3)).expect("it begins there");
+    assert!(over.starts_with("The duty runs\n\n[page 4]") && over.ends_with("[page 5]\n\ntinues here."), "{over}");
+    assert_eq!((at("", None), at("never said", None)), (None, None));
+}
+
+#[test]
+fn a_place_in_a_line_without_end_is_found() {
+    let line = "Nobody minds this sen-tence. ".repeat(2_000) + "Records shall be kept - always.";
+    let source = SourceText::new(&line);
+    let place = source.place("Records shall be kept \u{2013} always.", None).expect("it is there");
+    assert_eq!(&line[place], "Records shall be kept - always.");
 }

@@ -10,7 +10,8 @@ use super::registry::Tool;
 use super::toolbox::Bench;
 use crate::chunking::{Chunk, ChunkOptions, Manifest, Standing, chunk_part, render_chunk};
 use crate::documents::from_text_file;
-use plumbline_engine::{FileWrite, Handler, Phases, PlacedFile, Product, Replay, ToolSpec};
+use crate::passages::Facts;
+use plumbline_engine::{CutDocument, FileWrite, Handler, Passage, Phases, PlacedFile, Product, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -84,19 +85,21 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     }
     let (name, parts) = texts_to_cut(bench, &arguments.file_path).await?;
     let mut manifest = manifest(bench).await?;
-    let (mut chunks, mut contents, mut under) = (Vec::new(), Vec::new(), Standing::default());
+    let (mut chunks, mut contents, mut facts, mut under) = (Vec::new(), Vec::new(), Vec::new(), Standing::default());
     for path in &parts {
         let text = text_of(bench, path).await?;
-        let source = name.clone();
-        let (cut, after) = super::run_blocking(move |_| {
+        let (source, scan) = (name.clone(), bench.ctx.scan.clone());
+        let (cut, read, after) = super::run_blocking(move |_| {
             let file = from_text_file(&text);
             // A large document is in memory often enough.
             drop(text);
             let cut = chunk_part(&source, &file.pages, file.paged, options, &mut under);
-            (cut, under)
+            let facts: Vec<Facts> = cut.iter().map(|chunk| Facts::of(&chunk.text, &scan)).collect();
+            (cut, facts, under)
         })
         .await;
         under = after;
+        facts.extend(read);
         let (cut, rendered): (Vec<Chunk>, Vec<Vec<u8>>) = cut.into_iter().map(|chunk| rendered(&name, chunk)).unzip();
         chunks.extend(cut);
         contents.extend(match parts.len() {
@@ -115,7 +118,27 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         dropped.into_iter().filter(|file| bench.desk.size(file).is_some()).map(|path| Product::DeleteFile { path }),
     );
     products.push(Product::WriteFile(FileWrite::text(MANIFEST, render(&manifest))));
+    if bench.desk.sources().iter().any(|source| source.path == name) {
+        if !bench.ctx.is_source(&name) {
+            facts.iter_mut().for_each(Facts::without_candidates);
+        }
+        let passages = passages(&name, &files, &chunks, facts, options.overlap > 0);
+        products.push(Product::CutDocument(Box::new(CutDocument { document: name, passages })));
+    }
     Ok(Output { content, products })
+}
+
+/// The document's passages in the ledger.
+fn passages(document: &str, files: &[String], chunks: &[Chunk], mut facts: Vec<Facts>, overlap: bool) -> Vec<Passage> {
+    for at in (1..facts.len()).rev().filter(|_| overlap) {
+        let (before, rest) = facts.split_at_mut(at);
+        rest[0].without_those_of(&before[at - 1]);
+    }
+    let ordinal = 1..;
+    ordinal
+        .zip(files.iter().zip(chunks).zip(facts))
+        .filter_map(|(ordinal, ((file, chunk), facts))| facts.into_passage(document, ordinal, file, chunk))
+        .collect()
 }
 
 /// What a chunk's file holds: of a text in parts it is put aside, so that one part is held at a time.

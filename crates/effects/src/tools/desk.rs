@@ -1,13 +1,16 @@
 //! The workspace as the calls of one batch see it: the committed rows, and over them what earlier calls produced.
 
-use super::workspace::{Workspace, WorkspaceError};
-use plumbline_engine::{Citation, PlacedFile, Product, Source, Verdict};
+use super::evidence::file_name;
+use super::workspace::{PassagePlace, Workspace, WorkspaceError};
+use plumbline_engine::{
+    Citation, PlacedFile, Product, RecordedRequirement, RequirementChange, Source, Verdict, candidate_id_of,
+    lay_requirements, nearest_by,
+};
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, HashMap};
+use tokio::sync::OnceCell;
 use uuid::Uuid;
 
-/// Most similar paths offered for one that does not exist.
-const MAX_SIMILAR: usize = 3;
 /// Paths are compared up to here; among more, nobody can tell a slip of the pen.
 const MAX_COMPARED: usize = 5_000;
 
@@ -26,8 +29,15 @@ pub(super) struct Desk<'a> {
     rows: &'a dyn Workspace,
     files: BTreeMap<String, Layer>,
     sources: Vec<Source>,
+    passages: Vec<PassagePlace>,
     citations: HashMap<String, Citation>,
     requirements: HashMap<Vec<u8>, String>,
+    /// Those that the batch changed, by their ids, and whether they are still recorded.
+    changed: HashMap<String, bool>,
+    /// The recorded requirements of the rows, once a call has asked for them.
+    recorded: OnceCell<Vec<RecordedRequirement>>,
+    /// What the batch did to them.
+    records: Vec<Product>,
     judged: BTreeMap<Uuid, Verdict>,
 }
 
@@ -38,8 +48,12 @@ impl<'a> Desk<'a> {
             rows,
             files: BTreeMap::new(),
             sources: rows.sources().to_vec(),
+            passages: rows.passages(),
             citations: HashMap::new(),
             requirements: HashMap::new(),
+            changed: HashMap::new(),
+            recorded: OnceCell::new(),
+            records: Vec::new(),
             judged: BTreeMap::new(),
         }
     }
@@ -113,21 +127,17 @@ impl<'a> Desk<'a> {
 
     /// Existing paths that somebody who wrote this one may have meant: the same file name elsewhere first.
     pub(super) fn similar(&self, path: &str) -> Vec<&str> {
-        let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_lowercase();
-        let wanted = name(path);
-        let mut scored: Vec<(f64, &str)> = self
-            .beneath("")
-            .take(MAX_COMPARED)
-            .map(|known| (strsim::normalized_levenshtein(&wanted, &name(known)), known))
-            .filter(|(likeness, _)| *likeness > 0.6)
-            .collect();
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-        scored.into_iter().take(MAX_SIMILAR).map(|(_, path)| path).collect()
+        nearest_by(stem(path), self.beneath("").take(MAX_COMPARED), |known| stem(known))
     }
 
     /// The job's documents.
     pub(super) fn sources(&self) -> &[Source] {
         &self.sources
+    }
+
+    /// The passages of the documents.
+    pub(super) fn passages(&self) -> &[PassagePlace] {
+        &self.passages
     }
 
     /// A citation by its id.
@@ -140,10 +150,30 @@ impl<'a> Desk<'a> {
 
     /// The `candidate_id` of a recorded requirement.
     pub(super) async fn requirement(&self, content_key: &[u8]) -> Result<Option<String>, WorkspaceError> {
-        match self.requirements.get(content_key) {
-            Some(id) => Ok(Some(id.clone())),
-            None => self.rows.requirement(content_key).await,
+        if let Some(id) = self.requirements.get(content_key) {
+            return Ok(Some(id.clone()));
         }
+        let id = candidate_id_of(content_key);
+        if self.changed.get(&id) == Some(&true) {
+            return Ok(Some(id));
+        }
+        let known = self.rows.requirement(content_key).await?;
+        Ok(known.filter(|id| self.changed.get(id) != Some(&false)))
+    }
+
+    /// What the job has recorded, withdrawn ones too, in the order in which they were recorded.
+    pub(super) async fn recorded(&self) -> Result<Vec<RecordedRequirement>, WorkspaceError> {
+        let mut recorded = self.recorded.get_or_try_init(|| self.rows.recorded()).await?.clone();
+        lay_requirements(&mut recorded, self.records.iter());
+        Ok(recorded)
+    }
+
+    /// What this batch has recorded and not taken back; the rows do not know it yet.
+    pub(super) fn recorded_here(&self) -> Vec<RecordedRequirement> {
+        let mut recorded = Vec::new();
+        lay_requirements(&mut recorded, self.records.iter());
+        recorded.retain(|known| !known.is_withdrawn());
+        recorded
     }
 
     /// What this batch has judged; the rows do not know it yet.
@@ -166,16 +196,34 @@ impl<'a> Desk<'a> {
                     Some(known) => *known = source.clone(),
                     None => self.sources.push(source.clone()),
                 },
+                Product::CutDocument(cut) => {
+                    self.passages.retain(|passage| passage.document != cut.document);
+                    self.passages.extend(cut.passages.iter().map(PassagePlace::from));
+                }
                 Product::AddCitation(citation) => {
                     self.citations.insert(citation.id.clone(), citation.clone());
                 }
                 Product::AddRequirement(requirement) => {
                     self.requirements.insert(requirement.content_key.clone(), requirement.candidate_id.clone());
+                    self.records.push(product.clone());
+                }
+                Product::ChangeRequirement(change) => {
+                    self.change(change);
+                    self.records.push(product.clone());
                 }
                 Product::JudgeRequirement(judgement) => {
                     self.judged.insert(judgement.id, judgement.verdict);
                 }
             }
+        }
+    }
+
+    /// The words by which a requirement is known are those that it has from now on.
+    fn change(&mut self, change: &RequirementChange) {
+        self.requirements.retain(|_, id| *id != change.candidate_id);
+        self.changed.insert(change.candidate_id.clone(), change.becomes.is_some());
+        if let Some(becomes) = &change.becomes {
+            self.requirements.insert(becomes.content_key.clone(), becomes.candidate_id.clone());
         }
     }
 
@@ -192,4 +240,10 @@ impl<'a> Desk<'a> {
             None => self.put(path, Layer::Appended(tail.to_vec())),
         }
     }
+}
+
+/// A file's name without its ending, which most files share and which says nothing about what was meant.
+fn stem(path: &str) -> &str {
+    let name = file_name(path);
+    name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
 }

@@ -6,6 +6,7 @@ use super::error::{Output, ToolError, ToolResult};
 use super::path;
 use super::read_file::text_of;
 use super::registry::Tool;
+use super::run_blocking::Cancellation;
 use super::toolbox::Bench;
 use super::write_file::check_size;
 use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
@@ -76,31 +77,50 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         return Err(ToolError::refused("`old` and `new` are the same; nothing to change"));
     }
     let text = text_of(bench, &path).await?;
-    let places: Vec<usize> = text.match_indices(&old).map(|(at, _)| at).collect();
-    let [at] = places[..] else {
-        return Err(not_once(&path, &text, &old, &places));
-    };
-    let edited = format!("{}{new}{}", &text[..at], &text[at + old.len()..]);
-    check_size(&path, edited.len() as u64)?;
-    let done = format!("edited {path} at line {}, now {} bytes", line_of(&text, at), edited.len());
-    Ok(Output::with(done, Product::WriteFile(FileWrite::text(path, edited))))
+    // A text of some MiB and a passage that nearly fits everywhere keep a processor busy.
+    let edit = Edit { path, text, old, new };
+    super::run_blocking(move |cancellation| edit.make(cancellation)).await
 }
 
-fn not_once(path: &str, text: &str, old: &str, places: &[usize]) -> ToolError {
-    if places.is_empty() {
-        let hint = match squeezed(text).contains(&squeezed(old)) {
-            true => "it occurs with other white space or line ends; copy it exactly as read_file shows it",
-            false => "read the file and copy the passage exactly",
+struct Edit {
+    path: String,
+    text: String,
+    old: String,
+    new: String,
+}
+
+impl Edit {
+    fn make(self, cancellation: &Cancellation) -> ToolResult {
+        let mut places = self.text.match_indices(&self.old).map(|(at, _)| at);
+        let first: Vec<usize> = places.by_ref().take(MAX_PLACES + 1).collect();
+        let [at] = first[..] else {
+            let more = places.take_while(|_| !cancellation.is_cancelled()).count();
+            return Err(self.not_once(&first, first.len() + more));
         };
-        return ToolError::refused(format!("`old` does not occur in `{path}` (0 matches); {hint}"));
+        let Self { path, text, old, new } = self;
+        let edited = format!("{}{new}{}", &text[..at], &text[at + old.len()..]);
+        check_size(&path, edited.len() as u64)?;
+        let done = format!("edited {path} at line {}, now {} bytes", line_of(&text, at), edited.len());
+        Ok(Output::with(done, Product::WriteFile(FileWrite::text(path, edited))))
     }
-    let lines: Vec<String> = places.iter().take(MAX_PLACES).map(|at| line_of(text, *at).to_string()).collect();
-    let more = if places.len() > MAX_PLACES { " and more" } else { "" };
-    ToolError::refused(format!(
-        "`old` occurs {} times in `{path}` (lines {}{more}); give more of the text around the one that is meant",
-        places.len(),
-        lines.join(", ")
-    ))
+
+    /// The refusal; `first` are the first places of the passage, in all there are `total`.
+    fn not_once(&self, first: &[usize], total: usize) -> ToolError {
+        let Self { path, text, old, .. } = self;
+        if first.is_empty() {
+            let hint = match squeezed(text).contains(&squeezed(old)) {
+                true => "it occurs with other white space or line ends; copy it exactly as read_file shows it",
+                false => "read the file and copy the passage exactly",
+            };
+            return ToolError::refused(format!("`old` does not occur in `{path}` (0 matches); {hint}"));
+        }
+        let lines: Vec<String> = first.iter().take(MAX_PLACES).map(|at| line_of(text, *at).to_string()).collect();
+        let more = if total > MAX_PLACES { " and more" } else { "" };
+        ToolError::refused(format!(
+            "`old` occurs {total} times in `{path}` (lines {}{more}); give more of the text around the one that is meant",
+            lines.join(", ")
+        ))
+    }
 }
 
 fn line_of(text: &str, at: usize) -> usize {

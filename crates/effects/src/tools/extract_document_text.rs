@@ -13,7 +13,7 @@ use crate::documents::{About, Kind, Page, kind_of};
 use plumbline_engine::{Handler, Phases, Product, Replay, Source, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::ops::RangeInclusive;
+use std::{collections::BTreeSet, ops::RangeInclusive};
 use tokio::sync::mpsc;
 
 /// Parsing has limits of its own, in the parser; this one only has to be longer, waiting for a free child included.
@@ -49,7 +49,8 @@ changed by other tools.
 | argument | meaning |
 |---|---|
 | `file_path` | the document, e.g. `input/policy.pdf` |
-| `pages` | a page or a range such as `3-7`, into a file of its own (`chunks/<name>_p3-7.md`) for a closer look; left out: the whole document, which is what chunking and citing need |
+| `pages` | pages and ranges such as `3-7` or `1-5,10`, into a file of its own (`chunks/<name>_p1-5_10-10.md`) for a closer look; left out: the whole document, which is what chunking and citing need |
+| `lines` | `true`: a PDF line by line as its pages are set, hyphens at line ends, running headers and all, into a file of its own (`chunks/<name>_lines.md`) for a closer look; quotes are checked against the other text |
 
 Example: `{\"file_path\": \"input/policy.pdf\"}`
 ";
@@ -61,9 +62,10 @@ fn schema() -> Value {
             "file_path": {"type": "string", "description": "The document, e.g. input/policy.pdf"},
             "pages": {
                 "type": ["string", "integer"],
-                "pattern": "^ *[0-9]{1,6} *([-–] *[0-9]{1,6} *)?$",
-                "description": "page or range such as 3-7 (default: the whole document)"
-            }
+                "pattern": "^ *[0-9]{1,6} *([-–] *[0-9]{1,6} *)?(, *[0-9]{1,6} *([-–] *[0-9]{1,6} *)?){0,99}$",
+                "description": "pages and ranges such as 3-7 or 1-5,10 (default: the whole document)"
+            },
+            "lines": {"type": "boolean", "description": "keep a PDF's lines as they are set (default: false)"}
         },
         "required": ["file_path"],
         "additionalProperties": false
@@ -74,43 +76,52 @@ fn schema() -> Value {
 struct Arguments {
     file_path: String,
     pages: Option<Pages>,
+    #[serde(default)]
+    lines: bool,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Pages {
     One(u32),
-    Range(String),
+    Several(String),
 }
 
 async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let arguments: Arguments = decode(arguments)?;
     let path = document(bench.desk, &arguments.file_path)?;
-    let pages = arguments.pages.map(|pages| range(&pages)).transpose()?;
+    let pages = arguments.pages.map(|pages| ranges(&pages)).transpose()?;
     // First the turn, then the document: of many jobs that want one read, few hold it.
     let turn = bench.parser.turn().await;
     let bytes = bench.desk.read(&path).await?.ok_or_else(|| path::not_found(&path, bench.desk))?;
     let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
     let read = |error: crate::documents::DocumentError| ToolError::refused(error.with_name(&path).to_string());
     let kind = kind_of(&path, &bytes).map_err(read)?;
-    let text_path = text_path(bench.desk, &path, pages.as_ref());
-    let (sender, mut taken) = mpsc::channel(PAGES_AHEAD);
+    let lines = arguments.lines;
+    let text_path = text_path(bench.desk, &path, pages.as_deref(), lines);
+    // The parser reads one range; of that, what lies between those that were asked for is left out.
+    let all = pages.as_deref().map(|pages| *pages[0].start()..=*pages[pages.len() - 1].end());
+    let wanted = |page: u32| pages.as_deref().is_none_or(|pages| pages.iter().any(|range| range.contains(&page)));
+    let (sender, mut taken) = mpsc::channel::<Page>(PAGES_AHEAD);
     let mut writer = Writer::new(bench.desk, &text_path, kind.paged());
     // Owns the receiving end: when it gives up, the parser does too.
     let write = async move {
         let mut reading = Reading::default();
         while let Some(page) = taken.recv().await {
+            if !wanted(page.number) {
+                continue;
+            }
             let added = writer.push(&page).await?;
             reading.take(&page, added);
         }
         Ok::<_, ToolError>((reading, writer))
     };
-    let (about, written) = tokio::join!(turn.extract_to(kind, bytes, pages.clone(), sender), write);
+    let (about, written) = tokio::join!(turn.keeping_lines(lines).extract_to(kind, bytes, all, sender), write);
     let (reading, writer) = written?;
     let about = about.map_err(read)?;
     let content = describe(&reading, (&path, kind), (&text_path, writer.parts()), &about);
     let mut products = writer.finish().await?;
-    if pages.is_none() {
+    if pages.is_none() && !lines {
         products.push(Product::AddSource(Source {
             path,
             size,
@@ -141,16 +152,29 @@ fn document(desk: &Desk<'_>, raw: &str) -> Result<String, ToolError> {
     }
 }
 
-fn range(pages: &Pages) -> Result<RangeInclusive<u32>, ToolError> {
-    let (from, to) = match pages {
-        Pages::One(page) => (*page, *page),
-        Pages::Range(text) => {
-            let mut ends = text.split(['-', '–']).map(|end| end.trim().parse::<u32>());
-            match (ends.next(), ends.next()) {
-                (Some(Ok(from)), Some(Ok(to))) => (from, to),
-                (Some(Ok(page)), None) => (page, page),
-                _ => return Err(ToolError::refused(format!("`pages` is {text}; give a page or a range such as 3-7"))),
-            }
+/// The ranges asked for, in the order of pages and none touching another.
+fn ranges(pages: &Pages) -> Result<Vec<RangeInclusive<u32>>, ToolError> {
+    let asked: Vec<RangeInclusive<u32>> = match pages {
+        Pages::One(page) => vec![range(&page.to_string())?],
+        Pages::Several(text) => text.split(',').map(range).collect::<Result<_, _>>()?,
+    };
+    let mut joined: Vec<RangeInclusive<u32>> = Vec::new();
+    for range in asked.into_iter().map(|range| (*range.start(), *range.end())).collect::<BTreeSet<_>>() {
+        match joined.last_mut() {
+            Some(last) if range.0 <= last.end().saturating_add(1) => *last = *last.start()..=range.1.max(*last.end()),
+            Some(_) | None => joined.push(range.0..=range.1),
+        }
+    }
+    Ok(joined)
+}
+
+fn range(text: &str) -> Result<RangeInclusive<u32>, ToolError> {
+    let mut ends = text.split(['-', '–']).map(|end| end.trim().parse::<u32>());
+    let (from, to) = match (ends.next(), ends.next()) {
+        (Some(Ok(from)), Some(Ok(to))) => (from, to),
+        (Some(Ok(page)), None) => (page, page),
+        _ => {
+            return Err(ToolError::refused(format!("`pages` has {text}; give pages and ranges such as 3-7 or 1-5,10")));
         }
     };
     if from == 0 || from > to {
@@ -163,10 +187,12 @@ fn range(pages: &Pages) -> Result<RangeInclusive<u32>, ToolError> {
 
 /// Where the text goes: `chunks/<stem>.md`, or with the extension in its name where another document has that text or
 /// where it would look like a chunk.
-fn text_path(desk: &Desk<'_>, path: &str, pages: Option<&RangeInclusive<u32>>) -> String {
+fn text_path(desk: &Desk<'_>, path: &str, pages: Option<&[RangeInclusive<u32>]>, lines: bool) -> String {
     let name = file_name(path);
     let (stem, extension) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).unwrap_or((name, "document"));
-    let suffix = pages.map_or_else(String::new, |pages| format!("_p{}-{}", pages.start(), pages.end()));
+    let suffix =
+        pages.map_or_else(String::new, |pages| format!("_p{}", pages.iter().map(named).collect::<Vec<_>>().join("_")));
+    let suffix = if lines { format!("{suffix}_lines") } else { suffix };
     let candidates = std::iter::once(stem.to_string())
         .chain(std::iter::once(format!("{stem}_{extension}")))
         .chain((2..).map(|number| format!("{stem}_{extension}_{number}")));
@@ -180,6 +206,11 @@ fn text_path(desk: &Desk<'_>, path: &str, pages: Option<&RangeInclusive<u32>>) -
     };
     let free = candidates.into_iter().find(is_free).expect("a free name: the candidates never end, the documents do");
     format!("chunks/{free}{suffix}.md")
+}
+
+/// `3-7`; one page alone is `3-3` where it is all, as it always was, and so everywhere.
+fn named(range: &RangeInclusive<u32>) -> String {
+    format!("{}-{}", range.start(), range.end())
 }
 
 /// What is known of a text when it has gone by.

@@ -119,7 +119,7 @@ pub(super) fn slug(words: &str, key: &str) -> String {
         }
     }
     let digest = Sha256::digest(key.as_bytes());
-    let digits: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let digits = hex::encode(&digest[..4]);
     let slug = slug.trim_matches('-');
     if slug.is_empty() { digits } else { format!("{slug}-{digits}") }
 }

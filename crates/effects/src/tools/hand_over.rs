@@ -149,11 +149,6 @@ pub enum Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    /// Whether requirements go into a graph.
-    pub fn is_configured(self) -> bool {
-        !matches!(self, Self::Off)
-    }
-
     /// The client, if there is a graph.
     pub(super) fn client(self) -> Result<Option<&'a GraphClient>, ToolError> {
         match self {

@@ -12,8 +12,8 @@ use plumbline_engine::{FileWrite, PlacedFile, Product};
 /// A text goes on in another part where this one would get larger.
 const PART_BYTES: usize = 1 << 20;
 
-/// The path of a part, counted from 1: the first is the text's own.
-pub(super) fn part_path(text_path: &str, number: usize) -> String {
+/// The path of a long text's part, counted from 1: the first is the text's own.
+pub fn part_path(text_path: &str, number: usize) -> String {
     match (number, text_path.strip_suffix(".md")) {
         (..=1, _) => text_path.to_owned(),
         (_, Some(stem)) => format!("{stem}.part{number}.md"),

@@ -4,6 +4,7 @@ use super::arguments::decode;
 use super::error::{Output, ToolError, ToolResult};
 use super::hand_over::Tally;
 use super::registry::Tool;
+use super::run_blocking::Cancellation;
 use super::toolbox::Bench;
 use super::validation::evidence::CitedTexts;
 use super::validation::mentions::GraphNames;
@@ -106,17 +107,20 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         requirements.push(describe(graph.as_ref(), &checked, quotes).await?);
     }
     let waiting = hand_over.tally(graph.is_some()).await?.waiting;
-    Ok(Output::text(fitting(requirements, waiting, bench.ctx.max_result_tokens)))
+    let max_tokens = bench.ctx.max_result_tokens;
+    let text = super::run_blocking(move |cancellation| fitting(requirements, waiting, max_tokens, cancellation)).await;
+    Ok(Output::text(text))
 }
 
 /// As many of the requirements as a result may have tokens, and one at least: a result that is too long is cut in its
 /// middle, and half of what was claimed would go unseen.
-fn fitting(mut requirements: Vec<Value>, waiting: u64, max_tokens: u32) -> String {
+fn fitting(mut requirements: Vec<Value>, waiting: u64, max_tokens: u32, cancellation: &Cancellation) -> String {
     let claimed = requirements.len();
     loop {
         let text = written(&requirements, claimed - requirements.len(), waiting);
+        let is_last = requirements.len() == 1 || cancellation.is_cancelled();
         // A token has at least one byte, so what is small in bytes need not be counted.
-        if requirements.len() == 1 || text.len() <= max_tokens as usize || tokens::count(&text) <= max_tokens {
+        if is_last || text.len() <= max_tokens as usize || tokens::count(&text) <= max_tokens {
             return text;
         }
         requirements.pop();

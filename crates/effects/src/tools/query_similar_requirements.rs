@@ -10,9 +10,10 @@ use super::validation::duplicates::{Likeness, compare, nearest, title};
 use super::validation::hand_over;
 use crate::search::fuse;
 use crate::similarity::SIMILAR;
-use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
+use plumbline_engine::{Handler, Phases, RecordedRequirement, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 pub(super) const TOOL: Tool =
     Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
@@ -46,7 +47,7 @@ Compares a text with the requirements recorded by this job (in a validator: by t
 ones of all jobs. From a similarity of 0.95 on they are duplicates, from 0.7 on they are reported, and where none is that
 like it, the nearest three with their similarity; texts that differ in a number or a negation are never duplicates. Where
 embeddings are configured, requirements that say the like in other words are shown too, with their likeness `by meaning`; read
-them before you call one a duplicate. What was recorded in this same answer is not among them yet.
+them before you call one a duplicate. What was recorded earlier in this same answer is compared by its words alone.
 
 | argument | meaning |
 |---|---|
@@ -80,7 +81,10 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let is_validator = bench.ctx.bound.contains(&"next_requirement");
     let (job_id, recorded) = hand_over.recorded(is_validator).await?;
     let asked = |widely| [Asked { job_id, text: &text, before: None, widely }];
-    let known = hand_over.similar(&asked(false)).await?.pop().unwrap_or_default();
+    let here: Vec<KnownRequirement> = bench.desk.recorded_here().into_iter().map(of_batch).collect();
+    let recorded = recorded + here.len() as u64;
+    let mut known = hand_over.similar(&asked(false)).await?.pop().unwrap_or_default();
+    known.extend(here.iter().cloned());
     let alike = compare(&text, known).await;
     let MeantAlike { mut requirements, remark } = match bench.ctx.texts {
         Some(index) => index.requirements_like(&text, MAX_SHOWN).await?,
@@ -90,11 +94,25 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let mut lines: Vec<String> = remark.map(|remark| format!("({remark})")).into_iter().collect();
     let found = merged(&alike, &requirements);
     if found.is_empty() {
-        let wide = hand_over.similar(&asked(true)).await?.pop().unwrap_or_default();
+        let mut wide = hand_over.similar(&asked(true)).await?.pop().unwrap_or_default();
+        wide.extend(here);
         lines.push(none_alike(recorded, &nearest(&text, wide, NEAREST).await));
     }
     lines.extend(found.into_iter().take(limit.unwrap_or(MAX_SHOWN)));
     Ok(Output::text(lines.join("\n")))
+}
+
+/// A requirement of this batch, whose row has no id yet: the digits of its short id are its id here.
+fn of_batch(RecordedRequirement { requirement, status }: RecordedRequirement) -> KnownRequirement {
+    let digits = requirement.candidate_id.trim_start_matches("req_");
+    KnownRequirement {
+        id: Uuid::from_u128(u128::from_str_radix(digits, 16).unwrap_or_default()),
+        candidate_id: Some(requirement.candidate_id),
+        name: Some(requirement.name),
+        text: requirement.text,
+        status,
+        graph_node_id: None,
+    }
 }
 
 /// What is said where nothing is alike: the nearest, so that it is seen how far away they are.

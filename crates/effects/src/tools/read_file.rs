@@ -8,6 +8,7 @@ use super::error::{Output, ToolError, ToolResult};
 use super::path;
 use super::registry::Tool;
 use super::toolbox::Bench;
+use crate::passages::numbered;
 use crate::tokens;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde::Deserialize;
@@ -51,7 +52,8 @@ Reads a text file of the workspace.
 
 The first line of the result says what it shows, e.g. `[output/report.md: lines 1-40 of 120]`; the text follows
 unchanged. A file, or a range, that is larger than one result may be is refused with the ranges of lines that fit: ask
-for those you need. PDF, DOCX and other binary files are not read: extract their text first.
+for those you need. A chunk of a document is shown with a number before each sentence, `[3] `, by which `cite` and
+`add_requirement` take it; the file has none. PDF, DOCX and other binary files are not read: extract their text first.
 
 Example: `{\"path\": \"chunks/policy.md\", \"offset\": 200, \"limit\": 150}`
 ";
@@ -80,7 +82,7 @@ struct Arguments {
 async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let Arguments { path, offset, limit } = decode(arguments)?;
     let path = path::file(&path)?;
-    let text = text_of(bench, &path).await?;
+    let text = shown(bench, &path, text_of(bench, &path).await?).await;
     if text.is_empty() {
         return Ok(Output::text(format!("[{path}: empty]")));
     }
@@ -97,6 +99,15 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let cap = bench.ctx.max_result_tokens.saturating_sub(tokens::count(&header) + HEADER_SLACK_TOKENS);
     check_size(cap, &path, &wanted, first).await?;
     Ok(Output::text(format!("{header}\n{wanted}")))
+}
+
+/// A passage's sentences are shown with their numbers, by which they can be cited.
+async fn shown(bench: &Bench<'_>, path: &str, text: String) -> String {
+    if !bench.desk.passages().iter().any(|passage| passage.chunk_path.as_deref() == Some(path)) {
+        return text;
+    }
+    let scan = bench.ctx.scan.clone();
+    super::run_blocking(move |_| numbered(&text, &scan)).await
 }
 
 /// The text of a file, or why it has none.

@@ -6,7 +6,7 @@ use super::workspace::BoxFuture;
 use super::{
     add_requirement, chunk_document, cite, create_folder, delete_file, edit_file, execute_cypher_query,
     extract_document_text, fetch_page, get_graph_schema, integrate_requirement, list_files, next_requirement,
-    query_similar_requirements, read_file, reject_requirement, search_files, web_search, write_file,
+    query_similar_requirements, read_file, recorded, reject_requirement, search_files, web_search, write_file,
 };
 use plumbline_engine::ToolSpec;
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub(super) struct Tool {
 }
 
 /// All tools, in the fixed order of the request.
-pub(super) static TOOLS: [Tool; 20] = [
+pub(super) static TOOLS: [Tool; 23] = [
     read_file::TOOL,
     write_file::TOOL,
     edit_file::TOOL,
@@ -39,6 +39,9 @@ pub(super) static TOOLS: [Tool; 20] = [
     cite::TOOL,
     add_requirement::TOOL,
     add_requirement::ALIAS,
+    recorded::list::TOOL,
+    recorded::update::TOOL,
+    recorded::withdraw::TOOL,
     query_similar_requirements::TOOL,
     next_requirement::TOOL,
     integrate_requirement::TOOL,
@@ -46,6 +49,9 @@ pub(super) static TOOLS: [Tool; 20] = [
     get_graph_schema::TOOL,
     execute_cypher_query::TOOL,
 ];
+
+/// What is looked at before the engine carries a call of its own out.
+pub(super) static CHECKS: [Tool; 1] = [recorded::named::CHECK];
 
 /// The specifications of all tools carried out here. The engine has its own, which it carries out itself.
 pub fn catalog() -> Vec<ToolSpec> {

@@ -1,7 +1,8 @@
 //! Work that keeps a processor busy, beside the event loop, which has other jobs to serve.
 //!
 //! As many pieces of it run at once as there are processors but one, so that the event loop's threads always find one,
-//! however many jobs search or count at the same time. Whoever gives the wait up, because of a time limit or because the
+//! however many jobs search or count at the same time. What a model can make as costly as it likes waits in a line of its
+//! own, so that nothing else waits behind it. Whoever gives the wait up, because of a time limit or because the
 //! job is taken away, cancels the work: what may take long looks at its [`Cancellation`] as it goes.
 
 use std::num::NonZeroUsize;
@@ -14,6 +15,9 @@ use tokio::sync::Semaphore;
 
 static PERMITS: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1)));
+/// For the costly line: half of them.
+static COSTLY: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new((available_parallelism().map_or(1, NonZeroUsize::get) / 2).max(1)));
 
 /// Says whether anybody still waits for the work.
 #[derive(Clone, Debug, Default)]
@@ -35,12 +39,25 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// Runs work on a thread of its own once a permit is free. A panic in it goes on in the caller.
+/// Runs work that takes about as long as its text is, on a thread of its own once a permit is free. A panic in it goes on
+/// in the caller.
 pub(super) async fn run_blocking<T: Send + 'static>(work: impl FnOnce(&Cancellation) -> T + Send + 'static) -> T {
+    run(&PERMITS, work).await
+}
+
+/// As [`run_blocking`], for work that may take any time.
+pub(super) async fn run_costly<T: Send + 'static>(work: impl FnOnce(&Cancellation) -> T + Send + 'static) -> T {
+    run(&COSTLY, work).await
+}
+
+async fn run<T: Send + 'static>(
+    permits: &'static Semaphore,
+    work: impl FnOnce(&Cancellation) -> T + Send + 'static,
+) -> T {
     let cancellation = Cancellation::default();
     let _cancel_on_drop = CancelOnDrop(cancellation.clone());
     // The semaphore is never closed, so there always is a permit; it is given back when the work ends, not the wait.
-    let permit = PERMITS.acquire().await;
+    let permit = permits.acquire().await;
     let done = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         work(&cancellation)
@@ -68,6 +85,22 @@ mod tests {
         assert!(tokio::time::timeout(Duration::from_millis(50), endless).await.is_err(), "it waits to be cancelled");
         hears.recv_timeout(Duration::from_secs(30)).expect("the work sees that it is cancelled");
         assert_eq!(run_blocking(|_| 7).await, 7, "there is a permit for the next");
+    }
+
+    #[tokio::test]
+    async fn nothing_waits_behind_costly_work() {
+        let most = COSTLY.available_permits() + 3;
+        let (ends, costly): (Vec<_>, Vec<_>) = (0..most)
+            .map(|_| {
+                let (end, ended) = mpsc::channel::<()>();
+                (end, tokio::spawn(run_costly(move |_| ended.recv().is_err())))
+            })
+            .unzip();
+        assert_eq!(run_blocking(|_| 7).await, 7);
+        drop(ends);
+        for one in costly {
+            one.await.expect("it ends");
+        }
     }
 
     #[tokio::test]

@@ -4,21 +4,24 @@ use super::arguments;
 use super::desk::Desk;
 use super::error::{BatchError, Cure, Output, ToolError, ToolResult};
 use super::hand_over::{Graph, HandOver};
+use super::inspection::Inspection;
 use super::quote_cache::QuoteCache;
-use super::registry::{TOOLS, Tool};
+use super::registry::{CHECKS, TOOLS, Tool};
 use super::text_index::TextIndex;
 use super::validation::{mentions::NamesOfTurn, rows::RowsOfTurn};
 use super::workspace::Workspace;
+use crate::candidates::Scan;
 use crate::documents::Parser;
 use crate::model::jitter;
 use crate::web::Web;
 use futures_util::FutureExt;
 use jsonschema::Validator;
-use plumbline_engine::{Outage, Replay, ToolCall, ToolReturn, ToolSpec};
+use plumbline_engine::{Outage, Replay, ToolCall, ToolReturn, ToolSpec, path::is_like, tools::JOB_COMPLETE};
 use serde_json::Value;
 use std::any::Any;
 use std::collections::{BTreeMap, HashSet};
 use std::panic::AssertUnwindSafe;
+use std::sync::LazyLock;
 use std::time::Duration;
 use tracing::{Instrument, Span};
 use uuid::Uuid;
@@ -31,6 +34,9 @@ const RETRIES: u32 = 3;
 const RETRY_WAIT: Duration = Duration::from_millis(250);
 /// Ordinary cap of one result, in tokens.
 const MAX_RESULT_TOKENS: u32 = 8_000;
+
+/// The scan without patterns of a configuration.
+static PLAIN: LazyLock<Scan> = LazyLock::new(Scan::default);
 
 /// What a batch is run under.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +59,12 @@ pub struct ToolContext<'a> {
     pub web: Web<'a>,
     /// Ranked search over the job's texts; none where there is no index.
     pub texts: Option<&'a dyn TextIndex>,
+    /// What is looked up in the job's files before it completes.
+    pub inspection: Option<&'a Inspection>,
+    /// Documents that are no source, by path or file name, `*` standing for anything.
+    pub no_sources: &'a [String],
+    /// Finds sentences and candidates in the texts of documents.
+    pub scan: &'a Scan,
 }
 
 impl<'a> ToolContext<'a> {
@@ -68,7 +80,18 @@ impl<'a> ToolContext<'a> {
             graph: Graph::Off,
             web: Web::default(),
             texts: None,
+            inspection: None,
+            no_sources: &[],
+            scan: &PLAIN,
         }
+    }
+}
+
+impl ToolContext<'_> {
+    /// Whether quotes may be taken from a document.
+    pub(super) fn is_source(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        !self.no_sources.iter().any(|pattern| is_like(path, pattern) || is_like(name, pattern))
     }
 }
 
@@ -84,8 +107,8 @@ pub(super) struct Bench<'a> {
 
 /// Every tool with its compiled schema; one for the whole process.
 pub struct Toolbox {
-    parser: Parser,
-    quotes: QuoteCache,
+    pub(super) parser: Parser,
+    pub(super) quotes: QuoteCache,
     tools: BTreeMap<&'static str, Compiled>,
 }
 
@@ -106,7 +129,7 @@ impl std::fmt::Debug for Toolbox {
 impl Toolbox {
     /// Compiles every tool's schema, once.
     pub fn new(parser: Parser) -> Self {
-        let tools = TOOLS.iter().map(|tool| ((tool.spec)().name, Compiled::of(tool))).collect();
+        let tools = TOOLS.iter().chain(&CHECKS).map(|tool| ((tool.spec)().name, Compiled::of(tool))).collect();
         Self { parser, quotes: QuoteCache::default(), tools }
     }
 
@@ -143,10 +166,15 @@ impl Toolbox {
                     let needs_operator = cure == Cure::Operator;
                     return Err(BatchError::Away(Outage { reason, needs_operator, jitter: jitter() }));
                 }
-                Err(ToolError::Refused(reason) | ToolError::Passing(reason) | ToolError::Away { reason, .. }) => {
+                Err(ToolError::Refused(reason)) => {
                     span.record("error.type", "refused").record("otel.status_code", "ERROR");
                     tracing::debug!(tool.name = %call.name, tool.call_id = %call.id, %reason, "tool call refused");
                     ToolReturn::error(&call.id, clean(reason))
+                }
+                Err(ToolError::Passing(reason) | ToolError::Away { reason, .. }) => {
+                    span.record("error.type", "failed").record("otel.status_code", "ERROR");
+                    tracing::debug!(tool.name = %call.name, tool.call_id = %call.id, %reason, "tool call failed");
+                    ToolReturn::gave_up(&call.id, clean(reason))
                 }
                 Err(ToolError::Workspace(error)) => return Err(error.into()),
             };
@@ -155,14 +183,33 @@ impl Toolbox {
         Ok(returns)
     }
 
-    async fn call(
+    pub(super) async fn call(
+        &self,
+        call: &ToolCall,
+        bench: &Bench<'_>,
+        answered: &mut HashSet<(&'static str, String)>,
+    ) -> Result<Output, ToolError> {
+        let inspection = bench.ctx.inspection.filter(|_| call.name == JOB_COMPLETE);
+        let Some(inspection) = inspection.filter(|inspection| !inspection.is_empty()) else {
+            return self.call_tool(call, bench, answered).await;
+        };
+        let (limit, remedy) = (bench.ctx.call_timeout, "make the files that are owed smaller");
+        let inspected = bounded(call, limit, remedy, inspection.inspect(bench, &call.arguments)).await?;
+        if self.tools.contains_key(JOB_COMPLETE) {
+            self.call_tool(call, bench, answered).await?;
+        }
+        Ok(inspected)
+    }
+
+    async fn call_tool(
         &self,
         call: &ToolCall,
         bench: &Bench<'_>,
         answered: &mut HashSet<(&'static str, String)>,
     ) -> Result<Output, ToolError> {
         let Some((name, compiled)) = self.tools.get_key_value(call.name.as_str()) else {
-            return Err(unknown(&call.name, bench.ctx));
+            // The engine answers names that are not bound, with the nearest ones; this one is bound to nobody.
+            return Err(ToolError::refused(format!("there is no tool `{}`", call.name)));
         };
         let arguments = arguments::read(&call.arguments, &compiled.schema, &compiled.validator)?;
         // `Value` keeps keys sorted, so its text is the same for the same arguments.
@@ -170,20 +217,32 @@ impl Toolbox {
             return Ok(Output::text("The same call was made earlier in this turn; its result stands above."));
         }
         let limit = bench.ctx.call_timeout * compiled.tool.patience;
-        let guarded = AssertUnwindSafe(patiently(compiled.tool, bench, arguments)).catch_unwind();
-        match tokio::time::timeout(limit, guarded).await {
-            Ok(Ok(result)) => result,
-            Ok(Err(panic)) => {
-                tracing::error!(tool.name = name, tool.call_id = %call.id, reason = panic_text(&*panic), "tool panicked");
-                Err(ToolError::refused(format!("{name} failed inside; nothing was changed; try another way")))
-            }
-            Err(_) => {
-                tracing::warn!(tool.name = name, tool.call_id = %call.id, limit_s = limit.as_secs(), "tool timed out");
-                let limit = limit.as_secs_f64();
-                Err(ToolError::refused(format!(
-                    "{name} did not finish within {limit} s; nothing was changed; ask for less at once"
-                )))
-            }
+        let done = bounded(call, limit, "ask for less at once", patiently(compiled.tool, bench, arguments)).await?;
+        match bench.ctx.inspection {
+            Some(inspection) => Ok(inspection.remarked(done, limit).await),
+            None => Ok(done),
+        }
+    }
+}
+
+/// Runs a call within its time, and takes a panic for an error.
+async fn bounded(
+    call: &ToolCall,
+    limit: Duration,
+    remedy: &str,
+    running: impl Future<Output = ToolResult>,
+) -> ToolResult {
+    let name = call.name.as_str();
+    match tokio::time::timeout(limit, AssertUnwindSafe(running).catch_unwind()).await {
+        Ok(Ok(result)) => result,
+        Ok(Err(panic)) => {
+            tracing::error!(tool.name = name, tool.call_id = %call.id, reason = panic_text(&*panic), "tool panicked");
+            Err(ToolError::Passing(format!("{name} failed inside; nothing was changed; try another way")))
+        }
+        Err(_) => {
+            tracing::warn!(tool.name = name, tool.call_id = %call.id, limit_s = limit.as_secs(), "tool timed out");
+            let limit = limit.as_secs_f64();
+            Err(ToolError::Passing(format!("{name} did not finish within {limit} s; nothing was changed; {remedy}")))
         }
     }
 }
@@ -213,30 +272,17 @@ impl Compiled {
     }
 }
 
-/// The span of a call, for traces only: its target keeps it out of logs.
+/// The span of a call, for traces only: its target keeps it out of logs. What is only looked into before the engine carries
+/// it out gets its span there.
 fn tool_span(call: &ToolCall) -> Span {
+    if call.name == JOB_COMPLETE {
+        return Span::none();
+    }
     tracing::info_span!(
         target: "plumbline::span", "tool", otel.name = format!("execute_tool {}", call.name),
         operation = "execute_tool", tool.name = call.name, tool.call_id = call.id, tool.r#type = "function",
         error.r#type = tracing::field::Empty, otel.status_code = tracing::field::Empty,
     )
-}
-
-/// The refusal for a name that no tool has, with the bound names most like it.
-fn unknown(name: &str, ctx: &ToolContext<'_>) -> ToolError {
-    let wanted = name.to_lowercase();
-    let mut near: Vec<(f64, &str)> = ctx
-        .bound
-        .iter()
-        .map(|known| (strsim::jaro_winkler(&wanted, known), *known))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .collect();
-    near.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    let near: Vec<&str> = near.into_iter().take(3).map(|(_, known)| known).collect();
-    match near.is_empty() {
-        true => ToolError::refused(format!("there is no tool `{name}`; the tools are {}", ctx.bound.join(", "))),
-        false => ToolError::refused(format!("there is no tool `{name}`; similar are {}", near.join(", "))),
-    }
 }
 
 /// Rows cannot hold NUL, and a file's bytes may.

@@ -43,6 +43,8 @@ impl Rows {
                 script.push_str(text);
                 self.index.lock().unwrap().insert(path.clone(), FileFacts::of(script.as_bytes()));
             }
+            // Of the job whose requirements they are.
+            Product::AddRequirement(_) => {}
             other => panic!("a validator's tool produced {other:?}"),
         }
     }

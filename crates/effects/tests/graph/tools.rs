@@ -230,6 +230,27 @@ async fn similar_requirements_are_told_with_their_likeness() {
     assert_eq!(none.lines().count(), 3, "{none}");
 }
 
+/// What the same answer recorded before is not in the rows yet, and is compared all the same.
+#[tokio::test]
+async fn what_this_answer_has_recorded_is_among_the_similar() {
+    let query = |text: &str| ("query_similar_requirements", json!({"text": text}));
+    let done = turn(
+        &rows(Vec::new()),
+        Graph::Off,
+        &[
+            ("add_requirement", json!({"text": INVOICES, "name": "Retention"})),
+            ("add_requirement", json!({"text": "Visitors wear badges at all times."})),
+            query(INVOICES),
+            query("Doors are green."),
+        ],
+    )
+    .await;
+    let same = &done[2].content;
+    assert!(same.starts_with("1.00, a duplicate: req_") && same.contains("'Retention' (pending)"), "{same}");
+    let none = &done[3].content;
+    assert!(none.starts_with("none of 2 recorded requirements reaches 0.7"), "{none}");
+}
+
 #[tokio::test]
 async fn calls_wait_for_a_graph_that_is_away() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -33,17 +33,14 @@ async fn the_whole_reply() {
         finish: Finish::Done,
         extra: Map::new(),
         record: RequestRecord {
-            model: "m".into(),
-            purpose: Purpose::Tactical,
             prompt_tokens: 10,
             cached_tokens: 8,
             completion_tokens: 5,
-            estimated: false,
-            duration_ms: 0,
-            attempt: 1,
-            error: None,
+            finish_reason: Some("tool_calls".into()),
             raw_usage: Some(body["usage"].clone()),
-            created_at: now(),
+            api: Some("chat".into()),
+            endpoint: reply.record.endpoint.clone(),
+            ..RequestRecord::sent("m", Purpose::Tactical, 1, now())
         },
     };
     assert_eq!(reply, expected);
@@ -92,7 +89,7 @@ async fn f38_a_cut_answer_is_known_by_its_reason_or_by_its_length() {
     for (reason, completion_tokens, expected) in [
         ("stop", 99, Finish::Done),
         ("tool_calls", 5, Finish::Done),
-        ("something_new", 5, Finish::Done),
+        ("something_new", 5, Finish::Unfinished),
         ("length", 50, Finish::Truncated),
         ("max_tokens", 50, Finish::Truncated),
         ("MAX_TOKENS", 50, Finish::Truncated),
@@ -102,7 +99,9 @@ async fn f38_a_cut_answer_is_known_by_its_reason_or_by_its_length() {
     ] {
         let mut body = completion(json!({"content": "x"}), reason);
         body["usage"]["completion_tokens"] = completion_tokens.into();
-        assert_eq!(reply_to(&body).await.finish, expected, "{reason} {completion_tokens}");
+        let reply = reply_to(&body).await;
+        assert_eq!(reply.finish, expected, "{reason} {completion_tokens}");
+        assert_eq!(reply.record.finish_reason.as_deref(), Some(reason), "the provider's own word");
     }
 }
 
@@ -110,6 +109,7 @@ async fn f38_a_cut_answer_is_known_by_its_reason_or_by_its_length() {
 async fn a_refusal_is_one_and_keeps_its_words() {
     let reply = reply_to(&completion(json!({"content": null, "refusal": "I cannot."}), "stop")).await;
     assert_eq!((reply.finish, reply.content.as_str()), (Finish::Refused, "I cannot."));
+    assert_eq!(reply.record.finish_reason.as_deref(), Some("refusal"));
 }
 
 #[tokio::test]

@@ -3,8 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod answers;
+mod conversation;
+mod double;
 mod failures;
+mod quirks;
 mod server;
 mod stalls;
+mod streams;
 mod talk;
+mod ways;
 mod wire;

@@ -1,7 +1,7 @@
 //! Short constructors for conversations.
 
 use chrono::{DateTime, TimeZone, Utc};
-use plumbline_effects::model::{ModelClient, ModelConfig, Prefix};
+use plumbline_effects::model::{Learnt, ModelClient, ModelConfig};
 use plumbline_engine::{
     Failure, Handler, History, Message, MessageKind, ModelRequest, Phases, Purpose, Replay, Reply, RequestMessage,
     Role, ToolCall, ToolSpec,
@@ -75,7 +75,7 @@ pub(crate) fn request<'a>(messages: &[Message], tools: &'a [ToolSpec]) -> ModelR
 pub(crate) async fn ask(config: ModelConfig) -> Result<Reply, Box<Failure>> {
     let messages = [message(1, Role::User, "hello")];
     let asked = || request(&messages, &[]);
-    ModelClient::new(config).unwrap().call(asked(), asked, now, &Prefix::default()).await
+    ModelClient::new(config).unwrap().call(asked(), asked, now, &Learnt::default()).await
 }
 
 /// A well-formed answer with this message and finish reason.

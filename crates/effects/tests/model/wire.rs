@@ -2,7 +2,7 @@
 
 use crate::server::Server;
 use crate::talk::{calling, completion, message, now, request, result, tool};
-use plumbline_effects::model::{ApiKey, ModelClient, ModelConfig, OutputCapField, Prefix};
+use plumbline_effects::model::{ApiKey, Learnt, ModelClient, ModelConfig, OutputCapField, Streaming};
 use plumbline_engine::{Message, ModelRequest, RequestMessage, Role, ToolSpec};
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ async fn sent(configure: impl FnOnce(&mut ModelConfig), request: &ModelRequest<'
     let server = Server::saying(200, completion(json!({"content": "ok"}), "stop").to_string()).await;
     let mut config = ModelConfig::new(&server.base_url, "test-model");
     configure(&mut config);
-    ModelClient::new(config).unwrap().call(request.clone(), || request.clone(), now, &Prefix::default()).await.unwrap();
+    ModelClient::new(config).unwrap().call(request.clone(), || request.clone(), now, &Learnt::default()).await.unwrap();
     let body = server.seen()[0].body.clone();
     (server, body)
 }
@@ -90,7 +90,8 @@ async fn the_whole_body() {
         r#"{"role":"tool","tool_call_id":"c2","content":"[result cleared to save space: done at step 3]"},"#,
         r#"{"role":"assistant","content":"Done."},"#,
         r#"{"role":"user","content":"todo list"}],"#,
-        r#""max_tokens":100,"temperature":0.5,"reasoning_effort":"high"}"#,
+        r#""max_tokens":100,"temperature":0.5,"reasoning_effort":"high","#,
+        r#""stream":true,"stream_options":{"include_usage":true}}"#,
     ]
     .concat();
     assert_eq!(body, expected);
@@ -100,7 +101,14 @@ async fn the_whole_body() {
 #[tokio::test]
 async fn what_is_not_configured_is_not_sent() {
     let messages = [message(1, Role::User, "hi")];
-    let (_, body) = sent(|config| config.parallel_tool_calls = Some(false), &request(&messages, &[])).await;
+    let (_, body) = sent(
+        |config| {
+            config.parallel_tool_calls = Some(false);
+            config.stream = Streaming::Off;
+        },
+        &request(&messages, &[]),
+    )
+    .await;
     assert_eq!(body, r#"{"model":"test-model","messages":[{"role":"user","content":"hi"}],"max_tokens":100}"#);
 }
 
@@ -122,7 +130,7 @@ async fn an_appended_turn_keeps_every_byte_before_it() {
     after.extend([calling(7, "", &[("c3", "read_file", "{}")]), result(8, "c3", "more")]);
     let (_, first) = sent(|_| (), &request(&before, &tools)).await;
     let (_, second) = sent(|_| (), &request(&after, &tools)).await;
-    let shared = first.strip_suffix(r#"],"max_tokens":100}"#).unwrap();
+    let shared = first.split_once(r#"],"max_tokens":100"#).unwrap().0;
     assert!(second.starts_with(shared), "{second}\ndoes not begin with\n{shared}");
 }
 
@@ -176,11 +184,11 @@ async fn what_a_provider_adds_goes_back_unchanged() {
     let client = ModelClient::new(ModelConfig::new(&server.base_url, "m")).unwrap();
     let messages = [message(1, Role::User, "hi")];
     let reply =
-        client.call(request(&messages, &[]), || request(&messages, &[]), now, &Prefix::default()).await.unwrap();
+        client.call(request(&messages, &[]), || request(&messages, &[]), now, &Learnt::default()).await.unwrap();
     let mut stored = calling(2, &reply.content, &[("ours", "read_file", "{}")]);
     stored.extra = reply.extra;
     let messages = [message(1, Role::User, "hi"), stored, result(3, "ours", "text")];
-    client.call(request(&messages, &[]), || request(&messages, &[]), now, &Prefix::default()).await.unwrap();
+    client.call(request(&messages, &[]), || request(&messages, &[]), now, &Learnt::default()).await.unwrap();
     let body: Value = serde_json::from_str(&server.seen()[1].body).unwrap();
     assert_eq!(
         body["messages"][1],

@@ -1,18 +1,24 @@
 //! A workspace in memory, and short ways to run a call against it.
 
 use plumbline_effects::documents::Parser;
-use plumbline_effects::tools::{BatchError, BoxFuture, ToolContext, Toolbox, Workspace, WorkspaceError};
-use plumbline_engine::{Citation, FileFacts, FileIndex, Product, Requirement, Source, ToolCall, ToolReturn};
+use plumbline_effects::tools::{
+    BatchError, BoxFuture, Inspection, PassagePlace, ToolContext, Toolbox, Workspace, WorkspaceError,
+};
+use plumbline_engine::{
+    Citation, FileFacts, FileIndex, Passage, Product, RecordedRequirement, Source, ToolCall, ToolReturn,
+    lay_requirements,
+};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use uuid::Uuid;
 
 /// Names bound in the tests: the crate's own and two of the engine's.
-pub(crate) const BOUND: [&str; 14] = [
+pub(crate) const BOUND: [&str; 17] = [
     "read_file",
     "write_file",
     "edit_file",
@@ -25,6 +31,9 @@ pub(crate) const BOUND: [&str; 14] = [
     "cite",
     "add_requirement",
     "write_requirement_to_db",
+    "list_requirements",
+    "update_requirement",
+    "withdraw_requirement",
     "todo_write",
     "todo_complete",
 ];
@@ -35,8 +44,9 @@ pub(crate) struct Memory {
     files: BTreeMap<String, Vec<u8>>,
     index: FileIndex,
     sources: Vec<Source>,
+    pub(crate) passages: Vec<Passage>,
     pub(crate) citations: Vec<Citation>,
-    pub(crate) requirements: Vec<Requirement>,
+    pub(crate) recorded: Vec<RecordedRequirement>,
     reads: AtomicUsize,
     pub(crate) broken: bool,
     pub(crate) aside: Mutex<HashMap<[u8; 32], Vec<u8>>>,
@@ -70,8 +80,14 @@ impl Memory {
                 self.sources.retain(|known| known.path != source.path);
                 self.sources.push(source);
             }
+            Product::CutDocument(cut) => {
+                self.passages.retain(|passage| passage.document != cut.document);
+                self.passages.extend(cut.passages);
+            }
             Product::AddCitation(citation) => self.citations.push(citation),
-            Product::AddRequirement(requirement) => self.requirements.push(*requirement),
+            product @ (Product::AddRequirement(_) | Product::ChangeRequirement(_)) => {
+                lay_requirements(&mut self.recorded, std::iter::once(&product));
+            }
             Product::JudgeRequirement(_) => unreachable!("these tools judge no requirement"),
         }
     }
@@ -84,6 +100,10 @@ impl Workspace for Memory {
 
     fn sources(&self) -> &[Source] {
         &self.sources
+    }
+
+    fn passages(&self) -> Vec<PassagePlace> {
+        self.passages.iter().map(PassagePlace::from).collect()
     }
 
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
@@ -111,8 +131,12 @@ impl Workspace for Memory {
     }
 
     fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
-        let known = self.requirements.iter().find(|requirement| requirement.content_key == content_key);
-        Box::pin(async move { Ok(known.map(|requirement| requirement.candidate_id.clone())) })
+        let known = self.recorded.iter().find(|known| known.is_of(content_key));
+        Box::pin(async move { Ok(known.map(|known| known.requirement.candidate_id.clone())) })
+    }
+
+    fn recorded(&self) -> BoxFuture<'_, Result<Vec<RecordedRequirement>, WorkspaceError>> {
+        Box::pin(async move { Ok(self.recorded.clone()) })
     }
 }
 
@@ -122,12 +146,23 @@ pub(crate) struct Bench {
     pub(crate) toolbox: Toolbox,
     pub(crate) max_result_tokens: u32,
     pub(crate) job_id: Uuid,
+    pub(crate) inspection: Option<Inspection>,
+    pub(crate) call_timeout: Option<Duration>,
+    pub(crate) no_sources: Vec<String>,
 }
 
 impl Bench {
     pub(crate) fn new() -> Self {
         let toolbox = Toolbox::new(Parser::new(extract_child()));
-        Self { rows: Memory::default(), toolbox, max_result_tokens: 8000, job_id: Uuid::nil() }
+        Self {
+            rows: Memory::default(),
+            toolbox,
+            max_result_tokens: 8000,
+            job_id: Uuid::nil(),
+            inspection: None,
+            call_timeout: None,
+            no_sources: Vec::new(),
+        }
     }
 
     /// With these text files.
@@ -156,6 +191,11 @@ impl Bench {
         self
     }
 
+    /// Puts a file there, as an earlier step would have.
+    pub(crate) fn place(&mut self, path: &str, text: &str) {
+        self.rows.put(path, text.as_bytes().to_vec());
+    }
+
     /// Runs the calls as one turn, without committing anything.
     pub(crate) async fn turn(&self, calls: &[(&str, Value)]) -> Vec<ToolReturn> {
         let named = |(place, (name, arguments)): (usize, &(&str, Value))| ToolCall {
@@ -170,6 +210,9 @@ impl Bench {
     pub(crate) async fn run(&self, calls: &[ToolCall]) -> Result<Vec<ToolReturn>, BatchError> {
         let mut ctx = ToolContext::new(self.job_id, &BOUND);
         ctx.max_result_tokens = self.max_result_tokens;
+        ctx.inspection = self.inspection.as_ref();
+        ctx.no_sources = &self.no_sources;
+        ctx.call_timeout = self.call_timeout.unwrap_or(ctx.call_timeout);
         self.toolbox.run(&calls.iter().collect::<Vec<_>>(), &self.rows, &ctx).await
     }
 

@@ -75,7 +75,7 @@ async fn a_wrong_page_is_put_right_and_said() {
     assert_eq!(bench.rows.citations[0].page, Some(2));
     let said = bench.ok("add_requirement", json!({"citations": [wrong], "name": "Retention"})).await;
     assert!(said.contains("citations[0]: the quote is on page 2, not 3"), "{said}");
-    let recorded = bench.rows.requirements.last().expect("it is recorded");
+    let recorded = &bench.rows.recorded.last().expect("it is recorded").requirement;
     assert_eq!(recorded.text, "Invoices must be kept for ten years.", "one quote says it");
 }
 
@@ -146,4 +146,32 @@ async fn a_document_extracted_in_the_same_turn_can_be_cited() {
         .await;
     assert!(!turn[1].is_error, "{}", turn[1].content);
     assert!(turn[1].content.ends_with("the quote occurs in input/a.txt"), "{}", turn[1].content);
+}
+
+#[tokio::test]
+async fn sentences_are_quoted_by_their_numbers_as_the_source_has_them() {
+    let sentences: String = (1..=12).map(|n| format!("Record {n} must be kept\nfor {n} years. ")).collect();
+    let mut bench =
+        Bench::new().extracted("input/policy.pdf", "chunks/policy.md", &format!("[page 4]\n\n{sentences}\n"));
+    bench.ok("chunk_document", json!({"file_path": "input/policy.pdf"})).await;
+    let shown = bench.ok("read_file", json!({"path": "chunks/chunk_001.md"})).await;
+    assert!(shown.contains("[3] Record 3 must be kept"), "{shown}");
+
+    bench.ok("cite", json!({"passage": 1, "from": 3, "to": 4})).await;
+    let cited = bench.rows.citations.last().unwrap().clone();
+    assert_eq!(cited.quote, "Record 3 must be kept for 3 years. Record 4 must be kept for 4 years.");
+    assert_eq!((cited.source.as_str(), cited.page, cited.verified), ("input/policy.pdf", Some(4), true));
+    let place = cited.place.unwrap();
+    assert_eq!((place.passage, place.from, place.to), (1, 3, 4));
+
+    for (from, to, why) in [
+        (1, 7, "sentences 1 to 7 are too many for one quote: at most 6"),
+        (12, 13, "passage 1 has sentences 1 to 12"),
+        (4, 3, "passage 1 has sentences 1 to 12"),
+    ] {
+        let refused = bench.refused("cite", json!({"passage": 1, "from": from, "to": to})).await;
+        assert!(refused.contains(why), "{refused}");
+    }
+    let refused = bench.refused("cite", json!({"passage": 2, "from": 1})).await;
+    assert!(refused.contains("there is no passage 2"), "{refused}");
 }

@@ -67,14 +67,17 @@ async fn what_is_no_document_is_refused() {
         (json!({"file_path": "input/x.pdf"}), "input/x.pdf is not a PDF"),
         (json!({"file_path": "input/e.txt"}), "input/e.txt is empty"),
         (json!({"file_path": "input/policy.md", "pages": "7-3"}), "there are no pages 7-3"),
-        (json!({"file_path": "input/policy.md", "pages": "x"}), "`pages` is \"x\", expected page or range such as 3-7"),
+        (
+            json!({"file_path": "input/policy.md", "pages": "x"}),
+            "`pages` is \"x\", expected pages and ranges such as 3-7 or 1-5,10",
+        ),
     ] {
         let refusal = bench.refused("extract_document_text", arguments).await;
         assert!(refusal.contains(says), "{refusal}");
     }
 }
 
-/// A PDF with one line of text a page.
+/// A PDF with these lines of text a page.
 fn pdf(lines: &[&str]) -> Vec<u8> {
     let pages = lines.len();
     let kids: Vec<String> = (0..pages).map(|n| format!("{} 0 R", 4 + 2 * n)).collect();
@@ -84,7 +87,8 @@ fn pdf(lines: &[&str]) -> Vec<u8> {
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>".to_string(),
     ];
     for (n, line) in lines.iter().enumerate() {
-        let content = format!("BT /F1 12 Tf 72 700 Td ({line}) Tj ET");
+        let set: String = line.lines().map(|line| format!("({line}) Tj 0 -14 Td ")).collect();
+        let content = format!("BT /F1 12 Tf 72 700 Td {set}ET");
         objects.push(format!(
             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> /Contents {} 0 R >>",
             5 + 2 * n
@@ -114,6 +118,13 @@ async fn pages_are_marked_and_can_be_had_apart() {
     assert!(part.starts_with("[page 2]\n") && part.contains("[page 3]") && !part.contains("[page 1]"), "{part}");
     assert_eq!(bench.sources()[0].text_path, None, "a part is no text to cite from");
     bench.refused("cite", json!({"source": "p.pdf", "quote": lines[1]})).await;
+    for (pages, name) in [("1,3", "p_p1-1_3-3"), ("3, 1-1", "p_p1-1_3-3"), ("1-2,2-3", "p_p1-3")] {
+        let said = bench.ok("extract_document_text", json!({"file_path": "input/p.pdf", "pages": pages})).await;
+        assert!(said.contains(&format!("\ntext: chunks/{name}.md")), "{pages}: {said}");
+        let part = bench.text(&format!("chunks/{name}.md")).unwrap();
+        assert_eq!(part.contains("[page 2]"), pages == "1-2,2-3", "{pages}: {part}");
+        assert!(part.contains("[page 1]") && part.contains("[page 3]"), "{pages}: {part}");
+    }
 
     let said = bench.ok("extract_document_text", json!({"file_path": "input/p.pdf"})).await;
     assert!(said.contains("\nkind: PDF\npages: 3\nwords: 17\n"), "{said}");
@@ -123,4 +134,56 @@ async fn pages_are_marked_and_can_be_had_apart() {
     assert!(said.ends_with("input/p.pdf, page 2"), "{said}");
     let refusal = bench.refused("extract_document_text", json!({"file_path": "input/p.pdf", "pages": 9})).await;
     assert!(refusal.contains("input/p.pdf"), "{refusal}");
+}
+
+#[tokio::test]
+async fn a_word_that_a_line_end_parts_is_stored_as_the_document_has_it_and_quoted_both_ways() {
+    let lines = [
+        "The Licensor grants a non-\nexclusive right and a sub-\nlicence to these docu-\nments. Each well-known rule\napplies.",
+        "The right is non-exclusive and royalty-free.",
+    ];
+    let mut bench = Bench::new().document("input/p.pdf", &pdf(&lines));
+    bench.ok("extract_document_text", json!({"file_path": "input/p.pdf"})).await;
+    let text = bench.text("chunks/p.md").unwrap();
+    let stored =
+        "The Licensor grants a non-exclusive right and a sublicence to these documents. Each well-known rule applies.";
+    assert!(text.contains(stored), "{text}");
+    for (quote, page, recorded) in [
+        ("grants a non-exclusive right", Some(1), "grants a non-exclusive right"),
+        ("grants a nonexclusive right", Some(1), "grants a non-exclusive right"),
+        ("grants a non-\nexclusive right", None, "grants a non-exclusive right"),
+        (
+            "a nonexclusive right and a sub-licence to these docu-ments.",
+            None,
+            "a non-exclusive right and a sublicence to these documents.",
+        ),
+    ] {
+        let said = bench.ok("cite", json!({"source": "p.pdf", "page": page, "quote": quote})).await;
+        assert!(said.ends_with("input/p.pdf, page 1"), "{quote}: {said}");
+        assert_eq!(bench.rows.citations.last().unwrap().quote, recorded);
+    }
+    // No line ends in these.
+    for quote in ["Each wellknown rule applies.", "The right is nonexclusive", "and royaltyfree."] {
+        let refusal = bench.refused("cite", json!({"source": "p.pdf", "quote": quote})).await;
+        assert!(refusal.contains("does not occur"), "{quote}: {refusal}");
+    }
+    let said = bench.ok("cite", json!({"source": "p.pdf", "page": 2, "quote": "a sub-licence to these"})).await;
+    assert!(said.contains("the quote is on page 1, not 2"), "{said}");
+}
+
+#[tokio::test]
+async fn lines_can_be_had_as_the_pages_have_them() {
+    let lines = ["The Licensor grants a non-\nexclusive right.", "It is non-exclusive."];
+    let mut bench =
+        Bench::new().document("input/p.pdf", &pdf(&lines)).document("input/n.txt", b"A non-\nexclusive one.");
+    let said = bench.ok("extract_document_text", json!({"file_path": "input/p.pdf", "lines": true})).await;
+    assert!(said.contains("\ntext: chunks/p_lines.md"), "{said}");
+    let text = bench.text("chunks/p_lines.md").unwrap();
+    assert_eq!(text, "[page 1]\n\nThe Licensor grants a non-\nexclusive right.\n\n[page 2]\n\nIt is non-exclusive.\n");
+    assert_eq!(bench.sources()[0].text_path, None, "quotes are checked against the other text");
+    let page = json!({"file_path": "input/p.pdf", "lines": true, "pages": 2});
+    let said = bench.ok("extract_document_text", page).await;
+    assert!(said.contains("\ntext: chunks/p_p2-2_lines.md"), "{said}");
+    bench.ok("extract_document_text", json!({"file_path": "input/n.txt", "lines": true})).await;
+    assert!(bench.text("chunks/n_lines.md").unwrap().contains("A non-\nexclusive one."));
 }

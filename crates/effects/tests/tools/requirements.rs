@@ -30,7 +30,7 @@ async fn the_whole_row() {
             }),
         )
         .await;
-    let row = bench.rows.requirements[0].clone();
+    let row = bench.rows.recorded[0].requirement.clone();
     assert_eq!(said, format!("recorded {}: Retention of invoices (1 citation verified)", row.candidate_id));
     assert!(row.candidate_id.starts_with("req_") && row.candidate_id.len() == 16);
     let expected = Requirement {
@@ -66,7 +66,7 @@ async fn what_is_left_out_is_derived() {
             json!({"text": "Backups shall be tested.", "citations": [evidence("Backups shall be tested.")]}),
         )
         .await;
-    let row = &bench.rows.requirements[0];
+    let row = &bench.rows.recorded[0].requirement;
     assert_eq!(
         (row.name.as_str(), row.r#type.as_str(), row.priority.as_str()),
         ("Backups shall be tested.", "functional", "medium")
@@ -75,15 +75,15 @@ async fn what_is_left_out_is_derived() {
     assert_eq!(row.source_location, json!({"page": 2}));
     let said = bench.ok("add_requirement", json!({"text": "A requirement from nowhere."})).await;
     assert!(said.ends_with("(unverified, it has no citation)"), "{said}");
-    assert_eq!(bench.rows.requirements[1].source_location, json!({}));
-    assert_eq!(bench.rows.requirements[1].citations, json!([]));
+    assert_eq!(bench.rows.recorded[1].requirement.source_location, json!({}));
+    assert_eq!(bench.rows.recorded[1].requirement.citations, json!([]));
 }
 
 #[tokio::test]
 async fn the_same_text_is_recorded_once() {
     let mut bench = bench();
     bench.ok("add_requirement", json!({"text": SENTENCE})).await;
-    let id = bench.rows.requirements[0].candidate_id.clone();
+    let id = bench.rows.recorded[0].requirement.candidate_id.clone();
     for again in [SENTENCE.to_string(), format!("  {}\n", SENTENCE.replace(' ', "\n "))] {
         let done =
             bench.call("add_requirement", json!({"text": again, "citations": [evidence("wrong words here")]})).await;
@@ -111,8 +111,14 @@ async fn evidence_by_id_and_by_quote() {
         .ok("add_requirement", json!({"text": SENTENCE, "citations": [id, evidence("Backups shall be tested.")]}))
         .await;
     assert!(said.ends_with("(2 citations verified)"), "{said}");
-    let pages: Vec<&Value> =
-        bench.rows.requirements[0].citations.as_array().unwrap().iter().map(|citation| &citation["page"]).collect();
+    let pages: Vec<&Value> = bench.rows.recorded[0]
+        .requirement
+        .citations
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|citation| &citation["page"])
+        .collect();
     assert_eq!(pages, [&json!(1), &json!(2)]);
 }
 
@@ -153,7 +159,7 @@ async fn lesson_58_wrong_values_are_answered_with_the_valid_ones() {
         ),
         (
             json!({"text": text, "citations": ["page 3"]}),
-            "`citations[0]` is \"page 3\", expected a citation id such as cit_1a2b3c4d, or an object",
+            "`citations[0]` is \"page 3\", expected sentences of a passage by their numbers, {passage, from, to}",
         ),
         (
             json!({"text": text, "source_document": "other.pdf"}),

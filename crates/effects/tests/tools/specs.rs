@@ -25,6 +25,9 @@ fn names_are_unique_and_the_documented_ones() {
             "cite",
             "add_requirement",
             "write_requirement_to_db",
+            "list_requirements",
+            "update_requirement",
+            "withdraw_requirement",
             "query_similar_requirements",
             "next_requirement",
             "integrate_requirement",
@@ -50,12 +53,43 @@ fn every_spec_is_complete_and_short() {
             _ => Replay::Safe,
         };
         assert_eq!(spec.replay, replay, "{name}");
-        assert!(spec.documentation.starts_with("# ") && spec.documentation.contains("Example: `{"), "{name}");
+        assert!(
+            spec.documentation.starts_with("# ")
+                && (spec.documentation.contains("Example: `{") || spec.documentation.contains("Examples: `{")),
+            "{name}"
+        );
         let known: BTreeSet<&String> = spec.parameters["properties"].as_object().unwrap().keys().collect();
         for property in known {
             assert!(spec.documentation.contains(&format!("`{property}`")), "{name} does not document {property}");
         }
     }
+}
+
+/// llama.cpp's grammars know no `\\d` and no formats, Google's schemas no integer enums, no `required` without its property,
+/// no array without items and no `allOf`, Moonshot's no `$ref` beside others and no items by place.
+#[test]
+fn q40_q41_q42_schemas_are_within_what_every_provider_takes() {
+    let tools = catalog().into_iter().chain(plumbline_engine::tools::specs());
+    tools.for_each(|spec| holds_to_the_common_subset(spec.name, &spec.parameters));
+}
+
+fn holds_to_the_common_subset(name: &str, schema: &serde_json::Value) {
+    let pattern = schema["pattern"].as_str().unwrap_or_default();
+    assert!(!pattern.contains('\\'), "{name} has a pattern with a class: {pattern}");
+    for key in ["format", "allOf", "$ref", "prefixItems"] {
+        assert!(schema.get(key).is_none(), "{name} uses `{key}`: {schema}");
+    }
+    let values = schema["enum"].as_array().into_iter().flatten();
+    assert!(values.into_iter().all(serde_json::Value::is_string), "{name}: {schema}");
+    assert!(schema["type"] != "array" || schema["items"].is_object(), "{name} has an array without items: {schema}");
+    let properties = schema["properties"].as_object();
+    for required in schema["required"].as_array().into_iter().flatten() {
+        let is_known = properties.is_some_and(|known| known.contains_key(required.as_str().unwrap()));
+        assert!(is_known, "{name} requires {required}, which is no property");
+    }
+    let choices = schema["anyOf"].as_array().into_iter().chain(schema["oneOf"].as_array()).flatten();
+    let parts = properties.into_iter().flat_map(|known| known.values()).chain(schema.get("items")).chain(choices);
+    parts.for_each(|part| holds_to_the_common_subset(name, part));
 }
 
 #[test]
@@ -69,6 +103,8 @@ fn documents_and_evidence_are_tactical_work() {
             | "cite"
             | "add_requirement"
             | "write_requirement_to_db"
+            | "update_requirement"
+            | "withdraw_requirement"
             | "query_similar_requirements"
             | "next_requirement"
             | "integrate_requirement"
@@ -91,5 +127,5 @@ fn lesson_19_the_definitions_stay_small() {
     // No job type has both: those before are the creator's, those from here on the validator's.
     let at = all.iter().position(|spec| spec.name == "next_requirement").unwrap();
     let (creator, validator) = (size(&all[..at]), size(&all[at..]));
-    assert!(creator < 2100 && validator < 700, "{creator} and {validator} tokens");
+    assert!(creator < 2450 && validator < 700, "{creator} and {validator} tokens");
 }

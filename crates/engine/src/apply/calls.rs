@@ -38,6 +38,17 @@ impl Run {
             return self.failed(call, reading, &why);
         }
         match given {
+            Some(given) if self.handler_is_engine(&call.name) => match given.is_error {
+                true => {
+                    let why = given.content.strip_prefix("Error: ").unwrap_or(&given.content);
+                    self.failed(call, reading, why)
+                }
+                false => {
+                    let answered = self.run_own_tool(call, reading, consequence);
+                    consequence.count(&given.content);
+                    answered
+                }
+            },
             Some(given) => {
                 let looked = given.products.is_empty();
                 if looked && !room.holds(given.content.len(), || self.tokens_shown(&given.content)) {
@@ -60,6 +71,12 @@ impl Run {
              cannot be, and then call {}.",
             call.name
         );
+        self.failed(call, reading, &why)
+    }
+
+    /// The answer to a closing call behind a closing that was refused: it would close the todo which that one left open.
+    pub(super) fn not_after_a_refusal(&mut self, call: &ToolCall, reading: &Reading, todo: i32) -> Answered {
+        let why = format!("not carried out: todo {todo} is still current, its closing was refused above.");
         self.failed(call, reading, &why)
     }
 
@@ -122,7 +139,7 @@ impl Run {
     }
 
     fn handler_is_engine(&self, name: &str) -> bool {
-        self.bound_tool(name).is_some_and(|tool| tool.handler == Handler::Engine)
+        self.bound_tool(name).is_some_and(|tool| matches!(tool.handler, Handler::Engine | Handler::Checked))
     }
 
     fn why_not_bound(&self, name: &str) -> String {
@@ -158,7 +175,7 @@ impl Run {
     }
 
     /// Tokens of a result as it enters the conversation.
-    fn tokens_shown(&self, content: &str) -> u32 {
+    pub(super) fn tokens_shown(&self, content: &str) -> u32 {
         let most = self.settings.limits.max_tool_result_tokens;
         if content.len() / MAX_BYTES_A_TOKEN > most as usize { most } else { self.count(content).min(most) }
     }

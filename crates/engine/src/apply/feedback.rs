@@ -11,7 +11,12 @@ impl Run {
             Stage::Model if !self.feedback.is_empty() => self.ready_for_model(now),
             Stage::Review { .. } if !self.feedback.is_empty() => self.reopen(now),
             // Without any there is nothing to do; at the other stages it waits for the boundary that follows.
-            Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Summary { .. } | Stage::Review { .. } => {}
+            Stage::Intake
+            | Stage::Prepare { .. }
+            | Stage::Model
+            | Stage::Tools { .. }
+            | Stage::Summary { .. }
+            | Stage::Review { .. } => {}
         }
     }
 

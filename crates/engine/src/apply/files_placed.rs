@@ -1,6 +1,6 @@
 //! Files that a person put into `input/` while the job runs: taken in between two turns, like feedback.
 
-use crate::{Intake, MessageKind, Product, Role, Run};
+use crate::{Intake, MessageKind, Role, Run};
 use chrono::{DateTime, Utc};
 
 impl Run {
@@ -10,17 +10,12 @@ impl Run {
         if names.is_empty() {
             return;
         }
-        for file in placed.files {
-            self.produce(Product::WriteFile(file));
-        }
-        for source in placed.sources {
-            self.produce(Product::AddSource(source));
-        }
+        self.take_files(placed);
         let notice = format!(
             "The user has put new files into the workspace:\n\n{}\n\nThey belong to the job from now on.",
             names.join("\n")
         );
         self.say(Role::User, MessageKind::Nudge, notice);
-        self.ready_for_model(now);
+        self.prepare_or_ask(now);
     }
 }

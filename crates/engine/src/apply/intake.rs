@@ -1,21 +1,15 @@
 //! The job's first step.
 
-use crate::{Intake, JobError, Leave, Opening, Product, Run, boundary::Next};
+use crate::{Beginning, Intake, JobError, Leave, Previous, Run, orientation};
 use chrono::{DateTime, Utc};
 
 impl Run {
     pub(super) fn taken_in(&mut self, intake: Intake, now: DateTime<Utc>) {
-        for file in intake.files {
-            self.produce(Product::WriteFile(file));
-        }
-        if let Some(shared) = intake.shared {
-            self.produce(Product::ShareFiles(shared));
-        }
-        for source in intake.sources {
-            self.produce(Product::AddSource(source));
-        }
-        self.open_phase(Next::strategic(Opening::Initial), None, now);
-        self.ready_for_model(now);
+        let given = intake.files.iter().find(|file| file.path == orientation::CONTEXT).and_then(orientation::given);
+        let waiting = intake.waiting;
+        self.state.previous = intake.previous.map(|job_id| Previous { job_id, versions: None });
+        self.take_files(intake);
+        self.begin(Beginning { waiting, given, notes: Vec::new() }, now);
     }
 
     pub(super) fn intake_refused(&mut self, reason: String) {

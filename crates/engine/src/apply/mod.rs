@@ -2,17 +2,24 @@
 //! together are [`Illegal`] and leave the run untouched.
 
 mod calls;
+mod carried;
+mod cut_input;
 mod feedback;
 mod files_placed;
 mod intake;
 mod model_failed;
 mod model_replied;
+mod prepared;
 mod tools_returned;
 mod tools_unavailable;
 
-use crate::{Change, Illegal, Leave, Message, MessageKind, Outcome, Role, Run, Stage, ToolCall, ToolReturn, budget};
+use crate::{
+    Change, Illegal, Leave, LookedInto, Message, MessageKind, Outcome, Role, Run, Stage, ToolCall, ToolReturn, budget,
+};
 use chrono::{DateTime, Utc};
+use serde_json::json;
 
+pub use model_failed::KEY_REFUSED;
 pub(crate) use model_replied::{CUT_OFF, INVALID_JSON, MAX_CALLS};
 
 /// What a batch of calls led to, beyond its results.
@@ -27,6 +34,17 @@ pub(crate) enum Consequence {
     Leave(Leave),
 }
 
+impl Consequence {
+    /// Adds to the result what was counted in the job's files, where that is what a return says.
+    fn count(&mut self, content: &str) {
+        if let Self::Leave(Leave::Completed { result } | Leave::Review { result, .. }) = self
+            && let Ok(counts) = serde_json::from_str::<LookedInto>(content)
+        {
+            result["counts"] = json!(counts);
+        }
+    }
+}
+
 impl Run {
     /// Moves the run and says what to write. `now` is the caller's clock.
     ///
@@ -34,12 +52,16 @@ impl Run {
     /// [`Illegal`] when the outcome does not answer what the run waits for; the run is unchanged.
     pub fn apply(&mut self, outcome: Outcome, now: DateTime<Utc>) -> Result<Vec<Change>, Illegal> {
         self.check_legal(&outcome)?;
+        self.forget_failure();
         match outcome {
             Outcome::TakenIn(intake) => self.taken_in(intake, now),
             Outcome::IntakeRefused { reason } => self.intake_refused(reason),
+            Outcome::Prepared(prepared) => self.prepared(prepared, now),
+            Outcome::Carried(carried) => self.carried(carried, now),
+            Outcome::ModelReplied(reply) if self.saw_a_part(&reply.record) => self.pause_for_window(reply.record),
             Outcome::ModelReplied(reply) => match self.state.stage {
                 Stage::Summary { keep_from } => self.summarized(reply, keep_from, now),
-                Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+                Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
                     self.model_replied(reply, now);
                 }
             },
@@ -51,6 +73,7 @@ impl Run {
             Outcome::FilesPlaced(placed) => self.files_placed(placed, now),
         }
         self.keep_to_budgets(now);
+        self.record_coverage();
         Ok(std::mem::take(&mut self.pending))
     }
 
@@ -62,13 +85,26 @@ impl Run {
                 (_, Outcome::Woken) => waiting,
                 (Stage::Intake, Outcome::TakenIn(_) | Outcome::IntakeRefused { .. })
                 | (Stage::Model, Outcome::FilesPlaced(_)) => true,
+                (Stage::Prepare { .. }, Outcome::Prepared(prepared)) => {
+                    self.unprepared().next() == Some(prepared.document.as_str())
+                }
+                (Stage::Prepare { .. }, Outcome::Carried(_)) => {
+                    self.unprepared().next().is_none() && self.carries_over().is_some()
+                }
                 (Stage::Model | Stage::Summary { .. }, Outcome::ModelReplied(_) | Outcome::ModelFailed(_)) => !waiting,
                 (Stage::Tools { .. }, Outcome::ToolsReturned(returns)) => self.answers(returns),
                 (Stage::Tools { .. }, Outcome::ToolsUnavailable(_)) => !waiting,
                 (
-                    Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Summary { .. } | Stage::Review { .. },
+                    Stage::Intake
+                    | Stage::Prepare { .. }
+                    | Stage::Model
+                    | Stage::Tools { .. }
+                    | Stage::Summary { .. }
+                    | Stage::Review { .. },
                     Outcome::TakenIn(_)
                     | Outcome::IntakeRefused { .. }
+                    | Outcome::Prepared(_)
+                    | Outcome::Carried(_)
                     | Outcome::ModelReplied(_)
                     | Outcome::ModelFailed(_)
                     | Outcome::ToolsReturned(_)
@@ -88,6 +124,7 @@ impl Run {
     fn stage_name(&self) -> String {
         let stage = match &self.state.stage {
             Stage::Intake => "intake",
+            Stage::Prepare { .. } => "prepare",
             Stage::Model => "model",
             Stage::Tools { .. } => "tools",
             Stage::Summary { .. } => "summary",
@@ -146,6 +183,14 @@ impl Run {
 
     /// The job leaves this worker.
     pub(crate) fn leave(&mut self, leave: Leave) {
+        if let Leave::Failed(error) = &leave {
+            self.record_failure(error);
+        }
+        self.go(leave);
+    }
+
+    /// The same, once everything of it is on record.
+    pub(crate) fn go(&mut self, leave: Leave) {
         self.pending.push(Change::Left(leave.clone()));
         self.left = Some(leave);
     }
@@ -174,6 +219,8 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::TakenIn(_) => "taken in",
         Outcome::IntakeRefused { .. } => "intake refused",
+        Outcome::Prepared(_) => "prepared",
+        Outcome::Carried(_) => "carried",
         Outcome::ModelReplied(_) => "model replied",
         Outcome::ModelFailed(_) => "model failed",
         Outcome::ToolsReturned(_) => "tools returned",

@@ -1,17 +1,38 @@
 //! The model call failed: wait, park, pause, shrink, or fail. A provider's outage costs no job (lesson 39).
 
 use crate::{
-    Change, Failure, FailureClass, JobError, Leave, Run, Stage, budget,
+    Change, Failure, FailureClass, JobError, Leave, MessageKind, RequestRecord, Role, Run, Stage, Suspicion, budget,
     compaction::{MAX_COMPACTIONS_IN_ROW, Shrunk},
     retry::{self, Streak, Verdict},
 };
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// Share of the window from which on a refusal without a clear reason is taken for one of the request's size.
+const AS_GOOD_AS_FULL: f64 = 0.9;
+
+/// What the model is told of a call that its provider could not parse.
+const CALL_NOT_PARSED: &str = "Your last answer held a tool call that could not be parsed, and nothing of it was carried out. Send \
+                               the call again with arguments that are one valid JSON object, and write a long text in \
+                               several shorter calls.";
+
+/// How the reason of a job begins that waits for a worker with another key.
+pub const KEY_REFUSED: &str = "the model's key was refused";
+
+/// The failure's sentence, and what the operator can do.
+fn with_hint(failure: &Failure) -> String {
+    let hint = failure.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("{}{hint}", failure.message)
+}
 
 impl Run {
     pub(super) fn model_failed(&mut self, failure: Failure, now: DateTime<Utc>) {
-        self.note_request(failure.record.clone());
+        let failure = self.seen_with_its_size(failure);
+        self.note_request(RequestRecord { failure_class: Some(failure.class), ..failure.record.clone() });
         self.note_failure(&failure, now);
         if failure.class == FailureClass::Permanent && self.lower_the_cap() {
+            return;
+        }
+        if self.fall_back(&failure, now) {
             return;
         }
         match failure.class {
@@ -19,10 +40,44 @@ impl Run {
             | FailureClass::RateLimited
             | FailureClass::Overloaded
             | FailureClass::Malformed => self.try_again(&failure, now),
-            FailureClass::Quota | FailureClass::Unauthorized => self.pause_for_operator(&failure),
+            FailureClass::Quota => self.pause_for_operator(&failure),
+            FailureClass::Unauthorized => self.park_for_key(&failure, now),
             FailureClass::ContextTooLong => self.shrink_after_refusal(&failure, now),
             FailureClass::Refused => self.ask_again(&failure, now),
+            FailureClass::Permanent if self.may_pass(&failure) => self.try_again(&failure, now),
             FailureClass::Permanent => self.give_up(&failure, now),
+        }
+        if failure.suspicion == Some(Suspicion::Call) && matches!(self.state.stage, Stage::Model) {
+            self.remark_on_call();
+        }
+        self.come_back_if_left();
+    }
+
+    /// A refusal for no clear reason is one for its size, where our own count says that the window is as good as full: no
+    /// list of the words for an overflow is complete.
+    fn seen_with_its_size(&self, mut failure: Failure) -> Failure {
+        let window = self.model_for(failure.record.purpose).context_window;
+        let estimate = self.estimate();
+        let is_large = f64::from(estimate) >= f64::from(window) * AS_GOOD_AS_FULL;
+        if failure.suspicion == Some(Suspicion::Size) && failure.class == FailureClass::Permanent && is_large {
+            failure.class = FailureClass::ContextTooLong;
+            let words =
+                format!("; taken for an overflow: the request has about {estimate} of the window's {window} tokens");
+            failure.message.push_str(&words);
+            failure.record.error = Some(failure.message.clone());
+        }
+        failure
+    }
+
+    /// Whether it is worth another try that the provider refused the request for good: it has answered the job before.
+    fn may_pass(&self, failure: &Failure) -> bool {
+        failure.suspicion == Some(Suspicion::Passing) && self.state.totals.tokens > 0
+    }
+
+    /// The same request would bring the same call; so the model is told, once.
+    fn remark_on_call(&mut self) {
+        if self.tail().next_back().is_none_or(|last| last.visible_content() != CALL_NOT_PARSED) {
+            self.say(Role::User, MessageKind::Nudge, CALL_NOT_PARSED.to_owned());
         }
     }
 
@@ -38,7 +93,7 @@ impl Run {
         let streak = Streak {
             failures: self.state.retry.failures,
             since: self.state.retry.since.unwrap_or(now),
-            in_place: self.settings.model_for(failure.record.purpose).max_retries,
+            in_place: self.model_for(failure.record.purpose).max_retries,
         };
         self.follow(retry::decide(failure, streak, now), failure);
     }
@@ -56,12 +111,21 @@ impl Run {
         }
     }
 
-    /// Waiting does not bring money or a key; a person does. The work is kept.
+    /// A key is put right at the worker, so that the job waits for a worker that has it: it goes on by itself there.
+    fn park_for_key(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        let until = retry::after_refused_key(failure, now);
+        let until = budget::deadline(self).map_or(until, |deadline| until.min(deadline));
+        // However long that takes, it is no outage of the provider.
+        self.state.retry = crate::Retry::default();
+        let reason = format!("{KEY_REFUSED}: {}", with_hint(failure));
+        self.leave(Leave::Parked { until, reason });
+    }
+
+    /// Waiting does not bring money; a person does. The work is kept.
     fn pause_for_operator(&mut self, failure: &Failure) {
-        let hint = failure.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
         // The next try starts with a clean count once the operator has resumed the job.
         self.state.retry = crate::Retry::default();
-        self.leave(Leave::Paused { reason: format!("{}{hint}", failure.message) });
+        self.leave(Leave::Paused { reason: with_hint(failure) });
     }
 
     fn shrink_after_refusal(&mut self, failure: &Failure, now: DateTime<Utc>) {
@@ -79,7 +143,7 @@ impl Run {
     fn ask_again(&mut self, failure: &Failure, now: DateTime<Utc>) {
         match self.state.stage {
             Stage::Summary { .. } => self.cut_mechanically(now),
-            Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
                 self.follow(retry::decide_refused(failure, self.state.retry.failures, now), failure);
             }
         }
@@ -110,13 +174,17 @@ impl Run {
     }
 
     /// Books a request, failed or not.
-    pub(crate) fn note_request(&mut self, record: crate::RequestRecord) {
+    pub(crate) fn note_request(&mut self, mut record: RequestRecord) {
         let usage = record.usage();
+        record.fallback = self.fallback_for(record.purpose).is_some();
+        record.cost_microusd = self.model_for(record.purpose).prices.cost_microusd(&usage);
+        let took = TimeDelta::try_milliseconds(record.duration_ms).unwrap_or_default();
+        self.state.elapsed_s = (record.created_at + took - self.state.started_at).num_seconds().max(0);
         let totals = &mut self.state.totals;
         totals.requests += 1;
         totals.tokens += i64::from(usage.prompt_tokens) + i64::from(usage.completion_tokens);
         totals.cached_tokens += i64::from(usage.cached_tokens);
-        totals.cost_microusd += self.settings.model_for(record.purpose).prices.cost_microusd(&usage);
+        totals.cost_microusd += record.cost_microusd;
         self.pending.push(Change::Request(record));
     }
 }

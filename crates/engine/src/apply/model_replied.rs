@@ -2,7 +2,7 @@
 
 use crate::{
     Finish, JobError, Leave, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, Stage, ToolCall,
-    boundary::Next, guard::MAX_FORCED_REPLANS, reading::Reading, state::Anchor,
+    boundary::Next, guard::MAX_FORCED_REPLANS, orientation::told_to_go_on, reading::Reading, state::Anchor, tools,
 };
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -25,16 +25,17 @@ impl Run {
         let Reply { content, tool_calls, finish, extra, record } = self.within_reason(reply);
         let (usage, estimated) = (record.usage(), record.estimated);
         self.note_request(record);
+        self.note_what_was_shown();
         self.state.retry = Retry::default();
         self.state.guards.compactions_in_row = 0;
         let seq = self.state.next_seq;
         let cap = self.output_cap();
         let tool_calls = match finish {
             Finish::Truncated => marked_where_torn(tool_calls, cap),
-            Finish::Done | Finish::Refused => tool_calls,
+            Finish::Done | Finish::Refused | Finish::Unfinished => tool_calls,
         };
         let (tool_calls, readings): (Vec<_>, Vec<_>) =
-            tool_calls.into_iter().enumerate().map(|(at, call)| rekey(call, seq, at)).unzip();
+            tool_calls.into_iter().enumerate().map(|(at, call)| rekey(self.by_first_name(call), seq, at)).unzip();
         // Text alone that was cut off is of no use to anybody.
         let is_dead = finish == Finish::Truncated && tool_calls.is_empty();
         let content = if is_dead { clip(&content).to_string() } else { content };
@@ -50,11 +51,35 @@ impl Run {
                 }
                 false => self.answer_truncated(seq, cap, now),
             },
-            (Finish::Done | Finish::Refused, true) => self.answer_silence(finish, now),
-            (Finish::Done | Finish::Refused, false) => {
+            (Finish::Done | Finish::Refused | Finish::Unfinished, true) => self.answer_silence(finish, now),
+            (Finish::Done | Finish::Refused | Finish::Unfinished, false) => {
                 self.state.guards.truncated_turns = 0;
                 self.begin_calls(seq, readings, now);
             }
+        }
+    }
+
+    /// What the results behind the answer before held of the documents is read with this answer, whose request carried them. A
+    /// result that no request carried, since a phase ended with its answer, was shown to nobody.
+    fn note_what_was_shown(&mut self) {
+        if self.ledger.is_all_seen() {
+            return;
+        }
+        let new = self.tail().rev().take_while(|message| message.kind() != MessageKind::Reply);
+        let results = new.filter(|message| message.kind() == MessageKind::ToolResult && !message.cleared());
+        let results: Vec<String> = results.map(|message| message.visible_content().into_owned()).collect();
+        for content in results {
+            self.ledger.shown(&content, self.step);
+        }
+    }
+
+    /// A second name is understood also where only the first is bound.
+    fn by_first_name(&self, call: ToolCall) -> ToolCall {
+        match tools::first_name(&call.name) {
+            Some(name) if self.bound_tool(&call.name).is_none() && self.bound_tool(name).is_some() => {
+                ToolCall { name: name.into(), ..call }
+            }
+            Some(_) | None => call,
         }
     }
 
@@ -93,8 +118,7 @@ impl Run {
     fn begin_calls(&mut self, message_seq: i64, readings: Vec<Reading>, now: DateTime<Utc>) {
         self.state.guards.silent_turns = 0;
         self.state.stage = Stage::Tools { message_seq };
-        self.calls = self.calls_of(message_seq);
-        self.readings = readings;
+        self.take_up(self.calls_of(message_seq), readings);
         if self.outside_calls().is_empty() {
             self.tools_returned(Vec::new(), now);
         }
@@ -141,6 +165,9 @@ impl Run {
                                      way, or note what cannot be done and close the todo."
                     .to_string()
             }
+            (Finish::Unfinished, _) => {
+                "The last answer ended before it was complete. Go on from there, by calling a tool.".to_string()
+            }
             (Finish::Done | Finish::Truncated, Some(todo)) => format!(
                 "Nothing happens by text alone: work is done by calling tools. The current todo is {} ('{}'). Use a \
                  tool that moves it forward, and close it once it is done.",
@@ -157,13 +184,19 @@ impl Run {
         let bound = self.settings.limits.turns_without_tool_call.max(1);
         if turns >= bound.saturating_mul(3) {
             let message = format!("{what} {turns} times in a row");
-            self.state.guards = crate::Guards::default();
-            self.leave(Leave::Failed(JobError::new(kind, message).with("attempts", turns)));
+            self.fail_in_the_middle(JobError::new(kind, message).with("attempts", turns));
         } else if turns.is_multiple_of(bound) {
             self.replan(&format!("{what} {turns} times in a row"), now);
         } else {
             self.ready_for_model(now);
         }
+    }
+
+    /// The job fails for what the model did. A retry goes on with the phase as it is, counts anew, and the model is told.
+    fn fail_in_the_middle(&mut self, error: JobError) {
+        self.state.guards = crate::Guards::default();
+        self.say(Role::User, MessageKind::Nudge, told_to_go_on(&error.message));
+        self.leave(Leave::Failed(error));
     }
 
     /// Gives the phase up and opens a strategic phase about the reason.
@@ -177,8 +210,7 @@ impl Run {
         let replans = self.state.guards.forced_replans;
         if replans > most {
             let message = format!("the job is stuck: {issue}, and {} re-plannings did not help", replans - 1);
-            self.state.guards = crate::Guards::default();
-            self.leave(Leave::Failed(JobError::new("stuck", message).with("attempts", replans)));
+            self.fail_in_the_middle(JobError::new("stuck", message).with("attempts", replans));
             return;
         }
         let note = self.close_phase(PhaseOutcome::Forced, Some(issue));

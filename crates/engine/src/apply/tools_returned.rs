@@ -2,8 +2,8 @@
 
 use super::Consequence;
 use crate::{
-    Autonomy, JobError, Leave, PhaseOutcome, Product, Retry, Run, Stage, ToolReturn, boundary::Next, compaction::Room,
-    guard::Repetition, tools,
+    Autonomy, JobError, Leave, OnToolFailure, PhaseOutcome, Product, Retry, Run, Stage, ToolReturn, boundary::Next,
+    compaction::Room, guard::Repetition, ledger::ShownPassage, tools,
 };
 use chrono::{DateTime, Utc};
 use serde_json::json;
@@ -13,24 +13,48 @@ impl Run {
     pub(super) fn tools_returned(&mut self, returns: Vec<ToolReturn>, now: DateTime<Utc>) {
         let calls = std::mem::take(&mut self.calls);
         let readings = std::mem::take(&mut self.readings);
+        let mut reads = std::mem::take(&mut self.passage_reads);
         let mut returns: HashMap<String, ToolReturn> =
             returns.into_iter().map(|given| (given.call_id.clone(), given)).collect();
         let mut consequence = Consequence::None;
         let (mut progress, mut failed, mut done) = (false, false, 0);
-        let mut stuck = None;
+        // A closing that was refused: a later one of the same answer was meant for the todo behind it.
+        let mut refused_closing = None;
+        let (mut stuck, mut broken) = (None, None);
         let mut room = match self.state.stage {
             Stage::Tools { message_seq } => self.room_for_results(message_seq),
-            Stage::Intake | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => Room::default(),
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => {
+                Room::default()
+            }
         };
         for (at, (call, reading)) in calls.iter().zip(&readings).enumerate() {
-            let given = returns.remove(&call.id);
-            let waits = failed && tools::is_gate(&call.name) && matches!(consequence, Consequence::None);
-            let answered = match (reading.cut_off_at(), waits) {
+            let mut given = returns.remove(&call.id);
+            self.shown_passage = reads.remove(&call.id).and_then(|read| {
+                let text = given.take().filter(|given| !given.is_error)?.content;
+                let holds = room.holds(text.len(), || self.tokens_shown(&text));
+                holds.then_some(ShownPassage { number: read.number, text })
+            });
+            if let Some(given) = given.as_ref().filter(|given| given.gave_up) {
+                broken.get_or_insert_with(|| (call.name.clone(), given.content.clone()));
+            }
+            let may_wait = tools::is_gate(&call.name) && matches!(consequence, Consequence::None);
+            let closes = may_wait && tools::closes_todo(&call.name);
+            let answered = match (reading.cut_off_at(), refused_closing) {
                 (Some(cap), _) => self.failed(call, reading, &self.cut_off(cap, done)),
-                (None, true) => self.not_after_a_failure(call, reading),
-                (None, false) => self.answer_call(at, (call, reading), given, room, &mut consequence),
+                (None, Some(todo)) if closes => self.not_after_a_refusal(call, reading, todo),
+                (None, _) if may_wait && failed => self.not_after_a_failure(call, reading),
+                (None, _) => self.answer_call(at, (call, reading), given, room, &mut consequence),
             };
-            failed |= answered.failed && !tools::is_gate(&call.name);
+            if answered.failed && !tools::is_gate(&call.name) {
+                failed = true;
+                self.state.work.refused += 1;
+            }
+            if answered.failed && closes && refused_closing.is_none() {
+                refused_closing = self.current_todo().map(|todo| todo.position);
+            }
+            let is_work = tools::is_work(&call.name);
+            (self.state.work.called, self.answer_worked) =
+                (self.state.work.called | is_work, self.answer_worked | is_work);
             progress |= answered.progress;
             done += usize::from(!answered.failed);
             if let Repetition::Replan(count) = answered.repetition {
@@ -39,13 +63,26 @@ impl Run {
             let bytes = answered.content.len();
             room.take(bytes, self.answer(call, answered.content));
         }
-        self.interrupted = false;
+        (self.interrupted, self.answer_worked) = (false, false);
         // Whatever the calls had to wait for is back.
         self.state.retry = Retry::default();
         if !self.loading.is_empty() {
             self.bind_loaded_tools();
         }
-        self.after_calls(consequence, progress, stuck, now);
+        match (self.settings.limits.on_tool_failure, broken) {
+            (OnToolFailure::Stop, Some((tool, why))) => self.stop_for(&tool, &why),
+            _ => self.after_calls(consequence, progress, stuck, now),
+        }
+    }
+
+    /// `limits.on_tool_failure: stop`. The calls are answered, and a retry goes on from there.
+    fn stop_for(&mut self, tool: &str, why: &str) {
+        self.state.stage = Stage::Model;
+        let why = why.trim_start_matches("Error: ");
+        let error = JobError::new("tool", format!("{tool} failed and was not to be gone on without: {why}"))
+            .with("tool", tool)
+            .with("last_error", why);
+        self.leave(Leave::Failed(error));
     }
 
     fn after_calls(&mut self, consequence: Consequence, progress: bool, stuck: Option<String>, now: DateTime<Utc>) {
@@ -53,6 +90,7 @@ impl Run {
         // The calls are answered, however the job goes on or ends: a retry must not run them again.
         self.state.stage = Stage::Model;
         match consequence {
+            Consequence::Leave(Leave::Failed(error)) => self.fail_at_the_end(error, now),
             Consequence::Leave(leave) => {
                 if matches!(leave, Leave::Completed { .. } | Leave::Review { .. }) {
                     self.close_phase(PhaseOutcome::Completed, None);
@@ -66,7 +104,7 @@ impl Run {
             Consequence::NextPhase(next) => {
                 self.turn_the_page(next, now);
                 if self.left.is_none() {
-                    self.ready_for_model(now);
+                    self.prepare_or_ask(now);
                 }
             }
             Consequence::None => match stuck.or_else(|| self.idle_too_long()) {
@@ -89,7 +127,7 @@ impl Run {
             }
             // A retry goes on with the phase that comes next.
             (Some(reason), Autonomy::Full) => {
-                self.open_phase(next, Some(note), now);
+                self.open_phase(Next { failed: Some(reason.clone()), ..next }, Some(note), now);
                 self.leave(Leave::Failed(JobError::new("no_progress", reason)));
             }
         }

@@ -1,11 +1,19 @@
 //! The completion gate: completion needs evidence. Every named deliverable must exist and be no placeholder; what could
 //! not be delivered is named; a job that delivered nothing ends `failed` (lessons 11, 24, 26).
 
-use super::{Answer, arguments};
+use super::{
+    Answer, arguments,
+    undelivered::{self, Undelivered},
+};
 use crate::{
-    Autonomy, Change, Handler, JobError, Leave, Phases, Replay, Run, TodoStatus, ToolSpec, apply::Consequence, path,
+    Autonomy, Change, Handler, JobError, Leave, Passage, PassageState, Phases, REQUIREMENT_LISTS, Replay, Run, Todo,
+    TodoStatus, ToolSpec,
+    apply::Consequence,
+    ledger::{MAX_NAMED, worst_of},
+    path,
 };
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 pub(super) fn specs() -> Vec<ToolSpec> {
     vec![ToolSpec {
@@ -15,14 +23,16 @@ pub(super) fn specs() -> Vec<ToolSpec> {
         parameters: json!({"type": "object", "properties": {
             "summary": {"type": "string", "description": "What was done, in a few sentences."},
             "deliverables": {"type": "array", "items": {"type": "string"}, "description": "Workspace paths of the result files."},
-            "undelivered": {"type": "array", "items": {"type": "string"}, "description": "What was asked for and is missing, with the reason."},
+            "undelivered": {"type": "array", "items": undelivered::schema(), "description": "What was asked for and is missing, with the reason."},
             "confidence": {"type": "number", "minimum": 0, "maximum": 1},
             "notes": {"type": "string"}},
             "required": ["summary", "deliverables", "confidence"], "additionalProperties": false}).into(),
         documentation: "Accepted when every deliverable exists and has real content. Work that was planned and not \
-                        done belongs into `undelivered`.\n\nExample: `{\"summary\": \"142 requirements recorded from \
-                        policy.pdf\", \"deliverables\": [\"output/requirements.md\", \"output/summary_report.md\"], \
-                        \"undelivered\": [], \"confidence\": 0.9}`"
+                        done belongs into `undelivered`: a sentence, or `{phase, reason}`, `{item, reason}`. \
+                        Refused while phases of the plan were never worked and `undelivered` does not name them.\n\n\
+                        Example: `{\"summary\": \"Both drafts compared, 14 differences, \
+                        one page unreadable\", \"deliverables\": [\"output/differences.md\"], \"undelivered\": \
+                        [\"page 7 of the second draft: no text\"], \"confidence\": 0.8}`"
             .into(),
         handler: Handler::Engine,
         replay: Replay::Safe,
@@ -31,15 +41,31 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 }
 
 pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequence: &mut Consequence) -> Answer {
-    let claim = Claim::read(arguments)?;
+    let mut claim = Claim::read(arguments)?;
     if !run.feedback.is_empty() {
         return Err("the job is not complete: the user has written in the meantime. Their words follow; take them in \
                     first."
             .into());
     }
+    claim.name_what_is_owed(run);
     claim.check_files(run)?;
+    claim.check_contradictions(run)?;
     claim.check_staged(run)?;
-    let result = claim.to_json();
+    claim.check_work(run)?;
+    claim.check_coverage(run)?;
+    if let Some(leave) = claim.owing(run) {
+        *consequence = Consequence::Leave(leave);
+        close_todos(run);
+        return Ok("The job ends as failed: it owes files that were not delivered. Its files are kept.".into());
+    }
+    if let Some(leave) = claim.not_covered(run) {
+        *consequence = Consequence::Leave(leave);
+        close_todos(run);
+        return Ok(
+            "The job ends as failed: too little of its documents was worked through. Files and rows are kept.".into()
+        );
+    }
+    let result = claim.to_json(run);
     if claim.deliverables.is_empty() && run.requirements == 0 {
         *consequence = Consequence::Leave(claim.nothing_delivered()?);
         close_todos(run);
@@ -53,10 +79,12 @@ pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequenc
     Ok("The job is complete.".into())
 }
 
-/// The current todo is what led here; others were skipped.
+/// The current todo is what led here, if it is the last or asks for this call; others were skipped.
 fn close_todos(run: &mut Run) {
-    if let Some(current) = run.current_todo().map(|todo| todo.position) {
-        super::todo_complete::move_todo(run, current, TodoStatus::Completed, None);
+    let last = run.todos.last().map(|todo| todo.position);
+    let led_here = |todo: &&Todo| Some(todo.position) == last || todo.content.contains(super::JOB_COMPLETE);
+    if let Some(position) = run.current_todo().filter(led_here).map(|todo| todo.position) {
+        super::todo_complete::move_todo(run, position, TodoStatus::Completed, None);
     }
     let open: Vec<i32> = run.todos.iter().filter(|todo| todo.status.is_open()).map(|todo| todo.position).collect();
     for position in open {
@@ -65,6 +93,7 @@ fn close_todos(run: &mut Run) {
     if run.state.staged.take().is_some() {
         run.staged_todos.clear();
         run.pending.push(Change::TodosPut { phase_number: run.state.phase.number + 1, todos: Vec::new() });
+        run.drop_todo_file();
     }
 }
 
@@ -72,7 +101,7 @@ fn close_todos(run: &mut Run) {
 struct Claim {
     summary: String,
     deliverables: Vec<String>,
-    undelivered: Vec<String>,
+    undelivered: Undelivered,
     confidence: f64,
     notes: Option<String>,
 }
@@ -82,21 +111,78 @@ impl Claim {
         let confidence = arguments.get("confidence").and_then(Value::as_f64).filter(|c| (0.0..=1.0).contains(c));
         let deliverables = arguments::texts(arguments, "deliverables")?;
         Ok(Self {
-            summary: arguments::text(arguments, "summary", "142 requirements recorded from policy.pdf")?,
+            summary: arguments::text(arguments, "summary", "Both drafts compared, 14 differences")?,
             deliverables: deliverables.iter().map(|path| path::normalize(path)).collect::<Result<_, _>>()?,
-            undelivered: arguments::texts(arguments, "undelivered")?,
+            undelivered: Undelivered::read(arguments)?,
             confidence: confidence.ok_or("argument 'confidence' must be a number from 0 to 1.")?,
             notes: arguments::optional_text(arguments, "notes")?,
         })
     }
 
+    /// Deliverables that the job owes are named with the others, whether the model names them or not; but not those that
+    /// need not be there and are not, nor those that the model says are not delivered.
+    fn name_what_is_owed(&mut self, run: &Run) {
+        for owed in &run.settings.owed.files {
+            let is_expected = match run.is_delivered(owed) {
+                true => !self.undelivered.gives_up(&owed.path),
+                false => owed.required && !self.says_undelivered(&owed.path),
+            };
+            if is_expected && !self.deliverables.contains(&owed.path) {
+                self.deliverables.push(owed.path.clone());
+            }
+        }
+    }
+
+    fn says_undelivered(&self, path: &str) -> bool {
+        self.undelivered.sentences().iter().any(|said| names(said, path))
+    }
+
+    /// A file is delivered or it is not: one that is there and passes is not said to be missing as well.
+    fn check_contradictions(&self, run: &Run) -> Result<(), String> {
+        let rendered = REQUIREMENT_LISTS.into_iter().filter(|path| run.will_render(path));
+        let delivered: BTreeSet<&str> = self.deliverables.iter().map(String::as_str).chain(rendered).collect();
+        let both: Vec<&str> = delivered.into_iter().filter(|path| self.says_undelivered(path)).collect();
+        if both.is_empty() {
+            return Ok(());
+        }
+        Err(format!(
+            "the job is not complete: {} is there and counts as delivered, and 'undelivered' names it as well. Take it out of \
+             one of them: out of 'undelivered' if it is a result (a part that is missing is named there without the \
+             file's path), out of 'deliverables' if it is none. A file that this job owes counts as long as it is there; to give \
+             it up, name it as {{\"item\": path, \"reason\": …}}.",
+            both.join(", ")
+        ))
+    }
+
+    /// The end of a job that owes a file and says that it is not delivered.
+    fn owing(&self, run: &Run) -> Option<Leave> {
+        let owed = run.settings.owed.files.iter().filter(|owed| owed.required);
+        let missing: Vec<&str> = owed
+            .map(|owed| owed.path.as_str())
+            .filter(|path| !self.deliverables.iter().any(|one| one == path))
+            .collect();
+        (!missing.is_empty()).then(|| {
+            let were = if missing.len() == 1 { "was" } else { "were" };
+            let why = self.undelivered.sentences().join("; ");
+            let sentence = format!("{} {were} owed and not delivered: {why}", missing.join(", "));
+            Leave::Failed(JobError::new("not_delivered", sentence).with("summary", self.summary.clone()))
+        })
+    }
+
     fn check_files(&self, run: &Run) -> Result<(), String> {
         let mut problems = Vec::new();
+        let has_schema = |path: &str| run.settings.owed.files.iter().any(|owed| owed.has_schema && owed.path == path);
         for path in &self.deliverables {
             match run.files.get(path) {
+                _ if run.will_render(path) => {}
+                None if REQUIREMENT_LISTS.contains(&path.as_str()) && run.settings.records_requirements() => {
+                    problems.push(format!("no requirement is recorded, so the system writes no {path}"));
+                }
                 None => problems.push(format!("{path} does not exist")),
                 Some(_) if path.starts_with("input/") => problems.push(format!("{path} is an input, not a result")),
-                Some(facts) if facts.placeholder => problems.push(format!("{path} has no real content yet")),
+                Some(facts) if facts.placeholder && !has_schema(path) => {
+                    problems.push(format!("{path} has no real content yet"))
+                }
                 Some(_) => {}
             }
         }
@@ -122,26 +208,145 @@ impl Claim {
         }
     }
 
+    /// A job is not complete before it was worked on, nor with phases of its plan never worked, unless it says so. What was
+    /// worked is counted in phases that came to their end, not read from ticks; what was planned is the most that the plan
+    /// ever had.
+    fn check_work(&self, run: &Run) -> Result<(), String> {
+        let phase = &run.state.phase;
+        if phase.tactical == 0 && self.undelivered.is_empty() {
+            return Err(
+                "the job is not complete: no tactical phase has run, so nothing of it was worked on. Write the todos \
+                        of the first phase (todo_write), or say in 'undelivered' what was not done and why."
+                    .into(),
+            );
+        }
+        let planned = crate::plan::read_plan(&run.memory.main_plan);
+        let name = |ordinal: i32| planned.get(usize::try_from(ordinal - 1).ok()?).map(|phase| phase.name.as_str());
+        let never_worked = phase.completed + 1..=phase.planned;
+        let unnamed: Vec<String> = never_worked
+            .filter(|ordinal| !self.undelivered.names_phase(*ordinal, name(*ordinal)))
+            .map(|ordinal| name(ordinal).map_or_else(|| ordinal.to_string(), |name| format!("{ordinal} ('{name}')")))
+            .collect();
+        if unnamed.is_empty() {
+            return Ok(());
+        }
+        Err(format!(
+            "the job is not complete: the plan had {} phases, {} came to their end. Never worked, and not named in \
+             'undelivered': phase {}. Write the todos of the next one (todo_write), or name each as {{\"phase\": …, \
+             \"reason\": …}}, also where its work was done in another phase.",
+            phase.planned,
+            phase.completed,
+            listed(&unnamed)
+        ))
+    }
+
+    /// Every passage is answered, or named as undelivered with a reason.
+    fn check_coverage(&mut self, run: &Run) -> Result<(), String> {
+        if run.settings.coverage.is_none() {
+            return Ok(());
+        }
+        let open = run.ledger.all().filter(|passage| passage.state != PassageState::Answered);
+        let open: BTreeSet<i32> = open.map(|passage| passage.number).collect();
+        let named = self.undelivered.passages();
+        let missing: Vec<&Passage> = open.difference(&named).filter_map(|number| run.ledger.get(*number)).collect();
+        if !missing.is_empty() {
+            return Err(format!(
+                "the job is not complete: {} of {} passages are neither answered nor named in 'undelivered':\n{}\nWork through \
+                 them in another phase (todo_write), close read ones that oblige nobody (close_passages), or name them as \
+                 {{\"passages\": [numbers], \"document\": …, \"reason\": …}}.",
+                missing.len(),
+                run.ledger.counts().total,
+                worst_of(missing)
+            ));
+        }
+        self.undelivered = self.undelivered.of_passages(&open);
+        Ok(())
+    }
+
+    /// The end of a job that has worked through too little of its documents, or closed too much of them.
+    fn not_covered(&self, run: &Run) -> Option<Leave> {
+        let bounds = run.settings.coverage.filter(|_| !run.ledger.is_empty())?;
+        let counts = run.ledger.counts();
+        let sentence = if counts.share() < bounds.minimum {
+            format!(
+                "{} of {} passages of the documents are answered, a share of {} where at least {} is asked for \
+                 (coverage_settings.minimum)",
+                counts.answered,
+                counts.total,
+                counts.share(),
+                bounds.minimum
+            )
+        } else if counts.share_closed() > bounds.max_closed {
+            format!(
+                "{} passages were closed with fewer than a quarter of their candidate sentences cited, a share of {:.2} of those \
+                 that have some where at most {} is allowed (coverage_settings.max_closed)",
+                counts.closed,
+                counts.share_closed(),
+                bounds.max_closed
+            )
+        } else {
+            return None;
+        };
+        let error = JobError::new("not_covered", sentence)
+            .with("summary", self.summary.clone())
+            .with("coverage", counts.share())
+            .with("undelivered", self.undelivered.to_json());
+        Some(Leave::Failed(error))
+    }
+
     fn nothing_delivered(&self) -> Result<Leave, String> {
         if self.undelivered.is_empty() {
             return Err("the job is not complete: no deliverable is named and no requirement is recorded. Name the \
                         result files, or say in 'undelivered' what could not be delivered and why."
                 .into());
         }
-        let error = JobError::new("not_delivered", format!("nothing was delivered: {}", self.undelivered.join("; ")))
-            .with("summary", self.summary.clone());
+        let error = JobError::new(
+            "not_delivered",
+            format!("nothing was delivered: {}", self.undelivered.sentences().join("; ")),
+        )
+        .with("summary", self.summary.clone());
         Ok(Leave::Failed(error))
     }
 
-    fn to_json(&self) -> Value {
-        json!({
+    /// The model's words, and beside them what the ledger says.
+    fn to_json(&self, run: &Run) -> Value {
+        let mut result = json!({
             "summary": self.summary,
             "deliverables": self.deliverables,
-            "undelivered": self.undelivered,
+            "undelivered": self.undelivered.to_json(),
             "confidence": self.confidence,
             "notes": self.notes,
-        })
+            "coverage": null,
+        });
+        if run.settings.coverage.is_some() && !run.ledger.is_empty() {
+            let counts = run.ledger.counts();
+            result["coverage"] = json!(counts.share());
+            result["passages"] = json!(counts);
+        }
+        if let Some(versions) = run.state.previous.as_ref().and_then(|previous| previous.versions) {
+            result["versions"] = json!(versions);
+        }
+        result
     }
+}
+
+/// Whether a sentence names a file: the path as a word of its own, not as a part of another file's.
+fn names(said: &str, path: &str) -> bool {
+    let in_a_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    said.match_indices(path).any(|(at, _)| {
+        let (before, mut after) = (said[..at].chars().next_back(), said[at + path.len()..].chars());
+        let longer = match after.next() {
+            Some('.' | '/') => after.next().is_some_and(in_a_name),
+            next => next.is_some_and(in_a_name),
+        };
+        !longer && !before.is_some_and(|c| in_a_name(c) || c == '.')
+    })
+}
+
+fn listed(names: &[String]) -> String {
+    let more = names.len().saturating_sub(MAX_NAMED);
+    let shown = names[..names.len() - more].join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
 fn existing(run: &Run) -> String {

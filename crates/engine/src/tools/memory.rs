@@ -26,7 +26,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
         ToolSpec {
             name: "generate_workspace_summary",
             phases: Phases::Both,
-            description: "Write workspace_summary.md from the job's records: phases, files, requirements.".into(),
+            description: "Write workspace_summary.md from the job's records anew; it stands in the opening of a strategic phase already.".into(),
             parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),
             documentation:
                 "Generates `workspace_summary.md` from what is recorded, and returns its text.\n\nExample: `{}`".into(),

@@ -2,13 +2,17 @@
 //! one file a family, specification beside behaviour.
 
 mod arguments;
+mod coverage;
 mod job_complete;
 mod memory;
 mod plan;
 mod rewind;
 mod search_tools;
-mod todo_complete;
+pub(crate) mod todo_complete;
 mod todo_write;
+mod undelivered;
+
+pub use undelivered::gives_up;
 
 use crate::{Run, ToolSpec, apply::Consequence};
 use serde_json::{Map, Value};
@@ -24,6 +28,7 @@ pub fn specs() -> Vec<ToolSpec> {
         rewind::specs(),
         plan::specs(),
         memory::specs(),
+        coverage::specs(),
         job_complete::specs(),
         search_tools::specs(),
     ]
@@ -32,9 +37,31 @@ pub fn specs() -> Vec<ToolSpec> {
     .collect()
 }
 
+/// The gate of completion.
+pub const JOB_COMPLETE: &str = "job_complete";
+
 /// Whether a tool only asks if something may end: a refused one has done nothing.
 pub(crate) fn is_gate(name: &str) -> bool {
-    matches!(name, "todo_complete" | "complete_task" | "job_complete")
+    closes_todo(name) || name == JOB_COMPLETE
+}
+
+/// Whether a call closes the current todo.
+pub(crate) fn closes_todo(name: &str) -> bool {
+    matches!(name, "todo_complete" | "complete_task")
+}
+
+/// Whether a call is work on a todo, and not only a look at where the job stands.
+pub(crate) fn is_work(name: &str) -> bool {
+    !closes_todo(name) && !matches!(name, "get_progress" | "read_plan")
+}
+
+/// The first name of a tool that was called by its second one.
+pub(crate) fn first_name(name: &str) -> Option<&'static str> {
+    match name {
+        "complete_task" => Some("todo_complete"),
+        "write_requirement_to_db" => Some("add_requirement"),
+        _ => None,
+    }
 }
 
 /// Carries out one of the engine's own tools.
@@ -51,6 +78,8 @@ pub(crate) fn run(run: &mut Run, name: &str, arguments: &Map<String, Value>, con
         "generate_workspace_summary" => Ok(memory::generate_summary(run)),
         "add_note" => memory::add(run, arguments, memory::Section::Notes),
         "add_accomplishment" => memory::add(run, arguments, memory::Section::Accomplishments),
+        "close_passages" => coverage::close(run, arguments),
+        "coverage" => coverage::show(run, arguments),
         "job_complete" => job_complete::complete(run, arguments, consequence),
         "search_tools" => search_tools::search(run, arguments),
         other => Err(format!("{other} cannot be carried out by this worker; it was configured, but is not built in.")),

@@ -19,7 +19,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 "tasks": {"type": "array", "items": {"type": "string"}, "description": "In place of content: the steps of a plan of one phase."}},
                 "additionalProperties": false})
             .into(),
-            documentation: "Replaces `main_plan.md`. Phases are headings such as `## Phase 2: Extraction`, their \
+            documentation: "Replaces `main_plan.md`. Phases are headings such as `## Phase 2: Comparison`, their \
                             steps checkboxes `- [ ] …`; mark a finished phase by `[x]` on its steps or by ✓ in the \
                             heading.\n\nExample: `{\"content\": \"# Plan\\n\\nGoal: …\\n\\n## Phase 1: Preparation\\n\
                             - [ ] extract the text\\n\"}`"
@@ -54,6 +54,7 @@ pub(super) fn write(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
     run.produce(Product::WriteFile(FileWrite::text("main_plan.md", content + "\n")));
     Ok(match phases.len() {
         0 => "main_plan.md written. No phases were recognised in it: begin each with a heading such as '## Phase 1: name'.".into(),
+        1 => "main_plan.md written with 1 phase.".into(),
         n => format!("main_plan.md written with {n} phases."),
     })
 }

@@ -3,8 +3,8 @@
 
 use super::{Answer, arguments};
 use crate::{
-    Change, FileWrite, Handler, PhaseKind, Phases, Product, Replay, Run, TodoStatus, ToolSpec, apply::Consequence,
-    boundary::Next,
+    Change, FileWrite, Handler, Passage, PassageState, PhaseKind, Phases, Product, Replay, Run, Stage, Todo,
+    TodoStatus, ToolSpec, Work, apply::Consequence, boundary::Next, ledger::worst_of,
 };
 use serde_json::{Map, Value, json};
 
@@ -22,8 +22,11 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             parameters: json!({"type": "object", "properties": {"notes": notes}, "additionalProperties": false}).into(),
             documentation: "Closes the first open todo of the active list. Closing the last one ends the phase: a \
                             tactical phase is archived and a strategic one follows; a strategic phase ends only when \
-                            the todos of the next phase have been written.\n\nExamples: `{}` · `{\"notes\": \
-                            \"Recorded 14 requirements from pages 3-5; see candidates/phase_2.md\"}`"
+                            the todos of the next phase have been written. A todo for which nothing was called since it \
+                            became current is refused once. The answer counts what was recorded and \
+                            written since the todo became current. `complete_task` is the same tool under its older \
+                            name.\n\nExamples: `{}` · `{\"notes\": \"Pages 3-5 read; 14 findings, the table on page 4 \
+                            is unclear\"}`"
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
@@ -47,7 +50,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             phases: Phases::Both,
             description: "How many todos of the phase are done, and which is current.".into(),
             parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),
-            documentation: "Shows x of y todos, the current one, the phase and the number of requests so far. The \
+            documentation: "Shows x of y todos, the current one, the phase, the time and the number of requests so far. The \
                             active todo list in every request says the same.\n\nExample: `{}`"
                 .into(),
             handler: Handler::Engine,
@@ -69,17 +72,107 @@ pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequenc
             current.position, current.content
         ));
     }
-    let remaining = run.todos.iter().filter(|todo| todo.status.is_open()).count() - 1;
-    if remaining == 0 {
-        *consequence = Consequence::NextPhase(what_follows(run, current.position)?);
+    let is_last = run.todos.iter().filter(|todo| todo.status.is_open()).count() == 1;
+    let next = is_last.then(|| what_follows(run, current.position)).transpose()?;
+    // One answer may work on several todos before it closes them.
+    let unevidenced = !run.state.work.called && !run.answer_worked;
+    let open_passages = ask_for_passages(run, &current)?;
+    if unevidenced {
+        ask_for_evidence(run, &current)?;
     }
+    if let Some(next) = next {
+        *consequence = Consequence::NextPhase(next);
+    }
+    let work = std::mem::take(&mut run.state.work);
     close(run, current.position, notes.clone());
+    if unevidenced {
+        let phase_number = run.state.phase.number;
+        run.pending.push(Change::TodoUnevidenced { phase_number, position: current.position });
+    }
     note_progress(run, &current.content, notes.as_deref());
+    let answered = run.close_answered();
+    let remaining = run.todos.iter().filter(|todo| todo.status.is_open()).count();
     let mut text = format!("Task {} '{}' marked complete. {}", current.position, current.content, left(remaining));
-    if remaining == 0 {
+    text.push_str(&what_came_of_it(run, &work));
+    if unevidenced {
+        text.push_str(" It is on record as closed without evidence, and counted in the result.");
+    }
+    if open_passages > 0 {
+        text.push_str(&format!(" {open_passages} of its passages stay open; `coverage` shows them."));
+    }
+    for (position, answer) in answered {
+        text.push_str(&format!(" Task {position} is closed as well: {answer}."));
+    }
+    if is_last {
         text.push_str(" The phase is complete; the next one begins.");
     }
     Ok(text)
+}
+
+/// A todo that nothing was called for is not closed at the first word: the refusal says what closing it takes. It is taken in
+/// a later answer, on record, since some todos are answered by what is known already.
+fn ask_for_evidence(run: &mut Run, current: &Todo) -> Result<(), String> {
+    let answer = answer_at_hand(run);
+    let asked_for = *run.state.work.asked_for.get_or_insert(answer);
+    if asked_for < answer {
+        return Ok(());
+    }
+    Err(format!(
+        "todo {} stays open: nothing was called for it since it became current. Do what it says ('{}') with the tools, then \
+         close it. If there is nothing to do for it, close it in your next answer with a note that says why; it is then on \
+         record as closed without evidence.",
+        current.position, current.content
+    ))
+}
+
+/// The number of the answer in which a todo is to be closed.
+fn answer_at_hand(run: &Run) -> i64 {
+    match run.state.stage {
+        Stage::Tools { message_seq } => message_seq,
+        Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => {
+            run.state.next_seq
+        }
+    }
+}
+
+/// A todo that names passages is not closed at the first word while some of them are not answered: the refusal names them, with
+/// the sentences that are not cited, and carries the text of the first that is unread. Gives how many stay open when it is closed
+/// all the same.
+fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
+    if !run.holds_todos_to_passages() {
+        return Ok(0);
+    }
+    let open: Vec<&Passage> = run.ledger.open_of(current).collect();
+    if open.is_empty() {
+        return Ok(0);
+    }
+    let first_unread = open.iter().find(|passage| passage.state == PassageState::Unread).map(|passage| passage.number);
+    let (left, listed, answer) = (open.len(), worst_of(open), answer_at_hand(run));
+    let asked = *run.state.work.asked_passages.get_or_insert(answer);
+    if asked < answer {
+        return Ok(left);
+    }
+    // Refused once is enough, also where nothing was called for it.
+    run.state.work.asked_for.get_or_insert(answer);
+    let shown = run.shown_passage.take().filter(|shown| Some(shown.number) == first_unread);
+    let shown =
+        shown.map(|shown| format!("\n\nPassage {}, which counts as read by this:\n\n{}", shown.number, shown.text));
+    Err(format!(
+        "todo {} stays open: of the passages that it names {left} are not answered:\n{listed}\nRead what is unread, cite what \
+         obliges somebody, close the rest with a reason (close_passages), then close the todo. If that cannot be done, close it \
+         in your next answer with a note that says why.{}",
+        current.position,
+        shown.unwrap_or_default()
+    ))
+}
+
+/// What the rows say of a todo: a model that notes another count sees that it is another.
+fn what_came_of_it(run: &Run, work: &Work) -> String {
+    match (work.in_words(), run.state.phase.kind) {
+        (Some(counts), _) => format!(" During it: {counts}."),
+        (None, PhaseKind::Tactical) => " During it nothing was recorded or written.".into(),
+        (None, PhaseKind::Strategic) => String::new(),
+    }
 }
 
 fn left(remaining: usize) -> String {
@@ -99,11 +192,16 @@ fn what_follows(run: &Run, position: i32) -> Result<Next, String> {
     }
 }
 
-fn close(run: &mut Run, position: i32, notes: Option<String>) {
+/// Closes a todo, and makes the next one current.
+pub(crate) fn move_on(run: &mut Run, position: i32, notes: Option<String>) {
     move_todo(run, position, TodoStatus::Completed, notes);
     if let Some(next) = run.current_todo().map(|todo| todo.position) {
         move_todo(run, next, TodoStatus::InProgress, None);
     }
+}
+
+fn close(run: &mut Run, position: i32, notes: Option<String>) {
+    move_on(run, position, notes);
     let guards = &mut run.state.guards;
     guards.compactions_of_todo = 0;
     // Not by the todos of the re-planning itself, nor by one that was closed without any work.
@@ -122,10 +220,10 @@ pub(crate) fn move_todo(run: &mut Run, position: i32, status: TodoStatus, notes:
     run.pending.push(Change::TodoMoved { phase_number, position, status, notes });
 }
 
-fn note_progress(run: &mut Run, content: &str, notes: Option<&str>) {
+pub(crate) fn note_progress(run: &mut Run, content: &str, notes: Option<&str>) {
     let phase = &run.state.phase;
     let heading = if run.todos.iter().filter(|todo| !todo.status.is_open()).count() == 1 {
-        format!("\n## Phase {} ({}): {}\n", phase.number, phase.kind.as_str(), phase.name)
+        format!("\n## Job phase {} ({}): {}\n", phase.number, phase.kind.as_str(), phase.name)
     } else {
         String::new()
     };
@@ -153,14 +251,21 @@ pub(super) fn progress(run: &Run) -> String {
     let current = run
         .current_todo()
         .map_or_else(|| "no todo is open".to_string(), |todo| format!("current: {}. {}", todo.position, todo.content));
+    let phase = &run.state.phase;
+    let elapsed = match run.state.elapsed_s {
+        seconds @ 0..60 => format!("{seconds} s"),
+        _ => run.elapsed(),
+    };
+    let recorded = match run.requirements {
+        0 => String::new(),
+        count => format!(", {count} requirements recorded"),
+    };
     format!(
-        "Phase {} ({}): {}\n{} of {} todos complete, {current}\n{} model requests so far, {} requirements recorded",
-        progress.phase_number,
-        run.state.phase.kind.as_str(),
-        run.state.phase.name,
+        "{}: {}\n{} of {} todos complete, {current}\n{elapsed} elapsed, {} model requests so far{recorded}",
+        run.which_phase(),
+        phase.name,
         progress.todos_done,
         progress.todos_total,
         run.state.totals.requests,
-        run.requirements
     )
 }

@@ -3,10 +3,15 @@
 
 use super::{Answer, arguments};
 use crate::{
-    Change, FileWrite, Handler, Phases, PlannedTodo, Product, Replay, Run, Todo, TodoPlan, ToolSpec, guard::list_print,
-    state::StagedPhase, yaml,
+    Change, FileWrite, Handler, Phases, PlannedTodo, Product, Replay, Run, Todo, TodoPlan, ToolSpec,
+    guard::list_print,
+    ledger::Ledger,
+    listed::{as_list, read_list},
+    state::StagedPhase,
+    yaml,
 };
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// Longest text of a todo, in characters: it is shown on one line of every request.
 const MAX_CONTENT: usize = 500;
@@ -21,14 +26,18 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 "phase": {"type": "string", "description": "Name of the phase."},
                 "description": {"type": "string", "description": "What the phase is for."},
                 "todos": {"type": "array", "items": {"type": "object", "properties": {
-                    "id": {"type": "integer"}, "content": {"type": "string"}}, "required": ["id", "content"]}}},
+                    "id": {"type": "integer"}, "content": {"type": "string"}, "passages": {"type": "string",
+                        "description": "The passages that it works through, e.g. \"7-9, 12\"; left out if its text says \"chunks 7-9\"."}},
+                    "required": ["id", "content"]}}},
                 "required": ["phase", "description", "todos"], "additionalProperties": false})
             .into(),
             documentation: "Each todo is one piece of work that can be finished and checked; say in its text when it \
-                            is done. Ids are unique numbers; the order of the list is the order of work.\n\nExample: \
-                            `{\"phase\": \"Requirement extraction\", \"description\": \"Record every normative \
-                            sentence of sections 1 to 6\", \"todos\": [{\"id\": 1, \"content\": \"Process section \
-                            1-3: requirements recorded with page and quote\"}, …]}`"
+                            is done. Ids are unique numbers; the order of the list is the order of work. A todo for \
+                            passages of the documents names them, in `passages` or in its text (\"chunks 7-9\"): it \
+                            is not closed at the first word while some are unread or have sentences left that nobody \
+                            cited or closed.\n\nExample: `{\"phase\": \"Comparison\", \"description\": \"Compare every section of the two \
+                            drafts\", \"todos\": [{\"id\": 1, \"content\": \"Compare sections 1-3: each difference in \
+                            notes/differences.md with both places\"}, …]}`"
                 .into(),
             handler: Handler::Engine,
             replay: Replay::Safe,
@@ -46,7 +55,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
                 "additionalProperties": false})
             .into(),
             documentation: "Adds a todo to `todos.yaml` as it is being written. Ids after it move up by one.\n\n\
-                            Examples: `{\"content\": \"Check all citations\"}` · `{\"content\": \"Process annex A\", \
+                            Examples: `{\"content\": \"Check all totals\"}` · `{\"content\": \"Read annex A\", \
                             \"after\": 3}`"
                 .into(),
             handler: Handler::Engine,
@@ -57,17 +66,26 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 }
 
 pub(super) fn write(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
-    let plan = TodoPlan {
-        phase: arguments::text(arguments, "phase", "Requirement extraction")?,
+    let mut plan = TodoPlan {
+        phase: arguments::text(arguments, "phase", "Comparison")?,
         description: arguments::optional_text(arguments, "description")?.unwrap_or_default(),
-        todos: read_todos(arguments.get("todos"))?,
+        todos: read_todos(arguments.get("todos"), &run.ledger)?,
     };
     check(run, &plan)?;
-    let text = format!(
+    let followed_up = run.add_follow_ups(&mut plan);
+    let mut text = format!(
         "todos.yaml written: phase '{}' with {} todos. It begins when the todos of this phase are complete.",
         plan.phase,
         plan.todos.len()
     );
+    if !followed_up.is_empty() {
+        renumber(&mut plan.todos);
+        text.push_str(&format!(
+            " Passages {} were left open and no todo named them: todos for them stand first now. Write the list anew, with \
+             todos that name them, for another order.",
+            as_list(&followed_up)
+        ));
+    }
     stage(run, plan);
     Ok(text)
 }
@@ -75,7 +93,7 @@ pub(super) fn write(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
 pub(super) fn add(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
     let content = match arguments::optional_text(arguments, "task")? {
         Some(task) => task,
-        None => arguments::text(arguments, "content", "Check all citations")?,
+        None => arguments::text(arguments, "content", "Check all totals")?,
     };
     let after = match arguments::optional_number(arguments, "after_task")? {
         Some(after) => Some(after),
@@ -96,7 +114,7 @@ pub(super) fn add(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
     if let Some(same) = plan.todos.iter().position(|todo| todo.content == content) {
         return Err(format!("the list has that already, as todo {}.", same + 1));
     }
-    plan.todos.insert(at, PlannedTodo { id: 0, content });
+    plan.todos.insert(at, PlannedTodo::new(0, content, BTreeSet::new()));
     renumber(&mut plan.todos);
     let text = format!("Todo {} added; the list has {} todos now.", at + 1, plan.todos.len());
     stage(run, plan);
@@ -109,11 +127,7 @@ fn staged(run: &Run) -> TodoPlan {
         Some(staged) => (staged.phase.clone(), staged.description.clone()),
         None => (next_planned_name(run), String::new()),
     };
-    let todos = run
-        .staged_todos
-        .iter()
-        .map(|todo| PlannedTodo { id: i64::from(todo.position), content: todo.content.clone() })
-        .collect();
+    let todos = run.staged_todos.iter().map(PlannedTodo::from).collect();
     TodoPlan { phase, description, todos }
 }
 
@@ -123,20 +137,20 @@ fn next_planned_name(run: &Run) -> String {
     planned.get(next).map_or_else(|| format!("Phase {}", next + 1), |phase| phase.name.clone())
 }
 
-fn read_todos(value: Option<&Value>) -> Result<Vec<PlannedTodo>, String> {
+fn read_todos(value: Option<&Value>, ledger: &Ledger) -> Result<Vec<PlannedTodo>, String> {
     let Some(Value::Array(items)) = value else {
         return Err(
-            "argument 'todos' is missing: expected a list such as [{\"id\": 1, \"content\": \"Process section 1-3\"}]."
+            "argument 'todos' is missing: expected a list such as [{\"id\": 1, \"content\": \"Compare sections 1-3\"}]."
                 .into(),
         );
     };
-    items.iter().enumerate().map(|(at, item)| read_todo(at, item)).collect()
+    items.iter().enumerate().map(|(at, item)| read_todo(at, item, ledger)).collect()
 }
 
-fn read_todo(at: usize, item: &Value) -> Result<PlannedTodo, String> {
+fn read_todo(at: usize, item: &Value, ledger: &Ledger) -> Result<PlannedTodo, String> {
     let place = at + 1;
     match item {
-        Value::String(content) => Ok(PlannedTodo { id: place as i64, content: content.trim().to_string() }),
+        Value::String(content) => Ok(PlannedTodo::new(place as i64, content.trim().to_string(), BTreeSet::new())),
         Value::Object(map) => {
             let id = match map.get("id") {
                 None | Some(Value::Null) => place as i64,
@@ -144,11 +158,33 @@ fn read_todo(at: usize, item: &Value) -> Result<PlannedTodo, String> {
                     arguments::number(id).ok_or_else(|| format!("todo {place}: its id must be a whole number."))?
                 }
             };
-            let content =
-                arguments::text(map, "content", "Process section 1-3").map_err(|why| format!("todo {place}: {why}"))?;
-            Ok(PlannedTodo { id, content })
+            let content = arguments::text(map, "content", "Compare sections 1-3")
+                .map_err(|why| format!("todo {place}: {why}"))?;
+            let passages = read_passages(map.get("passages")).ok_or_else(|| {
+                format!("todo {place}: its passages must be listed as in \"7-9, 12\", by the numbers of their chunks.")
+            })?;
+            let unknown = passages.iter().find(|number| !ledger.is_empty() && ledger.get(**number).is_none());
+            if let (Some(number), Some(last)) = (unknown, ledger.all().last()) {
+                return Err(format!(
+                    "todo {place}: there is no passage {number}; the documents have passages up to {}.",
+                    last.number
+                ));
+            }
+            Ok(PlannedTodo::new(id, content, passages))
         }
         other => Err(format!("todo {place} must be an object with id and content, not {}.", arguments::kind(other))),
+    }
+}
+
+/// A list as in `"7-9, 12"`, a number, or an array of numbers; none where it is something else.
+fn read_passages(value: Option<&Value>) -> Option<BTreeSet<i32>> {
+    let number = |value: &Value| arguments::number(value).and_then(|number| i32::try_from(number).ok());
+    match value {
+        None | Some(Value::Null) => Some(BTreeSet::new()),
+        Some(Value::String(list)) if list.trim().is_empty() => Some(BTreeSet::new()),
+        Some(Value::String(list)) => read_list(list),
+        Some(Value::Array(numbers)) => numbers.iter().map(number).collect(),
+        Some(one) => Some([number(one)?].into()),
     }
 }
 
@@ -199,7 +235,7 @@ fn check(run: &Run, plan: &TodoPlan) -> Result<(), String> {
 
 fn check_content(content: &str, place: usize) -> Result<(), String> {
     if content.is_empty() {
-        return Err(format!("todo {place} is empty: expected a text such as \"Process section 1-3\"."));
+        return Err(format!("todo {place} is empty: expected a text such as \"Compare sections 1-3\"."));
     }
     let length = content.chars().count();
     if length > MAX_CONTENT {
@@ -218,8 +254,13 @@ fn renumber(todos: &mut [PlannedTodo]) {
 
 fn stage(run: &mut Run, plan: TodoPlan) {
     run.produce(Product::WriteFile(FileWrite::text("todos.yaml", yaml::todo_plan(&plan))));
-    let todos: Vec<Todo> =
-        plan.todos.iter().enumerate().map(|(at, todo)| Todo::pending(at as i32 + 1, todo.content.clone())).collect();
+    let todos: Vec<Todo> = (1..)
+        .zip(&plan.todos)
+        .map(|(position, todo)| Todo {
+            passages: todo.passages.iter().copied().collect(),
+            ..Todo::pending(position, todo.content.clone())
+        })
+        .collect();
     run.pending.push(Change::TodosPut { phase_number: run.state.phase.number + 1, todos: todos.clone() });
     run.staged_todos = todos;
     run.state.staged = Some(StagedPhase { phase: plan.phase, description: plan.description });

@@ -127,7 +127,7 @@ impl Conversation {
         for _ in 0..calls {
             self.files += 1;
             let path = format!("page_{}.md", self.files);
-            self.dialogue.toy.files.insert(path.clone(), format!("{} ", self.files).repeat(tokens).into_bytes());
+            self.dialogue.toy.place(path.clone(), format!("{} ", self.files).repeat(tokens).into_bytes());
             reads.push(call("read_file", &json!({ "path": path })));
         }
         self.dialogue.resume(|_| {});

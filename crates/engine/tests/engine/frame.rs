@@ -36,8 +36,8 @@ fn example(position: TodoListPosition) -> Dialogue {
     ];
     dialogue.call("todo_write", json!({"phase": "Requirement Extraction", "description": "", "todos": todos}));
     dialogue.finish_phase();
-    dialogue.call("todo_complete", json!({}));
-    dialogue.call("todo_complete", json!({}));
+    dialogue.close();
+    dialogue.close();
     dialogue
 }
 
@@ -52,12 +52,18 @@ fn the_list_stands_last_as_a_user_message() {
     let request = example(TodoListPosition::Last).request();
     let roles: Vec<Role> = request.iter().map(|line| line.role).collect();
     use Role::{Assistant, System, Tool, User};
-    assert_eq!(roles, [System, User, Assistant, Tool, Assistant, Tool, User]);
+    assert_eq!(roles, [System, User, Assistant, Tool, Tool, Assistant, Tool, Tool, User]);
     let system = "You work.\n\nAn answer holds 1000 tokens at most: some 2 records, or 3 KB of a file. What is longer is cut off there: \
                   the calls that are whole are carried out, the torn one is not.\n\n## Instructions\n\nRecord each requirement with page and quote.\n\nToday is 2026-01-01.\n\n\
                   ## The job\n\nExtract the requirements of policy.pdf.\n\n## workspace.md\n\n";
     assert!(request[0].text.starts_with(system), "what all jobs are told comes first: {}", request[0].text);
-    assert!(request[1].text.starts_with("Phase 4 (tactical) begins: Requirement Extraction"), "{}", request[1].text);
+    assert!(
+        request[1].text.starts_with(
+            "A tactical phase begins: Requirement Extraction, job phase 4 (tactical, phase 2 of 4 of the plan)"
+        ),
+        "{}",
+        request[1].text
+    );
 }
 
 #[test]
@@ -65,7 +71,7 @@ fn or_directly_after_the_system_prompt_as_a_system_message() {
     let request = example(TodoListPosition::AfterSystem).request();
     let roles: Vec<Role> = request.iter().map(|line| line.role).collect();
     use Role::{Assistant, System, Tool, User};
-    assert_eq!(roles, [System, System, User, Assistant, Tool, Assistant, Tool]);
+    assert_eq!(roles, [System, System, User, Assistant, Tool, Tool, Assistant, Tool, Tool]);
     assert_eq!(request[1].text, FRAME);
 }
 

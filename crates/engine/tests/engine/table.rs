@@ -5,17 +5,18 @@
 
 use crate::kit::{Dialogue, call, change, effect, failure, intake, reply, says, settings};
 use plumbline_engine::{
-    Autonomy, Change, Effect, FailureClass, Feedback, FileWrite, Finish, Intake, Outage, Outcome, Reply, Settings,
-    Source, Stage, ToolReturn,
+    Autonomy, Change, Effect, FailureClass, Feedback, FileWrite, Finish, Intake, Outage, Outcome, Prepared, Reply,
+    Settings, Source, Stage, ToolReturn,
 };
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-const STAGES: [&str; 5] = ["intake", "model", "tools", "summary", "review"];
-const OUTCOMES: [&str; 9] = [
+const STAGES: [&str; 6] = ["intake", "prepare", "model", "tools", "summary", "review"];
+const OUTCOMES: [&str; 10] = [
     "taken in",
     "intake refused",
+    "prepared",
     "model replied",
     "model failed",
     "tools returned",
@@ -28,6 +29,7 @@ const OUTCOMES: [&str; 9] = [
 fn name_of_stage(stage: &Stage) -> &'static str {
     match stage {
         Stage::Intake => "intake",
+        Stage::Prepare { .. } => "prepare",
         Stage::Model => "model",
         Stage::Tools { .. } => "tools",
         Stage::Summary { .. } => "summary",
@@ -39,6 +41,8 @@ fn name_of_outcome(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::TakenIn(_) => "taken in",
         Outcome::IntakeRefused { .. } => "intake refused",
+        Outcome::Prepared(_) => "prepared",
+        Outcome::Carried(_) => "carried",
         Outcome::ModelReplied(_) => "model replied",
         Outcome::ModelFailed(_) => "model failed",
         Outcome::ToolsReturned(_) => "tools returned",
@@ -70,8 +74,9 @@ fn classes() -> Vec<FailureClass> {
 type Row = (&'static str, fn() -> Dialogue);
 
 /// Each stage, and the same stages while waiting or after leaving.
-const ROWS: [Row; 8] = [
+const ROWS: [Row; 9] = [
     ("intake", || Dialogue::new(settings())),
+    ("prepare", preparing),
     ("model", || Dialogue::working(settings(), 1)),
     ("model, waiting", waiting),
     ("tools", || at_tools(settings())),
@@ -80,6 +85,12 @@ const ROWS: [Row; 8] = [
     ("review, with feedback", in_review),
     ("left", left),
 ];
+
+fn preparing() -> Dialogue {
+    let mut dialogue = Dialogue::new(settings());
+    dialogue.try_apply(intake()).expect("the job's documents are at hand");
+    dialogue
+}
 
 fn waiting() -> Dialogue {
     let mut dialogue = Dialogue::working(settings(), 1);
@@ -111,7 +122,10 @@ fn at_summary() -> Dialogue {
 fn in_review() -> Dialogue {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.autonomy = Autonomy::Review));
     dialogue.call("write_file", json!({"path": "output/a.md", "content": "Invoices must be kept for ten years."}));
-    dialogue.call("job_complete", json!({"summary": "Done.", "deliverables": ["output/a.md"], "confidence": 1}));
+    let undelivered = ["all but the first page: nothing else was asked for"];
+    let result =
+        json!({"summary": "Done.", "deliverables": ["output/a.md"], "undelivered": undelivered, "confidence": 1});
+    dialogue.call("job_complete", result);
     dialogue.toy.feedback.push(feedback(&dialogue).remove(0));
     dialogue.resume(|_| {});
     dialogue
@@ -142,11 +156,14 @@ fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
     let mut columns = vec![
         ("documents".to_string(), intake()),
         ("reason".into(), Outcome::IntakeRefused { reason: "the document is missing.".into() }),
+        ("policy".into(), Outcome::Prepared(prepared("input/policy.pdf"))),
+        ("no such document".into(), Outcome::Prepared(prepared("input/none.pdf"))),
         ("text".into(), Outcome::ModelReplied(says("Two requirements."))),
         ("own tool".into(), Outcome::ModelReplied(reply("", vec![engine_call]))),
         ("local tool".into(), Outcome::ModelReplied(reply("", vec![local_call]))),
         ("cut".into(), Outcome::ModelReplied(cut)),
         ("withheld".into(), Outcome::ModelReplied(withheld)),
+        ("unfinished".into(), Outcome::ModelReplied(Reply { finish: Finish::Unfinished, ..says("Two") })),
     ];
     columns.extend(classes().into_iter().map(|class| (format!("{class:?}"), Outcome::ModelFailed(failure(class)))));
     columns.extend([
@@ -161,6 +178,11 @@ fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
     columns
 }
 
+/// A document that has no text.
+fn prepared(document: &str) -> Prepared {
+    Prepared { document: document.into(), note: "it has no text".into(), products: Vec::new() }
+}
+
 fn outage(needs_operator: bool) -> Outage {
     Outage { reason: "the graph cannot be reached".into(), needs_operator, jitter: 1.0 }
 }
@@ -170,7 +192,12 @@ fn returns(dialogue: &Dialogue) -> Vec<ToolReturn> {
         Effect::RunTools { calls, .. } => {
             calls.iter().map(|call| ToolReturn::ok(&call.id, "Done.", Vec::new())).collect()
         }
-        Effect::TakeIn | Effect::CallModel(_) | Effect::Wait { .. } | Effect::Leave(_) => Vec::new(),
+        Effect::TakeIn
+        | Effect::Prepare { .. }
+        | Effect::Carry { .. }
+        | Effect::CallModel(_)
+        | Effect::Wait { .. }
+        | Effect::Leave(_) => Vec::new(),
     }
 }
 
@@ -220,6 +247,9 @@ fn short(told: &Change) -> String {
         | Change::PhaseClosed { .. }
         | Change::TodosPut { .. }
         | Change::TodoMoved { .. }
+        | Change::TodoUnevidenced { .. }
+        | Change::PassagesPut(_)
+        | Change::PassagesDropped(_)
         | Change::Product(_)
         | Change::Request(_)
         | Change::FeedbackTaken(_)

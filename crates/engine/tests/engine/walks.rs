@@ -9,8 +9,8 @@ use choices::Choices;
 use chrono::TimeDelta;
 use invariants::Watch;
 use plumbline_engine::{
-    Autonomy, Effect, FailureClass, Feedback, Finish, HistoryAtBoundary, Leave, Outcome, PhaseKind, Purpose, Reply,
-    Settings, Stage, TodoListPosition, ToolCall,
+    Autonomy, Effect, Failure, FailureClass, Feedback, Finish, HistoryAtBoundary, Leave, Outcome, PhaseKind, Purpose,
+    Reply, Settings, Stage, Suspicion, TodoListPosition, ToolCall,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -72,6 +72,8 @@ impl Walk {
         }
         match self.dialogue.run.next() {
             Effect::TakeIn => intake(),
+            Effect::Carry { .. } => Outcome::Carried(plumbline_engine::Carried::default()),
+            Effect::Prepare { document } => Outcome::Prepared(crate::kit::prepare(document, &self.dialogue.toy)),
             Effect::RunTools { .. } => Outcome::ToolsReturned(self.dialogue.returns()),
             Effect::Wait { until } => {
                 self.dialogue.now = until;
@@ -134,7 +136,13 @@ impl Walk {
             17..19 => C::Malformed,
             _ => C::Permanent,
         };
-        Outcome::ModelFailed(failure(class))
+        let suspicion = match self.choices.below(4) {
+            0 => Some(Suspicion::Call),
+            1 => Some(Suspicion::Passing),
+            2 => Some(Suspicion::Size),
+            _ => None,
+        };
+        Outcome::ModelFailed(Failure { suspicion, ..failure(class) })
     }
 
     fn calls(&mut self) -> Vec<ToolCall> {

@@ -39,6 +39,13 @@ pub struct Kind {
     pub spoil: fn(&Turn<'_>) -> Reaction,
 }
 
+impl Kind {
+    /// Whether its answers never end, so that each is only waited for.
+    pub fn never_ends(&self) -> bool {
+        matches!(self.name, "stall" | "endless_drip")
+    }
+}
+
 /// What a job may come to when a kind strikes in every turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Always {

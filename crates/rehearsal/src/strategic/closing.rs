@@ -1,6 +1,11 @@
 //! The end of a job: verify, report, hand over.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde_json::{Value, json};
 
 use crate::call::{Call, Turn, job_complete, read_lines, todo_complete, turn, write_file, write_plan};
 use crate::plan::Plan;
@@ -9,6 +14,12 @@ use crate::situation::Situation;
 use crate::strategic::planning;
 use crate::tactical::consolidation;
 use crate::validator;
+
+/// A passage that a refusal names, and a phase.
+static PASSAGE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?m)^- passage (\d+) ").expect("PASSAGE: the pattern is valid"));
+static PHASE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?:^|, )(\d+)(?: \('|,|$)").expect("PHASE: the pattern is valid"));
 
 const OUTPUT: &str = "output";
 const REPORT: &str = "output/summary_report.md";
@@ -103,7 +114,7 @@ fn is_own(path: &str) -> bool {
 }
 
 /// What could not be delivered: the requirements of every document that could not be read or came too late.
-fn undelivered(situation: &Situation<'_>) -> Vec<String> {
+fn undelivered_documents(situation: &Situation<'_>) -> Vec<String> {
     let plan = Plan::current(situation).unwrap_or_default();
     let late = schedule::late(&plan, &situation.documents()).into_iter().map(|path| (path, LATE.to_owned()));
     let all = situation.unreadable().into_iter().chain(late);
@@ -112,7 +123,7 @@ fn undelivered(situation: &Situation<'_>) -> Vec<String> {
 
 /// Leaves out what an earlier refusal named, and says so.
 fn hand_over(situation: &Situation<'_>, files: Vec<String>) -> Call {
-    let mut undelivered = undelivered(situation);
+    let mut undelivered: Vec<Value> = undelivered_documents(situation).into_iter().map(Value::from).collect();
     let refusals: Vec<&str> = situation
         .work()
         .iter()
@@ -124,9 +135,10 @@ fn hand_over(situation: &Situation<'_>, files: Vec<String>) -> Call {
     };
     let (bad, good): (Vec<String>, Vec<String>) =
         files.into_iter().partition(|file| refusals.iter().any(|refusal| named(refusal, file)));
-    undelivered.extend(bad.into_iter().map(|file| format!("{file}: refused as incomplete")));
+    undelivered.extend(bad.into_iter().map(|file| Value::from(format!("{file}: refused as incomplete"))));
+    undelivered.extend(not_worked(&refusals));
     if good.is_empty() && undelivered.is_empty() {
-        undelivered.push("nothing was written to output/".to_owned());
+        undelivered.push("nothing was written to output/".into());
     }
     let confidence = match (good.is_empty(), undelivered.is_empty()) {
         (true, _) => 0.0,
@@ -141,6 +153,25 @@ fn hand_over(situation: &Situation<'_>, files: Vec<String>) -> Call {
         crate::DISCLAIMER
     );
     job_complete(&summary, &good, &undelivered, confidence)
+}
+
+/// Passages and phases that refusals name as neither done nor named.
+fn not_worked(refusals: &[&str]) -> Vec<Value> {
+    let numbers = |pattern: &Regex| -> BTreeSet<i64> {
+        let found = refusals.iter().flat_map(|refusal| pattern.captures_iter(refusal));
+        found.filter_map(|found| found[1].parse().ok()).collect()
+    };
+    let passages = numbers(&PASSAGE);
+    let passages = (!passages.is_empty())
+        .then(|| json!({"passages": passages, "reason": "the rehearsal model did not get to work through them"}));
+    let refused =
+        refusals.iter().filter_map(|refusal| refusal.split_once("'undelivered': phase ")).map(|(_, rest)| rest);
+    let phases: BTreeSet<i64> = refused
+        .flat_map(|rest| PHASE.captures_iter(rest.split_once(". Write").map_or(rest, |(named, _)| named)))
+        .filter_map(|found| found[1].parse().ok())
+        .collect();
+    let phases = phases.into_iter().map(|phase| json!({"phase": phase, "reason": "the plan was shorter in the end"}));
+    passages.into_iter().chain(phases).collect()
 }
 
 fn report_text(situation: &Situation<'_>, files: &[String]) -> Result<String, Call> {
@@ -159,7 +190,7 @@ fn report_text(situation: &Situation<'_>, files: &[String]) -> Result<String, Ca
     for file in files.iter().filter(|file| *file != REPORT) {
         let _ = writeln!(text, "- {file}");
     }
-    let undelivered = undelivered(situation);
+    let undelivered = undelivered_documents(situation);
     if !undelivered.is_empty() {
         let _ = writeln!(text, "\n## Not delivered\n\n- {}", undelivered.join("\n- "));
     }

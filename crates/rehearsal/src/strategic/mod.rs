@@ -21,7 +21,6 @@ const RULES: &[(&[&str], Rule)] = &[
     (&["explore"], planning::explore),
     (&["with write_plan"], planning::write_goal),
     (&["divide"], planning::divide),
-    (&["generate_workspace_summary"], memory::summarize),
     (&["summarize"], memory::summarize),
     (&["feedback", "note it"], memory::take_in_feedback),
     (&["evaluate"], memory::evaluate),
@@ -30,7 +29,7 @@ const RULES: &[(&[&str], Rule)] = &[
     (&["update main_plan.md"], planning::mark),
     (&["update workspace.md"], memory::remember),
     (&["verify"], closing::verify),
-    (&["summary report"], closing::report),
+    (&["what is missing"], closing::report),
     (&["todo_write"], planning::set_todos),
     (&["job_complete"], planning::set_todos),
 ];
@@ -61,16 +60,16 @@ mod tests {
     #[test]
     fn every_system_todo_has_its_rule() {
         for (todo, words) in [
-            ("Explore: read instructions.md and list input/, then fill workspace.md", "explore"),
+            ("Explore: look at what the job has, then fill workspace.md", "explore"),
             ("Write main_plan.md with write_plan: the goal, the approach", "with write_plan"),
             ("Divide the plan into phases with their steps in main_plan.md", "divide"),
             ("Write the todos of the first phase with todo_write", "todo_write"),
-            ("Summarize what the last phase produced (generate_workspace_summary)", "generate_workspace_summary"),
+            ("Summarize what the last phase produced", "summarize"),
             ("Update workspace.md with what must be remembered", "update workspace.md"),
             ("Update main_plan.md: mark the finished phase, correct the rest", "update main_plan.md"),
             ("Write the todos of the next phase with todo_write, or call job_complete if", "todo_write"),
             ("Verify that every deliverable exists in output/ and is complete", "verify"),
-            ("Write the summary report to output/summary_report.md", "summary report"),
+            ("Write what is missing: output/summary_report.md", "what is missing"),
             ("Call job_complete with the deliverables", "job_complete"),
             ("Reconsider the issue that stopped the last phase", "reconsider"),
             ("Update main_plan.md accordingly", "main_plan.md accordingly"),

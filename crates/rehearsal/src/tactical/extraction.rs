@@ -7,19 +7,22 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use crate::call::{Call, Turn, append, read_file, read_lines, todo_complete, turn};
+use crate::call::{Call, Turn, append, close_passages, read_file, read_lines, todo_complete, turn};
 use crate::candidates;
 use crate::manifest::chunk_file;
 use crate::pages::body;
 use crate::requirement;
 use crate::situation::{Done, Situation};
-use crate::text::{Finding, ends_in_mid_sentence, findings};
+use crate::text::{Finding, ends_in_mid_sentence, findings, without_numbers};
 
 /// Earlier tries to record a sentence, by its text.
 type Tries<'a> = HashMap<&'a str, Vec<&'a Done<'a>>>;
 
 /// How much of the chunk behind is read to complete a sentence, in lines.
 const LINES_BEHIND: usize = 20;
+
+/// Why a passage is closed: what is left of its candidate sentences has no word that this model goes by.
+const NOTHING_LEFT: &str = "no further sentence of it has a normative word that the rehearsal model knows";
 
 /// Where one finding stands.
 enum Progress<'a> {
@@ -46,7 +49,9 @@ pub(super) fn process(situation: &Situation<'_>, numbers: RangeInclusive<u32>, p
             None => return turn("The last chunk ends in mid-sentence; reading on.", reads),
         };
     }
-    let findings = findings(&texts, own);
+    // A passage is shown with a number before each sentence, which is no part of it.
+    let texts: Vec<String> = texts.into_iter().map(without_numbers).collect();
+    let findings = findings(&texts.iter().map(String::as_str).collect::<Vec<_>>(), own);
     let tries = tries(situation);
     let (mut open, mut recorded, mut dropped) = (Vec::new(), String::new(), 0);
     for finding in &findings {
@@ -61,7 +66,10 @@ pub(super) fn process(situation: &Situation<'_>, numbers: RangeInclusive<u32>, p
     }
     let notes = format!("{} requirements recorded, {dropped} refused", findings.len() - dropped);
     let write = (!recorded.is_empty()).then(|| append(&candidates::path(part), &recorded));
-    turn(notes.clone(), write.into_iter().chain([todo_complete(&notes)]).collect())
+    // What was refused is left open, for the result to name.
+    let closes = dropped == 0 && situation.bound("close_passages");
+    let close = closes.then(|| close_passages(numbers, NOTHING_LEFT));
+    turn(notes.clone(), write.into_iter().chain(close).chain([todo_complete(&notes)]).collect())
 }
 
 /// What the reads gave, or `None` while one of them is still to be made. A chunk that could not be read is empty.

@@ -10,7 +10,9 @@ mod sentences;
 
 pub(crate) use normative::{Modal, Strength, modal};
 use passages::{Kind, Passage};
+use regex::Regex;
 pub(crate) use sentences::{collapse, split};
+use std::sync::LazyLock;
 
 /// The shortest and the longest text of a requirement, in characters. Shorter ones say nothing by themselves, longer
 /// ones are tables or listings that were taken for a sentence.
@@ -42,6 +44,23 @@ pub(crate) struct Finding {
     pub(crate) fragment: bool,
 }
 
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[\d{1,6}\] ").expect("NUMBER: the pattern is valid"));
+
+/// A text without the `[n] ` that stand before its sentences where a tool has shown it with their numbers: they count from
+/// one without gaps, so that what a document itself has in brackets is left alone.
+pub(crate) fn without_numbers(shown: &str) -> String {
+    let (mut out, mut from, mut next) = (String::with_capacity(shown.len()), 0, 1);
+    for found in NUMBER.find_iter(shown) {
+        if found.as_str() == format!("[{next}] ") {
+            out.push_str(&shown[from..found.start()]);
+            from = found.end();
+            next += 1;
+        }
+    }
+    out.push_str(&shown[from..]);
+    out
+}
+
 /// Whether a chunk file ends in mid-sentence, so that the next one is needed to read the sentence to its end.
 pub(crate) fn ends_in_mid_sentence(chunk: &str) -> bool {
     let passages = passages::passages(&[chunk]);
@@ -53,18 +72,28 @@ pub(crate) fn ends_in_mid_sentence(chunk: &str) -> bool {
 pub(crate) fn findings(chunks: &[&str], own: usize) -> Vec<Finding> {
     let mut all: Vec<Finding> = Vec::new();
     let passages = passages::passages(chunks);
+    let mut lead = None;
     for (index, passage) in passages.iter().filter(|passage| passage.chunk < own).enumerate() {
-        for finding in in_passage(passage, index == 0) {
+        lead = lead.filter(|_| passage.kind == Kind::Item);
+        for finding in in_passage(passage, index == 0, lead.as_ref()) {
             if !all.iter().any(|known| known.text == finding.text) {
                 all.push(finding);
             }
         }
+        lead = lead.or_else(|| lead_of(passage));
     }
     all
 }
 
+/// What stands before a list and goes on in each of its items: "The operator shall:", "Das Amt hat:".
+fn lead_of(passage: &Passage) -> Option<String> {
+    let last = split(&passage.text).pop()?;
+    collapse(&passage.text[last]).strip_suffix(':').map(str::to_owned)
+}
+
 /// `first`: the passage opens the chunk, so that a lower-case beginning means a sentence that the chunk before has cut.
-fn in_passage(passage: &Passage, first: bool) -> Vec<Finding> {
+/// `lead`: what stands before the list of which this is an item.
+fn in_passage(passage: &Passage, first: bool, lead: Option<&String>) -> Vec<Finding> {
     let ranges = split(&passage.text);
     ranges
         .into_iter()
@@ -77,7 +106,14 @@ fn in_passage(passage: &Passage, first: bool) -> Vec<Finding> {
             if !whole || !long_enough || text.ends_with('?') || (first && lower && range.start == 0) {
                 return None;
             }
-            let modal = modal(&text)?;
+            let (text, modal) = match (modal(&text), lead) {
+                (Some(modal), _) => (text, modal),
+                (None, lead) => {
+                    let whole = format!("{} {}", lead?, text.trim_end_matches([';', ',']));
+                    let modal = modal(&whole)?;
+                    (whole, modal)
+                }
+            };
             // What begins with its own verb has lost its subject to a code block or a table.
             if lower && passage.kind == Kind::Prose && text.starts_with(&modal.word) {
                 return None;

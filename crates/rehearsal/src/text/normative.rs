@@ -46,9 +46,11 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
         rule(r"(?i)\b(must not|must never|shall not|shall never|may not|may never|mustn't)\b", must, true, false),
         rule(r"(?i)\b(must|shall)\b", must, false, false),
         rule(r"(?i)\b(required)\b", must, false, false),
-        rule(r"(?i)\b((?:is|are) (?:not )?to be)\b", must, false, false),
+        rule(r"(?i)\b((?:is|are) (?:not )?to [a-z]+)\b", must, false, false),
+        rule(r"(?i)\b((?:has|have|needs?) to|(?:obliged|obligated|bound) to)\b", must, false, false),
+        rule(r"(?i)\b(duty|responsibility|obligation)\b[^.;:]{0,80}?\b(to)\b", must, false, false),
         rule(r"(?i)\b(darf|dürfen)\b[^;:]{0,160}?\b(nicht|nur|keine?|keine[nrsm]|niemals|weder)\b", must, true, true),
-        rule(r"(?i)\b(muss|muß|müssen)\b", must, false, true),
+        rule(r"(?i)\b(muss|muß|müssen|verpflichtet)\b", must, false, true),
         rule(r"(?i)\b(should(?: not| never)?|shouldn't)\b", should, false, false),
         rule(r"(?i)\b(soll(?:en|te|ten)?)\b", should, false, true),
     ]
@@ -143,6 +145,9 @@ mod tests {
         check("Staff may not share keys.", Some(("may not", Must, true)));
         check("A signature is required.", Some(("required", Must, false)));
         check("Invoices are to be filed.", Some(("are to be", Must, false)));
+        check("The clerk has to sign.", Some(("has to", Must, false)));
+        check("Every clerk is obliged to sign.", Some(("obliged to", Must, false)));
+        check("It is the duty of the clerk to sign.", Some(("duty to", Must, false)));
         check("Copies should be checked.", Some(("should", Should, false)));
         check("Copies should not be sent.", Some(("should not", Should, true)));
         check("Copies should be sent and must be kept.", Some(("must", Must, false)));
@@ -164,6 +169,7 @@ mod tests {
         check("Der Beleg muss lesbar sein.", Some(("muss", Must, false)));
         check("Der Beleg darf nicht gelöscht werden.", Some(("darf nicht", Must, true)));
         check("Die Belege dürfen nach der Prüfung nicht mehr geändert werden.", Some(("dürfen nicht", Must, true)));
+        check("Das Amt ist verpflichtet, ihn zu hören.", Some(("verpflichtet", Must, false)));
         check("Die Kopie soll lesbar sein.", Some(("soll", Should, false)));
         check("Der Beleg ist unverzüglich zu erfassen.", Some(("ist … zu erfassen", Must, false)));
         check("Rechnungen sind zehn Jahre aufzubewahren.", Some(("sind … aufzubewahren", Must, false)));

@@ -208,3 +208,91 @@ async fn dropping_the_handle_ends_the_server() {
     server.shutdown().await.unwrap();
     assert!(client.get(&url).send().await.unwrap_err().is_connect());
 }
+
+/// The same request in the other protocols.
+fn strategic_elsewhere(protocol: &str) -> Value {
+    let chat = strategic();
+    let (system, user) = (&chat["messages"][0]["content"], &chat["messages"][1]["content"]);
+    let names = ["read_file", "list_files", "todo_write"];
+    match protocol {
+        "responses" => json!({
+            "model": "some-model", "store": false, "instructions": system,
+            "input": [{"type": "message", "role": "user", "content": user}],
+            "tools": names.map(|name| json!({"type": "function", "name": name, "parameters": {}, "strict": false})),
+        }),
+        _ => json!({
+            "model": "some-model", "max_tokens": 1000, "system": [{"type": "text", "text": system}],
+            "messages": [{"role": "user", "content": [{"type": "text", "text": user}]}],
+            "tools": names.map(|name| json!({"name": name, "input_schema": {"type": "object"}})),
+        }),
+    }
+}
+
+#[tokio::test]
+async fn the_other_protocols_have_the_same_answer_plain_and_in_events() {
+    let (server, client) = start(Duration::ZERO).await;
+    for protocol in ["responses", "messages"] {
+        let url = format!("{}/{protocol}", server.base_url());
+        let mut request = strategic_elsewhere(protocol);
+        let (status, body) = post(&client, url.clone(), &request).await;
+        assert_eq!(status, 200, "{body}");
+        let called = match protocol {
+            "responses" => {
+                let call =
+                    body["output"].as_array().unwrap().iter().find(|item| item["type"] == "function_call").unwrap();
+                serde_json::from_str(call["arguments"].as_str().unwrap()).unwrap()
+            }
+            _ => body["content"].as_array().unwrap().iter().find(|block| block["type"] == "tool_use").unwrap()["input"]
+                .clone(),
+        };
+        assert_eq!(called, json!({"path": "instructions.md"}), "{protocol}");
+        request["stream"] = true.into();
+        let events = client.post(&url).body(request.to_string()).send().await.unwrap().text().await.unwrap();
+        let last = events.trim_end().rsplit("\n\n").next().unwrap();
+        match protocol {
+            "responses" => {
+                let (name, data) = last.split_once("\ndata: ").unwrap();
+                let data: Value = serde_json::from_str(data).unwrap();
+                assert_eq!((name, &data["response"]), ("event: response.completed", &body));
+            }
+            _ => assert_eq!(last, "event: message_stop\ndata: {\"type\":\"message_stop\"}"),
+        }
+    }
+    server.shutdown().await.unwrap();
+}
+
+#[tokio::test]
+async fn short_forms_of_the_other_protocols_are_read() {
+    let (server, client) = start(Duration::ZERO).await;
+    let user = json!([{"role": "user", "content": "Say yes."}]);
+    for (protocol, request) in [
+        ("responses", json!({"model": "m", "store": false, "input": user})),
+        ("responses", json!({"model": "m", "store": false, "input": "Say yes.", "instructions": "Be short."})),
+        ("messages", json!({"model": "m", "max_tokens": 1, "messages": user, "system": "Be short."})),
+    ] {
+        let (status, body) = post(&client, format!("{}/{protocol}", server.base_url()), &request).await;
+        assert_eq!(status, 200, "{request}: {body}");
+    }
+    server.shutdown().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_the_other_protocols_refuse_is_refused() {
+    let (server, client) = start(Duration::ZERO).await;
+    let mut stored = strategic_elsewhere("responses");
+    stored["store"] = true.into();
+    let mut twice = strategic_elsewhere("messages");
+    let turn = twice["messages"][0].clone();
+    twice["messages"].as_array_mut().unwrap().push(turn);
+    let mut unpaired = strategic_elsewhere("responses");
+    let call = json!({"type": "function_call", "call_id": "a", "name": "read_file", "arguments": "{}"});
+    unpaired["input"].as_array_mut().unwrap().push(call);
+    for (protocol, request, says) in
+        [("responses", stored, "store: false"), ("messages", twice, "alternate"), ("responses", unpaired, "no result")]
+    {
+        let (status, body) = post(&client, format!("{}/{protocol}", server.base_url()), &request).await;
+        assert_eq!(status, 400, "{body}");
+        assert!(body["error"]["message"].as_str().unwrap().contains(says), "{body}");
+    }
+    server.shutdown().await.unwrap();
+}

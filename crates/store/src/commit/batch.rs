@@ -1,211 +1,255 @@
-//! A step's changes, sorted by the statement that writes them.
+//! Writes the steps of a batch: in one transaction, the fence first.
 //!
-//! Statements write sets, and parts of one statement do not see each other; so whatever touches the same row twice in
-//! one step is folded here: a phase opened and closed, a list put and then moved in, a result appended and cleared.
+//! `commit_steps.sql` is the fence and what nearly every step has, and where no step of the batch has more, it is the whole
+//! transaction: one round trip. Else, in this order:
+//!
+//! 1. `commit_steps.sql`
+//! 2. `commit_rare_rows.sql`: one statement for all kinds of rare rows (see [`super::rare_rows`]), once more for each further two
+//!    hundred passages of a document that was cut
+//! 3. changes of recorded requirements, one after the other: each must see what the step recorded and changed before
+//! 4. `count_requirements_of_passages.sql`, where a step has recorded or changed some
+//! 5. `exit_jobs.sql`: a trigger gives back what a job still holds that ends
+//! 6. the jobs that follow those that have ended
+//!
+//! Only the rows of steps that the fence has let through are written.
 
-use super::{Commit, workspace::FileChange};
-use plumbline_engine::{
-    Change, Citation, Judgement, Leave, Message, MessageKind, PhaseKind, PhaseOutcome, Product, RequestRecord,
-    Requirement, Role, SharedFiles, Source, Todo, TodoStatus,
+use super::{
+    Commit, Committed,
+    exit::{self, JobExit},
+    file_versions::FileVersions,
+    step_rows::StepRows,
 };
-use serde::Serialize;
-use serde_json::{Map, Value};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::{
+    Error, Lease, NewJob, enqueue,
+    error::During,
+    fail_points::{Point, part, reach},
+    findings, passages,
+    rows::json,
+};
+use plumbline_engine::RequirementChange;
+use sqlx::{Connection as _, PgConnection};
+use std::{iter, time::Duration};
 use uuid::Uuid;
 
-/// Everything a step writes besides the job's row and the checkpoint.
-#[derive(Default)]
-pub(super) struct Batch<'a> {
-    pub(super) messages: Vec<MessageRow<'a>>,
-    pub(super) cleared: Vec<i64>,
-    pub(super) requests: Vec<RequestRow<'a>>,
-    pub(super) feedback_taken: Vec<i64>,
-    pub(super) opened: Vec<OpenedPhase<'a>>,
-    pub(super) closed: Vec<ClosedPhase>,
-    pub(super) lists: BTreeMap<i32, Vec<Todo>>,
-    pub(super) moved: Vec<MovedTodo<'a>>,
-    pub(super) files: Vec<FileChange<'a>>,
-    pub(super) shared: Option<&'a SharedFiles>,
-    pub(super) sources: BTreeMap<&'a str, &'a Source>,
-    pub(super) citations: Vec<&'a Citation>,
-    pub(super) requirements: Vec<RequirementRow<'a>>,
-    pub(super) judgements: BTreeMap<Uuid, &'a Judgement>,
-    pub(super) left: Option<&'a Leave>,
+/// A transaction that waits for nobody's lock for longer than a moment, in milliseconds: its steps concern many jobs.
+const BEGIN_IMPATIENT: &str = "BEGIN; SET LOCAL lock_timeout = 50";
+
+/// A step ready to be written, without the run it is of.
+#[derive(Debug)]
+pub(super) struct PreparedStep {
+    lease: Lease,
+    /// The step that it is.
+    step: i64,
+    /// For the fail-points.
+    part: &'static str,
+    document: String,
+    files: FileVersions,
+    rare: Option<Box<PreparedRareRows>>,
 }
 
-/// A row of `messages`; its long columns, text and calls, are taken from the message itself.
-#[derive(Serialize)]
-pub(super) struct MessageRow<'a> {
-    seq: i64,
-    phase_number: i32,
-    role: Role,
-    kind: MessageKind,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    extra: Option<&'a Map<String, Value>>,
-    tokens: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cleared_step: Option<i64>,
-    #[serde(skip)]
-    pub(super) message: &'a Message,
+/// What most steps do not have.
+#[derive(Debug)]
+struct PreparedRareRows {
+    /// For `commit_rare_rows.sql`, one after the other.
+    documents: Vec<String>,
+    requirement_changes: Vec<RequirementChange>,
+    /// Whether passages may have other requirements than before.
+    counts_requirements: bool,
+    exit: Option<JobExit>,
+    next_job: Option<NewJob>,
 }
 
-/// A row of `llm_requests`.
-#[derive(Serialize)]
-pub(super) struct RequestRow<'a> {
-    pub(super) id: Uuid,
-    #[serde(flatten)]
-    pub(super) record: &'a RequestRecord,
+/// What a batch does about rows that somebody else has locked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Locks {
+    /// A step whose job is locked is left out, and other locks are waited for a moment only.
+    Skip,
+    /// It waits. For a batch of one.
+    Wait,
 }
 
-/// A row of `phases`; with its outcome if it ends in the step that opens it.
-#[derive(Serialize)]
-pub(super) struct OpenedPhase<'a> {
-    number: i32,
-    kind: PhaseKind,
-    name: &'a str,
-    outcome: Option<PhaseOutcome>,
+/// A step that was written, by its place in the batch.
+pub(super) struct Written {
+    pub(super) place: usize,
+    pub(super) committed: Committed,
 }
 
-/// The end of a phase that an earlier step opened.
-#[derive(Serialize)]
-pub(super) struct ClosedPhase {
-    number: i32,
-    outcome: PhaseOutcome,
+/// Why a batch was not written, or may not have been.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) error: Error,
+    /// Nobody knows: the answer to the commit did not come.
+    pub(super) in_doubt: bool,
 }
 
-/// A todo's new status.
-pub(super) struct MovedTodo<'a> {
-    pub(super) phase_number: i32,
-    pub(super) position: i32,
-    pub(super) status: TodoStatus,
-    pub(super) notes: Option<&'a str>,
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { error, in_doubt: false }
+    }
 }
 
-/// A row of `requirement_cache`.
-#[derive(Serialize)]
-pub(super) struct RequirementRow<'a> {
-    id: Uuid,
-    content_key_hex: String,
-    #[serde(flatten)]
-    requirement: &'a Requirement,
+impl Failure {
+    /// Whether it is that a lock was not waited for.
+    pub(super) fn is_lock_timeout(&self) -> bool {
+        let Error::Database { source, .. } = &self.error else { return false };
+        source.as_database_error().and_then(|error| error.code()).is_some_and(|code| code == "55P03")
+    }
+
+    pub(super) fn unanswered(after: Duration) -> Self {
+        Self { error: Error::Unanswered(after), in_doubt: true }
+    }
+
+    /// Of what commits: unless the server itself says that it did not do it, nobody knows.
+    fn of_commit(source: sqlx::Error) -> Self {
+        let in_doubt = !is_refusal(&source);
+        Self { error: Error::Database { doing: "commit a step", source }, in_doubt }
+    }
 }
 
-impl<'a> MessageRow<'a> {
-    fn of(message: &'a Message, phase_number: i32, step: i64) -> Self {
+impl PreparedStep {
+    pub(super) fn of(commit: &Commit<'_>, mut rows: StepRows<'_>, mut files: FileVersions) -> Self {
+        rows.rare.staged_files = std::mem::take(&mut files.staged);
+        let rare = PreparedRareRows {
+            documents: rows.rare.documents(commit.lease.job_id, commit.expected_step + 1),
+            requirement_changes: rows.rare.requirement_changes.iter().copied().cloned().collect(),
+            counts_requirements: rows.rare.changes_requirements(),
+            exit: rows.rare.exit.map(|leave| JobExit::of(commit.lease, leave)),
+            next_job: commit.enqueue_next.cloned(),
+        };
         Self {
-            seq: message.seq,
-            phase_number,
-            role: message.role,
-            kind: message.kind,
-            tool_call_id: message.tool_call_id.as_deref(),
-            extra: (!message.extra.is_empty()).then_some(&message.extra),
-            tokens: message.tokens,
-            cleared_step: message.cleared.then_some(step),
-            message,
+            lease: commit.lease,
+            step: commit.expected_step + 1,
+            part: part(commit.state),
+            document: json(&rows),
+            files,
+            rare: (!rare.is_empty()).then(|| Box::new(rare)),
         }
+    }
+
+    /// About how much it is, in bytes.
+    pub(super) fn size(&self) -> usize {
+        let files = self.files.contents.iter().flatten().map(Vec::len);
+        let rare = self.rare.iter().flat_map(|rare| &rare.documents).map(String::len);
+        self.document.len() + files.sum::<usize>() + rare.sum::<usize>()
     }
 }
 
-impl<'a> Batch<'a> {
-    /// Sorts and folds the changes of a commit.
-    pub(super) fn of(commit: &Commit<'a>) -> Self {
-        let mut batch = Self::default();
-        let mut phase_number = first_phase(commit);
-        let step = commit.expected_step + 1;
-        for change in commit.changes {
-            match change {
-                Change::Message(message) => batch.messages.push(MessageRow::of(message, phase_number, step)),
-                Change::ResultsCleared(seqs) => batch.clear(seqs, step),
-                Change::PhaseOpened { number, kind, name } => {
-                    phase_number = *number;
-                    batch.opened.push(OpenedPhase { number: *number, kind: *kind, name, outcome: None });
-                }
-                Change::PhaseClosed { number, outcome } => batch.close_phase(*number, *outcome),
-                Change::TodosPut { phase_number, todos } => {
-                    batch.moved.retain(|moved| moved.phase_number != *phase_number);
-                    batch.lists.insert(*phase_number, todos.clone());
-                }
-                Change::TodoMoved { phase_number, position, status, notes } => {
-                    batch.move_todo(*phase_number, *position, *status, notes.as_deref());
-                }
-                Change::Product(product) => batch.product(product),
-                Change::Request(record) => batch.requests.push(RequestRow { id: Uuid::now_v7(), record }),
-                Change::FeedbackTaken(ids) => batch.feedback_taken.extend(ids),
-                Change::Left(leave) => batch.left = Some(leave),
-            }
-        }
-        batch
-    }
-
-    fn clear(&mut self, seqs: &[i64], step: i64) {
-        let mut seqs: BTreeSet<i64> = seqs.iter().copied().collect();
-        for row in &mut self.messages {
-            if seqs.remove(&row.seq) {
-                row.cleared_step = Some(step);
-            }
-        }
-        self.cleared.extend(seqs);
-    }
-
-    fn close_phase(&mut self, number: i32, outcome: PhaseOutcome) {
-        match self.opened.iter_mut().find(|opened| opened.number == number) {
-            Some(opened) => opened.outcome = Some(outcome),
-            None => self.closed.push(ClosedPhase { number, outcome }),
-        }
-    }
-
-    fn move_todo(&mut self, phase_number: i32, position: i32, status: TodoStatus, notes: Option<&'a str>) {
-        if let Some(list) = self.lists.get_mut(&phase_number) {
-            if let Some(todo) = list.iter_mut().find(|todo| todo.position == position) {
-                todo.status = status;
-                todo.notes = notes.map(str::to_owned).or(todo.notes.take());
-            }
-            return;
-        }
-        let same = |moved: &&mut MovedTodo<'_>| moved.phase_number == phase_number && moved.position == position;
-        match self.moved.iter_mut().find(same) {
-            Some(moved) => {
-                moved.status = status;
-                moved.notes = notes.or(moved.notes);
-            }
-            None => self.moved.push(MovedTodo { phase_number, position, status, notes }),
-        }
-    }
-
-    fn product(&mut self, product: &'a Product) {
-        match product {
-            Product::WriteFile(file) => {
-                self.files.push(FileChange::Write { path: &file.path, content: &file.content });
-            }
-            Product::PlaceFile(file) => self.files.push(FileChange::Place(file)),
-            Product::ShareFiles(shared) => self.shared = Some(shared),
-            Product::AppendFile { path, text } => self.files.push(FileChange::Append { path, text }),
-            Product::DeleteFile { path } => self.files.push(FileChange::Delete { path }),
-            // One statement must not update a row twice: the last word on a document counts.
-            Product::AddSource(source) => drop(self.sources.insert(&source.path, source)),
-            Product::AddCitation(citation) => self.citations.push(citation),
-            Product::AddRequirement(requirement) => self.requirements.push(RequirementRow {
-                id: Uuid::now_v7(),
-                content_key_hex: hex(&requirement.content_key),
-                requirement,
-            }),
-            // The same row judged twice in one step: the last word counts.
-            Product::JudgeRequirement(judgement) => drop(self.judgements.insert(judgement.id, judgement)),
-        }
+impl PreparedRareRows {
+    fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+            && self.requirement_changes.is_empty()
+            && self.exit.is_none()
+            && self.next_job.is_none()
     }
 }
 
-/// The phase that messages belong to before the first phase of this step opens: phases are counted without gaps.
-fn first_phase(commit: &Commit<'_>) -> i32 {
-    commit
-        .changes
-        .iter()
-        .find_map(|change| if let Change::PhaseOpened { number, .. } = change { Some(number - 1) } else { None })
-        .unwrap_or(commit.state.phase.number)
+/// Writes the steps of a batch; gives those that were written. The others' leases are lost, or their rows are locked.
+pub(super) async fn write(
+    connection: &mut PgConnection,
+    steps: &[&PreparedStep],
+    locks: Locks,
+) -> Result<Vec<Written>, Failure> {
+    let doing = "begin a step";
+    let mut tx = match locks {
+        Locks::Skip if steps.iter().all(|step| step.rare.is_none()) => {
+            return commit_steps(connection, steps).await.map_err(Failure::of_commit);
+        }
+        Locks::Skip => connection.begin_with(BEGIN_IMPATIENT).await.during(doing)?,
+        Locks::Wait => {
+            let mut tx = connection.begin().await.during(doing)?;
+            for step in steps {
+                sqlx::query_file!("queries/lock_job.sql", step.lease.job_id)
+                    .fetch_optional(&mut *tx)
+                    .await
+                    .during(doing)?;
+            }
+            tx
+        }
+    };
+    let written = commit_steps(&mut tx, steps).await.during("write a step")?;
+    let of_written: Vec<_> = written.iter().filter_map(|written| steps.get(written.place).copied()).collect();
+    for step in &of_written {
+        reach(Point::Fenced, step.part).await?;
+    }
+    write_rare_rows(&mut tx, &of_written).await?;
+    for step in &of_written {
+        reach(Point::Written, step.part).await?;
+    }
+    tx.commit().await.map_err(Failure::of_commit)?;
+    Ok(written)
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+/// The fence, and what nearly every step has.
+async fn commit_steps(connection: &mut PgConnection, steps: &[&PreparedStep]) -> Result<Vec<Written>, sqlx::Error> {
+    let documents: Vec<&str> = steps.iter().map(|step| &*step.document).collect();
+    let files = || steps.iter().map(|step| &step.files);
+    // Places are counted from 1, as the statement does.
+    let places: Vec<i64> =
+        (1..).zip(files()).flat_map(|(place, files)| iter::repeat_n(place, files.paths.len())).collect();
+    let paths: Vec<&str> = files().flat_map(|files| &files.paths).map(String::as_str).collect();
+    let contents: Vec<Option<&[u8]>> = files().flat_map(|files| &files.contents).map(Option::as_deref).collect();
+    let placeholders: Vec<bool> = files().flat_map(|files| &files.placeholders).copied().collect();
+    let rows = sqlx::query_file!(
+        "queries/commit_steps.sql",
+        &documents as &[&str],
+        &places,
+        &paths as &[&str],
+        &contents as &[Option<&[u8]>],
+        &placeholders,
+    )
+    .fetch_all(connection)
+    .await?;
+    let written = rows.into_iter().filter_map(|row| {
+        let place = usize::try_from(row.place - 1).ok()?;
+        Some(Written { place, committed: Committed { step: row.step, feedback_pending: row.feedback_pending } })
+    });
+    Ok(written.collect())
+}
+
+async fn write_documents(tx: &mut PgConnection, documents: &[&str]) -> Result<(), Error> {
+    let missing = sqlx::query_file!("queries/commit_rare_rows.sql", documents as &[&str])
+        .fetch_optional(tx)
+        .await
+        .during("write the rare rows of a step")?;
+    let Some(missing) = missing else { return Ok(()) };
+    let reason = format!("the content of {} is not there", missing.path);
+    Err(Error::Corrupt { job_id: missing.job_id, what: "contents put aside", reason })
+}
+
+/// What most steps do not have, of steps that the fence has let through.
+async fn write_rare_rows(tx: &mut PgConnection, steps: &[&PreparedStep]) -> Result<(), Error> {
+    let rare = || steps.iter().filter_map(|step| Some((step.lease.job_id, step.rare.as_deref()?)));
+    // All steps' first documents at once; the further ones of a step that has some, each alone.
+    let first: Vec<&str> = rare().filter_map(|(_, rare)| Some(rare.documents.first()?.as_str())).collect();
+    let further = rare().flat_map(|(_, rare)| rare.documents.iter().skip(1)).map(|document| vec![document.as_str()]);
+    for documents in std::iter::once(first).chain(further).filter(|documents| !documents.is_empty()) {
+        write_documents(tx, &documents).await?;
+    }
+    for step in steps {
+        if let Some(rare) = &step.rare {
+            findings::change(tx, step.lease.job_id, step.step, &rare.requirement_changes).await?;
+        }
+    }
+    let counted: Vec<Uuid> = rare().filter(|(_, rare)| rare.counts_requirements).map(|(job_id, _)| job_id).collect();
+    if !counted.is_empty() {
+        passages::count_requirements(tx, &counted).await?;
+    }
+    let exits: Vec<&JobExit> = rare().filter_map(|(_, rare)| rare.exit.as_ref()).collect();
+    let exited =
+        if exits.is_empty() { Vec::new() } else { exit::exit(tx, &exits).await.during("set the job's new status")? };
+    for (job_id, rare) in rare() {
+        if let Some(next_job) = &rare.next_job
+            && (rare.exit.is_none() || exited.contains(&job_id))
+        {
+            enqueue::enqueue(tx, next_job).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the server itself said that it did not do it. The end of a session says nothing about what was done before:
+/// classes 08 (a pooler lost its connection to the server) and 57P (the server went down).
+fn is_refusal(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.is_some_and(|code| !code.starts_with("08") && !code.starts_with("57P"))
 }

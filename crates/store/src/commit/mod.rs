@@ -1,31 +1,35 @@
-//! One step, one transaction, and nearly always one statement.
+//! One step, one transaction; steps of several jobs that come at once share it.
 //!
-//! `step.sql` is the step: the fence, and in the same statement what nearly every step has to write, so that a step is
-//! one round trip and one commit. Where there is more (a phase, findings, the job's end), the same statement runs within
-//! an explicit transaction and the rest follows before COMMIT. Either way the fence comes first and locks the job's row,
-//! so that locks are always taken job row first; and if it touches no row, the lease is lost and nothing is written.
-//! Where many jobs commit at once, their steps share a statement (see `group`).
+//! A step's way:
+//!
+//! 1. [`step_rows`] folds its changes into rows: what nearly every step has is one JSON document, what most steps do not
+//!    have another ([`rare_rows`], which says how one more kind of row is added), and [`file_versions`] are bytes.
+//! 2. [`batcher`] puts it into a batch; a step that comes alone is a batch of one.
+//! 3. [`batch`] writes the batch: the fence first, which locks the jobs' rows, so that locks are always taken job row
+//!    first. A step whose fence touches no row has lost its lease, and nothing of it is written.
+//! 4. A step that its batch could not write is written alone, and waits for locks.
 
 mod batch;
-mod group;
-mod leave;
-mod plan;
-mod rest;
-mod step;
-mod thinning;
-mod workspace;
+mod batcher;
+mod checkpoint_retention;
+mod exit;
+mod file_versions;
+mod phase_rows;
+mod rare_rows;
+mod step_rows;
 
 use crate::{
-    Error, Lease, NewJob, Store, StoredSettings, aside,
+    Error, Lease, NewJob, Store, StoredSettings,
     error::During,
     fail_points::{Point, part, reach},
 };
-use batch::Batch;
-pub(crate) use group::Group;
-use group::{Answer, Entered};
+use batch::{Failure, Locks, PreparedStep};
+pub(crate) use batcher::CommitBatcher;
+use batcher::Reply;
+use file_versions::FileVersions;
 use plumbline_engine::{Change, Progress, State};
-use sqlx::Connection as _;
-use workspace::Versions;
+use std::sync::Arc;
+use step_rows::StepRows;
 
 /// A step to write.
 #[derive(Clone, Copy, Debug)]
@@ -64,113 +68,50 @@ impl Store {
     /// [`Error::LeaseLost`]: another claim, another step, or the user changed the status; nothing was written, drop
     /// the run. [`Error::Database`]: nothing was written; the same commit may be tried again if it is transient.
     pub async fn commit(&self, commit: &Commit<'_>) -> Result<Committed, Error> {
-        let batch = Batch::of(commit);
-        if let Some(shared) = batch.shared {
-            Box::pin(self.keep_shared(shared)).await?;
-        }
-        let files = Box::pin(Versions::of(self, commit.lease.job_id, &batch.files)).await?;
-        if files.placed.is_empty() && rest::is_common(commit, &batch) {
-            self.commit_with_others(commit, &batch, &files).await
-        } else {
-            Box::pin(self.commit_with_rest(commit, &batch, &files)).await
-        }
-    }
-
-    /// Alone if no other step is being written, or else together with those that come meanwhile. Many jobs may wait here
-    /// for others, so that what talks to the server is boxed: it takes many times the room.
-    async fn commit_with_others(
-        &self,
-        commit: &Commit<'_>,
-        batch: &Batch<'_>,
-        files: &Versions<'_>,
-    ) -> Result<Committed, Error> {
-        let answer = match self.enter(commit, batch, files) {
-            Entered::Alone(_turn) => return Box::pin(self.commit_alone(commit, batch, files)).await,
-            Entered::Together(answer) => answer.await,
-        };
-        match answer {
-            Ok(Answer::Written(committed)) => {
-                reach(Point::Committed, part(commit.state)).await?;
-                Ok(committed)
-            }
-            Ok(Answer::NotWritten) => Box::pin(self.commit_alone(commit, batch, files)).await,
+        let step = Arc::new(self.prepare(commit).await?);
+        let committed = match self.admit(Arc::clone(&step)).await {
+            Ok(Reply::Written(committed)) => committed,
+            Ok(Reply::NotWritten) => self.commit_alone(commit, &step).await?,
+            Ok(Reply::Failed(failure)) => self.settle(commit, failure).await?,
             // Nobody knows whether it was written.
             Err(_) => {
-                let written = Box::pin(self.commit_alone(commit, batch, files)).await;
-                Box::pin(self.or_found(commit, written)).await
+                let written = self.commit_alone(commit, &step).await;
+                self.or_found(commit, written).await?
             }
-        }
-    }
-
-    /// The step's statement is its own transaction, unless there is more to write.
-    async fn commit_alone(
-        &self,
-        commit: &Commit<'_>,
-        batch: &Batch<'_>,
-        files: &Versions<'_>,
-    ) -> Result<Committed, Error> {
-        match rest::is_empty(commit, batch) {
-            true => Box::pin(self.write_alone(commit, batch, files)).await,
-            false => Box::pin(self.commit_with_rest(commit, batch, files)).await,
-        }
-    }
-
-    async fn write_alone(
-        &self,
-        commit: &Commit<'_>,
-        batch: &Batch<'_>,
-        files: &Versions<'_>,
-    ) -> Result<Committed, Error> {
-        let mut connection = self.step_connection().await.during("begin a step")?;
-        let answer = step::write(&mut connection, commit, batch, files).await;
-        if answer.is_ok() {
-            connection.keep()
-        } else {
-            drop(connection)
-        }
-        let Some(answer) = answer.transpose() else { return Err(Error::LeaseLost(commit.lease.job_id)) };
+        };
         reach(Point::Committed, part(commit.state)).await?;
-        match answer {
-            Ok(committed) => Ok(committed),
-            Err(source) if is_refusal(&source) => Err(Error::Database { doing: "write a step", source }),
-            Err(source) => self.settle(commit, source).await,
+        Ok(committed)
+    }
+
+    /// The rows of a step, with what they need of the database.
+    async fn prepare(&self, commit: &Commit<'_>) -> Result<PreparedStep, Error> {
+        let rows = StepRows::of(commit);
+        if let Some(shared) = rows.rare.shared_files {
+            self.keep_shared(shared).await?;
+        }
+        let files = FileVersions::of(self, commit.lease.job_id, &rows.files).await?;
+        Ok(PreparedStep::of(commit, rows, files))
+    }
+
+    /// Writes a step that its batch could not write, and waits for locks.
+    async fn commit_alone(&self, commit: &Commit<'_>, step: &PreparedStep) -> Result<Committed, Error> {
+        match self.write(&[step], Locks::Wait).await {
+            Ok(written) => {
+                let committed = written.first().map(|written| written.committed);
+                committed.ok_or(Error::LeaseLost(commit.lease.job_id))
+            }
+            Err(failure) => self.settle(commit, failure).await,
         }
     }
 
-    /// The step's statement and the rest, in a transaction.
-    async fn commit_with_rest(
-        &self,
-        commit: &Commit<'_>,
-        batch: &Batch<'_>,
-        files: &Versions<'_>,
-    ) -> Result<Committed, Error> {
-        let mut connection = self.step_connection().await.during("begin a step")?;
-        let mut tx = connection.begin().await.during("begin a step")?;
-        let written = step::write(&mut tx, commit, batch, files).await.during("write a step")?;
-        let committed = written.ok_or(Error::LeaseLost(commit.lease.job_id))?;
-        reach(Point::Fenced, part(commit.state)).await?;
-        aside::place(&mut tx, commit.lease.job_id, committed.step, &files.placed).await?;
-        rest::write(&mut tx, commit, committed.step, batch).await?;
-        reach(Point::Written, part(commit.state)).await?;
-        let answer = tx.commit().await;
-        reach(Point::Committed, part(commit.state)).await?;
-        match answer {
-            Ok(()) => {
-                connection.keep();
-                Ok(committed)
-            }
-            Err(source) => {
-                drop(connection);
-                self.settle(commit, source).await
-            }
+    /// Finds out whether a step was committed, if its failure leaves that open.
+    async fn settle(&self, commit: &Commit<'_>, failure: Failure) -> Result<Committed, Error> {
+        if !failure.in_doubt {
+            return Err(failure.error);
         }
-    }
-
-    /// Finds out whether a step was committed whose answer did not come.
-    async fn settle(&self, commit: &Commit<'_>, source: sqlx::Error) -> Result<Committed, Error> {
         match self.find(commit).await? {
             Found::Committed(committed) => Ok(committed),
-            Found::NotCommitted => Err(Error::Database { doing: "commit a step", source }),
+            Found::NotCommitted => Err(failure.error),
             Found::Others => Err(Error::LeaseLost(commit.lease.job_id)),
         }
     }
@@ -182,7 +123,7 @@ impl Store {
     /// As [`Store::commit`].
     pub async fn commit_again(&self, commit: &Commit<'_>) -> Result<Committed, Error> {
         let written = self.commit(commit).await;
-        Box::pin(self.or_found(commit, written)).await
+        self.or_found(commit, written).await
     }
 
     /// What became of a step that may have been written before: the fence refuses the second time, and the row tells.
@@ -219,11 +160,4 @@ enum Found {
     NotCommitted,
     /// Another claim has the job.
     Others,
-}
-
-/// Whether the server itself said that it did not do it. The end of a session says nothing about what was done before:
-/// classes 08 (a pooler lost its connection to the server) and 57P (the server went down).
-fn is_refusal(error: &sqlx::Error) -> bool {
-    let code = error.as_database_error().and_then(|error| error.code());
-    code.is_some_and(|code| !code.starts_with("08") && !code.starts_with("57P"))
 }

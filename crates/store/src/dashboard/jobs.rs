@@ -15,6 +15,8 @@ pub struct JobFilter {
     pub status: Option<String>,
     /// Only of this type.
     pub job_type: Option<String>,
+    /// None that was inserted before.
+    pub since: Option<DateTime<Utc>>,
     /// Only after this job in the list: its `created_at` and id.
     pub after: Option<(DateTime<Utc>, Uuid)>,
 }
@@ -80,7 +82,7 @@ impl Store {
     pub async fn job_page(&self, filter: &JobFilter, limit: i64) -> Result<Vec<JobLine>, Error> {
         let (time, id) = filter.after.unzip();
         let (status, job_type) = (filter.status.as_deref(), filter.job_type.as_deref());
-        sqlx::query_file_as!(JobLine, "queries/dash_jobs.sql", limit, time, id, status, job_type)
+        sqlx::query_file_as!(JobLine, "queries/dash_jobs.sql", limit, time, id, status, job_type, filter.since)
             .fetch_all(&self.pool)
             .await
             .during("list the jobs")

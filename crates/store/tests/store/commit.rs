@@ -3,8 +3,8 @@
 use crate::support::{commit, message, progress, running, state, store, value};
 use chrono::{TimeZone, Utc};
 use plumbline_engine::{
-    Change, ContextWindow, Message, MessageKind, PhaseKind, PhaseOutcome, Purpose, RequestRecord, Role, Todo,
-    TodoStatus, ToolCall,
+    Change, ContextWindow, FailureClass, Message, MessageKind, PhaseKind, PhaseOutcome, Purpose, RequestRecord, Role,
+    Todo, TodoStatus, ToolCall,
 };
 use plumbline_store::{Commit, NewJob, StoredSettings};
 use serde_json::json;
@@ -34,7 +34,6 @@ async fn the_checkpoint_and_the_progress_columns_are_the_steps(pool: PgPool) {
     assert_eq!((loaded.facts.step, loaded.facts.prompt.as_str()), (1, "Extract the requirements"));
     assert!(!loaded.interrupted);
     assert_eq!(store.settings(job.id).await.unwrap(), Some(resolved.clone()));
-    assert_eq!(store.put_settings(job.id, &json!({"other": 1})).await.unwrap(), resolved);
 
     let watched = store.watch(job.id).await.unwrap().unwrap();
     assert_eq!(watched.phase.as_deref(), Some("strategic"));
@@ -196,35 +195,45 @@ async fn phases_open_and_close_and_own_their_messages(pool: PgPool) {
 async fn requests_are_recorded_one_by_one(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
+    let sent_at = Utc.with_ymd_and_hms(2026, 11, 21, 9, 0, 0).unwrap();
     let record = RequestRecord {
-        model: "gpt-x".into(),
-        purpose: Purpose::Tactical,
         prompt_tokens: 1000,
         cached_tokens: 900,
+        cache_write_tokens: 70,
         completion_tokens: 50,
-        estimated: false,
+        reasoning_tokens: 20,
         duration_ms: 1234,
-        attempt: 1,
-        error: None,
+        finish_reason: Some("stop".into()),
         raw_usage: Some(json!({"prompt_tokens": 1000})),
-        created_at: Utc.with_ymd_and_hms(2026, 11, 21, 9, 0, 0).unwrap(),
+        api: Some("chat".into()),
+        endpoint: Some("http://m:1".into()),
+        service_tier: Some("flex".into()),
+        fallback: true,
+        ..RequestRecord::sent("gpt-x", Purpose::Tactical, 1, sent_at)
     };
-    let failed = RequestRecord { error: Some("status 503".into()), raw_usage: None, attempt: 2, ..record.clone() };
+    let failed = RequestRecord {
+        finish_reason: None,
+        error: Some("status 503".into()),
+        failure_class: Some(FailureClass::Overloaded),
+        raw_usage: None,
+        attempt: 2,
+        ..record.clone()
+    };
     let requests = [Change::Request(failed), Change::Request(record)];
     commit(&store, job.lease(), 0, &requests).await.unwrap();
-    // Of several, all but the first are written apart.
     commit(&store, job.lease(), 1, &requests[1..]).await.unwrap();
     commit(&store, job.lease(), 2, &requests[..1]).await.unwrap();
     let rows = "SELECT string_agg(concat_ws(' ', step, model, purpose, prompt_tokens, cached_tokens, completion_tokens,
-                       estimated, duration_ms, attempt, coalesce(error, raw_usage::text),
+                       estimated, duration_ms, attempt, finish_reason, failure_class, coalesce(error, raw_usage::text),
+                       api, endpoint, cache_write_tokens, reasoning_tokens, service_tier, fallback,
                        created_at AT TIME ZONE 'UTC'), ', ' ORDER BY id) FROM llm_requests";
     assert_eq!(
         value(&pool, rows).await.as_deref(),
         Some(
-            "1 gpt-x tactical 1000 900 50 f 1234 2 status 503 2026-11-21 09:00:00, \
-             1 gpt-x tactical 1000 900 50 f 1234 1 {\"prompt_tokens\": 1000} 2026-11-21 09:00:00, \
-             2 gpt-x tactical 1000 900 50 f 1234 1 {\"prompt_tokens\": 1000} 2026-11-21 09:00:00, \
-             3 gpt-x tactical 1000 900 50 f 1234 2 status 503 2026-11-21 09:00:00"
+            "1 gpt-x tactical 1000 900 50 f 1234 2 overloaded status 503 chat http://m:1 70 20 flex t 2026-11-21 09:00:00, \
+             1 gpt-x tactical 1000 900 50 f 1234 1 stop {\"prompt_tokens\": 1000} chat http://m:1 70 20 flex t 2026-11-21 09:00:00, \
+             2 gpt-x tactical 1000 900 50 f 1234 1 stop {\"prompt_tokens\": 1000} chat http://m:1 70 20 flex t 2026-11-21 09:00:00, \
+             3 gpt-x tactical 1000 900 50 f 1234 2 overloaded status 503 chat http://m:1 70 20 flex t 2026-11-21 09:00:00"
         )
     );
 }

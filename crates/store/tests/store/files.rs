@@ -2,7 +2,7 @@
 
 use crate::support::{commit, running, store, value};
 use plumbline_engine::{Change, FileWrite, Product};
-use plumbline_store::{ClaimedJob, FileRow, Store};
+use plumbline_store::{ClaimedJob, Store};
 use sqlx::PgPool;
 
 fn write(path: &str, content: &str) -> Change {
@@ -71,14 +71,23 @@ async fn the_mirror_learns_what_changed_since_a_step(pool: PgPool) {
     commit(&store, job.lease(), 0, &[write("a.md", "a"), write("b.md", "b")]).await.unwrap();
     commit(&store, job.lease(), 1, &[write("b.md", "bb")]).await.unwrap();
     commit(&store, job.lease(), 2, &[delete("a.md"), write("c.md", "c")]).await.unwrap();
-    let brief = |rows: Vec<FileRow>| -> Vec<(String, bool, i64)> {
-        rows.into_iter().map(|row| (row.path, row.sha256.is_some(), row.step)).collect()
+    let large = "x".repeat(70_000);
+    commit(&store, job.lease(), 3, &[write("d.md", &large)]).await.unwrap();
+    let other = running(&store).await;
+    commit(&store, other.lease(), 0, &[write("a.md", "another job's")]).await.unwrap();
+    let since = store.changed_files(&[(job.id, 1), (other.id, 0)]).await.unwrap();
+    let brief = |id| -> Vec<(&str, bool, Option<&[u8]>)> {
+        let of_job = since.iter().filter(|file| file.job_id == id);
+        of_job.map(|file| (file.path.as_str(), file.deleted, file.content.as_deref())).collect()
     };
-    let since = brief(store.files_since(job.id, 1).await.unwrap());
-    assert_eq!(since, [("a.md".into(), false, 3), ("b.md".into(), true, 2), ("c.md".into(), true, 3)]);
-    let now = brief(store.file_index(job.id).await.unwrap());
-    assert_eq!(now, [("b.md".into(), true, 2), ("c.md".into(), true, 3)]);
-    assert!(store.files_since(job.id, 3).await.unwrap().is_empty());
+    let expected: [(&str, bool, Option<&[u8]>); 4] =
+        [("a.md", true, None), ("b.md", false, Some(b"bb")), ("c.md", false, Some(b"c")), ("d.md", false, None)];
+    assert_eq!(brief(job.id), expected, "what is large is read by itself");
+    assert_eq!(brief(other.id).len(), 1);
+    let now: Vec<(String, i64)> =
+        store.file_index(job.id).await.unwrap().into_iter().map(|row| (row.path, row.step)).collect();
+    assert_eq!(now, [("b.md".into(), 2), ("c.md".into(), 3), ("d.md".into(), 4)]);
+    assert!(store.changed_files(&[(job.id, 4)]).await.unwrap().is_empty());
 }
 
 #[sqlx::test(migrations = "../../migrations")]

@@ -106,6 +106,8 @@ async fn sources_are_updated_and_citations_stay(pool: PgPool) {
         page_to: None,
         quote: "must be kept".into(),
         verified: true,
+        place: None,
+        continues: Vec::new(),
     };
     let changes = [
         Change::Product(Product::AddSource(source)),

@@ -4,7 +4,7 @@
 use crate::support::{commit, execute, message, pending, running, store, worker};
 use plumbline_engine::{Change, FileWrite, MessageKind, Product, Role, Todo, TodoStatus};
 use plumbline_store::{ClaimedJob, Store};
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, PgConnection, PgPool, Row};
 
 /// What a statement has cost.
@@ -74,23 +74,28 @@ fn turn(seq: i64) -> Vec<Change> {
     ]
 }
 
-/// The same turn as the arguments of `step.sql`.
+/// The same turn as the arguments of `commit_steps.sql`.
 fn arguments(job: &ClaimedJob, step: i64) -> String {
     let seq = 2 * step + 1;
-    let message = |seq: i64, role: &str, kind: &str| {
-        format!(r#"{{"phase_number": 1, "seq": {seq}, "role": "{role}", "kind": "{kind}", "tokens": 7}}"#)
-    };
     let words = format!("{:500}", format!("note {seq}"));
-    let said = [message(seq, "assistant", "reply"), message(seq + 1, "tool", "tool_result")].join(", ");
-    let state = serde_json::to_string(&crate::support::state()).unwrap();
-    format!(
-        "'{}', {}, {step}, 1, 'strategic', 'Planning', 1, 4, 'Write main_plan.md', 3, 1200, 800, 1234567, 0,
-         '[{said}]', ARRAY['{words}', 'written'], '{{NULL,NULL}}',
-         gen_random_uuid(), 'model', 'strategic', 1200, 800, 50, false, 900, 1, NULL, '{{}}', now(), '{state}',
-         '{{notes/{seq}.md}}', ARRAY['{words}'::bytea], '{{f}}',
-         '{{1}}', '{{1}}', '{{completed}}', '{{NULL}}'",
-        job.id, job.lease_epoch
-    )
+    let message = |seq: i64, role: &str, kind: &str, content: &str| json!({"phase_number": 1, "seq": seq, "role": role, "kind": kind, "content": content, "tokens": 7});
+    let document = json!({
+        "job_id": job.id, "lease_epoch": job.lease_epoch, "expected_step": step,
+        "phase_number": 1, "phase": "strategic", "phase_name": "Planning",
+        "todos_done": 1, "todos_total": 4, "current_todo": "Write main_plan.md",
+        "total_requests": 3, "total_tokens_used": 1200, "cached_tokens": 800, "cost_microusd": 1_234_567,
+        "feedback_read": 0,
+        "messages": [message(seq, "assistant", "reply", &words), message(seq + 1, "tool", "tool_result", "written")],
+        "requests": [{
+            "id": uuid::Uuid::now_v7(), "model": "model", "purpose": "strategic", "prompt_tokens": 1200,
+            "cached_tokens": 800, "completion_tokens": 50, "estimated": false, "duration_ms": 900, "attempt": 1,
+            "finish_reason": "stop",
+            "raw_usage": {}, "cache_write_tokens": 0, "reasoning_tokens": 0, "fallback": false, "cost_microusd": 1300,
+            "created_at": "2026-11-21T09:00:00Z"}],
+        "todo_moves": [{"phase_number": 1, "position": 1, "status": "completed"}],
+        "state": crate::support::state(),
+    });
+    format!("ARRAY['{document}'], '{{1}}', '{{notes/{seq}.md}}', ARRAY['{words}'::bytea], '{{f}}'")
 }
 
 /// The median cost of the 20 steps that follow one.
@@ -98,7 +103,7 @@ async fn steps_from(store: &Store, pool: &PgPool, job: &ClaimedJob, from: i64) -
     let mut connection = planning(pool).await;
     let (mut journal, mut blocks) = (Vec::new(), Vec::new());
     for step in from..from + 20 {
-        let cost = cost(&mut connection, include_str!("../../queries/step.sql"), &arguments(job, step)).await;
+        let cost = cost(&mut connection, include_str!("../../queries/commit_steps.sql"), &arguments(job, step)).await;
         journal.push(cost.journal);
         blocks.push(cost.blocks);
     }
@@ -115,7 +120,7 @@ async fn a_step_finds_its_job_by_the_key_where_nearly_all_jobs_have_ended(pool: 
     let job = running(&store(&pool)).await;
     execute(&pool, "ANALYZE jobs").await.unwrap();
     let mut connection = planning(&pool).await;
-    let statement = include_str!("../../queries/step.sql");
+    let statement = include_str!("../../queries/commit_steps.sql");
     let script = format!("PREPARE planned AS {statement}; EXPLAIN EXECUTE planned ({})", arguments(&job, 0));
     let lines = sqlx::raw_sql(AssertSqlSafe(script)).fetch_all(&mut connection).await.unwrap();
     let plan = lines.iter().map(|line| line.get(0)).collect::<Vec<String>>().join("\n");
@@ -138,8 +143,9 @@ async fn a_step_costs_the_same_however_long_the_job_has_run(pool: PgPool) {
     let late = steps_from(&store, &pool, &job, 400).await;
     println!("step 20: {early:?}, step 400: {late:?}");
     assert!(late.journal * 10 <= early.journal * 11, "the journal of a step grows: {early:?}, {late:?}");
-    // Indexes have become a level higher, and an old version of the row may have to be passed over.
-    assert!(late.blocks <= early.blocks + 40, "a step touches more and more: {early:?}, {late:?}");
+    // Indexes have become a level higher, and old versions of the job's row and of its todo may have to be passed over, at most
+    // a page of each: the steps that are tried here are rolled back and leave theirs.
+    assert!(late.blocks <= early.blocks + 64, "a step touches more and more: {early:?}, {late:?}");
 }
 
 /// The cost of a claim of 20 jobs.

@@ -10,14 +10,21 @@ use std::time::Duration;
 const GRACE: Duration = Duration::from_secs(60);
 
 /// A way to break a job's rows, and the rule that notices.
-const BREAKS: [(&str, &str); 22] = [
-    ("ALTER TABLE jobs DISABLE TRIGGER jobs_ended_has_completed_at; UPDATE jobs SET completed_at = now()", "I1: ended"),
+const BREAKS: [(&str, &str); 26] = [
+    ("ALTER TABLE jobs DROP CONSTRAINT jobs_ended_has_completed_at; UPDATE jobs SET completed_at = now()", "I1: ended"),
     ("DELETE FROM checkpoints WHERE step = 2", "I2: steps without a gap"),
     ("UPDATE jobs SET step = 9", "I2: jobs.step is the last step"),
     ("UPDATE checkpoints SET state = NULL WHERE step = 4", "I2: the last step has its state"),
     ("UPDATE checkpoints SET lease_epoch = 0 WHERE step = 3", "I2: epochs never decrease"),
     ("DELETE FROM attempts", "I2: a step has its attempt"),
     ("SET LOCAL session_replication_role = replica; DELETE FROM jobs", "I2: a row has its job"),
+    ("UPDATE passages SET candidates = 9", "a passage's candidates are its sentences"),
+    ("UPDATE passages SET read_step = 99", "a passage is answered after it was read"),
+    (
+        "SET LOCAL session_replication_role = replica; UPDATE jobs SET status = 'completed', completed_at = now(), worker_id = NULL,
+         result = '{\"coverage\": 0.25}'",
+        "a completed job's coverage is that of its passages",
+    ),
     ("DELETE FROM messages WHERE seq = 6", "I3: messages without a gap"),
     ("UPDATE messages SET tool_call_id = 'other' WHERE seq = 4", "I3: a call's result follows it"),
     ("UPDATE messages SET tool_calls = NULL WHERE seq = 3", "I3: no result without its call"),
@@ -32,6 +39,7 @@ const BREAKS: [(&str, &str); 22] = [
     ),
     ("UPDATE job_shared_files SET step = 99", "shared files are of a step"),
     ("DELETE FROM llm_requests WHERE step = 3", "I8: requests, tokens, cached tokens"),
+    ("UPDATE llm_requests SET failure_class = 'quota' WHERE step = 3", "I8: a request that failed has its class"),
     ("UPDATE workers SET heartbeat_at = now() - interval '2 minutes'", "I9: a running job has a live worker"),
     ("DELETE FROM phases WHERE phase_number = 1", "phases without a gap"),
     (

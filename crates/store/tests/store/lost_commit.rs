@@ -10,17 +10,13 @@ use serde_json::json;
 use sqlx::PgPool;
 use std::sync::{Arc, Mutex};
 
-/// So many connections that steps keep one, and so few that they keep none.
-const KEPT: u32 = 3;
-const POOLED: u32 = 1;
-
 /// How a step is committed.
 #[derive(Clone, Copy)]
 enum Kind {
     /// By its one statement.
-    Alone,
-    /// By COMMIT, because it has more to write.
-    WithRest,
+    Statement,
+    /// By COMMIT, because it has rare rows.
+    Transaction,
 }
 
 /// What the step that is cut says.
@@ -31,8 +27,8 @@ impl Kind {
     /// statement, which are a message's text among others.
     fn sent(self) -> &'static [u8] {
         match self {
-            Self::Alone => SAID.as_bytes(),
-            Self::WithRest => b"Q\0\0\0\x0bCOMMIT\0",
+            Self::Statement => SAID.as_bytes(),
+            Self::Transaction => b"Q\0\0\0\x0bCOMMIT\0",
         }
     }
 
@@ -45,31 +41,31 @@ impl Kind {
             changes: &[Change::Message(message(seq, Role::User, MessageKind::Opening, SAID))],
             state: &state,
             progress: &progress,
-            settings: matches!(self, Self::WithRest).then_some(&settings),
+            settings: matches!(self, Self::Transaction).then_some(&settings),
             enqueue_next: None,
         };
         store.commit(&commit).await
     }
 }
 
-/// A store with `connections`, whose connection breaks at its first commit of this kind.
-async fn behind_proxy(pool: &PgPool, kind: Kind, cut: Cut, connections: u32) -> Store {
+/// A store whose connection breaks at its first commit of this kind.
+async fn behind_proxy(pool: &PgPool, kind: Kind, cut: Cut) -> Store {
     let proxy = Proxy { cut: Mutex::new(Some((kind.sent(), cut))), ..Proxy::default() };
-    Arc::new(proxy).store(pool, connections).await
+    Arc::new(proxy).store(pool, 3).await
 }
 
-async fn is_found_by_reading_back(pool: PgPool, kind: Kind, connections: u32) {
+async fn is_found_by_reading_back(pool: PgPool, kind: Kind) {
     let job = running(&store(&pool)).await;
-    let shaky = behind_proxy(&pool, kind, Cut::After, connections).await;
+    let shaky = behind_proxy(&pool, kind, Cut::After).await;
     assert_eq!(kind.step(&shaky, job.lease(), 0).await.unwrap().step, 1);
     assert_eq!(column(&pool, job.id, "step").await.as_deref(), Some("1"));
     assert_eq!(value(&pool, "SELECT count(*) FROM messages").await.as_deref(), Some("1"));
     assert_eq!(kind.step(&shaky, job.lease(), 1).await.unwrap().step, 2, "the run goes on");
 }
 
-async fn is_a_transient_error(pool: PgPool, kind: Kind, connections: u32) {
+async fn is_a_transient_error(pool: PgPool, kind: Kind) {
     let job = running(&store(&pool)).await;
-    let shaky = behind_proxy(&pool, kind, Cut::Before, connections).await;
+    let shaky = behind_proxy(&pool, kind, Cut::Before).await;
     let error = kind.step(&shaky, job.lease(), 0).await.unwrap_err();
     assert!(matches!(error, Error::Database { .. }) && error.is_transient(), "{error}");
     assert_eq!(column(&pool, job.id, "step").await.as_deref(), Some("0"));
@@ -79,29 +75,29 @@ async fn is_a_transient_error(pool: PgPool, kind: Kind, connections: u32) {
 
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_statement_that_committed_is_found_by_reading_back(pool: PgPool) {
-    is_found_by_reading_back(pool, Kind::Alone, KEPT).await;
+    is_found_by_reading_back(pool, Kind::Statement).await;
 }
 
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_transaction_that_committed_is_found_by_reading_back(pool: PgPool) {
-    is_found_by_reading_back(pool, Kind::WithRest, POOLED).await;
+    is_found_by_reading_back(pool, Kind::Transaction).await;
 }
 
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_statement_that_did_not_arrive_is_a_transient_error(pool: PgPool) {
-    is_a_transient_error(pool, Kind::Alone, KEPT).await;
+    is_a_transient_error(pool, Kind::Statement).await;
 }
 
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_transaction_that_did_not_commit_is_a_transient_error(pool: PgPool) {
-    is_a_transient_error(pool, Kind::WithRest, POOLED).await;
+    is_a_transient_error(pool, Kind::Transaction).await;
 }
 
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_refused_statement_is_no_doubt_and_writes_nothing(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
-    Kind::Alone.step(&store, job.lease(), 0).await.unwrap();
+    Kind::Statement.step(&store, job.lease(), 0).await.unwrap();
     // The message's place is taken.
     let twice = [message(1, Role::User, MessageKind::Opening, "again")].map(Change::Message);
     let error = commit(&store, job.lease(), 1, &twice).await.unwrap_err();

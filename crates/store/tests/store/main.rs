@@ -3,15 +3,17 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod checkpoint_retention;
 mod claim;
 mod commands;
 mod commit;
 mod dashboard;
-mod defer;
+mod documents;
 mod fence;
 mod files;
 mod findings;
 mod fork;
+mod group_commit;
 mod growth;
 mod invariants;
 mod leave;
@@ -22,6 +24,7 @@ mod lost_commit;
 mod meaning;
 mod proxy;
 mod prune;
+mod put_right;
 mod release;
 mod round_trips;
 mod schema;
@@ -31,9 +34,8 @@ mod status;
 mod story;
 mod support;
 mod sweep;
-mod thinning;
-mod together;
 mod trace;
 mod transitions;
+mod unknown;
 mod upgrade;
 mod validation;

@@ -29,7 +29,7 @@ async fn prune_all(store: &Store, retention: &Retention) -> Vec<Vec<Uuid>> {
         if batch.is_empty() {
             return batches;
         }
-        batches.push(batch);
+        batches.push(batch.into_iter().map(|job| job.id).collect());
     }
 }
 
@@ -161,4 +161,63 @@ async fn a_job_stays_while_others_need_it(pool: PgPool) {
     execute(&pool, "UPDATE jobs SET status = 'cancelled' WHERE job_type = 'validator'").await.unwrap();
     execute(&pool, "UPDATE requirement_cache SET status = 'integrated'").await.unwrap();
     assert_eq!(prune_all(&store, &days(1)).await.concat().len(), 3);
+}
+
+/// The days' usage of all jobs, deleted or not.
+async fn usage(pool: &PgPool) -> Option<String> {
+    value(
+        pool,
+        "SELECT string_agg(concat_ws(' ', day, job_type, model, requests, tokens, trim_scale(cost_usd)), E'\n'
+                           ORDER BY day, job_type, model) FROM usage_daily",
+    )
+    .await
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn usage_a_day_survives_the_jobs(pool: PgPool) {
+    let store = store(&pool);
+    let mut jobs = Vec::new();
+    for days in [40, 40, 1] {
+        let job = ended(&pool, "completed", days).await;
+        let rows = format!(
+            "UPDATE jobs SET total_requests = 3, lease_epoch = 1 WHERE id = '{job}';
+             INSERT INTO llm_requests (job_id, id, step, model, purpose, prompt_tokens, cached_tokens, completion_tokens,
+                                       estimated, duration_ms, attempt, created_at, cost_usd)
+             VALUES ('{job}', gen_random_uuid(), 1, 'large', 'tactical', 1000, 600, 100, false, 5, 1, '2026-11-20 23:59Z', 0.0021),
+                    ('{job}', gen_random_uuid(), 2, 'large', 'tactical', 1000, 0, 0, false, 5, 1, '2026-11-21 00:01Z', 0.002),
+                    ('{job}', gen_random_uuid(), 2, 'small', 'summary', 0, 0, 1000, false, 5, 1, '2026-11-21 00:01Z', 0.001)"
+        );
+        sqlx::raw_sql(sqlx::AssertSqlSafe(rows)).execute(&pool).await.unwrap();
+        jobs.push(job);
+    }
+    let before = "2026-11-20 creator large 3 3300 0.0063\n2026-11-21 creator large 3 3000 0.006\n2026-11-21 creator small 3 3000 0.003";
+    assert_eq!(usage(&pool).await.as_deref(), Some(before));
+    assert_eq!(prune_all(&store, &days(30)).await.concat().len(), 2);
+    assert_eq!(usage(&pool).await.as_deref(), Some(before));
+    execute(&pool, format!("DELETE FROM jobs WHERE id = '{}'", jobs[2])).await.unwrap();
+    assert_eq!(usage(&pool).await.as_deref(), Some(before));
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn workers_are_told_of_deleted_jobs_that_may_have_folders(pool: PgPool) {
+    let store = store(&pool);
+    let (ran, never_ran) = (ended(&pool, "completed", 40).await, ended(&pool, "cancelled", 40).await);
+    let upload = format!("upload-{ran}");
+    execute(&pool, format!("UPDATE jobs SET lease_epoch = 1, step = 1, document_path = '{upload}' WHERE id = '{ran}'"))
+        .await
+        .unwrap();
+    execute(&pool, format!("UPDATE jobs SET document_path = 'upload-mine' WHERE id = '{never_ran}'")).await.unwrap();
+    let pruned = store.prune(&days(30)).await.unwrap();
+    let mut pruned: Vec<_> =
+        pruned.into_iter().map(|job| (job.id, job.document_path.unwrap_or_default(), job.ran)).collect();
+    pruned.sort_by_key(|job| job.2);
+    assert_eq!(pruned, [(never_ran, "upload-mine".to_owned(), false), (ran, upload.clone(), true)]);
+    let told = store.deleted_jobs((chrono::DateTime::UNIX_EPOCH, Uuid::nil()), 10).await.unwrap();
+    assert_eq!(told.iter().map(|job| (job.job_id, job.import_path.clone())).collect::<Vec<_>>(), [(ran, Some(upload))]);
+    assert_eq!(store.deleted_jobs((told[0].deleted_at, told[0].job_id), 10).await.unwrap(), []);
+
+    execute(&pool, "UPDATE deleted_jobs SET deleted_at = now() - interval '91 days'").await.unwrap();
+    let other = ended(&pool, "completed", 1).await;
+    execute(&pool, format!("DELETE FROM jobs WHERE id = '{other}'")).await.unwrap();
+    assert_eq!(value(&pool, "SELECT count(*) FROM deleted_jobs").await.as_deref(), Some("0"));
 }

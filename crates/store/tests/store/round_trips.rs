@@ -23,10 +23,11 @@ fn turn(seq: i64) -> Vec<Change> {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn an_ordinary_step_is_one_round_trip_on_one_connection(pool: PgPool) {
+async fn an_ordinary_step_is_one_statement_and_its_connection_shows_that_it_is_alive(pool: PgPool) {
     let job = running(&store(&pool)).await;
     let proxy = Arc::new(Proxy::default());
-    let shop = proxy.store(&pool, 3).await;
+    // Of one connection, so that whatever is sent for a step is sent before the next one begins.
+    let shop = proxy.store(&pool, 1).await;
     let list = [Change::TodosPut { phase_number: 1, todos: vec![Todo::pending(1, "write notes")] }];
     commit(&shop, job.lease(), 0, &list).await.unwrap();
     for step in 1..=WARM {
@@ -36,7 +37,9 @@ async fn an_ordinary_step_is_one_round_trip_on_one_connection(pool: PgPool) {
     for step in WARM + 1..=WARM + 20 {
         assert_eq!(commit(&shop, job.lease(), step, &turn(2 * step)).await.unwrap().step, step + 1);
     }
-    assert_eq!(proxy.sent.load(SeqCst) - sent, 20, "a round trip a step, and no signs of life between");
+    // What follows the last one may have been counted or not, as what follows the one before the first.
+    let a_step = (proxy.sent.load(SeqCst) - sent) as f64 / 20.0;
+    assert!((2.8..=3.2).contains(&a_step), "a statement and two signs of life a step, not {a_step} round trips");
     assert_eq!(proxy.opened.load(SeqCst), opened, "steps that follow one another use one connection");
 }
 
@@ -50,10 +53,8 @@ async fn steps_at_once_share_all_connections_there_are(pool: PgPool) {
         let (job, shop) = (running(&base).await, shop.clone());
         steps.spawn(async move {
             for step in 0..5 {
-                // Steps that have more to write than one statement does: others would share a connection.
                 let (state, progress) = (state(), progress());
-                let mut changes = turn(2 * step + 1);
-                changes.push(Change::FeedbackTaken(vec![0]));
+                let changes = turn(2 * step + 1);
                 let commit = Commit {
                     lease: job.lease(),
                     expected_step: step,
@@ -71,6 +72,6 @@ async fn steps_at_once_share_all_connections_there_are(pool: PgPool) {
         done.unwrap();
     }
     // One more was opened and closed to see whether the server can be reached.
-    assert!(proxy.opened.load(SeqCst) <= 5, "the limit holds for kept and pooled connections together");
+    assert!(proxy.opened.load(SeqCst) <= 5, "the limit holds");
     shop.close().await;
 }

@@ -33,8 +33,10 @@ async fn whoever_reads_a_workspace_finds_them_in_it(pool: PgPool) {
         (index[1].size, index[1].step, index[1].sha256.as_deref().map(|hash| &hash[..4])),
         (12, 1, Some("0175"))
     );
-    assert_eq!(store.files_since(job.id, 0).await.unwrap(), index);
-    assert_eq!(store.files_since(job.id, 1).await.unwrap(), []);
+    let changed = store.changed_files(&[(job.id, 0)]).await.unwrap();
+    assert_eq!(changed.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), all);
+    assert_eq!(changed[1].content, Some(text.clone()));
+    assert_eq!(store.changed_files(&[(job.id, 1)]).await.unwrap(), []);
     assert_eq!(store.read_file(job.id, path).await.unwrap(), Some(text.clone()));
     let wanted = all.map(str::to_owned);
     let read = store.read_files(job.id, &wanted).await.unwrap();

@@ -4,10 +4,11 @@
 use crate::support::{self, message};
 use chrono::{TimeZone, Utc};
 use plumbline_engine::{
-    Change, Citation, FileFacts, FileWrite, Message, MessageKind, PhaseKind, PhaseOutcome, Product, Progress, Purpose,
-    RequestRecord, Requirement, Role, SharedFile, SharedFiles, Source, State, Todo, TodoStatus, ToolCall, Totals,
+    AnsweredPassage, Block, Candidate, Change, Citation, FileFacts, FileWrite, Message, MessageKind, Passage,
+    PassageState, PhaseKind, PhaseOutcome, Product, Progress, Purpose, RequestRecord, Requirement, Role, SharedFile,
+    SharedFiles, Source, State, Todo, TodoStatus, ToolCall, Totals,
 };
-use plumbline_store::{Commit, Lease, LoadedJob, Store};
+use plumbline_store::{Commit, Lease, LoadedJob, Store, StoredSettings};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -16,7 +17,6 @@ pub(crate) const STEPS: i64 = 4;
 
 /// Commits the steps and returns what loading gave after each.
 pub(crate) async fn tell(store: &Store, lease: Lease) -> Vec<LoadedJob> {
-    store.put_settings(lease.job_id, &json!({"config": {}})).await.unwrap();
     let mut loaded = Vec::new();
     for step in 0..STEPS {
         commit(store, lease, step).await;
@@ -33,13 +33,14 @@ pub(crate) async fn commit(store: &Store, lease: Lease, after: i64) {
         2 => (third(), state(1, 5, 2), progress(1, 1, 2, "Plan")),
         _ => (fourth(), state(2, 7, 3), progress(2, 0, 1, "Extract")),
     };
+    let settings = StoredSettings::from(&json!({"config": {}}));
     let commit = Commit {
         lease,
         expected_step: after,
         changes: &changes,
         state: &state,
         progress: &progress,
-        settings: None,
+        settings: (after == 0).then_some(&settings),
         enqueue_next: None,
     };
     store.commit(&commit).await.unwrap();
@@ -78,6 +79,32 @@ fn first() -> Vec<Change> {
     ]
 }
 
+/// A passage of the policy that was cut in one step, read in another and answered in a third.
+pub(crate) fn passage(number: i32, cut: i64, read: Option<i64>, answered: Option<i64>) -> Passage {
+    let blocks = vec![Block { words: 4, hash: 0xfedc_ba98_7654_3210 }];
+    Passage {
+        number,
+        document: "input/policy.md".into(),
+        ordinal: number,
+        pages: Some((1, 2)),
+        sha256: [7; 32],
+        chunk_path: Some(format!("chunks/chunk_{number:03}.md")),
+        cut_step: cut,
+        unseen: if read.is_some() { Vec::new() } else { blocks.clone() },
+        blocks,
+        candidates: vec![Candidate { sentence: 1, text: "Invoices must be kept.".into(), cited_step: answered }],
+        state: match (read, answered) {
+            (None, _) => PassageState::Unread,
+            (Some(_), None) => PassageState::Read,
+            (Some(_), Some(_)) => PassageState::Answered,
+        },
+        answered_by: answered.map(|_| AnsweredPassage::Citation),
+        read_step: read,
+        answered_step: answered,
+        reason: None,
+    }
+}
+
 fn second() -> Vec<Change> {
     let moved = |position, status, notes: Option<&str>| Change::TodoMoved {
         phase_number: 1,
@@ -104,6 +131,7 @@ fn second() -> Vec<Change> {
         put(2, &["Draft one", "Draft two"], false),
         write("output/report.md", "first version"),
         write("workspace.md", "memory of step 2"),
+        Change::PassagesPut(vec![passage(1, 2, None, None)]),
     ]
 }
 
@@ -119,6 +147,7 @@ fn third() -> Vec<Change> {
         Change::Product(Product::AddCitation(citation())),
         requirement(1, "Invoices must be kept for ten years."),
         requirement(2, "Receipts must be kept for six years."),
+        Change::PassagesPut(vec![passage(1, 2, Some(3), None)]),
     ]
 }
 
@@ -132,6 +161,8 @@ fn fourth() -> Vec<Change> {
         Change::Product(Product::DeleteFile { path: "output/gone.md".into() }),
         Change::Message(message(5, Role::System, MessageKind::System, "You extract.")),
         Change::Message(message(6, Role::User, MessageKind::Opening, "Go on.")),
+        Change::TodoUnevidenced { phase_number: 1, position: 2 },
+        Change::PassagesPut(vec![passage(1, 2, Some(3), Some(4))]),
     ]
 }
 
@@ -161,11 +192,13 @@ fn progress(phase_number: i32, todos_done: i32, todos_total: i32, current: &str)
         todos_done,
         todos_total,
         current_todo: Some(current.into()),
+        plan: None,
     }
 }
 
 fn put(phase_number: i32, texts: &[&str], begun: bool) -> Change {
     let mut todos: Vec<Todo> = texts.iter().zip(1..).map(|(text, position)| Todo::pending(position, *text)).collect();
+    todos[0].passages = vec![7, 8, 12];
     if begun {
         todos[0].status = TodoStatus::InProgress;
     }
@@ -189,6 +222,8 @@ fn citation() -> Citation {
         page_to: None,
         quote: "must be kept".into(),
         verified: true,
+        place: None,
+        continues: Vec::new(),
     }
 }
 
@@ -215,17 +250,12 @@ fn requirement(key: u8, text: &str) -> Change {
 }
 
 fn request() -> RequestRecord {
+    let sent_at = Utc.with_ymd_and_hms(2026, 11, 21, 9, 0, 0).unwrap();
     RequestRecord {
-        model: "gpt-x".into(),
-        purpose: Purpose::Strategic,
         prompt_tokens: 100,
         cached_tokens: 90,
         completion_tokens: 10,
-        estimated: false,
         duration_ms: 1234,
-        attempt: 1,
-        error: None,
-        raw_usage: None,
-        created_at: Utc.with_ymd_and_hms(2026, 11, 21, 9, 0, 0).unwrap(),
+        ..RequestRecord::sent("gpt-x", Purpose::Strategic, 1, sent_at)
     }
 }

@@ -15,6 +15,17 @@ pub(crate) fn store(pool: &PgPool) -> Store {
     Store::from_pool(pool.clone())
 }
 
+/// Empties the test's database: `make test` has new ones begin with the schema.
+pub(crate) async fn empty(pool: &PgPool) {
+    for statement in [
+        "DROP SCHEMA public CASCADE",
+        "CREATE SCHEMA public AUTHORIZATION pg_database_owner",
+        "GRANT USAGE ON SCHEMA public TO PUBLIC",
+    ] {
+        execute(pool, statement).await.unwrap();
+    }
+}
+
 /// A registered worker.
 pub(crate) async fn worker(store: &Store) -> Uuid {
     let id = Uuid::now_v7();
@@ -24,6 +35,7 @@ pub(crate) async fn worker(store: &Store) -> Uuid {
         version: "0.1.0".into(),
         concurrency: 4,
         job_types: vec!["creator".into()],
+        limits_ceilings: serde_json::json!({}),
     };
     store.register_worker(&worker).await.unwrap();
     id
@@ -54,12 +66,19 @@ pub(crate) fn state() -> State {
             name: "Planning".into(),
             opening: Opening::Initial,
             tactical: 0,
+            description: String::new(),
             completed: 0,
+            planned: 0,
         },
         context: ContextWindow { system_seq: 1, tail_from: 2, ..ContextWindow::default() },
         next_seq: 1,
+        previous: None,
         staged: None,
         loaded_tools: Vec::new(),
+        fallback: None,
+        work: plumbline_engine::Work::default(),
+        worked: None,
+        elapsed_s: 0,
         guards: Guards { idle_turns: 4, ..Guards::default() },
         retry: Retry::default(),
         totals: Totals { requests: 3, tokens: 1200, cached_tokens: 800, cost_microusd: 1_234_567 },
@@ -76,6 +95,7 @@ pub(crate) fn progress() -> Progress {
         todos_done: 1,
         todos_total: 4,
         current_todo: Some("Write main_plan.md".into()),
+        plan: Some((1, 3)),
     }
 }
 

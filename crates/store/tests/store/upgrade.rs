@@ -1,6 +1,6 @@
-//! Getting from one schema to the next: interrupted, in competition, half done, too early, too late.
+//! Getting from one schema to the next: interrupted, in competition, half done, too early, too late, from before all releases.
 
-use crate::support::{execute, store, until, value};
+use crate::support::{empty, execute, store, until, value};
 use plumbline_store::{Error, MIGRATOR};
 use sqlx::{PgPool, migrate::Migrator};
 use std::borrow::Cow;
@@ -17,6 +17,7 @@ fn versions() -> Vec<i64> {
 
 #[sqlx::test(migrations = false)]
 async fn a_migration_that_is_killed_leaves_nothing_and_is_done_again(pool: PgPool) {
+    empty(&pool).await;
     // Makes the table of applied migrations.
     first(0).run(&pool).await.unwrap();
     for done in 0..versions().len() {
@@ -51,6 +52,7 @@ const TABLES: &str = "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_c
 
 #[sqlx::test(migrations = false)]
 async fn an_older_schema_works_or_is_refused_with_what_to_do(pool: PgPool) {
+    empty(&pool).await;
     let store = store(&pool);
     for done in 1..versions().len() {
         first(done).run(&pool).await.unwrap();
@@ -73,13 +75,40 @@ async fn works(pool: &PgPool) {
     assert_eq!(store.invariants(std::time::Duration::from_secs(60)).await.unwrap(), []);
 }
 
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_schema_whose_chapter_was_edited_since_is_left_as_it_is(pool: PgPool) {
+    let edited = versions()[3];
+    execute(&pool, format!("UPDATE _sqlx_migrations SET checksum = '\\x00' WHERE version = {edited}")).await.unwrap();
+    let error = store(&pool).migrate().await.unwrap_err();
+    assert!(matches!(error, Error::SchemaEdited(version) if version == edited), "{error}");
+    assert!(error.to_string().contains("make a new database"), "{error}");
+}
+
+/// What a database looked like before the first release, as far as `migrate` looks at it.
+const UNRELEASED: [&str; 5] = [
+    "CREATE TABLE _sqlx_migrations (version bigint PRIMARY KEY, description text NOT NULL,
+         installed_on timestamptz NOT NULL DEFAULT now(), success boolean NOT NULL, checksum bytea NOT NULL,
+         execution_time bigint NOT NULL)",
+    "INSERT INTO _sqlx_migrations VALUES (20261121090000, 'jobs', now(), true, '\\x01', 1)",
+    "INSERT INTO _sqlx_migrations VALUES (20261124230000, 'whose default', now(), true, '\\x02', 1)",
+    "CREATE TABLE jobs (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), prompt text NOT NULL)",
+    "INSERT INTO jobs (prompt) VALUES ('from before')",
+];
+
 #[sqlx::test(migrations = false)]
-async fn rows_of_an_older_schema_are_taken_along(pool: PgPool) {
-    first(6).run(&pool).await.unwrap();
-    execute(&pool, r#"INSERT INTO jobs (prompt, context) VALUES ('x', '{"concurrency_key": "a"}'), ('y', '[]')"#)
-        .await
-        .unwrap();
-    store(&pool).migrate().await.unwrap();
-    let keys = "SELECT string_agg(prompt || '=' || concurrency_key, ' ' ORDER BY prompt) FROM jobs";
-    assert_eq!(value(&pool, keys).await.as_deref(), Some("x=a y="));
+async fn a_schema_from_before_the_first_release_is_left_as_it_is(pool: PgPool) {
+    empty(&pool).await;
+    for statement in UNRELEASED {
+        execute(&pool, statement).await.unwrap();
+    }
+    let rows = "SELECT (SELECT string_agg(m::text, ' ' ORDER BY version) FROM _sqlx_migrations m)
+                       || (SELECT string_agg(j::text, ' ') FROM jobs j)";
+    let before = (value(&pool, TABLES).await, value(&pool, rows).await);
+    let store = store(&pool);
+    for refused in [store.migrate().await, store.check_schema().await] {
+        let error = refused.unwrap_err();
+        assert!(matches!(error, Error::SchemaUnreleased { found: 20_261_124_230_000 }), "{error}");
+        assert!(error.to_string().contains("make a new database"), "{error}");
+    }
+    assert_eq!((value(&pool, TABLES).await, value(&pool, rows).await), before);
 }

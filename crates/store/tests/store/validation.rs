@@ -50,6 +50,8 @@ async fn creator(store: &Store) -> ClaimedJob {
         page_to: None,
         quote: TEXTS[0].into(),
         verified: true,
+        place: None,
+        continues: Vec::new(),
     })));
     commit(store, job.lease(), 0, &changes).await.unwrap();
     job
@@ -348,7 +350,7 @@ async fn approving_a_job_enqueues_what_its_settings_name_once(pool: PgPool) {
     }
 }
 
-/// The validator of `migrations/README.md`, word for word.
+/// The validator of `docs/sql.md`, word for word.
 #[sqlx::test(migrations = "../../migrations")]
 async fn an_outside_validator_needs_twenty_lines_of_sql(pool: PgPool) {
     let store = store(&pool);
@@ -359,10 +361,10 @@ async fn an_outside_validator_needs_twenty_lines_of_sql(pool: PgPool) {
     );
     execute(&pool, sql).await.unwrap();
     let held_elsewhere = store.claim_requirements(&validator(&store, None).await.lease(), 1, false, &[]).await.unwrap();
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/README.md")).unwrap();
-    let blocks = readme.split("```sql\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    let manual = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/sql.md")).unwrap();
+    let blocks = manual.split("```sql\n").skip(1).filter_map(|rest| rest.split_once("```"));
     let shown = blocks.map(|(block, _)| block).find(|block| block.contains("SKIP LOCKED"));
-    let block = shown.expect("the README shows a validator, in a block that ends");
+    let block = shown.expect("the SQL interface shows a validator, in a block that ends");
     assert!(block.lines().count() <= 20);
     tokio::try_join!(execute(&pool, block), execute(&pool, block)).unwrap();
     let rows = store.requirements_of(creator.id).await.unwrap();

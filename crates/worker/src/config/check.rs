@@ -27,7 +27,9 @@ pub(super) fn missing(config: &Value) -> Vec<String> {
 }
 
 fn collect_missing(config: &Value, schema: &Value, path: &str, paths: &mut Vec<String>) {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+    let Some(properties) = schema.get("properties").and_then(Value::as_object).filter(|_| config.is_object()) else {
+        return;
+    };
     let required = schema.get("required").and_then(Value::as_array);
     for (key, property) in properties {
         let path = child(path, key);
@@ -50,6 +52,7 @@ fn refill_group(config: &mut Value, origin: &Value, schema: &Value) {
     let (Some(map), Some(properties)) = (config.as_object_mut(), schema["properties"].as_object()) else { return };
     let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     for (key, property) in properties {
+        let property = without_null(property);
         match property["type"].as_str() {
             Some("object") if required.contains(&key.as_str()) => {
                 let origin = &origin[key];
@@ -66,20 +69,43 @@ fn refill_group(config: &mut Value, origin: &Value, schema: &Value) {
 
 /// Calls `report` with the dotted path and the sentence of everything wrong in `value`.
 fn value(value: &Value, schema: &Value, path: &str, report: &mut dyn FnMut(&str, String)) {
-    let schema = without_null(schema);
+    let words = words_besides(schema);
+    let schema = fitting(schema, value);
     match value {
         // Removes what the layers below say.
         Value::Null => {}
         Value::Object(map) if schema.get("properties").is_some() => object(map, schema, path, report),
         _ => {
             if let Some(message) = wrong_type(value, schema, path).or_else(|| wrong_value(value, schema, path)) {
-                report(path, message);
+                report(path, message + &words);
             }
             for (index, item) in value.as_array().into_iter().flatten().enumerate() {
-                self::value(item, &schema["items"], &child(path, &index.to_string()), report);
+                let path = child(path, &index.to_string());
+                self::value(item, &schema["items"], &path, report);
+                let mut absent = Vec::new();
+                // What stands in a list is given whole: lists replace one another.
+                collect_missing(item, fitting(&schema["items"], item), &path, &mut absent);
+                absent.iter().for_each(|key| report(key, format!("`{key}` has no value; give it one")));
             }
         }
     }
+}
+
+/// Of a schema with alternatives, the one of the value's own kind; the first where none is. An alternative of words is
+/// that of its words alone: what else stands there may be a secret in the wrong place.
+fn fitting<'a>(schema: &'a Value, value: &Value) -> &'a Value {
+    let fits =
+        |one: &&Value| one["type"] == kind(value) && one["enum"].as_array().is_none_or(|words| words.contains(value));
+    let found = schema["anyOf"].as_array().and_then(|list| list.iter().find(fits));
+    found.filter(|_| !value.is_null()).unwrap_or_else(|| without_null(schema))
+}
+
+/// ` or the word `free``, where words are an alternative to something else.
+fn words_besides(schema: &Value) -> String {
+    let alternatives = schema["anyOf"].as_array().into_iter().flatten();
+    let words: Vec<&str> =
+        alternatives.filter_map(|one| one["enum"].as_array()).flatten().filter_map(Value::as_str).collect();
+    if words.is_empty() { String::new() } else { format!(" or the word {}", quoted(&words)) }
 }
 
 fn object(map: &Map<String, Value>, schema: &Value, path: &str, report: &mut dyn FnMut(&str, String)) {

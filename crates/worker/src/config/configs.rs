@@ -1,31 +1,37 @@
 //! All configurations at hand, and how one job's is resolved from them.
 
 use super::{
-    ConfigError, JobConfig, ModelEnv, Resolved, check,
+    ConfigError, JobConfig, ModelEnv, Profiles, Resolved, check, deliverables,
     error::{OVERRIDES, Problem},
     files::{self, File, Files, config_stem},
-    layers::{Layer, Layers, with_switches},
+    layers::{Kind, Layer, Layers, with_switches},
     levels::{self, Forbidden, Level},
     nearest::advice,
+    origin::{self, Origin},
     parse::parse,
-    resolved, secrets, validate,
+    prices, resolved, secrets, validate,
 };
 use crate::prompts::PromptSources;
 use plumbline_engine::ToolSpec;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// The configuration and prompt files of a process, read once at its start.
-#[derive(Clone, Debug)]
+/// The file that every job type begins with.
+const DEFAULTS: &str = "defaults";
+
+/// The configuration and prompt files of a process, as they were read.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Configs {
     files: Files,
     prompts: Files,
+    /// The operator's folders over the built-in files: for configurations, and for prompts.
+    folders: (Option<PathBuf>, Option<PathBuf>),
 }
 
 impl Configs {
     /// The copies built into the binary.
     pub fn embedded() -> Self {
-        Self { files: files::built_in_configs(), prompts: files::built_in_prompts() }
+        Self { files: files::built_in_configs(), prompts: files::built_in_prompts(), folders: (None, None) }
     }
 
     /// The files of `dir` over the built-in ones (`PLUMBLINE_CONFIG_DIR`).
@@ -43,6 +49,7 @@ impl Configs {
     /// When a folder or a file in it cannot be read.
     pub fn load(config_dir: Option<&Path>, prompts_dir: Option<&Path>) -> Result<Self, ConfigError> {
         let mut configs = Self::embedded();
+        configs.folders = (config_dir.map(Path::to_owned), prompts_dir.map(Path::to_owned));
         if let Some(dir) = config_dir {
             files::overlay(&mut configs.files, dir, true)?;
         }
@@ -50,6 +57,27 @@ impl Configs {
             files::overlay(&mut configs.prompts, dir, false)?;
         }
         Ok(configs)
+    }
+
+    /// The same folders, read anew.
+    ///
+    /// # Errors
+    /// When a folder or a file in it cannot be read.
+    pub(crate) fn reread(&self) -> Result<Self, ConfigError> {
+        Self::load(self.folders.0.as_deref(), self.folders.1.as_deref())
+    }
+
+    /// Whether anything in it can change while the process lives.
+    pub(crate) fn has_folders(&self) -> bool {
+        self.folders.0.is_some() || self.folders.1.is_some()
+    }
+
+    /// What is known of providers and models.
+    ///
+    /// # Errors
+    /// When `providers.json` cannot be read.
+    pub fn profiles(&self) -> Result<Profiles, ConfigError> {
+        Ok(Profiles::of(&files::built_in_configs(), &self.files)?)
     }
 
     /// Names of the job types, sorted.
@@ -60,7 +88,7 @@ impl Configs {
         types
     }
 
-    /// The configuration of one job: the type's files, the environment over them, the job's own `config` over all.
+    /// The configuration of one job: `defaults`, the environment, the type's files, the job's own `config` over all.
     ///
     /// # Errors
     /// Everything that keeps the job from running, one sentence each: an unknown type, files or overrides that do not
@@ -68,6 +96,7 @@ impl Configs {
     pub fn resolve(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Resolved, ConfigError> {
         let resolved = self.show(job_type, overrides, env)?;
         ConfigError::unless_empty(resolved::without_model(&resolved.config))?;
+        ConfigError::unless_empty(prices::budget_of_nothing(&resolved).into_iter().collect())?;
         Ok(resolved)
     }
 
@@ -76,14 +105,13 @@ impl Configs {
     /// # Errors
     /// As for [`Self::resolve`], the model aside.
     pub fn show(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Resolved, ConfigError> {
-        let mut layers = self.chain(job_type)?;
-        layers.over.push(Layer::environment(env.layer()));
-        layers.over.push(Layer::unwritten(OVERRIDES, overrides_object(overrides)?));
+        let row = Layer::unwritten(OVERRIDES, overrides_object(overrides)?, Kind::Row);
+        let layers = Layers::new(self.chain(job_type)?, env).with_row(row).with_profile(&self.profiles()?);
         ConfigError::unless_empty(layers.iter().flat_map(check::layer).collect())?;
         levels::check(&layers, env)?;
         let config = self.typed(job_type, &layers, env)?;
-        // The job's own endpoint would stand in the layer above the environment's.
-        let endpoint_from_env = env.base_url.is_some() && config.llm.base_url == env.base_url;
+        let endpoint_from_env =
+            env.base_url.is_some() && config.llm.base_url == env.base_url && layers.leaves_endpoint_open();
         Ok(Resolved { config, prompts: self.prompt_sources(job_type)?, endpoint_from_env })
     }
 
@@ -123,13 +151,46 @@ impl Configs {
     /// # Errors
     /// When the file does not parse.
     pub fn defaults(&self) -> Result<Value, ConfigError> {
-        Ok(self.chain("defaults")?.merged())
+        Ok(Layers::new(self.chain("defaults")?, &ModelEnv::default()).merged())
+    }
+
+    /// Where each value of a job type's configuration comes from: every leaf key with dots, its value, and the file with
+    /// its line, or the variable.
+    ///
+    /// # Errors
+    /// As for [`Self::show`].
+    pub fn origins(&self, job_type: &str, env: &ModelEnv) -> Result<Vec<Origin>, ConfigError> {
+        let resolved = self.show(job_type, &json!({}), env)?;
+        let layers = Layers::new(self.chain(job_type)?, env).with_profile(&self.profiles()?);
+        let places = layers.of_places().refilled();
+        let config = serde_json::to_value(&resolved.config)
+            .map_err(|error| Problem::new(job_type, None, format!("cannot be shown: {error}")))?;
+        Ok(origin::all(&config, &places))
+    }
+
+    /// What the operator's own files and the environment set for a job type; nothing where they do not parse.
+    pub(super) fn set_by_operator(&self, job_type: &str, env: &ModelEnv) -> Value {
+        self.chain(job_type).map(|files| Layers::new(files, env).bounds()).unwrap_or_default()
+    }
+
+    /// What is allowed in the files and will not do what it is meant to do.
+    pub fn warnings(&self, env: &ModelEnv) -> Vec<Problem> {
+        let shown = |job_type: &str| {
+            let resolved = self.show(job_type, &json!({}), env).ok()?;
+            let layers = Layers::new(self.chain(job_type).ok()?, env);
+            let warnings = prices::warnings(&resolved).into_iter().chain(deliverables::warnings(&resolved));
+            Some(warnings.map(|(keys, message)| layers.blame(&keys, message)).collect::<Vec<_>>())
+        };
+        let mut warnings: Vec<Problem> = self.job_types().into_iter().filter_map(shown).flatten().collect();
+        warnings.dedup();
+        warnings
     }
 
     fn typed(&self, job_type: &str, layers: &Layers, env: &ModelEnv) -> Result<JobConfig, ConfigError> {
         ConfigError::unless_empty(layers.iter_own().filter_map(|layer| other_type(layer, job_type)).collect())?;
         let mut merged = layers.refilled();
         merged["job_type"] = json!(job_type);
+        self.profiles()?.know_fallbacks(&mut merged, &layers.defaults());
         let missing = check::missing(&merged);
         let say = |path: String| {
             let message = format!("`{path}` has no value; set it or extend `defaults`");
@@ -158,7 +219,7 @@ impl Configs {
     }
 
     /// The files of the `$extends` chain, the most general first.
-    fn chain(&self, job_type: &str) -> Result<Layers, ConfigError> {
+    fn chain(&self, job_type: &str) -> Result<Vec<Layer>, ConfigError> {
         let mut layers = Vec::new();
         let mut visited: Vec<String> = Vec::new();
         let mut next = Some(job_type.to_owned());
@@ -166,10 +227,11 @@ impl Configs {
             let Some((file, format)) = self.config_file(&name)? else {
                 return Err(self.unknown_type(&name, layers.last()).into());
             };
+            let kind = if name == DEFAULTS { Kind::Defaults } else { Kind::Type };
             visited.push(name);
             let (value, lines) = parse(file, format)?;
             let is_operators = !file.is_built_in;
-            let mut layer = Layer { name: file.shown.clone(), value: with_switches(value), lines, is_operators };
+            let mut layer = Layer { name: file.shown.clone(), value: with_switches(value), lines, is_operators, kind };
             next = take_extends(&mut layer)?;
             if let Some(again) = next.as_ref().filter(|name| visited.contains(name)) {
                 let round = format!("{} → {again}", visited.join(" → "));
@@ -179,13 +241,15 @@ impl Configs {
             layers.push(layer);
         }
         layers.reverse();
-        Ok(Layers { files: layers, over: Vec::new() })
+        Layers::disinherit(&mut layers, "on_complete");
+        Ok(layers)
     }
 
     fn unknown_type(&self, name: &str, extended_by: Option<&Layer>) -> Problem {
-        let known = self.job_types();
+        let mut known = self.job_types();
         match extended_by {
             Some(layer) => {
+                known.insert(0, DEFAULTS);
                 let message = format!("`$extends` names `{name}`, which does not exist; {}", advice(name, &known));
                 Problem::new(&layer.name, layer.lines.of("$extends"), message)
             }
@@ -197,7 +261,7 @@ impl Configs {
     }
 
     fn config_file(&self, name: &str) -> Result<Option<(&File, super::parse::Format)>, Problem> {
-        let stem = if name == "defaults" { name.to_owned() } else { format!("{name}/config") };
+        let stem = if name == DEFAULTS { name.to_owned() } else { format!("{name}/config") };
         let mut found = self.files.iter().filter_map(|(path, file)| {
             config_stem(path).filter(|(known, _)| *known == stem).map(|(_, format)| (file, format))
         });
@@ -230,7 +294,9 @@ impl Configs {
             let Some((file, format)) = self.config_file(&name)? else { break };
             next = parse(file, format)?.0["$extends"].as_str().map(str::to_owned);
         }
-        let message = format!("job type `{job_type}` has no instructions; write configs/{job_type}/instructions.md");
+        let file = self.config_file(job_type)?.and_then(|(file, _)| file.shown.rsplit_once('/'));
+        let folder = file.map_or_else(|| format!("configs/{job_type}"), |(folder, _)| folder.to_owned());
+        let message = format!("job type `{job_type}` has no instructions; write {folder}/instructions.md");
         Err(Problem::new("instructions.md", None, message).into())
     }
 }

@@ -1,11 +1,12 @@
-//! What the environment says about every job: the model, its endpoint and the iteration limit.
+//! What the environment says about every job: the model, its endpoint and the iteration limit, where the job type leaves
+//! them open; and connections.
 
-use super::{ConfigError, Listed, error::Problem, secrets};
+use super::{ConfigError, Listed, error::Problem, layers::with_switches, secrets};
 use serde_json::{Map, Value, json};
 
 /// Settings of the process, flags and environment variables already weighed (a flag wins over its variable). They
-/// stand between the configuration files and the job's own `config`: the environment wins over files, and what a
-/// user writes into one job's row is meant for just that job and wins over both.
+/// stand between `defaults` and the files of the job types: the environment fills what those leave open. Connections
+/// alone stand over the files, for those who deploy without a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelEnv {
     /// `PLUMBLINE_MODEL`.
@@ -35,7 +36,7 @@ impl ModelEnv {
         Ok(Self { model, base_url, max_iterations, connections, secrets })
     }
 
-    /// As a layer of configuration.
+    /// What it fills, as a layer of configuration.
     pub(super) fn layer(&self) -> Value {
         let mut llm = Map::new();
         if let Some(model) = &self.model {
@@ -48,11 +49,22 @@ impl ModelEnv {
         if let Some(max_iterations) = self.max_iterations {
             limits.insert("max_iterations".into(), json!(max_iterations));
         }
-        let mut layer = json!({"llm": llm, "limits": limits});
-        if let Some(connections) = &self.connections {
-            layer["connections"] = connections.clone();
-        }
-        layer
+        json!({"llm": llm, "limits": limits})
+    }
+
+    /// What it puts over the files, as a layer of configuration.
+    pub(super) fn connections_layer(&self) -> Option<Value> {
+        Some(with_switches(json!({"connections": self.connections.clone()?})))
+    }
+}
+
+/// The variable that fills a key.
+pub(super) fn variable_of(key: &str) -> &'static str {
+    match key {
+        "llm.model" => "PLUMBLINE_MODEL",
+        "llm.base_url" => "OPENAI_BASE_URL",
+        "limits.max_iterations" => "PLUMBLINE_MAX_ITERATIONS",
+        _ => "PLUMBLINE_CONNECTIONS",
     }
 }
 

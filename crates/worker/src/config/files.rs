@@ -16,7 +16,7 @@ struct BuiltInConfigs;
 struct BuiltInPrompts;
 
 /// A text and the name under which the user knows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct File {
     pub(super) shown: String,
     pub(super) text: String,

@@ -3,10 +3,11 @@
 //!
 //! No default stands here: every default is a line of `configs/defaults.json`, where a user can read and change it.
 
-use super::{Connections, Limits, Llm, LlmByPurpose};
+use super::{Connections, Coverage, CoverageSettings, Deliverable, Documents, Limits, Llm, LlmByPurpose};
 use plumbline_engine::{Autonomy, HistoryAtBoundary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// Configuration of a Plumbline job type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,6 +27,9 @@ pub struct JobConfig {
     pub phase_settings: PhaseSettings,
     /// Bounds and budgets.
     pub limits: Limits,
+    /// How far `resume_job` may raise the `limits` of one job, whatever they are here; no key here, no ceiling.
+    #[schemars(with = "Limits")]
+    pub limits_ceiling: Map<String, Value>,
     /// `full`: `job_complete` ends the job. `review`: it stops in status `review` for a person.
     #[schemars(with = "String", extend("enum" = ["full", "review"]))]
     pub autonomy: Autonomy,
@@ -33,6 +37,22 @@ pub struct JobConfig {
     pub connections: Connections,
     /// What follows a completed job.
     pub on_complete: OnComplete,
+    /// Files that the job is complete with only when they are there, and are what they must be: a path, or a path with a JSON
+    /// Schema that the file must meet. One whose name ends in `.json` must be JSON. The result lists them.
+    pub deliverables: Option<Vec<Deliverable>>,
+    /// Files that must quote the job's documents when it completes: what stands in quotation marks or is a block quote, and in
+    /// JSON the texts of keys like `quote`. A quote that occurs in no document is refused, and so is a file without any.
+    pub citations_required: Option<Vec<String>>,
+    /// Documents that are no source, by path or file name, `*` standing for anything, e.g. `questionnaire*`: nothing may be quoted
+    /// or cited from them.
+    pub no_sources: Option<Vec<String>>,
+    /// `documents`: the job is complete only when each passage of its documents is answered, or named as undelivered. `off`:
+    /// passages are not asked for.
+    pub coverage: Coverage,
+    /// How much of the documents must be worked through where `coverage` is `documents`.
+    pub coverage_settings: CoverageSettings,
+    /// How documents are made ready for the model.
+    pub documents: Documents,
     /// Keys that a job's `config` may set although their level forbids it, e.g. `llm.base_url`; a key opens what is below
     /// it.
     pub job_may_set: Option<Vec<String>>,

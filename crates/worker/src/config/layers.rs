@@ -1,8 +1,9 @@
-//! The layers of a job type's configuration: the files of its `$extends` chain, the environment, the job's own
-//! `config`. Later layers win.
+//! The layers of a job type's configuration, the lowest first: `defaults`, the environment, the files of the type and of
+//! those that it extends, the environment's connections, the job's own `config`. Later layers win, so that the
+//! environment fills what a job type leaves open and overrides nothing.
 
-use super::{check, error::Problem, locate::Lines, merge::merge};
-use serde_json::{Value, json};
+use super::{ModelEnv, Profiles, check, env, error::Problem, locate::Lines, merge::merge};
+use serde_json::{Map, Value, json};
 
 /// One source of configuration.
 #[derive(Clone, Debug)]
@@ -15,17 +16,66 @@ pub(super) struct Layer {
     pub(super) lines: Lines,
     /// Whether the operator wrote it: a file that did not come with the binary, or the environment.
     pub(super) is_operators: bool,
+    /// What it is.
+    pub(super) kind: Kind,
+}
+
+/// What a layer is, in the order of precedence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// `defaults`.
+    Defaults,
+    /// What is known of the model and its provider.
+    Profile,
+    /// What the environment fills.
+    Environment,
+    /// The file of a job type.
+    Type,
+    /// What the environment puts over the files.
+    Connections,
+    /// A job's own `config`.
+    Row,
 }
 
 impl Layer {
     /// A layer that is no file.
-    pub(super) fn unwritten(name: &str, value: Value) -> Self {
-        Self { name: name.into(), value, lines: Lines::default(), is_operators: false }
+    pub(super) fn unwritten(name: &str, value: Value, kind: Kind) -> Self {
+        Self { name: name.into(), value, lines: Lines::default(), is_operators: kind != Kind::Row, kind }
     }
 
-    /// The environment's.
-    pub(super) fn environment(value: Value) -> Self {
-        Self { is_operators: true, ..Self::unwritten("the environment", value) }
+    /// What is made from a file whose keys stand elsewhere. Nobody's wish, so that it is no bound.
+    pub(super) fn unwritten_file(name: &str, value: Value, kind: Kind) -> Self {
+        Self { is_operators: false, ..Self::unwritten(name, value, kind) }
+    }
+
+    /// Where it says a key, for a person.
+    fn place_of(&self, path: &str) -> String {
+        match (self.kind, self.lines.of(path)) {
+            (Kind::Environment | Kind::Connections, _) => format!("{} ({})", self.name, env::variable_of(path)),
+            (Kind::Defaults | Kind::Type, Some(line)) if !self.is_operators => {
+                // There is no such file in the user's folder.
+                format!("built in ({}:{line})", self.name.trim_start_matches("configs/"))
+            }
+            (_, Some(line)) => format!("{}:{line}", self.name),
+            (_, None) => self.name.clone(),
+        }
+    }
+
+    /// The same layer, with the place of each value in the value's stead.
+    fn of_places(&self) -> Self {
+        Self { value: places(self, &self.value, ""), ..self.clone() }
+    }
+}
+
+fn places(layer: &Layer, value: &Value, path: &str) -> Value {
+    match value {
+        Value::Null => Value::Null,
+        Value::Object(map) => {
+            let below =
+                |(key, value): (&String, &Value)| (key.clone(), places(layer, value, &super::locate::child(path, key)));
+            Value::Object(map.iter().map(below).collect())
+        }
+        _ => Value::String(layer.place_of(path)),
     }
 }
 
@@ -44,60 +94,157 @@ pub(super) fn with_switches(mut value: Value) -> Value {
     value
 }
 
-fn merged<'a>(layers: impl Iterator<Item = &'a Layer>) -> Value {
-    let mut merged = json!({});
-    for layer in layers {
-        merge(&mut merged, &layer.value);
+/// The sections that the environment fills.
+const FILLED: [&str; 2] = ["llm", "limits"];
+
+/// Puts the environment's values where the files leave nothing: a `null` in a type's file takes back what another file
+/// says, and leaves the key open. A section that is gone is put back whole, by [`check::refill`].
+fn fill(merged: &mut Value, environment: &Value) {
+    for section in FILLED {
+        let Some(map) = merged.get_mut(section).and_then(Value::as_object_mut) else { continue };
+        for (key, value) in environment[section].as_object().into_iter().flatten() {
+            map.entry(key.clone()).or_insert_with(|| value.clone());
+        }
     }
-    merged
 }
 
-/// Layers in the order in which they are put on top of each other: `files`, then `over`.
+/// Layers in the order in which they are put on top of each other.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Layers {
-    /// The files of the `$extends` chain, the most general first.
-    pub(super) files: Vec<Layer>,
-    /// What is no file: the environment, then the job's own `config`.
-    pub(super) over: Vec<Layer>,
-}
+pub(super) struct Layers(Vec<Layer>);
 
 impl Layers {
-    /// All layers, the lowest first.
-    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Layer> {
-        self.files.iter().chain(&self.over)
+    /// The files of an `$extends` chain, the most general first, between the two words of the environment.
+    pub(super) fn new(mut files: Vec<Layer>, env: &ModelEnv) -> Self {
+        let after_defaults = usize::from(files.first().is_some_and(|file| file.kind == Kind::Defaults));
+        let environment = |value, kind| Layer::unwritten("the environment", value, kind);
+        files.insert(after_defaults, environment(env.layer(), Kind::Environment));
+        files.extend(env.connections_layer().map(|value| environment(value, Kind::Connections)));
+        Self(files)
     }
 
-    /// The layers that speak of this very job type: its own file, and what is no file.
+    /// With a job's own `config` over all.
+    pub(super) fn with_row(mut self, row: Layer) -> Self {
+        self.0.push(row);
+        self
+    }
+
+    /// With what is known of the model and its provider, over `defaults` and under everything else.
+    pub(super) fn with_profile(mut self, profiles: &Profiles) -> Self {
+        // A profile is the operator's, the choice of a model among them may be the row's.
+        let (merged, below) = (self.merged(), self.merged_if(|layer| layer.kind != Kind::Row, None));
+        let above = self.0.iter().position(|layer| layer.kind == Kind::Defaults).map_or(0, |at| at + 1);
+        let layer = profiles.layer(&merged, &below, &self.defaults());
+        self.0.insert(above, layer);
+        self
+    }
+
+    /// The values of `defaults`.
+    pub(super) fn defaults(&self) -> Value {
+        self.iter().find(|layer| layer.kind == Kind::Defaults).map_or(Value::Null, |layer| layer.value.clone())
+    }
+
+    /// All layers, the lowest first.
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = &Layer> {
+        self.0.iter()
+    }
+
+    /// The layers that speak of this very job type: its own file, and the job's row.
     pub(super) fn iter_own(&self) -> impl Iterator<Item = &Layer> {
-        self.files.last().into_iter().chain(&self.over)
+        let file = self.iter().rev().find(|layer| layer.kind == Kind::Type);
+        file.into_iter().chain(self.iter().filter(|layer| layer.kind == Kind::Row))
     }
 
     /// Everything merged.
     pub(super) fn merged(&self) -> Value {
-        merged(self.iter())
+        self.merged_if(|_| true, None)
+    }
+
+    /// The layers that count, merged. With an `origin`, groups that the files take out are put back from it before anything
+    /// is put over them.
+    fn merged_if(&self, counts: impl Fn(&Layer) -> bool, origin: Option<&Value>) -> Value {
+        let mut merged = json!({});
+        let (files, over): (Vec<&Layer>, Vec<&Layer>) =
+            self.iter().filter(|layer| counts(layer)).partition(|layer| layer.kind <= Kind::Type);
+        files.iter().for_each(|layer| merge(&mut merged, &layer.value));
+        fill(&mut merged, self.environment());
+        if let Some(origin) = origin {
+            check::refill(&mut merged, origin);
+        }
+        over.iter().for_each(|layer| merge(&mut merged, &layer.value));
+        merged
+    }
+
+    /// What the environment fills.
+    fn environment(&self) -> &Value {
+        self.iter().find(|layer| layer.kind == Kind::Environment).map_or(&Value::Null, |layer| &layer.value)
     }
 
     /// Everything merged, groups that were taken out put back.
     pub(super) fn refilled(&self) -> Value {
-        let mut merged = self.merged();
-        check::refill(&mut merged, &self.origin());
+        let origin = self.origin();
+        let mut merged = self.merged_if(|_| true, Some(&origin));
+        check::refill(&mut merged, &origin);
         merged
     }
 
     /// What would hold without the job's own `config`.
     pub(super) fn without_row(&self) -> Value {
-        let over = self.over.iter().take(1).cloned().collect();
-        Self { files: self.files.clone(), over }.refilled()
+        Self(self.iter().filter(|layer| layer.kind != Kind::Row).cloned().collect()).refilled()
     }
 
     /// What the operator set.
     pub(super) fn bounds(&self) -> Value {
-        merged(self.iter().filter(|layer| layer.is_operators))
+        let mut bounds = self.merged_if(|layer| layer.is_operators, None);
+        for section in FILLED {
+            // A section that a file takes back is the environment's again.
+            if let Value::Object(map) = &mut bounds
+                && !map.contains_key(section)
+            {
+                map.insert(section.to_owned(), self.environment()[section].clone());
+            }
+        }
+        bounds
     }
 
     /// What every job type begins with: the most general file, and the environment.
     pub(super) fn origin(&self) -> Value {
-        merged(self.files.first().into_iter().chain(self.over.first()))
+        let is_file = |layer: &&Layer| matches!(layer.kind, Kind::Defaults | Kind::Type);
+        let first = self.iter().find(is_file);
+        let mut origin = json!({});
+        let connections = self.iter().filter(|layer| layer.kind == Kind::Connections);
+        for layer in first.into_iter().chain(connections) {
+            merge(&mut origin, &layer.value);
+        }
+        // Over the first file where that is `defaults`; what a type's own file says, it says over the environment.
+        match first.is_some_and(|file| file.kind == Kind::Defaults) {
+            true => merge(&mut origin, self.environment()),
+            false => fill(&mut origin, self.environment()),
+        }
+        origin
+    }
+
+    /// The layers with the place of each value in the value's stead: merged, they say where each value comes from.
+    pub(super) fn of_places(&self) -> Self {
+        Self(self.iter().map(Layer::of_places).collect())
+    }
+
+    /// Whether `llm.base_url` is left to the environment.
+    pub(super) fn leaves_endpoint_open(&self) -> bool {
+        let said = |layer: &Layer| match layer.value.get("llm") {
+            Some(Value::Null) => Some(false),
+            Some(llm) => llm.get("base_url").map(|url| !url.is_null()),
+            None => None,
+        };
+        let files = self.iter().rev().filter(|layer| matches!(layer.kind, Kind::Type | Kind::Row));
+        !files.filter_map(said).next().unwrap_or(false)
+    }
+
+    /// Takes a key out of all files but the last one's: what is not handed on by `$extends`.
+    pub(super) fn disinherit(files: &mut [Layer], key: &str) {
+        let own = files.len().saturating_sub(1);
+        for layer in files.iter_mut().take(own).filter(|layer| layer.kind == Kind::Type) {
+            layer.value.as_object_mut().and_then(|map: &mut Map<_, _>| map.remove(key));
+        }
     }
 
     /// The problem of some values together, at the highest layer that sets one of them: whoever wrote that layer
@@ -109,7 +256,7 @@ impl Layers {
         };
         let culprit = self.iter().rev().find_map(set);
         let (name, line) = culprit
-            .or_else(|| self.files.last().map(|layer| (layer.name.clone(), None)))
+            .or_else(|| self.iter_own().next().map(|layer| (layer.name.clone(), None)))
             .unwrap_or_else(|| ("configuration".into(), None));
         Problem::new(name, line, message)
     }

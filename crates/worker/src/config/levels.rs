@@ -5,8 +5,10 @@
 //! is nobody's wish. A bound is what the operator set; a built-in default is none.
 
 use super::{
-    JobConfig, ModelEnv, error::Problem, layers::Layers, locate::child, schema::complete, schema::without_null, secrets,
+    JobConfig, ModelEnv, coverage, deliverables, error::Problem, layers::Layers, locate::child, schema::complete,
+    schema::without_null, secrets,
 };
+use plumbline_engine::path::is_like;
 use serde_json::Value;
 use std::fmt;
 
@@ -57,21 +59,28 @@ pub struct Forbidden {
 }
 
 /// Keys whose levels differ from that of the key above them; `configs/schema.json` has the result at every key.
-const LEVELS: [(&str, Level); 15] = [
+const LEVELS: [(&str, Level); 22] = [
     ("display_name", Level::Job),
     ("llm.model", Level::Job),
     ("llm.temperature", Level::Job),
     ("llm.reasoning_level", Level::Job),
+    ("llm.tool_choice", Level::Job),
     ("llm.parallel_tool_calls", Level::Job),
     ("llm.context_window", Level::Bounded),
     ("llm.max_output_tokens", Level::Bounded),
     ("tools", Level::Job),
     ("phase_settings", Level::Job),
     ("limits", Level::Bounded),
+    ("coverage_settings", Level::Bounded),
     ("on_complete", Level::Job),
+    ("deliverables", Level::Job),
+    ("citations_required", Level::Job),
+    ("no_sources", Level::Job),
+    ("coverage", Level::Job),
     ("llm_by_purpose.*.model", Level::Job),
     ("llm_by_purpose.*.temperature", Level::Job),
     ("llm_by_purpose.*.reasoning_level", Level::Job),
+    ("llm_by_purpose.*.tool_choice", Level::Job),
     ("llm_by_purpose.*.parallel_tool_calls", Level::Job),
 ];
 
@@ -134,7 +143,9 @@ impl Judge<'_> {
         for (key, property) in schema["properties"].as_object().into_iter().flatten() {
             let path = child(path, key);
             let inner = without_null(property);
-            if inner.get("properties").is_some() {
+            let is_word = |value: &Value| !value.is_object() && !value.is_null();
+            let has_word = is_word(at(self.below, &path)) || is_word(at(self.row, &path));
+            if inner.get("properties").is_some() && !has_word {
                 self.group(inner, &path)?;
             } else if at(self.below, &path) != at(self.row, &path) {
                 self.key(&path, Level::of(property))?;
@@ -155,6 +166,15 @@ impl Judge<'_> {
                 "`{path}` has level operator: a job may not set it; leave it out, or ask the operator for `job_may_set` in \
                  the job type"
             )),
+            Level::Bounded if path == coverage::PATTERNS => {
+                let gone = coverage::taken_away(at(self.bounds, path), at(self.row, path));
+                gone.map_or(Ok(()), |pattern| {
+                    refuse(format!(
+                        "`{path}` has level bounded: a job may add to what the operator set and take nothing away, and {pattern} \
+                         is missing; name it too"
+                    ))
+                })
+            }
             Level::Bounded => self.within_bound(path).or_else(|bound| {
                 refuse(format!(
                     "`{path}` has level bounded: a job may not go beyond what the operator set, {bound}; lower it or leave it \
@@ -192,8 +212,16 @@ impl Judge<'_> {
 
     /// The bound that is passed, where one is.
     fn within_bound(&self, path: &str) -> Result<(), Value> {
+        if path.starts_with("coverage_settings.") {
+            return self.is_stricter(path);
+        }
         let bound = of_purpose_or_llm(self.bounds, path);
-        let (Some(most), wanted) = (bound.as_f64(), of_purpose_or_llm(self.row, path)) else { return Ok(()) };
+        let wanted = of_purpose_or_llm(self.row, path);
+        // Of words, the stricter one is a bound.
+        if bound == "stop" && wanted != bound {
+            return Err(bound.clone());
+        }
+        let Some(most) = bound.as_f64() else { return Ok(()) };
         // Without a value there is no limit.
         match wanted.as_f64().is_some_and(|wanted| wanted <= most) {
             true => Ok(()),
@@ -201,15 +229,36 @@ impl Judge<'_> {
         }
     }
 
+    /// Of coverage a job may ask for more than its type does, never for less: for a larger share, or fewer closed passages. A
+    /// built-in value is a bound here, too.
+    fn is_stricter(&self, path: &str) -> Result<(), Value> {
+        let (bound, wanted) = (at(self.below, path), at(self.row, path));
+        let stricter = match (bound.as_f64(), wanted.as_f64()) {
+            (Some(bound), Some(wanted)) if path.ends_with(".minimum") => wanted >= bound,
+            (Some(bound), Some(wanted)) => wanted <= bound,
+            _ => false,
+        };
+        if stricter { Ok(()) } else { Err(bound.clone()) }
+    }
+
     /// What a job may choose, it chooses among what its type offers.
     fn within_type(&self, path: &str) -> Result<(), String> {
+        if path == "coverage" && at(self.row, path) != "documents" {
+            return Err("`coverage` has level job: a job may switch it on, not off; leave it out".to_owned());
+        }
         if path.starts_with("tools.") {
             return self.within_tools(path);
+        }
+        if let Some(gone) = deliverables::taken_away(path, at(self.below, path), at(self.row, path)) {
+            return Err(format!(
+                "`{path}` has level job: a job may add to it and take nothing away, and `{gone}` is missing or asked less of; \
+                 name what the job type names, and then the job's own"
+            ));
         }
         let (models, model) = (at(self.below, "models_allowed"), at(self.row, path));
         let is_model = path == "llm.model" || (path.starts_with("llm_by_purpose.") && path.ends_with(".model"));
         match model.as_str().filter(|_| is_model && models.is_array()) {
-            Some(name) if !texts(models).any(|pattern| matches(pattern, name)) => Err(format!(
+            Some(name) if !texts(models).any(|pattern| is_like(name, pattern)) => Err(format!(
                 "`{path}` is `{name}`, which `models_allowed` of the job type does not name; choose one that it does"
             )),
             _ => Ok(()),
@@ -291,17 +340,6 @@ impl<'a> Address<'a> {
     }
 }
 
-/// A name against a pattern in which `*` stands for anything.
-fn matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((begin, rest)) => name.strip_prefix(begin).is_some_and(|name| {
-            let ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
-            ends.into_iter().any(|at| matches(rest, &name[at..]))
-        }),
-    }
-}
-
 /// Keys that `job_may_set` names and no configuration has.
 pub(super) fn unknown_keys(config: &JobConfig) -> Vec<&str> {
     let is_known = |path: &str| {
@@ -318,7 +356,7 @@ impl From<(Forbidden, String)> for super::ConfigError {
 
 #[cfg(test)]
 mod tests {
-    use super::{begins_with, matches};
+    use super::begins_with;
 
     #[test]
     fn an_address_begins_with_another_as_a_whole() {
@@ -344,11 +382,5 @@ mod tests {
         }
         assert!(begins_with("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080"));
         assert!(!begins_with("http://127.0.0.1:80801/v1", "http://127.0.0.1:8080"));
-    }
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        assert!(matches("gpt-5*", "gpt-5-mini") && matches("*", "") && matches("a*c*e", "abcde"));
-        assert!(!matches("gpt-5*", "gpt-4") && !matches("a*c", "abd") && !matches("gpt-5", "gpt-5-mini"));
     }
 }

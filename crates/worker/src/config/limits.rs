@@ -2,6 +2,7 @@
 //!
 //! Every number has an upper bound far above any use, so that sums and durations made of it cannot overflow.
 
+use plumbline_engine::OnToolFailure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Most model calls of a job. `PLUMBLINE_MAX_ITERATIONS` wins over configuration files.
+    /// Most model calls of a job. `PLUMBLINE_MAX_ITERATIONS` fills it where no file of the job type says it.
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub max_iterations: u32,
     /// Context size, in tokens, from which old content is cleared or summarized.
@@ -29,7 +30,8 @@ pub struct Limits {
     /// Tokens, prompt and completion together, after which the job is paused; unlimited when absent.
     #[schemars(range(min = 1, max = 1_000_000_000_000_u64))]
     pub token_budget: Option<u64>,
-    /// US dollars after which the job is paused, counted with `llm.prices`; unlimited when absent.
+    /// US dollars after which the job is paused, counted with `llm.prices`, without which a job with a budget does not start;
+    /// unlimited when absent.
     #[schemars(range(min = 0.0, max = 1_000_000_000.0))]
     pub cost_budget_usd: Option<f64>,
     /// Seconds from the job's first start after which it is paused; unlimited when absent.
@@ -43,6 +45,11 @@ pub struct Limits {
     /// Turns without a closed todo, a changed file or a requirement before the phase is planned anew.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub turns_without_progress: u32,
+    /// What a tool leads to that still fails after its last try, or does not finish in time: `continue` (the model reads
+    /// the error) or `stop` (the job fails).
+    #[serde(default)]
+    #[schemars(with = "String", extend("enum" = ["continue", "stop"]))]
+    pub on_tool_failure: OnToolFailure,
 }
 
 /// How often the same call may give the same result.

@@ -1,25 +1,33 @@
 //! `llm` and `llm_by_purpose`.
 
+use super::{LlmFallback, Prices, ProfileKeys};
+use plumbline_effects::model::{Api, Streaming, ToolChoice};
 use plumbline_engine::TodoListPosition;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The language model and how to talk to it (OpenAI chat completions).
+/// The language model and how to talk to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Llm {
-    /// Name of the model as the endpoint knows it. `PLUMBLINE_MODEL` wins over configuration files.
+    /// Name of the model as the endpoint knows it. `PLUMBLINE_MODEL` fills it where no file of the job type says it.
     pub model: Option<String>,
-    /// Address of the endpoint up to, not including, `/chat/completions`. `OPENAI_BASE_URL` wins over configuration
-    /// files.
+    /// Address of the endpoint up to, not including, `/chat/completions`, `/responses` or `/messages`. `OPENAI_BASE_URL`
+    /// fills it where no file of the job type says it.
     pub base_url: Option<String>,
+    /// The protocol: `chat` is OpenAI's chat completions, which nearly every server speaks, `responses` its newer one, and
+    /// `messages` Anthropic's. `auto` is `chat`, and `responses` for the rest of a job whose endpoint says that the model
+    /// takes tools there alone.
+    #[schemars(with = "String", extend("enum" = ["auto", "chat", "responses", "messages"]))]
+    pub api: ApiChoice,
     /// Name of the environment variable that holds the API key. The key itself never stands in a configuration.
     pub api_key_env: Option<String>,
     /// Sampling temperature; left to the provider when absent.
     #[schemars(range(min = 0.0, max = 2.0))]
     pub temperature: Option<f64>,
-    /// Sent as `reasoning_effort`, e.g. `low`, `medium` or `high`; not sent when absent.
+    /// How much the model thinks, e.g. `low`, `medium` or `high`, sent as the protocol's effort; not sent when absent. For
+    /// Claude models that know no effort, a number of tokens to think with.
     pub reasoning_level: Option<String>,
     /// Cap for one answer, in tokens, sent with every request.
     #[schemars(range(min = 16, max = 100_000_000))]
@@ -34,17 +42,66 @@ pub struct Llm {
     /// Seconds until a request that has not been answered whole counts as failed.
     #[schemars(range(min = 1, max = 86400))]
     pub timeout_s: u64,
+    /// Whether answers are streamed, so that no gateway takes a long answer for a dead connection; each is used as a whole
+    /// all the same. `auto` streams unless the endpoint refuses that.
+    #[schemars(with = "String", extend("enum" = ["auto", "on", "off"]))]
+    pub stream: Streaming,
+    /// Seconds of silence in the middle of an answer after which it counts as failed; comments and pings of a stream count
+    /// as life.
+    #[schemars(range(min = 1, max = 86400))]
+    pub idle_timeout_s: u64,
     /// Tries of one request in quick succession before the job is parked and goes on later.
     #[schemars(range(max = 100))]
     pub max_retries: u32,
+    /// `required`: each answer must call a tool, where the endpoint can see to that. `auto`: the model may answer by text,
+    /// and is told that nothing happens by that.
+    #[schemars(with = "String", extend("enum" = ["auto", "required"]))]
+    pub tool_choice: ToolChoice,
     /// Whether the model may call several tools in one answer; left to the provider when absent.
     pub parallel_tool_calls: Option<bool>,
     /// `last`: the active todo list is the last message, so that the provider's prefix cache keeps serving.
     /// `after_system`: it stands directly after the system prompt, for models that want it there.
     #[schemars(with = "String", extend("enum" = ["last", "after_system"]))]
     pub todo_list_position: TodoListPosition,
-    /// Prices, for the cost of a job and its budget.
+    /// Prices, for the cost of a job and its budget: US dollars per million tokens, or `free` for a model whose requests
+    /// cost nothing.
     pub prices: Prices,
+    /// What is known of the provider's and the model's ways, over what `providers.json` knows of them.
+    pub profile: ProfileKeys,
+    /// Sent as `service_tier`, e.g. `flex`, `priority` or `auto`, which changes speed and price: set `llm.prices` to the
+    /// tier's. Not sent when absent.
+    pub service_tier: Option<String>,
+    /// Models that are asked when this one fails, in their order: `[{after: 3, on: [overloaded], llm: {model: …}}]`. A job
+    /// stays with one to the end of the phase.
+    pub fallback: Vec<LlmFallback>,
+}
+
+impl Llm {
+    /// The protocol in which a job's first request is made.
+    pub fn protocol(&self) -> Api {
+        self.api.chosen().or(self.profile.api).unwrap_or(Api::Chat)
+    }
+}
+
+/// The protocol, or that it is found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApiChoice {
+    /// As the endpoint wants it.
+    Auto,
+    /// This one.
+    #[serde(untagged)]
+    This(Api),
+}
+
+impl ApiChoice {
+    /// The protocol that was chosen.
+    pub fn chosen(self) -> Option<Api> {
+        match self {
+            Self::Auto => None,
+            Self::This(api) => Some(api),
+        }
+    }
 }
 
 /// The request field that carries the cap of an answer.
@@ -55,21 +112,6 @@ pub enum OutputCap {
     MaxTokens,
     /// `max_completion_tokens`.
     MaxCompletionTokens,
-}
-
-/// US dollars per million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Prices {
-    /// Prompt tokens.
-    #[schemars(range(min = 0.0, max = 1_000_000.0))]
-    pub input: f64,
-    /// Prompt tokens that the provider served from its cache.
-    #[schemars(range(min = 0.0, max = 1_000_000.0))]
-    pub cached_input: f64,
-    /// Completion tokens.
-    #[schemars(range(min = 0.0, max = 1_000_000.0))]
-    pub output: f64,
 }
 
 /// Parts of `llm` that differ by what a request is for; merged over `llm`.

@@ -1,11 +1,15 @@
 //! Configuration: what a job type may do, with which model, within which bounds.
 //!
 //! ```text
-//! configs/defaults.json ◀─$extends─ configs/creator/config.json      files, built in or from a folder
-//!                                        ▲
-//!                                   environment                      PLUMBLINE_MODEL, OPENAI_BASE_URL, …
-//!                                        ▲
-//!                                   jobs.config                      one job's own overrides
+//! configs/defaults.json                 built in or from a folder
+//!          ▲
+//! configs/providers.json                what is known of the model and its provider
+//!          ▲
+//!     environment                        PLUMBLINE_MODEL, OPENAI_BASE_URL, PLUMBLINE_MAX_ITERATIONS
+//!          ▲
+//! configs/creator/config.json            the files of the job type and of those that it extends
+//!          ▲
+//!     jobs.config                        one job's own overrides
 //! ```
 //!
 //! The layers merge (`merge`), each is checked by itself against the JSON Schema made from the types (`check`, with
@@ -18,12 +22,16 @@
 mod check;
 mod configs;
 mod connections;
+mod coverage;
+mod deliverables;
 mod env;
 mod error;
 #[cfg(test)]
 mod every_key;
+mod fallback;
 mod files;
 mod job;
+mod json_schema;
 mod layers;
 mod levels;
 mod limits;
@@ -31,7 +39,11 @@ mod llm;
 mod locate;
 mod merge;
 mod nearest;
+mod origin;
 mod parse;
+mod prices;
+mod profile;
+mod raised;
 mod resolved;
 mod schema;
 mod secrets;
@@ -40,12 +52,18 @@ mod validate;
 
 pub use configs::Configs;
 pub use connections::{Connections, Embeddings, Neo4j, WebSearch};
+pub use coverage::{Coverage, CoverageSettings, Documents};
+pub use deliverables::{Deliverable, DescribedDeliverable};
 pub use env::ModelEnv;
 pub use error::{ConfigError, OVERRIDES, Problem};
+pub use fallback::LlmFallback;
 pub use job::{JobConfig, OnComplete, PhaseSettings, Tools};
 pub use levels::{Forbidden, Level};
 pub use limits::{Limits, RepeatedCalls};
-pub use llm::{Llm, LlmByPurpose, OutputCap, Prices};
+pub use llm::{Llm, LlmByPurpose, OutputCap};
+pub use origin::Origin;
+pub use prices::{PriceTable, Prices};
+pub use profile::{ProfileEntry, ProfileKeys, Profiles};
 pub use resolved::Resolved;
 pub use schema::schema_json;
 pub use secrets::{DEFAULT_KEY_ENV, Listed, Secrets};

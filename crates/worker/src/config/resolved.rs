@@ -96,11 +96,19 @@ fn purpose_llm(config: &JobConfig, purpose: Purpose) -> serde_json::Result<Llm> 
     with_part(&config.llm, part)
 }
 
-fn with_part(llm: &Llm, part: &Map<String, Value>) -> serde_json::Result<Llm> {
+pub(super) fn with_part(llm: &Llm, part: &Map<String, Value>) -> serde_json::Result<Llm> {
     let mut whole = serde_json::to_value(llm)?;
+    // What is known of a model says nothing of another.
+    if ["model", "base_url"].iter().any(|key| part.get(*key).is_some_and(|own| *own != whole[*key])) {
+        whole["profile"] = json!({});
+    }
     merge(&mut whole, &Value::Object(part.clone()));
     serde_json::from_value(whole)
 }
+
+/// The sections of models to fall back on: without a key of their own, and with one.
+pub(super) const FALLBACK: &str = "llm.fallback";
+pub(super) const FALLBACK_WITH_KEY: &str = "llm.fallback.llm";
 
 /// Every model of a configuration with the section it comes from; the error's sentence names the section.
 pub(super) fn llms(config: &JobConfig) -> Result<Vec<(&'static str, Llm)>, String> {
@@ -115,6 +123,12 @@ pub(super) fn llms(config: &JobConfig) -> Result<Vec<(&'static str, Llm)>, Strin
         if llm != config.llm {
             llms.push((section, llm));
         }
+    }
+    for (place, entry) in config.llm.fallback.iter().enumerate() {
+        let llm = with_part(&config.llm, &entry.llm)
+            .map_err(|error| format!("`llm.fallback[{place}].llm` over `llm`: {error}"))?;
+        let names_key = entry.llm.get("api_key_env").is_some_and(Value::is_string);
+        llms.push((if names_key { FALLBACK_WITH_KEY } else { FALLBACK }, llm));
     }
     Ok(llms)
 }

@@ -13,6 +13,7 @@ static COMPLETE: LazyLock<Value> = LazyLock::new(|| {
     let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator();
     let mut schema = generator.into_root_schema_for::<JobConfig>().to_value();
     relax_purposes(&mut schema);
+    relax_ceiling(&mut schema["properties"]["limits_ceiling"]);
     levels::write(&mut schema);
     schema
 });
@@ -23,16 +24,33 @@ pub(super) fn complete() -> &'static Value {
 }
 
 /// Keys of `llm` that mean nothing to a summary: it is asked for without tools and without a todo list.
-const OF_TURNS: [&str; 2] = ["parallel_tool_calls", "todo_list_position"];
+const OF_TURNS: [&str; 3] = ["tool_choice", "parallel_tool_calls", "todo_list_position"];
 
 /// A purpose holds any part of `llm`, so nothing in it is required; and only what means something to it.
 fn relax_purposes(schema: &mut Value) {
     let purposes = schema.pointer_mut("/properties/llm_by_purpose/properties").and_then(Value::as_object_mut);
     for (purpose, part) in purposes.into_iter().flatten() {
         forget_required(part);
+        if let Some(keys) = part["properties"].as_object_mut() {
+            // Its entries say for which purposes they are.
+            keys.remove("fallback");
+        }
         if let (true, Some(keys)) = (purpose == "summary", part["properties"].as_object_mut()) {
             keys.retain(|key, _| !OF_TURNS.contains(&key.as_str()));
         }
+    }
+}
+
+/// A ceiling names some of the limits, and none of them is too low for one.
+fn relax_ceiling(schema: &mut Value) {
+    forget_required(schema);
+    let Some(map) = schema.as_object_mut() else { return };
+    map.remove("minimum");
+    let Some(properties) = map.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    // A choice among words has no more or less.
+    properties.retain(|_, property| property["enum"].is_null());
+    for property in properties {
+        relax_ceiling(property.1);
     }
 }
 
@@ -40,6 +58,7 @@ fn forget_required(schema: &mut Value) {
     if let Some(map) = schema.as_object_mut() {
         map.remove("required");
     }
+    schema.get_mut("anyOf").and_then(Value::as_array_mut).into_iter().flatten().for_each(forget_required);
     for property in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
         forget_required(property.1);
     }
@@ -99,6 +118,12 @@ fn nested(schema: &mut Value) -> &mut Value {
 
 fn allow_null(schema: &mut Value) {
     let Some(map) = schema.as_object_mut() else { return };
+    if let Some(Value::Array(alternatives)) = map.get_mut("anyOf") {
+        if !alternatives.iter().any(|one| one["type"] == "null") {
+            alternatives.push(json!({"type": "null"}));
+        }
+        return;
+    }
     if let Some(Value::String(name)) = map.get("type").cloned() {
         map.insert("type".into(), json!([name, "null"]));
     }

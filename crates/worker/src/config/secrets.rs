@@ -5,8 +5,11 @@
 
 use super::{ConfigError, Configs, Connections, JobConfig, Llm, ModelEnv, error::Problem, resolved};
 use plumbline_effects::model::ApiKey;
-use serde_json::json;
-use std::collections::HashSet;
+use serde_json::{Value, json};
+use std::{
+    collections::HashSet,
+    sync::{PoisonError, RwLock},
+};
 
 /// Variable that holds the model's key when the configuration names none.
 pub const DEFAULT_KEY_ENV: &str = "OPENAI_API_KEY";
@@ -62,6 +65,17 @@ pub(super) fn may_be_named(name: &str, known: &[String], env: &ModelEnv) -> bool
     !is_never_allowed(name) && (is_listed || (env.secrets.is_none() && known.iter().any(|one| one == name)))
 }
 
+/// Whether a section, or `llm` for it, names the variable of its key in what the operator wrote.
+fn names_a_key(written: &Value, section: &str) -> bool {
+    let named = |path: &str| written.pointer(path).is_some_and(Value::is_string);
+    if section == resolved::FALLBACK {
+        return false;
+    }
+    section == resolved::FALLBACK_WITH_KEY
+        || named("/llm/api_key_env")
+        || named(&format!("/{}/api_key_env", section.replace('.', "/")))
+}
+
 /// Keys, variables and places of a configuration's services.
 fn of_connections(connections: &Connections) -> Vec<(&'static str, String, String)> {
     let neo4j = connections.neo4j.as_ref().and_then(|it| Some((it.password_env.clone()?, place(Some(&it.uri)))));
@@ -97,38 +111,52 @@ fn search_place(provider: &str, address: Option<&str>) -> String {
 }
 
 /// The secrets of a process.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Secrets {
     listed: Option<Vec<Listed>>,
-    /// Names and places that stand beside each other in what the operator wrote.
-    beside: HashSet<(String, String)>,
+    /// Names and places that stand beside each other in what the operator wrote, as it is now.
+    beside: RwLock<HashSet<(String, String)>>,
 }
 
 impl Secrets {
     /// Those of the operator's files and environment.
     pub fn of(configs: &Configs, env: &ModelEnv) -> Self {
-        let mut secrets = Self { listed: env.secrets.clone(), beside: HashSet::new() };
-        for job_type in configs.job_types() {
-            // A type that does not validate runs no jobs.
-            if let Ok(resolved) = configs.show(job_type, &json!({}), env) {
-                secrets.learn(&resolved.config);
-            }
-        }
+        let secrets = Self { listed: env.secrets.clone(), beside: RwLock::default() };
+        secrets.learn_anew(configs, env);
         secrets
     }
 
-    /// Adds what stands beside each other in a configuration that the operator wrote.
-    pub(super) fn learn(&mut self, config: &JobConfig) {
-        for (_, llm) in resolved::llms(config).unwrap_or_default() {
-            let name = llm.api_key_env.unwrap_or_else(|| DEFAULT_KEY_ENV.to_owned());
-            self.beside.insert((name, place(llm.base_url.as_deref())));
+    /// Forgets what stood beside each other, and takes in what does now.
+    pub(crate) fn learn_anew(&self, configs: &Configs, env: &ModelEnv) {
+        let now = Self::default();
+        for job_type in configs.job_types() {
+            // A type that does not validate runs no jobs.
+            if let Ok(resolved) = configs.show(job_type, &json!({}), env) {
+                let written = configs.set_by_operator(job_type, env);
+                now.learn(&resolved.config, |section| names_a_key(&written, section), env.base_url.as_deref());
+            }
+        }
+        let found = now.beside.into_inner().unwrap_or_else(PoisonError::into_inner);
+        *self.beside.write().unwrap_or_else(PoisonError::into_inner) = found;
+    }
+
+    /// Adds what stands beside each other in a configuration that the operator wrote. `names_key` says whether he named the
+    /// key of a section's model. One that he did not name is the usual key, and that of the environment's address, where
+    /// there is one: it goes to no other address for that a file has one.
+    pub(super) fn learn(&self, config: &JobConfig, names_key: impl Fn(&str) -> bool, usual: Option<&str>) {
+        let mut beside = self.beside.write().unwrap_or_else(PoisonError::into_inner);
+        for (section, llm) in resolved::llms(config).unwrap_or_default() {
+            let (name, place_of_llm) = (llm.api_key_env, place(llm.base_url.as_deref()));
+            if names_key(section) || usual.is_none_or(|usual| place(Some(usual)) == place_of_llm) {
+                beside.insert((name.unwrap_or_else(|| DEFAULT_KEY_ENV.to_owned()), place_of_llm));
+            }
         }
         let services = of_connections(&config.connections);
-        self.beside.extend(services.into_iter().map(|(_, name, place)| (name, place)));
+        beside.extend(services.into_iter().map(|(_, name, place)| (name, place)));
     }
 
     /// The secret in a variable, for the host of an address; none where it is not set or belongs to another host.
-    pub(crate) fn for_address(&self, name: &str, address: &str) -> Option<ApiKey> {
+    pub fn for_address(&self, name: &str, address: &str) -> Option<ApiKey> {
         self.read(name, &place(Some(address)))
     }
 
@@ -146,7 +174,8 @@ impl Secrets {
     }
 
     fn belongs(&self, name: &str, place: &str) -> bool {
-        let stands_beside = || self.beside.contains(&(name.to_owned(), place.to_owned()));
+        let beside = self.beside.read().unwrap_or_else(PoisonError::into_inner);
+        let stands_beside = || beside.contains(&(name.to_owned(), place.to_owned()));
         let Some(listed) = &self.listed else { return !is_never_allowed(name) && stands_beside() };
         listed.iter().filter(|one| one.name == name).any(|one| match &one.host {
             None => stands_beside(),
@@ -160,7 +189,7 @@ mod tests {
     use super::*;
 
     fn listed(text: &str) -> Secrets {
-        Secrets { listed: Some(parse(text).expect("a list")), beside: HashSet::new() }
+        Secrets { listed: Some(parse(text).expect("a list")), beside: RwLock::default() }
     }
 
     #[test]
@@ -180,6 +209,27 @@ mod tests {
         ] {
             assert!(!secrets.belongs(name, &place(Some(address))), "{name} {address}");
         }
+    }
+
+    /// The usual key belongs to the environment's address, not to every address that a file has.
+    #[test]
+    fn the_usual_key_goes_to_the_environments_address_and_a_named_one_to_its_own() {
+        let dir = tempfile::tempdir().expect("a temporary folder can be made");
+        let write = |job_type: &str, llm: Value| {
+            let folder = dir.path().join(job_type);
+            std::fs::create_dir(&folder).expect("the folder is new");
+            let text = json!({"$extends": "creator", "llm": llm}).to_string();
+            std::fs::write(folder.join("config.json"), text).expect("the folder can be written");
+        };
+        write("local", json!({"base_url": "http://models.local/v1"}));
+        write("named", json!({"base_url": "http://named.example/v1", "api_key_env": "OPENAI_API_KEY"}));
+        let configs = Configs::from_dir(dir.path()).expect("the folder can be read");
+        let belongs =
+            |env: &ModelEnv, address: &str| Secrets::of(&configs, env).belongs(DEFAULT_KEY_ENV, &place(Some(address)));
+        let env = ModelEnv { base_url: Some("https://api.example/v1".into()), ..ModelEnv::default() };
+        assert!(belongs(&env, "https://api.example/v1") && belongs(&env, "http://named.example/v1"));
+        assert!(!belongs(&env, "http://models.local/v1"));
+        assert!(belongs(&ModelEnv::default(), "http://models.local/v1"), "without an address of the environment");
     }
 
     #[test]

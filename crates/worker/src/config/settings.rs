@@ -1,8 +1,8 @@
 //! From a resolved configuration to what the engine decides with.
 
-use super::{ConfigError, Llm, Resolved, Tools, error::Problem, nearest::advice};
+use super::{ConfigError, Coverage, CoverageSettings, Llm, Resolved, Tools, error::Problem, nearest::advice};
 use plumbline_engine::{
-    Limits, ModelSettings, OtherModels, PhaseKind, PhaseSettings, Phases, Prices, Purpose, RepeatedCalls, Settings,
+    Handler, Limits, ModelSettings, OtherModels, PhaseKind, PhaseSettings, Phases, Purpose, RepeatedCalls, Settings,
     SystemBeginnings, TokenCounter, ToolSpec,
 };
 use std::sync::Arc;
@@ -15,7 +15,9 @@ impl Resolved {
     /// When a list names a tool that does not exist or does not work in its phase, or a prompt does not render.
     pub fn settings(&self, catalog: Vec<ToolSpec>, count_tokens: TokenCounter) -> Result<Settings, ConfigError> {
         let lists = &self.tools_with_service();
-        let mut tools = select(lists, &catalog)?;
+        let covers = self.config.coverage == Coverage::Documents;
+        let mut tools = select(lists, &catalog, covers)?;
+        check_what_is_delivered(lists, &mut tools);
         let deferred = on_demand(lists, &catalog, &mut tools);
         let prompts = self.prompts.render(&self.config, &tools).map_err(ConfigError::from)?;
         let names = deferred.iter().map(|tool| tool.name.to_string()).collect();
@@ -31,7 +33,11 @@ impl Resolved {
                 strategic: self.other_model(Purpose::Strategic),
                 summary: self.other_model(Purpose::Summary),
             },
+            fallbacks: self.engine_fallbacks(),
             autonomy: self.config.autonomy,
+            owed: self.owed(),
+            coverage: self.coverage(),
+            prepare: self.config.documents.prepare,
             count_tokens,
             beginnings: SystemBeginnings::default(),
         })
@@ -47,6 +53,12 @@ impl Resolved {
             }
         }
         lists
+    }
+
+    fn coverage(&self) -> Option<plumbline_engine::CoverageSettings> {
+        let CoverageSettings { minimum, max_closed, .. } = self.config.coverage_settings;
+        let bounds = plumbline_engine::CoverageSettings { minimum, max_closed };
+        (self.config.coverage == Coverage::Documents).then_some(bounds)
     }
 
     fn phases(&self) -> PhaseSettings {
@@ -76,6 +88,7 @@ impl Resolved {
                 replan: limits.repeated_calls.replan,
             },
             turns_without_progress: limits.turns_without_progress,
+            on_tool_failure: limits.on_tool_failure,
         }
     }
 
@@ -86,14 +99,14 @@ impl Resolved {
     }
 }
 
-fn model(llm: &Llm) -> ModelSettings {
+pub(super) fn model(llm: &Llm) -> ModelSettings {
     ModelSettings {
         model: llm.model.clone().unwrap_or_default(),
         max_output_tokens: llm.max_output_tokens,
         context_window: llm.context_window,
         max_retries: llm.max_retries,
         todo_list_position: llm.todo_list_position,
-        prices: Prices { input: llm.prices.input, cached_input: llm.prices.cached_input, output: llm.prices.output },
+        prices: llm.prices.into(),
     }
 }
 
@@ -115,7 +128,7 @@ fn on_demand(lists: &Tools, catalog: &[ToolSpec], bound: &mut Vec<ToolSpec>) -> 
 }
 
 /// The listed tools in the order of the lists, with the phases they are bound in.
-fn select(lists: &Tools, catalog: &[ToolSpec]) -> Result<Vec<ToolSpec>, ConfigError> {
+fn select(lists: &Tools, catalog: &[ToolSpec], covers: bool) -> Result<Vec<ToolSpec>, ConfigError> {
     let mut selected: Vec<ToolSpec> = Vec::new();
     let mut wrong = Vec::new();
     for (list, names, kinds) in listed(lists) {
@@ -132,7 +145,7 @@ fn select(lists: &Tools, catalog: &[ToolSpec]) -> Result<Vec<ToolSpec>, ConfigEr
             }
         }
     }
-    bind_gates(catalog, &mut selected);
+    bind_gates(catalog, covers, &mut selected);
     wrong.extend(
         lists
             .deferred
@@ -148,12 +161,25 @@ fn select(lists: &Tools, catalog: &[ToolSpec]) -> Result<Vec<ToolSpec>, ConfigEr
 /// the lists say.
 const GATES: [&str; 4] = ["todo_complete", "todo_write", "todo_rewind", "job_complete"];
 
-fn bind_gates(catalog: &[ToolSpec], selected: &mut Vec<ToolSpec>) {
-    for gate in catalog.iter().filter(|tool| GATES.contains(&tool.name)) {
+/// And what a job answers for its documents' passages by, where it must.
+const LEDGER: [&str; 2] = ["close_passages", "coverage"];
+
+fn bind_gates(catalog: &[ToolSpec], covers: bool, selected: &mut Vec<ToolSpec>) {
+    let is_gate = |name: &str| GATES.contains(&name) || (covers && LEDGER.contains(&name));
+    for gate in catalog.iter().filter(|tool| is_gate(tool.name)) {
         match selected.iter_mut().find(|chosen| chosen.name == gate.name) {
             Some(chosen) => chosen.phases = gate.phases,
             None => selected.push(gate.clone()),
         }
+    }
+}
+
+/// Where requirements are recorded, the ids that a deliverable names are looked up before the job is complete.
+fn check_what_is_delivered(lists: &Tools, selected: &mut [ToolSpec]) {
+    if lists.all().any(|name| matches!(name, "add_requirement" | "write_requirement_to_db"))
+        && let Some(gate) = selected.iter_mut().find(|tool| tool.name == "job_complete")
+    {
+        gate.handler = Handler::Checked;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rules between keys, which no single key's type can say. Each broken rule is one sentence at the key to change.
 
-use super::{JobConfig, Llm, WebSearch};
+use super::{JobConfig, Llm, WebSearch, coverage, deliverables, resolved::FALLBACK};
 use plumbline_effects::web::Provider;
 
 /// A broken rule.
@@ -40,9 +40,14 @@ pub(super) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> 
     phases(config, &mut broken);
     repeated_calls(config, &mut broken);
     tool_result(config, &mut broken);
+    ceiling(config, &mut broken);
     connections(config, &mut broken);
+    broken.extend(coverage::broken(config));
+    broken.extend(deliverables::broken(config));
     for (section, llm) in llms {
-        model(section, llm, config.limits.context_threshold_tokens, &mut broken);
+        // A model to fall back on may have a smaller window: the conversation is cut to it.
+        let threshold = if section.starts_with(FALLBACK) { 0 } else { config.limits.context_threshold_tokens };
+        model(section, llm, threshold, &mut broken);
     }
     broken
 }
@@ -80,7 +85,35 @@ fn tool_result(config: &JobConfig, broken: &mut Vec<Broken>) {
     }
 }
 
+/// A job begins below the ceiling up to which its limits may be raised. Groups of limits have no ceiling that a start could pass.
+fn ceiling(config: &JobConfig, broken: &mut Vec<Broken>) {
+    let Ok(limits) = serde_json::to_value(&config.limits) else { return };
+    for (name, most) in &config.limits_ceiling {
+        let (limit, Some(ceiling)) = (&limits[name], most.as_f64()) else { continue };
+        if limit.as_f64().is_some_and(|limit| limit > ceiling) {
+            let message = format!(
+                "`limits_ceiling.{name}` ({most}) is below `limits.{name}` ({limit}), where a job begins; raise the ceiling or \
+                 lower the limit"
+            );
+            broken.push(Broken::new(&[&format!("limits_ceiling.{name}")], message));
+        }
+    }
+}
+
 fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<Broken>) {
+    if llm.model.as_ref().is_some_and(|name| name.trim().is_empty()) {
+        let message =
+            format!("`{section}.model` is empty; name a model, or take the key out so that PLUMBLINE_MODEL fills it");
+        broken.push(Broken::new(&[&format!("{section}.model")], message));
+    }
+    if !llm.profile.takes_effort(llm) {
+        let (level, known) = (llm.reasoning_level.as_deref().unwrap_or_default(), llm.profile.efforts.as_deref());
+        let message = format!(
+            "`{section}.reasoning_level` is `{level}`, which the model does not take; it takes {}",
+            known.unwrap_or_default().join(", ")
+        );
+        broken.push(Broken::new(&[&format!("{section}.reasoning_level")], message));
+    }
     let (window, answer) = (llm.context_window, llm.max_output_tokens);
     if answer >= window {
         let message = format!(

@@ -32,7 +32,7 @@ pub(super) fn version() -> &'static str {
     static VERSION: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
         use sha2::{Digest, Sha256};
         let hash = Sha256::new().chain_update(STYLE).chain_update(SCRIPT).finalize();
-        format!("{:02x}{:02x}{:02x}{:02x}", hash[0], hash[1], hash[2], hash[3])
+        hex::encode(&hash[..4])
     });
     &VERSION
 }

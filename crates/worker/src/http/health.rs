@@ -18,26 +18,30 @@ use std::time::Duration;
 /// A database that takes longer than this to answer is not ready.
 const ANSWER: Duration = Duration::from_secs(3);
 
+/// Said of configuration files that changed and do not validate; jobs go on with those of before, so the worker is ready.
+const REFUSED: &str = "changed configuration files are refused and those of before are in use; the worker's log and `plumbline \
+                       config check` say why";
+
 /// `/healthz`.
 pub(super) async fn alive(State(site): Shared) -> Response {
-    let vitals = &site.vitals;
-    let status = if vitals.is_alive() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let claim_loop = match (vitals.is_draining(), vitals.turns()) {
+    let health = &site.health;
+    let status = if health.is_alive() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let claim_loop = match (health.is_draining(), health.turns()) {
         (true, _) => "draining",
         (false, true) => "turning",
         (false, false) => "standing still",
     };
     let body = json!({
-        "alive": vitals.is_alive(),
+        "alive": health.is_alive(),
         "claim_loop": claim_loop,
-        "since_turn_ms": u64::try_from(vitals.since_turn().as_millis()).unwrap_or(u64::MAX),
-        "loop_delay_ms": u64::try_from(vitals.pulse.delay().as_millis()).unwrap_or(u64::MAX),
-        "lease_keeper": if vitals.keeper_holds() { "holds the leases" } else { "leases lost, reconnecting" },
-        "mirror": match vitals.behind.count() {
+        "since_turn_ms": u64::try_from(health.since_tick().as_millis()).unwrap_or(u64::MAX),
+        "loop_delay_ms": u64::try_from(health.pulse.delay().as_millis()).unwrap_or(u64::MAX),
+        "lease_keeper": if health.leases_are_valid() { "holds the leases" } else { "leases lost, reconnecting" },
+        "mirror": match health.behind.count() {
             0 => "shows everything".to_owned(),
             jobs => format!("{jobs} folders do not show everything, see the log; the jobs go on"),
         },
-        "listener": if vitals.is_listening() { "listening" } else { "reconnecting, polling meanwhile" },
+        "listener": if health.is_listening() { "listening" } else { "reconnecting, polling meanwhile" },
     });
     (status, Json(body)).into_response()
 }
@@ -49,16 +53,21 @@ pub(super) async fn ready(State(site): Shared) -> Response {
         Err(reason) => (false, Some(reason)),
     };
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    (status, Json(json!({"ready": ready, "reason": reason}))).into_response()
+    // What is wrong with them may name what is not for everybody, and nobody has to show a token here.
+    let note = site.health.has_refused_files().then_some(REFUSED);
+    (status, Json(json!({"ready": ready, "reason": reason, "note": note}))).into_response()
 }
 
 async fn readiness(site: &super::server::Site) -> Result<(), String> {
-    if site.vitals.is_draining() {
+    if site.health.is_draining() {
         return Err("the worker is shutting down and claims no more jobs".into());
+    }
+    if !site.health.is_alive() {
+        return Err("the worker's loops stand still".into());
     }
     match tokio::time::timeout(ANSWER, site.store.check_schema()).await {
         Err(_) => Err(format!("the database did not answer within {} s", ANSWER.as_secs())),
-        Ok(Ok(())) => site.vitals.trouble().map_or(Ok(()), Err),
+        Ok(Ok(())) => site.health.not_ready_reason().map_or(Ok(()), Err),
         // The driver's words may name hosts and users, and nobody has to show a token here.
         Ok(Err(error @ plumbline_store::Error::Database { .. })) => {
             tracing::debug!(%error, "not ready");

@@ -15,6 +15,7 @@
 //! | what does the API give | `api`, `events` |
 //! | what does a page show | `pages/`, `templates/`, `assets/` |
 //! | where in a document does a quote stand | `highlight` |
+//! | which lines of a text are a table | `markdown` |
 //!
 //! Nothing here writes, and nothing here can slow the work down: it has its own small pool, every list is a page, and
 //! the number of open event streams is bounded. Pages are whole without JavaScript; the one script only replaces parts
@@ -32,6 +33,7 @@ mod filters;
 mod guard;
 mod health;
 mod highlight;
+mod markdown;
 mod options;
 mod pages;
 mod query;

@@ -45,6 +45,6 @@ impl JobsQuery {
             None => None,
             Some(text) => Some(cursor::read(store, &text).await?),
         };
-        Ok((JobFilter { status, job_type: given(&self.job_type), after }, limit))
+        Ok((JobFilter { status, job_type: given(&self.job_type), since: None, after }, limit))
     }
 }

@@ -40,6 +40,7 @@ fn hide_all(value: &mut Value) {
 }
 
 fn show_known(value: &mut Value, schema: &Value) {
+    let schema = fitting(schema, value);
     match (value, schema.get("properties")) {
         (Value::Object(fields), Some(known)) => {
             for (key, field) in fields {
@@ -58,6 +59,12 @@ fn show_known(value: &mut Value, schema: &Value) {
         (Value::Null | Value::Bool(_) | Value::Number(_), _) => {}
         (unexpected, _) => hide_all(unexpected),
     }
+}
+
+/// Of a schema with alternatives, the one that describes the value: an object's, or another.
+fn fitting<'a>(schema: &'a Value, value: &Value) -> &'a Value {
+    let fits = |one: &&Value| one["properties"].is_object() == value.is_object();
+    schema["anyOf"].as_array().and_then(|list| list.iter().find(fits)).unwrap_or(schema)
 }
 
 fn is_text(schema: &Value) -> bool {

@@ -1,8 +1,9 @@
 //! Templates to pages. The templates end in `.html`, so everything put into them is escaped.
 
 use super::{assets, failure::Failure, filters};
+use crate::templates::environment;
 use axum::{http::StatusCode, response::Html};
-use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, syntax::SyntaxConfig, value::Serde};
+use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, value::Serde};
 use serde::Serialize;
 
 const TEMPLATES: [(&str, &str); 11] = [
@@ -26,18 +27,10 @@ pub(super) struct Renderer {
 
 impl Renderer {
     pub(super) fn new() -> Self {
-        let mut environment = Environment::new();
-        // A failing template's values are a job's content, and have no place in the log.
-        environment.set_debug(false);
-        environment.set_undefined_behavior(UndefinedBehavior::SemiStrict);
-        let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-        environment.set_syntax(syntax.expect("a built-in syntax: the delimiters are the usual ones"));
+        let mut environment = environment(&TEMPLATES, UndefinedBehavior::SemiStrict);
         filters::register(&mut environment);
         environment.add_global("asset_version", assets::version());
         environment.add_global("release", env!("CARGO_PKG_VERSION"));
-        for (name, source) in TEMPLATES {
-            environment.add_template(name, source).expect("a built-in template: a test renders them all");
-        }
         Self { environment }
     }
 

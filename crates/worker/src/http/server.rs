@@ -1,11 +1,17 @@
 //! The server: what all requests share, which path leads where, and its life beside the worker's.
+//!
+//! It has threads of its own, so that the probes answer when everything else stands still, and say that it does.
 
 use super::{api, assets, bind::bind, connections, events, guard, health, pages, render::Renderer, streams::Streams};
-use crate::{context::Context, error::Error, telemetry, vitals::Vitals};
+use crate::{context::Context, error::Error, health::Health, telemetry};
 use axum::{Router, middleware, routing::get};
 use plumbline_store::{ConnectOptions, Store};
-use std::{sync::Arc, time::Duration};
-use tokio::task::JoinHandle;
+use std::{io, sync::Arc, time::Duration};
+use tokio::{
+    net::TcpListener,
+    runtime::{Builder, Runtime},
+    task::JoinHandle,
+};
 use tracing::{info, warn};
 
 /// Connections of the HTTP side, apart from those of the steps.
@@ -13,10 +19,13 @@ const CONNECTIONS: u32 = 2;
 /// After how long the server gives a page's statement up.
 const STATEMENT: Duration = Duration::from_secs(10);
 
+/// Threads of the HTTP side: a page that takes long keeps no probe waiting.
+const THREADS: usize = 2;
+
 /// What every request has at hand.
 pub(super) struct Site {
     pub(super) store: Store,
-    pub(super) vitals: Arc<Vitals>,
+    pub(super) health: Arc<Health>,
     pub(super) renderer: Renderer,
     pub(super) streams: Arc<Streams>,
 }
@@ -26,13 +35,17 @@ pub(super) type Shared = axum::extract::State<Arc<Site>>;
 
 /// The running server; it ends with this value.
 pub(crate) struct Server {
-    task: JoinHandle<()>,
+    /// There until the drop.
+    runtime: Option<Runtime>,
     counting: JoinHandle<()>,
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.task.abort();
+        if let Some(runtime) = self.runtime.take() {
+            // Waiting for what is being answered would block the thread that drops.
+            runtime.shutdown_background();
+        }
         self.counting.abort();
     }
 }
@@ -42,7 +55,7 @@ impl Drop for Server {
 /// # Errors
 /// [`Error::Options`]: the address cannot be used, or others could reach it without a token.
 pub(crate) async fn start(context: &Context) -> Result<Server, Error> {
-    let (options, vitals) = (&context.options.http, context.vitals.clone());
+    let (options, health) = (&context.options.http, context.health.clone());
     options.validate().map_err(Error::Options)?;
     if options.is_weak() {
         warn!("PLUMBLINE_HTTP_TOKEN is short enough to be guessed; set a longer secret");
@@ -57,14 +70,28 @@ pub(crate) async fn start(context: &Context) -> Result<Server, Error> {
     let address =
         listener.local_addr().map_err(|error| Error::Options(format!("the HTTP address is unknown: {error}")))?;
     let counting = tokio::spawn(telemetry::queue::keep_counting(store.clone()));
-    let site = Arc::new(Site { store, vitals, renderer: Renderer::new(), streams: Arc::default() });
+    let site = Arc::new(Site { store, health, renderer: Renderer::new(), streams: Arc::default() });
     let app = router(site, &guard::Guard::new(options));
-    let task = tokio::spawn(connections::serve(listener, app));
+    let runtime = serve_apart(listener, app)
+        .map_err(|error| Error::Options(format!("the HTTP side could not be started ({error})")))?;
     info!(http.address = %address, "dashboard at http://{address}/");
     if let Some(announce) = options.announce {
         announce(address);
     }
-    Ok(Server { task, counting })
+    Ok(Server { runtime: Some(runtime), counting })
+}
+
+/// Serves on threads of its own, which look at the listener themselves.
+fn serve_apart(listener: TcpListener, app: Router) -> io::Result<Runtime> {
+    let listener = listener.into_std()?;
+    let runtime =
+        Builder::new_multi_thread().worker_threads(THREADS).thread_name("plumbline-http").enable_all().build()?;
+    let listener = {
+        let _entered = runtime.enter();
+        TcpListener::from_std(listener)?
+    };
+    runtime.spawn(connections::serve(listener, app));
+    Ok(runtime)
 }
 
 fn router(site: Arc<Site>, guard: &guard::Guard) -> Router {
@@ -82,6 +109,7 @@ fn router(site: Arc<Site>, guard: &guard::Guard) -> Router {
         .route("/jobs/{id}/files", get(pages::files::list))
         .route("/jobs/{id}/file", get(pages::files::view))
         .route("/jobs/{id}/raw", get(pages::files::download))
+        .route("/jobs/{id}/report", get(pages::report::show))
         .route("/jobs/{id}/requirements", get(pages::requirements::list))
         .route("/jobs/{id}/requirements/{requirement}", get(pages::requirements::view))
         .route("/api/jobs", get(api::jobs))

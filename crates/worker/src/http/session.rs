@@ -5,10 +5,7 @@
 
 use axum::http::{HeaderMap, header};
 use sha2::{Digest, Sha256};
-use std::{
-    fmt::Write,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// The cookie's name.
 const COOKIE: &str = "plumbline_session";
@@ -46,11 +43,7 @@ fn value(token: &[u8; 32], ends: u64) -> String {
     hash.update(b"plumbline session ");
     hash.update(ends.to_be_bytes());
     hash.update(token);
-    hash.finalize().iter().fold(format!("{ends}-"), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    format!("{ends}-{}", hex::encode(hash.finalize()))
 }
 
 fn is_behind_tls(headers: &HeaderMap) -> bool {

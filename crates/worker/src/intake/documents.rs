@@ -5,7 +5,7 @@ use plumbline_effects::documents::Parser;
 use plumbline_engine::Source;
 use std::{collections::HashSet, path::Path};
 
-/// The documents of `document_path` and `document_content`, with the names they get below `input/`.
+/// The documents of `document_path`, `document_content` and `job_documents`, with the names they get below `input/`.
 pub(super) async fn collect(job: &mut IntakeJob, import_root: &Path) -> Result<Vec<Document>, Refused> {
     let mut documents = match &job.document_path {
         Some(path) => imported(path.clone(), job.document_roots.clone(), import_root).await?,
@@ -14,6 +14,10 @@ pub(super) async fn collect(job: &mut IntakeJob, import_root: &Path) -> Result<V
     if let Some(bytes) = job.document.take() {
         documents.push(Document { name: name::inline(&job.context, &bytes)?, bytes });
     }
+    for (given, bytes) in std::mem::take(&mut job.documents) {
+        documents.push(Document { name: name::given(&given, &bytes)?, bytes });
+    }
+    bounded(&documents)?;
     let mut names = HashSet::new();
     for document in &documents {
         if document.name == "context.json" {
@@ -25,6 +29,18 @@ pub(super) async fn collect(job: &mut IntakeJob, import_root: &Path) -> Result<V
         }
     }
     Ok(documents)
+}
+
+/// Documents of several sources are bounded as those of one are.
+fn bounded(documents: &[Document]) -> Result<(), Refused> {
+    let bytes: u64 = documents.iter().map(|document| document.bytes.len() as u64).sum();
+    match documents.len() {
+        0..=import::MOST_FILES if bytes <= import::MOST_BYTES => Ok(()),
+        0..=import::MOST_FILES => {
+            Err(format!("the job's documents are larger than {} MiB together; split the job", import::MOST_BYTES >> 20))
+        }
+        count => Err(format!("the job has {count} documents, more than {}; split the job", import::MOST_FILES)),
+    }
 }
 
 async fn imported(path: String, roots: Option<Vec<String>>, import_root: &Path) -> Result<Vec<Document>, Refused> {

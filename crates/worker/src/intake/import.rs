@@ -11,11 +11,11 @@ use std::{
 };
 
 /// Most documents of one job.
-const MOST_FILES: usize = 1000;
+pub(super) const MOST_FILES: usize = 1000;
 /// Most bytes of all documents of one job: as many as a worker takes in at once.
-const MOST_BYTES: u64 = 256 << 20;
+pub(super) const MOST_BYTES: u64 = 256 << 20;
 /// Folders nested deeper than this are refused.
-const DEEPEST: usize = 16;
+pub(super) const DEEPEST: usize = 16;
 
 /// The documents at `path`; a folder's keep their place below it. `roots` are the folders of the import folder that a job
 /// of this type may read, where not all of it.

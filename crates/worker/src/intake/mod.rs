@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `instructions.md` | the job type's instructions, then the user's prompt |
 //! | `workspace.md` | an empty form for the long-term memory |
-//! | `input/<name>` | `document_path`, `document_content` |
+//! | `input/<name>` | `document_path`, `document_content`, rows of `job_documents` |
 //! | `input/context.json` | `context` |
 //! | `tools/<tool>.md` | the documentation of each bound tool, shared by all jobs that have the same |
 
@@ -44,6 +44,8 @@ pub struct IntakeJob {
     pub document_roots: Option<Vec<String>>,
     /// `jobs.document_content`: a document given inline.
     pub document: Option<Vec<u8>>,
+    /// `job_documents`: more of them, each with its name.
+    pub documents: Vec<(String, Vec<u8>)>,
 }
 
 /// A document before it is taken in.
@@ -103,7 +105,7 @@ async fn gather(
             .into_iter()
             .map(|document| FileWrite { path: format!("input/{}", document.name), content: document.bytes }),
     );
-    Ok(Intake { files, sources, shared: None })
+    Ok(Intake { files, sources, ..Intake::default() })
 }
 
 fn check_prompt(prompt: &str) -> Result<(), Refused> {

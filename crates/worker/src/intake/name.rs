@@ -1,6 +1,6 @@
-//! The name of a document that came inline, without a file.
+//! The names of documents that came inline, without a file.
 
-use super::Refused;
+use super::{Refused, import::DEEPEST};
 use serde_json::Value;
 
 /// `context->>'document_name'`, or `document`; with an extension by the content's look where there is none.
@@ -15,7 +15,23 @@ pub(super) fn inline(context: &Value, bytes: &[u8]) -> Result<String, Refused> {
             ));
         }
     };
-    Ok(if name.contains('.') { name.to_owned() } else { format!("{name}.{}", extension(bytes)) })
+    Ok(with_extension(name, bytes))
+}
+
+/// The name of one of several documents: a place below `input/`, of plain names.
+pub(super) fn given(name: &str, bytes: &[u8]) -> Result<String, Refused> {
+    let name = name.trim();
+    match name.split('/').all(is_plain) && name.split('/').count() <= DEEPEST {
+        true => Ok(with_extension(name, bytes)),
+        false => Err(format!(
+            "`{name}` is no name for a document; give a plain one such as `policy.pdf` or `annex/policy.pdf`, without `..` \
+             and without a leading `/`"
+        )),
+    }
+}
+
+fn with_extension(name: &str, bytes: &[u8]) -> String {
+    if name.contains('.') { name.to_owned() } else { format!("{name}.{}", extension(bytes)) }
 }
 
 fn is_plain(name: &str) -> bool {
@@ -45,7 +61,7 @@ fn extension(bytes: &[u8]) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::inline;
+    use super::{given, inline};
     use serde_json::json;
 
     #[test]
@@ -61,6 +77,15 @@ mod tests {
             (json!({}), b"", "document.txt"),
         ] {
             assert_eq!(inline(&context, bytes).as_deref(), Ok(expected), "{context}");
+        }
+    }
+
+    #[test]
+    fn one_of_several_documents_may_lie_in_a_folder_but_nowhere_else() {
+        assert_eq!(given("annex/policy.pdf", b"%PDF-").as_deref(), Ok("annex/policy.pdf"));
+        assert_eq!(given(" policy ", b"%PDF-").as_deref(), Ok("policy.pdf"));
+        for name in ["", "/a.pdf", "../a.pdf", "a/../b.pdf", "a//b.pdf", "a/.hidden", "a\\b.pdf", "a\0.pdf"] {
+            assert!(given(name, b"x").expect_err(name).contains("no name for a document"), "{name}");
         }
     }
 

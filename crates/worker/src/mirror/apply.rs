@@ -63,7 +63,6 @@ impl Showing {
             *room -= 1;
             match event {
                 FileEvent::Written { path, content } => self.begin_file(&path, &content),
-                FileEvent::Shared { path, content } => self.begin_file(&path, &content),
                 FileEvent::Deleted { .. } if !self.fence.is_open(&self.folder) => self.stale = true,
                 FileEvent::Deleted { path } => {
                     self.touched = true;

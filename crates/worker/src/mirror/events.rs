@@ -1,7 +1,5 @@
 //! What goes into the mirror and what comes out.
 
-use std::sync::Arc;
-
 /// A change to a job's files, as a committed step made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileEvent {
@@ -11,13 +9,6 @@ pub enum FileEvent {
         path: String,
         /// All its bytes.
         content: Vec<u8>,
-    },
-    /// The file now has this content, which other jobs have too.
-    Shared {
-        /// Workspace path.
-        path: String,
-        /// All its bytes.
-        content: Arc<[u8]>,
     },
     /// The file is gone.
     Deleted {

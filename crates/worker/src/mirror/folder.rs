@@ -1,7 +1,7 @@
 //! One job's folder, opened so that no path leads out of it.
 
 use super::{
-    MirrorTrouble,
+    IndexEntry, MirrorTrouble,
     shared::{self, Shared},
 };
 use cap_std::{
@@ -25,8 +25,16 @@ use uuid::Uuid;
 pub(super) const OWN: &str = ".plumbline";
 const TMP: &str = "tmp";
 /// What people may look for in any workspace, also while nothing is in it. Rows know files only.
-const USUAL: [&str; 9] =
-    ["archive", "candidates", "chunks", "input", "output", "requirements", "tool_results", "tools", "web_sources"];
+const USUAL: [&str; 5] = ["archive", "input", "output", "tool_results", "tools"];
+/// What they may look for where a job has these tools, by the documentation of the tool: a job without them has no such folder.
+const OF_TOOLS: [(&str, &str); 6] = [
+    ("tools/chunk_document.md", "chunks"),
+    ("tools/extract_document_text.md", "chunks"),
+    ("tools/add_requirement.md", "candidates"),
+    ("tools/add_requirement.md", "requirements"),
+    ("tools/web_search.md", "web_sources"),
+    ("tools/fetch_page.md", "web_sources"),
+];
 
 /// An open job folder. All paths are relative to it.
 pub(super) struct Folder {
@@ -137,8 +145,21 @@ impl Folder {
         let (name, parents) = parts.split_last().expect("a workspace path has a part");
         let parent = ways.to(&self.dir, parents)?;
         match &temporary.content {
-            Content::Written(written, _) => self.replace(written, parent, name),
-            Content::Shared(copy) => self.link(copy, parent, name),
+            Content::Written(written, _) => self.replace(written, parent, name)?,
+            Content::Shared(copy) => self.link(copy, parent, name)?,
+        }
+        self.make_of_tool(&temporary.path)
+    }
+
+    /// Makes the folders that belong to a tool, if the path is that of its documentation.
+    fn make_of_tool(&self, path: &str) -> io::Result<()> {
+        OF_TOOLS.iter().filter(|(tool, _)| *tool == path).try_for_each(|(_, folder)| self.make(folder))
+    }
+
+    fn make(&self, folder: &str) -> io::Result<()> {
+        match self.dir.create_dir(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
         }
     }
 
@@ -209,12 +230,10 @@ impl Folder {
         Ok(())
     }
 
-    /// Makes the folders that every workspace has; what stands there already is left alone.
-    pub(super) fn make_usual(&self) -> io::Result<()> {
-        USUAL.iter().try_for_each(|path| match self.dir.create_dir(path) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-            _ => Ok(()),
-        })
+    /// Makes the folders that a workspace with these files has; what stands there already is left alone.
+    pub(super) fn make_usual(&self, index: &[IndexEntry]) -> io::Result<()> {
+        USUAL.iter().try_for_each(|folder| self.make(folder))?;
+        index.iter().try_for_each(|entry| self.make_of_tool(&entry.path))
     }
 }
 

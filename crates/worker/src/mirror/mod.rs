@@ -1,6 +1,7 @@
 //! The mirror: the folder `job_<uuid>/` that shows a job's workspace to people.
 //!
-//! Rows are the truth and the folder is a view of them. Nothing of a job's progress depends on it: what goes wrong
+//! Rows are the truth and the folder is a view of them: what a step changed is read from them once it is committed, ten times a
+//! second for all jobs together. Nothing of a job's progress depends on it: what goes wrong
 //! here comes back as [`MirrorTrouble`], which the worker logs and shows, and the next repair puts it right.
 //!
 //! ```text
@@ -27,7 +28,6 @@ mod apply;
 mod events;
 mod export;
 mod folder;
-mod gentle;
 mod looks;
 mod marker;
 mod queue;
@@ -45,7 +45,6 @@ pub use marker::Marker;
 pub use unfinished::Unfinished;
 
 use folder::Folder;
-use gentle::Gentle;
 use queue::{Order, Queue};
 use std::{
     collections::HashSet,
@@ -53,7 +52,10 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use tokio::sync::{Semaphore, oneshot};
+use tokio::{
+    sync::{Semaphore, oneshot},
+    task,
+};
 use uuid::Uuid;
 
 /// Folders that are looked at and repaired at a time. Each waits for the disk most of the time, and more of them than a
@@ -70,7 +72,6 @@ pub struct Mirror {
     root: Arc<PathBuf>,
     writers: Arc<Semaphore>,
     queue: Arc<Queue>,
-    threads: Arc<Gentle>,
     begun: Instant,
 }
 
@@ -81,7 +82,6 @@ impl Mirror {
             root: Arc::new(root.into()),
             writers: Arc::new(Semaphore::new(WRITERS)),
             queue: Arc::default(),
-            threads: Arc::default(),
             begun: Instant::now(),
         }
     }
@@ -110,7 +110,7 @@ impl Mirror {
         events: Vec<FileEvent>,
     ) -> Result<Applied, MirrorTrouble> {
         let (answer, shown) = oneshot::channel();
-        self.queue.push(&self.threads, &self.root, Order { job, epoch, step, events, answer });
+        self.queue.push(&self.root, Order { job, epoch, step, events, answer });
         shown.await.unwrap_or_else(|_| Err(MirrorTrouble::new("the mirror's file work ended early")))
     }
 
@@ -134,7 +134,7 @@ impl Mirror {
         let root = Arc::clone(&self.root);
         // Held by the thread: a caller that gives up waiting for a slow volume does not make room for one more.
         let turn = Arc::clone(&self.writers).acquire_owned().await;
-        let done = self.threads.spawn(move || {
+        let done = task::spawn_blocking(move || {
             let _turn = turn;
             work(Folder::open(&root, &folder_name(job))?)
         });

@@ -5,7 +5,6 @@ use super::{
     Applied, FileEvent, MirrorTrouble, apply,
     folder::{Folder, open_root},
     folder_name,
-    gentle::Gentle,
 };
 use std::{
     collections::VecDeque,
@@ -13,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-use tokio::sync::oneshot;
+use tokio::{sync::oneshot, task};
 use uuid::Uuid;
 
 /// Jobs whose steps are written together.
@@ -43,7 +42,7 @@ struct State {
 
 impl Queue {
     /// Adds an order; it is answered when it is done.
-    pub(super) fn push(self: &Arc<Self>, threads: &Gentle, root: &Arc<PathBuf>, order: Order) {
+    pub(super) fn push(self: &Arc<Self>, root: &Arc<PathBuf>, order: Order) {
         let starts = {
             let mut state = self.state();
             state.waiting.push_back(order);
@@ -53,7 +52,7 @@ impl Queue {
         };
         if starts {
             let (queue, root) = (Arc::clone(self), Arc::clone(root));
-            threads.spawn(move || queue.work(&root));
+            task::spawn_blocking(move || queue.work(&root));
         }
     }
 

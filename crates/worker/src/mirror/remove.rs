@@ -11,11 +11,30 @@ impl Mirror {
     /// When something of it cannot be removed.
     pub async fn remove(&self, job: Uuid) -> io::Result<bool> {
         let folder = self.path(job);
-        let removed = self.threads.spawn(move || match fs::remove_dir_all(&folder) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error),
-        });
+        let removed = tokio::task::spawn_blocking(move || gone(fs::remove_dir_all(folder)));
         removed.await.map_err(io::Error::other)?
+    }
+
+    /// Removes a folder that `plumbline enqueue` once made under the import root for one job alone; whether there was one.
+    /// What people have put there is theirs and stays.
+    ///
+    /// # Errors
+    /// When something of it cannot be removed.
+    pub async fn remove_import(&self, name: &str) -> io::Result<bool> {
+        if name.strip_prefix("upload-").is_none_or(|id| Uuid::try_parse(id).is_err()) {
+            return Ok(false);
+        }
+        let folder = self.root.join("import").join(name);
+        let removed = tokio::task::spawn_blocking(move || gone(fs::remove_dir_all(folder)));
+        removed.await.map_err(io::Error::other)?
+    }
+}
+
+/// Whether there was something to remove.
+fn gone(removed: io::Result<()>) -> io::Result<bool> {
+    match removed {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }

@@ -75,7 +75,7 @@ impl Plan {
 /// the job.
 fn clean(folder: &Folder, last: Marker, index: &[IndexEntry]) -> Result<Option<Plan>, MirrorTrouble> {
     let make_usual =
-        || folder.make_usual().map_err(|error| MirrorTrouble::at("make the usual folders in", ".", &error));
+        || folder.make_usual(index).map_err(|error| MirrorTrouble::at("make the usual folders in", ".", &error));
     if folder.is_new && index.is_empty() {
         // Nobody can have put anything into it.
         make_usual()?;

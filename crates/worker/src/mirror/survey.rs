@@ -114,18 +114,12 @@ fn same(dir: &Dir, entry: &IndexEntry) -> bool {
 fn hash(mut file: impl io::Read) -> io::Result<String> {
     let mut hasher = Sha256::new();
     io::copy(&mut file, &mut hasher)?;
-    Ok(hex(&hasher.finalize()))
+    Ok(hex::encode(hasher.finalize()))
 }
 
 /// SHA-256, in hexadecimal digits.
 pub(super) fn digest(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0xf].map(usize::from));
-    digits.map(|digit| char::from(DIGITS[digit])).collect()
+    hex::encode(Sha256::digest(bytes))
 }
 
 /// Everything below `start` that is no folder, with whether it is a regular file. Links are not followed.

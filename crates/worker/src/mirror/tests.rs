@@ -39,7 +39,7 @@ impl Bench {
     fn index(&self) -> Vec<IndexEntry> {
         let entry = |(path, content): (&String, &Vec<u8>)| IndexEntry {
             path: path.clone(),
-            sha256: Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect(),
+            sha256: hex::encode(Sha256::digest(content)),
             size: content.len() as u64,
         };
         self.rows.iter().map(entry).collect()

@@ -24,7 +24,7 @@ impl Mirror {
     /// passed over.
     pub async fn unfinished(&self, silence: Duration) -> Vec<Unfinished> {
         let root = self.root.clone();
-        let found = self.threads.spawn(move || scan(&root, silence)).await;
+        let found = tokio::task::spawn_blocking(move || scan(&root, silence)).await;
         found.unwrap_or_default()
     }
 }

@@ -1,7 +1,6 @@
 //! Jobs whose folder does not show everything, and why: what the log, the probe and the metrics tell of the volume, and
 //! what a worker comes back to once the job itself has gone on.
 
-use super::waiting::Room;
 use crate::{mirror::MirrorTrouble, telemetry::instruments};
 use plumbline_store::Lease;
 use std::{
@@ -15,8 +14,6 @@ use uuid::Uuid;
 #[derive(Debug, Default)]
 pub(crate) struct Behind {
     folders: Mutex<HashMap<Uuid, Folder>>,
-    /// Memory for what waits to be shown.
-    pub(super) room: Room,
 }
 
 /// A folder that lacks something.

@@ -1,26 +1,31 @@
 //! The writing end of a job's feed.
 
 use super::{
-    Behind,
-    waiting::{Split, Steps, Taker, Wanted},
+    Behind, Changed,
+    pending::{Receiver, Steps, Wanted},
+    unreadable,
 };
 use crate::{
+    backoff::with_call_timeout,
     context::Context,
     mirror::{Applied, FileEvent, IndexEntry, Marker, Mirror, MirrorTrouble},
-    patience::bounded,
     telemetry::spans,
 };
 use plumbline_store::{
-    Lease, Store,
+    ChangedFile, Lease, Store,
     fail_points::{Point, reach},
 };
 use std::sync::Arc;
-use tracing::{info, warn};
+use tracing::{Span, info, warn};
+
+/// Most bytes of files that are read from the rows at once, where a file is not larger by itself.
+const READ_AT_ONCE: i64 = 1 << 20;
 
 /// Writes one job's folder.
 pub(super) struct Writer {
     mirror: Mirror,
     store: Store,
+    changed: Arc<Changed>,
     lease: Lease,
     pub(super) behind: Arc<Behind>,
 }
@@ -30,15 +35,16 @@ impl Writer {
         Self {
             mirror: context.mirror.clone(),
             store: context.store.clone(),
+            changed: context.changed.clone(),
             lease,
-            behind: context.vitals.behind.clone(),
+            behind: context.health.behind.clone(),
         }
     }
 
     /// Repairs the folder and shows what comes, until no more comes or another worker has the job. It waits most of the
     /// time, so all that it does besides is boxed.
-    pub(super) async fn run(self, step: i64, waiting: Taker) {
-        let mut last = step;
+    pub(super) async fn run(self, step: i64, waiting: Receiver) {
+        let (mut last, mut shown) = (step, step);
         // Of a new job there is nothing to show yet: its folder is begun with its first files.
         let (mut begun, mut lacks) = (step > 0, false);
         if begun {
@@ -52,17 +58,15 @@ impl Writer {
             let mut look = batch.look;
             if let Some(steps) = batch.steps {
                 last = steps.number;
-                if let Some(look) = &mut look {
-                    // What the job itself has written since it asked is nobody's who put it there.
-                    look.known.extend(steps.paths().map(entry));
-                }
-                let (n_files, waited) = (steps.n_files(), steps.since.elapsed());
-                let shown = Box::pin(spans::mirror(last, n_files, waited, self.bring_up(steps, lacks))).await;
-                let stale = matches!(shown, Ok(Applied::Stale));
-                lacks = self.note(shown);
+                let waited = steps.since.elapsed();
+                let bringing_up = self.bring_up(&steps, shown, lacks, look.as_mut());
+                let brought = Box::pin(spans::mirror(last, waited, bringing_up)).await;
+                let stale = matches!(brought, Ok(Applied::Stale));
+                lacks = self.note(brought);
                 if stale {
                     return;
                 }
+                shown = if lacks { shown } else { last };
             }
             if let Some(look) = look {
                 Box::pin(self.look(look)).await;
@@ -79,7 +83,7 @@ impl Writer {
 
     /// Of a job that was deleted while it ran there is nothing to show.
     async fn end(self, step: i64) {
-        match bounded(self.store.watch(self.lease.job_id)).await {
+        match with_call_timeout(self.store.watch(self.lease.job_id)).await {
             Ok(None) => self.remove().await,
             _ => self.catch_up(step).await,
         }
@@ -91,17 +95,25 @@ impl Writer {
         let _ = answer.send(found.unwrap_or_default());
     }
 
-    /// Shows steps. After trouble the folder lacks more than these: it is made equal to the rows, which have them too.
-    async fn bring_up(&self, steps: Steps, lacks: bool) -> Result<Applied, MirrorTrouble> {
-        let number = steps.number;
-        if lacks || steps.placed {
-            drop(steps);
-            return Box::pin(self.repair(number)).await;
+    /// Shows what steps after the one that is shown have changed. After trouble the folder lacks more than these: it is made equal
+    /// to the rows.
+    async fn bring_up(
+        &self,
+        steps: &Steps,
+        shown: i64,
+        lacks: bool,
+        look: Option<&mut Wanted>,
+    ) -> Result<Applied, MirrorTrouble> {
+        if lacks {
+            return Box::pin(self.repair(steps.number)).await;
         }
-        match self.show(steps).await {
-            Ok(Applied::Wiped) => Box::pin(self.repair(number)).await,
-            shown => shown,
-        }
+        self.reach(Point::BeforeMirror, &steps.parts).await?;
+        let brought = match self.show(steps.number, shown, look).await {
+            Ok(Applied::Wiped) => Box::pin(self.repair(steps.number)).await,
+            brought => brought,
+        };
+        self.reach(Point::AfterMirror, &steps.parts).await?;
+        brought
     }
 
     /// Makes the folder of a job that has left equal to the rows, and says that it is.
@@ -140,7 +152,7 @@ impl Writer {
         // Before its first step a job has no files.
         let rows = match step {
             0 => Vec::new(),
-            _ => Box::pin(bounded(self.store.file_index(self.lease.job_id))).await.map_err(unreadable)?,
+            _ => Box::pin(with_call_timeout(self.store.file_index(self.lease.job_id))).await.map_err(unreadable)?,
         };
         let index: Vec<IndexEntry> = rows
             .into_iter()
@@ -150,8 +162,9 @@ impl Writer {
             })
             .collect();
         // Boxed too: while many jobs wait for their turn at the disk, none of them reads.
-        let read =
-            |path: String| Box::pin(async move { bounded(self.store.read_file(self.lease.job_id, &path)).await });
+        let read = |path: String| {
+            Box::pin(async move { with_call_timeout(self.store.read_file(self.lease.job_id, &path)).await })
+        };
         let last = Marker { epoch: self.lease.epoch, step, done };
         let repaired = self.mirror.repair(self.lease.job_id, last, &index, read).await?;
         if step > 0 && !(repaired.written.is_empty() && repaired.removed.is_empty()) {
@@ -165,20 +178,30 @@ impl Writer {
         Ok(if repaired.stale { Applied::Stale } else { Applied::Written })
     }
 
-    async fn show(&self, steps: Steps) -> Result<Applied, MirrorTrouble> {
-        self.reach(Point::BeforeMirror, &steps.parts).await?;
-        let (number, passed) = (steps.number, steps.parts.clone());
-        let Split { events, held, parts } = steps.split();
-        let mut shown = self.apply(number, events).await;
-        drop(held);
-        for (paths, bytes) in parts {
-            if matches!(shown, Ok(Applied::Written)) {
-                let _room = self.behind.room.to_read(bytes).await;
-                shown = self.apply(number, Box::pin(self.read_back(&paths)).await?).await;
+    /// The small files first, which are written together; each of the others is in memory by itself.
+    async fn show(&self, step: i64, shown: i64, look: Option<&mut Wanted>) -> Result<Applied, MirrorTrouble> {
+        let (mut events, mut large) = (Vec::new(), Vec::new());
+        let changed = self.changed.after(self.lease.job_id, shown).await?;
+        Span::current().record("n_files", changed.len());
+        if let Some(look) = look {
+            // What the job itself has written since it asked is nobody's who put it there.
+            look.known.extend(changed.iter().filter(|file| !file.deleted).map(entry));
+        }
+        for ChangedFile { path, size, deleted, content, .. } in changed {
+            match (content, deleted) {
+                (Some(content), _) => events.push(FileEvent::Written { path, content }),
+                (None, true) => events.push(FileEvent::Deleted { path }),
+                (None, false) => large.push((path, size)),
             }
         }
-        self.reach(Point::AfterMirror, &passed).await?;
-        shown
+        let mut brought = self.apply(step, events).await?;
+        for paths in parts(large) {
+            if brought != Applied::Written {
+                break;
+            }
+            brought = self.apply(step, Box::pin(self.read_back(&paths)).await?).await?;
+        }
+        Ok(brought)
     }
 
     async fn apply(&self, step: i64, events: Vec<FileEvent>) -> Result<Applied, MirrorTrouble> {
@@ -187,7 +210,7 @@ impl Writer {
 
     /// Files as the rows have them now; what is gone meanwhile comes by as gone.
     async fn read_back(&self, paths: &[String]) -> Result<Vec<FileEvent>, MirrorTrouble> {
-        let files = bounded(self.store.read_files(self.lease.job_id, paths)).await.map_err(unreadable)?;
+        let files = with_call_timeout(self.store.read_files(self.lease.job_id, paths)).await.map_err(unreadable)?;
         Ok(files.into_iter().map(|(path, content)| FileEvent::Written { path, content }).collect())
     }
 
@@ -199,10 +222,35 @@ impl Writer {
     }
 }
 
-fn entry(path: &str) -> IndexEntry {
-    IndexEntry { path: path.to_owned(), sha256: String::new(), size: 0 }
+fn entry(file: &ChangedFile) -> IndexEntry {
+    IndexEntry { path: file.path.clone(), sha256: String::new(), size: u64::try_from(file.size).unwrap_or(0) }
 }
 
-fn unreadable(error: plumbline_store::Error) -> MirrorTrouble {
-    MirrorTrouble { message: format!("the mirror could not read the rows ({error})") }
+/// Paths of files that are read together.
+fn parts(files: Vec<(String, i64)>) -> Vec<Vec<String>> {
+    let (mut parts, mut room) = (Vec::<Vec<String>>::new(), 0);
+    for (path, size) in files {
+        match parts.last_mut().filter(|_| size <= room) {
+            Some(part) => part.push(path),
+            None => {
+                room = READ_AT_ONCE;
+                parts.push(vec![path]);
+            }
+        }
+        room -= size;
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{READ_AT_ONCE, parts};
+
+    #[test]
+    fn files_are_read_together_up_to_a_size_and_a_larger_one_by_itself() {
+        let half = READ_AT_ONCE / 2;
+        let files = [("a", half), ("b", half), ("c", 3 * READ_AT_ONCE), ("d", 1), ("e", half)];
+        let read = parts(files.map(|(path, size)| (path.to_owned(), size)).to_vec());
+        assert_eq!(read, [vec!["a", "b"], vec!["c"], vec!["d", "e"]]);
+    }
 }

@@ -2,9 +2,9 @@
 //! remembered; so the first difference is nearest to its cause.
 
 use super::{Bench, Difference, rows::Rows, shown, step::Redone};
-use plumbline_engine::{Change, Message, MessageKind, Product, Retry, State, TodoStatus};
+use plumbline_engine::{Change, Message, MessageKind, Product, RequirementChange, Retry, State, TodoStatus};
 use plumbline_store::RecordedStep;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// The first difference between a recorded step and the same step done again; `rows` are those before it.
@@ -17,6 +17,7 @@ pub(super) fn step(bench: &Bench<'_>, rows: &Rows, recorded: &RecordedStep, now:
         .or_else(|| lists("effects", &effects(recorded), &effects_now(rows, &now.changes)))
         .or_else(|| lists("citations", &texts(&recorded.citations), &citations_now(&now.changes)))
         .or_else(|| lists("requirements", &texts(&recorded.requirements), &requirements_now(&now.changes)))
+        .or_else(|| lists("requirements put right", &texts(&recorded.put_right), &put_right_now(&now.changes)))
         .or_else(|| lists("cleared results", &cleared(recorded), &cleared_now(&now.changes)))
         .or_else(|| state(bench, recorded, &now.state))
         .and_then(|Unlike { what, recorded, now }| differs(what, &recorded, &now))
@@ -89,10 +90,10 @@ fn kind(message: &Message) -> &'static str {
 }
 
 fn files(rows: &Rows, recorded: &RecordedStep, now: &Redone) -> Option<Unlike> {
-    let changed = rows.file_changes(&now.changes);
+    let changed = rows.job.file_changes(&now.changes);
     let paths: BTreeSet<&String> = recorded.files.keys().chain(changed.keys()).collect();
     paths.into_iter().find_map(|path| {
-        let before = rows.file(path);
+        let before = rows.job.file(path);
         let then = recorded.files.get(path).map_or(before, Option::as_deref);
         let now = changed.get(path).map_or(before, Option::as_deref);
         (then != now).then(|| Unlike::new(format!("file {path}"), text(then), text(now)))
@@ -120,15 +121,19 @@ fn effects_now(rows: &Rows, changes: &[Change]) -> Vec<String> {
                 effects.push(format!("phase opened {number} ({}): {name}", kind.as_str()));
             }
             Change::PhaseClosed { number, outcome } => {
-                let phase = opened.get(number).copied().or_else(|| rows.phase(*number));
+                let phase = opened
+                    .get(number)
+                    .copied()
+                    .or_else(|| rows.job.phases.get(number).map(|phase| (phase.kind, phase.name.as_str())));
                 let (kind, name) = phase.map_or(("unknown", ""), |(kind, name)| (kind.as_str(), name));
                 effects.push(format!("phase {} {number} ({kind}): {name}", outcome.as_str()));
             }
             _ => {}
         }
     }
-    for (number, list) in rows.lists_after(changes) {
-        let was = |position| rows.list(number).iter().find(|todo| todo.position == position).map(|todo| todo.status);
+    for (number, list) in rows.job.lists_after(changes) {
+        let was =
+            |position| rows.job.list(number).iter().find(|todo| todo.position == position).map(|todo| todo.status);
         let closed = list.iter().filter(|todo| !todo.status.is_open() && was(todo.position) != Some(todo.status));
         effects.extend(
             closed.map(|todo| format!("todo {} {number}.{} {}", word(todo.status), todo.position, todo.content)),
@@ -157,6 +162,15 @@ fn requirements_now(changes: &[Change]) -> Vec<String> {
         let Change::Product(Product::AddRequirement(requirement)) = change else { return None };
         let mut value = serde_json::to_value(requirement).ok()?;
         value.as_object_mut()?.remove("content_key");
+        Some(value.to_string())
+    }))
+}
+
+fn put_right_now(changes: &[Change]) -> Vec<String> {
+    sorted(changes.iter().filter_map(|change| {
+        let Change::Product(Product::ChangeRequirement(change)) = change else { return None };
+        let RequirementChange { candidate_id, reason, fields, .. } = &**change;
+        let value = json!({"candidate_id": candidate_id, "kind": change.kind(), "reason": reason, "fields": fields});
         Some(value.to_string())
     }))
 }

@@ -5,6 +5,9 @@ use std::fmt;
 
 /// Characters shown of each side.
 const SHOWN: usize = 100;
+/// Lines of a diff shown of each side, and around what differs.
+const LINES: usize = 12;
+const AROUND: usize = 2;
 /// Characters shown before the first that differs.
 const BEFORE: usize = 24;
 
@@ -19,6 +22,8 @@ pub struct Difference {
     pub recorded: String,
     /// What this version makes of it, from the same place.
     pub now: String,
+    /// The lines that differ, as a patch shows them; empty for what has one line.
+    pub diff: String,
 }
 
 impl Difference {
@@ -26,15 +31,43 @@ impl Difference {
     pub(crate) fn new(step: i64, what: impl Into<String>, recorded: &str, now: &str) -> Self {
         let same = recorded.chars().zip(now.chars()).take_while(|(one, other)| one == other).count();
         let from = same.saturating_sub(BEFORE);
-        Self { step, what: what.into(), recorded: part(recorded, from), now: part(now, from) }
+        let diff = diff(recorded, now);
+        Self { step, what: what.into(), recorded: part(recorded, from), now: part(now, from), diff }
     }
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { step, what, recorded, now } = self;
+        let Self { step, what, recorded, now, diff: _ } = self;
         write!(f, "step {step}: {what} differs: recorded {recorded:?}, now {now:?}")
     }
+}
+
+/// The lines between the first and the last that differ, those of before and then those of now, with a few around them.
+fn diff(recorded: &str, now: &str) -> String {
+    let (before, after): (Vec<&str>, Vec<&str>) = (recorded.lines().collect(), now.lines().collect());
+    if before.len() < 2 && after.len() < 2 {
+        return String::new();
+    }
+    let same = before.iter().zip(&after).take_while(|(one, other)| one == other).count();
+    let behind =
+        before[same..].iter().rev().zip(after[same..].iter().rev()).take_while(|(one, other)| one == other).count();
+    let marked = |mark: char, lines: &[&str]| {
+        let mut shown: Vec<String> = lines.iter().take(LINES).map(|line| format!("{mark}{}", part(line, 0))).collect();
+        if lines.len() > LINES {
+            shown.push(format!("{mark}… {} lines more", lines.len() - LINES));
+        }
+        shown
+    };
+    let (before_end, after_end) = (before.len() - behind, after.len() - behind);
+    let around = after_end..(after_end + AROUND).min(after.len());
+    let parts = [
+        marked(' ', &before[same.saturating_sub(AROUND)..same]),
+        marked('-', &before[same..before_end]),
+        marked('+', &after[same..after_end]),
+        marked(' ', &after[around]),
+    ];
+    parts.concat().join("\n")
 }
 
 fn part(text: &str, from: usize) -> String {

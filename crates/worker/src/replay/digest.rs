@@ -36,6 +36,14 @@ impl RequestDigest {
         Self { body: hex(body), tools: hex(tools), made: hex(made), shown: hex(shown) }
     }
 
+    /// A request's bytes, a line a value and a line a line of a text, for a diff that people read.
+    pub(crate) fn text(llm: &Llm, request: &ModelRequest<'_>) -> String {
+        let body = request_body(&models::config(llm, &Secrets::default()), request);
+        let value: serde_json::Value = serde_json::from_slice(body.as_ref()).unwrap_or_default();
+        let pretty = serde_json::to_string_pretty(&value).unwrap_or_default();
+        pretty.replace("\\n", "\n")
+    }
+
     /// The part in which two requests differ.
     pub(crate) fn part_that_differs(&self, other: &Self) -> Option<&'static str> {
         if self.body == other.body {
@@ -51,5 +59,5 @@ impl RequestDigest {
 }
 
 fn hex(digest: Sha256) -> String {
-    digest.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex::encode(&digest.finalize()[..8])
 }

@@ -17,19 +17,19 @@
 //! | question | file |
 //! |---|---|
 //! | what is in a recording | `recording`, [`plumbline_store::RecordedJob`] |
-//! | how is a step done again | `step`, `tools` |
-//! | what was not recorded and must be guessed | `guess` |
+//! | how is a step done again | `step`, `tools`, `carried` |
 //! | what counts as different | `compare`, `difference`, `digest` |
 //! | what stands for the database | `rows` |
 //!
 //! # Bounds
 //! A fork has no first step of its own, and what a validator job sees of other jobs' requirements is answered from its
-//! record without the rows behind it. Tool results that depend on the ranked index are answered from the record too.
+//! record without the rows behind it, as is what a job carries over from an earlier one. Tool results that depend on the
+//! ranked index are answered from the record too.
 
+mod carried;
 mod compare;
 mod difference;
 mod digest;
-mod guess;
 mod recording;
 mod rows;
 mod step;
@@ -39,11 +39,15 @@ pub use difference::Difference;
 pub use digest::RequestDigest;
 pub use recording::{RECORDING_VERSION, Recording};
 
-use crate::config::Resolved;
-use guess::Guess;
-use plumbline_effects::{documents::Parser, tokens, tools::Toolbox};
+use crate::config::{Configs, ModelEnv, Resolved};
+use plumbline_effects::{
+    candidates::Scan,
+    documents::Parser,
+    tokens,
+    tools::{Inspection, Toolbox},
+};
 use plumbline_engine::{Leave, Settings};
-use plumbline_store::RecordedStep;
+use plumbline_store::{RecordedJob, RecordedStep};
 use rows::Rows;
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
@@ -85,6 +89,25 @@ pub(crate) struct Bench<'a> {
     resolved: Resolved,
     settings: Arc<Settings>,
     toolbox: Toolbox,
+    inspection: Inspection,
+    scan: Scan,
+    /// The configuration that the job had, where another is tried.
+    had: Option<Had>,
+}
+
+/// What a job's requests were made with.
+struct Had {
+    resolved: Resolved,
+    settings: Arc<Settings>,
+}
+
+/// Another configuration for a recorded job.
+#[derive(Clone, Copy, Debug)]
+pub struct Tried<'a> {
+    /// The files.
+    pub configs: &'a Configs,
+    /// The environment, which fills what they leave open; what it leaves open too stays what the job had.
+    pub env: &'a ModelEnv,
 }
 
 /// Does a recorded job again. `program` is this program, for its document child.
@@ -92,7 +115,16 @@ pub(crate) struct Bench<'a> {
 /// # Errors
 /// [`ReplayError`] when the recording cannot be replayed; a difference is no error.
 pub async fn replay(recording: &Recording, program: &Path) -> Result<Replayed, ReplayError> {
-    run(recording, program, |_, _| {}).await
+    run(recording, program, None, |_, _| {}).await
+}
+
+/// The same under another configuration: the difference is the first request that would be another one, or whatever else
+/// would come out otherwise.
+///
+/// # Errors
+/// As [`replay`], and when the configuration does not validate.
+pub async fn replay_under(recording: &Recording, program: &Path, tried: Tried<'_>) -> Result<Replayed, ReplayError> {
+    run(recording, program, Some(tried), |_, _| {}).await
 }
 
 /// Adds to a recording what its requests looked like, so that a later replay notices when they would look different.
@@ -103,7 +135,7 @@ pub async fn replay(recording: &Recording, program: &Path) -> Result<Replayed, R
 /// As [`replay`].
 pub async fn add_digests(recording: &mut Recording, program: &Path) -> Result<Replayed, ReplayError> {
     let mut digests = std::collections::BTreeMap::new();
-    let replayed = run(recording, program, |step, digest| drop(digests.insert(step, digest))).await?;
+    let replayed = run(recording, program, None, |step, digest| drop(digests.insert(step, digest))).await?;
     if replayed.difference.is_none() {
         recording.requests = digests;
     }
@@ -113,11 +145,12 @@ pub async fn add_digests(recording: &mut Recording, program: &Path) -> Result<Re
 async fn run(
     recording: &Recording,
     program: &Path,
+    tried: Option<Tried<'_>>,
     mut asked: impl FnMut(i64, RequestDigest),
 ) -> Result<Replayed, ReplayError> {
     // An error would mean that loading the tokenizer panicked; the first count then says so.
     let _ = tokio::task::spawn_blocking(tokens::warm).await;
-    let bench = Bench::new(recording, program)?;
+    let bench = Bench::new(recording, program, tried)?;
     let mut rows = Rows::new(&recording.job);
     let mut replayed = Replayed { steps: 0, requests: 0, difference: None };
     let mut left = None;
@@ -147,7 +180,7 @@ async fn run(
 }
 
 impl<'a> Bench<'a> {
-    fn new(recording: &'a Recording, program: &Path) -> Result<Self, ReplayError> {
+    fn new(recording: &'a Recording, program: &Path, tried: Option<Tried<'_>>) -> Result<Self, ReplayError> {
         let job = &recording.job;
         if let Some(step) = job.forked_step {
             return Err(ReplayError::NoBeginning(format!(
@@ -166,28 +199,42 @@ impl<'a> Bench<'a> {
         let resolved = Resolved::from_stored(stored)
             .and_then(|resolved| resolved.with_limits_of(&job.config))
             .map_err(|error| unreadable(&error))?;
-        let settings = Arc::new(crate::job::engine_settings(&resolved).map_err(|error| unreadable(&error))?);
+        let raised = job.raised_limits.as_ref().unwrap_or(&Value::Null);
+        let raise =
+            |resolved: Resolved| resolved.with_raised_limits(raised, &Value::Null).map_err(|error| unreadable(&error));
+        let resolved = raise(resolved)?;
+        let settings = |resolved: &Resolved| {
+            crate::job::engine_settings(resolved).map(Arc::new).map_err(|error| unreadable(&error))
+        };
+        let now = tried.map(|tried| tried.of(job, &resolved)).transpose()?.map(raise).transpose()?;
+        let (resolved, had) = match now {
+            None => (resolved, None),
+            Some(now) => (now, Some(Had { settings: settings(&resolved)?, resolved })),
+        };
+        let settings = settings(&resolved)?;
+        let inspection = resolved.inspection().map_err(|error| unreadable(&error))?;
+        let scan = resolved.scan().map_err(|error| unreadable(&error))?;
         let toolbox = Toolbox::new(Parser::new(program));
-        Ok(Self { recording, resolved, settings, toolbox })
+        Ok(Self { recording, resolved, settings, toolbox, inspection, scan, had })
     }
 
-    /// A step done again: under the likeliest guess at what was not recorded, and under the others only if that gives a
-    /// difference. The likeliest one's difference is the one reported.
+    /// A step done again, or where it differs.
     async fn redo(&self, rows: &Rows, step: &RecordedStep) -> Result<Result<Redone, Difference>, ReplayError> {
-        let mut first = None;
-        for guess in Guess::all(step) {
-            let difference = match self.try_step(rows, step, *guess).await {
-                Ok(redone) => match compare::step(self, rows, step, &redone) {
-                    None => return Ok(Ok(redone)),
-                    Some(difference) => difference,
-                },
-                Err(Stop::Differs(difference)) => difference,
-                Err(Stop::Broken(reason)) => return Err(ReplayError::Contradiction { step: step.step, reason }),
-            };
-            first.get_or_insert(difference);
+        match self.redo_step(rows, step).await {
+            Ok(redone) => Ok(compare::step(self, rows, step, &redone).map_or(Ok(redone), Err)),
+            Err(Stop::Differs(difference)) => Ok(Err(difference)),
+            Err(Stop::Broken(reason)) => Err(ReplayError::Contradiction { step: step.step, reason }),
         }
-        let nothing = || Difference::new(step.step, "the step", "", "");
-        Ok(Err(first.unwrap_or_else(nothing)))
+    }
+}
+
+impl Tried<'_> {
+    /// The configuration that the job would have.
+    fn of(&self, job: &RecordedJob, had: &Resolved) -> Result<Resolved, ReplayError> {
+        let mut env = self.env.clone();
+        env.model = env.model.or_else(|| had.config.llm.model.clone());
+        env.base_url = env.base_url.or_else(|| had.config.llm.base_url.clone());
+        self.configs.show(&job.job_type, &job.config, &env).map_err(|error| ReplayError::Unreadable(error.to_string()))
     }
 }
 

@@ -1,9 +1,11 @@
 //! One step done again: the step loop's *next → perform → apply*, with the record in place of the outside.
 
-use super::{Bench, Difference, RequestDigest, guess::Guess, rows::Rows};
+use super::{Bench, Difference, RequestDigest, carried, rows::Rows};
+use crate::rendering::Rendering;
+use plumbline_effects::model;
 use plumbline_engine::{
     Change, Effect, Failure, FileWrite, Finish, Intake, Leave, Message, MessageKind, ModelRequest, Outcome, Reply,
-    RequestRecord, Run, Source, Stage, State,
+    RequestRecord, Run, Source, Stage, State, WAITING,
 };
 use plumbline_store::RecordedStep;
 use serde_json::Map;
@@ -32,8 +34,8 @@ pub(super) enum Stop {
 }
 
 impl Bench<'_> {
-    /// Does a step again under a guess, as far as its commit.
-    pub(super) async fn try_step(&self, rows: &Rows, step: &RecordedStep, guess: Guess) -> Result<Redone, Stop> {
+    /// Does a step again, as far as its commit.
+    pub(super) async fn redo_step(&self, rows: &Rows, step: &RecordedStep) -> Result<Redone, Stop> {
         let snapshot = rows.snapshot(self.settings.clone(), step);
         let mut run = Run::load(snapshot).map_err(|corrupt| Stop::Broken(corrupt.to_string()))?;
         let mut changes = Vec::new();
@@ -46,12 +48,18 @@ impl Bench<'_> {
             if run.left().is_some() || !(changes.is_empty() || run.joins_next_commit()) {
                 break;
             }
+            let is_first = changes.is_empty() && placed.is_none();
+            if let (true, None, Effect::CallModel(now)) = (is_first, &request, run.next()) {
+                self.compare_with_what_it_had(rows, step, &now)?;
+            }
             let outcome = match placed.take() {
                 Some(placed) => Outcome::FilesPlaced(placed),
-                None => self.perform(rows, step, &run, guess, &mut request).await?,
+                None => self.perform(rows, step, &run, &mut request).await?,
             };
             changes.extend(apply(&mut run, outcome, step)?);
         }
+        let rendering = Rendering::of(&run, &changes, rows).await.map_err(|error| Stop::Broken(error.to_string()))?;
+        rendering.add(&mut run, &mut changes);
         Ok(Redone {
             step: step.step,
             lease_epoch: step.lease_epoch,
@@ -67,19 +75,38 @@ impl Bench<'_> {
         rows: &Rows,
         step: &RecordedStep,
         run: &Run,
-        guess: Guess,
         asked: &mut Option<RequestDigest>,
     ) -> Result<Outcome, Stop> {
         Ok(match run.next() {
-            Effect::TakeIn => Outcome::TakenIn(self.intake(step, is_first_file)),
+            Effect::TakeIn => Outcome::TakenIn(Intake {
+                waiting: waiting(step),
+                previous: carried::previous(step),
+                ..self.intake(step, is_first_file)
+            }),
+            Effect::Carry { .. } => Outcome::Carried(carried::recorded(step).map_err(Stop::Broken)?),
+            Effect::Prepare { document } => Outcome::Prepared(self.prepare(rows, document).await?),
             Effect::CallModel(request) => {
                 let record = self.check_request(step, &request, asked)?;
-                answer(step, run, record, guess)?
+                answer(step, run, record, request.max_output_tokens)?
             }
             Effect::RunTools { calls, .. } => Outcome::ToolsReturned(self.run_tools(rows, run, step, &calls).await?),
             Effect::Wait { .. } => Outcome::Woken,
             Effect::Leave(leave) => return Err(Stop::Broken(format!("a run went on after it left: {leave:?}"))),
         })
+    }
+
+    /// Where another configuration is tried: whether the request from these rows is the one that it would have been.
+    fn compare_with_what_it_had(&self, rows: &Rows, step: &RecordedStep, now: &ModelRequest<'_>) -> Result<(), Stop> {
+        let Some(had) = &self.had else { return Ok(()) };
+        let run =
+            Run::load(rows.snapshot(had.settings.clone(), step)).map_err(|error| Stop::Broken(error.to_string()))?;
+        let Effect::CallModel(before) = run.next() else { return Ok(()) };
+        let before = RequestDigest::text(&had.resolved.llm(before.purpose), &before);
+        let now = RequestDigest::text(&self.resolved.llm(now.purpose), now);
+        match before == now {
+            true => Ok(()),
+            false => Err(Stop::Differs(Difference::new(step.step, "the request", &before, &now))),
+        }
     }
 
     /// The record of the request that the run makes now, if it is the one that was made then.
@@ -137,6 +164,12 @@ impl Bench<'_> {
     }
 }
 
+/// How many requirements waited then, as the first opening says.
+fn waiting(step: &RecordedStep) -> Option<u64> {
+    let (_, rest) = of_kind(step, MessageKind::Opening)?.content.split_once(WAITING)?;
+    rest.lines().next()?.parse().ok()
+}
+
 /// The files that intake makes; what else the first step writes is the engine's.
 fn is_first_file(path: &str) -> bool {
     matches!(path, "instructions.md" | "workspace.md") || path.starts_with("input/") || path.starts_with("tools/")
@@ -146,20 +179,20 @@ fn apply(run: &mut Run, outcome: Outcome, step: &RecordedStep) -> Result<Vec<Cha
     run.apply(outcome, step.created_at).map_err(|illegal| Stop::Broken(illegal.to_string()))
 }
 
-/// What the model answered, as far as the rows tell, and as guessed where they do not.
-fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, guess: Guess) -> Result<Outcome, Stop> {
+/// What came of the request, as its record tells.
+fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, max_output_tokens: u32) -> Result<Outcome, Stop> {
     let record = record.clone();
-    let finish = match guess {
-        Guess::Answered(finish) => finish,
-        Guess::Failed(class) => {
-            let message = record.error.clone().unwrap_or_default();
-            let failure = Failure { class, message, retry_after_s: None, hint: None, jitter: 0.0, record };
-            return Ok(Outcome::ModelFailed(failure));
-        }
-    };
+    if let Some(message) = record.error.clone() {
+        let unknown = "a request failed, and the recording does not say of which class the failure was: record it anew";
+        let class = record.failure_class.ok_or_else(|| Stop::Broken(unknown.to_owned()))?;
+        let suspicion = model::suspicion(class, &message);
+        let failure = Failure { class, message, retry_after_s: None, hint: None, suspicion, jitter: 0.0, record };
+        return Ok(Outcome::ModelFailed(failure));
+    }
+    let finish = model::finish(&record, max_output_tokens);
     let reply = match &run.state().stage {
         Stage::Summary { .. } => summary(step, record, finish),
-        Stage::Intake | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+        Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
             let Some(message) = of_kind(step, MessageKind::Reply) else {
                 let now = "a turn of the conversation";
                 return Err(Stop::Differs(Difference::new(step.step, "what is asked", "another request", now)));
@@ -176,13 +209,12 @@ fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, guess: Guess) 
     Ok(Outcome::ModelReplied(reply))
 }
 
-/// The summary without what the engine puts around it; empty where it was of no use.
+/// The summary without what the engine puts around it. Where it was of no use, what stands there is the one before.
 fn summary(step: &RecordedStep, record: RequestRecord, finish: Finish) -> Reply {
     let text = of_kind(step, MessageKind::Summary).map(|message| message.content.as_str()).unwrap_or_default();
     let text = text.strip_prefix(SUMMARY_HEAD).unwrap_or(text);
     let text = text.split(SUMMARY_TAIL).next().unwrap_or(text).trim();
-    let content = if finish == Finish::Done { text.to_owned() } else { String::new() };
-    Reply { content, tool_calls: Vec::new(), finish: Finish::Done, extra: Map::new(), record }
+    Reply { content: text.to_owned(), tool_calls: Vec::new(), finish, extra: Map::new(), record }
 }
 
 fn of_kind(step: &RecordedStep, kind: MessageKind) -> Option<&Message> {

@@ -3,7 +3,7 @@
 
 use super::{Bench, rows::Rows, step::Stop};
 use plumbline_effects::tools::ToolContext;
-use plumbline_engine::{FileWrite, Judgement, Product, Run, Source, ToolCall, ToolReturn, Verdict};
+use plumbline_engine::{FileWrite, Judgement, Prepared, Product, Run, Source, ToolCall, ToolReturn, Verdict};
 use plumbline_store::RecordedStep;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, time::Duration};
@@ -52,7 +52,7 @@ impl Bench<'_> {
                 Some(false) | None => self.really_run(&rows, run, calls).await?,
             };
             if at < recorded.len() {
-                given.iter().for_each(|given| rows.to_mut().lay(&given.products));
+                given.iter().for_each(|given| rows.to_mut().job.lay_products(&given.products));
             }
             returns.extend(given);
         }
@@ -66,16 +66,32 @@ impl Bench<'_> {
             max_result_tokens: run.settings().limits.max_tool_result_tokens,
             call_timeout: Duration::from_secs(limits.tool_timeout_s),
             retries: limits.tool_retries,
+            inspection: Some(&self.inspection),
+            no_sources: self.resolved.config.no_sources.as_deref().unwrap_or_default(),
+            scan: &self.scan,
             ..ToolContext::new(self.recording.job.id, &bound)
         };
         self.toolbox.run(calls, rows, &bounds).await.map_err(|error| Stop::Broken(error.to_string()))
+    }
+
+    /// The text and the passages of a document, as the system made them.
+    pub(super) async fn prepare(&self, rows: &Rows, document: &str) -> Result<Prepared, Stop> {
+        let limits = &self.resolved.config.limits;
+        let bounds = ToolContext {
+            call_timeout: Duration::from_secs(limits.tool_timeout_s),
+            retries: limits.tool_retries,
+            scan: &self.scan,
+            no_sources: self.resolved.config.no_sources.as_deref().unwrap_or_default(),
+            ..ToolContext::new(self.recording.job.id, &[])
+        };
+        self.toolbox.prepare(document, rows, &bounds).await.map_err(|error| Stop::Broken(error.to_string()))
     }
 
     fn recorded_return(&self, step: &RecordedStep, call: &ToolCall, rows: &Rows) -> ToolReturn {
         let content = recorded_result(step, call).unwrap_or_default();
         let is_error = content.starts_with("Error: ");
         let products = if is_error { Vec::new() } else { self.recorded_products(step, call, rows) };
-        ToolReturn { call_id: call.id.clone(), content, is_error, products }
+        ToolReturn { call_id: call.id.clone(), content, is_error, gave_up: false, products }
     }
 
     /// The step's files that neither the engine nor a tool that is really run writes: the call's own.
@@ -98,7 +114,7 @@ impl Bench<'_> {
         for (path, content) in &step.files {
             let Some(content) = content else { continue };
             let engine = OF_THE_ENGINE.iter().any(|prefix| path.starts_with(prefix));
-            if !mine(path) || engine || written_by_calls.contains(path) || rows.file(path) == Some(content) {
+            if !mine(path) || engine || written_by_calls.contains(path) || rows.job.file(path) == Some(content) {
                 continue;
             }
             products.push(Product::WriteFile(FileWrite { path: path.clone(), content: content.clone() }));

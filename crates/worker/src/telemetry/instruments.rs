@@ -3,13 +3,13 @@
 use super::{
     list::{self, Item, Kind},
     names, pipeline,
-    usage::{self, Build, Usage},
+    usage::{Build, Usage},
 };
 use opentelemetry::{
     KeyValue,
     metrics::{Counter, Gauge, Histogram, Meter, MeterProvider, UpDownCounter},
 };
-use plumbline_engine::{FailureClass, RequestRecord};
+use plumbline_engine::{Change, FailureClass, RequestRecord};
 use plumbline_store::ClaimedJob;
 use std::{
     sync::{
@@ -36,6 +36,7 @@ pub(super) struct Instruments {
     loop_delay: Histogram<f64>,
     rescued: Counter<u64>,
     refused: Counter<u64>,
+    passages: Counter<u64>,
     tools: Histogram<f64>,
     tool: Histogram<f64>,
     mirror: Histogram<f64>,
@@ -132,6 +133,7 @@ impl Instruments {
             loop_delay: build.seconds(&list::LOOP_DELAY),
             rescued: build.counter(&list::RESCUED),
             refused: build.counter(&list::REFUSED),
+            passages: build.counter(&list::PASSAGES),
             tools: build.seconds(&list::TOOLS),
             tool: build.seconds(&list::TOOL),
             mirror: build.seconds(&list::MIRROR),
@@ -181,6 +183,25 @@ pub(crate) fn rescued(jobs: usize) {
 /// The fence refused a commit.
 pub(super) fn refused() {
     instruments().refused.add(1, &[]);
+}
+
+/// A step that was committed has moved passages.
+pub(crate) fn passages(changes: &[Change], step: i64) {
+    let passages = changes.iter().filter_map(|change| match change {
+        Change::PassagesPut(passages) => Some(passages),
+        _ => None,
+    });
+    for passage in passages.flatten() {
+        let is_new = passage.cut_step == step && passage.read_step.is_none();
+        let came_to = [
+            (is_new, "unread"),
+            (passage.read_step == Some(step), "read"),
+            (passage.answered_step == Some(step), "answered"),
+        ];
+        for (_, state) in came_to.into_iter().filter(|(has, _)| *has) {
+            instruments().passages.add(1, &[KeyValue::new("state", state)]);
+        }
+    }
 }
 
 /// A step took this long.
@@ -244,11 +265,11 @@ pub(super) fn spans_sent(spans: usize) {
 pub(super) fn asked(record: &RequestRecord, provider: &'static str, cost_microusd: i64, failure: Option<FailureClass>) {
     let set = instruments();
     let model = KeyValue::new("model", record.model.clone());
-    let (cached, reasoning) = (record.cached_tokens.min(record.prompt_tokens), usage::reasoning(record));
+    let (cached, reasoning) = (record.cached_tokens.min(record.prompt_tokens), record.reasoning_tokens);
     for (bucket, tokens) in [
         ("fresh", record.prompt_tokens - cached),
         ("cached", cached),
-        ("output", record.completion_tokens - reasoning),
+        ("output", record.completion_tokens.saturating_sub(reasoning)),
         ("reasoning", reasoning),
     ] {
         set.tokens.add(u64::from(tokens), &[KeyValue::new("bucket", bucket), model.clone()]);
@@ -265,7 +286,7 @@ pub(super) fn asked(record: &RequestRecord, provider: &'static str, cost_microus
         KeyValue::new("gen_ai.provider.name", provider),
         KeyValue::new("gen_ai.request.model", record.model.clone()),
     ];
-    set.usage.record(record, reasoning, &attributes);
-    attributes.extend(failure.map(|class| KeyValue::new("error.type", super::spans::error_type(class))));
+    set.usage.record(record, &attributes);
+    attributes.extend(failure.map(|class| KeyValue::new("error.type", class.as_str())));
     set.model.record(record.duration_ms.max(0) as f64 / 1000.0, &attributes);
 }

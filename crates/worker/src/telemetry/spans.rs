@@ -12,10 +12,10 @@
 //! Names of attributes are ours; [`super::names`] gives them the standard's. Without a collector only the two
 //! kinds exist that [`super::meter`] measures: no other layer wants any.
 
-use super::{content, ids, instruments, own_tools::Unanswered, pipeline, place::Place, usage};
+use super::{content, ids, instruments, own_tools::Unanswered, pipeline, place::Place};
 use crate::config::Llm;
 use opentelemetry::{Array, StringValue, Value, trace::Status};
-use plumbline_engine::{Change, Failure, FailureClass, Finish, ModelRequest, PhaseKind, Prices, Reply, RequestRecord};
+use plumbline_engine::{Change, Failure, Finish, ModelRequest, PhaseKind, Prices, Reply, RequestRecord};
 use plumbline_store::{ClaimedJob, Error as StoreError};
 use std::{
     future::Future,
@@ -119,7 +119,7 @@ pub(crate) fn model_answered<'r>(
         Ok(reply) => &reply.record,
         Err(failure) => &failure.record,
     };
-    let prices = Prices { input: llm.prices.input, cached_input: llm.prices.cached_input, output: llm.prices.output };
+    let prices = Prices::from(llm.prices);
     let cost = prices.cost_microusd(&record.usage());
     let provider = Place::of(llm.base_url.as_deref().unwrap_or_default()).provider;
     instruments::asked(record, provider, cost, answered.as_ref().err().map(|failure| failure.class));
@@ -138,7 +138,7 @@ fn describe(span: &Span, answered: &Result<Reply, Box<Failure>>, record: &Reques
     span.set_attribute("model.input_tokens", i64::from(record.prompt_tokens));
     span.set_attribute("model.cached_tokens", i64::from(record.cached_tokens));
     span.set_attribute("model.output_tokens", i64::from(record.completion_tokens));
-    span.set_attribute("model.reasoning_tokens", i64::from(usage::reasoning(record)));
+    span.set_attribute("model.reasoning_tokens", i64::from(record.reasoning_tokens));
     span.set_attribute("model.cost_usd", cost_microusd as f64 / 1e6);
     match answered {
         Ok(reply) => {
@@ -146,7 +146,7 @@ fn describe(span: &Span, answered: &Result<Reply, Box<Failure>>, record: &Reques
             span.set_attribute("model.finish_reasons", Value::Array(reasons));
         }
         Err(failure) => {
-            span.set_attribute("error.type", error_type(failure.class));
+            span.set_attribute("error.type", failure.class.as_str());
             span.set_status(Status::error(failure.message.clone()));
         }
     }
@@ -158,21 +158,6 @@ pub(super) fn finish(reply: &Reply) -> &'static str {
         (Finish::Truncated, _) => "length",
         (_, false) => "tool_call",
         (_, true) => "stop",
-    }
-}
-
-/// A failure's class as `error.type`: one of a few words.
-pub(super) fn error_type(class: FailureClass) -> &'static str {
-    match class {
-        FailureClass::Transient => "transient",
-        FailureClass::RateLimited => "rate_limited",
-        FailureClass::Overloaded => "overloaded",
-        FailureClass::Quota => "quota",
-        FailureClass::Unauthorized => "unauthorized",
-        FailureClass::ContextTooLong => "context_too_long",
-        FailureClass::Refused => "refused",
-        FailureClass::Malformed => "malformed",
-        FailureClass::Permanent => "permanent",
     }
 }
 
@@ -227,8 +212,9 @@ impl Commit {
 }
 
 /// Showing a commit in the folder; `waited` is how long the commit had been waiting for that.
-pub(crate) async fn mirror<T>(step: i64, n_files: usize, waited: Duration, show: impl Future<Output = T>) -> T {
-    let span = info_span!(target: TARGET, "mirror", step, n_files);
+/// `n_files` is recorded by whoever reads them.
+pub(crate) async fn mirror<T>(step: i64, waited: Duration, show: impl Future<Output = T>) -> T {
+    let span = info_span!(target: TARGET, "mirror", step, n_files = tracing::field::Empty);
     let started = Instant::now();
     let shown = show.instrument(span).await;
     instruments::mirrored(waited + started.elapsed());

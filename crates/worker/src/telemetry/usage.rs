@@ -44,7 +44,7 @@ impl Usage {
     }
 
     /// A request's tokens.
-    pub(super) fn record(&self, record: &RequestRecord, reasoning: u32, attributes: &[KeyValue]) {
+    pub(super) fn record(&self, record: &RequestRecord, attributes: &[KeyValue]) {
         let (input, output) = (u64::from(record.prompt_tokens), u64::from(record.completion_tokens));
         match self {
             Self::V1_41(usage) => {
@@ -57,57 +57,10 @@ impl Usage {
                 set.input.add(input, attributes);
                 set.output.add(output, attributes);
                 set.cached.add(u64::from(record.cached_tokens), attributes);
-                set.reasoning.add(u64::from(reasoning), attributes);
+                set.reasoning.add(u64::from(record.reasoning_tokens), attributes);
                 set.request_input.record(input, attributes);
                 set.request_output.record(output, attributes);
             }
-        }
-    }
-}
-
-/// The part of an answer that the provider says was reasoning; 0 where it says nothing of it. Never more than the answer.
-pub(super) fn reasoning(record: &RequestRecord) -> u32 {
-    let told = record.raw_usage.as_ref().and_then(|usage| {
-        ["completion_tokens_details", "output_tokens_details"]
-            .into_iter()
-            .find_map(|details| usage.get(details)?.get("reasoning_tokens")?.as_u64())
-    });
-    u32::try_from(told.unwrap_or(0)).unwrap_or(u32::MAX).min(record.completion_tokens)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::reasoning;
-    use chrono::DateTime;
-    use plumbline_engine::{Purpose, RequestRecord};
-    use serde_json::{Value, json};
-
-    fn record(raw_usage: Option<Value>) -> RequestRecord {
-        RequestRecord {
-            model: "m".into(),
-            purpose: Purpose::Tactical,
-            prompt_tokens: 10,
-            cached_tokens: 0,
-            completion_tokens: 7,
-            estimated: false,
-            duration_ms: 1,
-            attempt: 1,
-            error: None,
-            raw_usage,
-            created_at: DateTime::UNIX_EPOCH,
-        }
-    }
-
-    #[test]
-    fn reasoning_is_a_part_of_the_answer_as_the_provider_tells_it() {
-        for (usage, expected) in [
-            (None, 0),
-            (Some(json!({"completion_tokens": 7})), 0),
-            (Some(json!({"completion_tokens_details": {"reasoning_tokens": 5}})), 5),
-            (Some(json!({"output_tokens_details": {"reasoning_tokens": 3}})), 3),
-            (Some(json!({"completion_tokens_details": {"reasoning_tokens": 900}})), 7),
-        ] {
-            assert_eq!(reasoning(&record(usage.clone())), expected, "{usage:?}");
         }
     }
 }

@@ -9,8 +9,8 @@
 
 use super::Worker;
 use crate::{
+    cancellation::{self, StopLevel, StopListener},
     job,
-    signal::{self, Listener, Signal},
 };
 use plumbline_store::{ClaimedJob, Error, Lease, ReleaseReason};
 use tracing::warn;
@@ -19,13 +19,13 @@ use tracing::warn;
 pub(super) struct Alone {
     lease: Lease,
     /// Until it begins.
-    waits: Option<(ClaimedJob, Listener)>,
+    waits: Option<(ClaimedJob, StopListener)>,
 }
 
 impl Worker {
     /// Keeps the first suspect of a claim and gives the rest back; what runs already leaves at its next boundary.
     pub(super) async fn make_room(&mut self, claimed: Vec<ClaimedJob>) -> Result<(), Error> {
-        let (switch, listener) = signal::channel();
+        let (handle, listener) = cancellation::channel();
         let mut others = Vec::new();
         for job in claimed {
             match self.alone.is_none() && job.is_suspect {
@@ -33,10 +33,10 @@ impl Worker {
                 false => others.push(job.lease()),
             }
         }
-        self.held.raise(Signal::Drain);
+        self.active_jobs.raise(StopLevel::Drain);
         if let Some(alone) = &self.alone {
-            warn!(job.id = %alone.lease.job_id, n_others = self.held.len(), "a job that met several crashes will run alone");
-            self.held.insert(alone.lease, switch);
+            warn!(job.id = %alone.lease.job_id, n_others = self.active_jobs.len(), "a job that met several crashes will run alone");
+            self.active_jobs.insert(alone.lease, handle);
         }
         for lease in others {
             match self.context.store.release(&lease, ReleaseReason::MakesRoom).await {
@@ -53,17 +53,17 @@ impl Worker {
         let Some(alone) = &mut self.alone else { return Ok(()) };
         let lease = alone.lease;
         if alone.waits.is_none() {
-            if self.held.has_committed(lease).unwrap_or(true) {
+            if self.active_jobs.has_committed(lease).unwrap_or(true) {
                 self.alone = None;
             }
             return Ok(());
         }
-        if self.held.len() > 1 {
+        if self.active_jobs.len() > 1 {
             return Ok(());
         }
         match self.context.store.run_alone(&lease).await {
             Err(Error::LeaseLost(_)) => {
-                self.held.remove(lease);
+                self.active_jobs.remove(lease);
                 self.alone = None;
             }
             Err(error) => return Err(error),

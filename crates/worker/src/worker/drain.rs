@@ -6,7 +6,7 @@
 //! ```
 
 use super::{Stop, Worker, stop::until};
-use crate::{context::Context, signal::Signal};
+use crate::{cancellation::StopLevel, context::Context};
 use plumbline_store::ReleaseReason;
 use std::time::Duration;
 use tracing::{info, warn};
@@ -24,8 +24,8 @@ impl Worker {
         if !self.jobs.is_empty() {
             info!(n_jobs = self.jobs.len(), "draining");
         }
-        self.context.vitals.drains();
-        self.held.raise(Signal::Drain);
+        self.context.health.set_draining();
+        self.active_jobs.raise(StopLevel::Drain);
         let grace = self.context.options.timing.drain;
         let (abandon, leave) = (tokio::time::sleep(grace), tokio::time::sleep(grace + FAREWELL));
         tokio::pin!(abandon, leave);
@@ -35,7 +35,7 @@ impl Worker {
                 _ = self.jobs.join_next() => {}
                 () = &mut abandon, if !abandoned => {
                     abandoned = true;
-                    self.held.raise(Signal::Abandon);
+                    self.active_jobs.raise(StopLevel::Abort);
                 }
                 () = until(&mut self.stop, Stop::Now) => break,
                 () = &mut leave => break,

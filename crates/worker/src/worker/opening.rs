@@ -1,7 +1,7 @@
-//! The start: connecting, and the patience for a database that is restarted at just this moment.
+//! The start: connecting, and the retries against a database that is restarted at just this moment.
 
 use super::{Stop, stop::until};
-use crate::{error::Error, options::WorkerOptions, patience::Patience};
+use crate::{backoff::Backoff, error::Error, options::WorkerOptions};
 use plumbline_store::{ConnectOptions, Store};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -35,7 +35,7 @@ pub(super) async fn store(options: &WorkerOptions) -> Result<Store, Error> {
 ///
 /// # Errors
 /// The last one; at once where no waiting helps.
-pub(super) async fn patiently<T, F>(
+pub(super) async fn retry_until<T, F>(
     bound: Duration,
     stop: &mut watch::Receiver<Stop>,
     start: impl Fn() -> F,
@@ -43,7 +43,7 @@ pub(super) async fn patiently<T, F>(
 where
     F: Future<Output = Result<T, Error>>,
 {
-    let (begun, mut patience, mut told) = (Instant::now(), Patience::new(), false);
+    let (begun, mut backoff, mut told) = (Instant::now(), Backoff::new(), false);
     loop {
         let started = tokio::select! {
             started = start() => started,
@@ -59,7 +59,7 @@ where
             started => return started.map(Some),
         }
         tokio::select! {
-            () = patience.wait() => {}
+            () = backoff.sleep() => {}
             () = until(stop, Stop::Drain) => return Ok(None),
         }
     }
@@ -67,7 +67,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, Stop, patiently};
+    use super::{Error, Stop, retry_until};
     use plumbline_store::{ConnectOptions, Store};
     use std::{
         cell::Cell,
@@ -87,11 +87,11 @@ mod tests {
             tries.set(tries.get() + 1);
             if tries.get() < 3 { nobody_there().await.map(drop) } else { Ok(()) }
         };
-        let started = patiently(Duration::from_secs(60), &mut stop, there_at_last).await.expect("it came");
+        let started = retry_until(Duration::from_secs(60), &mut stop, there_at_last).await.expect("it came");
         assert_eq!((started, tries.get()), (Some(()), 3));
         let bound = Duration::from_millis(120);
         let begun = Instant::now();
-        assert!(matches!(patiently(bound, &mut stop, nobody_there).await, Err(Error::Store(_))));
+        assert!(matches!(retry_until(bound, &mut stop, nobody_there).await, Err(Error::Store(_))));
         assert!(begun.elapsed() >= bound, "it gave up early");
     }
 
@@ -103,10 +103,11 @@ mod tests {
             tries.set(tries.get() + 1);
             Err::<(), _>(Error::Options("wrong".into()))
         };
-        assert!(patiently(Duration::from_secs(60), &mut stop, wrong).await.is_err());
+        assert!(retry_until(Duration::from_secs(60), &mut stop, wrong).await.is_err());
         assert_eq!(tries.get(), 1);
         sender.send_replace(Stop::Drain);
-        let started = patiently(Duration::from_secs(60), &mut stop, nobody_there).await.expect("it was asked to stop");
+        let started =
+            retry_until(Duration::from_secs(60), &mut stop, nobody_there).await.expect("it was asked to stop");
         assert!(started.is_none());
     }
 }

@@ -5,6 +5,9 @@ use plumbline_engine::Purpose;
 use plumbline_worker::config::{Configs, ModelEnv, Resolved};
 use serde_json::{Value, json};
 
+/// What is shipped, for a folder of the operator's.
+const DEFAULTS: &str = include_str!("../../../../configs/defaults.json");
+
 #[test]
 fn the_defaults_are_those_of_the_interface() {
     let config = creator(json!({})).unwrap().config;
@@ -19,22 +22,165 @@ fn the_defaults_are_those_of_the_interface() {
     assert_eq!(config.llm.temperature, None);
 }
 
+/// `defaults`, environment, the files of the type and of those that it extends, row.
 #[test]
-fn the_environment_wins_over_files_and_the_job_over_the_environment() {
-    let dir = folder(&[(
-        "mine/config.json",
-        r#"{"$extends": "creator", "llm": {"model": "file-model", "base_url": "http://file"}, "limits": {"max_iterations": 7}}"#,
-    )]);
+fn the_environment_fills_what_no_file_of_the_type_sets() {
+    let dir = folder(&[
+        (
+            "defaults.json",
+            &DEFAULTS.replace("1000", "900").replace("\"model\": null", "\"model\": \"of-the-defaults\""),
+        ),
+        ("open/config.json", r#"{"$extends": "creator"}"#),
+        (
+            "local/config.json",
+            r#"{"$extends": "creator", "llm": {"model": "file-model", "base_url": "http://file"}, "limits": {"max_iterations": 7}}"#,
+        ),
+        ("heir/config.json", r#"{"$extends": "local", "limits": {"max_iterations": 6}}"#),
+        ("renouncing/config.json", r#"{"$extends": "local", "llm": {"model": null}, "limits": null}"#),
+    ]);
     let configs = Configs::from_dir(dir.path()).unwrap();
-    let resolve = |overrides: Value, env: &ModelEnv| {
-        let config = configs.resolve("mine", &overrides, env).unwrap().config;
-        (config.llm.model.unwrap(), config.limits.max_iterations)
+    let resolve = |job_type: &str, overrides: Value, env: &ModelEnv| {
+        let resolved = configs.resolve(job_type, &overrides, env).unwrap();
+        let follows = resolved.endpoint_from_env;
+        (resolved.config.llm.model.unwrap(), resolved.config.limits.max_iterations, follows)
     };
-    assert_eq!(resolve(json!({}), &ModelEnv::default()), ("file-model".into(), 7));
+    let none = ModelEnv { base_url: Some("http://env/v1".into()), ..ModelEnv::default() };
+    assert_eq!(resolve("open", json!({}), &none), ("of-the-defaults".into(), 900, true));
     let env = ModelEnv { max_iterations: Some(8), ..env() };
-    assert_eq!(resolve(json!({}), &env), ("test-model".into(), 8));
-    let own = json!({"llm": {"model": "job-model"}, "limits": {"max_iterations": 6}});
-    assert_eq!(resolve(own, &env), ("job-model".into(), 6));
+    assert_eq!(resolve("open", json!({}), &env), ("test-model".into(), 8, true));
+    assert_eq!(resolve("local", json!({}), &env), ("file-model".into(), 7, false));
+    assert_eq!(resolve("heir", json!({}), &env), ("file-model".into(), 6, false));
+    assert_eq!(resolve("renouncing", json!({}), &env), ("test-model".into(), 8, false));
+    let own = json!({"llm": {"model": "job-model"}, "limits": {"max_iterations": 5}});
+    assert_eq!(resolve("heir", own, &env), ("job-model".into(), 5, false));
+}
+
+#[test]
+fn each_value_says_where_it_comes_from() {
+    let dir = folder(&[("mine/config.json", "{\"$extends\": \"creator\",\n \"llm\": {\n  \"model\": \"own\"}}")]);
+    let configs = Configs::from_dir(dir.path()).unwrap();
+    let env = ModelEnv { max_iterations: Some(8), ..env() };
+    let origins = configs.origins("mine", &env).unwrap();
+    let place = |key: &str| {
+        let origin = origins.iter().find(|origin| origin.key == key).unwrap_or_else(|| panic!("no {key}"));
+        (origin.value.clone(), origin.place.replace(&dir.path().display().to_string(), "DIR"))
+    };
+    assert_eq!(place("llm.model"), (json!("own"), "DIR/mine/config.json:3".into()));
+    assert_eq!(place("llm.base_url"), (json!("http://127.0.0.1:1/v1"), "the environment (OPENAI_BASE_URL)".into()));
+    assert_eq!(place("limits.max_iterations"), (json!(8), "the environment (PLUMBLINE_MAX_ITERATIONS)".into()));
+    assert_eq!(place("llm.temperature"), (json!(null), "not set".into()));
+    assert_eq!(place("job_type"), (json!("mine"), "the name of its folder".into()));
+    let (_, tools) = place("tools.domain");
+    assert!(tools.starts_with("built in (creator/config.json:"), "{tools}");
+    assert!(place("limits.tool_retries").1.starts_with("built in (defaults.json:"));
+}
+
+#[test]
+fn what_follows_a_job_is_not_handed_on() {
+    let dir = folder(&[
+        ("mine/config.json", r#"{"$extends": "creator"}"#),
+        ("asks/config.json", r#"{"$extends": "creator", "on_complete": {"enqueue": "validator"}}"#),
+    ]);
+    let configs = Configs::from_dir(dir.path()).unwrap();
+    let follower = |job_type: &str| configs.resolve(job_type, &json!({}), &env()).unwrap().config.on_complete.enqueue;
+    assert_eq!(follower("mine"), None);
+    assert_eq!(follower("asks").as_deref(), Some("validator"));
+    assert_eq!(follower("creator").as_deref(), Some("validator"));
+}
+
+/// A budget that no request counts against is no budget: it is said, and no job begins with it.
+#[test]
+fn a_budget_without_prices_is_refused() {
+    let priced = json!({"input": 1.0, "cached_input": 0.1, "output": 2.0});
+    let budget = json!({"cost_budget_usd": 5.0});
+    let refusal = |keys: Value| operators(&keys).unwrap_err().to_string();
+    for keys in [
+        json!({"limits": budget}),
+        json!({"limits": budget, "llm": {"prices": null}}),
+        json!({"limits": budget, "llm": {"prices": {"input": 0.0, "cached_input": 0.0, "output": 0.0}}}),
+        json!({"limits": budget, "llm_by_purpose": {"summary": {"prices": "free"}}}),
+    ] {
+        let sentence = refusal(keys);
+        for words in ["`limits.cost_budget_usd` is 5", "`llm.prices`", "test-model", "`llm.prices: free`"] {
+            assert!(sentence.contains(words), "{sentence}");
+        }
+    }
+    for keys in [
+        json!({"limits": budget, "llm": {"prices": priced}}),
+        json!({"limits": budget, "llm": {"prices": "free"}}),
+        json!({"limits": budget, "llm_by_purpose": {"tactical": {"prices": priced}}}),
+        json!({"llm": {"prices": "free"}}),
+    ] {
+        operators(&keys).unwrap_or_else(|error| panic!("{keys}: {error}"));
+    }
+    let row = creator(json!({"limits": {"cost_budget_usd": 1.0}})).unwrap_err().to_string();
+    assert!(row.contains("would never be reached"), "{row}");
+    assert!(refusal(json!({"llm": {"prices": "gratis"}})).contains("it must be an object or the word `free`"));
+}
+
+#[test]
+fn budgets_that_count_nothing_are_warned_of_with_file_and_line() {
+    let dir = folder(&[
+        ("mine/config.json", "{\"$extends\": \"creator\",\n \"limits\": {\"cost_budget_usd\": 5}}"),
+        ("partly/config.json", r#"{"$extends": "mine", "llm_by_purpose": {"tactical": {"prices": {"output": 1.0}}}}"#),
+        ("well/config.json", r#"{"$extends": "mine", "llm": {"prices": {"output": 1.0}}}"#),
+    ]);
+    let configs = Configs::from_dir(dir.path()).unwrap();
+    let warnings: Vec<String> = configs.warnings(&ModelEnv::default()).iter().map(ToString::to_string).collect();
+    assert_eq!(warnings.len(), 3, "{warnings:?}");
+    assert!(warnings[0].contains("mine/config.json:2: `limits.cost_budget_usd` is 5"), "{warnings:?}");
+    assert!(warnings[1].contains("does not count the requests of `llm_by_purpose.strategic`"), "{warnings:?}");
+}
+
+#[test]
+fn quotes_without_texts_are_warned_of_with_file_and_line() {
+    let dir = folder(&[
+        (
+            "mine/config.json",
+            "{\"$extends\": \"creator\",\n \"citations_required\": [\"output/a.md\"], \"deliverables\": [\"output/a.md\"]}",
+        ),
+        ("without/config.json", r#"{"$extends": "mine", "tools": {"domain": ["cite", "fetch_page"]}}"#),
+        (
+            "web/config.json",
+            r#"{"$extends": "without", "connections": {"web_search": {"provider": "searxng", "base_url": "http://127.0.0.1:1"}}}"#,
+        ),
+        ("none/config.json", r#"{"$extends": "without", "citations_required": []}"#),
+        ("later/config.json", r#"{"$extends": "without", "tools": {"deferred": ["extract_document_text"]}}"#),
+    ]);
+    let configs = Configs::from_dir(dir.path()).unwrap();
+    let warnings: Vec<String> = configs.warnings(&ModelEnv::default()).iter().map(ToString::to_string).collect();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].contains("without/config.json:1: `citations_required` looks quotes up"), "{warnings:?}");
+    assert!(warnings[0].ends_with("so that every quote is refused; add it to `tools.domain`"), "{warnings:?}");
+}
+
+/// What is looked up nowhere, and a keyword that checks nothing.
+#[test]
+fn what_nobody_owes_and_a_misspelt_keyword_are_warned_of() {
+    let schema = json!({"type": "object", "requred": ["answers"]});
+    let mine = json!({"$extends": "creator", "deliverables": [{"path": "output/a.json", "json_schema": schema}],
+                      "citations_required": ["output/a.json", "output/b.md"]});
+    let dir = folder(&[("mine/config.json", &mine.to_string())]);
+    let configs = Configs::from_dir(dir.path()).unwrap();
+    let warnings: Vec<String> = configs.warnings(&ModelEnv::default()).iter().map(ToString::to_string).collect();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings[0].contains("names `output/b.md`, which is no deliverable"), "{warnings:?}");
+    assert!(warnings[1].contains("`/requred`, which JSON Schema does not have"), "{warnings:?}");
+    assert!(warnings[1].ends_with("did you mean `required`?"), "{warnings:?}");
+}
+
+/// A schema where no JSON is expected, and documents of which none is a source.
+#[test]
+fn a_schema_for_markdown_and_no_source_at_all_are_warned_of() {
+    let schema = json!({"type": "object"});
+    let mine = json!({"$extends": "creator", "no_sources": ["*"],
+                      "deliverables": [{"path": "output/a.MD", "json_schema": schema}, {"path": "output/a.json", "json_schema": schema}]});
+    let dir = folder(&[("mine/config.json", &mine.to_string())]);
+    let configs = Configs::from_dir(dir.path()).unwrap();
+    let warnings: Vec<String> = configs.warnings(&ModelEnv::default()).iter().map(ToString::to_string).collect();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings[0].contains("`no_sources` names every document by `*`"), "{warnings:?}");
+    assert!(warnings[1].contains("a `json_schema` for `output/a.MD`, whose content must then be JSON"), "{warnings:?}");
 }
 
 #[test]
@@ -78,7 +224,7 @@ fn a_purpose_has_the_model_with_its_own_parts() {
         operators(&json!({"llm_by_purpose": {"summary": {"model": "small", "prices": {"input": 0.1}}}})).unwrap();
     let summary = resolved.llm(Purpose::Summary);
     assert_eq!(summary.model.as_deref(), Some("small"));
-    assert_eq!((summary.prices.input, summary.prices.output), (0.1, 0.0));
+    assert_eq!((summary.prices.table().input, summary.prices.table().output), (0.1, 0.0));
     assert_eq!(summary.base_url, resolved.config.llm.base_url);
     assert_eq!(resolved.llm(Purpose::Tactical), resolved.config.llm);
 }
@@ -117,7 +263,7 @@ fn a_group_of_values_removed_by_null_is_what_every_job_type_begins_with() {
 fn what_is_stored_gives_the_same_back() {
     let overrides = json!({
         "limits": {"cost_budget_usd": 1.5, "deadline_s": null},
-        "llm": {"api_key_env": null},
+        "llm": {"api_key_env": null, "prices": "free"},
         "llm_by_purpose": {"strategic": {"temperature": 0.2}}
     });
     let resolved = operators(&overrides).unwrap();

@@ -7,13 +7,14 @@ use std::collections::BTreeMap;
 
 /// The keys that are not the operator's alone, written by hand from the public interface.
 const NOT_THE_OPERATORS: &str = "
-    job display_name llm.model llm.temperature llm.reasoning_level llm.parallel_tool_calls
+    job display_name llm.model llm.temperature llm.reasoning_level llm.tool_choice llm.parallel_tool_calls
     job llm_by_purpose.strategic.model llm_by_purpose.strategic.temperature
-    job llm_by_purpose.strategic.reasoning_level llm_by_purpose.strategic.parallel_tool_calls
+    job llm_by_purpose.strategic.reasoning_level llm_by_purpose.strategic.tool_choice llm_by_purpose.strategic.parallel_tool_calls
     job llm_by_purpose.tactical.model llm_by_purpose.tactical.temperature
-    job llm_by_purpose.tactical.reasoning_level llm_by_purpose.tactical.parallel_tool_calls
+    job llm_by_purpose.tactical.reasoning_level llm_by_purpose.tactical.tool_choice llm_by_purpose.tactical.parallel_tool_calls
     job llm_by_purpose.summary.model llm_by_purpose.summary.temperature llm_by_purpose.summary.reasoning_level
-    job on_complete.enqueue
+    job on_complete.enqueue deliverables citations_required no_sources coverage
+    bounded coverage_settings.minimum coverage_settings.max_closed coverage_settings.patterns
     job phase_settings.min_todos phase_settings.max_todos phase_settings.archive_on_transition
     job phase_settings.history_at_boundary
     job tools.workspace tools.strategic tools.tactical tools.domain tools.deferred
@@ -23,8 +24,9 @@ const NOT_THE_OPERATORS: &str = "
     bounded llm_by_purpose.summary.context_window llm_by_purpose.summary.max_output_tokens
     bounded limits.max_iterations limits.context_threshold_tokens limits.keep_recent_tool_results
     bounded limits.max_tool_result_tokens limits.tool_retries limits.tool_timeout_s limits.token_budget
-    bounded limits.cost_budget_usd limits.deadline_s limits.turns_without_tool_call limits.turns_without_progress
-    bounded limits.repeated_calls.nudge limits.repeated_calls.refuse limits.repeated_calls.replan";
+    bounded limits.cost_budget_usd limits.deadline_s limits.turns_without_tool_call limits.turns_without_progress limits.on_tool_failure
+    bounded limits.repeated_calls.nudge limits.repeated_calls.refuse limits.repeated_calls.replan
+    bounded coverage_settings.patterns";
 
 fn schema() -> Value {
     serde_json::from_str(&schema_json(&Configs::embedded().defaults().unwrap())).unwrap()
@@ -78,7 +80,8 @@ fn refused(file: &Value, row: &Value) -> (String, &'static str) {
 
 #[test]
 fn a_row_passes_no_bound_that_the_operator_set() {
-    let file = json!({"limits": {"cost_budget_usd": 5.0, "max_iterations": 50, "repeated_calls": {"replan": 7}}});
+    let file = json!({"limits": {"cost_budget_usd": 5.0, "max_iterations": 50, "repeated_calls": {"replan": 7}},
+                      "llm": {"prices": "free"}});
     for (row, key) in [
         (json!({"limits": {"cost_budget_usd": 5.01}}), "limits.cost_budget_usd"),
         (json!({"limits": {"cost_budget_usd": null}}), "limits.cost_budget_usd"),
@@ -99,6 +102,39 @@ fn a_row_passes_no_bound_that_the_operator_set() {
     let env = ModelEnv { max_iterations: Some(8), ..env() };
     let more = Configs::embedded().resolve("creator", &json!({"limits": {"max_iterations": 9}}), &env).unwrap_err();
     assert_eq!(more.forbidden.unwrap().key, "limits.max_iterations");
+    // A type's own file stands over the environment, as its value does.
+    let dir = folder(&[
+        ("mine/config.json", r#"{"$extends": "creator", "limits": {"max_iterations": 60}}"#),
+        ("open/config.json", r#"{"$extends": "mine", "limits": null}"#),
+    ]);
+    let configs = Configs::from_dir(dir.path()).unwrap();
+    let most = |job_type: &str, most: u32| {
+        let row = json!({"limits": {"max_iterations": most}});
+        configs
+            .resolve(job_type, &row, &env)
+            .map(drop)
+            .map_err(|error| error.forbidden.clone().unwrap_or_else(|| panic!("{error}")).key)
+    };
+    assert_eq!((most("mine", 60), most("open", 8)), (Ok(()), Ok(())));
+    assert_eq!(
+        (most("mine", 61).unwrap_err(), most("open", 9).unwrap_err()),
+        ("limits.max_iterations".into(), "limits.max_iterations".into())
+    );
+}
+
+#[test]
+fn a_row_adds_patterns_and_takes_none_away() {
+    let file = json!({"coverage_settings": {"patterns": ["kindly requested"]}});
+    for row in [
+        json!({"coverage_settings": {"patterns": []}}),
+        json!({"coverage_settings": {"patterns": ["other"]}}),
+        json!({"coverage_settings": {"patterns": null}}),
+        json!({"coverage_settings": null}),
+    ] {
+        assert_eq!(refused(&file, &row), ("coverage_settings.patterns".to_owned(), "bounded"), "{row}");
+    }
+    mine(&file, &json!({"coverage_settings": {"patterns": ["other", "kindly requested"]}})).unwrap();
+    mine(&json!({}), &json!({"coverage_settings": {"patterns": ["other"]}})).unwrap();
 }
 
 #[test]
@@ -116,6 +152,8 @@ fn what_a_row_takes_away_it_sets() {
         "connections": {"neo4j": {"uri": "http://127.0.0.1:7474"}},
         "autonomy": "review"
     });
+    assert_eq!(refused(&json!({}), &json!({"llm": {"prices": "free"}})), ("llm.prices".to_owned(), "operator"));
+    assert_eq!(refused(&json!({"llm": {"prices": "free"}}), &json!({"llm": {"prices": {"input": 0.0}}})).1, "operator");
     for (row, key) in [
         (json!({"llm": {"prices": null}}), "llm.prices.input"),
         (json!({"llm": {"prices": {"output": 0.0}}}), "llm.prices.output"),
@@ -224,4 +262,33 @@ fn connections_come_from_the_environment_over_the_files() {
         let error = read.unwrap_err().to_string();
         assert!(error.contains("PLUMBLINE_CONNECTIONS must be") && !error.contains("SECRET"), "{error}");
     }
+}
+
+#[test]
+fn no_limit_is_raised_above_the_ceiling() {
+    let file = json!({"limits": {"cost_budget_usd": 5.0, "max_iterations": 8},
+        "limits_ceiling": {"cost_budget_usd": 20.0, "max_iterations": 9},
+        "llm": {"prices": {"input": 1.0, "output": 1.0}}});
+    let ceiling = mine(&file, &json!({})).unwrap().config.limits_ceiling.into();
+    let raised = |limits: Value| mine(&file, &json!({})).unwrap().with_raised_limits(&limits, &ceiling);
+    let limits = raised(json!({"cost_budget_usd": 20.0, "max_iterations": 7})).unwrap().config.limits;
+    assert_eq!((limits.cost_budget_usd, limits.max_iterations), (Some(20.0), 7));
+    for (limits, sentence) in [
+        (json!({"cost_budget_usd": 20.01}), "`limits.cost_budget_usd` (20.01) is above the 20 of `limits_ceiling`"),
+        (json!({"cost_budget_usd": null}), "`limits.cost_budget_usd` (no limit) is above the 20"),
+        (json!({"max_iterations": 10}), "`limits.max_iterations` (10) is above the 9"),
+        (json!({"repeated_calls": {"nudge": 9}}), "must rise from nudge to refuse to replan"),
+        (json!({"cost_budget": 1}), "did you mean `limits.cost_budget_usd`?"),
+    ] {
+        let refused = raised(limits).expect_err(sentence);
+        assert!(refused.starts_with("the limits given to resume_job cannot be used: "), "{refused}");
+        assert!(refused.contains(sentence) || refused.contains(&sentence.replace("limits.", "")), "{refused}");
+    }
+    assert!(mine(&json!({"limits_ceiling": {"cost_budget": 1}}), &json!({})).is_err(), "no such limit");
+    assert_eq!(refused(&json!({}), &json!({"limits_ceiling": {"deadline_s": 5}})).1, "operator");
+    let below = mine(&json!({"limits": {"deadline_s": 60}, "limits_ceiling": {"deadline_s": 50}}), &json!({}));
+    let below = below.expect_err("a job would begin above the ceiling").to_string();
+    assert!(below.contains("`limits_ceiling.deadline_s` (50) is below `limits.deadline_s` (60)"), "{below}");
+    // Limits without a ceiling have none.
+    assert_eq!(raised(json!({"token_budget": null})).unwrap().config.limits.token_budget, None);
 }

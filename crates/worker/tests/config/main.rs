@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that cannot set the test up fails the test")]
 
+mod environment;
 mod layers;
 mod levels;
 mod mistakes;
+mod profiles;
 mod prompts;
 mod reference;
 mod schema;
+mod tool_table;
 mod tools;
 
 use plumbline_engine::ToolSpec;

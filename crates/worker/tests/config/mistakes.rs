@@ -130,12 +130,25 @@ fn files_that_do_not_parse_are_named_with_their_line() {
         ),
         ("mine/config.json", "[]", "mine/config.json:1: must be an object"),
         ("mine/config.json", "{\"$extends\": 5}", "`$extends` must be"),
-        ("mine/config.json", "{\"$extends\": \"defualts\"}", "`$extends` names `defualts`, which does not exist"),
+        (
+            "mine/config.json",
+            "{\"$extends\": \"defualts\"}",
+            "`$extends` names `defualts`, which does not exist; did you mean `defaults`?",
+        ),
+        ("mine/config.json", "{\"$extends\": \"xyz\"}", "which does not exist; known are `defaults`, "),
         ("mine/config.json", "{}", "mine/config.json: `autonomy` has no value; set it or extend `defaults`"),
     ] {
         let error = error_of(name, text);
         assert!(error.contains(expected), "{text}\n{error}");
     }
+}
+
+#[test]
+fn instructions_are_missed_where_they_belong() {
+    let dir = folder(&[("mine/config.json", "{\"$extends\": \"defaults\"}")]);
+    let error = Configs::from_dir(dir.path()).unwrap().resolve("mine", &json!({}), &env()).unwrap_err().to_string();
+    let place = format!("has no instructions; write {}/mine/instructions.md", dir.path().display());
+    assert!(error.contains(&place), "{error}");
 }
 
 #[test]
@@ -175,4 +188,32 @@ fn check_finds_what_is_wrong_in_any_file_and_nothing_in_the_built_in_ones() {
         text[2].contains("two/config.json: `tools.domain` names the unknown tool `cit`; did you mean `cite`?"),
         "{text:?}"
     );
+}
+
+#[test]
+fn a_pattern_must_be_a_regular_expression_that_says_something() {
+    for (pattern, words) in [
+        ("(", "`coverage_settings.patterns` cannot be used: the pattern 1 is none that can be used: unclosed group"),
+        ("a*", "the pattern 1 matches an empty text"),
+    ] {
+        let error = crate::operators(&json!({"coverage_settings": {"patterns": [pattern]}})).expect_err(pattern);
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+#[test]
+fn what_a_job_owes_must_be_deliverable_by_a_model_with_a_name() {
+    for (keys, words) in [
+        (json!({"deliverables": ["input/a.md"]}), "`deliverables` names `input/a.md`, which no job can deliver"),
+        (json!({"deliverables": ["../a.md"]}), "`deliverables` names `../a.md`"),
+        (json!({"deliverables": [{"json_schema": {}}]}), "`deliverables.0.path` has no value"),
+        (json!({"deliverables": [{"path": "output/a.json", "shema": {}}]}), "unknown key `deliverables.0.shema`"),
+        (json!({"deliverables": [5]}), "`deliverables.0` is a number"),
+        (json!({"deliverables": [{"path": "output/a.json", "json_schema": {"type": 5}}]}), "that is no JSON Schema"),
+        (json!({"citations_required": ["output/a.csv"]}), "quotes are looked up in text, Markdown and JSON"),
+        (json!({"llm": {"model": " "}}), "`llm.model` is empty; name a model"),
+    ] {
+        let error = crate::operators(&keys).expect_err(&keys.to_string()).to_string();
+        assert!(error.contains(words), "{error}");
+    }
 }

@@ -1,13 +1,20 @@
 //! The shipped prompts against the tools that are really bound.
 
-use crate::{catalog, creator, env, folder};
-use plumbline_engine::{PhaseKind, Phases, Settings, ToolSpec};
-use plumbline_worker::{config::Configs, prompts::unbound_names};
+use crate::{catalog, creator, env, folder, operators};
+use plumbline_engine::{PhaseKind, Settings, ToolSpec};
+use plumbline_worker::config::Configs;
 use serde_json::json;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Most tokens of a request before the job's own words: prompt, instructions and tool definitions (lesson 19).
 const FIXED_PART: u32 = 6000;
+
+/// The tool names of `catalog` that a text uses as words although they are not bound (lesson 14).
+fn unbound_names<'a>(text: &str, catalog: &'a [ToolSpec], bound: impl Fn(&ToolSpec) -> bool) -> Vec<&'a str> {
+    let words: HashSet<&str> = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+    catalog.iter().filter(|tool| words.contains(tool.name) && !bound(tool)).map(|tool| tool.name).collect()
+}
 
 fn settings() -> Settings {
     let count: plumbline_engine::TokenCounter = Arc::new(plumbline_effects::tokens::count);
@@ -26,13 +33,17 @@ fn lesson_14_no_prompt_names_a_tool_that_its_phase_does_not_have() {
     check("strategic.md", &prompts.strategic, &bound(PhaseKind::Strategic));
     check("tactical.md", &prompts.tactical, &bound(PhaseKind::Tactical));
     check("summarization.md", &prompts.summarization, &|_| false);
-    // Instructions stand in the prompts of both kinds of phase.
-    check("instructions.md", &prompts.instructions, &|tool| tool.phases == Phases::Both);
+    // Instructions stand in the prompts of both kinds of phase, and name what the job has in either.
+    check("instructions.md", &prompts.instructions, &|tool| {
+        [PhaseKind::Strategic, PhaseKind::Tactical]
+            .into_iter()
+            .any(|kind| settings.bound(kind).any(|b| b.name == tool.name))
+    });
     let todos = &prompts.todos;
     for todo in
         [&todos.initial, &todos.transition, &todos.r#final, &todos.rewound, &todos.feedback].into_iter().flatten()
     {
-        check(todo, todo, &bound(PhaseKind::Strategic));
+        check(&todo.content, &todo.content, &bound(PhaseKind::Strategic));
     }
 }
 
@@ -68,6 +79,8 @@ fn rendered_prompts_know_their_tools_and_leave_the_systems_headings_to_the_syste
     let prompts = &settings.prompts;
     assert!(prompts.strategic.contains("todo_write") && prompts.strategic.contains("5 to 20 todos"));
     assert!(!prompts.tactical.contains("todo_write"));
+    // A line that ends with a tag still ends.
+    assert!(prompts.tactical.contains("\n- **Write as you go.**"), "{}", prompts.tactical);
     for text in [&prompts.strategic, &prompts.tactical, &prompts.instructions, &prompts.summarization] {
         assert!(!text.contains("{{") && !text.contains("{%"), "{text}");
         for heading in ["## The job", "## Instructions", "## workspace.md"] {
@@ -103,4 +116,36 @@ fn a_template_that_does_not_render_is_a_sentence_with_its_line() {
         error.to_string().contains("each of initial, transition, final, rewound and feedback needs a todo"),
         "{error}"
     );
+}
+
+/// What is said of quotes is said where they are checked.
+#[test]
+fn the_prompt_speaks_of_checked_quotes_only_where_they_are() {
+    let tactical = |domain: serde_json::Value| {
+        let resolved = operators(&json!({"tools": {"domain": domain}})).unwrap();
+        let count: plumbline_engine::TokenCounter = Arc::new(plumbline_effects::tokens::count);
+        resolved.settings(catalog(), count).unwrap().prompts.tactical
+    };
+    let said = "They are checked against the source, and what does not occur there is refused";
+    assert!(tactical(json!(["cite"])).contains(said) && tactical(json!(["add_requirement"])).contains(said));
+    let without = tactical(json!(["extract_document_text"]));
+    assert!(!without.contains("checked against the source"), "{without}");
+}
+
+/// What a job owes is told to it.
+#[test]
+fn the_instructions_name_what_a_job_owes() {
+    let count: plumbline_engine::TokenCounter = Arc::new(plumbline_effects::tokens::count);
+    let resolved = operators(&json!({
+        "deliverables": ["output/a.md", {"path": "output/b.json", "json_schema": {"type": "array"}, "required": false}],
+        "citations_required": ["output/a.md"]
+    }))
+    .unwrap();
+    let instructions = resolved.settings(catalog(), count).unwrap().prompts.instructions;
+    let lines = "- `output/a.md`\n- `output/b.json`, if there is any, JSON that meets this JSON Schema: `{\"type\":\"array\"}`\n";
+    assert!(
+        instructions.contains(lines) && instructions.contains("must quote the documents: `output/a.md`. "),
+        "{instructions}"
+    );
+    assert!(!settings().prompts.instructions.contains("## What this job owes"));
 }

@@ -39,9 +39,12 @@ fn the_reference_has_every_key_with_its_bounds() {
         "| `limits.max_iterations` | integer, 1 to 1,000,000,000 | `1000` |",
         "| `autonomy` | `full`, `review` | `full` |",
         "| `connections.neo4j.uri` | string | |",
+        "| `coverage` | `documents` or `off` | `off` |",
+        "| `llm.prices` | object of `cache_write`, `cached_input`, `input`, `output` or `free` | |",
     ] {
         assert!(reference.contains(row), "{row} is not in:\n{reference}");
     }
+    assert!(!reference.contains("| anything |"), "a key takes something else:\n{reference}");
     let described = reference.lines().filter(|line| line.starts_with("| `")).all(|line| !line.ends_with("|  |"));
     assert!(described, "a key has no meaning:\n{reference}");
 }
@@ -92,6 +95,15 @@ fn kind(key: &Value) -> String {
     if !choices.is_empty() {
         return choices.join(", ");
     }
+    let alternatives = ["oneOf", "anyOf"].iter().find_map(|either| key[either].as_array());
+    if let Some(alternatives) = alternatives {
+        return alternatives
+            .iter()
+            .filter(|one| one["type"] != "null")
+            .map(alternative)
+            .collect::<Vec<_>>()
+            .join(" or ");
+    }
     let types = match &key["type"] {
         Value::String(name) => vec![name.as_str()],
         Value::Array(names) => names.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect(),
@@ -106,6 +118,16 @@ fn kind(key: &Value) -> String {
         (Some(least), None) => kind + &format!(", from {least}"),
         (None, Some(most)) => kind + &format!(", up to {most}"),
         (None, None) => kind,
+    }
+}
+
+/// One of several things that a key takes: a word, an object with its keys, or a type.
+fn alternative(one: &Value) -> String {
+    let keys: Vec<String> = properties(one).keys().map(|name| format!("`{name}`")).collect();
+    match &one["const"] {
+        Value::String(word) => format!("`{word}`"),
+        _ if !keys.is_empty() => format!("object of {}", keys.join(", ")),
+        _ => kind(one),
     }
 }
 

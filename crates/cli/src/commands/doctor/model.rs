@@ -2,9 +2,9 @@
 
 use super::finding::Finding;
 use crate::{environment, failure::Failure};
-use plumbline_effects::model::{ApiKey, Survey, answers_as, survey};
+use plumbline_effects::model::{Api, ApiKey, Survey, answers_as, survey};
 use plumbline_engine::Purpose;
-use plumbline_worker::config::{Configs, Connections, Llm, ModelEnv};
+use plumbline_worker::config::{Configs, Connections, Llm, ModelEnv, Secrets};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,8 +18,8 @@ const DEFAULT_KEY_ENV: &str = "OPENAI_API_KEY";
 /// Models that are named when the wanted one is not among them.
 const NAMED: usize = 3;
 
-/// An endpoint and the variable of its key, with the models that are wanted of it.
-type Endpoints = BTreeMap<(String, String), BTreeSet<String>>;
+/// An endpoint, the variable of its key and its protocol, with the models that are wanted of it.
+type Endpoints = BTreeMap<(String, String, Api), BTreeSet<String>>;
 
 pub(super) async fn check(configs: Option<&Configs>) -> Vec<Finding> {
     let env = match environment::model_env() {
@@ -33,10 +33,23 @@ pub(super) async fn check(configs: Option<&Configs>) -> Vec<Finding> {
         return vec![Finding::note("model", text)];
     }
     let mut findings = Vec::new();
-    for ((base_url, key_env), models) in &endpoints {
-        findings.push(endpoint(base_url, key_env, models).await);
+    let secrets = configs.map(|configs| Secrets::of(configs, &env)).unwrap_or_default();
+    for ((base_url, key_env, api), models) in &endpoints {
+        let key = secrets.for_address(key_env, base_url);
+        let finding = endpoint(base_url, key_env, *api, key.as_ref(), models).await;
+        findings.push(Finding { text: finding.text + &profile(configs, base_url, models), ..finding });
     }
     findings
+}
+
+/// The profiles by which the models are asked.
+fn profile(configs: Option<&Configs>, base_url: &str, models: &BTreeSet<String>) -> String {
+    let Some(profiles) = configs.and_then(|configs| configs.profiles().ok()) else { return String::new() };
+    let names: BTreeSet<&str> = models.iter().filter_map(|model| profiles.name_of(base_url, model)).collect();
+    match names.len() {
+        0 => " (profile: none)".to_owned(),
+        _ => format!(" (profile: {})", list(names.into_iter().map(str::to_owned))),
+    }
 }
 
 /// Every endpoint that some job type would use; a configuration that does not resolve is another check's finding.
@@ -45,7 +58,7 @@ fn endpoints(configs: Option<&Configs>, env: &ModelEnv) -> Endpoints {
     let mut add = |llm: &Llm| {
         if let (Some(base_url), Some(model)) = (&llm.base_url, &llm.model) {
             let key_env = llm.api_key_env.clone().unwrap_or_else(|| DEFAULT_KEY_ENV.into());
-            endpoints.entry((base_url.clone(), key_env)).or_default().insert(model.clone());
+            endpoints.entry((base_url.clone(), key_env, llm.protocol())).or_default().insert(model.clone());
         }
     };
     for job_type in configs.into_iter().flat_map(Configs::job_types) {
@@ -58,18 +71,23 @@ fn endpoints(configs: Option<&Configs>, env: &ModelEnv) -> Endpoints {
     if let (true, Some(base_url)) = (endpoints.is_empty(), &env.base_url) {
         // Without a model no job could run, but whether the endpoint answers can be told.
         let models = env.model.iter().cloned().collect();
-        endpoints.insert((base_url.clone(), DEFAULT_KEY_ENV.into()), models);
+        endpoints.insert((base_url.clone(), DEFAULT_KEY_ENV.into(), Api::Chat), models);
     }
     endpoints
 }
 
-async fn endpoint(base_url: &str, key_env: &str, models: &BTreeSet<String>) -> Finding {
-    let key = environment::var(key_env).as_deref().and_then(ApiKey::new);
-    let refused = match &key {
-        Some(_) => format!("{base_url} refuses the key in {key_env}; check it, and that its account may use the model"),
-        None => format!("{base_url} wants a key, and {key_env} is not set; set it for the worker"),
+async fn endpoint(base_url: &str, key_env: &str, api: Api, key: Option<&ApiKey>, models: &BTreeSet<String>) -> Finding {
+    let refused = match (key, environment::var(key_env)) {
+        (Some(_), _) => {
+            format!("{base_url} refuses the key in {key_env}; check it, and that its account may use the model")
+        }
+        (None, None) => format!("{base_url} wants a key, and {key_env} is not set; set it for the worker"),
+        (None, Some(_)) => format!(
+            "{base_url} wants a key, and {key_env} belongs to another host; name the key in the job type's \
+             `llm.api_key_env`, or list it as {key_env}@HOST in PLUMBLINE_SECRETS"
+        ),
     };
-    match survey(base_url, key.as_ref(), PATIENCE).await {
+    match survey(base_url, api, key, PATIENCE).await {
         Err(reason) => Finding::fail(
             "model",
             format!("{base_url} does not answer ({reason}); start it, or correct OPENAI_BASE_URL or `llm.base_url`"),
@@ -79,7 +97,7 @@ async fn endpoint(base_url: &str, key_env: &str, models: &BTreeSet<String>) -> F
         Ok(Survey::Models(known)) => {
             let unlisted: Vec<&String> = models.iter().filter(|model| !known.contains(model)).collect();
             for model in &unlisted {
-                if !answers_as(base_url, model, key.as_ref(), PATIENCE).await {
+                if !answers_as(base_url, api, model, key, PATIENCE).await {
                     return Finding::fail("model", unknown(base_url, model, &known));
                 }
             }

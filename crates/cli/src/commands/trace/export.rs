@@ -1,14 +1,15 @@
 //! `plumbline trace JOB --export FILE`: a recording for `plumbline replay`.
 
 use crate::{commands::replay, environment, failure::Failure, output};
+use plumbline_store::Store;
 use plumbline_worker::replay::add_digests;
 use std::path::Path;
 use uuid::Uuid;
 
 /// Writes the recording. The job is replayed once on the way, so that the recording also says what its requests looked
 /// like; a job that does not come out the same is recorded without that, and it is said.
-pub(super) async fn run(job: Uuid, path: &Path) -> Result<u8, Failure> {
-    let mut recording = replay::of_job(job).await?;
+pub(super) async fn run(store: &Store, job: Uuid, path: &Path) -> Result<u8, Failure> {
+    let mut recording = replay::of_job(store, job).await?;
     let replayed = add_digests(&mut recording, &environment::program()?)
         .await
         .map_err(|error| Failure::new(format!("job {job} cannot be recorded: {error}")))?;

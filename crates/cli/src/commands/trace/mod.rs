@@ -13,11 +13,11 @@ use uuid::Uuid;
 const PAGE: i64 = 50;
 
 pub(crate) async fn run(arguments: TraceArguments) -> Result<u8, Failure> {
-    let job = arguments.job;
-    if let Some(path) = &arguments.export {
-        return export::run(job, path).await;
-    }
     let store = environment::store().await?;
+    let job = arguments.job.find(&store).await?;
+    if let Some(path) = &arguments.export {
+        return export::run(&store, job, path).await;
+    }
     let Some(detail) = store.job_detail(job).await? else {
         return Err(output::no_job(job));
     };

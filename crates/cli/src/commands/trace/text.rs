@@ -16,7 +16,8 @@ const NAMED: usize = 6;
 
 pub(super) fn render(step: &TraceStep, full: bool, look: Look) -> String {
     let mut lines = vec![look.paint(Tone::Strong, &heading(step))];
-    lines.extend(step.requests.iter().map(|made| request(made, look)));
+    let request = |made: &TraceRequest| request(made, look);
+    lines.extend(step.requests.iter().map(request).map(|line| if full { line } else { look.fit(&line) }));
     for message in &step.messages {
         if full { whole(message, look, &mut lines) } else { cut(message, look, &mut lines) }
     }
@@ -34,22 +35,28 @@ fn heading(step: &TraceStep) -> String {
 }
 
 fn request(request: &TraceRequest, look: Look) -> String {
-    let TraceRequest { model, purpose, prompt_tokens, cached_tokens, completion_tokens, duration_ms, attempt, error } =
-        request;
     let mut line = format!(
-        "  request   {model} ({purpose}), {} tokens in ({} cached), {} out, {} ms",
-        thousands(*prompt_tokens),
-        thousands(*cached_tokens),
-        thousands(*completion_tokens),
-        thousands(*duration_ms),
+        "  request   {} ({}), {} tokens in ({} cached), {} out, {} ms",
+        request.model,
+        request.purpose,
+        thousands(request.prompt_tokens),
+        thousands(request.cached_tokens),
+        thousands(request.completion_tokens),
+        thousands(request.duration_ms),
     );
-    if *attempt > 1 {
-        line.push_str(&format!(", attempt {attempt}"));
+    if let Some(reason) = &request.finish_reason {
+        line.push_str(&format!(", {}", short(reason, most(look))));
     }
-    if let Some(error) = error {
+    if request.fallback {
+        line.push_str(", fallback");
+    }
+    if request.attempt > 1 {
+        line.push_str(&format!(", attempt {}", request.attempt));
+    }
+    if let Some(error) = &request.error {
         line.push_str(&format!(", failed: {}", short(error, most(look))));
     }
-    look.paint(if error.is_some() { Tone::Bad } else { Tone::Quiet }, &line)
+    look.paint(if request.error.is_some() { Tone::Bad } else { Tone::Quiet }, &line)
 }
 
 /// Room for a text on its line.
@@ -152,7 +159,15 @@ mod tests {
                 completion_tokens: 50,
                 duration_ms: 900,
                 attempt: 2,
+                finish_reason: Some("length".into()),
                 error: Some("status 503".into()),
+                failure_class: Some("overloaded".into()),
+                api: Some("chat".into()),
+                endpoint: Some("https://api.example".into()),
+                cache_write_tokens: 0,
+                reasoning_tokens: 0,
+                service_tier: None,
+                fallback: true,
             }],
             messages: vec![
                 TraceMessage { tool_calls: Some(call), ..message(4, "assistant", "reply", "") },
@@ -167,7 +182,7 @@ mod tests {
         let text = render(&step(), false, Look::plain(120));
         assert!(text.starts_with("step 7 · 2026-11-21 09:00:00 UTC · phase 2 (tactical): Extraction\n"), "{text}");
         assert!(
-            text.contains("12,345 tokens in (12,000 cached), 50 out, 900 ms, attempt 2, failed: status 503"),
+            text.contains("12,345 tokens in (12,000 cached), 50 out, 900 ms, length, fallback, attempt 2, failed:"),
             "{text}"
         );
         assert!(text.contains("  call      write_file({\"path\":\"output/a.md\"})\n"), "{text}");

@@ -15,7 +15,8 @@ fn phase(row: &WatchRow) -> String {
     }
 }
 
+/// A reason is whole: it may say what to type.
 fn what(row: &WatchRow) -> String {
-    let reason = row.error_message.as_ref().or(row.status_reason.as_ref());
-    reason.or(row.current_todo.as_ref()).map(|text| short(text, 80)).unwrap_or_default()
+    let reason = row.error_message.as_ref().or(row.status_reason.as_ref()).map(|reason| short(reason, usize::MAX));
+    reason.or_else(|| row.current_todo.as_ref().map(|todo| short(todo, 80))).unwrap_or_default()
 }

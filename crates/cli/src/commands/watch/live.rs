@@ -5,12 +5,13 @@
 
 use super::Trouble;
 use crate::{
+    access::if_allowed,
     failure::Failure,
     output::{self, short, thousands},
     terminal::{Look, Picture, Tone},
 };
 use chrono::Utc;
-use plumbline_store::{JobDetail, Store, TodoRow, TracePage, TraceStep, WatchRow};
+use plumbline_store::{JobSeen, Store, TodoRow, TracePage, TraceStep, WatchRow};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -33,7 +34,7 @@ pub(super) struct Live {
 /// What is read once a step.
 #[derive(Default)]
 struct Facts {
-    detail: Option<JobDetail>,
+    detail: Option<JobSeen>,
     todos: Vec<TodoRow>,
     steps: Vec<TraceStep>,
 }
@@ -63,9 +64,10 @@ fn unwritable(error: std::io::Error) -> Failure {
 impl Facts {
     async fn read(store: &Store, job: Uuid, row: &WatchRow) -> Result<Self, plumbline_store::Error> {
         let page = TracePage { after: row.step - STEPS, until: row.step, limit: STEPS };
-        let mut todos = store.todos_of(job).await?;
+        let mut todos = if_allowed(store.todos_of(job).await)?;
         todos.retain(|todo| todo.phase_number == row.phase_number);
-        Ok(Self { detail: store.job_detail(job).await?, todos, steps: store.trace(job, page).await? })
+        let detail = store.job_seen(job).await?;
+        Ok(Self { detail, todos, steps: if_allowed(store.trace(job, page).await)? })
     }
 }
 
@@ -103,7 +105,7 @@ fn head(look: Look, job: Uuid, row: &WatchRow, facts: &Facts) -> Vec<String> {
 }
 
 /// How long it has run, or ran.
-fn elapsed(job: &JobDetail) -> String {
+fn elapsed(job: &JobSeen) -> String {
     let Some(from) = job.started_at else { return "not started yet".into() };
     let seconds = (job.completed_at.unwrap_or_else(Utc::now) - from).num_seconds().max(0);
     output::duration(seconds)

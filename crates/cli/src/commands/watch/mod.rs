@@ -18,21 +18,60 @@ const INTERRUPTED: u8 = 130;
 
 pub(crate) async fn run(arguments: WatchArguments) -> Result<u8, Failure> {
     let store = environment::store().await?;
-    let view = if arguments.json { View::Json { last: None } } else { View::of_stdout(arguments.job)? };
+    let job = arguments.job.find(&store).await?;
+    let view = if arguments.json { View::Json { last: None } } else { View::of_stdout(job)? };
     // Dropping the view gives the terminal back, whichever way this ends.
-    tokio::select! {
-        last = follow_in(&store, arguments.job, view) => Ok(exit_code(&last?)),
-        _ = tokio::signal::ctrl_c() => Ok(INTERRUPTED),
+    let last = tokio::select! {
+        last = follow_in(&store, job, view) => last?,
+        _ = tokio::signal::ctrl_c() => return Ok(INTERRUPTED),
+    };
+    if let Some(needed) = needed(job, &last).filter(|_| !arguments.json) {
+        output::print(&needed)?;
+    }
+    match arguments.require_coverage.filter(|_| last.status == "completed") {
+        Some(least) => covered(&store, job, least).await,
+        None => Ok(exit_code(&last)),
     }
 }
 
-/// The exit code for how a job ended.
+/// The exit code of a completed job of which so much of its documents is required. One without documents covers all it has.
+async fn covered(store: &Store, job: Uuid, least: f64) -> Result<u8, Failure> {
+    let whole = store.coverage(job).await?.into_iter().find(|line| line.document.is_none());
+    match whole.filter(|whole| whole.share < least) {
+        None => Ok(0),
+        Some(whole) => Err(Failure::new(format!(
+            "job {job} completed with {} of {} passages answered, a share of {}, less than the {least} required; `plumbline coverage \
+             {job} --state unread,read` shows the others",
+            whole.answered, whole.passages, whole.share
+        ))),
+    }
+}
+
+/// The exit code for how a job ended, or for which person it waits.
 pub(crate) fn exit_code(row: &WatchRow) -> u8 {
     match row.status.as_str() {
         "completed" => 0,
         "cancelled" => 2,
         "review" => 3,
+        "paused" => 4,
         _ => 1,
+    }
+}
+
+/// Who is needed for the job to go on, and the commands, whole so that they can be typed.
+fn needed(job: Uuid, row: &WatchRow) -> Option<String> {
+    let reason = row.status_reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    match row.status.as_str() {
+        "review" => Some(format!(
+            "job {job} is in review{reason}. Who may approve or steer goes on: `plumbline export {job} DIR` writes its files, \
+             `plumbline approve {job}` completes it, `plumbline feedback {job} TEXT` sends it back to work"
+        )),
+        // Where a limit was reached, the reason says which command raises it.
+        "paused" if reason.contains("`plumbline resume") => {
+            Some(format!("job {job} is paused{reason}. Who may steer does so"))
+        }
+        "paused" => Some(format!("job {job} is paused{reason}. Who may steer goes on with `plumbline resume {job}`")),
+        _ => None,
     }
 }
 
@@ -48,7 +87,8 @@ async fn follow_in(store: &Store, job: Uuid, mut view: View) -> Result<WatchRow,
             Ok(Some(row)) if is_over(&row) => return Ok(row),
             Ok(Some(_)) => failures = 0,
             Ok(None) => return Err(output::no_job(job)),
-            Err(Trouble::Store(error)) if error.is_transient() && failures < MOST_FAILURES => failures += 1,
+            // A right that is missing is no outage: nobody waits for it.
+            Err(Trouble::Store(error)) if error.is_outage() && failures < MOST_FAILURES => failures += 1,
             Err(Trouble::Store(error)) => return Err(error.into()),
             Err(Trouble::Output(failure)) => return Err(failure),
         }
@@ -56,8 +96,9 @@ async fn follow_in(store: &Store, job: Uuid, mut view: View) -> Result<WatchRow,
     }
 }
 
+/// Whether the job has ended or waits for a person.
 fn is_over(row: &WatchRow) -> bool {
-    matches!(row.status.as_str(), "completed" | "failed" | "cancelled" | "review")
+    matches!(row.status.as_str(), "completed" | "failed" | "cancelled" | "review" | "paused")
 }
 
 /// Why a look came to nothing.

@@ -2,11 +2,11 @@
 //!
 //! They cut sentences in two and would be cited as text. What is removed must be certain. There are three proofs, all
 //! of short blocks in the outer part of the page: the same words, numbers aside, on many pages; a bare number that
-//! counts along with the pages; and a single line, whatever it says, at the very height at which most pages have one
-//! apart from their text.
+//! counts along with the pages; and a single line that ends like a title, whatever it says, at the very height at which most pages have one
+//! apart from their text and none has text: the first line of a page is where it is by the margin, too.
 
 use super::sheet::{Placed, Sheet};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How many blocks from the top and from the bottom can be furniture when their place is not known.
 const EDGE: usize = 3;
@@ -42,7 +42,9 @@ pub(super) fn remove(sheets: &mut [Sheet]) {
             *seen.entry(key).or_default() += 1;
         }
     }
-    seen.retain(|key, count| *count >= enough(key));
+    let text = heights_of_text(sheets);
+    let is_text = |key: &Key| matches!(key, Key::Height(height) if text.contains(height));
+    seen.retain(|key, count| *count >= enough(key) && !is_text(key));
     for sheet in sheets {
         let found = |index: &usize| keys(sheet, *index).iter().any(|key| seen.contains_key(key));
         let found: Vec<usize> = (0..sheet.blocks.len()).filter(found).collect();
@@ -50,6 +52,16 @@ pub(super) fn remove(sheets: &mut [Sheet]) {
             sheet.blocks.remove(index);
         }
     }
+}
+
+/// The heights at which paragraphs of several lines begin and end, in points, and those of the last line of one that began
+/// on another page.
+fn heights_of_text(sheets: &[Sheet]) -> HashSet<i32> {
+    let goes_on = |text: &str| text.starts_with(char::is_lowercase) && text.ends_with(['.', ',', ';', ':']);
+    let is_text = |placed: &&Placed| placed.lines > 1 || goes_on(placed.block.text().trim());
+    let paragraphs = sheets.iter().flat_map(|sheet| &sheet.blocks).filter(is_text);
+    let heights = paragraphs.flat_map(|placed| placed.first.map(|line| line.y).into_iter().chain(placed.last));
+    heights.map(|height| height.round() as i32).collect()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -77,7 +89,12 @@ fn keys(sheet: &Sheet, index: usize) -> Vec<Key> {
     if let Some(number) = roman(bare) {
         return vec![Key::Counter(number - position, true)];
     }
-    let height = placed.first.filter(|_| stands_apart(sheet, index)).map(|line| Key::Height(line.y.round() as i32));
+    // Notes stand at one height as well, and are sentences.
+    let is_sentence = text.ends_with(['.', ';', '!', '?']);
+    let height = placed
+        .first
+        .filter(|_| !is_sentence && stands_apart(sheet, index))
+        .map(|line| Key::Height(line.y.round() as i32));
     [Key::Words(words(text))].into_iter().chain(height).collect()
 }
 
@@ -132,16 +149,19 @@ fn roman(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lines::Line;
     use super::*;
     use crate::documents::blocks::Block;
 
     fn sheets(pages: &[&[&str]]) -> Vec<Sheet> {
-        let placed = |line: &&str| Placed { block: Block::Paragraph((*line).to_owned()), first: None, lines: 0 };
+        let placed =
+            |line: &&str| Placed { block: Block::Paragraph((*line).to_owned()), first: None, last: None, lines: 0 };
         let sheet = |(index, lines): (usize, &&[&str])| Sheet {
             number: index as u32 + 1,
             height: 800.0,
             blocks: lines.iter().map(placed).collect(),
             silent: false,
+            as_set: String::new(),
         };
         pages.iter().enumerate().map(sheet).collect()
     }
@@ -168,6 +188,28 @@ mod tests {
         let mut pages = sheets(&[&["a", "11"], &["b", "12"], &["c", "13"], &["d", "2019"], &["e", "15"]]);
         remove(&mut pages);
         assert_eq!(texts(&pages), [vec!["a"], vec!["b"], vec!["c"], vec!["d", "2019"], vec!["e"]]);
+    }
+
+    #[test]
+    fn the_first_line_of_the_text_is_no_header() {
+        // Each page begins with one line apart from the rest, at the height of the margin.
+        let page = |(index, lines): (usize, &usize)| {
+            let placed = |text: &str, y, lines| {
+                let first = Some(Line::at(y, 10.0));
+                Placed { block: Block::Paragraph(text.to_owned()), first, last: first.map(|line| line.y), lines }
+            };
+            let blocks = vec![placed("A clause", 770.0, *lines), placed("of the text", 740.0, 3)];
+            Sheet { number: index as u32 + 1, height: 842.0, blocks, silent: false, as_set: String::new() }
+        };
+        for (lines, left) in [([1, 1, 1, 1], 1), ([1, 1, 2, 1], 2)] {
+            let mut pages: Vec<Sheet> = lines.iter().enumerate().map(page).collect();
+            pages
+                .iter_mut()
+                .enumerate()
+                .for_each(|(n, page)| page.blocks[0].block = Block::Paragraph(["A", "B", "C", "D"][n].into()));
+            remove(&mut pages);
+            assert!(pages.iter().all(|page| page.blocks.len() == left), "{lines:?}");
+        }
     }
 
     #[test]

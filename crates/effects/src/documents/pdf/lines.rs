@@ -2,9 +2,10 @@
 //!
 //! The parser joins lines into paragraphs generously: what follows a list becomes part of its last entry, footnotes
 //! part of the text. The lines themselves know better: a wider gap, another size of type, a sentence that ends well
-//! before the margin. So each paragraph is traced back to its lines and cut where they say so; one that cannot be
-//! traced, such as a table the parser has rearranged, stays as it is.
+//! before the margin, the number of a clause. So each paragraph is traced back to its lines and cut where they say so;
+//! one that cannot be traced, such as a table the parser has rearranged, stays as it is.
 
+use super::clauses::{begins_clause, is_numbered};
 use unpdf::parser::TextLine;
 
 /// Where a line stands and how it is set; points, from the lower left corner of the page.
@@ -37,6 +38,8 @@ impl Line {
 pub(super) struct Lines {
     lines: Vec<(Line, String)>,
     used: Vec<bool>,
+    /// The page's lines as they are set, one below the other.
+    as_set: String,
     /// The usual distance between lines, and how often it occurs.
     leading: (f32, usize),
 }
@@ -48,8 +51,12 @@ pub(super) struct Part {
     pub(super) text: String,
     /// Its first line, if it was traced.
     pub(super) first: Option<Line>,
+    /// The baseline of its last line, if it was traced.
+    pub(super) last: Option<f32>,
     /// How many lines it has, if it was traced.
     pub(super) lines: usize,
+    /// Whether all of it is bold.
+    bold: bool,
 }
 
 /// A gap this many times the usual one separates paragraphs.
@@ -64,6 +71,10 @@ const OFTEN: usize = 6;
 const USUAL_LEADING: f32 = 1.45;
 /// Pieces of a line this far apart, in sizes of type, have nothing to do with each other.
 const TABULATOR: f32 = 2.5;
+/// What a character takes of a line, in sizes of type.
+const CHARACTER: f32 = 0.6;
+/// Words that no heading ends with.
+const JOINING: [&str; 12] = ["and", "or", "of", "the", "to", "for", "in", "und", "oder", "der", "die", "von"];
 /// Longest marker of a list entry, in characters: `(viii)`.
 const LONGEST_MARKER: usize = 6;
 
@@ -78,20 +89,28 @@ impl Line {
 impl Lines {
     /// The lines of a page.
     pub(super) fn of(lines: &[TextLine]) -> Self {
-        let lines = lines.iter().map(|line| (measure(line), squeezed(&line.text())));
-        Self::new(lines.filter(|line| !line.1.is_empty()).collect())
+        let texts: Vec<(Line, String)> = lines.iter().map(|line| (measure(line), line.text())).collect();
+        let squeezed = texts.iter().map(|(line, text)| (*line, squeezed(text)));
+        let mut own = Self::new(squeezed.filter(|line| !line.1.is_empty()).collect());
+        own.as_set = as_set(&texts);
+        own
+    }
+
+    /// The page's text with the line ends it is set with.
+    pub(super) fn as_set(&self) -> &str {
+        &self.as_set
     }
 
     fn new(lines: Vec<(Line, String)>) -> Self {
         let used = vec![false; lines.len()];
         let leading = usual_gap(&lines);
-        Self { lines, used, leading }
+        Self { lines, used, leading, as_set: String::new() }
     }
 
     /// Traces a paragraph to its lines and cuts it where they show that it is several.
     pub(super) fn take(&mut self, text: &str) -> Vec<Part> {
         let Some(found) = self.trace(text) else {
-            return vec![Part { text: text.to_owned(), first: None, lines: 0 }];
+            return vec![Part { text: text.to_owned(), first: None, last: None, lines: 0, bold: false }];
         };
         let margins = self.margins(&found);
         let mut parts: Vec<Part> = Vec::new();
@@ -101,13 +120,17 @@ impl Lines {
             rest = after;
             let starts = position == 0 || self.breaks_between(found[position - 1].0, index, line_text, &parts, margins);
             self.used[index] = true;
+            let line = self.lines[index].0;
             match parts.last_mut() {
                 Some(part) if !starts => {
                     part.text.push('\n');
                     part.text.push_str(line_text);
-                    part.lines += 1;
+                    (part.last, part.lines, part.bold) = (Some(line.y), part.lines + 1, part.bold && line.bold);
                 }
-                _ => parts.push(Part { text: line_text.to_owned(), first: Some(self.lines[index].0), lines: 1 }),
+                _ => {
+                    let (text, last) = (line_text.to_owned(), Some(line.y));
+                    parts.push(Part { text, first: Some(line), last, lines: 1, bold: line.bold });
+                }
             }
         }
         parts
@@ -188,13 +211,55 @@ impl Lines {
             (leading, count) if count >= OFTEN => leading,
             (leading, _) => leading.min(above.size * USUAL_LEADING),
         };
-        let ends = parts.last().is_some_and(|part| part.text.trim_end().ends_with(['.', '!', '?', ':']));
+        let so_far = parts.last().map_or("", |part| part.text.trim_end());
+        let ends = so_far.ends_with(['.', '!', '?', ':']);
         let short = above.right < margins.1 - SHORT_BY * (margins.1 - margins.0);
         let begins = text.trim_start().starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+        // Had the line gone on, the next word would stand on it.
+        let word = text.split_whitespace().next().map_or(0, |word| word.chars().count() + 1);
+        let fits = short && margins.1 - above.right > word as f32 * below.size * CHARACTER;
+        // "1. DEFINITIONS" above "1.1 In this agreement", or a bold line above text that is not; a term, whose definition is
+        // set further in, belongs to it.
+        let indented = below.left > above.left + above.size;
+        let heading = parts.last().filter(|_| so_far.chars().any(char::is_alphabetic)).is_some_and(|part| {
+            let numbered = part.lines == 1 && is_numbered(so_far);
+            let capitals = part.lines <= 2 && so_far == so_far.to_uppercase();
+            (part.bold && !below.bold && (numbered || (fits && !indented))) || (fits && (numbered || capitals))
+        });
         gap > leading * WIDE_GAP * (below.size / above.size).max(1.0)
             || large > small * OTHER_SIZE
             || (ends && short && begins)
+            || (heading && begins && !ends_midway(so_far))
+            || begins_clause(so_far, text)
     }
+}
+
+/// Whether a text ends where none does: a heading goes on in the next line.
+fn ends_midway(text: &str) -> bool {
+    let last = text.rsplit(char::is_whitespace).next().unwrap_or(text);
+    text.ends_with([',', '-', '\u{2010}', '\u{2013}', '&']) || JOINING.contains(&last.to_lowercase().as_str())
+}
+
+/// The lines of a page one below the other, blank ones where more than a line's room was left.
+fn as_set(lines: &[(Line, String)]) -> String {
+    let mut out = String::new();
+    let mut above: Option<Line> = None;
+    for (line, text) in lines.iter().filter(|(_, text)| !text.trim().is_empty()) {
+        let wide = above.is_some_and(|above| {
+            let gap = above.y - line.y;
+            gap < 0.0 || gap > above.size.max(line.size) * USUAL_LEADING
+        });
+        out.push_str(if wide {
+            "\n\n"
+        } else if above.is_some() {
+            "\n"
+        } else {
+            ""
+        });
+        out.push_str(text.trim());
+        above = Some(*line);
+    }
+    out
 }
 
 fn measure(line: &TextLine) -> Line {
@@ -265,6 +330,44 @@ mod tests {
             "1 a footnote.",
         ];
         assert_eq!(texts(page.take(joined)), expected);
+    }
+
+    #[test]
+    fn numbered_clauses_begin_paragraphs_and_headings_stand_alone() {
+        let full = 500.0;
+        let mut page = lines(&[
+            (700.0, 10.0, 150.0, "1. DEFINITIONS"),
+            (688.0, 10.0, full, "1.1 In this agreement the terms of clause"),
+            (676.0, 10.0, full, "4.2 and of the year 2019 apply as follows:"),
+            (664.0, 10.0, full, "(a) the Supplier is whoever supplies; and"),
+            (652.0, 10.0, full, "(b) the Customer is whoever pays the fee."),
+            (640.0, 10.0, full, "1.2 Each term means what its definition of"),
+            (628.0, 10.0, 200.0, "3.5 million words says."),
+            (616.0, 10.0, 200.0, "TERM AND"),
+            (604.0, 10.0, 200.0, "TERMINATION"),
+            (592.0, 10.0, full, "This agreement ends when it is over."),
+        ]);
+        let joined = "1. DEFINITIONS 1.1 In this agreement the terms of clause 4.2 and of the year 2019 apply as follows: (a) \
+                      the Supplier is whoever supplies; and (b) the Customer is whoever pays the fee. 1.2 Each term means \
+                      what its definition of 3.5 million words says. TERM AND TERMINATION This agreement ends when it is over.";
+        let expected = [
+            "1. DEFINITIONS",
+            "1.1 In this agreement the terms of clause\n4.2 and of the year 2019 apply as follows:",
+            "(a) the Supplier is whoever supplies; and",
+            "(b) the Customer is whoever pays the fee.",
+            "1.2 Each term means what its definition of\n3.5 million words says.",
+            "TERM AND\nTERMINATION",
+            "This agreement ends when it is over.",
+        ];
+        assert_eq!(texts(page.take(joined)), expected);
+    }
+
+    #[test]
+    fn lines_can_be_had_as_they_are_set() {
+        let line = |y, text: &str| (Line { y, size: 10.0, bold: false, left: 50.0, right: 300.0 }, text.to_owned());
+        let page =
+            [line(700.0, "a non-"), line(688.0, " exclusive right"), line(650.0, "A next one"), line(700.0, "and")];
+        assert_eq!(as_set(&page), "a non-\nexclusive right\n\nA next one\n\nand");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! PDF, the format with pages. Runs in the parser child only.
 
+mod clauses;
 mod columns;
 mod flow;
 mod fonts;
@@ -14,7 +15,7 @@ mod view;
 use super::Page;
 use super::blocks::{Block, to_markdown};
 use super::child::Parsed;
-use super::tidy::Mender;
+use super::dehyphenate::{Dehyphenator, characters};
 use super::wire::{Failure, Trailer};
 use sheet::Sheet;
 use source::{Read, Source};
@@ -30,8 +31,9 @@ pub(super) fn probe(bytes: &[u8]) -> Result<u32, Failure> {
     Source::open(bytes).map(|source| source.count())
 }
 
-/// The text of the pages asked for, all by default.
-pub(super) fn extract(bytes: &[u8], asked: Option<RangeInclusive<u32>>) -> Parsed {
+/// The text of the pages asked for, all by default; `lines`: with the line ends it is set with, and everything else as
+/// the pages have it.
+pub(super) fn extract(bytes: &[u8], asked: Option<RangeInclusive<u32>>, lines: bool) -> Parsed {
     let source = Source::open(bytes)?;
     let count = source.count();
     let asked = asked.unwrap_or(1..=count);
@@ -39,12 +41,18 @@ pub(super) fn extract(bytes: &[u8], asked: Option<RangeInclusive<u32>>) -> Parse
         let beyond = if (1..=count).contains(asked.start()) { *asked.end() } else { *asked.start() };
         return Err(Failure::NoSuchPage { asked: beyond, count });
     }
+    if lines {
+        return finish(source.read(asked.clone())?, count, &asked, |sheet| characters(&sheet.as_set));
+    }
     let mut read = source.read(sample(&asked, count))?;
     furniture::remove(&mut read.sheets);
     headings::settle(&mut read.sheets);
     mend(&mut read.sheets);
     read.sheets.retain(|sheet| asked.contains(&sheet.number));
-    finish(read, count, &asked)
+    finish(read, count, &asked, |sheet| {
+        let blocks: Vec<Block> = sheet.blocks.into_iter().map(|placed| placed.block).collect();
+        to_markdown(&blocks)
+    })
 }
 
 fn failure(error: unpdf::Error) -> Failure {
@@ -62,17 +70,14 @@ fn sample(asked: &RangeInclusive<u32>, count: u32) -> RangeInclusive<u32> {
 }
 
 fn mend(sheets: &mut [Sheet]) {
-    let mender = Mender::of(sheets.iter().flat_map(|sheet| &sheet.blocks).map(|placed| &placed.block));
-    sheets.iter_mut().flat_map(|sheet| &mut sheet.blocks).for_each(|placed| mender.mend_block(&mut placed.block));
+    let words = Dehyphenator::of(sheets.iter().flat_map(|sheet| &sheet.blocks).map(|placed| &placed.block));
+    sheets.iter_mut().flat_map(|sheet| &mut sheet.blocks).for_each(|placed| words.mend_block(&mut placed.block));
 }
 
-fn finish(read: Read, count: u32, asked: &RangeInclusive<u32>) -> Parsed {
+fn finish(read: Read, count: u32, asked: &RangeInclusive<u32>, text: impl Fn(Sheet) -> String) -> Parsed {
     let Read { title, sheets, mut warnings } = read;
     let silent: Vec<u32> = sheets.iter().filter(|sheet| sheet.silent).map(|sheet| sheet.number).collect();
-    let page = |sheet: Sheet| {
-        let blocks: Vec<Block> = sheet.blocks.into_iter().map(|placed| placed.block).collect();
-        Page { number: sheet.number, text: to_markdown(&blocks) }
-    };
+    let page = |sheet: Sheet| Page { number: sheet.number, text: text(sheet) };
     let pages: Vec<Page> = sheets.into_iter().map(page).collect();
     if pages.iter().all(|page| page.text.is_empty()) {
         return Err(Failure::NoText { pages: asked.end() - asked.start() + 1, first: *asked.start() });

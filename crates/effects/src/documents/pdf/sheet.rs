@@ -1,6 +1,6 @@
 //! A page on its way to text: blocks with the place they stand at.
 
-use super::lines::{Line, Lines};
+use super::lines::{Line, Lines, Part};
 use crate::documents::blocks::Block;
 
 /// A page as blocks.
@@ -14,6 +14,8 @@ pub(super) struct Sheet {
     pub(super) blocks: Vec<Placed>,
     /// Whether it shows something and has no words: most often a scan.
     pub(super) silent: bool,
+    /// Its text with the line ends it is set with, whatever becomes of the blocks.
+    pub(super) as_set: String,
 }
 
 /// A block and its place.
@@ -23,6 +25,8 @@ pub(super) struct Placed {
     pub(super) block: Block,
     /// The first line on the page, where the block could be traced to its lines.
     pub(super) first: Option<Line>,
+    /// The baseline of the last line, where the block could be traced.
+    pub(super) last: Option<f32>,
     /// How many lines it was traced to.
     pub(super) lines: usize,
 }
@@ -49,7 +53,8 @@ impl Sheet {
         stand_tables(&mut blocks, &mut lines);
         // A page that paints nothing, or nothing but a few rules, was left blank by its author.
         let blank = page.text == 0 && page.images == 0 && page.fills < 20;
-        Self { number: page.number, height: page.height, silent: blocks.is_empty() && !blank, blocks }
+        let silent = blocks.is_empty() && !blank;
+        Self { number: page.number, height: page.height, silent, blocks, as_set: lines.as_set().to_owned() }
     }
 
     /// A page that the parser has read as a whole.
@@ -94,7 +99,7 @@ fn standing(blocks: &[Placed], table: &Line) -> Option<usize> {
 }
 
 fn place(block: Block, lines: &mut Lines) -> Vec<Placed> {
-    let unplaced = |block| Placed { block, first: None, lines: 0 };
+    let unplaced = |block| Placed { block, first: None, last: None, lines: 0 };
     match block {
         Block::Paragraph(text) => parts(&text, lines, |_, text| Block::Paragraph(text)),
         Block::Heading(level, text) => parts(&text, lines, |_, text| Block::Heading(level, text)),
@@ -108,7 +113,11 @@ fn place(block: Block, lines: &mut Lines) -> Vec<Placed> {
 
 fn parts(text: &str, lines: &mut Lines, make: impl Fn(usize, String) -> Block) -> Vec<Placed> {
     let parts = lines.take(text).into_iter().enumerate();
-    parts.map(|(index, part)| Placed { block: make(index, part.text), first: part.first, lines: part.lines }).collect()
+    let placed = |(index, part): (usize, Part)| {
+        let Part { text, first, last, lines, .. } = part;
+        Placed { block: make(index, text), first, last, lines }
+    };
+    parts.map(placed).collect()
 }
 
 fn block(block: &unpdf::Block) -> Option<Block> {

@@ -69,7 +69,7 @@ impl<'a> Source<'a> {
             let read = |page: &(u32, PageId)| flow::read(&self.document, &fonts, &memory, *page);
             let parts = std::iter::from_fn(|| shares.take());
             parts.map(|(place, part)| (place, part.iter().map(read).collect::<Vec<_>>())).collect()
-        })?;
+        });
         let found = found.into_iter().flatten();
         drop(fonts);
         let mut read = Read { title: self.title(), ..Read::default() };
@@ -104,7 +104,7 @@ impl<'a> Source<'a> {
         let parts = shared(&numbers, (FEWEST_OTHER, share), |shares| {
             let parts = std::iter::from_fn(|| shares.take());
             parts.map(|(place, part)| (place, read_part(&parser, part.to_vec(), &lines))).collect()
-        })?;
+        });
         for part in parts {
             let part = part?;
             read.sheets.extend(part.sheets);
@@ -124,7 +124,13 @@ fn read_part(parser: &PdfParser, pages: Vec<u32>, lines: &Mutex<BTreeMap<u32, Li
             ParseEvent::PageParsed(page) => read.sheets.push(Sheet::of(&page, lines(page.number))),
             ParseEvent::PageFailed { page, error } => {
                 read.warnings.push(format!("Page {page} could not be read: {error}."));
-                read.sheets.push(Sheet { number: page, height: 0.0, blocks: Vec::new(), silent: true });
+                read.sheets.push(Sheet {
+                    number: page,
+                    height: 0.0,
+                    blocks: Vec::new(),
+                    silent: true,
+                    as_set: String::new(),
+                });
             }
             ParseEvent::DocumentStart { .. } | ParseEvent::Progress { .. } | ParseEvent::DocumentEnd { .. } => {}
         }
@@ -141,22 +147,24 @@ fn shared<P: Sync, T: Send>(
     pages: &[P],
     (least, share): (usize, usize),
     work: impl Fn(&Shares<'_, P>) -> Vec<(usize, T)> + Sync,
-) -> Result<Vec<T>, Failure> {
+) -> Vec<T> {
     let shares = Shares { pages, share, next: AtomicUsize::new(0) };
     std::thread::scope(|scope| {
         let (work, shares) = (&work, &shares);
-        let start = |_| {
-            let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || work(shares));
-            started.map_err(|error| Failure::damaged(format!("no thread could be started to read it: {error}")))
-        };
+        // One that cannot be started, for want of address space, is work for the others, and for this one where there is none.
+        let start =
+            |_| std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, move || work(shares)).ok();
         let threads = threads().min(pages.len() / least).max(1);
-        let started: Vec<_> = (0..threads).map(start).collect();
+        let started: Vec<_> = (0..threads).map_while(start).collect();
         let mut all = Vec::with_capacity(pages.len());
+        if started.is_empty() {
+            all.extend(work(shares));
+        }
         for thread in started {
-            all.extend(thread?.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            all.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         all.sort_by_key(|(place, _)| *place);
-        Ok(all.into_iter().map(|(_, found)| found).collect())
+        all.into_iter().map(|(_, found)| found).collect()
     })
 }
 
@@ -205,7 +213,7 @@ mod tests {
             let work = |shares: &Shares<'_, u32>| {
                 std::iter::from_fn(|| shares.take()).map(|(place, part)| (place, part.to_vec())).collect()
             };
-            assert_eq!(shared(&pages, (least, share), work).unwrap().concat(), pages, "{share} at a time");
+            assert_eq!(shared(&pages, (least, share), work).concat(), pages, "{share} at a time");
         }
     }
 }

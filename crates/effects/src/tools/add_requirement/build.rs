@@ -3,9 +3,9 @@
 use super::key;
 use super::schema::{Arguments, MAX_NAME_CHARS, MIN_TEXT_CHARS};
 use crate::tools::error::ToolError;
-use crate::tools::evidence::{hex, resolve};
+use crate::tools::evidence::resolve;
 use crate::tools::toolbox::Bench;
-use plumbline_engine::{Citation, Requirement};
+use plumbline_engine::{Citation, Requirement, Touched, candidate_id_of};
 use serde_json::{Map, Value, json};
 
 /// Where nothing is said of it, neither belief nor doubt.
@@ -31,7 +31,7 @@ pub(super) async fn build(
     };
     let name = arguments.name.map(|name| name.trim().to_string()).filter(|name| !name.is_empty());
     Ok(Requirement {
-        candidate_id: format!("req_{}", hex(&content_key[..6])),
+        candidate_id: candidate_id_of(&content_key),
         content_key,
         name: name.unwrap_or_else(|| name_from(&text)),
         text,
@@ -52,7 +52,7 @@ pub(super) async fn build(
 }
 
 /// Names as they are looked up: trimmed, each once whatever its case.
-fn distinct(names: Vec<String>) -> Vec<String> {
+pub(in crate::tools) fn distinct(names: Vec<String>) -> Vec<String> {
     let mut kept: Vec<String> = Vec::with_capacity(names.len());
     for name in names {
         let name = name.trim();
@@ -71,14 +71,20 @@ fn location(mut given: Map<String, Value>, citations: &[Citation]) -> Value {
     Value::Object(given)
 }
 
-fn evidence(citation: &Citation) -> Value {
-    json!({
+pub(in crate::tools) fn evidence(citation: &Citation) -> Value {
+    let mut evidence = json!({
         "source": citation.source,
         "page": citation.page,
         "page_to": citation.page_to,
         "quote": citation.quote,
         "verified": citation.verified,
-    })
+    });
+    if let Some(Touched { passage, from, to }) = citation.place {
+        evidence["passage"] = passage.into();
+        evidence["from"] = from.into();
+        evidence["to"] = to.into();
+    }
+    evidence
 }
 
 /// The beginning of the text, cut between words.

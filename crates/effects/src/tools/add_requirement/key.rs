@@ -5,13 +5,13 @@
 
 use sha2::{Digest, Sha256};
 
-/// The content key: SHA-256 of the normalized text.
-pub(super) fn of(text: &str) -> Vec<u8> {
+/// The content key of a requirement: SHA-256 of its normalized text.
+pub fn of(text: &str) -> Vec<u8> {
     Sha256::digest(normalized(text)).to_vec()
 }
 
 /// The text as it counts.
-pub(super) fn normalized(text: &str) -> String {
+pub(in crate::tools) fn normalized(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         if !out.is_empty() {

@@ -1,15 +1,16 @@
 //! `add_requirement`: a requirement for the hand-over, with verified evidence, once.
 
 mod build;
-mod key;
-mod schema;
+pub(super) mod key;
+pub(super) mod schema;
 
 use super::arguments::decode;
 use super::error::{Output, ToolError, ToolResult};
-use super::evidence::{Claim, Verified, verify};
+use super::evidence::{Claim, Pointer, Verified, verify, verify_pointer};
 use super::registry::Tool;
 use super::toolbox::Bench;
 use build::build;
+pub(super) use build::{distinct, evidence};
 use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec};
 use schema::{Arguments, DOCUMENTATION, Evidence, schema};
 use serde_json::{Value, json};
@@ -90,7 +91,7 @@ async fn known(bench: &Bench<'_>, text: Option<&str>) -> Result<Option<Output>, 
     Ok(known.map(|known| Output::text(format!("already recorded as {known}; nothing changed"))))
 }
 
-async fn citation(bench: &Bench<'_>, evidence: &Evidence) -> Result<Verified, ToolError> {
+pub(super) async fn citation(bench: &Bench<'_>, evidence: &Evidence) -> Result<Verified, ToolError> {
     match evidence {
         Evidence::Id(id) => match bench.desk.citation(id).await? {
             Some(citation) => Ok(Verified { citation, put_right: None }),
@@ -99,6 +100,9 @@ async fn citation(bench: &Bench<'_>, evidence: &Evidence) -> Result<Verified, To
             ))),
         },
         Evidence::Quote { source, page, quote } => verify(bench, Claim { source, page: *page, quote }).await,
+        Evidence::Pointer { passage, from, to } => {
+            verify_pointer(bench, Pointer { passage: *passage, from: *from, to: to.unwrap_or(*from) }).await
+        }
     }
 }
 

@@ -4,9 +4,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 /// Longest name, in characters: the hand-over's own limit.
-pub(super) const MAX_NAME_CHARS: usize = 80;
+pub(in crate::tools) const MAX_NAME_CHARS: usize = 80;
 /// Fewest characters of a requirement's text.
-pub(super) const MIN_TEXT_CHARS: usize = 10;
+pub(in crate::tools) const MIN_TEXT_CHARS: usize = 10;
 
 pub(super) const DOCUMENTATION: &str = "\
 # add_requirement
@@ -20,10 +20,10 @@ already is not recorded again. `write_requirement_to_db` is the same tool under 
 | `text` | the requirement's words, 10 to 10,000 characters, one obligation (default: the quote, where there is exactly one) |
 | `name` | a short name, at most 80 characters (default: the beginning of the text) |
 | `type` | `functional` (default), `non_functional`, `compliance` or `constraint` |
-| `priority` | `high` (must, shall), `medium` (should; default) or `low` (may) |
+| `priority` | `high` (must, shall), `medium` (should; default) or `low` (is encouraged, may) |
 | `source_document` | the document, e.g. `input/policy.pdf` (default: that of the first citation) |
 | `source_location` | `article`, `paragraph`, `page`, `section`, as far as known (default page: that of the first citation) |
-| `citations` | evidence: ids from `cite`, or objects with `source`, `page` and `quote` |
+| `citations` | evidence: sentences by the numbers they are shown with, `{\"passage\": 7, \"from\": 3, \"to\": 4}` (`to` default: `from`; at most six), which are quoted for you; or objects with `source`, `page` and `quote`; or ids from `cite` |
 | `gobd_relevant`, `gdpr_relevant` | whether it bears on proper book-keeping or on data protection |
 | `mentioned_objects`, `mentioned_messages` | names of business objects and messages, as they stand in the document |
 | `reasoning`, `research_notes` | why it is a requirement; what research found |
@@ -31,11 +31,10 @@ already is not recorded again. `write_requirement_to_db` is the same tool under 
 | `tags` | free labels |
 
 Example: `{\"text\": \"Invoices must be kept for ten years.\", \"name\": \"Retention of invoices\", \"type\": \"compliance\",
-\"priority\": \"high\", \"citations\": [{\"source\": \"input/policy.pdf\", \"page\": 3, \"quote\": \"Invoices must be kept for ten
-years.\"}], \"gobd_relevant\": true, \"mentioned_objects\": [\"Invoice\"], \"confidence\": 0.9}`
+\"priority\": \"high\", \"citations\": [{\"passage\": 2, \"from\": 5, \"to\": 5}], \"gobd_relevant\": true, \"mentioned_objects\": [\"Invoice\"], \"confidence\": 0.9}`
 ";
 
-pub(super) fn schema() -> Value {
+pub(in crate::tools) fn schema() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -58,7 +57,7 @@ pub(super) fn schema() -> Value {
                 "type": "array",
                 "maxItems": 50,
                 "items": {
-                    "description": "a citation id such as cit_1a2b3c4d, or an object with source, page (optional) and quote",
+                    "description": "sentences of a passage by their numbers, {passage, from, to}; or an object with source, page (optional) and quote; or a citation id such as cit_1a2b3c4d",
                     "anyOf": [
                         {"type": "string", "pattern": "^cit_[0-9a-f]{8}$"},
                         {
@@ -69,6 +68,15 @@ pub(super) fn schema() -> Value {
                                 "quote": {"type": "string", "maxLength": 10_000}
                             },
                             "required": ["source", "quote"]
+                        },
+                        {
+                            "type": "object",
+                            "properties": {
+                                "passage": {"type": "integer", "minimum": 1},
+                                "from": {"type": "integer", "minimum": 1},
+                                "to": {"type": "integer", "minimum": 1}
+                            },
+                            "required": ["passage", "from"]
                         }
                     ]
                 }
@@ -119,9 +127,11 @@ pub(super) struct Arguments {
 /// One piece of evidence.
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub(super) enum Evidence {
+pub(in crate::tools) enum Evidence {
     /// A citation made before.
     Id(String),
     /// A quote to be verified now.
     Quote { source: String, page: Option<u32>, quote: String },
+    /// Sentences of a passage, by their numbers.
+    Pointer { passage: i32, from: u32, to: Option<u32> },
 }

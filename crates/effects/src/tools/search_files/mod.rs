@@ -10,7 +10,7 @@ use super::desk::Desk;
 use super::error::{Output, ToolError, ToolResult};
 use super::path;
 use super::registry::Tool;
-use super::run_blocking::run_blocking;
+use super::run_blocking::{Cancellation, run_blocking, run_costly};
 use super::text_index::{RankedPassage, Ranking, TextIndex};
 use super::toolbox::Bench;
 use globset::{GlobBuilder, GlobMatcher};
@@ -175,13 +175,14 @@ async fn search(desk: &Desk<'_>, files: &[String], finder: &Finder) -> Result<Hi
     let mut left = MAX_SCAN_TIME;
     for path in files {
         let Some(content) = desk.read(path).await? else { continue };
-        let (finder, file) = (finder.clone(), path.clone());
-        let scanned = run_blocking(move |cancellation| {
+        let (scanner, file) = (finder.clone(), path.clone());
+        let scan = move |cancellation: &Cancellation| {
             let started = Instant::now();
             let search = Search { deadline: started + left, cancellation };
-            hits.scan(&file, &content, &finder, &search).map(|()| (hits, started.elapsed()))
-        });
-        let (found, taken) = scanned.await.map_err(|Over| too_long(path))?;
+            hits.scan(&file, &content, &scanner, &search).map(|()| (hits, started.elapsed()))
+        };
+        let scanned = if finder.is_costly() { run_costly(scan).await } else { run_blocking(scan).await };
+        let (found, taken) = scanned.map_err(|Over| too_long(path))?;
         hits = found;
         left = left.saturating_sub(taken);
     }

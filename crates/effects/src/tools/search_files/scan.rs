@@ -54,6 +54,11 @@ impl Finder {
         Ok(Self { patterns: vec![build(query, false)?], costly: true })
     }
 
+    /// Whether a search for it may take any time.
+    pub(super) fn is_costly(&self) -> bool {
+        self.costly
+    }
+
     /// Where in the line the first of them is, if all are; an error when the search is over before that is known.
     fn find(&self, line: &str, search: &Search<'_>) -> Result<Option<usize>, Over> {
         if !self.costly {

@@ -96,7 +96,7 @@ async fn what_may_pass_is_tried_again_as_often_as_configured() {
     assert_eq!(returns, [ToolReturn::ok("1", "through", Vec::new())]);
     ctx.retries = 0;
     let returns = toolbox.run(&[&call], &Nothing::default(), &ctx).await.unwrap();
-    assert_eq!(returns, [ToolReturn::error("1", "the line was busy")]);
+    assert_eq!(returns, [ToolReturn::gave_up("1", "the line was busy")]);
     assert_eq!(TRIES.load(Ordering::SeqCst), 3);
 }
 
@@ -107,7 +107,7 @@ async fn check(tool: &'static Tool, patience: Duration, expected: &str) {
     let call = |id: &str, name: &str| ToolCall { id: id.into(), name: name.into(), arguments: "{}".into() };
     let (odd, after) = (call("1", "odd"), call("2", "list_files"));
     let returns = toolbox.run(&[&odd, &after], &Nothing::default(), &ctx).await.unwrap();
-    assert_eq!(returns[0], ToolReturn::error("1", expected));
+    assert_eq!(returns[0], ToolReturn::gave_up("1", expected));
     assert_eq!(returns[1], ToolReturn::ok("2", "(no files in the workspace)", Vec::new()), "the next call runs");
 }
 

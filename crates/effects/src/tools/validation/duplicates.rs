@@ -2,6 +2,7 @@
 
 use crate::similarity::{DUPLICATE, similar, similarity};
 use crate::tools::hand_over::KnownRequirement;
+use crate::tools::run_blocking::Cancellation;
 use serde_json::{Value, json};
 
 /// Most like requirements that are reported.
@@ -52,13 +53,18 @@ pub(in crate::tools) fn title(known: &KnownRequirement) -> String {
     }
 }
 
+/// What is compared, as long as somebody waits for it.
+fn of_known(known: Vec<KnownRequirement>, cancellation: &Cancellation) -> impl Iterator<Item = KnownRequirement> {
+    known.into_iter().take_while(|_| !cancellation.is_cancelled())
+}
+
 /// Those that are like the text, the likeliest first.
 pub(in crate::tools) async fn compare(text: &str, known: Vec<KnownRequirement>) -> Vec<Likeness> {
     let text = text.to_string();
     // Long texts take a while to compare.
-    crate::tools::run_blocking(move |_| {
+    crate::tools::run_blocking(move |cancellation| {
         let likeness = |known: KnownRequirement| Some(Likeness { similarity: similar(&text, &known.text)?, known });
-        let mut like: Vec<Likeness> = known.into_iter().filter_map(likeness).collect();
+        let mut like: Vec<Likeness> = of_known(known, cancellation).filter_map(likeness).collect();
         like.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.known.id.cmp(&b.known.id)));
         like.truncate(MAX_REPORTED);
         like
@@ -69,9 +75,9 @@ pub(in crate::tools) async fn compare(text: &str, known: Vec<KnownRequirement>) 
 /// The nearest, however far away they are, the likeliest first.
 pub(in crate::tools) async fn nearest(text: &str, known: Vec<KnownRequirement>, most: usize) -> Vec<Likeness> {
     let text = text.to_string();
-    crate::tools::run_blocking(move |_| {
+    crate::tools::run_blocking(move |cancellation| {
         let likeness = |known: KnownRequirement| Likeness { similarity: similarity(&text, &known.text), known };
-        let mut like: Vec<Likeness> = known.into_iter().map(likeness).collect();
+        let mut like: Vec<Likeness> = of_known(known, cancellation).map(likeness).collect();
         like.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.known.id.cmp(&b.known.id)));
         like.truncate(most);
         like

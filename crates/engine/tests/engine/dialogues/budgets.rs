@@ -120,7 +120,7 @@ fn work_of_the_last_paid_answer_is_kept() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.limits.max_iterations = 1));
     dialogue.call("write_file", json!({"path": "output/a.md", "content": "The last answer's file."}));
     assert_eq!(paused(&dialogue), "limit of 1 iterations reached");
-    assert_eq!(dialogue.toy.file("output/a.md"), "The last answer's file.");
+    assert_eq!(dialogue.toy.text("output/a.md"), "The last answer's file.");
 }
 
 #[test]

@@ -11,7 +11,7 @@ fn a_tool_of_the_other_phase_is_named_as_such() {
         dialogue.call("add_requirement", json!({"text": "x"})),
         "Error: add_requirement is only available in tactical phases; this phase is strategic."
     );
-    assert!(dialogue.toy.requirements.is_empty(), "it did not run");
+    assert!(dialogue.toy.recorded.is_empty(), "it did not run");
 }
 
 #[test]
@@ -51,10 +51,11 @@ fn arguments_that_are_no_json_object_are_stored_as_valid_json_and_refused() {
 fn no_arguments_are_written_in_many_ways() {
     for empty in ["", " ", "null", "{}"] {
         let mut dialogue = Dialogue::working(settings(), 1);
+        let look = call("read_file", &json!({"path": "instructions.md"}));
         let bare = ToolCall { arguments: empty.into(), ..call("todo_complete", &json!({})) };
-        dialogue.reply(reply("", vec![bare]));
+        dialogue.reply(reply("", vec![look, bare]));
         assert_eq!(dialogue.run.progress().todos_done, 1, "{empty:?}");
-        assert_eq!(dialogue.request()[2].calls[0].arguments, "{}", "{empty:?}");
+        assert_eq!(dialogue.request()[2].calls[1].arguments, "{}", "{empty:?}");
     }
 }
 
@@ -81,7 +82,7 @@ fn the_whole_calls_of_a_cut_answer_are_carried_out_and_the_torn_one_is_told_of()
     let record = |n: i32| ("add_requirement", json!({"text": format!("Invoice {n} must be kept.")}));
     let whole: Vec<_> = (0..28).map(record).collect();
     dialogue.cut_off_after(&whole, ("add_requirement", &json!({"text": "x".repeat(3000)})));
-    assert_eq!(dialogue.toy.requirements.len(), 28);
+    assert_eq!(dialogue.toy.recorded.len(), 28);
     let request = dialogue.request();
     let errors: Vec<&str> =
         request.iter().map(|line| line.text.as_str()).filter(|text| text.starts_with("Error:")).collect();
@@ -105,7 +106,7 @@ fn the_whole_calls_of_a_cut_answer_are_carried_out_and_the_torn_one_is_told_of()
 fn a_cut_call_is_never_run() {
     let mut dialogue = Dialogue::working(settings(), 1);
     dialogue.cut_off("add_requirement", &json!({"text": "Invoices must be kept."}));
-    assert!(dialogue.toy.requirements.is_empty());
+    assert!(dialogue.toy.recorded.is_empty());
     let result = &dialogue.request()[3].text;
     assert!(
         result.starts_with("Error: Your answer was cut off at the limit of 1000 tokens; nothing in it was"),

@@ -1,7 +1,7 @@
 //! The completion gate: completion needs evidence.
 
 use crate::kit::{Dialogue, settings};
-use plumbline_engine::{Leave, PhaseOutcome, Settings, TodoStatus};
+use plumbline_engine::{FailureClass, Leave, Opening, Owed, OwedFile, PhaseKind, PhaseOutcome, Settings, TodoStatus};
 use serde_json::{Value, json};
 
 const REPORT: &str = "Invoices must be kept for ten years.";
@@ -27,11 +27,11 @@ fn an_evidenced_completion_is_accepted() {
     let Leave::Completed { result } = dialogue.left() else { panic!("{:?}", dialogue.left()) };
     assert_eq!(
         *result,
-        json!({"summary": "Done.", "deliverables": ["output/report.md"], "undelivered": [], "confidence": 0.9, "notes": null})
+        json!({"summary": "Done.", "deliverables": ["output/report.md"], "undelivered": [], "confidence": 0.9, "notes": null, "coverage": null})
     );
     assert_eq!(dialogue.toy.phases[&3].outcome, Some(PhaseOutcome::Completed));
     assert!(dialogue.toy.todos[&3].iter().all(|todo| !todo.status.is_open()), "no todo stays open");
-    assert_eq!(dialogue.toy.todos[&3][0].status, TodoStatus::Completed);
+    assert_eq!(dialogue.toy.todos[&3][0].status, TodoStatus::Abandoned, "nobody did it");
 }
 
 #[test]
@@ -155,4 +155,140 @@ fn it_is_no_tool_of_tactical_phases() {
         dialogue.call("job_complete", claim(&["output/report.md"], &[])),
         "Error: job_complete is only available in strategic phases; this phase is tactical."
     );
+}
+
+/// A job in its final phase that owes a file which is not there.
+fn owing() -> Dialogue {
+    let owed = OwedFile { path: "output/answers.json".into(), required: true, has_schema: true };
+    finished(Dialogue::with(|settings| settings.owed = Owed { files: vec![owed], is_inspected: false }))
+}
+
+#[test]
+fn a_job_that_said_what_it_could_not_deliver_is_workable_after_a_retry() {
+    let staged: Vec<_> = (1..=5).map(|id| json!({"id": id, "content": format!("Check section {id}")})).collect();
+    let sentence = "output/answers.json was owed and not delivered: output/answers.json: the policy answers nothing";
+    for ahead in [false, true] {
+        let mut dialogue = owing();
+        if ahead {
+            dialogue.call("todo_write", json!({"phase": "Checks", "todos": staged}));
+        }
+        let undelivered = ["output/answers.json: the policy answers nothing"];
+        dialogue.call("job_complete", claim(&["output/report.md"], &undelivered));
+        let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+        assert_eq!((error.message.as_str(), &error.details["kind"]), (sentence, &json!("not_delivered")));
+        assert!(
+            dialogue.toy.text("error.md").contains("- where: job phase 3 (strategic"),
+            "the phase that it failed in"
+        );
+        assert!(dialogue.toy.text("archive/phase_3.yaml").contains("outcome: failed"));
+        assert_eq!(dialogue.toy.phases[&3].outcome, Some(PhaseOutcome::Forced));
+
+        dialogue.resume(|_| {});
+        assert_eq!(dialogue.phase(), (4, PhaseKind::Strategic, Opening::Rewound));
+        let request = dialogue.request();
+        let told = format!(
+            "has been told to go on. Do what is still missing, in another way where the first did not help. Why it had failed: {sentence}"
+        );
+        assert!(request[1].text.contains(&told), "{}", request[1].text);
+        let list = &request.last().expect("the list is last").text;
+        assert!(list.contains("[ ] 1. Find out what went wrong      ← CURRENT"), "{list}");
+        let closed = dialogue.close();
+        assert!(closed.contains("Task 1 ") && !closed.starts_with("Error"), "{closed}");
+        assert!(!dialogue.toy.files.contains_key("error.md"));
+        dialogue.open_tactical();
+        assert_eq!(dialogue.phase().1, PhaseKind::Tactical);
+        dialogue.call("write_file", json!({"path": "output/answers.json", "content": "[10]"}));
+        dialogue.finish_phase();
+        dialogue.call("job_complete", claim(&["output/report.md"], &[]));
+        assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    }
+}
+
+#[test]
+fn a_retried_job_may_fail_again_and_deliver_at_once() {
+    let mut dialogue = finished(settings());
+    for _ in 0..6 {
+        dialogue.call("job_complete", claim(&[], &["the report: the document is empty"]));
+        assert_eq!(dialogue.reason(), "nothing was delivered: the report: the document is empty");
+        dialogue.resume(|_| {});
+        assert_eq!(dialogue.run.progress().current_todo.as_deref(), Some("Find out what went wrong"));
+    }
+    dialogue.call("job_complete", claim(&["output/report.md"], &[]));
+    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+}
+
+#[test]
+fn whatever_a_job_failed_of_a_retry_can_work() {
+    type Fails = fn(&mut Dialogue);
+    let silent: Fails = |dialogue| (0..9).for_each(|_| drop(dialogue.says("I think.")));
+    let endless: Fails = |dialogue| {
+        (0..9).for_each(|_| drop(dialogue.cut_off("write_file", &json!({"path": "a.md", "content": "long"}))));
+    };
+    let refused: Fails = |dialogue| drop(dialogue.fails(FailureClass::Permanent));
+    for (fails, kind, is_told) in
+        [(silent, "no_tool_calls", true), (endless, "no_end", true), (refused, "model", false)]
+    {
+        let mut dialogue = Dialogue::working(settings(), 1);
+        fails(&mut dialogue);
+        let Leave::Failed(error) = dialogue.left() else { panic!("{kind}: {:?}", dialogue.left()) };
+        assert_eq!(error.details["kind"], kind);
+        let why = error.message.clone();
+        dialogue.resume(|_| {});
+        let told = |line: &crate::kit::Line| line.text.contains("told to go on") && line.text.contains(&why);
+        assert_eq!(dialogue.request().iter().any(told), is_told, "{kind}");
+        assert!(dialogue.run.current_todo().is_some(), "{kind}");
+        let closed = dialogue.close();
+        assert!(!closed.starts_with("Error"), "{kind}: {closed}");
+        assert!(dialogue.run.left().is_none(), "{kind}: {:?}", dialogue.run.left());
+    }
+}
+
+#[test]
+fn a_file_is_delivered_or_undelivered_and_not_both() {
+    let refusal = "Error: the job is not complete: output/report.md is there and counts as delivered, and 'undelivered' \
+                   names it as well. Take it out of one of them";
+    for said in ["output/report.md", "output/report.md: no text", "the report (`./output/report.md`) is not done."] {
+        let mut dialogue = finished(settings());
+        let refused = dialogue.call("job_complete", claim(&["output/report.md"], &[said]));
+        assert!(refused.starts_with(refusal), "{said}: {refused}");
+        assert!(dialogue.run.left().is_none());
+    }
+    for said in ["annex B of the report", "output/report.md.sig: no key", "output/report.mdx", "old-output/report.md"] {
+        let mut dialogue = finished(settings());
+        dialogue.call("job_complete", claim(&["output/report.md"], &[said]));
+        assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{said}: {:?}", dialogue.run.left());
+    }
+    // A file that is owed and there is delivered, whether it is named or not, but where it is given up as a whole.
+    let answered = || {
+        let mut dialogue = owing();
+        dialogue.call("write_file", json!({"path": "output/answers.json", "content": "[10]"}));
+        dialogue
+    };
+    let mut dialogue = answered();
+    let refused = dialogue.call("job_complete", claim(&[], &["answer 7 of output/answers.json: not sure"]));
+    assert!(refused.contains("output/answers.json is there and counts as delivered"), "{refused}");
+    dialogue.call("job_complete", claim(&[], &[]));
+    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    let mut dialogue = answered();
+    let given_up = json!([{"item": "output/answers.json", "reason": "no document answers it"}]);
+    let call = json!({"summary": "None.", "deliverables": [], "undelivered": given_up, "confidence": 0.9});
+    dialogue.call("job_complete", call);
+    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    assert!(error.message.contains("output/answers.json was owed and not delivered"), "{}", error.message);
+    assert!(!dialogue.toy.text("output/answers.json").is_empty(), "its files are kept");
+}
+
+#[test]
+fn the_lists_that_the_system_renders_are_not_undelivered() {
+    let mut dialogue = finished(settings());
+    let refused = dialogue.call("job_complete", claim(&["output/requirements.md"], &[]));
+    assert!(
+        refused.contains("no requirement is recorded, so the system writes no output/requirements.md"),
+        "{refused}"
+    );
+    let mut dialogue = Dialogue::working(settings(), 1);
+    dialogue.call("add_requirement", json!({"text": "Invoices must be kept."}));
+    dialogue.finish_phase();
+    let refused = dialogue.call("job_complete", claim(&[], &["output/requirements.md: not written"]));
+    assert!(refused.contains("output/requirements.md is there and counts as delivered"), "{refused}");
 }

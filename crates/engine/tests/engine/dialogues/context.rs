@@ -14,7 +14,7 @@ fn reader(settings: Settings) -> Dialogue {
     let mut dialogue = Dialogue::working(settings, 1);
     for n in 0..20 {
         let content = format!("Page {n}: {}", "invoices must be kept. ".repeat(87));
-        dialogue.toy.files.insert(format!("page_{n}.md"), content.into_bytes());
+        dialogue.toy.place(format!("page_{n}.md"), content.into_bytes());
     }
     dialogue.resume(|_| {});
     dialogue.counts = true;
@@ -63,15 +63,15 @@ fn a_large_result_goes_to_a_file_and_the_model_gets_head_tail_and_path() {
     assert!(shown.starts_with("Page 3: invoices"), "{shown}");
     assert!(shown.contains(&format!("the whole is in tool_results/{id}.md")), "{shown}");
     assert!(shown.len() < 300, "{} bytes are shown", shown.len());
-    let whole = dialogue.toy.file(&format!("tool_results/{id}.md"));
-    assert_eq!(whole, dialogue.toy.file("page_3.md"));
+    let whole = dialogue.toy.text(&format!("tool_results/{id}.md"));
+    assert_eq!(whole, dialogue.toy.text("page_3.md"));
     assert!(shown.ends_with(&whole[whole.len() - 50..]), "{shown}");
 }
 
 #[test]
 fn a_large_result_is_cut_between_characters() {
     let mut dialogue = reader(Dialogue::with(|settings| settings.limits.max_tool_result_tokens = 101));
-    dialogue.toy.files.insert("umlauts.md".into(), "äöü€😀".repeat(100).into_bytes());
+    dialogue.toy.place("umlauts.md", "äöü€😀".repeat(100).into_bytes());
     dialogue.resume(|_| {});
     let shown = dialogue.call("read_file", json!({"path": "umlauts.md"}));
     assert!(shown.contains("1300 bytes in all"), "{shown}");
@@ -248,7 +248,7 @@ fn nothing_is_cleared_that_the_model_has_not_read_and_no_refusal_is() {
     let mut calls: Vec<(&str, Value)> = vec![("no_such_tool", json!({"n": 1})), ("no_such_tool", json!({"n": 2}))];
     calls.extend((0..10).map(|n| ("read_file", json!({"path": format!("short_{n}.md")}))));
     for n in 0..10 {
-        dialogue.toy.files.insert(format!("short_{n}.md"), format!("{n}: {}", "invoices are kept. ".repeat(25)).into());
+        dialogue.toy.place(format!("short_{n}.md"), format!("{n}: {}", "invoices are kept. ".repeat(25)).into());
     }
     dialogue.resume(|_| {});
     let results = dialogue.calls(&calls);
@@ -320,10 +320,10 @@ fn compact_goes_on_with_the_conversation_under_the_new_system_prompt() {
     let mut dialogue = Dialogue::working(compact, 2);
     let request = dialogue.request();
     assert!(request[0].text.starts_with("You work."), "{}", request[0].text);
-    assert!(request[1].text.starts_with("Phase 1 (strategic) begins"), "{}", request[1].text);
-    assert!(request[request.len() - 2].text.starts_with("Phase 2 (tactical) begins"));
+    assert!(request[1].text.starts_with("A strategic phase begins: Planning"), "{}", request[1].text);
+    assert!(request[request.len() - 2].text.starts_with("A tactical phase begins"));
     dialogue.finish_phase();
-    assert!(dialogue.request()[1].text.starts_with("Phase 1 (strategic) begins"));
+    assert!(dialogue.request()[1].text.starts_with("A strategic phase begins: Planning"));
 }
 
 #[test]

@@ -100,17 +100,39 @@ fn an_answer_ends_the_count() {
 }
 
 #[test]
-fn quota_and_key_pause_at_once_and_a_resumed_job_begins_with_a_clean_count() {
-    for class in [FailureClass::Quota, FailureClass::Unauthorized] {
-        let mut dialogue = Dialogue::begun(settings());
+fn a_quota_pauses_at_once_and_a_resumed_job_begins_with_a_clean_count() {
+    let mut dialogue = Dialogue::begun(settings());
+    let hint = Some("add credit".to_string());
+    dialogue.apply(Outcome::ModelFailed(Failure { hint, ..failure(FailureClass::Quota) }));
+    assert_eq!(dialogue.reason(), "the provider says Quota; add credit");
+    assert!(matches!(dialogue.left(), Leave::Paused { .. }), "{:?}", dialogue.left());
+    dialogue.resume(|_| {});
+    dialogue.fails(FailureClass::Transient);
+    assert_eq!(dialogue.wake(), 1);
+}
+
+#[test]
+fn a_refused_key_parks_at_the_first_refusal_and_is_never_given_up() {
+    let mut dialogue = Dialogue::begun(settings());
+    let refuse = |dialogue: &mut Dialogue| {
         let hint = Some("check the key in OPENAI_API_KEY".to_string());
-        dialogue.apply(Outcome::ModelFailed(Failure { hint, ..failure(class) }));
-        assert_eq!(dialogue.reason(), format!("the provider says {class:?}; check the key in OPENAI_API_KEY"));
-        assert!(matches!(dialogue.left(), Leave::Paused { .. }), "{:?}", dialogue.left());
+        dialogue.apply(Outcome::ModelFailed(Failure { hint, ..failure(FailureClass::Unauthorized) }));
+        parked_for(dialogue)
+    };
+    let mut waits = Vec::new();
+    for _ in 0..400 {
+        waits.push(refuse(&mut dialogue));
+        dialogue.later(TimeDelta::seconds(waits[waits.len() - 1]));
         dialogue.resume(|_| {});
-        dialogue.fails(FailureClass::Transient);
-        assert_eq!(dialogue.wake(), 1);
     }
+    assert!(waits.iter().all(|wait| *wait == 300), "{waits:?}");
+    assert!(waits.iter().sum::<i64>() > 24 * 3600, "longer than any outage is waited for");
+    refuse(&mut dialogue);
+    let reason = dialogue.reason();
+    assert_eq!(reason, "the model's key was refused: the provider says Unauthorized; check the key in OPENAI_API_KEY");
+    dialogue.resume(|_| {});
+    dialogue.fails(FailureClass::Transient);
+    assert_eq!(dialogue.wake(), 1, "it was no outage");
 }
 
 #[test]

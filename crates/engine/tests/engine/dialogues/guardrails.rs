@@ -230,6 +230,14 @@ fn replanning_that_does_not_help_ends_the_job() {
     let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
     assert_eq!(error.details["kind"], "stuck");
     assert!(error.message.ends_with("and 3 re-plannings did not help"), "{}", error.message);
+    // A retry tells the model, and it has a todo to go on with.
+    let why = error.message.clone();
+    dialogue.resume(|_| {});
+    let told = |text: &str| text.contains("told to go on") && text.contains(&why);
+    assert!(dialogue.request().iter().any(|line| told(&line.text)), "{:?}", dialogue.request());
+    let closed = dialogue.close();
+    assert!(!closed.starts_with("Error"), "{closed}");
+    assert!(dialogue.run.left().is_none(), "{:?}", dialogue.run.left());
 }
 
 #[test]

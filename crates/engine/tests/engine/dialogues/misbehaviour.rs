@@ -75,5 +75,19 @@ fn a_todo_is_not_closed_behind_a_call_that_failed() {
     assert!(results[0].starts_with("Error:"), "{results:?}");
     assert!(results[1].starts_with("Error: not carried out: an earlier call of this answer failed."), "{results:?}");
     assert_eq!(dialogue.run.progress().todos_done, 0);
-    assert!(dialogue.call("todo_complete", json!({"notes": "the file does not exist"})).contains("marked complete"));
+    assert!(dialogue.close_with(json!({"notes": "the file does not exist"})).contains("marked complete"));
+}
+
+#[test]
+fn a_closing_behind_a_refused_one_closes_no_other_todo() {
+    let mut dialogue = Dialogue::working(settings(), 2);
+    let close = |notes: &str| ("todo_complete", json!({"notes": notes}));
+    let read = ("read_file", json!({"path": "instructions.md"}));
+    // Nothing was called for the first todo, so its closing is refused; the second note is of the second todo.
+    let results = dialogue.calls(&[close("the first"), read, close("the second"), close("the third")]);
+    assert!(results[0].starts_with("Error: todo 1 stays open"), "{results:?}");
+    let skipped = "Error: not carried out: todo 1 is still current, its closing was refused above.";
+    assert_eq!(results[2..], [skipped, skipped]);
+    assert_eq!(dialogue.run.progress().todos_done, 0);
+    assert!(dialogue.close_with(json!({"notes": "the first"})).starts_with("Task 1 "));
 }

@@ -25,7 +25,7 @@ fn opening(dialogue: &Dialogue) -> String {
 /// Closes the phase's todos and does nothing else.
 fn close_all(dialogue: &mut Dialogue) {
     for _ in dialogue.run.progress().todos_done..dialogue.run.progress().todos_total {
-        dialogue.call("todo_complete", json!({}));
+        dialogue.close();
     }
 }
 
@@ -82,6 +82,8 @@ fn a_second_phase_that_leaves_nothing_behind_ends_the_job() {
     // A retry goes on with the phase that was to come.
     dialogue.resume(|_| {});
     assert_eq!(dialogue.phase().1, PhaseKind::Strategic);
+    let text = opening(&dialogue);
+    assert!(text.contains("told to go on") && text.contains("2 tactical phases in a row came to their end"), "{text}");
     dialogue.open_tactical();
 }
 
@@ -109,7 +111,7 @@ fn a_file_a_record_and_a_new_part_of_a_document_are_something_to_show() {
     ];
     for (name, arguments) in work {
         let mut dialogue = planned(settings());
-        dialogue.toy.files.insert("chunks/chunk_001.md".into(), b"Invoices must be kept.".to_vec());
+        dialogue.toy.place("chunks/chunk_001.md", b"Invoices must be kept.".to_vec());
         dialogue.resume(|_| {});
         close_all(&mut dialogue);
         dialogue.open_tactical();
@@ -152,7 +154,7 @@ fn a_closed_todo_does_not_take_back_a_forced_replanning() {
         match dialogue.phase().1 {
             PhaseKind::Strategic => dialogue.open_tactical(),
             PhaseKind::Tactical => {
-                dialogue.call("todo_complete", json!({}));
+                dialogue.close();
                 for _ in 0..8 {
                     if dialogue.phase().1 == PhaseKind::Tactical {
                         dialogue.call("no_such_tool", json!({}));

@@ -23,7 +23,7 @@ fn a_rewound_phase() {
 #[test]
 fn what_is_done_stays_done_and_the_issue_is_at_hand() {
     let mut dialogue = Dialogue::working(settings(), 2);
-    dialogue.call("todo_complete", json!({"notes": "two found"}));
+    dialogue.close_with(json!({"notes": "two found"}));
     dialogue.call("todo_rewind", json!({"issue": "The document has no sections."}));
     assert_eq!(dialogue.phase(), (3, PhaseKind::Strategic, Opening::Rewound));
     assert_eq!(dialogue.toy.phases[&2].outcome, Some(PhaseOutcome::Rewound));
@@ -33,7 +33,7 @@ fn what_is_done_stays_done_and_the_issue_is_at_hand() {
     let opening = &dialogue.request()[1].text;
     assert!(opening.contains("The phase before was given up: The document has no sections."), "{opening}");
     assert!(opening.contains("notes: \"two found\""), "the archive note is in the opening: {opening}");
-    assert!(dialogue.toy.file("archive/phase_2.yaml").contains("issue: \"The document has no sections.\""));
+    assert!(dialogue.toy.text("archive/phase_2.yaml").contains("issue: \"The document has no sections.\""));
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_rewind_without_an_issue_is_refused() {
 fn archive_and_reset_begins_the_same_strategic_phase_anew() {
     let mut dialogue = Dialogue::working(settings(), 2);
     dialogue.finish_phase();
-    dialogue.call("todo_complete", json!({}));
+    dialogue.close();
     let five: Vec<_> = (1..=5).map(|id| json!({"id": id, "content": format!("Wrong todo {id} of the list")})).collect();
     dialogue.call("todo_write", json!({"phase": "Wrong", "todos": five}));
     dialogue.call("archive_and_reset", json!({}));
@@ -72,10 +72,10 @@ fn the_escape_hatch_is_refused_when_it_was_used_too_often_with_what_is_left_to_d
     let mut dialogue = Dialogue::begun(settings());
     dialogue.write_plan(2);
     for _ in 0..3 {
-        dialogue.call("todo_complete", json!({}));
+        dialogue.close();
         dialogue.call("archive_and_reset", json!({}));
     }
-    dialogue.call("todo_complete", json!({}));
+    dialogue.close();
     let number = dialogue.phase().0;
     let refused = dialogue.call("archive_and_reset", json!({}));
     assert!(refused.starts_with("Error: refused: 3 phases were given up already"), "{refused}");

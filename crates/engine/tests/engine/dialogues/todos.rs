@@ -69,14 +69,14 @@ fn a_list_with_a_wrong_item_is_refused_and_names_the_item() {
 fn the_name_of_the_phase_is_needed() {
     let mut dialogue = Dialogue::begun(settings());
     let result = dialogue.call("todo_write", json!({"todos": todos(5)}));
-    assert_eq!(result, "Error: argument 'phase' is missing: expected a text, for example \"Requirement extraction\".");
+    assert_eq!(result, "Error: argument 'phase' is missing: expected a text, for example \"Comparison\".");
 }
 
 #[test]
 fn todos_yaml_is_the_view_of_the_staged_rows() {
     let mut dialogue = Dialogue::begun(settings());
     dialogue.call("todo_write", json!({"phase": "Extraction", "description": "All \"of\" it.", "todos": todos(5)}));
-    insta::assert_snapshot!(dialogue.toy.file("todos.yaml"), @r#"
+    insta::assert_snapshot!(dialogue.toy.text("todos.yaml"), @r#"
     phase: "Extraction"
     description: "All \"of\" it."
     todos:
@@ -130,15 +130,18 @@ fn a_second_list_replaces_the_first() {
 fn closing_says_what_was_closed_and_what_remains() {
     let mut dialogue = Dialogue::working(settings(), 2);
     assert_eq!(
-        dialogue.call("todo_complete", json!({"notes": "three found"})),
-        "Task 1 'Process section 1 of the policy' marked complete. 4 tasks remaining."
+        dialogue.close_with(json!({"notes": "three found"})),
+        "Task 1 'Process section 1 of the policy' marked complete. 4 tasks remaining. During it nothing was recorded or \
+         written."
     );
     assert_eq!(
         dialogue.call("complete_task", json!({"task_number": 4})),
         "Error: todo 4 is not the current one: todos are worked in order, and todo 2 ('Process section 2 of the \
          policy') is current."
     );
-    assert!(dialogue.call("complete_task", json!({"task_number": "2"})).starts_with("Task 2"), "digits are a number");
+    let look = ("read_file", json!({"path": "instructions.md"}));
+    let results = dialogue.calls(&[look, ("complete_task", json!({"task_number": "2"}))]);
+    assert!(results[1].starts_with("Task 2"), "digits are a number: {results:?}");
     let rows = &dialogue.toy.todos[&2];
     assert_eq!(rows[0].notes.as_deref(), Some("three found"));
     let states: Vec<TodoStatus> = rows.iter().map(|todo| todo.status).collect();
@@ -149,11 +152,12 @@ fn closing_says_what_was_closed_and_what_remains() {
 #[test]
 fn several_todos_may_be_closed_in_one_answer_up_to_the_end_of_the_phase() {
     let mut dialogue = Dialogue::working(settings(), 2);
-    let six: Vec<(&str, Value)> = (0..6).map(|_| ("todo_complete", json!({}))).collect();
-    let results = dialogue.calls(&six);
-    assert!(results[4].ends_with("The phase is complete; the next one begins."), "{}", results[4]);
+    let work = ("write_file", json!({"path": "notes.md", "content": "Sections 1 to 5: one duty each."}));
+    let six = (0..6).map(|_| ("todo_complete", json!({})));
+    let results = dialogue.calls(&std::iter::once(work).chain(six).collect::<Vec<(&str, Value)>>());
+    assert!(results[5].ends_with("The phase is complete; the next one begins."), "{}", results[5]);
     assert_eq!(
-        results[5],
+        results[6],
         "Error: not carried out: an earlier call of this answer ended the phase; the next one begins now."
     );
     assert_eq!((dialogue.phase().0, dialogue.run.progress().todos_done), (3, 0), "the sixth closed nothing");
@@ -161,14 +165,14 @@ fn several_todos_may_be_closed_in_one_answer_up_to_the_end_of_the_phase() {
 
 #[test]
 fn short_todos_make_the_same_progress_file_before_and_after_a_restart() {
-    let short = ["a", "b", "c", "d"].map(ToString::to_string).to_vec();
+    let short = ["a", "b", "c", "d"].map(plumbline_engine::SystemTodo::from).to_vec();
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.prompts.todos.initial = short));
     // The kit compares the file's facts with those of the rows after each of them.
-    dialogue.call("todo_complete", json!({}));
-    dialogue.call("todo_complete", json!({}));
+    dialogue.close();
+    dialogue.close();
     assert_eq!(
-        dialogue.toy.file("progress.md"),
-        "# Progress\n\nEvery closed todo, in the order of closing.\n\n## Phase 1 (strategic): Planning\n- a\n- b\n"
+        dialogue.toy.text("progress.md"),
+        "# Progress\n\nEvery closed todo, in the order of closing.\n\n## Job phase 1 (strategic): Planning\n- a\n- b\n"
     );
 }
 
@@ -176,10 +180,10 @@ fn short_todos_make_the_same_progress_file_before_and_after_a_restart() {
 fn what_is_no_text_in_the_progress_file_stays_as_it_is() {
     let mut dialogue = Dialogue::begun(settings());
     let old = b"kept \xFF as it is\n";
-    dialogue.toy.files.insert("progress.md".into(), old.to_vec());
+    dialogue.toy.place("progress.md", old.to_vec());
     dialogue.crash();
-    dialogue.call("todo_complete", json!({}));
-    dialogue.call("todo_complete", json!({}));
+    dialogue.close();
+    dialogue.close();
     let content = &dialogue.toy.files["progress.md"];
     assert!(content.starts_with(old) && content.ends_with(b"\n"), "{}", String::from_utf8_lossy(content));
     assert_eq!(content.iter().filter(|byte| **byte == b'\n').count(), 5, "a heading and two todos are added");

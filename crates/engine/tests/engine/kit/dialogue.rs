@@ -1,7 +1,13 @@
 //! A job in conversation: a live run, its toy rows, and the check that each can be made from the other.
 
 use super::{
-    call, count, executor::execute, failure, intake, lines, reply, request::Line, says, settings, toy::Toy, validate,
+    call, count,
+    executor::{execute, prepare},
+    failure, intake, lines, reply,
+    request::Line,
+    says, settings,
+    toy::Toy,
+    validate,
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use plumbline_engine::{
@@ -90,7 +96,12 @@ impl Dialogue {
 
     /// Applies an outcome that must be legal.
     pub(crate) fn apply(&mut self, outcome: Outcome) -> Vec<Change> {
-        self.try_apply(outcome).expect("the outcome is legal")
+        let mut changes = self.try_apply(outcome).expect("the outcome is legal");
+        while let Effect::Prepare { document } = self.run.next() {
+            let prepared = prepare(document, &self.toy);
+            changes.extend(self.try_apply(Outcome::Prepared(prepared)).expect("it answers what is prepared"));
+        }
+        changes
     }
 
     /// The model's answer, and its calls carried out.
@@ -201,6 +212,16 @@ impl Dialogue {
         self.rebuilt = load(&self.toy);
     }
 
+    /// Closes the current todo after a look at a file: one answer; what closing gave.
+    pub(crate) fn close(&mut self) -> String {
+        self.close_with(json!({}))
+    }
+
+    /// The same with arguments for `todo_complete`.
+    pub(crate) fn close_with(&mut self, arguments: Value) -> String {
+        self.calls(&[("read_file", json!({"path": "instructions.md"})), ("todo_complete", arguments)]).remove(1)
+    }
+
     pub(crate) fn later(&mut self, time: TimeDelta) {
         self.now += time;
     }
@@ -269,7 +290,7 @@ impl Dialogue {
             self.call("write_file", json!({"path": "notes.md", "content": format!("Phase {}", self.phase().0)}));
         }
         for _ in self.run.progress().todos_done..self.run.progress().todos_total {
-            last = self.call("todo_complete", json!({}));
+            last = self.close();
         }
         last
     }

@@ -1,7 +1,10 @@
 //! The tools of the tests, carried out on the toy rows.
 
 use super::toy::Toy;
-use plumbline_engine::{FileWrite, Product, Requirement, ToolCall, ToolReturn, path};
+use plumbline_engine::{
+    Candidate, Citation, CutDocument, FileWrite, Passage, Prepared, Product, Requirement, ToolCall, ToolReturn,
+    Touched, blocks, path,
+};
 use serde_json::{Value, json};
 
 /// Carries a call out.
@@ -22,13 +25,54 @@ pub(crate) fn execute(toy: &Toy, call: &ToolCall) -> ToolReturn {
         },
         "add_requirement" => {
             let requirement = requirement(&text("text"));
-            let known = toy.requirements.contains_key(&requirement.content_key);
+            let known = toy.recorded.iter().any(|known| known.is_of(&requirement.content_key));
             let products = if known { Vec::new() } else { vec![Product::AddRequirement(Box::new(requirement))] };
             ToolReturn::ok(&call.id, "Recorded.", products)
+        }
+        "cite" => {
+            let touched = |key: &str| Some(i32::try_from(arguments[key].as_i64()?).expect("a small number"));
+            let place = touched("passage").map(|passage| Touched { passage, from: 1, to: 1 });
+            ToolReturn::ok(&call.id, "Cited.", vec![Product::AddCitation(citation(&text("quote"), place))])
         }
         "web_search" => ToolReturn::ok(&call.id, format!("Found: {}", text("query")), Vec::new()),
         other => ToolReturn::ok(&call.id, format!("{other} done."), Vec::new()),
     }
+}
+
+/// Prepares a document: each line of it is a passage, and each that says "must" a candidate.
+pub(crate) fn prepare(document: &str, toy: &Toy) -> Prepared {
+    let text = String::from_utf8_lossy(&toy.files[document]).into_owned();
+    let first = toy.passages.keys().next_back().copied().unwrap_or(0) + 1;
+    let passages = (first..).zip((1..).zip(text.lines())).map(|(number, (ordinal, line))| Passage {
+        pages: Some((ordinal, ordinal)),
+        sha256: {
+            let mut hash = [0; 32];
+            line.bytes().enumerate().for_each(|(at, byte)| hash[at % 32] ^= byte.rotate_left(at as u32 / 32));
+            hash
+        },
+        chunk_path: Some(format!("chunks/chunk_{number:03}.md")),
+        blocks: blocks(line),
+        unseen: blocks(line),
+        candidates: line
+            .contains("must")
+            .then(|| Candidate { sentence: 1, text: line.into(), cited_step: None })
+            .into_iter()
+            .collect(),
+        ..Passage::unread(number, document, ordinal)
+    });
+    let passages: Vec<Passage> = passages.collect();
+    let chunks = passages
+        .iter()
+        .zip(text.lines())
+        .filter_map(|(passage, line)| Some(Product::WriteFile(FileWrite::text(passage.chunk_path.clone()?, line))));
+    let mut products: Vec<Product> = chunks.collect();
+    products.push(Product::CutDocument(Box::new(CutDocument { document: document.to_string(), passages })));
+    Prepared { document: document.to_string(), note: String::new(), products }
+}
+
+fn citation(quote: &str, place: Option<Touched>) -> Citation {
+    let (id, source, quote) = (format!("cit_{quote}"), "input/policy.pdf".into(), quote.into());
+    Citation { id, source, page: None, page_to: None, quote, verified: true, place, continues: Vec::new() }
 }
 
 fn requirement(text: &str) -> Requirement {

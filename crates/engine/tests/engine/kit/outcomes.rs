@@ -11,6 +11,21 @@ pub(crate) fn intake() -> Outcome {
     intake_of(vec![Source { path: "input/policy.pdf".into(), size: 40_000, pages: Some(12), text_path: None }])
 }
 
+/// A document of four lines, each a passage of its own; two of them oblige somebody.
+const FOUR: &str = "Invoices must be kept for ten years, in the order of their dates, by whoever wrote them.\nThis \
+                               policy was written in the spring of 2024 and speaks of invoices on paper and of others.\nThe \
+                               auditor must be shown each of them on the day on which he asks for it, whoever he is.\nWords \
+                               have the meaning that the law gives them, in this policy and in all that follows from it.";
+
+/// The same as [`intake`] with that document.
+pub(crate) fn intake_of_four() -> Outcome {
+    let instructions = FileWrite::text("instructions.md", "Record each requirement with page and quote.\n");
+    let files = vec![instructions, FileWrite::text("input/policy.pdf", FOUR)];
+    let sources =
+        vec![Source { path: "input/policy.pdf".into(), size: FOUR.len() as i64, pages: Some(4), text_path: None }];
+    Outcome::TakenIn(Intake { files, sources, ..Intake::default() })
+}
+
 /// The given documents.
 pub(crate) fn intake_of(sources: Vec<Source>) -> Outcome {
     let files = vec![
@@ -48,6 +63,7 @@ pub(crate) fn failure(class: FailureClass) -> Failure {
         message: format!("the provider says {class:?}"),
         retry_after_s: None,
         hint: None,
+        suspicion: None,
         jitter: 1.0,
         record: record(0, 0, Some("no answer")),
     }
@@ -55,16 +71,11 @@ pub(crate) fn failure(class: FailureClass) -> Failure {
 
 fn record(prompt_tokens: u32, completion_tokens: u32, error: Option<&str>) -> RequestRecord {
     RequestRecord {
-        model: "test-model".into(),
-        purpose: Purpose::Strategic,
         prompt_tokens,
-        cached_tokens: 0,
         completion_tokens,
         estimated: error.is_some(),
         duration_ms: 10,
-        attempt: 1,
         error: error.map(ToString::to_string),
-        raw_usage: None,
-        created_at: DateTime::UNIX_EPOCH,
+        ..RequestRecord::sent("test-model", Purpose::Strategic, 1, DateTime::UNIX_EPOCH)
     }
 }

@@ -12,7 +12,7 @@
 //! feedback TEXT               the user writes
 //! crash                       the worker dies, another loads the rows
 //! resume                      a job that left is taken up again, when its time has come
-//! close N                     todo_complete, N times, each in an answer of its own
+//! close N                     a look at a file and todo_complete, N times, each in an answer of its own
 //! ```
 //!
 //! The transcript repeats each line and shows the changes it led to and what is next.
@@ -69,7 +69,10 @@ fn play(dialogue: &mut Dialogue, line: &str) -> Vec<Change> {
             Vec::new()
         }
         ("close", times) => (0..times.parse().expect("close N"))
-            .flat_map(|_: u32| dialogue.reply(reply("", vec![call("todo_complete", &json!({}))])))
+            .flat_map(|_: u32| {
+                let look = call("read_file", &json!({"path": "instructions.md"}));
+                dialogue.reply(reply("", vec![look, call("todo_complete", &json!({}))]))
+            })
             .collect(),
         _ => panic!("no such line in a script: {line}"),
     }

@@ -1,8 +1,9 @@
 //! Settings with small, round numbers, and the tools of the tests.
 
 use plumbline_engine::{
-    Autonomy, Handler, HistoryAtBoundary, Limits, ModelSettings, OtherModels, PhaseSettings, Phases, Prices, Prompts,
-    RepeatedCalls, Replay, Settings, StrategicTodos, SystemBeginnings, TodoListPosition, ToolSpec, tools,
+    Autonomy, CoverageSettings, Handler, HistoryAtBoundary, Limits, ModelSettings, OnToolFailure, OtherModels,
+    PhaseSettings, Phases, Prices, Prompts, RepeatedCalls, Replay, Settings, StrategicTodos, SystemBeginnings,
+    SystemTodo, TodoListPosition, ToolSpec, tools,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -16,9 +17,7 @@ pub(crate) fn count(text: &str) -> u32 {
 pub(crate) fn settings() -> Settings {
     Settings {
         prompts: prompts(),
-        tools: Arc::new(
-            tools::specs().into_iter().filter(|tool| tool.name != "search_tools").chain(test_tools()).collect(),
-        ),
+        tools: Arc::new(own_tools(false).into_iter().chain(test_tools()).collect()),
         phases: PhaseSettings {
             min_todos: 5,
             max_todos: 20,
@@ -36,6 +35,7 @@ pub(crate) fn settings() -> Settings {
             turns_without_tool_call: 3,
             repeated_calls: RepeatedCalls { nudge: 3, refuse: 5, replan: 8 },
             turns_without_progress: 25,
+            on_tool_failure: OnToolFailure::Continue,
         },
         model: ModelSettings {
             max_retries: 3,
@@ -43,14 +43,36 @@ pub(crate) fn settings() -> Settings {
             max_output_tokens: 1000,
             context_window: 200_000,
             todo_list_position: TodoListPosition::Last,
-            prices: Prices { input: 1.0, cached_input: 0.1, output: 2.0 },
+            prices: Prices { input: 1.0, cached_input: 0.1, cache_write: 1.0, output: 2.0 },
         },
         other_models: OtherModels::default(),
+        fallbacks: Vec::new(),
         autonomy: Autonomy::Full,
+        owed: plumbline_engine::Owed::default(),
+        coverage: None,
+        prepare: plumbline_engine::Prepare::Start,
         deferred: Arc::default(),
         count_tokens: Arc::new(count),
         beginnings: SystemBeginnings::default(),
     }
+}
+
+/// The same for a job whose documents must be accounted for.
+pub(crate) fn covering() -> Settings {
+    let coverage = Some(CoverageSettings { minimum: 0.5, max_closed: 0.5 });
+    let cite = tool("cite", Phases::Both, Handler::Local, Replay::Safe);
+    let tools = own_tools(true).into_iter().chain(test_tools()).chain([cite]);
+    Settings { tools: Arc::new(tools.collect()), coverage, ..settings() }
+}
+
+/// The engine's own tools, those of the ledger where it counts.
+fn own_tools(covers: bool) -> Vec<ToolSpec> {
+    let is_bound = |tool: &ToolSpec| match tool.name {
+        "search_tools" => false,
+        "close_passages" | "coverage" => covers,
+        _ => true,
+    };
+    tools::specs().into_iter().filter(is_bound).collect()
 }
 
 fn prompts() -> Prompts {
@@ -74,8 +96,8 @@ fn prompts() -> Prompts {
     }
 }
 
-fn texts(texts: &[&str]) -> Vec<String> {
-    texts.iter().map(ToString::to_string).collect()
+fn texts(texts: &[&str]) -> Vec<SystemTodo> {
+    texts.iter().map(|text| SystemTodo::from(*text)).collect()
 }
 
 /// Tools that the outside carries out, one of each kind; `super::executor` does.

@@ -14,6 +14,9 @@ pub(crate) fn change(change: &Change) -> String {
             let notes = notes.as_deref().map(|notes| format!(" ({notes})")).unwrap_or_default();
             format!("todo {position} of phase {phase_number}: {}{notes}", status.as_str())
         }
+        Change::TodoUnevidenced { phase_number, position } => format!("todo {phase_number}.{position} is unevidenced"),
+        Change::PassagesPut(passages) => format!("{} passages put", passages.len()),
+        Change::PassagesDropped(numbers) => format!("passages dropped: {numbers:?}"),
         Change::Product(product) => produced(product),
         Change::Request(record) => match &record.error {
             Some(error) => format!("request failed: {error}"),
@@ -38,8 +41,10 @@ fn produced(product: &Product) -> String {
         Product::AppendFile { path, text } => format!("file {path} + {text:?}"),
         Product::DeleteFile { path } => format!("file {path} deleted"),
         Product::AddSource(source) => format!("source {}", source.path),
+        Product::CutDocument(cut) => format!("{} cut", cut.document),
         Product::AddCitation(citation) => format!("citation {}", citation.id),
         Product::AddRequirement(requirement) => format!("requirement {:?}", requirement.text),
+        Product::ChangeRequirement(change) => format!("requirement {} {}", change.candidate_id, change.kind()),
         Product::JudgeRequirement(judgement) => format!("requirement {} {:?}", judgement.id, judgement.verdict),
     }
 }
@@ -58,6 +63,8 @@ fn leaves(leave: &Leave) -> String {
 pub(crate) fn effect(effect: &Effect<'_>) -> String {
     match effect {
         Effect::TakeIn => "take in the documents".into(),
+        Effect::Carry { previous } => format!("carry over from {previous}"),
+        Effect::Prepare { document } => format!("prepare {document}"),
         Effect::CallModel(request) => {
             let list = request.messages.iter().find_map(|message| match message {
                 RequestMessage::User(text) | RequestMessage::System(text) => Some(text),

@@ -23,7 +23,7 @@ fn lesson_01_each_turn_shows_the_present_state() {
         let request = dialogue.request();
         let list = &request[request.len() - 1].text;
         assert!(list.contains(&format!("Progress: {done}/5 tasks complete")), "{list}");
-        dialogue.call("todo_complete", json!({}));
+        dialogue.close();
     }
     assert!(dialogue.request()[0].text.starts_with("You plan."), "the next phase is another prompt");
 }
@@ -129,10 +129,10 @@ fn lesson_13_repetition_is_met_with_force() {
 #[test]
 fn lesson_15_a_used_up_budget_keeps_the_todos() {
     let mut dialogue = Dialogue::working(settings(), 1);
-    dialogue.call("todo_complete", json!({}));
+    dialogue.close();
     let requests = u32::try_from(dialogue.toy.requests.len()).expect("few requests");
     dialogue.resume(|settings| settings.limits.max_iterations = requests + 1);
-    dialogue.call("todo_complete", json!({}));
+    dialogue.close();
     assert!(matches!(dialogue.left(), Leave::Paused { .. }), "{:?}", dialogue.left());
     dialogue.resume(|settings| settings.limits.max_iterations = 1000);
     assert_eq!((dialogue.phase().0, dialogue.run.progress().todos_done), (2, 2));
@@ -142,24 +142,24 @@ fn lesson_15_a_used_up_budget_keeps_the_todos() {
 fn lesson_20_a_gate_opens_as_soon_as_what_it_waits_for_has_come() {
     let mut dialogue = Dialogue::begun(settings());
     for _ in 0..3 {
-        dialogue.call("todo_complete", json!({}));
+        dialogue.close();
     }
     for _ in 0..6 {
-        let refused = dialogue.call("todo_complete", json!({}));
+        let refused = dialogue.calls(&[("todo_complete", json!({}))]).remove(0);
         assert!(
             refused.contains("todo_write") && refused.contains("5 to 20"),
             "the refusal says what is missing: {refused}"
         );
     }
     let todos: Vec<Value> = (1..=5).map(|n| json!(format!("Process section {n} of the policy"))).collect();
-    dialogue.call("todo_write", json!({"phase": "Extraction", "todos": todos}));
-    dialogue.call("todo_complete", json!({}));
+    dialogue.calls(&[("todo_write", json!({"phase": "Extraction", "todos": todos})), ("todo_complete", json!({}))]);
     assert_eq!(dialogue.phase().1, PhaseKind::Tactical);
 }
 
 #[test]
 fn lesson_20_a_completion_opens_as_well() {
-    let mut dialogue = Dialogue::begun(settings());
+    let mut dialogue = Dialogue::working(settings(), 1);
+    dialogue.finish_phase();
     for _ in 0..6 {
         assert!(dialogue.call("job_complete", claim(&["output/a.md"], &[])).contains("output/a.md does not exist"));
     }
@@ -173,9 +173,9 @@ fn lesson_21_the_refusal_is_the_result_of_the_call_that_triggered_it() {
     let mut dialogue = Dialogue::begun(settings());
     dialogue.finish_phase();
     let request = dialogue.request();
-    let (asked, result) = (&request[request.len() - 3], &request[request.len() - 2]);
-    assert_eq!(asked.calls[0].name, "todo_complete");
-    assert_eq!(result.answers.as_ref(), Some(&asked.calls[0].id));
+    let (asked, result) = (&request[request.len() - 4], &request[request.len() - 2]);
+    assert_eq!(asked.calls[1].name, "todo_complete");
+    assert_eq!(result.answers.as_ref(), Some(&asked.calls[1].id));
     assert!(result.text.starts_with("Error: todo 4 stays open"), "{}", result.text);
     let current = dialogue.run.current_todo().map(|todo| todo.position);
     assert_eq!((dialogue.phase().0, current), (1, Some(4)), "and the todo stays open");
@@ -191,7 +191,8 @@ fn lesson_26_a_job_that_delivered_nothing_is_not_completed() {
 
 #[test]
 fn lesson_27_a_path_prefix_costs_no_delivery() {
-    let mut dialogue = Dialogue::begun(settings());
+    let mut dialogue = Dialogue::working(settings(), 1);
+    dialogue.finish_phase();
     dialogue.call("write_file", json!({"path": "output/a.md", "content": "Invoices must be kept for ten years."}));
     let prefixed = format!("job_{}/output/a.md", dialogue.toy.job.id);
     dialogue.call("job_complete", claim(&[&prefixed], &[]));
@@ -209,7 +210,8 @@ fn lesson_28_a_repeated_call_is_told_that_nothing_changed() {
 fn lesson_29_autonomy_alone_decides_between_completed_and_review() {
     for (autonomy, reviewed) in [(Autonomy::Full, false), (Autonomy::Review, true)] {
         for confidence in [0.0, 0.45, 1.0] {
-            let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.autonomy = autonomy));
+            let mut dialogue = Dialogue::working(Dialogue::with(|settings| settings.autonomy = autonomy), 1);
+            dialogue.finish_phase();
             dialogue
                 .call("write_file", json!({"path": "output/a.md", "content": "Invoices must be kept for ten years."}));
             let arguments = json!({"summary": "Done.", "deliverables": ["output/a.md"], "confidence": confidence});

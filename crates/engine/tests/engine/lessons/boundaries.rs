@@ -23,7 +23,7 @@ fn lesson_22_a_boundary_is_crossed_exactly_once() {
     dialogue.crash();
     // The toy rows refuse a phase that is opened or closed twice; each archive is of its own phase.
     for number in 1..=3 {
-        assert!(dialogue.toy.file(&format!("archive/phase_{number}.yaml")).contains(&format!("\nnumber: {number}\n")));
+        assert!(dialogue.toy.text(&format!("archive/phase_{number}.yaml")).contains(&format!("\nnumber: {number}\n")));
     }
     assert_eq!(dialogue.toy.phases.len(), 4);
 }
@@ -145,11 +145,11 @@ fn rows_that_contradict_each_other_are_not_run() {
 
 #[test]
 fn a_checkpoint_of_a_newer_worker_is_refused_with_what_to_do() {
-    let mut dialogue = Dialogue::working(settings(), 1);
-    if let Some(state) = &mut dialogue.toy.state {
+    let mut snapshot = Dialogue::working(settings(), 1).toy.snapshot();
+    if let Some(state) = &mut snapshot.state {
         state.version += 1;
     }
-    let error = Run::load(dialogue.toy.snapshot()).expect_err("the version is newer");
+    let error = Run::load(snapshot).expect_err("the version is newer");
     assert!(error.to_string().ends_with("update the worker"), "{error}");
 }
 

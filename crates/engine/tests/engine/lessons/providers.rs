@@ -63,7 +63,7 @@ fn lesson_38_a_cut_call_is_told_to_split_and_capped() {
 #[test]
 fn lesson_39_an_outage_of_an_hour_costs_no_job() {
     let mut dialogue = Dialogue::working(settings(), 1);
-    dialogue.call("todo_complete", json!({}));
+    dialogue.close();
     let end = dialogue.now + chrono::TimeDelta::hours(1);
     while dialogue.now < end {
         dialogue.fails(FailureClass::Overloaded);
@@ -78,7 +78,7 @@ fn lesson_39_an_outage_of_an_hour_costs_no_job() {
             other => panic!("{other:?}"),
         }
     }
-    dialogue.call("todo_complete", json!({}));
+    dialogue.close();
     assert_eq!(dialogue.run.progress().todos_done, 2);
 }
 
@@ -93,9 +93,13 @@ fn lesson_41_a_rate_limit_waits_and_a_quota_pauses() {
 
 #[test]
 fn lesson_47_cached_tokens_are_counted_and_priced() {
-    let prices = Prices { input: 2.0, cached_input: 0.5, output: 8.0 };
-    let usage = Usage { prompt_tokens: 1000, cached_tokens: 800, completion_tokens: 10 };
+    let prices = Prices { input: 2.0, cached_input: 0.5, cache_write: 2.5, output: 8.0 };
+    let usage = Usage { prompt_tokens: 1000, cached_tokens: 800, completion_tokens: 10, ..Usage::default() };
     assert_eq!(prices.cost_microusd(&usage), 200 * 2 + 400 + 80);
+    let written = Usage { cache_write_tokens: 100, ..usage };
+    assert_eq!(prices.cost_microusd(&written), 100 * 2 + 250 + 400 + 80);
+    let all = Usage { cache_write_tokens: 1000, ..usage };
+    assert_eq!(prices.cost_microusd(&all), 500 + 400 + 80, "what was served was not written as well");
     let mut dialogue = Dialogue::begun(settings());
     let mut cached = reply("", vec![call("read_plan", &json!({}))]);
     cached.record.cached_tokens = 60;
@@ -169,7 +173,7 @@ fn lesson_57_the_users_words_are_not_swallowed_by_compactions() {
 fn lesson_108_the_changing_part_comes_last() {
     let mut dialogue = Dialogue::working(settings(), 1);
     let before = dialogue.request();
-    dialogue.call("todo_complete", json!({}));
+    dialogue.close();
     let after = dialogue.request();
     assert_eq!(after[..before.len() - 1], before[..before.len() - 1]);
     assert_ne!(after[after.len() - 1], before[before.len() - 1]);

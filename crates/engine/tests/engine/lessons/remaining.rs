@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 #[test]
 fn lesson_04_a_closed_todo_is_closed_in_the_rows_and_in_the_next_request() {
     let mut dialogue = Dialogue::working(settings(), 1);
-    dialogue.call("todo_complete", json!({"notes": "two found"}));
+    dialogue.close_with(json!({"notes": "two found"}));
     assert_eq!(dialogue.toy.todos[&2][0].status, TodoStatus::Completed);
     dialogue.crash();
     let request = dialogue.request();
@@ -122,7 +122,7 @@ fn lesson_56_old_results_go_and_the_recent_ones_stay() {
     dialogue.counts = true;
     for n in 0..6 {
         let failure = format!("Error: page {n} cannot be read. ").repeat(80);
-        dialogue.toy.files.insert(format!("log_{n}.md"), failure.into_bytes());
+        dialogue.toy.place(format!("log_{n}.md"), failure.into_bytes());
     }
     dialogue.resume(|_| {});
     for n in 0..6 {
@@ -152,7 +152,7 @@ fn lesson_65_a_large_result_is_kept_whole_and_named() {
     assert!(count(&shown) < 1000, "{} tokens", count(&shown));
     let path = dialogue.toy.files.keys().find(|path| path.starts_with("tool_results/")).expect("it is kept").clone();
     assert!(shown.contains(&path), "{shown}");
-    assert_eq!(dialogue.toy.file(&path), long);
+    assert_eq!(dialogue.toy.text(&path), long);
 }
 
 /// The table in `tests/README.md` is kept true.
@@ -193,5 +193,5 @@ fn lesson_44_a_call_in_a_fence_or_as_text_is_no_reason_to_stop() {
     let mut dialogue = Dialogue::working(settings(), 1);
     dialogue.says("```json\n{\"name\": \"todo_complete\"}\n```");
     assert!(dialogue.run.left().is_none());
-    assert_eq!(dialogue.call("todo_complete", Value::Null).get(..4), Some("Task"), "null stands for no arguments");
+    assert_eq!(dialogue.close_with(Value::Null).get(..4), Some("Task"), "null stands for no arguments");
 }

@@ -62,7 +62,7 @@ impl Watch {
         let stranger = ToolReturn::ok("call_0_0", "?", Vec::new());
         let mut wrong = vec![Outcome::ToolsReturned(vec![stranger])];
         match stage {
-            Stage::Intake => wrong.push(Outcome::ModelReplied(says("Hm."))),
+            Stage::Intake | Stage::Prepare { .. } => wrong.push(Outcome::ModelReplied(says("Hm."))),
             Stage::Model | Stage::Summary { .. } => wrong.push(intake()),
             Stage::Tools { .. } | Stage::Review { .. } => {
                 wrong.push(Outcome::ModelFailed(failure(FailureClass::Transient)));

@@ -68,20 +68,20 @@ pub(crate) struct Engine {
 }
 
 const INITIAL: &[&str] = &[
-    "Explore: read instructions.md and list input/, then fill workspace.md with what must be remembered",
+    "Explore: look at what the job has, then fill workspace.md with what must be remembered",
     "Write main_plan.md with write_plan: the goal, the approach, how completion is judged",
     "Divide the plan into phases with their steps in main_plan.md",
     "Write the todos of the first phase with todo_write",
 ];
 const TRANSITION: &[&str] = &[
-    "Summarize what the last phase produced (generate_workspace_summary)",
+    "Summarize what the last phase produced",
     "Update workspace.md with what must be remembered",
     "Update main_plan.md: mark the finished phase, correct the rest",
     "Write the todos of the next phase with todo_write, or call job_complete if the plan is fulfilled",
 ];
 const FINAL: &[&str] = &[
     "Verify that every deliverable exists in output/ and is complete",
-    "Write the summary report to output/summary_report.md",
+    "Write what is missing: output/summary_report.md",
     "Call job_complete with the deliverables",
 ];
 const REWOUND: &[&str] = &[

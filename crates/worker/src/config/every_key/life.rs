@@ -3,8 +3,9 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use plumbline_engine::{
-    Effect, Failure, FailureClass, FileWrite, Finish, Intake, JobFacts, Memory, ModelRequest, Opening, Outcome,
-    PhaseKind, Product, Purpose, Reply, RequestMessage, RequestRecord, Run, Settings, Snapshot, ToolCall, ToolReturn,
+    Candidate, CutDocument, Effect, Failure, FailureClass, FileWrite, Finish, Intake, JobFacts, Memory, ModelRequest,
+    Opening, Outcome, Passage, PhaseKind, Prepared, Product, Purpose, Reply, RequestMessage, RequestRecord, Run,
+    Settings, Snapshot, ToolCall, ToolReturn, blocks,
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -24,7 +25,8 @@ type Manner = fn(&Run, Purpose) -> Outcome;
 
 /// Whether any of the lives is another one under the other settings.
 pub(super) fn differ(one: &Settings, other: &Settings) -> bool {
-    let manners: [Manner; 9] = [
+    let manners: [Manner; 10] = [
+        covers,
         |_, purpose| answer(purpose, "Good progress so far.", &[]),
         |_, purpose| cut(purpose),
         |_, purpose| failure(purpose),
@@ -45,7 +47,9 @@ fn life(settings: &Settings, manner: Manner) -> String {
     for _ in 0..STEPS {
         // Writing to a String cannot fail.
         let outcome = match run.next() {
-            Effect::TakeIn => Outcome::TakenIn(Intake::default()),
+            Effect::TakeIn => Outcome::TakenIn(Intake { files: vec![document()], ..Intake::default() }),
+            Effect::Carry { .. } => Outcome::Carried(plumbline_engine::Carried::default()),
+            Effect::Prepare { document } => Outcome::Prepared(prepared(document)),
             Effect::CallModel(request) => {
                 let _ = writeln!(seen, "{}", shown(&request));
                 manner(&run, request.purpose)
@@ -91,6 +95,7 @@ fn snapshot(settings: &Settings) -> Snapshot {
         files: plumbline_engine::FileIndex::new(),
         memory: Memory::default(),
         sources: Vec::new(),
+        passages: Vec::new(),
         requirements: 0,
         feedback: Vec::new(),
         interrupted: false,
@@ -121,6 +126,51 @@ fn works(run: &Run, purpose: Purpose) -> Outcome {
         ],
         _ => vec![("todo_complete", json!({}))],
     })
+}
+
+/// The same, and answers for the document: closes the passage that the results have shown, and names the other.
+fn covers(run: &Run, purpose: Purpose) -> Outcome {
+    let phase = &run.state().phase;
+    if (phase.kind, phase.opening) == (PhaseKind::Strategic, Opening::Final) {
+        let undelivered = json!([{"passages": [2], "reason": "it was never shown to anybody"}]);
+        let claim =
+            json!({"summary": "Read.", "deliverables": ["output/a.md"], "undelivered": undelivered, "confidence": 1});
+        return answer(purpose, "", &[("job_complete", claim)]);
+    }
+    in_phase(run, purpose, |n| match n {
+        0 => vec![
+            ("read_file", json!({"path": "input/a.md"})),
+            ("write_file", json!({"path": "output/a.md", "content": "Invoices must be kept for ten years."})),
+        ],
+        1 => vec![(
+            "close_passages",
+            json!({"passages": [{"passage": 1, "reason": "it repeats one sentence again and again"}]}),
+        )],
+        _ => vec![("read_file", json!({"path": "input/a.md", "offset": n})), ("todo_complete", json!({}))],
+    })
+}
+
+/// The job's document, of two passages: one that results show, and one that they do not.
+fn document() -> FileWrite {
+    FileWrite::text(
+        "input/a.md",
+        "must be kept. must be kept. must be kept.\n\nInvoices must be shown to whoever asks for them.\n",
+    )
+}
+
+fn prepared(document: &str) -> Prepared {
+    let texts = ["must be kept. must be kept. must be kept.", "Invoices must be shown to whoever asks for them."];
+    let passage = |(number, text): (i32, &str)| Passage {
+        sha256: [u8::try_from(number).unwrap_or_default(); 32],
+        chunk_path: Some(format!("chunks/chunk_{number:03}.md")),
+        blocks: blocks(text),
+        unseen: blocks(text),
+        candidates: vec![Candidate { sentence: 1, text: text.to_owned(), cited_step: None }],
+        ..Passage::unread(number, document, number)
+    };
+    let passages = (1..).zip(texts).map(passage).collect();
+    let cut = Product::CutDocument(Box::new(CutDocument { document: document.to_owned(), passages }));
+    Prepared { document: document.to_owned(), note: "two passages".to_owned(), products: vec![cut] }
 }
 
 /// Thinks aloud at length between small calls.
@@ -185,23 +235,27 @@ fn failure(purpose: Purpose) -> Outcome {
     let message = "no answer".to_owned();
     let record = record(purpose, Some(message.clone()));
     let class = FailureClass::Transient;
-    Outcome::ModelFailed(Failure { class, message, retry_after_s: None, hint: None, jitter: 1.0, record })
+    Outcome::ModelFailed(Failure {
+        class,
+        message,
+        retry_after_s: None,
+        hint: None,
+        suspicion: None,
+        jitter: 1.0,
+        record,
+    })
 }
 
 /// Tokens are the model's word; that they are an estimate lets the engine go by its own count.
 fn record(purpose: Purpose, error: Option<String>) -> RequestRecord {
     RequestRecord {
-        model: "m".into(),
-        purpose,
         prompt_tokens: 1_000,
         cached_tokens: 500,
         completion_tokens: 100,
         estimated: true,
         duration_ms: 1,
-        attempt: 1,
         error,
-        raw_usage: None,
-        created_at: start(),
+        ..RequestRecord::sent("m", purpose, 1, start())
     }
 }
 

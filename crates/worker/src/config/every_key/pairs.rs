@@ -1,7 +1,7 @@
 //! The table: for each key two values, and what else must be configured for it to matter.
 
 use super::{Resolved, Value, json};
-use crate::hand_over::next_job;
+use crate::{config::ProfileKeys, hand_over::next_job};
 use plumbline_engine::{Change, Leave};
 use uuid::Uuid;
 
@@ -41,11 +41,28 @@ pub(super) fn all() -> Vec<Pair> {
         key: key.into(),
         shown: Shown::In { file: "crates/worker/tests/config/levels.rs", test },
     };
+    let of_types = |key: &str| Pair {
+        key: key.into(),
+        shown: Shown::In { file: "tests/it/owed_files.rs", test: "deliverables_are_checked_before_a_job_is_complete" },
+    };
     let mut pairs = vec![
         plain("job_type", json!("creator"), json!("validator")),
         plain("display_name", json!("Extraction"), json!("Reading")),
         plain("autonomy", json!("full"), json!("review")),
         plain("on_complete.enqueue", json!("validator"), json!(null)),
+        plain("coverage", json!("documents"), json!("off")),
+        plain("coverage_settings.minimum", json!(0.4), json!(0.6)),
+        plain("coverage_settings.max_closed", json!(0.4), json!(0.6)),
+        plain("documents.prepare", json!("start"), json!("model")),
+        of_types("deliverables"),
+        of_types("citations_required"),
+        Pair {
+            key: "no_sources".into(),
+            shown: Shown::In {
+                file: "tests/it/owed_files.rs",
+                test: "nothing_is_quoted_from_a_document_that_is_no_source",
+            },
+        },
         of_levels("job_may_set", "an_operator_opens_keys_and_what_is_below_them"),
         of_levels("addresses_allowed", "an_opened_address_begins_as_one_that_is_allowed"),
         of_levels("models_allowed", "a_job_chooses_among_the_models_of_its_type"),
@@ -54,6 +71,17 @@ pub(super) fn all() -> Vec<Pair> {
             shown: Shown::In {
                 file: "crates/worker/src/intake/tests.rs",
                 test: "a_type_may_be_kept_to_folders_of_the_import_folder",
+            },
+        },
+        Pair {
+            key: "coverage_settings.patterns".into(),
+            shown: Shown::In { file: "tests/it/candidates.rs", test: "patterns_of_a_job_type_add_candidates" },
+        },
+        Pair {
+            key: "llm.fallback".into(),
+            shown: Shown::In {
+                file: "tests/it/provider.rs",
+                test: "a_model_that_is_overloaded_is_replaced_by_another",
             },
         },
         Pair { key: "$schema".into(), shown: Shown::ByNothing },
@@ -65,6 +93,9 @@ pub(super) fn all() -> Vec<Pair> {
             },
         },
     ];
+    pairs.extend(limits(by).into_iter().filter(|pair| pair.key != "limits.on_tool_failure").map(|pair| {
+        of_levels(&pair.key.replace("limits.", "limits_ceiling."), "no_limit_is_raised_above_the_ceiling")
+    }));
     pairs.extend(limits(by));
     pairs.extend(phases_and_tools(by));
     pairs.extend(connections(by));
@@ -94,6 +125,7 @@ fn limits(by: By) -> Vec<Pair> {
         plain("repeated_calls.refuse", json!(4), json!(6)),
         plain("repeated_calls.replan", json!(7), json!(9)),
         plain("turns_without_progress", json!(5), json!(9)),
+        elsewhere("on_tool_failure", "a_job_may_be_stopped_by_a_tool_that_fails"),
         elsewhere("tool_retries", "a_search_that_fails_for_a_moment_is_made_again"),
         elsewhere("tool_timeout_s", "a_search_that_does_not_answer_is_given_up"),
     ]
@@ -130,32 +162,26 @@ fn connections(by: By) -> Vec<Pair> {
         by(&format!("connections.{service}.{key}"), json!({"connections": {service: base}}), one, other)
     };
     let graph = |key: &str, one: Value, other: Value| {
-        on("neo4j", key, json!({"uri": here, "user": "u", "password_env": "CARGO_PKG_NAME"}), one, other)
+        on("neo4j", key, json!({"uri": here, "user": "u", "password_env": "HOME"}), one, other)
     };
     let embeddings = |key: &str, one: Value, other: Value| {
         on("embeddings", key, json!({"base_url": format!("{here}/v1"), "model": "e"}), one, other)
     };
     let search = |key: &str, one: Value, other: Value| {
-        on(
-            "web_search",
-            key,
-            json!({"provider": "tavily", "base_url": here, "api_key_env": "CARGO_PKG_NAME"}),
-            one,
-            other,
-        )
+        on("web_search", key, json!({"provider": "tavily", "base_url": here, "api_key_env": "HOME"}), one, other)
     };
     vec![
         graph("uri", json!(format!("{here}/one")), json!(format!("{here}/other"))),
         graph("user", json!("one"), json!("other")),
-        graph("password_env", json!("CARGO_PKG_NAME"), json!("CARGO_PKG_VERSION")),
+        graph("password_env", json!("HOME"), json!("PATH")),
         graph("database", json!("one"), json!("other")),
         graph("allow_write", json!(true), json!(false)),
         embeddings("base_url", json!(format!("{here}/one")), json!(format!("{here}/other"))),
         embeddings("model", json!("one"), json!("other")),
-        embeddings("api_key_env", json!("CARGO_PKG_NAME"), json!("CARGO_PKG_VERSION")),
+        embeddings("api_key_env", json!("HOME"), json!("PATH")),
         search("provider", json!("tavily"), json!("brave")),
         search("base_url", json!(format!("{here}/one")), json!(format!("{here}/other"))),
-        search("api_key_env", json!("CARGO_PKG_NAME"), json!("CARGO_PKG_VERSION")),
+        search("api_key_env", json!("HOME"), json!("PATH")),
     ]
 }
 
@@ -164,7 +190,8 @@ fn models(by: By) -> Vec<Pair> {
     let values = [
         ("model", json!("one"), json!("other")),
         ("base_url", json!("http://127.0.0.1:PORT/one"), json!("http://127.0.0.1:PORT/other")),
-        ("api_key_env", json!("CARGO_PKG_NAME"), json!("CARGO_PKG_VERSION")),
+        ("api", json!("chat"), json!("responses")),
+        ("api_key_env", json!("HOME"), json!("PATH")),
         ("temperature", json!(0.2), json!(0.9)),
         ("reasoning_level", json!("low"), json!("high")),
         ("max_output_tokens", json!(1_000), json!(2_000)),
@@ -172,7 +199,11 @@ fn models(by: By) -> Vec<Pair> {
         // One that is too small for the threshold and the answer is refused.
         ("context_window", json!(100_000), json!(20_000)),
         ("timeout_s", json!(3), json!(4)),
+        ("stream", json!("on"), json!("off")),
+        ("idle_timeout_s", json!(3), json!(4)),
         ("max_retries", json!(1), json!(4)),
+        ("tool_choice", json!("auto"), json!("required")),
+        ("service_tier", json!("flex"), json!("priority")),
         ("parallel_tool_calls", json!(true), json!(false)),
         ("todo_list_position", json!("last"), json!("after_system")),
         ("prices.input", json!(1.0), json!(5.0)),
@@ -180,21 +211,51 @@ fn models(by: By) -> Vec<Pair> {
         ("prices.output", json!(2.0), json!(8.0)),
     ];
     let sections = ["llm", "llm_by_purpose.strategic", "llm_by_purpose.tactical", "llm_by_purpose.summary"];
+    let in_file = |section: &&str, key: &str, file, test| Pair {
+        key: format!("{section}.{key}"),
+        shown: Shown::In { file, test },
+    };
+    let profiles = sections.iter().flat_map(|section| {
+        let of_llm = ["output_cap", "context_window", "prices"];
+        let known = ProfileKeys::names().map(move |key| {
+            let test = match key.as_str() {
+                "efforts" => "an_effort_that_the_model_does_not_take_is_refused",
+                key if of_llm.contains(&key) => "what_is_known_of_the_model_holds_where_the_files_say_nothing",
+                _ => "each_key_of_a_profile_reaches_the_client",
+            };
+            in_file(section, &format!("profile.{key}"), tests_of(test), test)
+        });
+        let lesson = "crates/engine/tests/engine/lessons/providers.rs";
+        let written = in_file(section, "prices.cache_write", lesson, "lesson_47_cached_tokens_are_counted_and_priced");
+        known.chain([written]).collect::<Vec<_>>()
+    });
     let pairs = sections.iter().flat_map(|section| {
         // A summary is asked for without tools and without a todo list.
-        let of_turns = |key: &str| matches!(key, "parallel_tool_calls" | "todo_list_position");
+        let of_turns = |key: &str| matches!(key, "tool_choice" | "parallel_tool_calls" | "todo_list_position");
         let has = move |key: &str| !(of_turns(key) && section.ends_with("summary"));
         values.iter().filter(move |(key, ..)| has(key)).map(move |(key, one, other)| {
-            let base = if *key == "timeout_s" { stalling(section) } else { json!({}) };
+            let base = match *key {
+                "timeout_s" => model_at(section, "stall"),
+                "idle_timeout_s" => model_at(section, "halt"),
+                _ => json!({}),
+            };
             by(&format!("{section}.{key}"), base, one.clone(), other.clone())
         })
     });
-    pairs.collect()
+    pairs.chain(profiles).collect()
 }
 
-/// A model that never answers.
-fn stalling(section: &str) -> Value {
-    set(json!({}), &format!("{section}.base_url"), json!("http://127.0.0.1:PORT/stall"))
+/// Where a test of profiles is.
+fn tests_of(test: &str) -> &'static str {
+    match test {
+        "each_key_of_a_profile_reaches_the_client" => "crates/worker/src/models.rs",
+        _ => "crates/worker/tests/config/profiles.rs",
+    }
+}
+
+/// A model at a path of the stub that never answers, or stops in the middle.
+fn model_at(section: &str, path: &str) -> Value {
+    set(json!({}), &format!("{section}.base_url"), json!(format!("http://127.0.0.1:PORT/{path}")))
 }
 
 /// The job that would follow on this one.

@@ -1,10 +1,12 @@
 //! What a configuration sends: one request of each kind to a server that writes down what it gets.
 
 use crate::{config::Resolved, config::Secrets, graphs::Graphs, graphs::JobGraph, models::Models, services::Services};
-use axum::{Router, body::Bytes, extract::State, http::HeaderMap, http::StatusCode, http::Uri};
+use axum::response::{IntoResponse, Response};
+use axum::{Router, body::Body, body::Bytes, extract::State, http::HeaderMap, http::StatusCode, http::Uri};
 use chrono::{DateTime, Utc};
+use futures_util::StreamExt;
 use plumbline_effects::graph::{Access, Statement};
-use plumbline_effects::model::Prefix;
+use plumbline_effects::model::Learnt;
 use plumbline_effects::web::SearchAccess;
 use plumbline_engine::{ModelRequest, Purpose, RequestMessage, Settings, TodoListPosition};
 use serde_json::json;
@@ -54,21 +56,25 @@ async fn receive(
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
-) -> (StatusCode, &'static str) {
+) -> Response {
     // It is not written down: whether it comes here before its sender gives up is a matter of speed.
     if uri.path().starts_with("/stall") {
         std::future::pending::<()>().await;
     }
+    if uri.path().starts_with("/halt") {
+        let begun = futures_util::stream::iter([Ok::<_, std::convert::Infallible>(Bytes::from_static(b" "))]);
+        return Body::from_stream(begun.chain(futures_util::stream::pending())).into_response();
+    }
     let secrets = ["authorization", "x-subscription-token"].map(|name| headers.get(name).cloned());
     let line = format!("{uri} {secrets:?} {}", String::from_utf8_lossy(&body));
     received.lock().unwrap_or_else(PoisonError::into_inner).push(line);
-    (StatusCode::NOT_FOUND, "{\"error\": {\"message\": \"a stub\"}}")
+    (StatusCode::NOT_FOUND, "{\"error\": {\"message\": \"a stub\"}}").into_response()
 }
 
 /// Everything that goes out under this configuration, and what is said of the answers.
 pub(super) async fn all(stub: &Stub, resolved: &Resolved, settings: &Settings) -> String {
-    let mut secrets = Secrets::default();
-    secrets.learn(&resolved.config);
+    let secrets = Secrets::default();
+    secrets.learn(&resolved.config, |_| true, None);
     let secrets = Arc::new(secrets);
     let (models, services, graphs) =
         (Models::new(secrets.clone()), Services::new(secrets.clone()), Graphs::new(secrets));
@@ -116,7 +122,7 @@ async fn ask(models: &Models, resolved: &Resolved, settings: &Settings, purpose:
     let now: fn() -> DateTime<Utc> = || DateTime::UNIX_EPOCH;
     match models.client(&resolved.llm(purpose)) {
         Ok(client) => {
-            let answer = client.call(request(), request, now, &Prefix::default()).await;
+            let answer = client.call(request(), request, now, &Learnt::default()).await;
             answer.map_or_else(|failure| failure.message, |reply| reply.content)
         }
         Err(unusable) => unusable.to_string(),

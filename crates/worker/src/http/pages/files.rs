@@ -1,7 +1,7 @@
 //! The workspace: its files, a viewer, downloads.
 
 use super::Head;
-use crate::http::{api, failure::Failure, server::Shared};
+use crate::http::{api, failure::Failure, markdown, server::Shared};
 use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
     http::{HeaderValue, header},
@@ -58,7 +58,8 @@ pub(in crate::http) async fn view(
     let text = as_text(&part.part, whole);
     let next = place.from.checked_add(PART).filter(|next| i64::from(*next) < part.size);
     let previous = (place.from > 0).then(|| (place.from - PART).max(0));
-    let values = json!({ "head": head, "text": text, "next": next, "previous": previous, "whole": whole, "path": place.path, "size": part.size, "step": part.step, "updated_at": part.updated_at, "from": place.from });
+    let blocks = text.as_deref().filter(|_| markdown::is_markdown(&place.path)).map(markdown::blocks);
+    let values = json!({ "head": head, "text": text, "blocks": blocks, "next": next, "previous": previous, "whole": whole, "path": place.path, "size": part.size, "step": part.step, "updated_at": part.updated_at, "from": place.from });
     site.renderer.page("file.html", values)
 }
 

@@ -4,6 +4,7 @@ pub(super) mod files;
 pub(super) mod list;
 pub(super) mod overview;
 pub(super) mod plan;
+pub(super) mod report;
 pub(super) mod requirements;
 pub(super) mod timeline;
 
@@ -34,6 +35,10 @@ pub(super) struct Head {
     /// Seconds from start to end, or to now.
     running_secs: Option<f64>,
     ended: bool,
+    /// Whether it recorded any: others have no page of them.
+    has_requirements: bool,
+    /// Whether it has any: others have no report.
+    has_documents: bool,
 }
 
 impl Head {
@@ -42,6 +47,8 @@ impl Head {
         let ended = job.completed_at.is_some();
         let until = job.completed_at.unwrap_or_else(chrono::Utc::now);
         let running_secs = job.started_at.map(|started| (until - started).num_milliseconds() as f64 / 1000.0);
-        Ok(Self { job, tab, running_secs, ended })
+        let has_requirements = !site.store.findings_counts(job.id).await?.is_empty();
+        let has_documents = !site.store.sources(job.id).await?.is_empty();
+        Ok(Self { job, tab, running_secs, ended, has_requirements, has_documents })
     }
 }

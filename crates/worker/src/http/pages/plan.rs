@@ -1,7 +1,7 @@
 //! The plan and every todo of every phase.
 
 use super::Head;
-use crate::http::{failure::Failure, server::Shared};
+use crate::http::{failure::Failure, markdown, server::Shared};
 use axum::{
     extract::{Path, State},
     response::Html,
@@ -28,7 +28,7 @@ struct PhaseTodos {
 pub(in crate::http) async fn show(State(site): Shared, Path(id): Path<String>) -> Result<Html<String>, Failure> {
     let head = Head::of(&site, &id, "plan").await?;
     let plan = site.store.file_part(head.job.id, PLAN, 0, SHOWN).await?;
-    let plan = plan.map(|part| String::from_utf8_lossy(&part.part).into_owned());
+    let plan = plan.map(|part| markdown::blocks(&String::from_utf8_lossy(&part.part)));
     let phases = site.store.phase_lines(head.job.id, PHASES).await?;
     let oldest = phases.iter().map(|phase| phase.phase_number).min().unwrap_or(0);
     let lists = lists(&phases, &site.store.todos_from(head.job.id, oldest).await?);

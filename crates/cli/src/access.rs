@@ -1,0 +1,65 @@
+//! Which of the roles of `deploy/roles.sql` may run a command, for the sentence of one that may not. The table of
+//! `deploy/README.md` is the same, and a test tries it.
+
+use crate::arguments::Command;
+use plumbline_store::Error;
+
+/// What a login may not read is left out of what it is shown.
+pub(crate) fn if_allowed<T: Default>(read: Result<T, Error>) -> Result<T, Error> {
+    match read {
+        Err(error) if error.is_forbidden() => Ok(T::default()),
+        read => read,
+    }
+}
+
+/// The sentence for a login whose rights do not suffice.
+pub(crate) fn who_may(command: &Command) -> String {
+    let (name, roles) = roles(command);
+    let members = match roles {
+        [] => String::new(),
+        roles => {
+            let named: Vec<String> = roles.iter().map(|role| format!("plumbline_{role}")).collect();
+            format!("members of {} and for ", named.join(", "))
+        }
+    };
+    format!(
+        "this login may not do what `plumbline {name}` does, which is for {members}the owner of the database; use a login that may \
+         (deploy/README.md says which role may what)"
+    )
+}
+
+/// A command's name, and the roles that may run it besides the owner.
+fn roles(command: &Command) -> (&'static str, &'static [&'static str]) {
+    match command {
+        Command::Enqueue(_) => ("enqueue", &["enqueue", "work"]),
+        Command::Status(_) => ("status", &["enqueue", "steer", "approve", "watch", "work"]),
+        Command::Watch(_) => ("watch", &["enqueue", "steer", "approve", "watch", "work"]),
+        Command::Export { .. } => ("export", &["enqueue", "approve", "watch", "work"]),
+        Command::Coverage(_) => ("coverage", &["enqueue", "steer", "approve", "watch", "work"]),
+        Command::Report { .. } => ("report", &["watch", "work"]),
+        Command::Trace(_) => ("trace", &["watch", "work"]),
+        Command::Replay(_) => ("replay", &["watch", "work"]),
+        Command::Eval(_) => ("eval", &["watch", "work"]),
+        Command::Cancel(_) => ("cancel", &["steer", "work"]),
+        Command::Pause(_) => ("pause", &["steer", "work"]),
+        Command::Resume(_) => ("resume", &["steer", "work"]),
+        Command::Retry(_) => ("retry", &["steer", "work"]),
+        Command::Approve(_) => ("approve", &["steer", "approve", "work"]),
+        Command::Feedback(_) => ("feedback", &["steer", "approve", "work"]),
+        Command::Worker(_) => ("worker", &["work"]),
+        Command::Doctor(_) => ("doctor", &["watch", "work"]),
+        Command::Fork { .. } => ("fork", &["work"]),
+        Command::Prune(_) => ("prune", &[]),
+        Command::Migrate => ("migrate", &[]),
+        // These need no rights in a database of somebody's.
+        Command::Candidates(_) => ("candidates", &[]),
+        Command::Config(_) => ("config", &[]),
+        Command::Models(_) => ("models", &[]),
+        Command::Dev(_) => ("dev", &[]),
+        Command::Rehearse(_) => ("rehearse", &[]),
+        Command::Completions { .. } => ("completions", &[]),
+        Command::Manual { .. } => ("manual", &[]),
+        Command::Probe => ("__probe", &[]),
+        Command::WithPostgres(_) => ("__with-postgres", &[]),
+    }
+}

@@ -1,0 +1,39 @@
+//! What the environment fills in the job types, and what of it a job type has otherwise; budgets that count nothing.
+
+use super::finding::Finding;
+use plumbline_worker::config::{Configs, ModelEnv};
+
+/// The variables that fill a key.
+const FILLING: [(&str, &str); 3] = [
+    ("PLUMBLINE_MODEL", "llm.model"),
+    ("OPENAI_BASE_URL", "llm.base_url"),
+    ("PLUMBLINE_MAX_ITERATIONS", "limits.max_iterations"),
+];
+
+/// One line a variable that is set, then one a warning of the configurations.
+pub(super) fn findings(configs: &Configs, env: &ModelEnv) -> Vec<Finding> {
+    let is_set = [env.model.is_some(), env.base_url.is_some(), env.max_iterations.is_some()];
+    let set = FILLING.into_iter().zip(is_set).filter(|(_, is_set)| *is_set);
+    let lines = set.map(|((variable, key), _)| line(configs, env, variable, key));
+    let warnings = configs.warnings(env);
+    lines.chain(warnings.iter().map(|warning| Finding::note("configuration", warning.to_string()))).collect()
+}
+
+fn line(configs: &Configs, env: &ModelEnv, variable: &str, key: &str) -> Finding {
+    let (mut filled, mut own) = (Vec::new(), Vec::new());
+    for job_type in configs.job_types() {
+        // What does not resolve is another check's finding.
+        let Ok(origins) = configs.origins(job_type, env) else { continue };
+        let Some(origin) = origins.into_iter().find(|origin| origin.key == key) else { continue };
+        match origin.place.contains(variable) {
+            true => filled.push(job_type.to_owned()),
+            false => own.push(format!("{job_type} has its own ({})", origin.place)),
+        }
+    }
+    let fills = match filled.is_empty() {
+        true => format!("{variable} fills `{key}` of no job type"),
+        false => format!("{variable} fills `{key}` of {}", filled.join(", ")),
+    };
+    let own = own.into_iter().map(|own| format!("; {own}")).collect::<String>();
+    Finding::ok("environment", fills + &own)
+}

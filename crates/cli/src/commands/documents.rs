@@ -1,0 +1,109 @@
+//! The documents of a new job. Their bytes go into the database, so that it does not matter on which machine the command
+//! and the workers run.
+
+use crate::failure::Failure;
+use plumbline_store::{MOST_DOCUMENT_BYTES, NewDocument, NewJob};
+use std::{
+    collections::HashSet,
+    io,
+    path::{Path, PathBuf},
+};
+
+/// Most documents of one job, and how deep their folders may be nested: what a worker takes in.
+const MOST: usize = 1000;
+const DEEPEST: usize = 16;
+
+/// Puts documents into the job: one into its row, several beside it. A folder stands for the files in it, whose names keep
+/// their place below it; names that begin with a dot are the system's.
+pub(crate) fn attach(job: &mut NewJob, documents: &[PathBuf]) -> Result<(), Failure> {
+    let mut files = Vec::new();
+    for document in documents {
+        match document.is_dir() {
+            true => list(document, "", 0, &mut files)?,
+            false => files.push((file_name(document)?, document.clone())),
+        }
+    }
+    check(&files)?;
+    if let ([(name, path)], [document]) = (files.as_slice(), documents)
+        && path == document
+    {
+        job.document_name = Some(name.clone());
+        job.document_content = Some(read(path)?);
+        return Ok(());
+    }
+    for (name, path) in files {
+        job.documents.push(NewDocument { name, content: read(&path)? });
+    }
+    Ok(())
+}
+
+/// Collects the files below a folder with their names as seen from it.
+fn list(folder: &Path, below: &str, depth: usize, files: &mut Vec<(String, PathBuf)>) -> Result<(), Failure> {
+    let unreadable = |error: io::Error| {
+        Failure::new(format!("the folder {} could not be read ({error}); make it readable", folder.display()))
+    };
+    let mut entries = std::fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>())
+        .map_err(unreadable)?;
+    entries.sort();
+    for path in entries {
+        let name = file_name(&path)?;
+        if name.starts_with('.') {
+            continue;
+        }
+        let name = format!("{below}{name}");
+        if !path.is_dir() {
+            files.push((name, path));
+        } else if depth == DEEPEST {
+            return Err(Failure::usage(format!("{} is nested too deep; flatten it", path.display())));
+        } else {
+            list(&path, &format!("{name}/"), depth + 1, files)?;
+        }
+    }
+    match files.is_empty() && depth == 0 {
+        true => Err(Failure::usage(format!("the folder {} has no files; put the documents there", folder.display()))),
+        false => Ok(()),
+    }
+}
+
+/// Whether a worker would take them, before any of them is read.
+fn check(files: &[(String, PathBuf)]) -> Result<(), Failure> {
+    if files.len() > MOST {
+        return Err(Failure::usage(format!(
+            "these are {} documents, and a job takes {MOST}; split the job",
+            files.len()
+        )));
+    }
+    let mut names = HashSet::new();
+    let mut bytes = 0;
+    for (name, path) in files {
+        // Folders that people see do not all tell capitals apart.
+        if !names.insert(name.to_lowercase()) {
+            return Err(Failure::usage(format!("two documents are named {name}; rename one of them")));
+        }
+        bytes += std::fs::metadata(path).map_err(|error| unreadable(path, &error))?.len();
+    }
+    let most = u64::try_from(MOST_DOCUMENT_BYTES).unwrap_or(u64::MAX);
+    if bytes > most {
+        return Err(Failure::usage(format!(
+            "the documents are larger than {} MiB together; split the job, or put them into the worker's import folder and name \
+             that in document_path",
+            most >> 20
+        )));
+    }
+    Ok(())
+}
+
+fn file_name(path: &Path) -> Result<String, Failure> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.map(str::to_string)
+        .ok_or_else(|| Failure::usage(format!("{} is not a file name that can be used", path.display())))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(format!("the document {} could not be read ({error}); check its path", path.display()))
+}

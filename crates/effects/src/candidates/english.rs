@@ -1,0 +1,173 @@
+//! English: how rules say that something has to be.
+
+use super::rules::{Binding, Lists, Rules};
+use super::wording::Wording;
+use std::sync::LazyLock;
+
+static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of(&LISTS));
+
+/// By what an English sentence is known as a candidate.
+pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
+    RULES.reason(&wording.text)
+}
+
+const LISTS: Lists = Lists { names: NAMES, never: NEVER, aside: ASIDE, harmless: HARMLESS, binding: BINDING };
+
+const NAMES: &[(&str, &str)] = &[
+    // Whoever rules bind. General words such as "company" or "people" are left out: stories are about them.
+    (
+        "actor",
+        r"(?:controller|processor|operator|provider|supplier|contractor|subcontractor|vendor|licensee|licensor|lessee|lessor|tenant|landlord|employer|employee|manufacturer|importer|distributor|deployer|applicant|holder|bidder|purchaser|buyer|seller|borrower|lender|insurer|carrier|licence-holder|permit holder|member state|competent authority|supervisory authority|authority|authorities|commission|regulator|institution|firm|entity|entities|undertaking|body|bodies|organi[sz]ation|management|management body|board|auditor|inspector|manager|officer|head|director|supervisor|secretary|user|administrator|owner|party|parties|customer|client|consultant|recipient|data protection officer|staff|personnel|agency|agencies|person in charge|responsible person|team|department|committee|trustee|broker|dealer|issuer|sponsor|investigator|laborator(?:y|ies)|exporter|shipper|master|pilot|driver|participant|candidate)s?(?: or (?:the )?(?:its )?\w+)?",
+    ),
+    // Adverbs between the parts of a verb.
+    (
+        "adv",
+        r"(?:(?:\w+ly|also|always|hereby|therefore|further|furthermore|then|thus|at all times|in addition|in any case|in turn|likewise|instead|still|often|sometimes|both|all|each|strictly) )*",
+    ),
+    ("be", r"(?:is|are|be|becomes?|remains?)"),
+    (
+        "bound",
+        r"(?:required|obliged|obligated|mandated|mandatory|compulsory|obligatory|imperative|indispensable|compelled|enjoined)",
+    ),
+    // What an organisation does because it has to.
+    (
+        "does",
+        r"(?:acts?|adopts?|allocates?|appl(?:y|ies)|appoints?|approves?|archives?|assess(?:es)?|assigns?|audits?|bears?|checks?|communicates?|compl(?:y|ies)|conducts?|confirms?|consults?|controls?|cooperates?|defines?|deletes?|demonstrates?|designates?|determines?|discloses?|documents?|draws? up|encrypts?|ensures?|erases?|establish(?:es)?|evaluates?|forwards?|identif(?:y|ies)|implements?|informs?|inspects?|investigates?|issues?|keeps?|logs?|maintains?|makes? available|monitors?|notif(?:y|ies)|obtains?|performs?|preserves?|protects?|provides?|publish(?:es)?|records?|refrains?|registers?|rejects?|reports?|responds?|restricts?|retains?|returns?|reviews?|safeguards?|secures?|specif(?:y|ies)|stores?|submits?|supervises?|takes?|tests?|trains?|transmits?|updates?|validates?|verif(?:y|ies))",
+    ),
+    (
+        "approval",
+        r"(?:approval|authori[sz]ation|consent|permission|notification|registration|inspection|review|audit|verification|a permit|a licen[cs]e|licensing|an? obligation|obligations|the obligation)",
+    ),
+];
+
+const NEVER: &[&str] = &[
+    // Definitions.
+    r#"^[^a-z]*(?:for the purposes? of [^,]*, )?(?:(?:an?|the) )?(?:(?:term|expression|word|phrase|abbreviation)s? )?["'(\w][\w"'…() /-]{0,60} (?:means?|shall mean|is defined as|are defined as|denotes?|stands for)(?: (?:an?|the|any|all|every|each|either|one|persons?|both|information|data|those|such)\b|,|:)"#,
+    // Examples.
+    r"^[^a-z]*examples?(?: \d+)?:",
+    r"^[^a-z]*(?:for example|for instance|by way of example|an example (?:is|of|would)|suppose|imagine|consider the case)\b",
+    r"^[^a-z]*(?:the )?(?:key ?words?|words?|verbs?|modal verbs?|terms?) [^.]* (?:in this document |in this standard |in this specification )?(?:are|is) to be interpreted",
+];
+
+const ASIDE: &[&str] = &[r"\bnot only\b"];
+
+const HARMLESS: &[&str] = &[
+    // What nobody has to do.
+    r"\b(?:is|are|be|was|were|been|being|isn't|aren't|wasn't|weren't|becomes?|remains?)(?: in no way| in no event)?(?: not| never| no longer| neither|)(?:n't)? (?:\w+ly |also |always )?not (?:be )?(?:\w+ly )?(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden|under an(?:y)? obligation)\b",
+    r"\b(?:is|are|be|was|were|been|isn't|aren't|wasn't|weren't) (?:not|never|no longer|neither|hardly|rarely)(?: \w+ly| yet| in itself| always)? (?:be )?(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden|under (?:any|an) obligation)\b",
+    r"\b(?:isn't|aren't|wasn't|weren't) (?:\w+ly )?(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden)\b",
+    r"\b(?:does|do|did|will|shall|should|would|must|may|can|need)(?: not|n't)(?: \w+ly| normally| generally)? (?:have to|need to|need|be (?:<bound>|necessary|bound|liable|responsible|under any obligation|needed|expected))\b(?: to| for| from)?",
+    r"\bneed(?: not|n't)\b|\bno (?:longer )?(?:need|obligation|duty|requirement|necessity)\b(?: to| for| that| of| on)|\bwithout (?:being |having been )?(?:<bound>|bound|having to)",
+    r"\b(?:nothing|no provision) in (?:this|these|the|that)\b[^.;]*?\b(?:shall|must|should)\b",
+    r"\bshall (?:nothing|not apply|not be applicable|not extend|not affect|not preclude|not prevent|be without prejudice)\b",
+    // What had to be done once, or would have to be done.
+    r"\b(?:had|have had|having had|would have|might have|may have|could have|used|seems?|appears?|happens?|likely) to\b|\bwould (?:be|have been) (?:<bound>|necessary|needed)\b",
+    r"\b(?:was|were|had been|have been|has been|been|got) (?:<adv>)(?:<bound>|bound|necessary|needed|expected|supposed|responsible|liable|prohibited|forbidden|to)\b",
+    // Where something is required is another matter.
+    r"\b(?:if|where|when|whenever|wherever|whether|unless|as|than|once|if so|in so far as|insofar as|to the extent|before)(?: \w+){0,3}? (?:<adv>)(?:required|necessary|needed|mandated|prohibited|obliged)\b(?: (?:by|under) (?:applicable |union |national |the )?law)?",
+    r"\bas (?:may be|is|are) (?:required|necessary|appropriate)\b",
+    // Definitions and formulas.
+    r"\bshall (?:also )?(?:mean|denote|have the (?:same )?meanings?|be (?:construed|interpreted|understood|read) as|refer to|be (?:cited|referred to) as)\b",
+    r"\bshall (?:enter|come) into force\b|\bshall (?:be binding in its entirety|be directly applicable|cease to (?:have effect|apply)|take effect|be repealed)\b|\bfollowing (?:definitions?|terms?)(?: and abbreviations)? shall apply\b",
+    r"\b(?:word|term|verb|modal|keyword|expression)s? (?:shall|must|should)\b|\b(?:we|i) shall (?:see|now|discuss|show|describe|call|use|assume|return|refer|consider|denote|write|say|never forget)\b|\bshall we\b",
+    // Guesses, and what is only said so.
+    r"\b(?:i|we|one|you|it) (?:must|should) (?:\w+ )?(?:admit|confess|say|remember|wonder|be (?:said|noted|admitted|remembered|stressed|mentioned|pointed out|emphasi[sz]ed))\b|\bi (?:must|shall|should|have to)\b",
+    r"\b(?:he|she|it|they|someone|somebody|there|that|this|you) must (?:surely |certainly |probably |obviously |really |already |simply )?have (?:been |\w+(?:ed|en|wn|ne|ft|de|st|lt|nt)\b|had|got|come|gone)",
+    r"\bmust (?:surely|certainly|obviously|really|presumably|evidently|clearly|by now|already|have seemed|have felt|have looked|have looked|seem|feel|look like|know how|know that|be (?:mistaken|wrong|joking|tired|true|kidding|hungry|proud|nearly|nice|hard|getting|somewhere|someone|something|why|because|an? (?:mistake|error|misunderstanding|reason|coincidence|joke|misprint|typo)|some (?:mistake|error|reason|misunderstanding)))\b|\bmust-(?:have|see|read)s?\b|\ba must\b",
+    r"^should (?:you|any|there|the|a|an|it|this|they|anything|anyone|\w+s) |, should (?:you|any|there|the need|this|it|they)\b",
+    r"\bit (?:should|must) (?:also )?(?:be (?:noted|clear|obvious|stressed|remembered|pointed out|mentioned|emphasi[sz]ed|easy))\b|\bshould (?:now |then )?(?:be (?:enough|sufficient|fine|easy|familiar|obvious|able to see)|see|look like|appear|work|help|suffice|have (?:been|\w+ed)|come as)\b",
+    r"\bmay not (?:be (?:able|present|available|obvious|necessary|possible|clear|known|enough|sufficient|suitable|appropriate|aware|true|the (?:case|same|best|only)|required|needed|ideal|perfect|as|so|easy|visible|familiar|immediately|accurate|complete|representative|a|an)|exist|have|know|work|even|always|seem|reali[sz]e|sound|match|fit|like|want|need|notice|agree|appear|succeed|happen|mean|yet|look|come|reflect|return|finish|terminate|feel|understand|recogni[sz]e|make sense|matter)\b",
+    r"\bexpected to (?:be (?:completed|ready|available|finished|higher|lower|small|large|around|about)|rise|fall|grow|increase|decrease|reach|open|last|begin|start|arrive|cost|take|remain|continue|come|become|bring|attract|exceed|improve|double|peak|return|finish|win|launch|see|have|run|drop|expand|announce|benefit|lead|result)\b",
+    // What an aim is, nobody is bound to.
+    r"\b(?:aims?|goals?|purposes?|objectives?|intents?|intentions?|ideas?|tasks? here|ways?|roles?|plans?|jobs?|options?|approach(?:es)?|points?|tricks?|alternatives?|solutions?|functions?|keys?|things?|steps?|reasons?|hopes?|wish|challenges?|ambitions?|missions?|strateg(?:y|ies)|choices?|methods?|focus|temptation|custom|practice|tradition|use|effect|best|next|first|easiest|simplest|most|here|there|how|what|which|who|that|this|dream|problem|trend|course|question|priority|target|remedy|answer|move|desire|ambition|test|danger|risk|if \w+)(?: (?:of|for|in|behind|with|about|on|at) [^,.;]{1,60})? (?:is|are) to\b",
+    r"\b(?:is|are) to (?:say|come|blame|date|follow|some|an?|the|this|that|its|their|his|her|our|my|me|him|us|them|be (?:found|seen|expected|hoped|welcomed|had|fair|honest))\b",
+    r"\b(?:he|she|i) (?:is|has|have|am) to\b|\bmust have been \w+ (?:before|in|around|by) (?:\d{3,4}|the)\b",
+    r"\b(?:have|has) to (?:do with|say|offer|come|admit|think|be (?:said|seen|admitted|honest))\b|\bto have to\b|\bnothing to\b",
+    r"\b(?:to|which|that|this|it|and|thereby|thus|helps?|can|may|would|order to|designed to|so as to|not) ensures?\b|\b(?:this|it|which|that) requires?\b",
+    r"\bonly (?:one|two|three|a few|some|few) of\b|\bnot only\b|\bmay only be (?:a|the|because)\b",
+    r"\bno \w+ (?:that|who|which) (?:may|can)\b|\bmay be no\b|\bno (?:doubt|wonder|matter|sooner)\b|\bwill be (?:happy|pleased|glad|delighted|able|available|familiar)\b",
+];
+
+const BINDING: &[Binding] = &[
+    Binding { reason: "shall", says: &[r"\bshall\b|\bshalt\b"], unless: &[] },
+    Binding { reason: "must", says: &[r"\bmust(?:n't)?\b"], unless: &[] },
+    Binding {
+        reason: "prohibition",
+        says: &[
+            r"\b<be> <adv>(?:prohibited|forbidden|banned|disallowed|barred from|precluded from|unlawful|illegal|inadmissible|impermissible|not <adv>(?:permitted|permissible|allowed|authori[sz]ed|acceptable|admissible|lawful|to\b|entitled to))",
+            r"\b(?:isn't|aren't) (?:permitted|allowed|acceptable|authori[sz]ed)\b|\b(?:may|might) <adv>(?:not|neither|never|under no|in no)\b",
+            r"\bcan(?: ?not|n't) be\b[^.;]*\b(?:without|unless|until|before|except|other than)\b|\bcan(?:not| not|n't) <adv>(?:assign|transfer|disclose|delegate|waive|sublet)\b",
+            r"\b(?:no|neither|nobody|none|no one|nothing)\b[^.;]*\b(?:may|can be|(?:is|are) (?:permitted|allowed|authori[sz]ed|entitled))\b",
+            r"\b(?:under no circumstances|in no (?:case|event|circumstances)|at no time|on no account|not under any circumstances)\b",
+            r"\b(?:prohibits?|forbids?|disallows?|outlaws?) \w",
+            r"^no \w[\w ]* (?:without|unless|until|before|in|on|after)\b|^no (?:smoking|entry|parking|eating|food|access)\b|^prohibited\b",
+            r"\b<actor> <adv>(?:does|do|will) not (?:<adv>)(?:<does>|use|process|transfer|engage|assign|sell|share|sublet|permit|allow|make|enter|alter|modify|copy|remove|exceed|accept|cause|impose|charge|rely|combine|profile|pass|employ|delegate|subcontract)\b",
+        ],
+        unless: &[],
+    },
+    Binding {
+        reason: "only",
+        says: &[
+            r"\bonly\b[^.;]*\b(?:may|can be|<be> <adv>(?:permitted|permissible|allowed|lawful|admissible))\b|\bmay\b[^,.;]{0,60}?\b(?:only|solely|exclusively)\b",
+            r"\b<be> (?:permitted|permissible|allowed|lawful|used|granted|given|admitted|accepted|processed|disclosed|valid) (?:only|solely|exclusively)\b|\b<be> (?:only|solely|exclusively) (?:permitted|permissible|allowed|lawful|granted|given|admitted|accepted|processed|disclosed|used)\b",
+            r"\baccess\b[^.;]*\b<be> (?:limited|restricted|confined) to\b|\b<be> strictly (?:limited|restricted|confined) to\b",
+            r"\b(?:may|can)(?: be| take)?[^.;]{0,80}\b(?:provided that|on condition that|subject to (?:<approval>|prior|the prior)|unless|if, and only if)\b",
+        ],
+        unless: &[],
+    },
+    Binding {
+        reason: "required",
+        says: &[
+            r"\b<be> <adv><bound>\b|\b(?:bound|compelled) (?:to|by (?:the|this|these|a duty))\b|\b(?:is|are) <adv>directed to\b",
+            r"\brequires? (?:that\b|(?:the |all |each |every |any |both |an? )?[\w -]{1,60}? to (?:be )?\w|(?:the )?(?:prior |written |express |explicit )*(?:approval|authori[sz]ation|consent|permission|a permit|a licen[cs]e|notification|registration|signature))",
+            r"\b(?:is|are) <adv>(?:necessary|essential|vital|crucial)(?: (?:to|that|for|before|prior|in order|on|at|by)\b|\W*$)|\b(?:approval|consent|permit|licen[cs]e|permission|authori[sz]ation|signature|notification|certificate)s? (?:is|are) needed\b|\bit is (?:an? )?(?:requirement|condition|obligation|precondition)\b",
+            r"^(?:mandatory|compulsory|required)(?:[ :]|$)|\b(?:is|are|as) an? (?:\w+ )?(?:mandatory|legal|strict|contractual|statutory|binding) (?:requirement|obligation|duty|condition|precondition)\b",
+            r"\b<be> subject to (?:prior |the prior |the |mandatory |regular |annual |periodic |written )*<approval>\b|\b<be> (?:conditional|contingent) (?:up)?on\b",
+        ],
+        unless: &[],
+    },
+    Binding {
+        reason: "has to",
+        says: &[
+            r"\b(?:has|have) <adv>(?:got )?to\b <adv>\w|\b(?:needs?|need) <adv>to (?:be )?\w|\bneeds? (?:prior |written |the |explicit )*(?:approval|consent|authori[sz]ation|permission)\b",
+            r"\b(?:is|are) (?:never )?<adv>to (?:be )?[a-z]{2,}|\bought to\b",
+        ],
+        unless: &[],
+    },
+    Binding {
+        reason: "responsibility",
+        says: &[
+            r"\b<be> <adv>(?:jointly |solely |fully |ultimately )?(?:responsible|accountable|answerable|liable) (?:for|to|towards)\b|\b<be> (?:charged|tasked|entrusted) with\b|\bin charge of\b",
+            r"\b(?:has|have|owes?|bears?|assumes?|carr(?:y|ies)|under|accepts?|imposes?(?: on [\w ]+)?|places?(?: on [\w ]+)?) (?:an?|the|its|their|his|her|your|full|sole|primary) (?:\w+ ){0,2}(?:obligation|duty|responsibility|liability|onus|burden)\b",
+            r"\b(?:is|shall be|remains) (?:also )?(?:the|its|their|your|an?) (?:\w+ ){0,2}(?:duty|responsibility|obligation|task) (?:of|to)\b|\b(?:duty|responsibility|obligation|burden|onus)\b[^.;]{0,60}\b(?:lies|rests|falls|extends) (?:with|on|upon|to)\b|\bincumbent (?:up)?on\b",
+            r"\b(?:obligations|duties|responsibilities) of [^.;:]{1,80} (?:include|are|comprise|consist)\b",
+        ],
+        unless: &[],
+    },
+    Binding {
+        reason: "undertaking",
+        says: &[
+            r"\b(?:undertakes?|covenants?|pledges?|agrees?|commits?|commits? (?:itself|themselves)|promises?) <adv>(?:not )?to\b|\b(?:undertakes?|covenants?|represents and warrants|warrants?) that\b|\b<actor> (?:guarantees?|warrants?)\b",
+            r"\b<actor>(?: and (?:the )?(?:its )?\w+)? <adv>will <adv>(?:not )?[a-z]|\bwill be (?:responsible|liable|required|obliged|payable)\b",
+            r"\b<be> <adv>(?:due|payable)(?: and payable)? (?:within|by|on|before|in|upon|no later|not later|monthly|quarterly|annually|each|at|immediately)\b|\bfalls? due (?:within|on|at|by)\b",
+        ],
+        unless: &[],
+    },
+    Binding {
+        reason: "should",
+        says: &[
+            r"\bshould(?:n't)?\b|\b(?:is|are) (?:strongly |highly )?(?:recommended|advised|encouraged|urged)\b|\brecommends? that\b",
+            r"\b(?:is|are) <adv>expected to\b|\b(?:is|are) expected of\b|\bexpects? (?:all |the |each |every |that )?<actor>\b|\b(?:we|regulator|authority|commission) expects?\b",
+        ],
+        unless: &[],
+    },
+    Binding {
+        reason: "duty stated",
+        says: &[
+            r"(?:^|, |^\(?\w{1,3}[.)] )(?:the |each |every |all |any |an? |our |both |either |such |(?:top |senior |line )?)(?:[\w-]+ ){0,3}?<actor>(?: concerned| of [\w ]{1,40})? <adv><does>\b",
+            r"^(?:<actor>|member states|top management|senior management) <adv><does>\b|\b<actor> (?:makes? sure|takes? care|sees? to it) that\b",
+            r"\b(?:is|are) <adv>(?:retained|kept|stored|documented|recorded|reviewed|approved|tested|verified|inspected|calibrated|archived|deleted|destroyed|erased|reported|notified|logged|encrypted|checked|signed|updated|submitted|audited|maintained|monitored|backed up|revoked|replaced|sent|informed|made available|carried out|performed|repeated)\b[^.;]*\b(?:at least|at most|no later than|not later than|no longer than|not longer than|no more than|not more than|within (?:\w+ ){1,3}(?:hours?|days?|weeks?|months?|years?|minutes?)|for a (?:minimum|maximum|period)|prior to|immediately|without (?:undue )?delay|at all times|in writing)\b",
+        ],
+        unless: &[],
+    },
+];

@@ -1,0 +1,141 @@
+//! German: how rules say that something has to be.
+
+use super::rules::{Binding, Lists, Rules};
+use super::wording::Wording;
+use std::sync::LazyLock;
+
+static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of(&LISTS));
+
+/// By what a German sentence is known as a candidate.
+pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
+    RULES.reason(&wording.text)
+}
+
+const LISTS: Lists = Lists { names: NAMES, never: NEVER, aside: ASIDE, harmless: HARMLESS, binding: BINDING };
+
+const NAMES: &[(&str, &str)] = &[
+    // Whoever rules bind, with article and adjectives.
+    (
+        "actor",
+        r"(?:(?:der|die|das|jede[rs]?|alle|ein|eine|dem|den|sämtliche|beide|diese[rs]?|er|sie) )?(?:[\wäöüß-]+(?:e|en|er|es) ){0,2}(?:verantwortliche[nr]?|auftragsverarbeiter|auftragnehmer(?:in)?|auftraggeber(?:in)?|betreiber(?:in)?|anbieter|hersteller|lieferant(?:en)?|mieter(?:in)?|vermieter(?:in)?|arbeitgeber(?:in)?|arbeitnehmer(?:in)?|beschäftigte[nr]?|mitarbeiter(?:in|innen|innen und mitarbeiter|nde)?|mitgliedstaat(?:en)?|aufsichtsbehörden?|zuständigen? behörden?|behörden?|kommission|unternehmer(?:in)?|unternehmen|steuerpflichtige[nr]?|buchführungspflichtige[nr]?|institute?|leitung|geschäftsleitung|geschäftsführung|vorstand|aufsichtsrat|kunden?|käufer(?:in)?|verkäufer(?:in)?|pächter(?:in)?|bieter|bewerber(?:in)?|versicherer|darlehensnehmer(?:in)?|träger|vermittler|gesellschafter|kaufleute|kaufmann|arzt|ärzte|schulen?|kreditinstitute?|einführer|importeure?|händler|inhaber(?:in)?|antragsteller(?:in)?|prüfer(?:in)?|administratoren|administrator|nutzer(?:in)?|anwender|parteien?|vertragsparteien?|vertragspartner|datenschutzbeauftragte[nr]?|beauftragte[nr]?|stellen?|verpflichteten?|eigentümer(?:in)?|dienstleister|organisation(?:en)?|abteilung(?:en)?|fachabteilung(?:en)?|anlagenbetreiber|halter|fahrer|lizenznehmer|gemeinden?|länder|bundesamt|bundesanstalt|ministerium)",
+    ),
+    // Present tense of what an organisation does because it has to.
+    (
+        "does",
+        r"(?:stell(?:t|en)|gewährleiste(?:t|n)|sorg(?:t|en)|triff?t|treffen|ergreif(?:t|en)|unterrichte(?:t|n)|informier(?:t|en)|teil(?:t|en)|meld(?:et|en)|übermittel(?:t|n)|führ(?:t|en)|leg(?:t|en)|benenn(?:t|en)|bestell(?:t|en)|dokumentier(?:t|en)|überprüf(?:t|en)|prüf(?:t|en)|überwach(?:t|en)|bewahr(?:t|en)|lösch(?:t|en)|berichtig(?:t|en)|veröffentlich(?:t|en)|erstell(?:t|en)|erlass?(?:t|en)|erlässt|trag(?:en)?|trägt|hält|halten|gib?t|geben|erteil(?:t|en)|haft(?:et|en)|zahl(?:t|en)|liefer(?:t|n)|verwend(?:et|en)|wend(?:et|en)|richt(?:et|en)|arbeit(?:et|en)|schütz(?:t|en)|sicher(?:t|n)|protokollier(?:t|en)|verarbeit(?:et|en)|bewert(?:et|en)|ermittel(?:t|n)|leiste(?:t|n)|erbring(?:t|en)|reich(?:t|en)|leit(?:et|en)|beacht(?:et|en)|berücksichtig(?:t|en)|unterstütz(?:t|en)|verfüg(?:t|en)|beschränk(?:t|en)|händig(?:t|en)|weis(?:t|en)|setz(?:t|en)|nimmt|nehmen|zieh(?:t|en)|hol(?:t|en)|schul(?:t|en)|regel(?:t|n)|unterlass(?:en)?|unterlässt|bestimm(?:t|en)|ernenn(?:t|en)|bring(?:t|en)|nutz(?:t|en)|begleich(?:t|en)|händig(?:t|en)|stimm(?:t|en)|mach(?:t|en)|stimm(?:t|en)|kontrollier(?:t|en)|verschlüssel(?:t|n)|archivier(?:t|en)|bericht(?:et|en)|zeig(?:t|en)|beauftrag(?:t|en)|vernicht(?:et|en)|speicher(?:t|n)|fordert|fordern|konsultier(?:t|en)|sieht|sehen|verpflicht(?:et|en))",
+    ),
+    // An infinitive with "zu", as one word or two.
+    (
+        "zu",
+        r"(?:zu [\wäöüß]{2,}(?:en|eln|ern|un|in)|(?:ab|an|auf|aus|bei|dar|durch|ein|entgegen|fest|fort|frei|gegenüber|heraus|herbei|her|hinaus|hinzu|hin|los|mit|nach|nieder|offen|sicher|statt|teil|über|um|unter|voraus|vorher|vor|weg|weiter|wieder|zurück|zusammen|zu|bereit|bekannt|gleich|gut|klar|wahr|auseinander|bevor|dazu|daran|davor|fern|fertig|fest|hervor|instand|kenntlich|kund|nahe|rück|schadlos|still|voll|vorlieb|zufrieden|zugrunde|zurecht)zu[\wäöüß]{3,}(?:en|eln|ern|un|in)|(?:ab|an|auf|aus|bei|dar|durch|ein|fest|her|hin|nach|vor|zu)zutun)",
+    ),
+    (
+        "clause",
+        r"(?:die|der|das|den|dem|deren|dessen|welche[rsnm]?|wenn|soweit|sofern|falls|sobald|solange|wie|was|wo|in de[rnm]|für die|auf die|mit de[rnm]|insbesondere|auch|spätestens|vor|nach|bei|unter|mit|im|in|auf|für|innerhalb|unverzüglich|ohne|soll|gegebenenfalls|einschließlich|jedoch|mindestens|unbeschadet|abweichend|außer)",
+    ),
+    (
+        "bound",
+        r"(?:verpflichtet|erforderlich|notwendig|nötig|vorgeschrieben|zwingend|obligatorisch|vorgesehen|geboten|unerlässlich|unabdingbar|verbindlich)",
+    ),
+];
+
+const NEVER: &[&str] = &[
+    r#"^[^a-z]*(?:im sinne (?:dieser|dieses|der|des) [^,]{1,80} (?:ist|sind|bezeichnet|gelten als|bedeutet)|["'\w][\w"'…() /äöüß-]{0,60} (?:bezeichnet|bedeutet|ist definiert als|meint)\b|unter (?:einer|einem|dem begriff|der bezeichnung) [^,]{1,60} versteht man)"#,
+    r"^[^a-z]*(?:zum beispiel|beispielsweise|beispiel|beispiele|ein beispiel|so zum beispiel|angenommen|nehmen wir an)\b",
+];
+
+const ASIDE: &[&str] = &[
+    r"\bnicht (?:nur|zuletzt|allein)\b",
+    // "vor nicht befugtem Zugriff", "nicht später als".
+    r"\b(?:vor|von|durch|mit|bei|aus|an|für|gegen|über|unter|zwischen|im|in|der|den|dem|die|das|des|auf|nach|alle|aller) nicht [\wäöüß-]+(?:e|en|em|er|es)\b|\bnicht (?:später|länger|mehr|weniger|früher|älter|höher|niedriger|vor|nach) (?:als|ablauf)\b",
+];
+
+const HARMLESS: &[&str] = &[
+    // What nobody has to do.
+    r"\b(?:muss|müssen|müsse|müssten|braucht|brauchen|hat|haben)\b[^,;.:]*? nicht (?:mehr |zwingend |unbedingt |notwendigerweise |gesondert |eigens |erneut |zusätzlich )*(?:(?:in|im|von|vom|an|am|auf|bei|zu|als|durch|mit|dem|der|den|das|die|jedem|jeder|fall|nochmals|schriftlich) ){0,4}(?:[\wäöüß-]+ ){0,2}(?:werden|sein|haben|[\wäöüß]{3,}(?:en|eln|ern))(?:[.,;!)]|$)",
+    r"\b(?:nicht|keine?[rsnm]?|nie|weder) (?:[\wäöüß]+ ){0,2}?(?:<bound>|verboten|untersagt|unzulässig|ausgeschlossen|haftbar|verantwortlich)\b(?:, [^;.]*?<zu>)?",
+    r"\b(?:bedarf|bedürfen)\b[^,;.]*?\b(?:keine[rsnm]?|nicht)\b|\b(?:besteht|bestehen|gibt es|trifft|treffen|hat|haben)\b[^,;.]*?\bkeine? (?:[\wäöüß]+ )?(?:[\wäöüß]*pflicht|verpflichtung|notwendigkeit|zwang|anspruch)(?:en)?\b|\bohne (?:dazu )?(?:verpflichtet|gezwungen) zu sein\b",
+    r"\b(?:entfällt|entfallen) (?:die|diese|eine) [\wäöüß]*(?:pflicht|verpflichtung)\b|\bbrauch(?:t|en)\b[^,;.]*? nicht\b",
+    // Where something is required is another matter.
+    r"\b(?:soweit|sofern|wenn|falls|wo|wie|insoweit|ob|als)(?: [\wäöüß]+){0,4}? (?:<bound>|untersagt|verboten)(?: (?:ist|sind|wird|werden|erscheint))?\b",
+    // What had to be done once.
+    r"\b(?:war|waren|wurde|wurden|hatte|hatten|wäre|wären)\b[^,;.]*?\b(?:<bound>|verboten|untersagt|<zu>)\b",
+    // Guesses, and what is only said so.
+    r"\b(?:muss|müssen) (?:[\wäöüß]+ )*?(?:wohl|offenbar|anscheinend|vermutlich)\b|\b(?:muss|müssen|soll|sollen)\b[^;.]*?(?:gewesen|worden) sein(?:[.,;!]|$)|\b(?:soll|sollen|er|sie|es|da|jemand) (?:muss )?[^;.,]*?[\wäöüß]+(?:t|en) haben[.!]?$",
+    r"\bmuss (?:sich )?(?:um )?(?:ein|eine|einen) (?:irrtum|missverständnis|fehler|versehen|verwechslung)\b|\b(?:man|ich|wir) (?:muss|müssen|musste|soll|sollte) (?:[\wäöüß]+ )?(?:sagen|zugeben|wissen|bedenken|gestehen|einräumen)\b|\bich (?:muss|soll)\b",
+    r"^sollten? |[,;] sollten? (?:die|der|das|dies|es|sie|ein|eine|hier)\b|\bes soll(?:te)? [^,.;]*?(?:regnen|schneien|geben)\b|\bsollte (?:das|es|dies) (?:kein|reichen|genügen|klappen)",
+    // An infinitive that belongs to something else.
+    r"\b(?:ist|sind|war|waren|hat|haben)\b[^,;.]*?\b(?:leicht|schwer|einfach|kaum|gut|schlecht|noch|nur schwer|schwierig|deutlich|viel|nichts|etwas|wenig) <zu>\b",
+    r"\b(?:ist|sind|war|waren|hat|haben|habe|hatte|hatten)\b[^;.]*?\b(?:möglich|unmöglich|bereit|berechtigt|befugt|frei|gern|in der lage|dabei|möglichkeit|recht|befugnis|anspruch|absicht|chance|ziel|zeit|lust|mühe|gelegenheit|glück|versuch|versucht|vergessen|begonnen|angefangen|beschlossen|entschieden|bestreben|grund|anlass|zweck|idee|wunsch|schön|sinnvoll|hilfreich|spannend|freigestellt|vorbehalten|überlassen)\b,? [^;.]*?<zu>\b",
+    r"\b(?:ist|sind) (?:[\wäöüß]+ )*?(?:zu (?:sehen|erwarten|hoffen|befürchten|erkennen|finden|verstehen|hören|lesen|spüren|bedauern|vermuten|sagen|kaufen|haben|glauben|danken|verdanken|denken|erklären|begrüßen|erreichen|besichtigen|beobachten|bewundern|tun)|anzunehmen|zurückzuführen|abzusehen|nachzulesen|anzumerken|anzusehen)\b",
+    r"\bhat(?:te)?(?: [\wäöüß]+)* (?:zu tun|zu bieten|zu sagen|zu kämpfen|zu erzählen|zu leiden)\b|\bum\b[^,;.]*?\b<zu>\b|\bohne\b[^,;.]*?\b<zu>\b|\b(?:an)?statt\b[^,;.]*?\b<zu>\b",
+    r"\b(?:muss|müssen)\b[^,;.:]*?\bkeine?[rsnm]?\b[^,;.]*|\bniemand\b[^,;.]*?\b(?:gezwungen|verpflichtet|muss)\b[^;.]*",
+];
+
+const BINDING: &[Binding] = &[
+    Binding { reason: "muss", says: &[r"\b(?:muss|muß|müssen|müsse|mußten?|müssten?)\b"], unless: &[] },
+    Binding {
+        reason: "darf nicht",
+        says: &[
+            r"\b(?:darf|dürfen|dürfe)\b[^;.:]*?\b(?:nicht|kein(?:e[rsnm]?)?|nie|niemals|nur|ausschließlich|lediglich|erst|weder|höchstens|maximal|keinesfalls|allein|niemand)\b",
+            r"\b(?:nicht|kein(?:e[rsnm]?)?|nie|niemals|nur|ausschließlich|lediglich|erst|weder|höchstens|keinesfalls|niemand)\b[^;.:]*?\b(?:darf|dürfen|dürfe)\b",
+            r"\b(?:kann|können)\b[^;.:]*?\b(?:nur|ausschließlich|erst)\b[^;.:]*?\b(?:werden|erfolgen|wenn|nach|mit)\b|\b(?:nur|ausschließlich|erst)\b[^;.:]*?\b(?:kann|können)\b",
+            r"\b(?:verboten|untersagt|unzulässig|unstatthaft|nicht (?:[\wäöüß]+ )?(?:zulässig|gestattet|erlaubt|statthaft|zugelassen))\b|\b(?:nur|ausschließlich)\b[^;.]*?\b(?:zulässig|gestattet|erlaubt|statthaft|zugelassen)\b|\bverbietet\b",
+            r"\b(?:zulässig|gestattet|erlaubt|statthaft)(?: ist| sind)?[^;.]*?\b(?:nur|ausschließlich)\b|\bunter keinen umständen\b|\bin keinem fall\b|\bhat (?:zu|jede[rs]?)\b[^;.]*?\b(?:unterbleiben|unterlassen)\b|\b(?:ist|sind) (?:strikt )?ausgeschlossen\b|\bhat zu unterbleiben\b",
+        ],
+        unless: &[],
+    },
+    Binding {
+        reason: "verpflichtet",
+        says: &[
+            r"\b(?:ist|sind|wird|werden|sei|seien|bleibt|bleiben|hat sich|haben sich|sich)\b[^;.]*?\bverpflichtet\b|\bverpflichtet(?: ist| sind| wird|,)|\bverpflichte[tn]? (?:sich|den|die|das|zur|zum|zu|alle)\b|\bverpflichten sich\b|\b(?:gehalten|gezwungen|angehalten|aufgefordert)(?: ist| sind)?, [^.;]*?<zu>",
+            r"\b(?:obliegt|obliegen|schuldet|schulden)\b|\b(?:besteht|bestehen|gilt|trifft|treffen|unterlieg(?:t|en)|hat|haben|begründet|umfasst)\b[^;.]*?\b(?:[\wäöüß]*pflicht|verpflichtung|obliegenheit|verbot)(?:en)?\b",
+            r"\b(?:ist|sind|bleibt|bleiben|wird|werden)\b[^;.]*?\b(?:[\wäöüß]*pflichtig|verantwortlich|zuständig|haftbar|rechenschaftspflichtig)\b|\b(?:ist|gehört) (?:es )?(?:die )?(?:aufgabe|pflicht|sache) (?:de[rs]|von)\b|\bes ist (?:die )?(?:aufgabe|pflicht)\b|\bgehört zu den (?:pflichten|aufgaben)\b|\b(?:trägt|tragen)\b[^;.]*?\b(?:verantwortung|sorge|kosten|beweislast)\b|\bhaftet (?:für|der|dem|gegenüber|auch|nicht nur)\b",
+        ],
+        unless: &[],
+    },
+    Binding {
+        reason: "erforderlich",
+        says: &[
+            r"\b(?:ist|sind|wird|werden|bleibt|sei|gilt|gelten)\b[^;.]*?\b<bound>\b|\b<bound> (?:ist|sind|wird|werden)\b",
+            r"\b(?:bedarf|bedürfen)\b|\b(?:erfordert|erfordern|setzt|setzen) (?:[\wäöüß]+ ){0,8}(?:voraus|genehmigung|zustimmung|einwilligung|dass)\b|\bzustimmungsbedürftig|\bes gilt\b[^.;]*?<zu>",
+        ],
+        unless: &[],
+    },
+    Binding {
+        reason: "hat zu",
+        says: &[
+            // Between the verb and the infinitive may lie enclosed clauses and enumerations; a comma otherwise means that the
+            // infinitive belongs to another clause.
+            r"\b(?:hat|haben|habe)\b[^,;.:]*?(?:(?:, <clause>\b[^,;.:]*,|, [\wäöüß-]+ (?:und|oder|sowie)\b|, [\wäöüß-]+(?:,|\b))[^,;.:]*?)*? <zu>(?:[.,;:)!]| und\b| oder\b| sowie\b| bzw\b|$| hat\b| haben\b)",
+            r"\b<zu> (?:hat|haben)\b",
+        ],
+        unless: &[],
+    },
+    Binding {
+        reason: "ist zu",
+        says: &[
+            r"\b(?:ist|sind|sei|seien)\b[^,;.:]*?(?:(?:, <clause>\b[^,;.:]*,|, [\wäöüß-]+ (?:und|oder|sowie)\b|, [\wäöüß-]+(?:,|\b))[^,;.:]*?)*? <zu>(?:[.,;:)!]| und\b| oder\b| sowie\b| bzw\b|$| ist\b| sind\b)",
+            r"\b<zu> (?:ist|sind)\b",
+        ],
+        unless: &[],
+    },
+    Binding {
+        reason: "soll",
+        says: &[r"\b(?:soll|sollen|sollten?)\b|\bwird empfohlen\b|\bempfiehlt sich\b|\bist empfehlenswert\b"],
+        unless: &[],
+    },
+    Binding {
+        reason: "duty stated",
+        says: &[
+            r"(?:^|, |^\(?\w{1,3}[.)] )<actor>(?: [^,;.]{1,80}?)? <does>\b",
+            r"(?:^|, )(?:[^,;.]{1,100}, )?(?:so )?<does> <actor>\b|^(?:[\wäöüß§.-]+ ){1,12}?<does> <actor>\b",
+            r"\b(?:stell(?:t|en)|stelle)\b[^;.]*?\bsicher(?:[,.;]|$)|\bsorg(?:t|en) dafür\b|\btr(?:ä|a)g(?:t|en)? dafür\b|\bgewährleiste(?:t|n),? dass\b",
+            r"\b(?:wird|werden)\b[^;.]*?\b(?:mindestens|spätestens|unverzüglich|innerhalb|binnen|für die dauer|schriftlich|höchstens)\b[^;.]*?\b(?:aufbewahrt|dokumentiert|gemeldet|überprüft|geprüft|gelöscht|gespeichert|protokolliert|vorgelegt|mitgeteilt|erstellt|informiert|benachrichtigt|archiviert|genehmigt|durchgeführt|vernichtet|übermittelt|gesperrt|gesichert|bestätigt|angezeigt)\b",
+            r"\b(?:beträgt|betragen)\b[^;.]*?\b(?:mindestens|höchstens)\b|\b(?:erfolgt|erfolgen)\b[^;.]*?\b(?:mindestens|spätestens|unverzüglich|innerhalb|binnen|schriftlich|ausschließlich|nur)\b",
+        ],
+        unless: &[
+            r"\b(?:mussten?|kann|können|könnten?|darf|dürfen|mag|mögen|will|wollen|würden?|wurden?|war|waren|hat|haben|hatten?)\b",
+        ],
+    },
+];

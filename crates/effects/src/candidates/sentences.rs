@@ -1,0 +1,207 @@
+//! Where the sentences of a paragraph end.
+//!
+//! A full stop ends a sentence unless it belongs to an abbreviation, an initial, a date or the number of a clause. After a
+//! semicolon a sentence goes on, for the rest often lacks its subject.
+
+use std::ops::Range;
+
+/// Abbreviations after which a sentence goes on, without their full stop and in lower case. Those with a full stop inside,
+/// and single letters, are known without being listed.
+const ABBREVIATIONS: [&str; 104] = [
+    "abb", "abl", "abs", "abschn", "al", "allg", "anh", "anl", "anm", "approx", "apr", "art", "arts", "aufl", "aug",
+    "bd", "begr", "bes", "bspw", "buchst", "bzgl", "bzw", "ca", "cf", "ch", "chap", "cl", "co", "corp", "dec", "dept",
+    "dgl", "dr", "ed", "eds", "eg", "einschl", "entspr", "evtl", "exkl", "feb", "ff", "fig", "figs", "gem", "ggf",
+    "gov", "hrsg", "ie", "incl", "inkl", "insb", "jan", "jr", "jul", "jun", "kap", "lit", "ltd", "mar", "max", "mgmt",
+    "min", "mind", "mio", "mr", "mrd", "mrs", "ms", "nos", "nov", "nr", "nrn", "oct", "okt", "para", "paras", "pp",
+    "prof", "rdnr", "ref", "refs", "reg", "regs", "resp", "rn", "rz", "sec", "secs", "sect", "sep", "sept", "sog",
+    "sr", "st", "str", "subpara", "tab", "tel", "tz", "usf", "vgl", "vol", "vs",
+];
+
+/// Abbreviations only before a number: `No. 5`, but `The answer is no.`
+const BEFORE_NUMBERS: [&str; 10] = ["no", "art", "p", "nr", "ziff", "pos", "seite", "bl", "form", "sch"];
+
+/// After these a number with a full stop is an ordinal: `am 3. Werktag`.
+const BEFORE_ORDINALS: [&str; 24] = [
+    "am",
+    "ab",
+    "bis",
+    "vom",
+    "zum",
+    "im",
+    "beim",
+    "der",
+    "die",
+    "das",
+    "den",
+    "dem",
+    "des",
+    "und",
+    "oder",
+    "jeder",
+    "jeden",
+    "jedem",
+    "jedes",
+    "seit",
+    "nach",
+    "vor",
+    "spätestens",
+    "jeweils",
+];
+
+/// Before these a number with a full stop is a day.
+const MONTHS: [&str; 12] = [
+    "januar",
+    "februar",
+    "märz",
+    "april",
+    "mai",
+    "juni",
+    "juli",
+    "august",
+    "september",
+    "oktober",
+    "november",
+    "dezember",
+];
+
+/// After these a single letter is a name and not an initial: `see Annex A. The …`.
+const BEFORE_LETTERS: [&str; 17] = [
+    "annex", "appendix", "schedule", "part", "class", "option", "type", "table", "category", "group", "anhang",
+    "anlage", "teil", "klasse", "tabelle", "typ", "stufe",
+];
+
+/// The sentences of a line, without the white space between them.
+pub(super) fn cut(line: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (at, stop) in line.char_indices().filter(|(_, sign)| matches!(sign, '.' | '!' | '?' | '…')) {
+        if at < start {
+            continue;
+        }
+        let end = behind(line, at + stop.len_utf8());
+        if ends_here(line, start, at, stop, end) {
+            push(&mut found, line, start..end);
+            start = end;
+        }
+    }
+    push(&mut found, line, start..line.len());
+    found
+}
+
+fn push(found: &mut Vec<Range<usize>>, line: &str, range: Range<usize>) {
+    let text = line[range.clone()].trim_end();
+    let start = range.start + text.len() - text.trim_start().len();
+    // What has no letters, such as a number by itself, is a part of the sentence before it.
+    match found.last_mut() {
+        Some(last) if !text.trim().is_empty() && !text.contains(char::is_alphabetic) => {
+            last.end = range.start + text.len()
+        }
+        _ if text.trim().is_empty() => {}
+        _ => found.push(start..range.start + text.len()),
+    }
+}
+
+/// The end of what closes a sentence with its stop: more stops, quotation marks, brackets, the number of a footnote.
+fn behind(line: &str, after: usize) -> usize {
+    let closing = ['.', '!', '?', '"', '\'', '”', '“', '’', '»', '›', ')', ']', '*', '_'];
+    let rest = line[after..].trim_start_matches(closing);
+    let mut end = line.len() - rest.len();
+    let noted = rest.trim_start_matches(|sign: char| sign.is_ascii_digit() || "¹²³⁴⁵⁶⁷⁸⁹⁰".contains(sign));
+    let before = line[..after].trim_end_matches('.').chars().next_back();
+    if (1..=3).contains(&rest[..rest.len() - noted.len()].chars().count())
+        && before.is_some_and(char::is_alphabetic)
+        && noted.starts_with(' ')
+    {
+        end = line.len() - noted.len();
+    }
+    end
+}
+
+fn ends_here(line: &str, start: usize, at: usize, stop: char, end: usize) -> bool {
+    let rest = &line[end..];
+    if !rest.starts_with(char::is_whitespace) {
+        return rest.is_empty();
+    }
+    let next = rest.trim_start();
+    let opening = ['"', '“', '„', '‘', '«', '»', '(', '[', '§', '\'', '*', '_', '–', '•'];
+    let begins =
+        next.starts_with(|first: char| first.is_uppercase() || first.is_numeric()) || next.starts_with(opening);
+    begins && (stop != '.' || !belongs_to_a_word(&line[start..at], next))
+}
+
+/// Whether the full stop behind `before` is no end.
+fn belongs_to_a_word(before: &str, next: &str) -> bool {
+    let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+    let earlier = before[..before.len() - word.len()].trim_end();
+    let bare = word.trim_start_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase();
+    let previous = last_word(earlier);
+    let number = next.starts_with(|first: char| first.is_numeric());
+    if earlier.is_empty() && bare.chars().count() <= 3 {
+        // The number or letter of a clause: `2. The operator`, `a. The operator`.
+        return bare.chars().all(|sign| sign.is_ascii_digit()) || bare.chars().count() == 1;
+    }
+    if bare.ends_with(|sign: char| sign.is_ascii_digit()) {
+        return bare.bytes().all(|digit| digit.is_ascii_digit()) && is_ordinal(&bare, &previous, next);
+    }
+    if bare.chars().count() == 1 && bare.chars().all(char::is_alphabetic) {
+        return !BEFORE_LETTERS.contains(&previous.as_str());
+    }
+    let abbreviation =
+        bare.contains('.') && !bare.contains(['/', '@']) && bare.split('.').all(|part| part.chars().count() <= 3);
+    abbreviation
+        || ABBREVIATIONS.binary_search(&bare.as_str()).is_ok()
+        || (number && BEFORE_NUMBERS.contains(&bare.as_str()))
+}
+
+fn is_ordinal(digits: &str, previous: &str, next: &str) -> bool {
+    let following = next.split(|sign: char| !sign.is_alphanumeric()).next().unwrap_or_default().to_lowercase();
+    digits.len() <= 2 && (MONTHS.contains(&following.as_str()) || BEFORE_ORDINALS.contains(&previous))
+}
+
+fn last_word(text: &str) -> String {
+    let word = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+    word.trim_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_abbreviations_is_in_order() {
+        assert!(ABBREVIATIONS.is_sorted());
+    }
+
+    #[track_caller]
+    fn check(line: &str, expected: &[&str]) {
+        let found: Vec<&str> = cut(line).into_iter().map(|range| &line[range]).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_full_stop_ends_a_sentence() {
+        check(
+            "One is here. Two is! Is three? (Four.) “Five.” Six",
+            &["One is here.", "Two is!", "Is three?", "(Four.)", "“Five.”", "Six"],
+        );
+        check("It ends in a note.12 The next begins. ", &["It ends in a note.12", "The next begins."]);
+        check(
+            "See Annex A. The rest follows. He said no. Then he left.",
+            &["See Annex A.", "The rest follows.", "He said no.", "Then he left."],
+        );
+        check("Er gilt bis 2020. Danach nicht.", &["Er gilt bis 2020.", "Danach nicht."]);
+    }
+
+    #[test]
+    fn abbreviations_dates_and_numbers_of_clauses_end_none() {
+        for line in [
+            "Under Art. 6 para. 1 lit. b GDPR, e.g. No. 5 of Mr. J. Smith et al. Ltd. rules apply.",
+            "Nach § 147 Abs. 1 Nr. 5 AO i. V. m. § 14b UStG, z. B. Rechnungen bzw. Belege, vgl. Rz. 12 ff. GoBD.",
+            "Die Meldung erfolgt am 3. Werktag des Monats und bis 31. Dezember.",
+            "2. The operator keeps version 2.0 at www.example.com and pays 1.5 percent.",
+            "a. The operator keeps it; the owner does not.",
+        ] {
+            check(line, &[line]);
+        }
+    }
+}

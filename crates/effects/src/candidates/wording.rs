@@ -1,0 +1,69 @@
+//! The wording of a sentence, as the rules read it: in lower case, with plain signs, without what it only quotes.
+
+use regex::{Captures, Regex};
+use std::sync::LazyLock;
+
+/// A sentence that may be a candidate.
+pub(super) struct Wording {
+    /// In lower case; words apart by single spaces.
+    pub(super) text: String,
+    /// How many words it has.
+    pub(super) words: usize,
+}
+
+/// A title or a word in quotation marks; single ones only where no apostrophe is.
+static QUOTED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#""[^"]*"|(?P<before>^|[ (])'[^']*'(?P<after>[ ,.;:)]|$)"#).expect("it is a pattern"));
+
+/// With fewer words around it, a quotation is the sentence.
+const LEAST_AROUND: usize = 3;
+
+impl Wording {
+    /// The wording of a sentence; none for a question.
+    pub(super) fn of(sentence: &str) -> Option<Self> {
+        let plain = plain(sentence);
+        if plain.trim_end_matches(['"', '\'', ')', ' ']).ends_with('?') {
+            return None;
+        }
+        let keep = |part: &Captures<'_>, name: &str| part.name(name).map_or("", |found| found.as_str()).to_owned();
+        let unquoted = QUOTED
+            .replace_all(&plain, |part: &Captures<'_>| format!("{}\"…\"{}", keep(part, "before"), keep(part, "after")));
+        let around = unquoted.split(' ').filter(|word| word.contains(char::is_alphanumeric)).count();
+        let text = if around < LEAST_AROUND { plain.replace('"', "") } else { unquoted.into_owned() };
+        let words = text.split(' ').filter(|word| word.contains(char::is_alphanumeric)).count();
+        Some(Self { text, words })
+    }
+}
+
+fn plain(sentence: &str) -> String {
+    let mut out = String::with_capacity(sentence.len());
+    for sign in sentence.chars().flat_map(char::to_lowercase) {
+        match sign {
+            // Emphasis of Markdown, and hyphens that only a line end would show.
+            '*' | '`' | '_' | '\u{ad}' | '\u{200b}' | '\u{307}' => {}
+            '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' | '\u{2039}' | '\u{203a}' => out.push('\''),
+            '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{ab}' | '\u{bb}' => out.push('"'),
+            '\u{2010}' | '\u{2011}' => out.push('-'),
+            _ if sign.is_whitespace() => {
+                // A full stop within a sentence is one of an abbreviation or an ordinal.
+                if out.ends_with('.') {
+                    out.pop();
+                }
+                if !out.is_empty() && !out.ends_with(' ') {
+                    out.push(' ');
+                }
+            }
+            _ => out.push(sign),
+        }
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+/// Fewer letters in capitals are a name.
+const LEAST_CAPITALS: usize = 6;
+
+/// Whether a line is set in capitals.
+pub(super) fn is_capitals(line: &str) -> bool {
+    !line.contains(char::is_lowercase) && line.chars().filter(|sign| sign.is_uppercase()).count() >= LEAST_CAPITALS
+}

@@ -1,0 +1,141 @@
+//! What the system itself delivers of recorded requirements: lists for machines and people, a page each, and the figures of
+//! the report. Made of rows alone, so that nobody has to type what they hold, and no list says anything else.
+//!
+//! | file | what |
+//! |---|---|
+//! | `output/requirements.json` | an array of objects, the columns that say what was found |
+//! | `output/requirements.csv` | the same, a line each (`csv`) |
+//! | `output/requirements.md` | by document and section (`markdown`) |
+//! | `requirements/<id>.md` | a page each |
+//! | `output/summary_report.md` | the model's judgement; its figures are filled in (`figures`) |
+
+mod csv;
+mod figures;
+mod markdown;
+
+use plumbline_engine::{FileIndex, FileWrite, Product, REQUIREMENT_LISTS, RecordedRequirement, Requirement, Source};
+use serde_json::{Value, json};
+
+/// The report whose figures the system fills in, where the model has written one.
+pub const SUMMARY_REPORT: &str = "output/summary_report.md";
+/// The folder of the pages.
+const FOLDER: &str = "requirements/";
+/// Up to so many pages are listed as deliverables; a result is part of the checkpoint, which has a bound.
+const LISTED_PAGES: usize = 500;
+
+/// What there is to render.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    /// What the job has recorded, withdrawn ones too, in its order.
+    pub recorded: &'a [RecordedRequirement],
+    /// The job's documents.
+    pub sources: &'a [Source],
+    /// The workspace's files.
+    pub files: &'a FileIndex,
+    /// [`SUMMARY_REPORT`] as the model wrote it.
+    pub report: Option<&'a str>,
+}
+
+/// What was rendered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rendered {
+    /// Files to write, and pages of requirements that do not stand any more to delete.
+    pub products: Vec<Product>,
+    /// What of it counts as a deliverable.
+    pub listed: Vec<String>,
+}
+
+/// Renders the rows. Where nothing was ever recorded, only the figures of the report: a job without requirements delivers no
+/// empty lists.
+pub fn render(rows: &Rows<'_>) -> Rendered {
+    let standing = in_order(rows);
+    let mut rendered = Rendered::default();
+    let mut write =
+        |path: String, text: String| rendered.products.push(Product::WriteFile(FileWrite::text(path, text)));
+    if let Some(report) = rows.report {
+        write(SUMMARY_REPORT.into(), figures::filled_in(report, rows, &standing));
+    }
+    if rows.recorded.is_empty() {
+        return rendered;
+    }
+    let [json_path, csv_path, markdown_path] = REQUIREMENT_LISTS;
+    write(json_path.into(), list(&standing));
+    write(csv_path.into(), csv::table(&standing));
+    write(markdown_path.into(), markdown::list(&standing));
+    for requirement in &standing {
+        write(page_of(requirement), markdown::page(requirement));
+    }
+    for path in rows.files.range(FOLDER.to_owned()..).map(|(path, _)| path).take_while(|path| path.starts_with(FOLDER))
+    {
+        let is_ours = path.starts_with("requirements/req_");
+        if is_ours && !standing.iter().any(|requirement| page_of(requirement) == *path) {
+            rendered.products.push(Product::DeleteFile { path: path.clone() });
+        }
+    }
+    rendered.listed.extend(REQUIREMENT_LISTS.map(str::to_owned));
+    if standing.len() <= LISTED_PAGES {
+        rendered.listed.extend(standing.iter().map(|requirement| page_of(requirement)));
+    }
+    rendered
+}
+
+/// Those that stand, by document and page; within a page as they were recorded.
+fn in_order<'a>(rows: &Rows<'a>) -> Vec<&'a Requirement> {
+    let standing = rows.recorded.iter().filter(|known| !known.is_withdrawn());
+    let mut standing: Vec<&Requirement> = standing.map(|known| &known.requirement).collect();
+    standing.sort_by_key(|requirement| (requirement.source_document.as_deref().unwrap_or_default(), page(requirement)));
+    standing
+}
+
+fn page_of(requirement: &Requirement) -> String {
+    format!("{FOLDER}{}.md", requirement.candidate_id)
+}
+
+fn page(requirement: &Requirement) -> u64 {
+    requirement.source_location["page"].as_u64().unwrap_or(0)
+}
+
+/// A part of the place, whether it was given as a text or a number.
+fn place(requirement: &Requirement, part: &str) -> Option<String> {
+    match &requirement.source_location[part] {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// `[{source, page, page_to, quote}]` of a requirement.
+fn citations(requirement: &Requirement) -> &[Value] {
+    requirement.citations.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn list(standing: &[&Requirement]) -> String {
+    let objects: Vec<Value> = standing.iter().map(|requirement| object(requirement)).collect();
+    let mut text = serde_json::to_string_pretty(&objects).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn object(requirement: &Requirement) -> Value {
+    json!({
+        "id": requirement.candidate_id,
+        "name": requirement.name,
+        "text": requirement.text,
+        "type": requirement.r#type,
+        "priority": requirement.priority,
+        "source_document": requirement.source_document,
+        "source_location": requirement.source_location,
+        "citations": requirement.citations,
+        "gobd_relevant": requirement.gobd_relevant,
+        "gdpr_relevant": requirement.gdpr_relevant,
+        "mentioned_objects": requirement.mentioned_objects,
+        "mentioned_messages": requirement.mentioned_messages,
+        "reasoning": requirement.reasoning,
+        "research_notes": requirement.research_notes,
+        "confidence": requirement.confidence,
+        "tags": requirement.tags,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,236 @@
+//! Passages: the chunks of a document as the coverage ledger knows them.
+//!
+//! The sentences of a passage are numbered by the candidate scan, from 1, the same way whenever they are looked at: when
+//! the document is cut, when a passage is shown, and when a quote is placed.
+
+use crate::candidates::{Scan, Sentence};
+use crate::chunking::Chunk;
+use plumbline_engine::{Candidate, Passage, Touched, blocks};
+use sha2::{Digest, Sha256};
+use std::ops::Range;
+
+/// What the ledger must know of a passage's text.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    sha256: [u8; 32],
+    blocks: Vec<plumbline_engine::Block>,
+    candidates: Vec<Candidate>,
+}
+
+impl Facts {
+    /// Reads a passage's text.
+    pub fn of(text: &str, scan: &Scan) -> Self {
+        let words: Vec<&str> = text.lines().filter(|line| !is_page_mark(line)).collect();
+        let sha256 = Sha256::digest(words.join("\n").trim()).into();
+        Self {
+            sha256,
+            blocks: blocks(text),
+            candidates: scan.sentences(text).into_iter().filter_map(candidate).collect(),
+        }
+    }
+
+    /// With an overlap the next passage repeats sentences of this one: they count where they first begin.
+    pub fn without_those_of(&mut self, before: &Self) {
+        let repeated = |candidate: &Candidate| before.candidates.iter().any(|known| known.text == candidate.text);
+        self.candidates.retain(|candidate| !repeated(candidate));
+    }
+
+    /// The same of a document that is no source: nothing may be quoted from it, so that reading it is all there is to do.
+    pub fn without_candidates(&mut self) {
+        self.candidates.clear();
+    }
+
+    /// The passage, unread.
+    pub fn into_passage(self, document: &str, ordinal: i32, file: &str, chunk: &Chunk) -> Option<Passage> {
+        let page = |page: Option<u32>| page.and_then(|page| i32::try_from(page).ok());
+        Some(Passage {
+            pages: page(chunk.first_page).zip(page(chunk.last_page)),
+            sha256: self.sha256,
+            chunk_path: Some(file.to_string()),
+            unseen: self.blocks.clone(),
+            blocks: self.blocks,
+            candidates: self.candidates,
+            ..Passage::unread(number_of(file)?, document, ordinal)
+        })
+    }
+}
+
+fn candidate(sentence: Sentence) -> Option<Candidate> {
+    sentence.reason?;
+    let number = i32::try_from(sentence.number).ok()?;
+    Some(Candidate { sentence: number, text: sentence.text, cited_step: None })
+}
+
+fn is_page_mark(line: &str) -> bool {
+    let number = line.trim().strip_prefix("[page ").and_then(|rest| rest.strip_suffix(']'));
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The number of a chunk's file: `chunks/chunk_012.md` is 12.
+pub fn number_of(file: &str) -> Option<i32> {
+    file.strip_prefix("chunks/chunk_")?.strip_suffix(".md")?.parse().ok()
+}
+
+/// The text of a chunk's file without the line that says where it is from.
+pub fn body(file: &str) -> &str {
+    match file.strip_prefix("<!-- source: ") {
+        Some(rest) => rest.split_once('\n').map_or("", |(_, body)| body).trim_start_matches('\n'),
+        None => file,
+    }
+}
+
+/// A chunk's file with `[n] ` before each sentence, as it is shown to a model.
+pub fn numbered(file: &str, scan: &Scan) -> String {
+    let body = body(file);
+    let head = &file[..file.len() - body.len()];
+    let mut out = String::with_capacity(file.len() + file.len() / 8);
+    out.push_str(head);
+    let mut done = 0;
+    for Sentence { number, range, .. } in scan.sentences(body) {
+        out.push_str(&body[done..range.start]);
+        out.push_str(&format!("[{number}] "));
+        done = range.start;
+    }
+    out.push_str(&body[done..]);
+    out
+}
+
+/// The sentences of a passage from one number to another, as one quote.
+///
+/// # Errors
+/// How many sentences there are, where these are not among them.
+pub fn quote(file: &str, (from, to): (u32, u32), scan: &Scan) -> Result<String, u32> {
+    let body = body(file);
+    let sentences = scan.sentences(body);
+    let count = u32::try_from(sentences.len()).unwrap_or(u32::MAX);
+    let place = |number: u32| usize::try_from(number).ok()?.checked_sub(1);
+    let (Some(first), Some(last)) =
+        (place(from).and_then(|at| sentences.get(at)), place(to).and_then(|at| sentences.get(at)))
+    else {
+        return Err(count);
+    };
+    if first.range.start > last.range.end {
+        return Err(count);
+    }
+    let lines = body[first.range.start..last.range.end].lines().filter(|line| !is_page_mark(line));
+    Ok(lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" "))
+}
+
+/// Where a quote stands in passages one behind the other, each with its number and its chunk's file: the sentences it
+/// touches, a range a passage. None where it stands in none of them.
+pub fn locate(passages: &[(i32, String)], quote: &str, scan: &Scan) -> Option<Vec<Touched>> {
+    let mut text = Letters::default();
+    for (number, file) in passages {
+        text.push(*number, body(file), scan);
+    }
+    let quote: String = letters(quote).map(|(_, letter)| letter).collect();
+    let start = text.letters.find(&quote).filter(|_| !quote.is_empty())?;
+    Some(text.touched(start..start + quote.len()))
+}
+
+/// The letters of some passages, and which sentence each belongs to.
+#[derive(Default)]
+struct Letters {
+    letters: String,
+    /// Where each sentence's letters end, in order, with the passage and the sentence's number in it.
+    ends: Vec<(usize, i32, i32)>,
+}
+
+impl Letters {
+    fn push(&mut self, passage: i32, body: &str, scan: &Scan) {
+        let mut sentences = scan.sentences(body).into_iter().peekable();
+        let mut current = 1;
+        for (at, letter) in letters(body) {
+            // What stands between two sentences, the mark of a list item, belongs to the one behind it.
+            while let Some(passed) = sentences.next_if(|sentence| sentence.range.end <= at) {
+                self.ends.push((self.letters.len(), passage, i32::try_from(passed.number).unwrap_or(i32::MAX)));
+                current = passed.number + 1;
+            }
+            self.letters.push(letter);
+        }
+        self.ends.push((self.letters.len(), passage, i32::try_from(current).unwrap_or(i32::MAX)));
+    }
+
+    fn touched(&self, range: Range<usize>) -> Vec<Touched> {
+        let first = self.ends.partition_point(|(end, ..)| *end <= range.start);
+        let last = self.ends.partition_point(|(end, ..)| *end < range.end);
+        let mut touched: Vec<Touched> = Vec::new();
+        for (_, passage, sentence) in self.ends.iter().skip(first).take(last + 1 - first) {
+            match touched.last_mut() {
+                Some(range) if range.passage == *passage => range.to = *sentence,
+                _ => touched.push(Touched { passage: *passage, from: *sentence, to: *sentence }),
+            }
+        }
+        touched
+    }
+}
+
+/// The letters and digits of a text in lower case, page marks left out, each with its place.
+fn letters(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
+    let mut offset = 0;
+    let lines = text.split_inclusive('\n').map(move |line| {
+        let start = offset;
+        offset += line.len();
+        (start, line)
+    });
+    lines.filter(|(_, line)| !is_page_mark(line)).flat_map(|(start, line)| {
+        let letters = line.char_indices().filter(|(_, c)| c.is_alphanumeric());
+        letters.flat_map(move |(at, c)| c.to_lowercase().map(move |c| (start + at, c)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "<!-- source: input/policy.pdf | pages: 3-4 -->\n\n[page 3]\n\nInvoices must be kept. This is a \
+                        definition.\n\n- The list shall be\n[page 4]\nsigned by the auditor.\n";
+    const NEXT: &str =
+        "<!-- source: input/policy.pdf | pages: 4 -->\n\n[page 4]\n\nNobody may change it. It must be shown.\n";
+
+    fn touched(quote: &str) -> Option<Vec<(i32, i32, i32)>> {
+        let passages = [(7, FILE.to_string()), (8, NEXT.to_string())];
+        let found = locate(&passages, quote, &Scan::default())?;
+        Some(found.into_iter().map(|touched| (touched.passage, touched.from, touched.to)).collect())
+    }
+
+    #[test]
+    fn sentences_are_numbered_where_they_begin() {
+        let shown = numbered(FILE, &Scan::default());
+        assert!(
+            shown.starts_with("<!-- source: input/policy.pdf | pages: 3-4 -->\n\n[page 3]\n\n[1] Invoices must"),
+            "{shown}"
+        );
+        assert!(shown.contains("[2] This is") && shown.contains("[3] The list shall be\n[page 4]\nsigned"), "{shown}");
+    }
+
+    #[test]
+    fn a_quote_touches_the_sentences_it_stands_in() {
+        assert_eq!(touched("Invoices must be kept."), Some(vec![(7, 1, 1)]));
+        assert_eq!(touched("be kept. This is a definition"), Some(vec![(7, 1, 2)]));
+        assert_eq!(touched("The list shall be signed"), Some(vec![(7, 3, 3)]));
+        assert_eq!(touched("signed by the auditor. Nobody may change it."), Some(vec![(7, 3, 3), (8, 1, 1)]));
+        assert_eq!(touched("It must be shown."), Some(vec![(8, 2, 2)]));
+        assert_eq!(touched("Invoices must be burnt."), None);
+    }
+
+    #[test]
+    fn sentences_by_their_numbers_are_a_quote() {
+        let scan = Scan::default();
+        assert_eq!(quote(FILE, (1, 1), &scan).as_deref(), Ok("Invoices must be kept."));
+        assert_eq!(quote(FILE, (3, 3), &scan).as_deref(), Ok("The list shall be signed by the auditor."));
+        assert_eq!(quote(FILE, (3, 4), &scan), Err(3));
+        assert_eq!(quote(FILE, (0, 1), &scan), Err(3));
+        assert_eq!(quote(FILE, (3, 1), &scan), Err(3));
+    }
+
+    #[test]
+    fn candidates_stand_under_their_numbers_and_page_marks_do_not_change_a_text() {
+        let facts = Facts::of(body(FILE), &Scan::default());
+        let numbers: Vec<i32> = facts.candidates.iter().map(|candidate| candidate.sentence).collect();
+        assert_eq!(numbers, [1, 3]);
+        let moved =
+            Facts::of(&body(FILE).replace("[page 3]", "[page 5]").replace("[page 4]", "[page 6]"), &Scan::default());
+        assert_eq!(facts.sha256, moved.sha256);
+    }
+}

@@ -1,0 +1,28 @@
+//! What an earlier job found is carried over, once all documents are prepared and before anybody reads them.
+
+use crate::{Carried, Run, Stage};
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+impl Run {
+    /// The earlier job whose findings are still to be carried over.
+    pub(crate) fn carries_over(&self) -> Option<Uuid> {
+        let previous = self.state.previous.as_ref().filter(|previous| previous.versions.is_none())?;
+        Some(previous.job_id)
+    }
+
+    pub(super) fn carried(&mut self, carried: Carried, now: DateTime<Utc>) {
+        let Stage::Prepare { mut beginning } = std::mem::replace(&mut self.state.stage, Stage::Model) else {
+            return;
+        };
+        if let Some(previous) = &mut self.state.previous {
+            previous.versions = Some(carried.versions);
+            beginning.notes.push(carried.note(previous.job_id));
+        }
+        self.ledger.carry(&carried.passages, self.step);
+        for product in carried.products {
+            self.produce(product);
+        }
+        self.go_on_prepared(beginning, now);
+    }
+}

@@ -1,0 +1,89 @@
+//! Another model in place of the job's own (`llm.fallback`): when it is asked, and for how long.
+//!
+//! The operator says after how many failures of which classes. A job that has fallen back stays there to the end of the
+//! phase, for each change of the model reads the conversation anew; the next phase begins with the job's own model. Where
+//! the other one fails, too, so that the job is parked or paused, it comes back to its own.
+
+use crate::{Failure, FailureClass, Leave, ModelSettings, Purpose, Retry, Run, Stage};
+use chrono::{DateTime, Utc};
+
+/// An entry of `llm.fallback`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fallback {
+    /// Failures in a row after which it is asked. What waiting does not mend is not tried so often.
+    pub after: u32,
+    /// Of which classes.
+    pub on: Vec<FailureClass>,
+    /// For which requests; for all when empty.
+    pub purposes: Vec<Purpose>,
+    /// The model for plans, for work on todos, and for summaries.
+    pub models: [ModelSettings; 3],
+}
+
+impl Fallback {
+    fn serves(&self, purpose: Purpose) -> bool {
+        self.purposes.is_empty() || self.purposes.contains(&purpose)
+    }
+
+    fn model_for(&self, purpose: Purpose) -> &ModelSettings {
+        let place = match purpose {
+            Purpose::Strategic => 0,
+            Purpose::Tactical => 1,
+            Purpose::Summary => 2,
+        };
+        &self.models[place]
+    }
+
+    fn answers(&self, failure: &Failure, failures: u32) -> bool {
+        let ends_the_tries =
+            matches!(failure.class, FailureClass::Quota | FailureClass::Unauthorized | FailureClass::Permanent);
+        self.on.contains(&failure.class)
+            && self.serves(failure.record.purpose)
+            && (failures >= self.after || ends_the_tries)
+    }
+}
+
+impl Run {
+    /// Which entry of `llm.fallback` is asked in place of the job's model, if any.
+    pub fn fallback_for(&self, purpose: Purpose) -> Option<usize> {
+        self.state
+            .fallback
+            .filter(|place| self.settings.fallbacks.get(*place).is_some_and(|entry| entry.serves(purpose)))
+    }
+
+    /// The model that is asked for a purpose now.
+    pub fn model_for(&self, purpose: Purpose) -> &ModelSettings {
+        let fallback = self.fallback_for(purpose).and_then(|place| self.settings.fallbacks.get(place));
+        fallback.map_or_else(|| self.settings.model_for(purpose), |entry| entry.model_for(purpose))
+    }
+
+    /// Asks the next model that is there for this failure; whether there is one.
+    pub(crate) fn fall_back(&mut self, failure: &Failure, now: DateTime<Utc>) -> bool {
+        let failures = self.state.retry.failures;
+        let after_present = self.state.fallback.map_or(0, |place| place + 1);
+        let mut entries = self.settings.fallbacks.iter().enumerate().skip(after_present);
+        let Some((place, _)) = entries.find(|(_, entry)| entry.answers(failure, failures)) else { return false };
+        self.state.fallback = Some(place);
+        self.state.retry = Retry::default();
+        // Its window and its tokenizer are others.
+        self.state.context.anchor = None;
+        if matches!(self.state.stage, Stage::Model) {
+            self.keep_context_in_bounds(now);
+        }
+        true
+    }
+
+    /// A job that has to wait, or for a person, comes back to its own model.
+    pub(crate) fn come_back_if_left(&mut self) {
+        if matches!(self.left, Some(Leave::Parked { .. } | Leave::Paused { .. })) {
+            self.come_back();
+        }
+    }
+
+    /// The job's own model is asked again.
+    pub(crate) fn come_back(&mut self) {
+        if self.state.fallback.take().is_some() {
+            self.state.context.anchor = None;
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! How it is known that a text was shown: by blocks of words.
+//!
+//! A passage's words are cut into blocks of eight. A result shows a block where the same eight words stand in it one after
+//! the other, whatever stands before and behind, however its lines are broken, and whichever file it came from. Marks that
+//! tools add (`[page 4]`, `[12]` before a sentence, the line that names a chunk's source) are no words.
+
+use std::collections::HashSet;
+
+/// Words of a block. Eight in a row are a passage's own, but for boilerplate that was then shown as well.
+const WORDS: usize = 8;
+
+/// Some words in a row, known by their hash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Block {
+    /// How many words: eight, or fewer where a passage has no more.
+    pub words: u8,
+    /// Of the words in lower case.
+    pub hash: u64,
+}
+
+impl Block {
+    /// Bytes of a block as it is stored.
+    const BYTES: usize = 9;
+
+    /// Blocks as they are stored: one byte for the number of words, eight for the hash, each.
+    pub fn to_bytes(blocks: &[Self]) -> Vec<u8> {
+        blocks.iter().flat_map(|block| std::iter::once(block.words).chain(block.hash.to_be_bytes())).collect()
+    }
+
+    /// Blocks as they were stored; what is no whole block is left out.
+    pub fn from_bytes(bytes: &[u8]) -> Vec<Self> {
+        let read = |bytes: &[u8]| Some(Self { words: bytes[0], hash: u64::from_be_bytes(bytes[1..].try_into().ok()?) });
+        bytes.chunks_exact(Self::BYTES).filter_map(read).collect()
+    }
+}
+
+/// The blocks of a passage, each once: all its words are in them.
+pub fn blocks(text: &str) -> Vec<Block> {
+    let words = words(text);
+    let size = WORDS.min(words.len());
+    if size == 0 {
+        return Vec::new();
+    }
+    // What the last whole block leaves is covered by one that ends with the text.
+    let last = words.len() - size;
+    let starts = (0..=last).step_by(size).chain((!last.is_multiple_of(size)).then_some(last));
+    let all: HashSet<Block> = starts.map(|start| block(&words[start..start + size])).collect();
+    let mut all: Vec<Block> = all.into_iter().collect();
+    all.sort_unstable();
+    all
+}
+
+/// All runs of so many words in a text.
+pub(super) fn windows(text: &str, lengths: &[u8]) -> HashSet<Block> {
+    let words = words(text);
+    let of_length = |length: &u8| words.windows(usize::from(*length).max(1)).map(block);
+    lengths.iter().flat_map(of_length).collect()
+}
+
+fn block(words: &[u64]) -> Block {
+    let hash = words.iter().fold(FNV_OFFSET, |hash, word| (hash ^ word).wrapping_mul(FNV_PRIME).rotate_left(23));
+    Block { words: u8::try_from(words.len()).unwrap_or(u8::MAX), hash }
+}
+
+/// FNV-1a, 64 bit (draft-eastlake-fnv): stable over versions, which a stored hash must be.
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
+
+/// Hashes of the words of a text, marks of tools left out.
+fn words(text: &str) -> Vec<u64> {
+    let mut words = Vec::with_capacity(text.len() / 6);
+    let text = super::text::without_source_line(text);
+    let mut rest = text;
+    let mut word: Option<u64> = None;
+    while let Some(first) = rest.chars().next() {
+        let skipped = super::text::mark(rest);
+        if skipped == 0 && first.is_alphanumeric() {
+            let hash = first
+                .to_lowercase()
+                .fold(word.unwrap_or(FNV_OFFSET), |hash, c| (hash ^ u64::from(c)).wrapping_mul(FNV_PRIME));
+            word = Some(hash);
+        } else {
+            words.extend(word.take());
+        }
+        rest = &rest[skipped.max(first.len_utf8())..];
+    }
+    words.extend(word);
+    words
+}

@@ -1,0 +1,95 @@
+//! The ledger in words, for openings, refusals and the tool that shows it.
+
+use super::{Ledger, Passage, PassageState};
+use std::fmt::Write;
+
+/// Passages named one by one; the rest is counted (INTERFACE 9.4).
+pub(crate) const MAX_NAMED: usize = 20;
+
+/// Of which passages.
+pub(crate) enum Scope<'a> {
+    /// All of the job.
+    Job,
+    /// Those of a document.
+    Document(&'a str),
+}
+
+/// A line a document: passages, and how far they have come.
+pub(crate) fn document_lines(ledger: &Ledger) -> Vec<String> {
+    let mut documents: Vec<&str> = ledger.all().map(|passage| passage.document.as_str()).collect();
+    documents.dedup();
+    documents.sort_unstable();
+    documents.dedup();
+    documents.into_iter().map(|document| document_line(ledger, document)).collect()
+}
+
+fn document_line(ledger: &Ledger, document: &str) -> String {
+    let of = || ledger.all().filter(|passage| passage.document == document);
+    let in_state = |state| of().filter(|passage| passage.state == state).count();
+    let candidates = of().map(|passage| passage.candidates.len()).sum::<usize>();
+    let open = of().flat_map(Passage::open_candidates).count();
+    let first = of().map(|passage| passage.number).min().unwrap_or_default();
+    let last = of().map(|passage| passage.number).max().unwrap_or_default();
+    let mut line = format!(
+        "- {document}: {} passages ({first}-{last}): {} unread, {} read, {} answered; {candidates} candidate sentences, {open} of \
+         them not cited",
+        of().count(),
+        in_state(PassageState::Unread),
+        in_state(PassageState::Read),
+        in_state(PassageState::Answered),
+    );
+    if let Some(passage) = of().find(|passage| passage.chunk_path.is_none()) {
+        let _ = write!(line, "; its text cannot be had: {}", passage.reason.as_deref().unwrap_or("no reason is known"));
+    }
+    line
+}
+
+/// The passages that are not answered, worst first: unread ones, then those with most candidates left.
+pub(crate) fn worst(ledger: &Ledger, scope: &Scope<'_>) -> String {
+    let in_scope = |passage: &&Passage| match scope {
+        Scope::Job => true,
+        Scope::Document(document) => passage.document == *document,
+    };
+    worst_of(ledger.all().filter(in_scope).filter(|passage| passage.state != PassageState::Answered).collect())
+}
+
+/// These passages, worst first.
+pub(crate) fn worst_of(mut open: Vec<&Passage>) -> String {
+    open.sort_by_key(|passage| (passage.state, std::cmp::Reverse(passage.open_candidates().count()), passage.number));
+    let more = open.len().saturating_sub(MAX_NAMED);
+    let mut lines: Vec<String> = open.iter().take(MAX_NAMED).map(|passage| line(passage)).collect();
+    if more > 0 {
+        lines.push(format!("- … and {more} more"));
+    }
+    lines.join("\n")
+}
+
+fn line(passage: &Passage) -> String {
+    let pages = match passage.pages {
+        Some((first, last)) if first == last => format!(", page {first}"),
+        Some((first, last)) => format!(", pages {first}-{last}"),
+        None => String::new(),
+    };
+    let path = passage.chunk_path.as_deref().unwrap_or("no text");
+    let open = passage.open_candidates().count();
+    match passage.state {
+        PassageState::Unread => {
+            format!("- passage {} ({path}{pages}): unread, {open} candidate sentences", passage.number)
+        }
+        PassageState::Read | PassageState::Answered => {
+            let sentences: Vec<String> = passage.open_candidates().take(3).map(quoted).collect();
+            let more = open.saturating_sub(sentences.len());
+            let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+            format!("- passage {} ({path}{pages}): read, not cited: {}{more}", passage.number, sentences.join("; "))
+        }
+    }
+}
+
+/// A candidate by its number and first words.
+fn quoted(candidate: &super::Candidate) -> String {
+    const SHOWN: usize = 90;
+    match candidate.text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("[{}] \"{}…\"", candidate.sentence, &candidate.text[..end]),
+        None => format!("[{}] \"{}\"", candidate.sentence, candidate.text),
+    }
+}

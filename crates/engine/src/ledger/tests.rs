@@ -1,0 +1,137 @@
+use super::*;
+
+const TEXT: &str = "<!-- source: input/policy.pdf | pages: 3-4 -->\n[page 3]\n\nInvoices must be kept for ten years, in order. \
+                    The controller keeps a list of them and shows it to the auditor on demand.\n[page 4]\nIt is signed.";
+
+fn passage(number: i32, text: &str, candidates: &[&str]) -> Passage {
+    let candidate = |(sentence, text): (i32, &&str)| Candidate { sentence, text: (*text).into(), cited_step: None };
+    Passage {
+        pages: Some((3, 4)),
+        sha256: {
+            let mut hash = [0; 32];
+            hash[..8].copy_from_slice(&blocks(text).first().map_or(0, |block| block.hash).to_be_bytes());
+            hash
+        },
+        chunk_path: Some(format!("chunks/chunk_{number:03}.md")),
+        blocks: blocks(text),
+        unseen: blocks(text),
+        candidates: (1..).zip(candidates).map(candidate).collect(),
+        ..Passage::unread(number, "input/policy.pdf", number)
+    }
+}
+
+fn ledger(passages: Vec<Passage>) -> Ledger {
+    let mut ledger = Ledger::default();
+    ledger.cut(CutDocument { document: "input/policy.pdf".into(), passages }, 1);
+    ledger.take_changes();
+    ledger
+}
+
+fn state(ledger: &Ledger, number: i32) -> (PassageState, Option<AnsweredPassage>) {
+    let passage = ledger.get(number).expect("it is there");
+    (passage.state, passage.answered_by)
+}
+
+#[test]
+fn a_passage_is_read_when_results_have_shown_all_of_it_in_whatever_parts() {
+    let mut ledger = ledger(vec![passage(1, TEXT, &["Invoices must be kept for ten years, in order."])]);
+    let half = TEXT.find("keeps a list").expect("it is in the text");
+    // Other line breaks, sentence numbers, another head: it is the same text.
+    let first = format!("[chunks/policy.md: lines 1-3]\n[1] {}", TEXT[47..half + 40].replace(' ', "\n"));
+    ledger.shown(&first, 5);
+    assert_eq!(state(&ledger, 1), (PassageState::Unread, None), "half of it is not all of it");
+    ledger.shown(&TEXT[half - 20..TEXT.len() - 8], 6);
+    assert_eq!(state(&ledger, 1), (PassageState::Unread, None), "the last words were cut off");
+    ledger.shown(&TEXT[half - 20..], 7);
+    assert_eq!(state(&ledger, 1), (PassageState::Read, None));
+    assert_eq!(ledger.get(1).expect("it is there").read_step, Some(7));
+}
+
+#[test]
+fn a_passage_is_answered_only_after_it_was_read() {
+    let mut ledger = ledger(vec![passage(1, TEXT, &["Invoices must be kept.", "The controller keeps a list."])]);
+    ledger.cited(&[Touched { passage: 1, from: 1, to: 2 }], 3);
+    assert_eq!(state(&ledger, 1), (PassageState::Unread, None), "a quote alone does not say that it was read");
+    assert!(ledger.close(1, "it only defines words", 4).expect_err("it was not read").contains("chunks/chunk_001.md"));
+    ledger.shown(TEXT, 5);
+    assert_eq!(state(&ledger, 1), (PassageState::Answered, Some(AnsweredPassage::Citation)));
+}
+
+#[test]
+fn one_quote_of_a_passage_with_two_candidates_does_not_answer_it() {
+    let mut ledger = ledger(vec![passage(1, TEXT, &["Invoices must be kept.", "The controller keeps a list."])]);
+    ledger.shown(TEXT, 2);
+    ledger.cited(&[Touched { passage: 1, from: 1, to: 1 }], 3);
+    assert_eq!(state(&ledger, 1), (PassageState::Read, None));
+    ledger.close(1, "the second only repeats the first", 4).expect("it was read");
+    assert_eq!(state(&ledger, 1), (PassageState::Answered, Some(AnsweredPassage::Closed)));
+    assert_eq!(ledger.get(1).expect("it is there").reason.as_deref(), Some("the second only repeats the first"));
+}
+
+#[test]
+fn a_quote_over_a_whole_passage_answers_for_none_of_it() {
+    let candidates: Vec<String> = (1..=12).map(|n| format!("Record {n} must be kept.")).collect();
+    let candidates: Vec<&str> = candidates.iter().map(String::as_str).collect();
+    let mut ledger = ledger(vec![passage(1, TEXT, &candidates)]);
+    ledger.shown(TEXT, 2);
+    ledger.cited(&[Touched { passage: 1, from: 1, to: 1 + LONGEST_QUOTE }], 3);
+    assert_eq!(ledger.get(1).expect("it is there").open_candidates().count(), 12);
+    ledger.cited(&[Touched { passage: 1, from: 1, to: LONGEST_QUOTE }], 4);
+    assert_eq!(ledger.get(1).expect("it is there").open_candidates().count(), 6);
+}
+
+#[test]
+fn one_quote_is_no_leave_to_close_the_rest() {
+    let candidates = ["One must.", "Two must.", "Three must.", "Four must.", "Five must."];
+    let mut ledger = ledger(vec![passage(1, TEXT, &candidates)]);
+    ledger.shown(TEXT, 2);
+    ledger.cited(&[Touched { passage: 1, from: 1, to: 1 }], 3);
+    let mut enough = ledger.clone();
+    enough.cited(&[Touched { passage: 1, from: 2, to: 2 }], 4);
+    for (ledger, share) in [(&mut ledger, 1.0), (&mut enough, 0.0)] {
+        ledger.close(1, "the others only repeat it", 5).expect("it was read");
+        assert_eq!(ledger.counts().share_closed(), share);
+    }
+}
+
+#[test]
+fn a_passage_without_candidates_is_read_all_the_same_and_one_without_text_is_never_read() {
+    let nothing =
+        Passage { chunk_path: None, unseen: Vec::new(), reason: Some("no text".into()), ..passage(2, "", &[]) };
+    let mut ledger = ledger(vec![passage(1, TEXT, &[]), nothing]);
+    assert_eq!(state(&ledger, 1), (PassageState::Unread, None));
+    ledger.shown(TEXT, 2);
+    assert_eq!(state(&ledger, 1), (PassageState::Answered, Some(AnsweredPassage::Empty)));
+    assert_eq!(state(&ledger, 2), (PassageState::Unread, None));
+    assert!(ledger.close(2, "it only defines words", 4).expect_err("it has no text").contains("undelivered"));
+}
+
+#[test]
+fn a_document_cut_anew_keeps_what_the_same_texts_had_come_to() {
+    let other = "Nobody else may see them, whatever he is told by whom and for which reason it may be.";
+    let mut ledger = ledger(vec![passage(1, TEXT, &[]), passage(2, other, &["Nobody else may see them."])]);
+    ledger.shown(TEXT, 2);
+    ledger.take_changes();
+    let cut = CutDocument { document: "input/policy.pdf".into(), passages: vec![passage(3, TEXT, &[])] };
+    ledger.cut(cut, 3);
+    assert_eq!(state(&ledger, 3), (PassageState::Answered, Some(AnsweredPassage::Empty)));
+    assert_eq!(ledger.get(3).expect("it is there").read_step, Some(2));
+    let (put, dropped) = ledger.take_changes();
+    assert_eq!((put.len(), dropped), (1, vec![1, 2]));
+}
+
+#[test]
+fn blocks_cover_every_word_and_survive_their_storage() {
+    let numbers: Vec<String> = (0..19).map(|n| format!("word{n}")).collect();
+    for length in [1, 3, 8, 9, 16, 19] {
+        let text = numbers[..length].join(" ");
+        let all = blocks(&text);
+        assert_eq!(Block::from_bytes(&Block::to_bytes(&all)), all);
+        let mut ledger = ledger(vec![passage(1, &text, &[])]);
+        ledger.shown(&format!("before {} after", numbers[..length - 1].join(", ")), 2);
+        assert_eq!(state(&ledger, 1).0, PassageState::Unread, "{length}: the last word is missing");
+        ledger.shown(&format!("before {} after", text.to_uppercase()), 3);
+        assert_eq!(state(&ledger, 1).0, PassageState::Answered, "{length}");
+    }
+    assert!(blocks("[page 3]\n\n[12] ").is_empty(), "marks are no words");
+}

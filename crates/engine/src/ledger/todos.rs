@@ -1,0 +1,114 @@
+//! Todos and the passages that they name: what of them is open, what is read when one is to be closed too early, and the todos
+//! that the system adds for passages that were left behind.
+
+use super::{Ledger, Passage, PassageState};
+use crate::{PhaseKind, PlannedTodo, Run, Todo, TodoPlan, ToolCall, listed::as_list, plan::read_plan, tools};
+use serde_json::json;
+use std::collections::{BTreeSet, HashMap};
+
+/// Most passages that a todo of the system's own names: as many as a phase of work takes in at one go.
+const PASSAGES_A_TODO: usize = 8;
+
+/// A passage that is read when a todo that names it is to be closed.
+#[derive(Clone, Debug)]
+pub(crate) struct PassageRead {
+    /// The passage's number.
+    pub(crate) number: i32,
+    /// The reading, under the id of the call that closes the todo.
+    pub(crate) call: ToolCall,
+}
+
+/// What such a reading gave.
+#[derive(Clone, Debug)]
+pub(crate) struct ShownPassage {
+    /// The passage's number.
+    pub(crate) number: i32,
+    /// Its text, as the tool shows it.
+    pub(crate) text: String,
+}
+
+impl Ledger {
+    /// The passages that a todo names and that are not answered; not those whose text cannot be had.
+    pub(crate) fn open_of(&self, todo: &Todo) -> impl Iterator<Item = &Passage> {
+        todo.passages.iter().filter_map(|number| self.get(*number)).filter(|passage| is_open(passage))
+    }
+
+    /// What was left behind: passages that were read and not answered, and unread ones before others of their document that
+    /// were read. `all`: every one that is not answered.
+    fn left_behind(&self, all: bool) -> BTreeSet<i32> {
+        let mut furthest: HashMap<&str, i32> = HashMap::new();
+        for passage in self.all().filter(|passage| passage.state != PassageState::Unread) {
+            let at = furthest.entry(&passage.document).or_default();
+            *at = passage.ordinal.max(*at);
+        }
+        let behind = |passage: &&Passage| match passage.state {
+            PassageState::Answered => false,
+            PassageState::Read => true,
+            PassageState::Unread => furthest.get(passage.document.as_str()).is_some_and(|at| passage.ordinal < *at),
+        };
+        let open = self.all().filter(|passage| is_open(passage));
+        open.filter(|passage| all || behind(passage)).map(|passage| passage.number).collect()
+    }
+}
+
+fn is_open(passage: &Passage) -> bool {
+    passage.state != PassageState::Answered && passage.chunk_path.is_some()
+}
+
+impl Run {
+    /// Whether a todo is not closed at the first word while passages that it names are open.
+    pub(crate) fn holds_todos_to_passages(&self) -> bool {
+        self.settings.coverage.is_some() && self.state.phase.kind == PhaseKind::Tactical
+    }
+
+    /// For each call that closes a todo and will be refused for unread passages: the reading of the first of them, whose text the
+    /// refusal carries. The calls before it close the todos before it.
+    pub(crate) fn reads_before_closing(&self, calls: &[ToolCall]) -> HashMap<String, PassageRead> {
+        if !self.holds_todos_to_passages() {
+            return HashMap::new();
+        }
+        let open = self.todos.iter().filter(|todo| todo.status.is_open());
+        let closing = calls.iter().filter(|call| tools::closes_todo(&call.name));
+        let refused_before = self.state.work.asked_passages.is_some();
+        closing
+            .zip(open)
+            .enumerate()
+            .filter(|(at, _)| *at > 0 || !refused_before)
+            .filter_map(|(_, (call, todo))| Some((call.id.clone(), self.read_for(todo, call)?)))
+            .collect()
+    }
+
+    fn read_for(&self, todo: &Todo, call: &ToolCall) -> Option<PassageRead> {
+        let unread = self.ledger.open_of(todo).find(|passage| passage.state == PassageState::Unread)?;
+        let arguments = json!({"path": unread.chunk_path.as_deref()?}).to_string();
+        let call = ToolCall { id: call.id.clone(), name: "read_file".into(), arguments };
+        Some(PassageRead { number: unread.number, call })
+    }
+
+    /// Puts todos for what was left behind before those of a list that names none of it; the passages that they are for.
+    pub(crate) fn add_follow_ups(&self, plan: &mut TodoPlan) -> BTreeSet<i32> {
+        let worked = usize::try_from(self.state.phase.completed).unwrap_or(0);
+        if self.settings.coverage.is_none() || worked == 0 {
+            return BTreeSet::new();
+        }
+        let is_last = read_plan(&self.memory.main_plan).len() <= worked + 1;
+        let left = self.ledger.left_behind(is_last);
+        if plan.todos.iter().any(|todo| !todo.passages.is_disjoint(&left)) {
+            return BTreeSet::new();
+        }
+        let room = self.settings.phases.max_todos.saturating_sub(plan.todos.len());
+        let left: Vec<i32> = left.into_iter().take(room * PASSAGES_A_TODO).collect();
+        let added = left.chunks(PASSAGES_A_TODO).map(|passages| follow_up(&passages.iter().copied().collect()));
+        plan.todos.splice(0..0, added.collect::<Vec<_>>());
+        left.into_iter().collect()
+    }
+}
+
+fn follow_up(passages: &BTreeSet<i32>) -> PlannedTodo {
+    let listed = as_list(passages);
+    let content = format!(
+        "Work through passages {listed}, which were left open: read what is unread, cite what obliges somebody, close the rest \
+         with a reason"
+    );
+    PlannedTodo::new(0, content, passages.clone())
+}

@@ -1,0 +1,83 @@
+//! Numbers as people list them behind a word: "phases 2-4", "chunks 7, 8 and 12", `chunks/chunk_007.md`.
+
+use std::collections::BTreeSet;
+
+/// Most numbers that a range is taken to have: whoever writes 1-999999 means no list.
+const LONGEST_RANGE: i32 = 1_000;
+
+/// The numbers listed behind any of these words, whose plural is understood.
+pub(crate) fn numbers_behind(text: &str, words: &[&str]) -> BTreeSet<i32> {
+    let text = text.to_lowercase();
+    let places = words.iter().flat_map(|word| text.match_indices(word));
+    places.flat_map(|(at, word)| numbers(&text[at + word.len()..])).collect()
+}
+
+/// Numbers as they are listed: "7-9, 12" for 7, 8, 9 and 12.
+pub(crate) fn as_list(numbers: &BTreeSet<i32>) -> String {
+    let mut ranges: Vec<(i32, i32)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            Some(_) | None => ranges.push((number, number)),
+        }
+    }
+    let written = |(first, last): &(i32, i32)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    ranges.iter().map(written).collect::<Vec<_>>().join(", ")
+}
+
+/// The numbers of a list such as "7-9, 12"; none where it is no list.
+pub(crate) fn read_list(text: &str) -> Option<BTreeSet<i32>> {
+    let read: BTreeSet<i32> = numbers(text.trim()).into_iter().collect();
+    let listed = text.chars().all(|c| c.is_ascii_digit() || " ,-–&".contains(c));
+    (listed && !read.is_empty()).then_some(read)
+}
+
+/// "s 2, 3 and 5-7 …" gives 2, 3, 5, 6, 7.
+fn numbers(text: &str) -> Vec<i32> {
+    let text = text.strip_prefix('s').unwrap_or(text);
+    let text =
+        text.trim_start_matches(['_', '#', ':']).replace(" and ", ",").replace(" und ", ",").replace(" to ", "-");
+    let listed = |c: char| c.is_ascii_digit() || matches!(c, ' ' | ',' | '-' | '–' | '&');
+    let end = text.find(|c: char| !listed(c)).unwrap_or(text.len());
+    let range = |part: &str| {
+        let mut ends = part.split(['-', '–']).map(|end| end.trim().parse::<i32>().ok());
+        let from = ends.next().flatten()?;
+        let to = ends.next().flatten().unwrap_or(from);
+        Some(from..=to.min(from.saturating_add(LONGEST_RANGE)))
+    };
+    text[..end].split([',', '&']).filter_map(range).flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{as_list, numbers_behind, read_list};
+
+    #[test]
+    fn a_list_is_read_as_it_was_written() {
+        for text in ["7", "7-9, 12", "1, 3, 5-6"] {
+            assert_eq!(read_list(text).map(|numbers| as_list(&numbers)).as_deref(), Some(text));
+        }
+        for no_list in ["", "all", "seven", "7 of them", "-"] {
+            assert_eq!(read_list(no_list), None, "{no_list}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_as_they_are_listed() {
+        for (text, expected) in [
+            ("Process chunks 1-3 of input/policy.pdf", vec![1, 2, 3]),
+            ("Read chunks/chunk_007.md and chunks/chunk_012.md", vec![7, 12]),
+            ("Passages 2, 4 and 6–7: every duty", vec![2, 4, 6, 7]),
+            ("chunks 3 to 5", vec![3, 4, 5]),
+            ("Cut the document into chunks of 1200 tokens", vec![]),
+            ("Check chunks/manifest.json against the 3 documents", vec![]),
+            ("chunk 9", vec![9]),
+        ] {
+            let found: Vec<i32> = numbers_behind(text, &["chunk", "passage"]).into_iter().collect();
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+}

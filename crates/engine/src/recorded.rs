@@ -1,0 +1,91 @@
+//! The requirements that a job has recorded, and how it puts them right while nobody has taken them.
+
+use crate::{Product, Requirement};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What becomes of a recorded requirement. It is written only if nobody has taken the row meanwhile, and its former state is
+/// kept beside it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RequirementChange {
+    /// Which: its `req_` id.
+    pub candidate_id: String,
+    /// Why, in the model's words.
+    pub reason: String,
+    /// What it is from now on; none where it is withdrawn.
+    pub becomes: Option<Box<Requirement>>,
+    /// The columns that differ, with their new values; empty where it is withdrawn.
+    pub fields: Map<String, Value>,
+}
+
+impl RequirementChange {
+    /// The word for it in the rows.
+    pub fn kind(&self) -> &'static str {
+        if self.becomes.is_some() { "updated" } else { "withdrawn" }
+    }
+}
+
+/// A recorded requirement of the job, as its row stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedRequirement {
+    /// What was recorded.
+    pub requirement: Requirement,
+    /// `requirement_cache.status`.
+    pub status: String,
+}
+
+impl RecordedRequirement {
+    /// Whether it may still be changed: nobody has taken it to judge it.
+    pub fn is_pending(&self) -> bool {
+        self.status == "pending"
+    }
+
+    /// Whether it has these words, by their content key, or had them when it was recorded: one that was put right since is
+    /// the same.
+    pub fn is_of(&self, content_key: &[u8]) -> bool {
+        let Requirement { content_key: own, candidate_id, .. } = &self.requirement;
+        !self.is_withdrawn() && (own == content_key || *candidate_id == candidate_id_of(content_key))
+    }
+
+    /// Whether its job took it back.
+    pub fn is_withdrawn(&self) -> bool {
+        self.status == WITHDRAWN
+    }
+}
+
+/// The id of a requirement that is recorded with these words: `req_` and 12 hexadecimal digits of their content key.
+pub fn candidate_id_of(content_key: &[u8]) -> String {
+    content_key.iter().take(6).fold("req_".to_owned(), |id, byte| format!("{id}{byte:02x}"))
+}
+
+/// The status of a requirement that its job took back.
+pub const WITHDRAWN: &str = "withdrawn";
+
+/// Lays what a step produced over the job's recorded requirements, which are in the order in which they were recorded.
+pub fn lay_requirements<'a>(recorded: &mut Vec<RecordedRequirement>, products: impl Iterator<Item = &'a Product>) {
+    for product in products {
+        match product {
+            Product::AddRequirement(requirement) => recorded
+                .push(RecordedRequirement { requirement: (**requirement).clone(), status: "pending".to_owned() }),
+            Product::ChangeRequirement(change) => {
+                let is_meant = |known: &&mut RecordedRequirement| {
+                    known.is_pending() && known.requirement.candidate_id == change.candidate_id
+                };
+                let Some(known) = recorded.iter_mut().find(is_meant) else { continue };
+                match &change.becomes {
+                    Some(becomes) => known.requirement = (**becomes).clone(),
+                    None => known.status = WITHDRAWN.to_owned(),
+                }
+            }
+            Product::WriteFile(_)
+            | Product::PlaceFile(_)
+            | Product::ShareFiles(_)
+            | Product::AppendFile { .. }
+            | Product::DeleteFile { .. }
+            | Product::AddSource(_)
+            | Product::AddCitation(_)
+            | Product::CutDocument(_)
+            | Product::JudgeRequirement(_) => {}
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! One job's rows in memory: what the store makes of the engine's changes, for whoever has no database at hand. A replay runs
+//! a recording on them, and tests of the engine a whole job.
+//!
+//! A step's files and todo lists are folded before they are written, as the store folds them: no row is written twice by a step.
+
+use crate::{
+    Change, Citation, Feedback, FileFacts, FileIndex, JobFacts, Memory, Message, Passage, PhaseKind, PhaseOutcome,
+    Product, RecordedRequirement, Settings, Snapshot, Source, State, Todo, lay_requirements,
+};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// What a step makes of files: their content, or none where they are deleted.
+pub type FileChanges = BTreeMap<String, Option<Vec<u8>>>;
+
+/// A row of `phases`.
+#[derive(Clone, Debug)]
+pub struct PhaseRow {
+    /// Strategic or tactical.
+    pub kind: PhaseKind,
+    /// Its name.
+    pub name: String,
+    /// How it ended; none while it is open.
+    pub outcome: Option<PhaseOutcome>,
+}
+
+/// The rows of a job, after a step.
+#[derive(Clone, Debug)]
+pub struct JobRows {
+    /// The job, with the number of its last step.
+    pub job: JobFacts,
+    /// The last checkpoint; none before the first step.
+    pub state: Option<State>,
+    /// The conversation.
+    pub messages: Vec<Message>,
+    /// Phases by their numbers.
+    pub phases: BTreeMap<i32, PhaseRow>,
+    /// Todo lists by the numbers of their phases.
+    pub todos: BTreeMap<i32, Vec<Todo>>,
+    /// Phase and position of todos that were closed without evidence.
+    pub unevidenced: BTreeSet<(i32, i32)>,
+    /// The workspace: contents by paths.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// The documents, by path.
+    pub sources: Vec<Source>,
+    /// Their passages.
+    pub passages: BTreeMap<i32, Passage>,
+    /// Citations by their ids.
+    pub citations: HashMap<String, Citation>,
+    /// Requirements in the order in which they were recorded, withdrawn ones too.
+    pub recorded: Vec<RecordedRequirement>,
+    index: FileIndex,
+    /// Contents that were put aside, by SHA-256; clones share them.
+    aside: Arc<Mutex<HashMap<[u8; 32], Vec<u8>>>>,
+}
+
+impl JobRows {
+    /// A job before its first step.
+    pub fn new(job: JobFacts) -> Self {
+        Self {
+            job: JobFacts { step: 0, ..job },
+            state: None,
+            messages: Vec::new(),
+            phases: BTreeMap::new(),
+            todos: BTreeMap::new(),
+            unevidenced: BTreeSet::new(),
+            files: BTreeMap::new(),
+            sources: Vec::new(),
+            passages: BTreeMap::new(),
+            citations: HashMap::new(),
+            recorded: Vec::new(),
+            index: FileIndex::new(),
+            aside: Arc::default(),
+        }
+    }
+
+    /// What a worker would load: of the messages, those of the checkpoint's context.
+    pub fn snapshot(&self, settings: Arc<Settings>, feedback: Vec<Feedback>, interrupted: bool) -> Snapshot {
+        let number = self.state.as_ref().map_or(0, |state| state.phase.number);
+        let standing = self.recorded.iter().filter(|known| !known.is_withdrawn()).count();
+        Snapshot {
+            job: self.job.clone(),
+            settings,
+            state: self.state.clone(),
+            messages: self.messages.iter().filter(|message| self.is_in_context(message)).cloned().collect(),
+            todos: self.list(number).to_vec(),
+            staged_todos: self.list(number + 1).to_vec(),
+            files: self.index.clone(),
+            memory: self.memory(),
+            sources: self.sources.clone(),
+            passages: self.passages.values().cloned().collect(),
+            requirements: i64::try_from(standing).unwrap_or(i64::MAX),
+            feedback,
+            interrupted,
+        }
+    }
+
+    fn is_in_context(&self, message: &Message) -> bool {
+        self.state.as_ref().is_some_and(|state| {
+            let context = &state.context;
+            let head = [Some(context.system_seq), context.summary_seq];
+            message.seq >= context.tail_from || head.contains(&Some(message.seq)) || context.kept.contains(&message.seq)
+        })
+    }
+
+    fn memory(&self) -> Memory {
+        let mut memory = Memory::default();
+        for path in Memory::PATHS {
+            if let (Some(content), Some(text)) = (self.files.get(path), memory.get_mut(path)) {
+                *text = String::from_utf8_lossy(content).into_owned();
+            }
+        }
+        memory
+    }
+
+    /// The workspace as the engine knows it.
+    pub fn index(&self) -> &FileIndex {
+        &self.index
+    }
+
+    /// A file's content.
+    pub fn file(&self, path: &str) -> Option<&[u8]> {
+        self.files.get(path).map(Vec::as_slice)
+    }
+
+    /// A phase's todos.
+    pub fn list(&self, phase_number: i32) -> &[Todo] {
+        self.todos.get(&phase_number).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Keeps contents that no file has yet.
+    pub fn put_aside(&self, contents: impl IntoIterator<Item = ([u8; 32], Vec<u8>)>) {
+        self.aside().extend(contents);
+    }
+
+    /// A content that was put aside.
+    pub fn read_aside(&self, sha256: &[u8; 32]) -> Option<Vec<u8>> {
+        self.aside().get(sha256).cloned()
+    }
+
+    fn aside(&self) -> MutexGuard<'_, HashMap<[u8; 32], Vec<u8>>> {
+        self.aside.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What changes make of the files that they touch; what stays the same is left out.
+    pub fn file_changes(&self, changes: &[Change]) -> FileChanges {
+        let mut after = FileChanges::new();
+        for product in changes.iter().filter_map(Change::product) {
+            self.lay_files(product, &mut after);
+        }
+        after.retain(|path, content| self.file(path) != content.as_deref());
+        after
+    }
+
+    fn lay_files(&self, product: &Product, after: &mut FileChanges) {
+        match product {
+            Product::WriteFile(file) => {
+                after.insert(file.path.clone(), Some(file.content.clone()));
+            }
+            Product::PlaceFile(file) => {
+                after.insert(file.path.clone(), self.read_aside(&file.sha256));
+            }
+            Product::ShareFiles(shared) => {
+                after.extend(shared.files.iter().map(|file| (file.path.clone(), Some(file.content.to_vec()))));
+            }
+            Product::AppendFile { path, text } => {
+                let stored = || self.file(path).map(<[u8]>::to_vec);
+                let content = after.entry(path.clone()).or_insert_with(stored);
+                content.get_or_insert_default().extend_from_slice(text.as_bytes());
+            }
+            Product::DeleteFile { path } => {
+                after.insert(path.clone(), None);
+            }
+            Product::AddSource(_)
+            | Product::CutDocument(_)
+            | Product::AddCitation(_)
+            | Product::AddRequirement(_)
+            | Product::ChangeRequirement(_)
+            | Product::JudgeRequirement(_) => {}
+        }
+    }
+
+    /// The lists that changes touch, as they leave them.
+    pub fn lists_after(&self, changes: &[Change]) -> BTreeMap<i32, Vec<Todo>> {
+        let mut lists = BTreeMap::new();
+        for change in changes {
+            match change {
+                Change::TodosPut { phase_number, todos } => {
+                    lists.insert(*phase_number, todos.clone());
+                }
+                Change::TodoMoved { phase_number, position, status, notes } => {
+                    let list = lists.entry(*phase_number).or_insert_with(|| self.list(*phase_number).to_vec());
+                    if let Some(todo) = list.iter_mut().find(|todo| todo.position == *position) {
+                        todo.status = *status;
+                        todo.notes = notes.clone().or(todo.notes.take());
+                    }
+                }
+                _ => {}
+            }
+        }
+        lists
+    }
+
+    /// One step's transaction.
+    pub fn commit(&mut self, step: i64, changes: &[Change], state: &State) {
+        self.todos.append(&mut self.lists_after(changes));
+        self.lay(changes);
+        self.job.step = step;
+        self.state = Some(state.clone());
+    }
+
+    /// Lays what a call produced over the rows, for the calls behind it.
+    pub fn lay_products(&mut self, products: &[Product]) {
+        let changes: Vec<Change> = products.iter().cloned().map(Change::Product).collect();
+        self.lay(&changes);
+    }
+
+    fn lay(&mut self, changes: &[Change]) {
+        for (path, content) in self.file_changes(changes) {
+            self.put_file(path, content);
+        }
+        changes.iter().for_each(|change| self.write(change));
+    }
+
+    fn put_file(&mut self, path: String, content: Option<Vec<u8>>) {
+        match content {
+            Some(content) => {
+                self.index.insert(path.clone(), FileFacts::of(&content));
+                self.files.insert(path, content);
+            }
+            None => {
+                self.index.remove(&path);
+                self.files.remove(&path);
+            }
+        }
+    }
+
+    /// Everything but files and todos, which are folded first, and what no other step reads.
+    fn write(&mut self, change: &Change) {
+        match change {
+            Change::Message(message) => self.messages.push(message.clone()),
+            Change::ResultsCleared(seqs) => {
+                let cleared = self.messages.iter_mut().filter(|message| seqs.contains(&message.seq));
+                cleared.for_each(|message| message.cleared = true);
+            }
+            Change::PhaseOpened { number, kind, name } => {
+                self.phases.insert(*number, PhaseRow { kind: *kind, name: name.clone(), outcome: None });
+            }
+            Change::PhaseClosed { number, outcome } => {
+                if let Some(phase) = self.phases.get_mut(number) {
+                    phase.outcome = Some(*outcome);
+                }
+            }
+            Change::TodoUnevidenced { phase_number, position } => {
+                self.unevidenced.insert((*phase_number, *position));
+            }
+            Change::Product(product) => self.write_product(product),
+            Change::PassagesPut(passages) => {
+                self.passages.extend(passages.iter().map(|passage| (passage.number, passage.clone())));
+            }
+            Change::PassagesDropped(numbers) => self.passages.retain(|number, _| !numbers.contains(number)),
+            Change::TodosPut { .. }
+            | Change::TodoMoved { .. }
+            | Change::Request(_)
+            | Change::FeedbackTaken(_)
+            | Change::Left(_) => {}
+        }
+    }
+
+    fn write_product(&mut self, product: &Product) {
+        match product {
+            Product::AddSource(source) => {
+                self.sources.retain(|known| known.path != source.path);
+                self.sources.push(source.clone());
+                self.sources.sort_by(|one, other| one.path.cmp(&other.path));
+            }
+            Product::AddCitation(citation) => {
+                self.citations.entry(citation.id.clone()).or_insert_with(|| citation.clone());
+            }
+            Product::AddRequirement(_) | Product::ChangeRequirement(_) => {
+                lay_requirements(&mut self.recorded, std::iter::once(product));
+            }
+            Product::WriteFile(_)
+            | Product::PlaceFile(_)
+            | Product::ShareFiles(_)
+            | Product::AppendFile { .. }
+            | Product::DeleteFile { .. }
+            | Product::CutDocument(_)
+            | Product::JudgeRequirement(_) => {}
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! `undelivered` of `job_complete`: what was asked for and is not there, each with its reason. A sentence, or an object that
+//! says what is missing in a form that can be counted: passages of a document, a phase of the plan, any other item.
+
+use super::arguments;
+use crate::listed::numbers_behind;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// Shortest reason, in characters: `n/a` is none.
+const SHORTEST_REASON: usize = 10;
+
+/// The schema of one entry.
+pub(super) fn schema() -> Value {
+    json!({"anyOf": [{"type": "string"}, {"type": "object", "properties": {
+        "passages": {"type": "array", "items": {"type": "integer"}},
+        "document": {"type": "string"},
+        "phase": {"type": "string", "description": "Name or number of a phase of the plan."},
+        "item": {"type": "string"},
+        "reason": {"type": "string"}}, "required": ["reason"], "additionalProperties": false}]})
+}
+
+/// The entries, as the model wrote them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Undelivered(Vec<Value>);
+
+impl Undelivered {
+    /// Reads the argument: a list of both forms; a single one is a list of one.
+    pub(super) fn read(fields: &Map<String, Value>) -> Result<Self, String> {
+        let entries = match fields.get("undelivered") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(entries)) => entries.clone(),
+            Some(one @ (Value::String(_) | Value::Object(_))) => vec![one.clone()],
+            Some(other) => {
+                let kind = arguments::kind(other);
+                return Err(format!("argument 'undelivered' must be a list of sentences or objects, not {kind}."));
+            }
+        };
+        let entries: Result<Vec<Value>, String> = (1..).zip(entries).map(|(at, entry)| checked(at, entry)).collect();
+        Ok(Self(entries?.into_iter().filter(|entry| *entry != Value::Null).collect()))
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// As it stands in the result.
+    pub(super) fn to_json(&self) -> Value {
+        Value::Array(self.0.clone())
+    }
+
+    /// One sentence an entry.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        self.0.iter().map(sentence).collect()
+    }
+
+    /// Whether an entry is about a file as a whole: its item is the file's path, or its sentence begins with the path and a colon.
+    /// One that says what a file lacks does not give the file up.
+    pub(super) fn gives_up(&self, path: &str) -> bool {
+        let is_whole = |said: &str| {
+            let said = said.trim().trim_start_matches('`').trim_start_matches("./");
+            let rest = said.strip_prefix(path).map(|rest| rest.trim_start_matches('`').trim_start());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        };
+        self.sentences().iter().any(|said| is_whole(said))
+    }
+
+    /// The numbers of the passages that are named, each once.
+    pub(super) fn passages(&self) -> BTreeSet<i32> {
+        let lists = self.0.iter().filter_map(|entry| entry.get("passages")?.as_array());
+        lists.flatten().filter_map(arguments::number).filter_map(|number| i32::try_from(number).ok()).collect()
+    }
+
+    /// The same with each of these passages in one entry at most, and no others: what is answered is not undelivered.
+    pub(super) fn of_passages(&self, open: &BTreeSet<i32>) -> Self {
+        let mut left = open.clone();
+        let mut keep = |number: &Value| {
+            let number = arguments::number(number).and_then(|number| i32::try_from(number).ok());
+            number.is_some_and(|number| left.remove(&number))
+        };
+        let entries = self.0.iter().filter_map(|entry| {
+            let mut entry = entry.clone();
+            let Some(Value::Array(passages)) = entry.get_mut("passages") else { return Some(entry) };
+            passages.retain(&mut keep);
+            let says_more = !passages.is_empty() || entry.get("item").is_some() || entry.get("phase").is_some();
+            says_more.then_some(entry)
+        });
+        Self(entries.collect())
+    }
+
+    /// Whether a phase of the plan is named, by its place in it or by its name.
+    pub(super) fn names_phase(&self, ordinal: i32, name: Option<&str>) -> bool {
+        self.0.iter().any(|entry| match entry {
+            Value::String(text) => names_in_text(text, ordinal, name),
+            entry => match entry.get("phase") {
+                Some(phase @ Value::Number(_)) => arguments::number(phase) == Some(i64::from(ordinal)),
+                Some(Value::String(phase)) => {
+                    phase.trim().parse() == Ok(ordinal) || names_in_text(phase, ordinal, name)
+                }
+                _ => false,
+            },
+        })
+    }
+}
+
+/// Whether a call of `job_complete` says that a file is not delivered, even where it is there.
+pub fn gives_up(call: &Map<String, Value>, path: &str) -> bool {
+    Undelivered::read(call).is_ok_and(|undelivered| undelivered.gives_up(path))
+}
+
+fn checked(at: usize, entry: Value) -> Result<Value, String> {
+    match entry {
+        Value::String(text) if text.trim().is_empty() => Ok(Value::Null),
+        Value::String(text) => Ok(Value::String(text.trim().to_string())),
+        Value::Object(fields) => {
+            let reason = arguments::optional_text(&fields, "reason")?.unwrap_or_default();
+            let names_something = ["passages", "phase", "item", "document"].iter().any(|key| fields.contains_key(*key));
+            if !names_something {
+                return Err(format!("entry {at} of 'undelivered' names neither passages nor a phase nor an item."));
+            }
+            if reason.chars().count() < SHORTEST_REASON {
+                return Err(format!("entry {at} of 'undelivered' has no reason: say in a sentence why it is missing."));
+            }
+            Ok(Value::Object(fields))
+        }
+        other => Err(format!(
+            "entry {at} of 'undelivered' must be a sentence or an object such as {{\"phase\": \"Annexes\", \"reason\": \
+             \"no time was left\"}}, not {}.",
+            arguments::kind(&other)
+        )),
+    }
+}
+
+fn sentence(entry: &Value) -> String {
+    let Value::Object(fields) = entry else { return entry.as_str().unwrap_or_default().to_string() };
+    let text = |key: &str| match fields.get(key) {
+        Some(Value::String(text)) => Some(text.clone()),
+        Some(Value::Null) | None => None,
+        Some(other) => Some(other.to_string()),
+    };
+    let phase = text("phase").map(|phase| format!("phase {phase}"));
+    let passages = text("passages").map(|passages| format!("passages {passages}"));
+    let what: Vec<String> = [phase, passages, text("document"), text("item")].into_iter().flatten().collect();
+    format!("{}: {}", what.join(" of "), text("reason").unwrap_or_default())
+}
+
+/// Whether a text names a phase: by "phase 3", "phases 2-4", or by the phase's own name.
+fn names_in_text(text: &str, ordinal: i32, name: Option<&str>) -> bool {
+    let text = text.to_lowercase();
+    let by_name = name.is_some_and(|name| !name.is_empty() && text.contains(&name.to_lowercase()));
+    by_name || numbers_behind(&text, &["phase"]).contains(&ordinal)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(undelivered: Value) -> Result<Undelivered, String> {
+        Undelivered::read(json!({"undelivered": undelivered}).as_object().expect("it is an object"))
+    }
+
+    #[test]
+    fn both_forms_are_read_and_nonsense_is_refused_with_an_example() {
+        let both = json!(["page 7: no text", {"phase": "Annexes", "reason": "the budget ended before"}, " "]);
+        let read = of(both).expect("both forms are read");
+        assert_eq!(read.sentences(), ["page 7: no text", "phase Annexes: the budget ended before"]);
+        for (wrong, why) in [
+            (json!([1]), "not a number"),
+            (json!([{"phase": "Annexes", "reason": "n/a"}]), "has no reason"),
+            (json!([{"reason": "nothing was possible"}]), "names neither"),
+            (json!(true), "not true or false"),
+        ] {
+            let refused = of(wrong.clone()).expect_err("it is refused");
+            assert!(refused.contains(why), "{wrong}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_phase_is_named_by_its_number_or_its_name() {
+        let read =
+            of(json!(["Phases 2-4 and the annex were not begun", {"phase": "7", "reason": "no budget was left"},
+            {"phase": "Consolidation", "reason": "no budget was left"}]))
+            .expect("it is read");
+        let named: Vec<i32> = (1..=9).filter(|ordinal| read.names_phase(*ordinal, None)).collect();
+        assert_eq!(named, [2, 3, 4, 7]);
+        assert!(read.names_phase(9, Some("consolidation")));
+        assert!(!read.names_phase(9, Some("Extraction")));
+    }
+
+    #[test]
+    fn a_file_is_given_up_as_a_whole_or_not() {
+        let gives_up = |entry: Value| of(json!([entry])).expect("it is read").gives_up("output/a.md");
+        for whole in ["output/a.md", "`./output/a.md`: no time", "output/a.md: question 7 has no answer"] {
+            assert!(gives_up(json!(whole)), "{whole}");
+        }
+        assert!(gives_up(json!({"item": "output/a.md", "reason": "no document answers it"})));
+        assert!(!gives_up(json!({"item": "question 7 of output/a.md", "reason": "no document answers it"})));
+        assert!(!gives_up(json!("output/a.md.sig: no key")) && !gives_up(json!("in output/a.md: a table")));
+    }
+
+    #[test]
+    fn passages_are_counted_once() {
+        let entry = |passages: Value| json!({"passages": passages, "document": "input/a.pdf", "reason": "only a table of contents"});
+        let read = of(json!([entry(json!([3, 1, 2])), entry(json!([3, "4"]))])).expect("it is read");
+        assert_eq!(read.passages().into_iter().collect::<Vec<_>>(), [1, 2, 3, 4]);
+    }
+}

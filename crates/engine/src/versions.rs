@@ -1,0 +1,54 @@
+//! A job over new versions of documents that an earlier job worked on: what is word for word the same is carried over.
+
+use crate::Product;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The earlier job, which `context.previous_job_id` names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Previous {
+    /// Its id.
+    pub job_id: Uuid,
+    /// How the documents differ from those of then, once that was looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versions: Option<Versions>,
+}
+
+/// Passages of the documents, held against those of the earlier job: `versions` of a result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Versions {
+    /// With the same text as one of then.
+    pub same: usize,
+    /// In the place of one of then, with another text.
+    pub changed: usize,
+    /// In the place of none.
+    pub new: usize,
+    /// Of then, with nothing in their place.
+    pub gone: usize,
+}
+
+/// What of an earlier job holds for this one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Carried {
+    /// The passages, by their numbers, that the earlier job has answered for.
+    pub passages: Vec<i32>,
+    /// How the documents differ.
+    pub versions: Versions,
+    /// The requirements of these passages with their citations, and the file that says what is gone.
+    pub products: Vec<Product>,
+}
+
+impl Carried {
+    /// What the model is told of it.
+    pub(crate) fn note(&self, previous: Uuid) -> String {
+        let Versions { same, changed, new, gone } = self.versions;
+        let requirements = self.products.iter().filter(|product| matches!(product, Product::AddRequirement(_))).count();
+        format!(
+            "This job follows job {previous} over earlier versions of its documents. Of their passages {same} are word for word \
+             the same, {changed} have changed, {new} are new and {gone} are gone. {} passages are carried over: they are answered, \
+             and their {requirements} requirements are recorded already, with the tag `carried`. Work on the other passages. \
+             output/changes.json lists the requirements of then whose words are gone from the documents.",
+            self.passages.len()
+        )
+    }
+}

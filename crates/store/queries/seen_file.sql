@@ -1,0 +1,1 @@
+SELECT workspace_file($1, $2)

@@ -1,0 +1,34 @@
+//! Which checkpoints keep their state.
+//!
+//! Going on needs the last one only; the others serve forks. A job keeps the states of its latest [`WINDOW`] steps at
+//! least, of every [`SPARSE`]th step before, and of the steps with which a phase began (the statement sees to those).
+//! Every [`SPARSE`]th step of a long job gives up the states that have left the window since the last time, so no job
+//! needs a clean-up and steps cost the same at any age. The rows stay: steps are gap-free.
+
+use std::ops::Range;
+
+/// Latest steps that all can be forked at; an ordinary job has fewer.
+const WINDOW: i64 = 1000;
+
+/// Distance of the steps that can be forked at for ever.
+const SPARSE: i64 = 50;
+
+/// The kept steps between which all states are given up when `step` is committed; none in most steps.
+pub(super) fn pruned_at(step: i64) -> Option<Range<i64>> {
+    let last = step - WINDOW;
+    (last > 0 && last % SPARSE == 0).then_some(last - SPARSE..last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SPARSE, WINDOW, pruned_at};
+
+    #[test]
+    fn a_window_of_states_and_every_fiftieth_before_it_stay() {
+        assert_eq!(pruned_at(WINDOW), None);
+        assert_eq!(pruned_at(WINDOW + SPARSE), Some(0..SPARSE));
+        assert_eq!(pruned_at(WINDOW + SPARSE + 1), None);
+        let gone = |step: i64| (1..=5000).filter_map(pruned_at).any(|old| step > old.start && step < old.end);
+        assert_eq!((1..=5000).filter(|step| !gone(*step)).count(), 1000 + 4000 / 50);
+    }
+}

@@ -1,0 +1,64 @@
+//! How jobs leave their worker: the status that each gets, and how its attempt ends.
+
+use crate::{Lease, details, rows::json};
+use chrono::{DateTime, Utc};
+use plumbline_engine::Leave;
+use serde::Serialize;
+use serde_json::Value;
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+/// The columns that an exit sets, as `exit_jobs.sql` takes them; what is none stays or becomes null.
+#[derive(Debug, Serialize)]
+pub(super) struct JobExit {
+    job_id: Uuid,
+    lease_epoch: i64,
+    status: &'static str,
+    reason: Option<String>,
+    run_at: Option<DateTime<Utc>>,
+    result: Option<Value>,
+    error: Option<String>,
+    /// JSON text.
+    details: Option<String>,
+    attempt_outcome: &'static str,
+}
+
+impl JobExit {
+    pub(super) fn of(lease: Lease, leave: &Leave) -> Self {
+        let ended = |status| Self {
+            job_id: lease.job_id,
+            lease_epoch: lease.epoch,
+            status,
+            reason: None,
+            run_at: None,
+            result: None,
+            error: None,
+            details: None,
+            attempt_outcome: "ended",
+        };
+        match leave {
+            Leave::Completed { result } => Self { result: Some(result.clone()), ..ended("completed") },
+            Leave::Review { result, reason } => {
+                Self { result: Some(result.clone()), reason: Some(reason.clone()), ..ended("review") }
+            }
+            Leave::Failed(error) => {
+                Self { error: Some(error.message.clone()), details: Some(details::of(error)), ..ended("failed") }
+            }
+            Leave::Paused { reason } => Self { reason: Some(reason.clone()), ..ended("paused") },
+            Leave::Parked { until, reason } => Self {
+                run_at: Some(*until),
+                reason: Some(reason.clone()),
+                attempt_outcome: "released",
+                ..ended("pending")
+            },
+        }
+    }
+}
+
+/// Sets the statuses and closes the attempts. Gives the jobs that are where they wanted to go: feedback that arrived
+/// first keeps one from ending or waiting for review.
+pub(super) async fn exit(tx: &mut PgConnection, exits: &[&JobExit]) -> Result<Vec<Uuid>, sqlx::Error> {
+    let rows = sqlx::query_file!("queries/exit_jobs.sql", json(exits)).fetch_all(tx).await?;
+    let wanted = |id| exits.iter().find(|exit| exit.job_id == id).map(|exit| exit.status);
+    Ok(rows.into_iter().filter(|row| wanted(row.id) == Some(&row.status)).map(|row| row.id).collect())
+}

@@ -1,0 +1,193 @@
+//! What most steps do not have, as the document that `commit_rare_rows.sql` takes of a step.
+//!
+//! **One more kind of row** takes three edits:
+//!
+//! 1. A member of [`RareRows`], left out of the document where there is none of it (`skip_serializing_if`), and the arm of
+//!    [`super::step_rows::StepRows`] that fills it. What touches the same row twice in one step is folded into one row,
+//!    as [`RareRows::add_source`] does.
+//! 2. A column of the same name in the statement's `steps`.
+//! 3. A part of the statement that writes it, for all steps of a batch: `INSERT … SELECT … FROM steps s CROSS JOIN LATERAL
+//!    json_to_recordset(s.member) AS …`, with `ON CONFLICT … DO UPDATE` where a row may be there already.
+//!
+//! Nothing else changes: a step that has such a row is written like any other. Only what must see what this statement has
+//! written is a statement of its own behind it (see [`super::batch`]).
+
+use super::{Commit, checkpoint_retention, file_versions::StagedFile, phase_rows::PhaseRows};
+use crate::{passages::PassageRow, rows::json};
+use plumbline_engine::{Citation, Judgement, Leave, Passage, Requirement, RequirementChange, SharedFiles, Source};
+use serde::{Serialize, Serializer};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+};
+use uuid::Uuid;
+
+/// Passages of one document: the statement's argument is in memory several times while it is sent.
+const MOST_PASSAGES: usize = 200;
+
+/// The rare rows of a step. Its members are the columns of `json_to_record` in the statement.
+#[derive(Default, Serialize)]
+pub(super) struct RareRows<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    settings: Option<&'a str>,
+    /// Of the set that the job shares with others, in hexadecimal digits.
+    #[serde(rename = "shared_files", skip_serializing_if = "Option::is_none")]
+    shared_set: Option<String>,
+    #[serde(flatten)]
+    pub(super) phases: PhaseRows<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) cleared_results: Vec<i64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) feedback_read: Vec<i64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "values")]
+    sources: BTreeMap<&'a str, &'a Source>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) citations: Vec<&'a Citation>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    requirements: Vec<RequirementRow<'a>>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "values")]
+    judgements: BTreeMap<Uuid, &'a Judgement>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "values")]
+    passages: BTreeMap<i32, PassageRow<'a>>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    dropped_passages: BTreeSet<i32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) unevidenced_todos: Vec<TodoPlace>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) staged_files: Vec<StagedFile>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pruned_checkpoints: Option<Range<i64>>,
+
+    /// The set itself, which is stored before the step.
+    #[serde(skip)]
+    pub(super) shared_files: Option<&'a SharedFiles>,
+    /// In their order: they are written one after the other, after what the step recorded.
+    #[serde(skip)]
+    pub(super) requirement_changes: Vec<&'a RequirementChange>,
+    /// How the job leaves its worker, after all else.
+    #[serde(skip)]
+    pub(super) exit: Option<&'a Leave>,
+}
+
+/// A row of `requirement_cache`.
+#[derive(Serialize)]
+struct RequirementRow<'a> {
+    id: Uuid,
+    content_key_hex: String,
+    #[serde(flatten)]
+    requirement: &'a Requirement,
+}
+
+/// A todo of a phase.
+#[derive(Serialize)]
+pub(super) struct TodoPlace {
+    pub(super) phase_number: i32,
+    pub(super) position: i32,
+}
+
+/// The rare rows of a step, and which step it is.
+#[derive(Serialize)]
+struct Document<'a> {
+    job_id: Uuid,
+    step: i64,
+    #[serde(flatten)]
+    rows: &'a RareRows<'a>,
+}
+
+impl<'a> RareRows<'a> {
+    /// What a step writes whatever its changes are.
+    pub(super) fn without_changes(commit: &Commit<'a>) -> Self {
+        Self {
+            settings: commit.settings.map(|settings| &*settings.0),
+            pruned_checkpoints: checkpoint_retention::pruned_at(commit.expected_step + 1),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn share(&mut self, shared: &'a SharedFiles) {
+        self.shared_set = Some(hex::encode(shared.id));
+        self.shared_files = Some(shared);
+    }
+
+    /// The last word on a document counts.
+    pub(super) fn add_source(&mut self, source: &'a Source) {
+        self.sources.insert(&source.path, source);
+    }
+
+    pub(super) fn add_requirement(&mut self, requirement: &'a Requirement) {
+        let content_key_hex = hex::encode(&requirement.content_key);
+        self.requirements.push(RequirementRow { id: Uuid::now_v7(), content_key_hex, requirement });
+    }
+
+    /// The same row judged twice in one step: the last word counts.
+    pub(super) fn judge(&mut self, judgement: &'a Judgement) {
+        self.judgements.insert(judgement.id, judgement);
+    }
+
+    /// The last word on a passage counts: it may be dropped and put in one step, when its document is cut anew.
+    pub(super) fn put_passages(&mut self, passages: &'a [Passage]) {
+        for passage in passages {
+            self.dropped_passages.remove(&passage.number);
+            self.passages.insert(passage.number, PassageRow::of(passage));
+        }
+    }
+
+    pub(super) fn drop_passages(&mut self, numbers: &[i32]) {
+        for number in numbers {
+            self.passages.remove(number);
+            self.dropped_passages.insert(*number);
+        }
+    }
+
+    /// Whether it changes how many requirements a passage has.
+    pub(super) fn changes_requirements(&self) -> bool {
+        !self.requirements.is_empty() || !self.requirement_changes.is_empty() || !self.passages.is_empty()
+    }
+
+    /// The documents of the step, to be written one after the other; none where there is nothing in them. Only one of many
+    /// passages has more than one.
+    pub(super) fn documents(&mut self, job_id: Uuid, step: i64) -> Vec<String> {
+        let document = |rows: &RareRows<'_>| json(&Document { job_id, step, rows });
+        let mut further = Vec::new();
+        while let Some(at) = self.passages.keys().copied().nth(MOST_PASSAGES) {
+            let rest = self.passages.split_off(&at);
+            let passages = std::mem::replace(&mut self.passages, rest);
+            further.push(document(&RareRows { passages, ..RareRows::default() }));
+        }
+        let first = document(self);
+        let is_empty = first == document(&RareRows::default());
+        (!is_empty).then_some(first).into_iter().chain(further).collect()
+    }
+}
+
+fn values<K, V: Serialize, S: Serializer>(rows: &BTreeMap<K, V>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(rows.values())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RareRows;
+    use plumbline_engine::Passage;
+    use uuid::Uuid;
+
+    #[test]
+    fn a_step_without_rare_rows_has_no_document_of_them() {
+        assert!(RareRows::default().documents(Uuid::nil(), 1).is_empty());
+        let mut cleared = RareRows { cleared_results: vec![3], ..RareRows::default() };
+        let documents = cleared.documents(Uuid::nil(), 7);
+        assert_eq!(documents, [format!(r#"{{"job_id":"{}","step":7,"cleared_results":[3]}}"#, Uuid::nil())]);
+    }
+
+    #[test]
+    fn many_passages_are_in_several_documents() {
+        let passages: Vec<Passage> = (1..=401).map(|number| Passage::unread(number, "input/a.pdf", number)).collect();
+        let mut rows = RareRows { cleared_results: vec![3], ..RareRows::default() };
+        rows.put_passages(&passages);
+        let documents = rows.documents(Uuid::nil(), 7);
+        let counts: Vec<usize> = documents.iter().map(|document| document.matches("\"passage\":").count()).collect();
+        assert_eq!(counts, [1, 200, 200]);
+        let clearing = documents.iter().filter(|document| document.contains("cleared_results"));
+        assert_eq!(clearing.count(), 1, "what is no passage is written once");
+        assert!(rows.changes_requirements());
+    }
+}

@@ -1,0 +1,96 @@
+//! Jobs of a type that no live worker knows.
+
+use crate::support::{column, execute, outcomes, pending, store, value, worker};
+use plumbline_engine::JobError;
+use plumbline_store::{Knowing, NewJob, NewWorker, Store};
+use sqlx::PgPool;
+use std::time::Duration;
+use uuid::Uuid;
+
+const LEASE_SECS: u32 = 45;
+const DAY: Duration = Duration::from_secs(86_400);
+const REASON: &str = "no live worker knows the job type `comparison`; it waits for one that does";
+
+async fn comparing_worker(store: &Store) -> Uuid {
+    let id = Uuid::now_v7();
+    let job_types = vec!["creator".into(), "comparison".into()];
+    let worker = NewWorker {
+        id,
+        hostname: "host".into(),
+        version: "0.2.0".into(),
+        concurrency: 4,
+        job_types,
+        limits_ceilings: serde_json::json!({}),
+    };
+    store.register_worker(&worker).await.unwrap();
+    id
+}
+
+async fn comparison(store: &Store) -> Uuid {
+    store.enqueue(&NewJob { job_type: "comparison".into(), ..NewJob::new("Compare the contracts") }).await.unwrap()
+}
+
+async fn reason(pool: &PgPool, job: Uuid) -> Option<String> {
+    column(pool, job, "status_reason").await
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_job_of_an_unknown_type_is_told_so_until_somebody_knows_it(pool: PgPool) {
+    let store = store(&pool);
+    worker(&store).await;
+    let (unknown, known) = (comparison(&store).await, pending(&store).await);
+    assert!(!store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap());
+    assert_eq!((reason(&pool, unknown).await.as_deref(), reason(&pool, known).await), (Some(REASON), None));
+    assert_eq!(store.who_knows("comparison", LEASE_SECS).await.unwrap(), Knowing { live: 1, knowing: 0 });
+
+    let newer = comparing_worker(&store).await;
+    assert_eq!(store.who_knows("comparison", LEASE_SECS).await.unwrap(), Knowing { live: 2, knowing: 1 });
+    for _ in 0..2 {
+        store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap();
+    }
+    assert_eq!(reason(&pool, unknown).await, None);
+    assert_eq!(value(&pool, "SELECT count(*) FROM unknown_job_types").await.as_deref(), Some("0"));
+
+    // Its heartbeat stops: the wait begins anew.
+    execute(&pool, format!("UPDATE workers SET heartbeat_at = now() - interval '1 minute' WHERE id = '{newer}'"))
+        .await
+        .unwrap();
+    store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap();
+    assert_eq!(reason(&pool, unknown).await.as_deref(), Some(REASON));
+    assert_eq!(column(&pool, unknown, "concat_ws(' ', status, attempt)").await.as_deref(), Some("pending 0"));
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn what_has_waited_long_enough_can_be_failed_and_nothing_else(pool: PgPool) {
+    let store = store(&pool);
+    let sweeper = worker(&store).await;
+    let (old, young, later) = (comparison(&store).await, comparison(&store).await, comparison(&store).await);
+    store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap();
+    execute(&pool, format!("UPDATE jobs SET created_at = now() - interval '3 days', run_at = now() - interval '3 days' WHERE id IN ('{old}', '{later}')"))
+        .await
+        .unwrap();
+    execute(&pool, format!("UPDATE jobs SET run_at = now() + interval '1 hour' WHERE id = '{later}'")).await.unwrap();
+    let take = async || store.take_unknown(sweeper, DAY, LEASE_SECS).await.unwrap();
+    assert_eq!(take().await, [], "the type was known until a moment ago");
+
+    execute(&pool, "UPDATE unknown_job_types SET since = now() - interval '2 days'").await.unwrap();
+    assert!(!store.note_unknown_types(LEASE_SECS, None).await.unwrap(), "there is no end to it");
+    assert!(store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap());
+    let taken = take().await;
+    assert_eq!(taken.iter().map(|job| job.lease.job_id).collect::<Vec<_>>(), [old]);
+    store.reject(&taken[0].lease, &JobError::new("configuration", "nobody knows it")).await.unwrap();
+    assert_eq!(column(&pool, old, "status").await.as_deref(), Some("failed"));
+    assert_eq!(outcomes(&pool, old).await, "ended");
+    for waiting in [young, later] {
+        assert_eq!(column(&pool, waiting, "status").await.as_deref(), Some("pending"));
+    }
+
+    // Retried, it waits as long again.
+    sqlx::query("SELECT retry_job($1)").bind(old).execute(&pool).await.unwrap();
+    assert_eq!(take().await, []);
+    comparing_worker(&store).await;
+    execute(&pool, "UPDATE jobs SET created_at = now() - interval '9 days', run_at = now() - interval '9 days'")
+        .await
+        .unwrap();
+    assert_eq!(take().await, [], "somebody knows the type");
+}

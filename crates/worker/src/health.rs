@@ -1,0 +1,198 @@
+//! Liveness and readiness: whether the loops of this process move, not only its sockets answer.
+//!
+//! The loops say so themselves, with one call where they turn; the probes read it. Losing the database is no death:
+//! the claim loop goes on turning and trying, so a probe must not restart a worker for it.
+
+use crate::{mirror_feed::Behind, options::Timing, pulse::Pulse};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+/// A turn waits for one answer of the database at most (10 s to get a connection) and one wait; this is far more.
+const STALLED_AFTER: Duration = Duration::from_secs(60);
+/// A task that is due runs within milliseconds; after this, whatever holds the loops holds them for good.
+const STILL: Duration = Duration::from_secs(10);
+
+/// Signs of life of the process's loops.
+#[derive(Debug)]
+pub(crate) struct Health {
+    started: Instant,
+    /// When the claim loop last turned, in milliseconds since the start.
+    turned_ms: AtomicU64,
+    leases_are_valid: AtomicBool,
+    listening: AtomicBool,
+    draining: AtomicBool,
+    /// Whether the claim loop's last turn failed.
+    stumbled: AtomicBool,
+    /// Steps whose commit the database does not take now.
+    delayed: AtomicUsize,
+    stall: Duration,
+    /// Of the event loop.
+    pub(crate) pulse: Arc<Pulse>,
+    /// Folders that do not show everything.
+    pub(crate) behind: Arc<Behind>,
+    /// Why changed configuration files are not in use.
+    refused_files: Mutex<Option<String>>,
+}
+
+impl Health {
+    /// For a worker with this clockwork.
+    pub(crate) fn new(timing: &Timing) -> Self {
+        Self {
+            started: Instant::now(),
+            turned_ms: AtomicU64::new(0),
+            leases_are_valid: AtomicBool::new(true),
+            listening: AtomicBool::new(false),
+            draining: AtomicBool::new(false),
+            stumbled: AtomicBool::new(false),
+            delayed: AtomicUsize::new(0),
+            stall: STALLED_AFTER + timing.poll * 3,
+            pulse: Arc::new(Pulse::new()),
+            behind: Arc::default(),
+            refused_files: Mutex::default(),
+        }
+    }
+
+    /// The claim loop has come round, and looked at the lease keeper and the listener.
+    pub(crate) fn record_tick(&self, leases_are_valid: bool, listening: bool) {
+        let since = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.turned_ms.store(since, Ordering::Relaxed);
+        self.leases_are_valid.store(leases_are_valid, Ordering::Relaxed);
+        self.listening.store(listening, Ordering::Relaxed);
+    }
+
+    /// How the claim loop's last turn went.
+    pub(crate) fn record_poll_result(&self, failed: bool) {
+        self.stumbled.store(failed, Ordering::Relaxed);
+    }
+
+    /// A commit waits for the database, for as long as what comes back lives.
+    pub(crate) fn commit_stalled(&self) -> StalledCommit<'_> {
+        self.delayed.fetch_add(1, Ordering::Relaxed);
+        StalledCommit(self)
+    }
+
+    /// What the database does not let this worker do, as a sentence without anything of the driver's.
+    pub(crate) fn not_ready_reason(&self) -> Option<String> {
+        let delayed = self.delayed.load(Ordering::Relaxed);
+        if delayed > 0 {
+            return Some(format!("the database does not take what this worker writes ({delayed} steps wait)"));
+        }
+        let stumbled = self.stumbled.load(Ordering::Relaxed);
+        if stumbled {
+            return Some("the database does not let this worker read or claim its queue".to_owned());
+        }
+        (!self.leases_are_valid()).then(|| "the worker's heartbeat does not reach the database".to_owned())
+    }
+
+    /// Changed configuration files are refused for this reason, or none are; whether that is news.
+    pub(crate) fn refuses_files(&self, reason: Option<String>) -> bool {
+        let mut refused = self.refused_files.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_news = *refused != reason;
+        *refused = reason;
+        is_news
+    }
+
+    /// Whether changed configuration files are refused.
+    pub(crate) fn has_refused_files(&self) -> bool {
+        self.refused_files.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// No more jobs are claimed; from now on the claim loop does not turn.
+    pub(crate) fn set_draining(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the worker is shutting down.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Time since the claim loop last turned.
+    pub(crate) fn since_tick(&self) -> Duration {
+        self.started.elapsed().saturating_sub(Duration::from_millis(self.turned_ms.load(Ordering::Relaxed)))
+    }
+
+    /// Whether the claim loop moves, or need not any more.
+    pub(crate) fn turns(&self) -> bool {
+        self.is_draining() || self.since_tick() < self.stall
+    }
+
+    /// Whether everything moves that must: the claim loop, and the event loop below all of them.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.turns() && self.pulse.delay() < STILL
+    }
+
+    /// Whether the leases are trusted.
+    pub(crate) fn leases_are_valid(&self) -> bool {
+        self.leases_are_valid.load(Ordering::Relaxed)
+    }
+
+    /// Whether notifications arrive.
+    pub(crate) fn is_listening(&self) -> bool {
+        self.listening.load(Ordering::Relaxed)
+    }
+}
+
+/// A commit that waits.
+pub(crate) struct StalledCommit<'a>(&'a Health);
+
+impl Drop for StalledCommit<'_> {
+    fn drop(&mut self) {
+        self.0.delayed.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Health;
+    use crate::{
+        options::Timing,
+        pulse::tests::{Loops, until},
+    };
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_loop_that_stands_still_is_noticed_and_a_draining_one_need_not_move() {
+        let mut health = Health::new(&Timing::default());
+        health.record_tick(true, true);
+        assert!(health.is_alive());
+        health.started =
+            Instant::now().checked_sub(Duration::from_secs(600)).expect("the machine is up for ten minutes");
+        assert!(!health.is_alive());
+        health.record_tick(false, true);
+        assert!(health.is_alive() && !health.leases_are_valid());
+        health.started -= Duration::from_secs(600);
+        health.set_draining();
+        assert!(health.is_alive());
+    }
+
+    #[test]
+    fn a_worker_whose_event_loop_stands_still_is_not_alive_not_even_while_it_drains() {
+        let (loops, mut health) = (Loops::start(), Health::new(&Timing::default()));
+        health.pulse = loops.pulse.clone();
+        health.set_draining();
+        let blocked = loops.block();
+        until("the worker counts as dead", || !health.is_alive());
+        drop(blocked);
+        until("the worker counts as alive", || health.is_alive());
+    }
+
+    #[test]
+    fn trouble_with_the_database_lasts_as_long_as_something_waits_for_it() {
+        let health = Health::new(&Timing::default());
+        assert_eq!(health.not_ready_reason(), None);
+        let (one, two) = (health.commit_stalled(), health.commit_stalled());
+        assert!(health.not_ready_reason().is_some_and(|trouble| trouble.contains("2 steps")));
+        drop((one, two));
+        health.record_poll_result(true);
+        assert!(health.not_ready_reason().is_some_and(|trouble| trouble.contains("queue")));
+        health.record_poll_result(false);
+        health.record_tick(false, true);
+        assert!(health.not_ready_reason().is_some_and(|trouble| trouble.contains("heartbeat")));
+    }
+}

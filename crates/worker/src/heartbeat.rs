@@ -1,0 +1,228 @@
+//! The lease keeper: this worker's heartbeat, on a thread, a runtime and a connection of its own, so that no busy tool
+//! and no exhausted pool can starve it (FAULTS F25).
+//!
+//! # When leases are lost
+//!
+//! All leases of a worker live on one row, `workers.heartbeat_at`. Others take this worker's jobs when that row is older
+//! than the lease by the database's clock. The keeper declares the leases lost *earlier* by its own monotonic clock:
+//! measured from the moment it *sent* the last heartbeat that succeeded, so that whatever the answer's delay was, the
+//! database's time of it is later than ours.
+//!
+//! ```text
+//! ours:      sent ─────────────── lease − margin ──▶ drop everything
+//! database:    └─▶ heartbeat_at ─────────────── lease ──▶ others may take the jobs
+//! ```
+//!
+//! The keeper goes on while the event loop stands still, and a worker that can do nothing must not keep others from its
+//! jobs: then it sends no heartbeat until the loop moves again.
+
+use crate::{options::Timing, pulse::Pulse, telemetry::instruments};
+use plumbline_store::{ConnectOptions, Store};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+use tokio::{sync::Notify, time::error::Elapsed};
+use tracing::{info, warn};
+use uuid::Uuid;
+
+/// The running keeper.
+pub(crate) struct Keeper {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    /// When the last successful heartbeat was sent.
+    sent: Mutex<Instant>,
+    /// The worker's row was gone at a heartbeat.
+    unregistered: AtomicBool,
+    stop: Notify,
+    timing: Timing,
+    /// Of the event loop that runs the jobs.
+    pulse: Arc<Pulse>,
+    /// No heartbeat is sent because the event loop stands still.
+    pausing: AtomicBool,
+}
+
+impl Keeper {
+    /// Starts the heartbeat of a worker that has just been registered.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub(crate) fn start(
+        database_url: String,
+        worker_id: Uuid,
+        timing: Timing,
+        pulse: Arc<Pulse>,
+    ) -> std::io::Result<Self> {
+        let shared = Arc::new(Shared {
+            sent: Mutex::new(Instant::now()),
+            unregistered: AtomicBool::new(false),
+            stop: Notify::new(),
+            timing,
+            pulse,
+            pausing: AtomicBool::new(false),
+        });
+        let theirs = shared.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let thread = std::thread::Builder::new()
+            .name("lease-keeper".into())
+            .spawn(move || runtime.block_on(run(&theirs, &database_url, worker_id)))?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Whether the leases can still be trusted.
+    pub(crate) fn lease_is_valid(&self) -> bool {
+        let sent = *self.shared.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        instruments::heartbeat_age(sent.elapsed());
+        sent.elapsed() < self.shared.timing.lease - margin(self.shared.timing.lease) && !self.is_unregistered()
+    }
+
+    /// Whether the worker's row is gone, e.g. swept while this process was frozen.
+    pub(crate) fn is_unregistered(&self) -> bool {
+        self.shared.unregistered.load(Ordering::Acquire)
+    }
+
+    /// The worker was registered anew.
+    pub(crate) fn registered_anew(&self) {
+        *self.shared.sent.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        self.shared.unregistered.store(false, Ordering::Release);
+    }
+
+    /// Whether the thread runs; without it this process only looks alive.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.shared.stop.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // The thread ends within one query's time-out; a panic in it was logged by the panic hook.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// How long before the database would, the leases are given up: a tenth, at least a second where the lease allows it.
+fn margin(lease: Duration) -> Duration {
+    (lease / 10).max(Duration::from_secs(1)).min(lease / 3)
+}
+
+/// For how long the event loop may stand still before the leases are no longer renewed: longer than anything that goes
+/// well takes, and short against the lease, which ends only so much later.
+fn stillness(lease: Duration) -> Duration {
+    (lease / 3).min(Duration::from_secs(5))
+}
+
+/// How often the event loop is looked at while it stands still.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Whether the leases are not to be renewed now; says when that begins and when it ends.
+fn pauses(shared: &Shared) -> bool {
+    let delay = shared.pulse.delay();
+    let pauses = delay > stillness(shared.timing.lease);
+    match (shared.pausing.swap(pauses, Ordering::Release), pauses) {
+        (false, true) => warn!(?delay, "the event loop stands still; leases are not renewed until it moves"),
+        (true, false) => info!("the event loop moves again; leases are renewed"),
+        _ => {}
+    }
+    pauses
+}
+
+async fn run(shared: &Shared, database_url: &str, worker_id: Uuid) {
+    let options = ConnectOptions {
+        max_connections: 1,
+        application_name: "plumbline lease keeper".into(),
+        statement_timeout: Some(shared.timing.heartbeat),
+    };
+    let (mut store, mut failing) = (None, false);
+    loop {
+        if pauses(shared) {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK) => continue,
+                () = shared.stop.notified() => return,
+            }
+        }
+        let beat = send(shared, database_url, worker_id, &options, &mut store);
+        tokio::select! {
+            beaten = tokio::time::timeout(shared.timing.heartbeat, beat) => {
+                failing = log_change(&beaten, failing);
+                // After a failure, sooner than the interval: the lease is running out.
+                let pause = if matches!(beaten, Ok(Ok(()))) { shared.timing.heartbeat } else { shared.timing.heartbeat / 4 };
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    () = shared.stop.notified() => return,
+                }
+            }
+            () = shared.stop.notified() => return,
+        }
+    }
+}
+
+/// Says when heartbeats begin to fail and when they arrive again, not each time; whether they fail.
+fn log_change(beaten: &Result<Result<(), plumbline_store::Error>, Elapsed>, failing: bool) -> bool {
+    match beaten {
+        Ok(Ok(())) if failing => info!("heartbeats arrive again"),
+        Ok(Err(error)) if !failing => warn!(%error, "heartbeat failed; trying again"),
+        Err(_) if !failing => warn!("heartbeat not answered in time; trying again"),
+        _ => {}
+    }
+    !matches!(beaten, Ok(Ok(())))
+}
+
+async fn send(
+    shared: &Shared,
+    database_url: &str,
+    worker_id: Uuid,
+    options: &ConnectOptions,
+    store: &mut Option<Store>,
+) -> Result<(), plumbline_store::Error> {
+    let store = match store {
+        Some(store) => store,
+        None => store.insert(Store::connect(database_url, options.clone()).await?),
+    };
+    let sent = Instant::now();
+    if store.heartbeat(worker_id).await? {
+        *shared.sent.lock().unwrap_or_else(PoisonError::into_inner) = sent;
+    } else {
+        shared.unregistered.store(true, Ordering::Release);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Keeper;
+    use crate::{
+        options::Timing,
+        pulse::tests::{Loops, until},
+    };
+    use std::{io::ErrorKind, net::TcpListener, sync::atomic::Ordering, time::Duration};
+    use uuid::Uuid;
+
+    #[test]
+    fn no_heartbeat_is_sent_while_the_event_loop_stands_still() {
+        let timing = Timing { lease: Duration::from_secs(3), heartbeat: Duration::from_secs(1), ..Timing::default() };
+        let loops = Loops::start();
+        let blocked = loops.block();
+        until("the loops stand still", || loops.pulse.delay() > timing.lease / 3);
+
+        let database = TcpListener::bind("127.0.0.1:0").unwrap();
+        database.set_nonblocking(true).unwrap();
+        let url = format!("postgres://nobody@{}/nothing?sslmode=disable", database.local_addr().unwrap());
+        let keeper = Keeper::start(url, Uuid::now_v7(), timing, loops.pulse.clone()).unwrap();
+        until("the keeper has looked at the loops", || keeper.shared.pausing.load(Ordering::Acquire));
+        until("the leases have ended", || !keeper.lease_is_valid());
+        assert_eq!(database.accept().map(drop).unwrap_err().kind(), ErrorKind::WouldBlock, "a heartbeat was sent");
+
+        drop(blocked);
+        until("a heartbeat is sent", || database.accept().is_ok());
+    }
+}

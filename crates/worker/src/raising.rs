@@ -1,0 +1,30 @@
+//! How a job goes on that is paused by one of its limits: what the user reads beside the reason.
+
+use crate::clock;
+use plumbline_engine::{Change, Leave, Run};
+use uuid::Uuid;
+
+/// The limits that `plumbline resume` has a flag for.
+const FLAGS: [(&str, &str); 4] = [
+    ("max_iterations", "--max-iterations N"),
+    ("token_budget", "--token-budget TOKENS"),
+    ("cost_budget_usd", "--cost-budget USD"),
+    ("deadline_s", "--deadline SECONDS"),
+];
+
+/// Adds to a pause by a limit how that limit is raised.
+pub(crate) fn say_how(run: &Run, job_id: Uuid, changes: &mut [Change]) {
+    let pauses = changes.iter_mut().filter_map(|change| match change {
+        Change::Left(Leave::Paused { reason }) => Some(reason),
+        _ => None,
+    });
+    for reason in pauses {
+        let Some((limit, sentence)) = run.limit_reached(clock::now()) else { continue };
+        let flag = FLAGS.iter().find(|(key, _)| *key == limit && reason.starts_with(&sentence));
+        if let Some((_, flag)) = flag {
+            reason.push_str(&format!(
+                "; raise it with `plumbline resume {job_id} {flag}` or resume_job('{job_id}', limits => '{{\"{limit}\": …}}')"
+            ));
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! What jobs of one configuration share: resolved once, and once in memory.
+//!
+//! Most jobs of a worker have the same configuration, and its prompts and tool definitions are larger than many a
+//! conversation. So the first job with a configuration makes a [`Setup`] of it, and the others borrow that.
+
+use crate::{
+    config::{ConfigError, Forbidden, Llm, ModelEnv, Resolved},
+    intake,
+    job::engine_settings,
+};
+use plumbline_effects::{candidates::Scan, tools::Inspection};
+use plumbline_engine::{Purpose, Settings, SharedFiles};
+use plumbline_store::StoredSettings;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Setups that no job uses any more are kept up to here, for the jobs that come next.
+const KEPT: usize = 16;
+
+/// A configuration, ready for use.
+pub(crate) struct Setup {
+    pub(crate) resolved: Resolved,
+    pub(crate) settings: Arc<Settings>,
+    /// What a job that starts with it stores.
+    pub(crate) stored: StoredSettings,
+    /// The files that jobs which start with it have in common.
+    pub(crate) shared: Arc<SharedFiles>,
+    /// What is looked up in a job's files before it completes.
+    pub(crate) inspection: Inspection,
+    /// Finds the candidates in its documents.
+    pub(crate) scan: Scan,
+    strategic: Llm,
+    tactical: Llm,
+    summary: Llm,
+    fallbacks: Vec<[Llm; 3]>,
+}
+
+impl Setup {
+    fn new(resolved: Resolved, stored: &Value) -> Result<Self, String> {
+        let settings = Arc::new(engine_settings(&resolved)?);
+        let [strategic, tactical, summary] =
+            [Purpose::Strategic, Purpose::Tactical, Purpose::Summary].map(|purpose| resolved.llm(purpose));
+        let shared = intake::shared(&settings.tools);
+        let stored = StoredSettings::from(stored);
+        let inspection = resolved.inspection().map_err(|error| error.to_string())?;
+        let scan = resolved.scan().map_err(|error| error.to_string())?;
+        let fallbacks = resolved.fallbacks();
+        Ok(Self { resolved, settings, stored, shared, inspection, scan, strategic, tactical, summary, fallbacks })
+    }
+
+    /// The model for requests of a purpose: the job's own, or an entry of `llm.fallback`.
+    pub(crate) fn llm(&self, purpose: Purpose, fallback: Option<usize>) -> &Llm {
+        let other = fallback.and_then(|place| self.fallbacks.get(place));
+        match (purpose, other) {
+            (Purpose::Strategic, Some([llm, _, _]))
+            | (Purpose::Tactical, Some([_, llm, _]))
+            | (Purpose::Summary, Some([_, _, llm])) => llm,
+            (Purpose::Strategic, None) => &self.strategic,
+            (Purpose::Tactical, None) => &self.tactical,
+            (Purpose::Summary, None) => &self.summary,
+        }
+    }
+}
+
+/// Why a job's configuration cannot be used.
+#[derive(Debug)]
+pub(crate) struct Unusable {
+    /// The sentence for the user.
+    pub(crate) sentence: String,
+    /// Set where the row sets what it may not.
+    pub(crate) forbidden: Option<Forbidden>,
+    /// Whether it is a limit given to `resume_job` alone: the job waits for another one, with its work kept.
+    pub(crate) is_raised_limit: bool,
+}
+
+/// The `limits` given to `resume_job` for one job, and how far its type lets them go.
+#[derive(Debug, Default)]
+pub(crate) struct Raised {
+    /// Null where none were given.
+    pub(crate) limits: Value,
+    pub(crate) ceiling: Value,
+}
+
+impl Raised {
+    fn over(&self, resolved: Resolved) -> Result<Resolved, Unusable> {
+        let raised = resolved.with_raised_limits(&self.limits, &self.ceiling);
+        raised.map_err(|sentence| Unusable { sentence, forbidden: None, is_raised_limit: true })
+    }
+}
+
+impl From<ConfigError> for Unusable {
+    fn from(error: ConfigError) -> Self {
+        Self { sentence: error.to_string(), forbidden: error.forbidden, is_raised_limit: false }
+    }
+}
+
+impl From<String> for Unusable {
+    fn from(sentence: String) -> Self {
+        Self { sentence, forbidden: None, is_raised_limit: false }
+    }
+}
+
+/// Digest of everything a setup is made from.
+type Key = [u8; 32];
+
+/// The setups made so far.
+#[derive(Default)]
+pub(crate) struct Setups {
+    known: Mutex<HashMap<Key, Arc<Setup>>>,
+}
+
+impl Setups {
+    /// The setup of a job that starts: `resolve` gives the configuration of its type under its own `overrides`, by the
+    /// files of this version. What is stored of it knows nothing of `raised`, which is for this job alone and no fork of it.
+    ///
+    /// # Errors
+    /// A sentence for the user: the configuration cannot be used.
+    pub(crate) fn fresh(
+        &self,
+        (version, job_type): (u64, &str),
+        overrides: &Value,
+        raised: &Raised,
+        resolve: impl FnOnce() -> Result<Resolved, ConfigError>,
+    ) -> Result<Arc<Setup>, Unusable> {
+        let (version, raised_limits) = (version.to_string(), raised.limits.to_string());
+        let known = ["fresh", &version, job_type, &overrides.to_string(), &raised_limits, &raised.ceiling.to_string()];
+        self.of(key(&known), || {
+            let resolved = resolve()?;
+            let stored = resolved.to_stored();
+            Ok(Setup::new(raised.over(resolved)?, &stored)?)
+        })
+    }
+
+    /// The setup of a job that goes on: as it was stored, at the endpoint of this process and under the limits that
+    /// its row has now, with `raised` over them.
+    ///
+    /// # Errors
+    /// As [`Self::fresh`].
+    pub(crate) fn stored(
+        &self,
+        stored: Value,
+        overrides: &Value,
+        raised: &Raised,
+        env: &ModelEnv,
+    ) -> Result<Arc<Setup>, Unusable> {
+        let limits = overrides.get("limits").unwrap_or(&Value::Null).to_string();
+        let known = ["stored", &stored.to_string(), &limits, &raised.limits.to_string(), &raised.ceiling.to_string()];
+        self.of(key(&known), || {
+            let resolved = Resolved::from_stored(&stored)
+                .map(|resolved| resolved.with_endpoint_of(env))
+                .and_then(|resolved| resolved.with_limits_of(overrides))?;
+            Ok(Setup::new(raised.over(resolved)?, &stored)?)
+        })
+    }
+
+    /// Made under the lock: of a hundred jobs that start at once, the first does the work for all.
+    fn of(&self, key: Key, make: impl FnOnce() -> Result<Setup, Unusable>) -> Result<Arc<Setup>, Unusable> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(setup) = known.get(&key) {
+            return Ok(setup.clone());
+        }
+        let setup = Arc::new(make()?);
+        if known.len() >= KEPT {
+            known.retain(|_, setup| Arc::strong_count(setup) > 1);
+        }
+        known.insert(key, setup.clone());
+        Ok(setup)
+    }
+}
+
+fn key(parts: &[&str]) -> Key {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEPT, Raised, Setups};
+    use crate::config::{Configs, ModelEnv};
+    use serde_json::{Value, json};
+    use std::sync::Arc;
+
+    fn env() -> ModelEnv {
+        ModelEnv { model: Some("m".into()), base_url: Some("http://127.0.0.1:9/v1".into()), ..ModelEnv::default() }
+    }
+
+    fn fresh(setups: &Setups, overrides: &Value) -> Arc<super::Setup> {
+        let resolve = || Configs::embedded().resolve("creator", overrides, &env());
+        setups.fresh((0, "creator"), overrides, &Raised::default(), resolve).unwrap()
+    }
+
+    #[test]
+    fn jobs_of_one_configuration_share_a_profile_and_others_have_their_own() {
+        let setups = Setups::default();
+        let (plain, small) = (json!({}), json!({"limits": {"max_iterations": 7}}));
+        let one = fresh(&setups, &plain);
+        assert!(Arc::ptr_eq(&one, &fresh(&setups, &plain)));
+        let other = fresh(&setups, &small);
+        assert_eq!((other.settings.limits.max_iterations, one.settings.limits.max_iterations), (7, 1000));
+    }
+
+    #[test]
+    fn a_job_that_goes_on_has_its_stored_configuration_under_the_limits_of_its_row() {
+        let setups = Setups::default();
+        let stored = fresh(&setups, &json!({})).resolved.to_stored();
+        let goes_on = |overrides: Value| setups.stored(stored.clone(), &overrides, &Raised::default(), &env()).unwrap();
+        let as_it_was = goes_on(json!({"llm": {"temperature": 1.5}}));
+        assert!(Arc::ptr_eq(&as_it_was, &goes_on(json!({}))), "only limits can still change");
+        let raised = goes_on(json!({"limits": {"max_iterations": 9}}));
+        assert_eq!((raised.settings.limits.max_iterations, as_it_was.settings.limits.max_iterations), (9, 1000));
+    }
+
+    #[test]
+    fn profiles_that_nobody_uses_do_not_pile_up_and_used_ones_stay() {
+        let setups = Setups::default();
+        let used = fresh(&setups, &json!({}));
+        for n in 1..=(KEPT as u32 * 2) {
+            fresh(&setups, &json!({"limits": {"max_iterations": n}}));
+        }
+        assert!(setups.known.lock().unwrap().len() <= KEPT);
+        assert!(Arc::ptr_eq(&used, &fresh(&setups, &json!({}))));
+    }
+
+    #[test]
+    fn a_configuration_that_cannot_be_used_is_refused_each_time() {
+        let setups = Setups::default();
+        for _ in 0..2 {
+            assert!(setups.stored(json!({"config": 5}), &json!({}), &Raised::default(), &env()).is_err());
+        }
+    }
+}

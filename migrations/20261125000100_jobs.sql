@@ -1,0 +1,279 @@
+-- The queue: jobs, who runs them, and which of them may run now.
+-- One wide row a job: users insert here and watch here, so whatever a user asks about a job is a column of it.
+
+-- UUID version 7 of RFC 9562: 48 bits of milliseconds, 12 bits of the fraction of the millisecond (its method 3), so that
+-- the rows of one statement rise too, and 62 random bits. A random id would go to a random page of each index that holds
+-- it: a claim of a thousand jobs would write to as many pages.
+CREATE FUNCTION uuid_v7() RETURNS uuid LANGUAGE sql VOLATILE PARALLEL SAFE
+RETURN (
+    overlay(lpad(to_hex((date_part('epoch', clock_timestamp()) * 1000 * 4096)::bigint), 15, '0') PLACING '7' FROM 13 FOR 0)
+    || substr(gen_random_uuid()::text, 19)
+)::uuid;
+COMMENT ON FUNCTION uuid_v7() IS 'A new id: UUIDs of version 7 rise with the time they are made.';
+
+CREATE TABLE jobs (
+    -- What users write.
+    id                uuid PRIMARY KEY DEFAULT uuid_v7(),
+    -- An index entry has a size limit of its own, whose message would help nobody.
+    job_type          text NOT NULL DEFAULT 'creator' CONSTRAINT jobs_job_type_is_short CHECK (char_length(job_type) <= 200),
+    prompt            text NOT NULL,
+    document_path     text,
+    document_content  bytea,
+    context           jsonb NOT NULL DEFAULT '{}',
+    config            jsonb NOT NULL DEFAULT '{}',
+    priority          int NOT NULL DEFAULT 0,
+    run_at            timestamptz NOT NULL DEFAULT now(),
+    max_attempts      int NOT NULL DEFAULT 3 CHECK (max_attempts >= 1),
+    idempotency_key   text,
+    parent_job_id     uuid,
+    -- Where it stands, and who runs it.
+    status            text NOT NULL DEFAULT 'pending'
+        CHECK (status IN ('pending', 'running', 'paused', 'review', 'completed', 'failed', 'cancelled')),
+    status_reason     text,
+    concurrency_key   text NOT NULL DEFAULT '',
+    scheduled         boolean NOT NULL DEFAULT false,
+    attempt           int NOT NULL DEFAULT 0,
+    -- Crashes since the last committed step: a job that gets on is not to blame for its worker's death.
+    crash_count       int NOT NULL DEFAULT 0,
+    worker_id         uuid,
+    -- The fencing token: one more with each claim; every write of a run names it.
+    lease_epoch       bigint NOT NULL DEFAULT 0,
+    -- A count and not a flag: the fence subtracts what it took in, so that feedback arriving meanwhile stays counted.
+    feedback_untaken  int NOT NULL DEFAULT 0,
+    raised_limits     jsonb,
+    forked_step       bigint,
+    created_by        text DEFAULT session_user,
+    -- Progress, written with each step.
+    step              bigint NOT NULL DEFAULT 0,
+    phase_number      int NOT NULL DEFAULT 0,
+    phase             text CHECK (phase IN ('strategic', 'tactical')),
+    phase_name        text,
+    phases_done       int,
+    phases_total      int,
+    todos_done        int NOT NULL DEFAULT 0,
+    todos_total       int NOT NULL DEFAULT 0,
+    current_todo      text,
+    total_requests    bigint NOT NULL DEFAULT 0,
+    total_tokens_used bigint NOT NULL DEFAULT 0,
+    cached_tokens     bigint NOT NULL DEFAULT 0,
+    cost_usd          numeric NOT NULL DEFAULT 0,
+    -- What came of it.
+    result            jsonb,
+    error_message     text,
+    error_details     jsonb,
+    -- By the clock, not by the transaction: of an INSERT of many, each has a time of its own, in the order in which they came.
+    created_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
+    updated_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
+    started_at        timestamptz,
+    completed_at      timestamptz,
+    CONSTRAINT jobs_ended_has_completed_at
+        CHECK ((status IN ('completed', 'failed', 'cancelled')) = (completed_at IS NOT NULL)),
+    CONSTRAINT jobs_running_has_worker CHECK ((status = 'running') = (worker_id IS NOT NULL)),
+    -- A time that no worker can read, such as infinity, would make every claim fail. A job may run from any time on (run_at);
+    -- what says when it came, began or ended is a time that people's calendars have.
+    CONSTRAINT jobs_times_are_in_years_1_to_9999
+        CHECK (least(created_at, updated_at, started_at, completed_at) >= '0001-01-01 00:00:00Z'
+               AND greatest(created_at, updated_at, started_at, completed_at) < '10000-01-01 00:00:00Z')
+) WITH (fillfactor = 80); -- room for heap-only updates: a step changes no indexed column
+
+COMMENT ON TABLE jobs IS 'Insert a row to start a job; watch the same row for its progress and result.';
+COMMENT ON COLUMN jobs.job_type IS 'Names a configuration, a folder of configs/.';
+COMMENT ON COLUMN jobs.document_path IS 'A file or folder under the workers'' import root.';
+COMMENT ON COLUMN jobs.document_content IS 'A document given inline; its name is context.document_name.';
+COMMENT ON COLUMN jobs.context IS 'Free data for the agent; concurrency_key, document_name, parent_job_id and previous_job_id mean something.';
+COMMENT ON COLUMN jobs.config IS 'What this job sets on top of its job type''s configuration.';
+COMMENT ON COLUMN jobs.priority IS 'Larger first.';
+COMMENT ON COLUMN jobs.run_at IS 'Not before this time.';
+COMMENT ON COLUMN jobs.idempotency_key IS 'Unique together with job_type.';
+COMMENT ON COLUMN jobs.parent_job_id IS 'The job that enqueued this one, or of which this one is a fork.';
+COMMENT ON COLUMN jobs.status_reason IS 'Why it is paused, in review, or pending still.';
+COMMENT ON COLUMN jobs.concurrency_key IS 'From context.concurrency_key; whatever else is written here is replaced.';
+COMMENT ON COLUMN jobs.scheduled IS
+    'Internal: pending, with a run_at that was still to come. The first claim after that time takes it into the queue.';
+COMMENT ON COLUMN jobs.attempt IS 'Claims that count: one that ended the job or crashed. A job that is given back has its attempt back.';
+COMMENT ON COLUMN jobs.raised_limits IS
+    'What resume_job was given as limits: they replace those keys of the configuration''s limits for this job alone.';
+COMMENT ON COLUMN jobs.forked_step IS 'The step of parent_job_id from which this job goes on; its first checkpoint.';
+COMMENT ON COLUMN jobs.created_by IS 'The login that inserted the row, of a follower that of its parent; set by the server.';
+COMMENT ON COLUMN jobs.step IS 'The last committed step.';
+COMMENT ON COLUMN jobs.phases_done IS 'Tactical phases that ended completed; null before there is a plan.';
+COMMENT ON COLUMN jobs.phases_total IS 'Phases of the plan, as in the todo list''s (2 of 4); null before there is a plan.';
+COMMENT ON COLUMN jobs.result IS 'summary, deliverables, undelivered, confidence and notes of job_complete.';
+COMMENT ON COLUMN jobs.error_details IS 'kind, stage, attempts, first_error, last_error, hint.';
+COMMENT ON COLUMN jobs.completed_at IS 'When the job ended, whichever way.';
+
+-- A change of status writes an entry into each index that holds the row afterwards. Running jobs are in two only, the key
+-- and jobs_running, which is small; waiting ones in the key and two of those below.
+CREATE UNIQUE INDEX jobs_idempotency ON jobs (job_type, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE INDEX jobs_running ON jobs (worker_id) WHERE status = 'running';
+-- Prune reads ended jobs oldest first, and keeps those whose successors still work.
+CREATE INDEX jobs_ended ON jobs (completed_at) WHERE completed_at IS NOT NULL;
+CREATE INDEX jobs_parent ON jobs (parent_job_id) WHERE parent_job_id IS NOT NULL;
+CREATE INDEX jobs_previous ON jobs ((context ->> 'previous_job_id')) WHERE context ? 'previous_job_id';
+
+CREATE TABLE job_documents (
+    job_id   uuid NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+    position int NOT NULL,
+    name     text NOT NULL,
+    -- Documents are compressed already, most of them.
+    content  bytea NOT NULL,
+    PRIMARY KEY (job_id, position)
+);
+ALTER TABLE job_documents ALTER COLUMN content SET STORAGE EXTERNAL;
+COMMENT ON TABLE job_documents IS 'Documents given inline, besides jobs.document_content; taken in at the job''s first step.';
+
+-- A job's lease holds while its worker's row is young, however many jobs the worker runs.
+CREATE TABLE workers (
+    id              uuid PRIMARY KEY,
+    hostname        text NOT NULL,
+    version         text NOT NULL,
+    concurrency     int NOT NULL,
+    started_at      timestamptz NOT NULL DEFAULT now(),
+    heartbeat_at    timestamptz NOT NULL DEFAULT now(),
+    job_types       text[],
+    limits_ceilings jsonb NOT NULL DEFAULT '{}'
+) WITH (fillfactor = 50);
+COMMENT ON TABLE workers IS 'A row a worker process, renewed by its heartbeat.';
+COMMENT ON COLUMN workers.job_types IS 'The job types that it has a configuration for.';
+COMMENT ON COLUMN workers.limits_ceilings IS 'limits_ceiling of the job types that set one, by job type.';
+
+CREATE TABLE attempts (
+    job_id      uuid NOT NULL,
+    attempt     int NOT NULL,
+    lease_epoch bigint NOT NULL,
+    worker_id   uuid NOT NULL,
+    started_at  timestamptz NOT NULL DEFAULT now(),
+    ended_at    timestamptz,
+    outcome     text CHECK (outcome IN ('released', 'ended', 'crashed', 'lost')),
+    error       text,
+    -- A worker that dies takes all its jobs with it, and nobody knows which of them killed it. A job is blamed, and failed,
+    -- only when it was the only one: one that met two crashes in a row is run alone until it has committed a step.
+    alone       boolean NOT NULL DEFAULT false,
+    PRIMARY KEY (job_id, lease_epoch),
+    CONSTRAINT attempts_ended_has_outcome CHECK ((ended_at IS NULL) = (outcome IS NULL))
+);
+COMMENT ON TABLE attempts IS 'A row a claim. attempt can repeat (a released attempt is given back); lease_epoch cannot.';
+COMMENT ON COLUMN attempts.alone IS
+    'Whether the worker ran nothing else meanwhile, because the job is suspected of killing workers.';
+
+-- Sweeps keep it: a type is here while jobs of it wait and no live worker knows it. They wait for one that does: draining
+-- the only worker of a type, or a deployment in the wrong order, loses no queue.
+CREATE TABLE unknown_job_types (
+    job_type text PRIMARY KEY,
+    -- Infinite: known again, and jobs are left that still say otherwise.
+    since    timestamptz NOT NULL DEFAULT now()
+);
+COMMENT ON TABLE unknown_job_types IS 'Job types of waiting jobs that no live worker knows, and since when.';
+
+-- key: '' bounds the whole job type, '*' each key of it, anything else that one key (and goes before '*').
+CREATE TABLE concurrency_limits (
+    job_type    text NOT NULL,
+    key         text NOT NULL DEFAULT '',
+    max_running int NOT NULL CHECK (max_running >= 0),
+    PRIMARY KEY (job_type, key)
+);
+COMMENT ON TABLE concurrency_limits IS
+    'At most max_running running jobs of the job type; with a key, of those whose context.concurrency_key is the key.';
+
+-- Lanes -------------------------------------------------------------------------------------------------------------
+-- A waiting job stands in the lane of its job type and concurrency key. The claim jumps from lane to lane and, within one,
+-- from priority to priority, and reads each from its front: jobs whose lane is full cost it nothing, however many they are.
+-- Jobs whose time has not come stand outside (`scheduled`), so that it visits the lanes of runnable jobs only.
+
+-- A lane as a number, for the index: comparing numbers is cheaper than comparing two texts, which may be long. Two lanes of
+-- one number, which is as likely as two equal hashes of 64 bits are, would wait for each other in waiting_lanes.
+CREATE FUNCTION lane_number(job_type text, concurrency_key text) RETURNS bigint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hashtextextended(concurrency_key, hashtextextended(job_type, 0));
+
+-- Of jobs that may run from the same time on, the one that came first is first. So a claim can begin right behind the last
+-- job of the claim before, also among jobs of one INSERT: while somebody holds an old snapshot open, the entries of all
+-- that were claimed since then stay, and whoever begins before them walks over them. Looking for equal entries to put
+-- together would cost more than it saves where entries come and go.
+CREATE INDEX jobs_queue ON jobs (lane_number(job_type, concurrency_key), priority DESC, run_at, created_at)
+    WITH (deduplicate_items = off) WHERE status = 'pending' AND NOT scheduled;
+CREATE INDEX jobs_scheduled ON jobs (run_at) WHERE status = 'pending' AND scheduled;
+
+-- What "runnable" means, said once: the claim, the metrics and the doctor all read it here. Two conditions, one for each
+-- index.
+CREATE VIEW runnable_jobs AS
+SELECT id, job_type, priority, run_at, created_at, concurrency_key
+FROM jobs
+WHERE (status = 'pending' AND NOT scheduled AND run_at <= now())
+   OR (status = 'pending' AND scheduled AND run_at <= now());
+COMMENT ON VIEW runnable_jobs IS 'The jobs that wait and whose time has come.';
+
+-- The lanes with jobs in the queue, found by jumping through the index from each to the next, with what stands in front
+-- there.
+CREATE VIEW waiting_lanes AS
+WITH RECURSIVE lanes AS (
+    (
+        SELECT lane_number(job_type, concurrency_key) AS lane, job_type, concurrency_key, priority, run_at, created_at
+        FROM jobs
+        WHERE status = 'pending' AND NOT scheduled
+        ORDER BY lane_number(job_type, concurrency_key), priority DESC, run_at, created_at
+        LIMIT 1
+    )
+    UNION ALL
+    SELECT next.lane, next.job_type, next.concurrency_key, next.priority, next.run_at, next.created_at
+    FROM lanes
+    CROSS JOIN LATERAL (
+        SELECT lane_number(j.job_type, j.concurrency_key) AS lane, j.job_type, j.concurrency_key, j.priority, j.run_at,
+               j.created_at
+        FROM jobs j
+        WHERE j.status = 'pending' AND NOT j.scheduled AND lane_number(j.job_type, j.concurrency_key) > lanes.lane
+        ORDER BY lane_number(j.job_type, j.concurrency_key), j.priority DESC, j.run_at, j.created_at
+        LIMIT 1
+    ) AS next
+)
+SELECT job_type, concurrency_key, priority, run_at, created_at FROM lanes;
+
+-- The running jobs of a lane; with the empty key, of the whole job type. Slots are counted, never kept: a job that
+-- leaves in whatever way gives its slot back. Volatile on purpose: called within a statement it sees what others have
+-- committed since that statement began, so that a claim that waited for another one counts the other's jobs.
+CREATE FUNCTION running_in_lane(lane_type text, lane_key text) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+    SELECT count(*)
+    FROM jobs
+    WHERE status = 'running' AND job_type = lane_type AND (lane_key = '' OR concurrency_key = lane_key)
+$$;
+
+-- The most urgent jobs of a lane that may run now, at most so many, locked; what others hold locked is passed over. From a
+-- place on (a priority, and the times from which a job may run and at which it came), which the caller knows nothing to
+-- stand before, to the end of the lane. spot is where the row lies, and holds while it is locked: an UPDATE need not look
+-- for it. A loop, because the planner takes the same as one statement for so costly that it compiles it, which takes a
+-- thousand times longer than to run it.
+CREATE FUNCTION front_of_lane(lane_type text, lane_key text, top int, since timestamptz, born timestamptz,
+                              most bigint)
+RETURNS TABLE (spot tid, id uuid, priority int, run_at timestamptz, created_at timestamptz)
+LANGUAGE plpgsql VOLATILE ROWS 10 AS $$
+#variable_conflict use_column
+DECLARE
+    lane bigint := lane_number(lane_type, lane_key);
+    level int := top;
+    start timestamptz := since;
+    arrival timestamptz := born;
+    missing bigint := most;
+    found_here bigint;
+BEGIN
+    WHILE level IS NOT NULL AND missing > 0 LOOP
+        RETURN QUERY
+            SELECT j.ctid, j.id, j.priority, j.run_at, j.created_at
+            FROM jobs j
+            WHERE j.status = 'pending' AND NOT j.scheduled AND j.run_at <= now()
+              AND lane_number(j.job_type, j.concurrency_key) = lane AND j.priority = level
+              AND (j.run_at, j.created_at) >= (start, arrival)
+              AND j.job_type = lane_type AND j.concurrency_key = lane_key
+            ORDER BY j.run_at, j.created_at
+            LIMIT missing
+            FOR UPDATE SKIP LOCKED;
+        GET DIAGNOSTICS found_here = ROW_COUNT;
+        missing := missing - found_here;
+        EXIT WHEN missing <= 0;
+        SELECT j.priority, j.run_at, j.created_at INTO level, start, arrival
+        FROM jobs j
+        WHERE j.status = 'pending' AND NOT j.scheduled AND lane_number(j.job_type, j.concurrency_key) = lane
+          AND j.priority < level
+        ORDER BY j.priority DESC, j.run_at, j.created_at
+        LIMIT 1;
+    END LOOP;
+END $$;

@@ -1,0 +1,213 @@
+-- What a row of jobs may say, and what becomes of it when its status changes. The rules live with the row, so that a plain
+-- UPDATE by a user is as safe as a command.
+
+-- Bounds ------------------------------------------------------------------------------------------------------------
+-- The rules of a row are CHECKs of its table. These are triggers, because each must not hold for every statement: who breaks
+-- one gets the error of a CHECK of the trigger's name.
+
+CREATE FUNCTION jobs_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'new row for relation "jobs" violates check constraint "%"', TG_NAME
+        USING ERRCODE = 'check_violation', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME;
+END $$;
+
+-- What a claim, the sweep and a step count up. A sum that its column cannot hold is an error of the whole statement, and no
+-- worker would claim any job. So the bounds are far from the columns' ends, and hold for whoever sets a count, not for those
+-- that count: a CHECK would fail the claim of a job that stands at its bound.
+CREATE TRIGGER jobs_counts_are_small AFTER INSERT ON jobs
+    FOR EACH ROW
+    WHEN (least(NEW.attempt, NEW.crash_count, NEW.lease_epoch, NEW.step, NEW.phase_number, NEW.feedback_untaken,
+                NEW.total_requests, NEW.total_tokens_used, NEW.cached_tokens) < 0
+          OR greatest(NEW.attempt, NEW.crash_count, NEW.phase_number, NEW.feedback_untaken) > 1000000000
+          OR greatest(NEW.lease_epoch, NEW.step, NEW.total_requests, NEW.total_tokens_used, NEW.cached_tokens)
+             > 1000000000000000000
+          OR NOT (NEW.cost_usd >= 0 AND NEW.cost_usd <= 1000000000))
+    EXECUTE FUNCTION jobs_refuse();
+CREATE TRIGGER jobs_counts_stay_small AFTER UPDATE OF attempt, lease_epoch ON jobs
+    FOR EACH ROW
+    WHEN (NEW.attempt > 1000000000 OR NEW.lease_epoch > 1000000000000000000)
+    EXECUTE FUNCTION jobs_refuse();
+
+-- Sizes, with a sentence that says what to do instead. One prompt of 500 MB would take gigabytes of every worker that meets
+-- it. A CHECK would write the JSON out anew with each step to measure it, and say only its name.
+CREATE FUNCTION jobs_too_large() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    RAISE EXCEPTION 'the job''s % is larger than %; %', TG_ARGV[0], TG_ARGV[1], TG_ARGV[2]
+        USING ERRCODE = 'check_violation', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, CONSTRAINT = TG_NAME;
+END $$;
+
+CREATE TRIGGER jobs_prompt_at_most_1_mib BEFORE INSERT OR UPDATE OF prompt ON jobs
+    FOR EACH ROW WHEN (octet_length(NEW.prompt) > 1048576)
+    EXECUTE FUNCTION jobs_too_large('prompt', '1 MiB', 'give long text as a document (document_path or document_content)');
+
+CREATE TRIGGER jobs_context_at_most_1_mib BEFORE INSERT OR UPDATE OF context ON jobs
+    FOR EACH ROW WHEN (octet_length(NEW.context::text) > 1048576)
+    EXECUTE FUNCTION jobs_too_large('context', '1 MiB', 'give large data as a document (document_path or document_content)');
+
+CREATE TRIGGER jobs_config_at_most_1_mib BEFORE INSERT OR UPDATE OF config ON jobs
+    FOR EACH ROW WHEN (octet_length(NEW.config::text) > 1048576)
+    EXECUTE FUNCTION jobs_too_large('config', '1 MiB', 'leave out what the job type sets already');
+
+CREATE TRIGGER jobs_document_content_at_most_256_mib BEFORE INSERT OR UPDATE OF document_content ON jobs
+    FOR EACH ROW WHEN (octet_length(NEW.document_content) > 268435456)
+    EXECUTE FUNCTION jobs_too_large('document_content', '256 MiB', 'split the document, or put it into the import folder and name it in document_path');
+
+CREATE TRIGGER jobs_document_path_at_most_1_kib BEFORE INSERT OR UPDATE OF document_path ON jobs
+    FOR EACH ROW WHEN (octet_length(NEW.document_path) > 1024)
+    EXECUTE FUNCTION jobs_too_large('document_path', '1 KiB', 'name a file or folder under the import folder');
+
+CREATE TRIGGER jobs_idempotency_key_at_most_1_kib BEFORE INSERT OR UPDATE OF idempotency_key ON jobs
+    FOR EACH ROW WHEN (octet_length(NEW.idempotency_key) > 1024)
+    EXECUTE FUNCTION jobs_too_large('idempotency_key', '1 KiB', 'use a shorter key, for instance a digest');
+
+CREATE TRIGGER jobs_document_name_at_most_1_kib BEFORE INSERT OR UPDATE OF context ON jobs
+    FOR EACH ROW WHEN (octet_length(NEW.context ->> 'document_name') > 1024)
+    EXECUTE FUNCTION jobs_too_large('context.document_name', '1 KiB', 'give the document a shorter name');
+CREATE TRIGGER jobs_documents_name_at_most_1_kib BEFORE INSERT OR UPDATE OF name ON job_documents
+    FOR EACH ROW WHEN (octet_length(NEW.name) > 1024)
+    EXECUTE FUNCTION jobs_too_large('documents name', '1 KiB', 'give the document a shorter name');
+
+-- Columns that follow from others ------------------------------------------------------------------------------------
+-- By triggers and not as generated columns: those are worked out anew in every UPDATE of a table that has triggers before its
+-- rows, in each step and each claim.
+
+CREATE FUNCTION jobs_touch() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.updated_at := now();
+    RETURN NEW;
+END $$;
+
+-- Who says himself when a change was made, as a step and a claim do, pays for the comparison alone.
+CREATE TRIGGER jobs_touch BEFORE UPDATE ON jobs
+    FOR EACH ROW WHEN (NEW.updated_at IS NOT DISTINCT FROM OLD.updated_at) EXECUTE FUNCTION jobs_touch();
+
+CREATE FUNCTION jobs_set_lane() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.concurrency_key := left(coalesce(NEW.context ->> 'concurrency_key', ''), 200);
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER jobs_set_lane_inserted BEFORE INSERT ON jobs
+    FOR EACH ROW WHEN (NEW.context ? 'concurrency_key' OR NEW.concurrency_key <> '') EXECUTE FUNCTION jobs_set_lane();
+CREATE TRIGGER jobs_set_lane BEFORE UPDATE OF context, concurrency_key ON jobs
+    FOR EACH ROW EXECUTE FUNCTION jobs_set_lane();
+
+CREATE FUNCTION jobs_schedule() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    NEW.scheduled := NEW.status = 'pending' AND NEW.run_at > now();
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER jobs_schedule_inserted BEFORE INSERT ON jobs
+    FOR EACH ROW WHEN (NEW.scheduled <> (NEW.status = 'pending' AND NEW.run_at > now())) EXECUTE FUNCTION jobs_schedule();
+CREATE TRIGGER jobs_schedule BEFORE UPDATE OF status, run_at ON jobs
+    FOR EACH ROW WHEN (NEW.scheduled <> (NEW.status = 'pending' AND NEW.run_at > now())) EXECUTE FUNCTION jobs_schedule();
+
+-- Status ------------------------------------------------------------------------------------------------------------
+--   pending  -> running (a claim only), paused, cancelled
+--   running  -> anything: the worker ends it, or a user takes it away and the worker's next fence fails
+--   paused   -> pending, cancelled
+--   review   -> pending, cancelled; completed by approve_job
+--   failed, cancelled -> pending by retry_job
+--   completed -> nothing
+-- The commands mark the row they work on in a setting that is local to the transaction; no session state remains. Anybody
+-- can write that setting, so it counts only where a function of the owner's wrote it.
+CREATE FUNCTION jobs_change_status() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    commanded boolean := coalesce(current_setting('plumbline.command', true), '') = OLD.id::text
+        AND pg_has_role(current_user, (SELECT relowner FROM pg_class WHERE oid = 'public.jobs'::regclass), 'MEMBER');
+    claimed boolean := NEW.lease_epoch = OLD.lease_epoch + 1 AND NEW.worker_id IS NOT NULL;
+    allowed boolean;
+BEGIN
+    allowed := CASE OLD.status
+        WHEN 'running' THEN true
+        WHEN 'pending' THEN NEW.status IN ('paused', 'cancelled') OR (NEW.status = 'running' AND claimed)
+        WHEN 'paused' THEN NEW.status IN ('pending', 'cancelled')
+        WHEN 'review' THEN NEW.status IN ('pending', 'cancelled') OR (NEW.status = 'completed' AND commanded)
+        WHEN 'completed' THEN false
+        ELSE NEW.status = 'pending' AND commanded
+    END;
+    IF NOT allowed THEN
+        RAISE EXCEPTION 'job % is % and cannot become %: %', OLD.id, OLD.status, NEW.status,
+            CASE OLD.status
+                WHEN 'completed' THEN 'a completed job is final, enqueue a new one'
+                WHEN 'failed' THEN 'use retry_job to run it again'
+                WHEN 'cancelled' THEN 'use retry_job to run it again'
+                WHEN 'review' THEN 'use approve_job, resume_job or cancel_job'
+                WHEN 'paused' THEN 'use resume_job or cancel_job'
+                ELSE 'only a worker''s claim starts a job, users may pause or cancel it'
+            END
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+
+    IF NEW.status IN ('completed', 'failed', 'cancelled') THEN
+        NEW.completed_at := now();
+    ELSE
+        NEW.completed_at := NULL;
+    END IF;
+    -- A reason belongs to one status and must not outlive it.
+    IF NEW.status_reason IS NOT DISTINCT FROM OLD.status_reason THEN
+        NEW.status_reason := NULL;
+    END IF;
+    IF OLD.status = 'running' THEN
+        NEW.worker_id := NULL;
+        -- An attempt counts when it ended the job or crashed. Every other way back gives it back.
+        IF NEW.status IN ('pending', 'paused', 'review') AND NEW.crash_count = OLD.crash_count THEN
+            NEW.attempt := greatest(OLD.attempt - 1, 0);
+        END IF;
+    END IF;
+    RETURN NEW;
+END $$;
+
+-- A claim is the one change of status that needs no rule applied and no notice from here: its shape is checked by the
+-- conditions of this trigger and of jobs_notify_status, and its one statement takes the reason away that belonged to the
+-- status before, and announces its jobs. A trigger a row cost it as much as the rows do.
+CREATE TRIGGER jobs_change_status BEFORE UPDATE OF status ON jobs
+    FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status
+                       AND NOT (OLD.status = 'pending' AND NEW.status = 'running' AND NEW.worker_id IS NOT NULL
+                                AND NEW.lease_epoch = OLD.lease_epoch + 1 AND NEW.status_reason IS NULL))
+    EXECUTE FUNCTION jobs_change_status();
+
+-- A worker closes its own attempt in the statement that gives the job back. An attempt still open here was taken
+-- away by a user: its calls in flight have an unknown outcome, which is what "lost" tells the next attempt.
+-- Runs with its owner's rights, so that a role that may only cancel jobs needs no access to attempts.
+CREATE FUNCTION jobs_close_attempt() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    UPDATE attempts SET ended_at = now(), outcome = 'lost', error = 'the job became ' || NEW.status
+    WHERE job_id = OLD.id AND lease_epoch = OLD.lease_epoch AND ended_at IS NULL;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER jobs_close_attempt AFTER UPDATE OF status ON jobs
+    FOR EACH ROW WHEN (OLD.status = 'running' AND NEW.status <> 'running') EXECUTE FUNCTION jobs_close_attempt();
+
+-- Notices -----------------------------------------------------------------------------------------------------------
+-- A hint for those who listen, never the truth: rows are. Steps that leave the status alone notify nobody, because
+-- NOTIFY takes a lock over the whole server's commits.
+CREATE FUNCTION jobs_notify() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM pg_notify('plumbline_jobs',
+                      json_build_object('id', NEW.id, 'status', NEW.status, 'job_type', NEW.job_type)::text);
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER jobs_notify_status AFTER UPDATE OF status ON jobs
+    FOR EACH ROW WHEN (OLD.status IS DISTINCT FROM NEW.status
+                       AND NOT (OLD.status = 'pending' AND NEW.status = 'running' AND NEW.worker_id IS NOT NULL
+                                AND NEW.lease_epoch = OLD.lease_epoch + 1 AND NEW.status_reason IS NULL))
+    EXECUTE FUNCTION jobs_notify();
+
+-- Jobs inserted together are announced together, each with its own notice: a trigger a row took a quarter of the time of a
+-- large INSERT. Put together without functions, which cost more than the notice does, but for the type: a user may write
+-- anything there.
+CREATE FUNCTION jobs_notify_inserted() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('plumbline_jobs', '{"id": "' || id || '", "status": "' || status || '", "job_type": '
+                                        || to_json(job_type) || '}')
+    FROM inserted;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER jobs_notify_inserted AFTER INSERT ON jobs REFERENCING NEW TABLE AS inserted
+    FOR EACH STATEMENT EXECUTE FUNCTION jobs_notify_inserted();

@@ -1,0 +1,141 @@
+-- Whose a job is, who may read it, and who steered it. The roles are those of deploy/roles.sql, which puts the rows of `jobs`
+-- behind policies; they need not exist.
+
+-- The owner of the tables, workers and outside validators act for everybody.
+CREATE FUNCTION acts_for_others(login text) RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT EXISTS (
+        SELECT FROM pg_roles actor
+        JOIN pg_roles trusted ON trusted.rolname IN ('plumbline_work', 'plumbline_validate')
+                              OR trusted.oid = (SELECT relowner FROM pg_class WHERE oid = 'public.jobs'::regclass)
+        WHERE actor.rolname = login AND pg_has_role(actor.oid, trusted.oid, 'MEMBER'))
+$$;
+
+-- With its owner's rights: an enqueuer may know whether a job is his, and not whose it is.
+CREATE FUNCTION job_is_anothers(job text) RETURNS boolean LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM jobs WHERE id::text = lower(job) AND created_by IS DISTINCT FROM session_user)
+$$;
+
+-- Nobody sets created_by: SET ROLE does not change who is logged in, and a role that may write the column is overruled here.
+-- What only who acts for others may insert is refused to the rest. A function that runs with its owner's rights acts as its
+-- owner.
+CREATE FUNCTION jobs_are_somebodys() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+    wrong text;
+BEGIN
+    NEW.created_by := session_user;
+    IF acts_for_others(session_user) OR acts_for_others(current_user) THEN
+        IF NEW.parent_job_id IS NOT NULL THEN
+            NEW.created_by := coalesce((SELECT p.created_by FROM jobs p WHERE p.id = NEW.parent_job_id), session_user);
+        END IF;
+        RETURN NEW;
+    END IF;
+    wrong := CASE
+        WHEN NEW.parent_job_id IS NOT NULL THEN 'parent_job_id is set by workers; leave it out'
+        WHEN NEW.idempotency_key LIKE 'on\_complete:%' THEN
+            'idempotency keys that begin with on_complete: are the followers''; use another key'
+        WHEN NEW.job_type = 'validator' AND NEW.context ->> 'parent_job_id' IS NULL THEN
+            'a validator of all jobs is not yours to enqueue; name a job of your own in context.parent_job_id'
+        WHEN job_is_anothers(NEW.context ->> 'parent_job_id') THEN
+            'context.parent_job_id names a job of another login; name one of your own'
+        WHEN job_is_anothers(NEW.context ->> 'previous_job_id') THEN
+            'context.previous_job_id names a job of another login; name one of your own'
+    END;
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION 'the job cannot be inserted: %', wrong USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER jobs_are_somebodys BEFORE INSERT ON jobs
+    FOR EACH ROW
+    WHEN (NEW.created_by IS DISTINCT FROM session_user OR NEW.parent_job_id IS NOT NULL
+          OR NEW.idempotency_key LIKE 'on\_complete:%' OR NEW.context ?| '{parent_job_id,previous_job_id}'
+          OR NEW.job_type = 'validator')
+    EXECUTE FUNCTION jobs_are_somebodys();
+
+CREATE TRIGGER jobs_created_by_is_not_changed BEFORE UPDATE OF created_by ON jobs
+    FOR EACH ROW WHEN (NEW.created_by IS DISTINCT FROM OLD.created_by) EXECUTE FUNCTION jobs_refuse();
+
+-- Whose job it is, whether it may still get documents, and their size together, with its owner's rights: an enqueuer reads
+-- no rows of others. The lock keeps the job from being claimed before its documents are there.
+CREATE FUNCTION job_documents_belong() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    job jobs;
+BEGIN
+    FOR job IN
+        SELECT j.* FROM jobs j WHERE j.id IN (SELECT DISTINCT a.job_id FROM added a) ORDER BY j.id FOR UPDATE
+    LOOP
+        IF job.created_by IS DISTINCT FROM session_user AND NOT acts_for_others(session_user) THEN
+            RAISE EXCEPTION 'job % is another login''s; give documents to jobs of your own', job.id
+                USING ERRCODE = 'insufficient_privilege';
+        END IF;
+        IF job.lease_epoch > 0 OR job.step > 0 THEN
+            RAISE EXCEPTION 'job % has begun; give its documents in the transaction that inserts it', job.id
+                USING ERRCODE = 'object_not_in_prerequisite_state';
+        END IF;
+        IF (SELECT sum(octet_length(d.content)) FROM job_documents d WHERE d.job_id = job.id)
+           + coalesce(octet_length(job.document_content), 0) > 268435456 THEN
+            RAISE EXCEPTION 'the job''s documents are larger than 256 MiB together; split the job, or put them into the import folder and name it in document_path'
+                USING ERRCODE = 'check_violation', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME,
+                      CONSTRAINT = 'jobs_documents_at_most_256_mib';
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER job_documents_belong AFTER INSERT ON job_documents
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION job_documents_belong();
+
+-- All jobs, unless all that somebody has is a right to his own or to those in review.
+CREATE FUNCTION sees_every_job() RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT count(*) FILTER (WHERE r.rolname IN ('plumbline_enqueue', 'plumbline_approve')) = 0
+        OR count(*) FILTER (WHERE r.rolname NOT IN ('plumbline_enqueue', 'plumbline_approve')) > 0
+    FROM pg_roles AS r
+    WHERE (r.rolname IN ('plumbline_enqueue', 'plumbline_approve', 'plumbline_steer', 'plumbline_watch', 'plumbline_work')
+           OR r.oid = (SELECT c.relowner FROM pg_class AS c WHERE c.oid = 'public.jobs'::regclass))
+      AND pg_has_role(session_user, r.oid, 'MEMBER')
+$$;
+
+-- With its owner's rights, which see every row. Whoever calls it learns nothing of jobs that are not his to read.
+CREATE FUNCTION may_read_job(job uuid) RETURNS boolean LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT sees_every_job() OR EXISTS (
+        SELECT FROM jobs j
+        WHERE j.id = job
+          AND (j.created_by = session_user
+               OR j.status = 'review'
+                  AND pg_has_role(session_user, (SELECT r.oid FROM pg_roles r WHERE r.rolname = 'plumbline_approve'), 'MEMBER')))
+$$;
+
+-- Of whom a known key's job is does not matter to whom inserts it again: it is the same job.
+CREATE FUNCTION job_of_key(job_type text, key text) RETURNS uuid LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT j.id FROM jobs j WHERE j.job_type = job_of_key.job_type AND j.idempotency_key = job_of_key.key
+$$;
+
+CREATE TABLE job_commands (
+    job_id    uuid NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
+    command   text NOT NULL,
+    arguments jsonb NOT NULL DEFAULT '{}',
+    by        text NOT NULL DEFAULT session_user,
+    at        timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+COMMENT ON TABLE job_commands IS 'A row for each steering command: which, with what, by whom, when.';
+CREATE INDEX job_commands_of_job ON job_commands (job_id, at);
+
+-- A plain UPDATE of the status is a command too. Who acts for others, workers among them, is no steerer; a function that acts
+-- with its owner's rights has left its own row.
+CREATE FUNCTION jobs_record_update() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    INSERT INTO job_commands (job_id, command, arguments) VALUES (NEW.id, 'update', jsonb_build_object('status', NEW.status));
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER jobs_record_update AFTER UPDATE OF status ON jobs
+    FOR EACH ROW
+    WHEN (OLD.status IS DISTINCT FROM NEW.status AND NEW.lease_epoch = OLD.lease_epoch AND NEW.step = OLD.step
+          AND current_user = session_user AND NOT acts_for_others(session_user))
+    EXECUTE FUNCTION jobs_record_update();

@@ -1,0 +1,160 @@
+-- The workspace's truth: contents stored once by hash, and an append-only list of which path had which content from
+-- which step on; and the documents among them. The folder on a worker's disk is a mirror of this.
+
+CREATE TABLE blobs (
+    job_id  uuid NOT NULL,
+    sha256  bytea NOT NULL CHECK (octet_length(sha256) = 32),
+    content bytea NOT NULL,
+    PRIMARY KEY (job_id, sha256)
+);
+COMMENT ON TABLE blobs IS 'Contents of a job''s files.';
+
+CREATE TABLE file_versions (
+    job_id      uuid NOT NULL,
+    path        text NOT NULL,
+    step        bigint NOT NULL,
+    -- Null: deleted by this step.
+    sha256      bytea,
+    size        bigint NOT NULL,
+    -- Whether the content stands for missing content; decided once, when it is written.
+    placeholder boolean NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (job_id, path, step)
+);
+COMMENT ON TABLE file_versions IS 'Which path had which content from which step on; workspace_files has the present ones.';
+-- What changed since a step: the mirror asks this after every commit.
+CREATE INDEX file_versions_by_step ON file_versions (job_id, step);
+
+-- Files that many jobs have alike, the documentation of their tools, are kept once for all of them. A job names the set of
+-- them that it has, from the step on with which it got it; the set never changes, and no job writes to the paths in it.
+-- Sets stay when their jobs are gone: there is one for each release and set of bound tools, about 100 KB.
+CREATE TABLE shared_files (
+    -- SHA-256 of its paths and hashes.
+    set_id      bytea NOT NULL,
+    path        text NOT NULL,
+    sha256      bytea NOT NULL,
+    size        bigint NOT NULL,
+    placeholder boolean NOT NULL,
+    content     bytea NOT NULL,
+    PRIMARY KEY (set_id, path)
+);
+
+CREATE TABLE job_shared_files (
+    job_id     uuid PRIMARY KEY,
+    set_id     bytea NOT NULL,
+    step       bigint NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now()
+);
+
+CREATE TABLE sources (
+    job_id    uuid NOT NULL,
+    path      text NOT NULL,
+    size      bigint NOT NULL,
+    pages     int,
+    text_path text,
+    PRIMARY KEY (job_id, path)
+);
+COMMENT ON TABLE sources IS 'The documents of a job; text_path is the file with the extracted text.';
+
+-- The coverage ledger: which passages of its documents a job has read, and what answered them. A fork has them as they stood,
+-- so what happens to one says in which step it did.
+CREATE TABLE passages (
+    job_id           uuid NOT NULL,
+    passage          int NOT NULL,
+    document         text NOT NULL,
+    ordinal          int NOT NULL CHECK (ordinal >= 1),
+    first_page       int,
+    last_page        int,
+    sha256           bytea NOT NULL CHECK (octet_length(sha256) = 32),
+    chunk_path       text,
+    candidates       int NOT NULL,
+    candidates_cited int NOT NULL,
+    state            text NOT NULL CHECK (state IN ('unread', 'read', 'answered')),
+    answered_by      text CHECK (answered_by IN ('citation', 'empty', 'closed', 'carried')),
+    read_step        bigint,
+    answered_step    bigint,
+    n_requirements   int NOT NULL DEFAULT 0,
+    reason           text,
+    cut_step         bigint NOT NULL,
+    -- Hashes of the passage's words, and those of them that no tool result has shown yet.
+    blocks           bytea NOT NULL,
+    unseen           bytea NOT NULL,
+    -- The candidate sentences: {sentence, text, cited_step}.
+    sentences        jsonb NOT NULL,
+    PRIMARY KEY (job_id, passage),
+    CHECK ((state = 'answered') = (answered_by IS NOT NULL))
+);
+COMMENT ON TABLE passages IS 'The passages of a job''s documents, and how far each has come; coverage sums them up.';
+COMMENT ON COLUMN passages.passage IS 'The number in the name of its chunk''s file, unique in the job.';
+COMMENT ON COLUMN passages.ordinal IS 'Its place in its document, from 1 without gaps.';
+COMMENT ON COLUMN passages.candidates IS 'Sentences that are likely to oblige somebody.';
+COMMENT ON COLUMN passages.candidates_cited IS 'Those of them that a verified quote touches.';
+COMMENT ON COLUMN passages.n_requirements IS 'Requirements with a verified citation that begins in it.';
+COMMENT ON COLUMN passages.reason IS 'The model''s, where it closed the passage; the parser''s, where its text cannot be had.';
+
+-- A row a document, and one a job with the document null. A document without passages has a share of 0.
+CREATE VIEW coverage WITH (security_barrier) AS
+SELECT d.job_id, d.document, count(p.passage) AS passages,
+       count(p.passage) FILTER (WHERE p.state = 'unread') AS unread,
+       count(p.passage) FILTER (WHERE p.state = 'read') AS read,
+       count(p.passage) FILTER (WHERE p.state = 'answered') AS answered,
+       count(p.passage) FILTER (WHERE p.answered_by IN ('citation', 'carried')) AS cited,
+       count(p.passage) FILTER (WHERE p.answered_by = 'empty') AS empty,
+       count(p.passage) FILTER (WHERE p.answered_by = 'closed') AS closed,
+       coalesce(sum(p.candidates), 0)::bigint AS candidates,
+       coalesce(sum(p.candidates_cited), 0)::bigint AS candidates_cited,
+       coalesce(sum(p.n_requirements), 0)::bigint AS requirements,
+       trunc(count(p.passage) FILTER (WHERE p.state = 'answered')::numeric / greatest(count(p.passage), 1), 4) AS share
+FROM (
+    SELECT job_id, path AS document FROM sources
+    UNION
+    SELECT job_id, document FROM passages
+) AS d
+LEFT JOIN passages p ON p.job_id = d.job_id AND p.document = d.document
+WHERE (SELECT sees_every_job()) OR may_read_job(d.job_id)
+GROUP BY GROUPING SETS ((d.job_id, d.document), (d.job_id));
+COMMENT ON VIEW coverage IS 'How much of each document a job has worked through; the row with the document null is the whole job''s.';
+
+-- What file_versions and blobs are for a job's own files.
+CREATE VIEW shared_file_versions AS
+SELECT u.job_id, f.path, u.step, f.sha256, f.size, f.placeholder, u.created_at, f.content
+FROM job_shared_files u
+JOIN shared_files f ON f.set_id = u.set_id;
+
+CREATE VIEW workspace_files WITH (security_barrier) AS
+SELECT f.job_id, f.path, f.size, f.sha256, f.step, f.updated_at
+FROM (
+    SELECT job_id, path, size, encode(sha256, 'hex') AS sha256, step, created_at AS updated_at
+    FROM (
+        SELECT DISTINCT ON (job_id, path) job_id, path, size, sha256, step, created_at
+        FROM file_versions
+        ORDER BY job_id, path, step DESC
+    ) AS latest
+    WHERE sha256 IS NOT NULL
+    UNION ALL
+    SELECT job_id, path, size, encode(sha256, 'hex'), step, created_at
+    FROM shared_file_versions
+) AS f
+WHERE (SELECT sees_every_job()) OR may_read_job(f.job_id);
+COMMENT ON VIEW workspace_files IS 'The files of each job that its reader may read, as they are now.';
+
+-- For people: SELECT convert_from(workspace_file('<job>', 'main_plan.md'), 'UTF8');
+-- With its owner's rights: who may read a job's files need not read those of all jobs.
+CREATE FUNCTION workspace_file(job_id uuid, path text) RETURNS bytea LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT b.content
+    FROM (
+        SELECT v.job_id, v.sha256
+        FROM file_versions v
+        WHERE v.job_id = workspace_file.job_id AND v.path = workspace_file.path AND may_read_job(workspace_file.job_id)
+        ORDER BY v.step DESC
+        LIMIT 1
+    ) AS latest
+    JOIN blobs b ON b.job_id = latest.job_id AND b.sha256 = latest.sha256
+    UNION ALL
+    SELECT s.content
+    FROM shared_file_versions s
+    WHERE s.job_id = workspace_file.job_id AND s.path = workspace_file.path AND may_read_job(workspace_file.job_id)
+$$;
+REVOKE EXECUTE ON FUNCTION workspace_file(uuid, text) FROM PUBLIC;
+COMMENT ON FUNCTION workspace_file(uuid, text) IS 'The content of a job''s file; null where there is none.';

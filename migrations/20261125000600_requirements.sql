@@ -1,0 +1,228 @@
+-- What a job finds, citations and requirements, and the hand-over to whoever validates them, our validator job type or a
+-- program outside.
+
+-- The id is made from source, page and quote, so the same citation twice is one row.
+CREATE TABLE citations (
+    job_id   uuid NOT NULL,
+    id       text NOT NULL,
+    source   text NOT NULL,
+    page     int,
+    page_to  int,
+    passage  int,
+    "from"   int,
+    "to"     int,
+    quote    text NOT NULL,
+    verified boolean NOT NULL,
+    step     bigint NOT NULL,
+    PRIMARY KEY (job_id, id)
+);
+COMMENT ON TABLE citations IS 'Quotes of a job''s documents, each found in its source.';
+COMMENT ON COLUMN citations.page_to IS 'The page on which the quote ends, where that is another one than it begins on.';
+COMMENT ON COLUMN citations.passage IS 'The passage in which the quote begins; "from" and "to" are the sentences of it that it touches.';
+
+CREATE TABLE requirement_cache (
+    job_id             uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
+    id                 uuid PRIMARY KEY DEFAULT uuid_v7(),
+    candidate_id       text,
+    text               text NOT NULL CHECK (char_length(text) BETWEEN 10 AND 10000),
+    name               text,
+    type               text,
+    priority           text,
+    source_document    text,
+    source_location    jsonb,
+    gobd_relevant      boolean NOT NULL DEFAULT false,
+    gdpr_relevant      boolean NOT NULL DEFAULT false,
+    citations          jsonb NOT NULL DEFAULT '[]',
+    mentioned_objects  jsonb NOT NULL DEFAULT '[]',
+    mentioned_messages jsonb NOT NULL DEFAULT '[]',
+    reasoning          text,
+    research_notes     text,
+    confidence         double precision NOT NULL DEFAULT 0 CHECK (confidence BETWEEN 0 AND 1),
+    status             text NOT NULL DEFAULT 'pending'
+        CHECK (status IN ('pending', 'validating', 'integrated', 'rejected', 'failed', 'withdrawn')),
+    validation_result  jsonb,
+    graph_node_id      text,
+    rejection_reason   text,
+    retry_count        int NOT NULL DEFAULT 0,
+    last_error         text,
+    created_at         timestamptz NOT NULL DEFAULT now(),
+    updated_at         timestamptz NOT NULL DEFAULT now(),
+    validated_at       timestamptz,
+    tags               jsonb NOT NULL DEFAULT '[]',
+    validator_job_id   uuid,
+    step               bigint,
+    -- SHA-256 of the normalized text; an outside writer may leave it out.
+    content_key        bytea,
+    -- What near-duplicates are looked up by. No language: documents have several.
+    words              tsvector GENERATED ALWAYS AS (to_tsvector('simple', text)) STORED,
+    -- Rows of a job are read by both.
+    CONSTRAINT requirement_cache_of_job UNIQUE (job_id, id)
+);
+COMMENT ON TABLE requirement_cache IS
+    'Requirements: pending, then validating, then integrated, rejected or failed; or withdrawn by the job that recorded them.';
+COMMENT ON COLUMN requirement_cache.candidate_id IS 'The short id that the model uses, unique in its job.';
+COMMENT ON COLUMN requirement_cache.validator_job_id IS
+    'The validator job that holds the row (validating) or was the last to judge it. Outside validators leave it null.';
+CREATE UNIQUE INDEX requirement_cache_once ON requirement_cache (job_id, content_key) WHERE content_key IS NOT NULL;
+CREATE INDEX requirement_cache_by_candidate ON requirement_cache (job_id, candidate_id);
+-- A validator of all jobs, ours or an outside one, claims the oldest pending rows.
+CREATE INDEX requirement_cache_queue ON requirement_cache (created_at, id) WHERE status = 'pending';
+-- A validator of one job takes that job's. Where none waited when the table was last analyzed, the planner takes one for all
+-- there are, and the index of one job's rows for no better than that of all. So the statements of a validator of one job say
+-- their condition in other words, which only this index knows. It knows the usual words as well, which other programs use.
+CREATE INDEX requirement_cache_queue_of_job ON requirement_cache (job_id, created_at, id)
+    WHERE status = 'pending' OR status IS NOT DISTINCT FROM 'pending';
+CREATE INDEX requirement_cache_validator ON requirement_cache (validator_job_id) WHERE validator_job_id IS NOT NULL;
+-- What a validator job holds is asked for with every turn: those few rows, and not all that the job has judged before.
+CREATE INDEX requirement_cache_held ON requirement_cache (validator_job_id) WHERE status = 'validating';
+-- The words go in at once. Put aside for later, as is usual, they would be read through one by one at each search, and a
+-- validator changes a row and searches for each requirement in turn.
+CREATE INDEX requirement_cache_words ON requirement_cache USING gin (words) WITH (fastupdate = off);
+
+CREATE FUNCTION requirement_cache_touch() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    NEW.updated_at := now();
+    RETURN NEW;
+END $$;
+
+CREATE TRIGGER requirement_cache_touch BEFORE UPDATE ON requirement_cache
+    FOR EACH ROW EXECUTE FUNCTION requirement_cache_touch();
+
+-- Whoever validates is told of new rows when they can be seen, once a statement and job.
+CREATE FUNCTION requirement_cache_notify() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM pg_notify('plumbline_requirements', json_build_object('job_id', a.job_id, 'count', a.count)::text)
+    FROM (SELECT job_id, count(*) FROM added WHERE status = 'pending' GROUP BY job_id) AS a;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER requirement_cache_notify AFTER INSERT ON requirement_cache
+    REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION requirement_cache_notify();
+
+-- Changes -----------------------------------------------------------------------------------------------------------
+-- A job puts right what it recorded, and withdraws it, while nobody has taken the row.
+
+CREATE TABLE requirement_changes (
+    job_id         uuid NOT NULL,
+    requirement_id uuid NOT NULL,
+    step           bigint NOT NULL,
+    -- Its place among the changes of its step.
+    position       int NOT NULL,
+    kind           text NOT NULL CHECK (kind IN ('updated', 'withdrawn')),
+    reason         text NOT NULL,
+    fields         jsonb NOT NULL,
+    former         jsonb NOT NULL,
+    created_at     timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (job_id, step, position),
+    FOREIGN KEY (job_id, requirement_id) REFERENCES requirement_cache (job_id, id) ON DELETE CASCADE
+);
+COMMENT ON TABLE requirement_changes IS 'What a job changed of the requirements that it recorded, and what they said before.';
+COMMENT ON COLUMN requirement_changes.fields IS 'The columns that changed, with their new values; empty where the requirement was withdrawn.';
+COMMENT ON COLUMN requirement_changes.former IS 'What the row said before, all columns that a job writes.';
+CREATE INDEX requirement_changes_of_row ON requirement_changes (job_id, requirement_id, step, position);
+
+-- What a job writes of a requirement, so that it can be put back.
+CREATE FUNCTION requirement_as_written(r requirement_cache) RETURNS jsonb LANGUAGE sql STABLE
+SET search_path = public, pg_temp AS $$
+    SELECT jsonb_build_object(
+        'text', r.text, 'name', r.name, 'type', r.type, 'priority', r.priority, 'source_document', r.source_document,
+        'source_location', r.source_location, 'gobd_relevant', r.gobd_relevant, 'gdpr_relevant', r.gdpr_relevant,
+        'citations', r.citations, 'mentioned_objects', r.mentioned_objects, 'mentioned_messages', r.mentioned_messages,
+        'reasoning', r.reasoning, 'research_notes', r.research_notes, 'confidence', r.confidence, 'tags', r.tags,
+        'content_key', r.content_key, 'status', r.status, 'validation_result', r.validation_result)
+$$;
+
+-- The requirements of a job as a step left them: rows that were changed later as they were before the first such change. A
+-- step of -1 is the one that recorded each row, whatever that step changed of it afterwards.
+CREATE FUNCTION requirements_at(job uuid, at_step bigint) RETURNS SETOF requirement_cache LANGUAGE sql STABLE
+SET search_path = public, pg_temp AS $$
+    SELECT (jsonb_populate_record(r, coalesce(c.former, '{}'))).*
+    FROM requirement_cache r
+    LEFT JOIN LATERAL (
+        SELECT l.former
+        FROM requirement_changes l
+        WHERE l.job_id = r.job_id AND l.requirement_id = r.id AND l.step > at_step
+        ORDER BY l.step, l.position
+        LIMIT 1
+    ) AS c ON true
+    WHERE r.job_id = job AND (r.step <= at_step OR at_step < 0)
+$$;
+
+-- Sets n_requirements of the passages of these jobs: requirements with a verified citation that begins there.
+CREATE FUNCTION count_requirements_of_passages(jobs uuid[]) RETURNS void LANGUAGE sql
+SET search_path = public, pg_temp AS $$
+    UPDATE passages p
+    SET n_requirements = found.n
+    FROM (
+        SELECT k.job_id, k.passage, count(DISTINCT r.id) AS n
+        FROM passages k
+        LEFT JOIN (
+            SELECT q.job_id, q.id, c.value ->> 'passage' AS passage
+            FROM requirement_cache q
+            CROSS JOIN LATERAL jsonb_array_elements(
+                CASE jsonb_typeof(q.citations) WHEN 'array' THEN q.citations ELSE '[]' END) AS c
+            WHERE q.job_id = ANY (jobs) AND q.status <> 'withdrawn' AND c.value -> 'verified' = 'true'
+        ) AS r ON r.job_id = k.job_id AND r.passage = k.passage::text
+        WHERE k.job_id = ANY (jobs)
+        GROUP BY k.job_id, k.passage
+    ) AS found
+    WHERE p.job_id = found.job_id AND p.passage = found.passage AND p.n_requirements <> found.n
+$$;
+
+-- Validators --------------------------------------------------------------------------------------------------------
+
+-- The job whose requirements a validator job checks; null: everybody's. Its context names it, which a fork and a job
+-- inserted by hand have as well; without that it is the job that enqueued it. A fork's parent is the job it was forked
+-- from, so it does not count.
+CREATE FUNCTION validation_scope(validator jobs) RETURNS uuid LANGUAGE sql STABLE AS $$
+    SELECT CASE
+        WHEN validator.context ->> 'parent_job_id' ~ '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
+            THEN (validator.context ->> 'parent_job_id')::uuid
+        WHEN validator.forked_step IS NULL THEN validator.parent_job_id
+    END
+$$;
+
+-- Whose requirements a validator judges: those of one job, of all jobs (null), or of nobody (the nil id) where neither is its
+-- creator's to judge.
+CREATE FUNCTION judged_job(validator jobs) RETURNS uuid LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
+    SELECT CASE
+        WHEN validator.created_by IS NULL OR acts_for_others(validator.created_by)
+             OR EXISTS (SELECT FROM jobs o WHERE o.id = validation_scope(validator) AND o.created_by = validator.created_by)
+            THEN validation_scope(validator)
+        ELSE '00000000-0000-0000-0000-000000000000'
+    END
+$$;
+
+-- A row as a validator needs it: complete, and with how many of its citations its own job has verified. The row's word
+-- for it is not enough, because anybody may write rows.
+CREATE VIEW requirements_with_evidence AS
+SELECT r.job_id, r.id, r.candidate_id, r.text, r.name, r.type, r.priority, r.source_document, r.source_location,
+       r.gobd_relevant, r.gdpr_relevant, r.citations, r.mentioned_objects, r.mentioned_messages, r.reasoning,
+       r.confidence, r.tags, r.status, r.validator_job_id, r.created_at, e.given AS citations_given,
+       e.confirmed AS citations_confirmed
+FROM requirement_cache r
+CROSS JOIN LATERAL (
+    SELECT count(*) AS given,
+           count(*) FILTER (WHERE EXISTS (
+               SELECT FROM citations c
+               WHERE c.job_id = r.job_id AND c.source = cited ->> 'source' AND c.quote = cited ->> 'quote' AND c.verified
+           )) AS confirmed
+    FROM jsonb_array_elements(CASE jsonb_typeof(r.citations) WHEN 'array' THEN r.citations ELSE '[]' END) AS cited
+) AS e;
+
+-- A job that ends gives back what it holds, whichever way it ends and whoever ends it, in the same transaction. A job
+-- whose worker died keeps its rows, for it goes on elsewhere. Runs with its owner's rights, so that a role that may
+-- only cancel jobs needs no access to the rows.
+CREATE FUNCTION requirements_give_back() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    UPDATE requirement_cache SET status = 'pending', validator_job_id = NULL
+    WHERE validator_job_id = OLD.id AND status = 'validating';
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER jobs_give_back_requirements AFTER UPDATE OF status ON jobs
+    FOR EACH ROW WHEN (OLD.status <> NEW.status AND NEW.status IN ('completed', 'failed', 'cancelled'))
+    EXECUTE FUNCTION requirements_give_back();
+CREATE TRIGGER jobs_deleted_give_back_requirements AFTER DELETE ON jobs
+    FOR EACH ROW EXECUTE FUNCTION requirements_give_back();

@@ -1,0 +1,395 @@
+-- What users call. Each command locks the job's row, says no with the job and its present status, or returns the new
+-- status, and leaves a row in job_commands. Parameters carry the names of the public interface, hence the qualified references.
+
+-- Enqueuing ---------------------------------------------------------------------------------------------------------
+
+-- The type of jobs that are enqueued without one: the column's default, which an operator may change.
+CREATE FUNCTION default_job_type() RETURNS text LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    expression text;
+    found text;
+BEGIN
+    SELECT pg_get_expr(d.adbin, d.adrelid) INTO expression
+    FROM pg_attrdef d
+    JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
+    WHERE d.adrelid = 'public.jobs'::regclass AND a.attname = 'job_type';
+    IF expression IS NULL THEN
+        RETURN 'creator';
+    END IF;
+    -- Only the table's owner can have written it.
+    EXECUTE 'SELECT ' || expression INTO found;
+    RETURN found;
+END $$;
+
+-- For the table's owner. Nothing is locked where it is the default already.
+CREATE FUNCTION set_default_job_type(job_type text) RETURNS void LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    IF default_job_type() IS DISTINCT FROM set_default_job_type.job_type THEN
+        EXECUTE format('ALTER TABLE jobs ALTER COLUMN job_type SET DEFAULT %L', set_default_job_type.job_type);
+    END IF;
+END $$;
+
+-- The rows of enqueue_job's documents. What is wrong with them is said before there is a job.
+CREATE FUNCTION given_documents(documents jsonb) RETURNS TABLE (pos int, name text, content bytea)
+LANGUAGE plpgsql IMMUTABLE SET search_path = public, pg_temp AS $$
+DECLARE
+    document jsonb;
+    wrong text;
+    seen text[] := '{}';
+BEGIN
+    IF documents IS NULL OR jsonb_typeof(documents) = 'null' THEN
+        RETURN;
+    END IF;
+    IF jsonb_typeof(documents) <> 'array' THEN
+        RAISE EXCEPTION 'documents is no array; give [{"name": "a.pdf", "content": "<base64>"}, …]'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF jsonb_array_length(documents) > 1000 THEN
+        RAISE EXCEPTION 'documents has % items, and a job takes 1000 at most; split the job', jsonb_array_length(documents)
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    FOR pos, document IN SELECT i.ordinality, i.value FROM jsonb_array_elements(documents) WITH ORDINALITY AS i LOOP
+        wrong := CASE
+            WHEN jsonb_typeof(document) <> 'object' THEN 'is no object'
+            WHEN jsonb_typeof(document -> 'name') IS DISTINCT FROM 'string' THEN 'has no name'
+            WHEN btrim(document ->> 'name') = '' THEN 'has an empty name'
+            WHEN jsonb_typeof(document -> 'content') IS DISTINCT FROM 'string' THEN 'has no content'
+        END;
+        IF wrong IS NOT NULL THEN
+            RAISE EXCEPTION 'item % of documents %; give {"name": "a.pdf", "content": "<base64>"}', pos, wrong
+                USING ERRCODE = 'invalid_parameter_value';
+        END IF;
+        name := btrim(document ->> 'name');
+        -- Folders that people see do not all tell capitals apart.
+        IF lower(name) = ANY (seen) THEN
+            RAISE EXCEPTION 'two documents are called `%`; give one of them another name', left(name, 100)
+                USING ERRCODE = 'invalid_parameter_value';
+        END IF;
+        seen := seen || lower(name);
+        BEGIN
+            content := decode(document ->> 'content', 'base64');
+        EXCEPTION WHEN invalid_parameter_value THEN
+            RAISE EXCEPTION 'the content of item % of documents (%) is not base64', pos, left(name, 100)
+                USING ERRCODE = 'invalid_parameter_value';
+        END;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+
+CREATE FUNCTION enqueue_job(
+    prompt text,
+    job_type text DEFAULT NULL,
+    context jsonb DEFAULT '{}',
+    document_name text DEFAULT NULL,
+    document_content bytea DEFAULT NULL,
+    priority int DEFAULT 0,
+    run_at timestamptz DEFAULT now(),
+    idempotency_key text DEFAULT NULL,
+    config jsonb DEFAULT '{}',
+    document_path text DEFAULT NULL,
+    documents jsonb DEFAULT NULL
+) RETURNS uuid LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    full_context jsonb := coalesce(enqueue_job.context, '{}')
+        || CASE WHEN enqueue_job.document_name IS NULL THEN '{}'
+                ELSE jsonb_build_object('document_name', enqueue_job.document_name) END;
+    full_type text := coalesce(enqueue_job.job_type, default_job_type());
+    found_id uuid;
+BEGIN
+    LOOP
+        INSERT INTO jobs (prompt, job_type, context, document_content, priority, run_at, idempotency_key, config,
+                          document_path)
+        VALUES (enqueue_job.prompt, full_type, full_context, enqueue_job.document_content,
+                coalesce(enqueue_job.priority, 0), coalesce(enqueue_job.run_at, now()), enqueue_job.idempotency_key,
+                coalesce(enqueue_job.config, '{}'), enqueue_job.document_path)
+        ON CONFLICT (job_type, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+        RETURNING id INTO found_id;
+        IF found_id IS NOT NULL THEN
+            INSERT INTO job_documents (job_id, position, name, content)
+            SELECT found_id, d.pos, d.name, d.content FROM given_documents(enqueue_job.documents) d;
+            EXIT;
+        END IF;
+        found_id := job_of_key(full_type, enqueue_job.idempotency_key);
+        -- Not found: the other job was deleted between the two statements, so insert again.
+        EXIT WHEN found_id IS NOT NULL;
+    END LOOP;
+    RETURN found_id;
+END $$;
+COMMENT ON FUNCTION enqueue_job(text, text, jsonb, text, bytea, int, timestamptz, text, jsonb, text, jsonb) IS
+    'Inserts a job and returns its id; for a known idempotency_key, the id of the job that has it.';
+
+-- Steering ----------------------------------------------------------------------------------------------------------
+-- The commands run with their owner's rights, so that who may steer needs no right to the counters that they reset.
+
+-- What all of them begin with: locks the row and returns its status, or refuses when the status is not among those the
+-- command works on. A null within the arguments says something: it takes a limit away.
+CREATE FUNCTION job_status_for(command text, job uuid, works_on text[], arguments jsonb DEFAULT '{}') RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    present text;
+BEGIN
+    SELECT j.status INTO present FROM jobs j WHERE j.id = job FOR UPDATE;
+    IF present IS NULL THEN
+        RAISE EXCEPTION 'there is no job %', coalesce(job::text, 'null') USING ERRCODE = 'no_data_found';
+    END IF;
+    IF present <> ALL (works_on) THEN
+        RAISE EXCEPTION 'job % is %: % works on a job that is %', job, present, command,
+            array_to_string(works_on, ' or ') USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    INSERT INTO job_commands (job_id, command, arguments)
+    SELECT job, command, coalesce(jsonb_object_agg(given.key, given.value), '{}')
+    FROM jsonb_each(arguments) AS given
+    WHERE given.value <> 'null';
+    RETURN present;
+END $$;
+
+CREATE FUNCTION cancel_job(id uuid) RETURNS text LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM job_status_for('cancel_job', cancel_job.id, ARRAY['pending', 'running', 'paused', 'review']);
+    UPDATE jobs j SET status = 'cancelled' WHERE j.id = cancel_job.id;
+    RETURN 'cancelled';
+END $$;
+
+CREATE FUNCTION pause_job(id uuid) RETURNS text LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM job_status_for('pause_job', pause_job.id, ARRAY['pending', 'running']);
+    UPDATE jobs j SET status = 'paused', status_reason = 'paused by a user' WHERE j.id = pause_job.id;
+    RETURN 'paused';
+END $$;
+
+-- Feedback of nothing but spaces is no feedback.
+CREATE FUNCTION add_feedback(job uuid, words text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF words IS NOT NULL AND btrim(words) <> '' THEN
+        INSERT INTO feedback (job_id, text) VALUES (job, words);
+        UPDATE jobs j SET feedback_untaken = j.feedback_untaken + 1 WHERE j.id = job;
+    END IF;
+END $$;
+
+-- Goes on from the last checkpoint, with attempts and crashes counted anew.
+CREATE FUNCTION retry_job(id uuid) RETURNS text LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM job_status_for('retry_job', retry_job.id, ARRAY['failed', 'cancelled']);
+    PERFORM set_config('plumbline.command', retry_job.id::text, true);
+    UPDATE jobs j
+    SET status = 'pending', run_at = now(), attempt = 0, crash_count = 0, error_message = NULL, error_details = NULL
+    WHERE j.id = retry_job.id;
+    PERFORM set_config('plumbline.command', '', true);
+    RETURN 'pending';
+END $$;
+
+-- The job that follows a completed one, if its configuration names any; the worker does the same when it completes a
+-- job itself, under the same key, so it happens once. A job whose type records requirements and that has none to hand over is
+-- followed by no validator. Services that the job was told to use go with it. Runs with its owner's rights: whoever may
+-- approve a job need not be able to read its settings.
+CREATE FUNCTION enqueue_follower(job uuid) RETURNS void LANGUAGE sql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    INSERT INTO jobs (prompt, job_type, context, config, parent_job_id, idempotency_key)
+    SELECT format('Check and integrate the requirements of job %s.', j.id),
+           s.resolved #>> '{config,on_complete,enqueue}', jsonb_build_object('parent_job_id', j.id),
+           CASE WHEN j.config ? 'connections' THEN jsonb_build_object('connections', j.config -> 'connections') ELSE '{}' END,
+           j.id,
+           'on_complete:' || j.id
+    FROM jobs j
+    JOIN job_settings s ON s.job_id = j.id
+    WHERE j.id = job AND j.status = 'completed' AND s.resolved #>> '{config,on_complete,enqueue}' IS NOT NULL
+      AND (NOT s.resolved @@ '$.config.tools.*[*] == "add_requirement"'
+           OR EXISTS (SELECT FROM requirement_cache r WHERE r.job_id = j.id AND r.status = 'pending'))
+    ON CONFLICT (job_type, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+$$;
+
+CREATE FUNCTION approve_job(id uuid) RETURNS text LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM job_status_for('approve_job', approve_job.id, ARRAY['review']);
+    PERFORM set_config('plumbline.command', approve_job.id::text, true);
+    UPDATE jobs j SET status = 'completed' WHERE j.id = approve_job.id;
+    PERFORM set_config('plumbline.command', '', true);
+    PERFORM enqueue_follower(approve_job.id);
+    RETURN 'completed';
+END $$;
+
+-- A running job takes the words in at its next step; a job in review is put back to work by them.
+CREATE FUNCTION send_feedback(id uuid, text text) RETURNS text LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    present text;
+BEGIN
+    present := job_status_for('send_feedback', send_feedback.id, ARRAY['pending', 'running', 'paused', 'review'],
+                              jsonb_build_object('text', send_feedback.text));
+    IF btrim(coalesce(send_feedback.text, '')) = '' THEN
+        RAISE EXCEPTION 'job % is %: send_feedback needs a text', send_feedback.id, present
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    PERFORM add_feedback(send_feedback.id, send_feedback.text);
+    IF present = 'review' THEN
+        UPDATE jobs j SET status = 'pending', run_at = greatest(j.run_at, now()) WHERE j.id = send_feedback.id;
+        present := 'pending';
+    END IF;
+    RETURN present;
+END $$;
+
+-- Limits ------------------------------------------------------------------------------------------------------------
+-- Limits of one job are raised by resume_job: they replace those of its configuration, past the operator's bound and up to
+-- the ceiling that its type sets. What the function refuses is refused at once; what holds is what the worker finds when the
+-- job goes on.
+
+-- The limits that a configuration has, as in configs/schema.json.
+CREATE FUNCTION limit_rules() RETURNS TABLE (key text, at_least numeric, at_most numeric, whole boolean, optional boolean)
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    VALUES ('max_iterations', 1, 1000000000, true, false),
+           ('context_threshold_tokens', 512, 4294967295, true, false),
+           ('keep_recent_tool_results', 0, 4294967295, true, false),
+           ('max_tool_result_tokens', 64, 4294967295, true, false),
+           ('tool_retries', 0, 100, true, false),
+           ('tool_timeout_s', 1, 86400, true, false),
+           ('token_budget', 1, 1000000000000, true, true),
+           ('cost_budget_usd', 0, 1000000000, false, true),
+           ('deadline_s', 1, 315360000, true, true),
+           ('turns_without_tool_call', 1, 1000000, true, false),
+           ('repeated_calls.nudge', 2, 1000000, true, false),
+           ('repeated_calls.refuse', 2, 1000000, true, false),
+           ('repeated_calls.replan', 2, 1000000, true, false),
+           ('turns_without_progress', 1, 1000000, true, false)
+$$;
+
+-- Limits by their keys with dots.
+CREATE FUNCTION flat_limits(limits jsonb) RETURNS TABLE (key text, value jsonb)
+LANGUAGE sql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT one.key, one.value
+    FROM jsonb_each(limits) AS one
+    WHERE one.key <> 'repeated_calls' OR jsonb_typeof(one.value) <> 'object'
+    UNION ALL
+    SELECT 'repeated_calls.' || one.key, one.value
+    FROM jsonb_each(CASE jsonb_typeof(limits -> 'repeated_calls')
+                        WHEN 'object' THEN limits -> 'repeated_calls'
+                        ELSE '{}'
+                    END) AS one
+$$;
+
+-- The key that a wrong one is most like, by the pairs of letters that they share; none where it is like none.
+CREATE FUNCTION nearest_limit(word text) RETURNS text LANGUAGE sql IMMUTABLE SET search_path = public, pg_temp AS $$
+    SELECT r.key
+    FROM limit_rules() AS r
+    CROSS JOIN LATERAL (
+        SELECT 2.0 * count(*) / greatest(length(r.key) + length(word) - 2, 1) AS alike
+        FROM (
+            SELECT substr(r.key, n, 2) FROM generate_series(1, length(r.key) - 1) AS n
+            INTERSECT
+            SELECT substr(lower(word), n, 2) FROM generate_series(1, length(word) - 1) AS n
+        ) AS shared
+    ) AS s
+    WHERE s.alike >= 0.4
+    ORDER BY s.alike DESC, r.key
+    LIMIT 1
+$$;
+
+-- What is wrong with limits, as the end of a sentence; null where nothing is. One key is a choice among words and no number.
+CREATE FUNCTION wrong_limit(limits jsonb, ceiling jsonb) RETURNS text LANGUAGE plpgsql IMMUTABLE
+SET search_path = public, pg_temp AS $$
+DECLARE
+    given record;
+    rule record;
+    number numeric;
+    most numeric;
+BEGIN
+    IF jsonb_typeof(limits) <> 'object' THEN
+        RETURN 'limits must be an object of limits, e.g. {"cost_budget_usd": 2}';
+    END IF;
+    FOR given IN SELECT left(l.key, 100) AS key, l.value FROM flat_limits(limits) AS l ORDER BY l.key LOOP
+        IF given.key = 'on_tool_failure' THEN
+            IF given.value NOT IN ('"continue"', '"stop"') THEN
+                RETURN '`on_tool_failure` must be `continue` or `stop`';
+            END IF;
+            CONTINUE;
+        END IF;
+        SELECT * INTO rule FROM limit_rules() AS r WHERE r.key = given.key;
+        IF NOT FOUND THEN
+            RETURN format('there is no limit `%s`; %s', given.key,
+                coalesce('did you mean `' || nearest_limit(given.key) || '`?',
+                         'known are ' || (SELECT string_agg(r.key, ', ') FROM limit_rules() AS r)));
+        END IF;
+        most := (SELECT (c.value #>> '{}')::numeric FROM flat_limits(coalesce(ceiling, '{}')) AS c
+                 WHERE c.key = given.key AND jsonb_typeof(c.value) = 'number');
+        IF given.value = 'null' AND rule.optional THEN
+            IF most IS NOT NULL THEN
+                RETURN format('no `%s` at all is above the %s of `limits_ceiling` of its job type', given.key, most);
+            END IF;
+            CONTINUE;
+        END IF;
+        number := CASE WHEN jsonb_typeof(given.value) = 'number' THEN (given.value #>> '{}')::numeric END;
+        IF number IS NULL OR rule.whole AND number <> trunc(number) THEN
+            RETURN format('`%s` must be a %s', given.key, CASE WHEN rule.whole THEN 'whole number' ELSE 'number' END);
+        ELSIF number < rule.at_least THEN
+            RETURN format('`%s` must be at least %s', given.key, rule.at_least);
+        ELSIF number > rule.at_most THEN
+            RETURN format('`%s` must be at most %s', given.key, rule.at_most);
+        ELSIF number > most THEN
+            RETURN format('`%s` of %s is above the %s of `limits_ceiling` of its job type', given.key, number, most);
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END $$;
+
+-- Why a job would pause again at once, if so: the limit that paused it is not among those given, or what is given is used up.
+CREATE FUNCTION still_used_up(job jobs, raised jsonb) RETURNS text LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT format('it has %s already, and would pause again at once; raise %s further', used, key)
+    FROM (VALUES
+        ('cost_budget_usd', job.cost_usd, format('cost %s USD', trim_scale(job.cost_usd))),
+        ('token_budget', job.total_tokens_used::numeric, format('used %s tokens', job.total_tokens_used)),
+        ('max_iterations', job.total_requests::numeric, format('made %s requests', job.total_requests)),
+        ('deadline_s', extract(epoch FROM now() - job.started_at), 'had more time')
+    ) AS limits (key, amount, used)
+    WHERE (raised ->> key)::numeric <= amount
+    UNION ALL
+    SELECT job.status_reason || '. As it is it would pause again at once'
+    WHERE job.status = 'paused' AND job.status_reason LIKE '%; raise it with `plumbline resume%'
+      AND NOT EXISTS (SELECT FROM jsonb_object_keys(coalesce(raised, '{}')) AS key
+                      WHERE position(format('"%s"', key) IN job.status_reason) > 0)
+    LIMIT 1
+$$;
+
+CREATE FUNCTION resume_job(id uuid, feedback text DEFAULT NULL, limits jsonb DEFAULT NULL) RETURNS text LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    raised jsonb := nullif(resume_job.limits, 'null');
+    present text;
+    wrong text;
+BEGIN
+    present := job_status_for('resume_job', resume_job.id, ARRAY['paused', 'review'],
+                              jsonb_build_object('feedback', resume_job.feedback, 'limits', raised));
+    IF raised IS NOT NULL THEN
+        -- The ceiling as the worker that came last tells it.
+        wrong := wrong_limit(raised, (
+            SELECT w.limits_ceilings -> j.job_type
+            FROM jobs j
+            JOIN workers w ON j.job_type = ANY (w.job_types)
+            WHERE j.id = resume_job.id
+            ORDER BY w.started_at DESC
+            LIMIT 1));
+        IF wrong IS NOT NULL THEN
+            RAISE EXCEPTION 'job % is %: %', resume_job.id, present, wrong USING ERRCODE = 'invalid_parameter_value';
+        END IF;
+    END IF;
+    wrong := (SELECT still_used_up(j, raised) FROM jobs j WHERE j.id = resume_job.id);
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION 'job % is %: %', resume_job.id, present, wrong USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    IF raised IS NOT NULL THEN
+        UPDATE jobs j
+        SET raised_limits = coalesce(j.raised_limits, '{}') || raised
+            || CASE WHEN raised ? 'repeated_calls' THEN jsonb_build_object('repeated_calls',
+                   coalesce(j.raised_limits -> 'repeated_calls', '{}') || (raised -> 'repeated_calls')) ELSE '{}' END
+        WHERE j.id = resume_job.id;
+    END IF;
+    PERFORM add_feedback(resume_job.id, resume_job.feedback);
+    UPDATE jobs j SET status = 'pending', run_at = greatest(j.run_at, now()) WHERE j.id = resume_job.id;
+    RETURN 'pending';
+END $$;
+
+REVOKE EXECUTE ON FUNCTION cancel_job(uuid), pause_job(uuid), resume_job(uuid, text, jsonb), retry_job(uuid), approve_job(uuid),
+    send_feedback(uuid, text) FROM PUBLIC;

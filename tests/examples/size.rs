@@ -1,0 +1,213 @@
+//! `make size`: how large the house is, crate by crate, read from its sources.
+//!
+//! The sources are formatted, so that lines tell enough: an item begins where its keyword stands, and a function ends
+//! at the brace that stands as far to the left as it began. Tests within a crate's `src` (`#[cfg(test)]` modules, files
+//! named `tests.rs`) are left out, as are blank lines.
+
+use serde_json::{Value, json};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+/// What is counted of a crate.
+#[derive(Default)]
+struct Size {
+    lines: usize,
+    files: usize,
+    types: usize,
+    pub_items: usize,
+    /// Lines of each function.
+    functions: Vec<usize>,
+    /// Groups of modules that need each other.
+    circles: Vec<BTreeSet<String>>,
+}
+
+fn main() -> ExitCode {
+    match (sizes(Path::new("crates")), units()) {
+        (Ok(sizes), Ok(units)) => {
+            let as_json = std::env::args().any(|argument| argument == "--json");
+            println!("{}", if as_json { to_json(&sizes, units).to_string() } else { table(&sizes, units) });
+            ExitCode::SUCCESS
+        }
+        (Err(error), _) | (_, Err(error)) => {
+            eprintln!("size: {error}; run it in the repository, as `make size` does");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn sizes(folder: &Path) -> Result<BTreeMap<String, Size>, String> {
+    let mut sizes = BTreeMap::new();
+    for krate in entries(folder)?.into_iter().filter(|path| path.join("src").is_dir()) {
+        sizes.insert(name(&krate), of_crate(&krate.join("src"))?);
+    }
+    Ok(sizes)
+}
+
+fn of_crate(src: &Path) -> Result<Size, String> {
+    let (mut size, mut needs) = (Size::default(), BTreeMap::new());
+    for file in sources(src)? {
+        let text = fs::read_to_string(&file).map_err(|error| format!("{} cannot be read ({error})", file.display()))?;
+        let shipped: Vec<&str> = shipped(&text).collect();
+        size.files += 1;
+        size.lines += shipped.iter().filter(|line| !line.trim().is_empty()).count();
+        count_items(&shipped, &mut size);
+        let module = file.strip_prefix(src).ok().and_then(|path| path.iter().next()).map(Path::new);
+        let module = module.and_then(Path::file_stem).unwrap_or_default().to_string_lossy().into_owned();
+        needs.entry(module).or_insert_with(BTreeSet::new).extend(modules_named(&shipped));
+    }
+    size.circles = circles(&needs);
+    Ok(size)
+}
+
+/// The lines in front of the tests that end a file.
+fn shipped(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().take_while(|line| *line != "#[cfg(test)]")
+}
+
+fn count_items(lines: &[&str], size: &mut Size) {
+    for (at, line) in lines.iter().enumerate() {
+        let item = line.trim_start();
+        let words: Vec<&str> = item.split_whitespace().collect();
+        let visible = words.first().is_some_and(|word| *word == "pub");
+        let keyword = words.iter().copied().find(|word| {
+            !word.starts_with("pub") && !matches!(*word, "async" | "const" | "unsafe" | "(crate)" | "(super)")
+        });
+        size.pub_items += usize::from(visible && !item.starts_with("pub use"));
+        size.types += usize::from(matches!(keyword, Some("struct" | "enum" | "trait" | "union")));
+        if keyword == Some("fn") {
+            let indent = &line[..line.len() - item.len()];
+            let end = format!("{indent}}}");
+            let body = lines[at..]
+                .iter()
+                .position(|line| **line == end || (line.ends_with(" {}") && line.starts_with(indent)));
+            size.functions.extend(body.map(|lines| lines + 1));
+        }
+    }
+}
+
+/// The crate's own modules that a file names.
+fn modules_named<'a>(lines: &[&'a str]) -> BTreeSet<String> {
+    let behind = |line: &'a str, path: &str| {
+        line.match_indices(path).map(|(at, path)| &line[at + path.len()..]).collect::<Vec<&'a str>>()
+    };
+    let word = |text: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').next().map(str::to_owned);
+    let code = lines.iter().filter(|line| !line.trim_start().starts_with("//"));
+    code.flat_map(|line| behind(line, "crate::")).filter_map(word).filter(|module| !module.is_empty()).collect()
+}
+
+/// Modules that reach each other, each group once.
+fn circles(needs: &BTreeMap<String, BTreeSet<String>>) -> Vec<BTreeSet<String>> {
+    let reach: BTreeMap<&String, BTreeSet<&String>> =
+        needs.keys().map(|module| (module, reachable(module, needs))).collect();
+    let circle = |module: &String| -> BTreeSet<String> {
+        let both = |other: &&String| reach[module].contains(*other) && reach[*other].contains(module);
+        needs.keys().filter(both).cloned().collect()
+    };
+    let groups: BTreeSet<BTreeSet<String>> = needs.keys().map(circle).filter(|group| group.len() > 1).collect();
+    groups.into_iter().collect()
+}
+
+fn reachable<'a>(module: &str, needs: &'a BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&'a String> {
+    let (mut seen, mut open) = (BTreeSet::new(), vec![module.to_owned()]);
+    while let Some(module) = open.pop() {
+        for next in needs.get(&module).into_iter().flatten() {
+            if let Some((next, _)) = needs.get_key_value(next).filter(|(next, _)| seen.insert(*next)) {
+                open.push(next.clone());
+            }
+        }
+    }
+    seen
+}
+
+/// Packages that the binary is made of, its own included.
+fn units() -> Result<usize, String> {
+    let tree = ["tree", "--locked", "-p", "plumbline", "-e", "normal,build", "--prefix", "none", "--no-dedupe"];
+    let said = Command::new("cargo").args(tree).output().map_err(|error| format!("cargo cannot be run ({error})"))?;
+    if !said.status.success() {
+        return Err(format!("`cargo tree` failed: {}", String::from_utf8_lossy(&said.stderr).trim()));
+    }
+    let text = String::from_utf8_lossy(&said.stdout);
+    Ok(text.lines().map(|line| line.trim_end_matches(" (proc-macro)")).collect::<BTreeSet<_>>().len())
+}
+
+fn table(sizes: &BTreeMap<String, Size>, units: usize) -> String {
+    let mut lines = vec![
+        "| crate | lines | files | types | pub items | functions | median | p90 | longest | circles |".to_owned(),
+        "|---|---|---|---|---|---|---|---|---|---|".to_owned(),
+    ];
+    let mut all = Size::default();
+    for (name, size) in sizes {
+        lines.push(row(name, size));
+        all.lines += size.lines;
+        all.files += size.files;
+        all.types += size.types;
+        all.pub_items += size.pub_items;
+        all.functions.extend(&size.functions);
+        all.circles.extend(size.circles.iter().cloned());
+    }
+    lines.push(row("all", &all));
+    let named = |(name, size): (&String, &Size)| {
+        let circles = size.circles.iter().map(|circle| circle.iter().cloned().collect::<Vec<_>>().join(", "));
+        circles.map(|circle| format!("circle in {name}: {circle}")).collect::<Vec<_>>()
+    };
+    lines.extend(sizes.iter().flat_map(named));
+    lines.push(format!("{units} units in the binary"));
+    lines.join("\n")
+}
+
+fn row(name: &str, size: &Size) -> String {
+    let Size { lines, files, types, pub_items, circles, .. } = size;
+    let (count, median, p90, longest) = spread(&size.functions);
+    format!(
+        "| {name} | {lines} | {files} | {types} | {pub_items} | {count} | {median} | {p90} | {longest} | {} |",
+        circles.len()
+    )
+}
+
+/// How many there are, their median, 90th percentile and maximum.
+fn spread(lengths: &[usize]) -> (usize, usize, usize, usize) {
+    let mut sorted = lengths.to_vec();
+    sorted.sort_unstable();
+    let at = |percent: usize| sorted.get((sorted.len() * percent / 100).min(sorted.len().saturating_sub(1))).copied();
+    (sorted.len(), at(50).unwrap_or(0), at(90).unwrap_or(0), at(100).unwrap_or(0))
+}
+
+fn to_json(sizes: &BTreeMap<String, Size>, units: usize) -> Value {
+    let of = |size: &Size| {
+        let (count, median, p90, longest) = spread(&size.functions);
+        json!({
+            "lines": size.lines, "files": size.files, "types": size.types, "pub_items": size.pub_items,
+            "functions": {"count": count, "median": median, "p90": p90, "longest": longest},
+            "circles": size.circles,
+        })
+    };
+    let crates: serde_json::Map<String, Value> = sizes.iter().map(|(name, size)| (name.clone(), of(size))).collect();
+    json!({"crates": crates, "units": units})
+}
+
+fn sources(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut found = Vec::new();
+    for path in entries(folder)? {
+        match path.is_dir() {
+            true if name(&path) != "tests" => found.extend(sources(&path)?),
+            false if name(&path) != "tests.rs" && path.extension().is_some_and(|ext| ext == "rs") => found.push(path),
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let read = fs::read_dir(folder).and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect());
+    let mut entries: Vec<PathBuf> = read.map_err(|error| format!("{} cannot be read ({error})", folder.display()))?;
+    entries.sort();
+    Ok(entries)
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -1,0 +1,61 @@
+//! Planted documents: what the generator hides, the reader of documents extracts and the scan finds.
+
+use plumbline_system_tests::{
+    PgPool, World,
+    planted::{self, Gold, Options, trial},
+};
+use serde_json::Value;
+use std::fs;
+
+async fn sentences(world: &World, options: Options) -> (Vec<Gold>, Vec<Value>) {
+    let planted = planted::make(options).expect("there is room");
+    let file = world.folder().join(format!("planted-{}.pdf", options.seed));
+    fs::write(&file, &planted.pdf).expect("the world's folder can be written");
+    let ended = world.run(&["candidates", &file.display().to_string(), "--json"]).await;
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{options:?}");
+    let lines = ended.stdout.lines().map(|line| serde_json::from_str(line).expect("a JSON object a line"));
+    (planted.gold, lines.collect())
+}
+
+/// The sentence that has the gold's words, on its page, as a candidate: nothing of an obligation is lost on the way.
+fn is_found(gold: &Gold, sentences: &[Value]) -> bool {
+    let text = |line: &Value| line["text"].as_str().unwrap_or_default().to_owned();
+    let with_token: Vec<&Value> = sentences.iter().filter(|line| text(line).contains(&gold.id)).collect();
+    matches!(with_token.as_slice(), [line] if text(line).contains(&gold.text) && line["page"] == gold.page && line["candidate"] == true)
+}
+
+#[sqlx::test(migrations = false)]
+async fn every_planted_obligation_is_extracted_on_its_page_and_a_candidate(pool: PgPool) {
+    let world = World::new(pool).await;
+    for options in [
+        Options::default(),
+        Options { seed: 2, pages: 12, sentences: 60 },
+        Options { seed: 3, pages: 40, sentences: 60 },
+    ] {
+        let (gold, sentences) = sentences(&world, options).await;
+        let missed: Vec<&Gold> = gold.iter().filter(|gold| !is_found(gold, &sentences)).collect();
+        assert!(gold.len() == 60 && missed.is_empty(), "{options:?}: {missed:?}");
+        let others: Vec<&Value> = sentences
+            .iter()
+            .filter(|line| !gold.iter().any(|gold| line["text"].as_str().is_some_and(|text| text.contains(&gold.id))))
+            .collect();
+        let flagged = others.iter().filter(|line| line["candidate"] == true).count();
+        assert!(
+            flagged * 4 <= others.len(),
+            "{flagged} of {} sentences that oblige nobody are candidates",
+            others.len()
+        );
+    }
+    world.finish().await;
+}
+
+/// `make planted`, small: a healthy model finds all of it, one whose records are refused says what it has left, and a killed worker
+/// changes nothing of either.
+#[tokio::test]
+async fn what_is_planted_is_found_or_named() {
+    let options = Options { seed: 6, pages: 12, sentences: 60 };
+    let planted = planted::make(options).expect("there is room");
+    let kinds = ["healthy", "invented_quote"].map(|name| plumbline_rehearsal::misbehave::find(name).expect("a kind"));
+    let outcome = trial::run(&trial::Trial { options, jobs: 2, kinds: kinds.to_vec(), kills: 2 }, &planted).await;
+    assert!(outcome.holds() && outcome.whole > 0, "{outcome:?}");
+}
