@@ -143,7 +143,7 @@ fn in_their_places<'a>(items: &[Value], answer: &'a Answer<'_>) -> Vec<Item<'a>>
                 if answer.text.is_empty() {
                     continue;
                 }
-                let text = json!([{"type": "output_text", "text": answer.text, "annotations": []}]);
+                let text = json!([{"type": "output_text", "text": answer.text, "annotations": [], "logprobs": []}]);
                 fields.insert("content".into(), text);
             }
             "function_call" => {
