@@ -6,6 +6,7 @@ mod answers;
 mod conversation;
 mod double;
 mod failures;
+mod published;
 mod quirks;
 mod server;
 mod stalls;

@@ -6,6 +6,7 @@ mod messages;
 mod responses;
 mod strict;
 
+use crate::published;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri, header::CONTENT_TYPE};
@@ -131,6 +132,7 @@ async fn answer(State(desk): State<Arc<Desk>>, uri: Uri, headers: HeaderMap, bod
         Api::Responses => responses::check(uri.path(), &headers, &request),
         Api::Messages => messages::check(uri.path(), &headers, &request),
     });
+    let checked = checked.and_then(|()| published::check(desk.api, &request));
     if let Err(fault) = checked {
         let error =
             json!({"error": {"message": format!("not as published: {fault}"), "type": "invalid_request_error"}});
