@@ -9,6 +9,7 @@ mod failures;
 mod published;
 mod quirks;
 mod server;
+mod silence;
 mod stalls;
 mod streams;
 mod talk;
