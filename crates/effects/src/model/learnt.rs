@@ -18,13 +18,14 @@ struct Lessons {
     /// The protocol that the endpoint named.
     api: Option<Api>,
     refuses_streams: bool,
+    refuses_stream_options: bool,
     refuses_encrypted: bool,
     refuses_echo: bool,
 }
 
 impl Lessons {
     fn count(&self) -> usize {
-        let others = [self.refuses_streams, self.refuses_encrypted, self.refuses_echo];
+        let others = [self.refuses_streams, self.refuses_stream_options, self.refuses_encrypted, self.refuses_echo];
         usize::from(self.api.is_some()) + others.into_iter().filter(|learnt| *learnt).count()
     }
 }
@@ -36,6 +37,8 @@ pub(super) enum Lesson {
     UseResponses,
     /// Answers are not streamed.
     NoStream,
+    /// A stream is asked for without options; servers that refuse them tell the usage all the same.
+    NoStreamOptions,
     /// Reasoning does not come in encrypted form.
     NoEncrypted,
     /// What came with earlier answers is not taken back.
@@ -48,6 +51,7 @@ impl Lesson {
         match self {
             Self::UseResponses => "the job goes on by /responses",
             Self::NoStream => "the job goes on without streaming",
+            Self::NoStreamOptions => "the job goes on without `stream_options`",
             Self::NoEncrypted => "the job goes on without encrypted reasoning",
             Self::NoEcho => "the job goes on without sending earlier reasoning back",
         }
@@ -69,6 +73,7 @@ impl Learnt {
         Manner {
             api,
             streamed: config.stream != Streaming::Off && !lessons.refuses_streams,
+            stream_options: api == Api::Chat && config.profile.stream_options && !lessons.refuses_stream_options,
             encrypted: !lessons.refuses_encrypted,
             echo: !lessons.refuses_echo,
             origin: format!("{} {endpoint}", api.as_str()),
@@ -83,6 +88,7 @@ impl Learnt {
         match lesson {
             Lesson::UseResponses => lessons.api = Some(Api::Responses),
             Lesson::NoStream => lessons.refuses_streams = true,
+            Lesson::NoStreamOptions => lessons.refuses_stream_options = true,
             Lesson::NoEncrypted => lessons.refuses_encrypted = true,
             Lesson::NoEcho => lessons.refuses_echo = true,
         }
@@ -121,6 +127,7 @@ fn lesson_of(config: &ModelConfig, manner: &Manner, status: u16, body: &[u8]) ->
                 ]),
         ),
         (Lesson::NoEcho, manner.echo && manner.api == Api::Chat && is_about_reasoning(&said)),
+        (Lesson::NoStreamOptions, manner.stream_options && refuses_one_of(&said, &["stream_options"])),
         (Lesson::NoStream, config.stream == Streaming::Auto && manner.streamed && is_about_streams(&said)),
     ];
     lessons.into_iter().find(|(_, applies)| *applies).map(|(lesson, _)| lesson)
@@ -138,8 +145,11 @@ fn is_about_reasoning(said: &str) -> bool {
 
 /// A refusal of streaming, not a word that happens to stand in another one ("upstream", "the stream was cut").
 fn is_about_streams(said: &str) -> bool {
-    let names_it =
-        ["stream_options", "\"stream\"", "'stream'", "`stream`", "streaming", "to stream", "stream=", "stream:"];
+    refuses_one_of(said, &["\"stream\"", "'stream'", "`stream`", "streaming", "to stream", "stream=", "stream:"])
+}
+
+/// Whether one of these is refused.
+fn refuses_one_of(said: &str, names: &[&str]) -> bool {
     let refuses = [
         "support",
         "allow",
@@ -151,7 +161,7 @@ fn is_about_streams(said: &str) -> bool {
         "verified",
         "disabled",
     ];
-    names_it.iter().any(|words| said.contains(words)) && refuses.iter().any(|words| said.contains(words))
+    names.iter().any(|words| said.contains(words)) && refuses.iter().any(|words| said.contains(words))
 }
 
 #[cfg(test)]
@@ -175,7 +185,7 @@ mod tests {
 
     #[test]
     fn refusals_that_say_what_to_do_are_learnt_from_once() {
-        use Lesson::{NoEcho, NoEncrypted, NoStream, UseResponses};
+        use Lesson::{NoEcho, NoEncrypted, NoStream, NoStreamOptions, UseResponses};
         for (api, status, body, expected) in [
             (
                 Api::Chat,
@@ -199,7 +209,13 @@ mod tests {
                 Api::Chat,
                 400,
                 r#"{"error":{"message":"Unrecognized request argument supplied: stream_options"}}"#,
-                Some(NoStream),
+                Some(NoStreamOptions),
+            ),
+            (
+                Api::Chat,
+                422,
+                r#"{"object":"error","message":{"detail":[{"type":"extra_forbidden","loc":["body","stream_options","include_usage"],"msg":"Extra inputs are not permitted","input":true}]}}"#,
+                Some(NoStreamOptions),
             ),
             (Api::Messages, 422, r#"{"detail":"streaming is not supported"}"#, Some(NoStream)),
             (

@@ -86,6 +86,8 @@ pub struct Profile {
     pub user_after_tool: bool,
     /// Whether system messages may stand behind the first.
     pub system_in_middle: bool,
+    /// Whether a request for a stream may have options, which ask for its usage (chat completions).
+    pub stream_options: bool,
 }
 
 impl Default for Profile {
@@ -99,6 +101,7 @@ impl Default for Profile {
             tools_in_summary: false,
             user_after_tool: true,
             system_in_middle: true,
+            stream_options: true,
         }
     }
 }

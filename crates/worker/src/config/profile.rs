@@ -53,6 +53,9 @@ pub struct ProfileKeys {
     /// Whether system messages may stand behind the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_in_middle: Option<bool>,
+    /// Whether a request for a stream may have `stream_options`, which ask for its usage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream_options: Option<bool>,
     /// The model's window, in tokens, where `llm.context_window` does not say.
     #[schemars(range(min = 1024, max = 100_000_000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +81,7 @@ impl ProfileKeys {
             tools_in_summary: self.tools_in_summary.unwrap_or(plain.tools_in_summary),
             user_after_tool: self.user_after_tool.unwrap_or(plain.user_after_tool),
             system_in_middle: self.system_in_middle.unwrap_or(plain.system_in_middle),
+            stream_options: self.stream_options.unwrap_or(plain.stream_options),
         }
     }
 

@@ -28,6 +28,8 @@ pub(super) struct Manner {
     pub(super) api: Api,
     /// Whether a stream is asked for.
     pub(super) streamed: bool,
+    /// Whether its usage is asked for by options of the stream (chat completions).
+    pub(super) stream_options: bool,
     /// Whether reasoning that only the provider can read is asked for (responses).
     pub(super) encrypted: bool,
     /// Whether what came with earlier answers goes back with them.

@@ -122,7 +122,7 @@ pub(in crate::model::dialect) fn body(
         reasoning_effort: config.reasoning_level.as_deref(),
         service_tier: config.service_tier.as_deref(),
         stream: manner.streamed,
-        stream_options: manner.streamed.then_some(StreamOptions { include_usage: true }),
+        stream_options: (manner.streamed && manner.stream_options).then_some(StreamOptions { include_usage: true }),
     })
 }
 
