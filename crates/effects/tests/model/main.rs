@@ -12,6 +12,7 @@ mod server;
 mod silence;
 mod stalls;
 mod streams;
+mod switching;
 mod talk;
 mod ways;
 mod wire;

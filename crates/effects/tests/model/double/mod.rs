@@ -124,16 +124,21 @@ impl Double {
     }
 }
 
+/// Whether the protocol's published description allows this request.
+pub(crate) fn check(api: Api, path: &str, headers: &HeaderMap, request: &Value) -> Result<(), String> {
+    strict::object(request)?;
+    match api {
+        Api::Chat => chat::check(path, headers, request),
+        Api::Responses => responses::check(path, headers, request),
+        Api::Messages => messages::check(path, headers, request),
+    }?;
+    published::check(api, request)
+}
+
 async fn answer(State(desk): State<Arc<Desk>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     desk.seen.lock().unwrap().push(String::from_utf8_lossy(&body).into_owned());
-    let checked = strict::object(&request).and_then(|()| match desk.api {
-        Api::Chat => chat::check(uri.path(), &headers, &request),
-        Api::Responses => responses::check(uri.path(), &headers, &request),
-        Api::Messages => messages::check(uri.path(), &headers, &request),
-    });
-    let checked = checked.and_then(|()| published::check(desk.api, &request));
-    if let Err(fault) = checked {
+    if let Err(fault) = check(desk.api, uri.path(), &headers, &request) {
         let error =
             json!({"error": {"message": format!("not as published: {fault}"), "type": "invalid_request_error"}});
         return (StatusCode::BAD_REQUEST, error.to_string()).into_response();
