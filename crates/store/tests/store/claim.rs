@@ -200,7 +200,7 @@ async fn a_job_is_claimed_once_its_time_has_come(pool: PgPool) {
     assert!(store.claim(worker, 9, None).await.unwrap().is_empty());
     let counts = store.queue_counts(None).await.unwrap();
     assert_eq!((counts.runnable, counts.later), (0, 1));
-    execute(&pool, "SELECT pg_sleep(0.3)").await.unwrap();
+    execute(&pool, "SELECT pg_sleep_until(run_at) FROM jobs").await.unwrap();
     assert_eq!(store.queue_counts(None).await.unwrap().runnable, 1, "nobody has taken it into the queue yet");
     assert_eq!(value(&pool, "SELECT count(*) FROM runnable_jobs").await.as_deref(), Some("1"));
     assert!(store.claim(worker, 9, None).await.unwrap().is_empty(), "this claim takes it into the queue");
