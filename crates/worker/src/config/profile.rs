@@ -178,11 +178,7 @@ impl Profiles {
         let own = self.over_own(llm, &below["llm"]["profile"]);
         let mut value = json!({"llm": with_keys_of_llm(&own)});
         for purpose in ["strategic", "tactical", "summary"] {
-            let part = &merged["llm_by_purpose"][purpose];
-            let is_other = ["model", "base_url"].iter().any(|key| !part[*key].is_null() && part[*key] != llm[*key]);
-            if is_other {
-                let mut whole = llm.clone();
-                merge(&mut whole, part);
+            if let Some(whole) = of_other_model(llm, &merged["llm_by_purpose"][purpose]) {
                 let other = self.over_own(&whole, &below["llm_by_purpose"][purpose]["profile"]);
                 value["llm_by_purpose"][purpose] = of_another(&other, &own, llm, defaults);
             }
@@ -196,12 +192,7 @@ impl Profiles {
         let llm = merged["llm"].clone();
         for entry in merged["llm"]["fallback"].as_array_mut().into_iter().flatten() {
             let part = entry["llm"].clone();
-            let is_other = ["model", "base_url"].iter().any(|key| !part[*key].is_null() && part[*key] != llm[*key]);
-            if !is_other || !part.is_object() {
-                continue;
-            }
-            let mut whole = llm.clone();
-            merge(&mut whole, &part);
+            let Some(whole) = of_other_model(&llm, &part) else { continue };
             let mut known = with_keys_of_llm(&self.over_own(&whole, &part["profile"]));
             for key in OF_LLM {
                 if known[key].is_null() {
@@ -221,6 +212,16 @@ impl Profiles {
         }
         known
     }
+}
+
+/// The part of a configuration that names another model or address, over `llm`; none where it names the same.
+fn of_other_model(llm: &Value, part: &Value) -> Option<Value> {
+    let is_other = ["model", "base_url"].iter().any(|key| !part[*key].is_null() && part[*key] != llm[*key]);
+    (is_other && part.is_object()).then(|| {
+        let mut whole = llm.clone();
+        merge(&mut whole, part);
+        whole
+    })
 }
 
 fn with_keys_of_llm(known: &Value) -> Value {
