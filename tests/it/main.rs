@@ -62,5 +62,5 @@ mod versions;
 mod volumes;
 
 /// The graph server of the client's own tests: one double, checked in one place.
-#[path = "../../crates/effects/tests/graph/kit/mod.rs"]
+#[path = "../../crates/tools/tests/graph/kit/mod.rs"]
 mod graph_kit;

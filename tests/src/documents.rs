@@ -40,7 +40,7 @@ pub fn sample(extension: &str) -> Vec<u8> {
 /// # Panics
 /// When the file is not there.
 pub fn fixture(name: &str) -> Vec<u8> {
-    read(&format!("../crates/effects/tests/fixtures/{name}"))
+    read(&format!("../crates/documents/tests/fixtures/{name}"))
 }
 
 fn read(path: &str) -> Vec<u8> {

@@ -2,16 +2,15 @@
 
 use divan::{Bencher, black_box, counter::BytesCount};
 use plumbline_bench::{dialogue::after_turns, prose::prose};
-use plumbline_effects::{
+use plumbline_documents::{
+    Page,
     chunking::{ChunkOptions, chunk},
-    documents::Page,
-    model::{ModelConfig, request_body},
     quotes::SourceText,
-    tokens,
 };
+use plumbline_llm::{ModelConfig, request_body};
 
 fn main() {
-    tokens::warm();
+    plumbline_tokens::warm();
     divan::main();
 }
 
@@ -29,7 +28,7 @@ fn body(bencher: Bencher<'_, '_>, history: usize) {
 #[divan::bench(args = [2 << 10, 512 << 10])]
 fn count_tokens(bencher: Bencher<'_, '_>, bytes: usize) {
     let text = prose(1, bytes);
-    bencher.counter(BytesCount::of_str(&text)).bench(|| tokens::count(black_box(&text)));
+    bencher.counter(BytesCount::of_str(&text)).bench(|| plumbline_tokens::count(black_box(&text)));
 }
 
 /// Cutting a document of 200 pages into chunks.

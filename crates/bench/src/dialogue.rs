@@ -14,7 +14,7 @@ use uuid::Uuid;
 /// All tools with their real definitions, and a context that is never full: nothing is cleared or summarized.
 pub fn settings() -> Settings {
     let mut tools = plumbline_engine::tools::specs();
-    tools.extend(plumbline_effects::tools::catalog());
+    tools.extend(plumbline_tools::catalog());
     Settings {
         prompts: prompts(),
         tools: Arc::new(tools.into()),
@@ -52,7 +52,7 @@ pub fn settings() -> Settings {
         owed: plumbline_engine::Owed::default(),
         coverage: None,
         prepare: plumbline_engine::Prepare::Start,
-        count_tokens: Arc::new(plumbline_effects::tokens::count),
+        count_tokens: Arc::new(plumbline_tokens::count),
         beginnings: SystemBeginnings::default(),
     }
 }

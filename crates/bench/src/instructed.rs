@@ -7,11 +7,8 @@ use plumbline_bench::{
     dialogue::{Turn, after_guessed_turns, perform, turn},
     prose::prose,
 };
-use plumbline_effects::{
-    model::{ModelConfig, request_body},
-    tokens,
-};
 use plumbline_engine::{Effect, ModelRequest, Run};
+use plumbline_llm::{ModelConfig, request_body};
 use std::hint::black_box;
 
 /// The function at whose beginning the count begins and at whose end it ends, as callgrind is told.
@@ -97,9 +94,9 @@ fn texts(history: usize) -> usize {
 
 fn token_count(bytes: usize) -> usize {
     let text = prose(1, bytes);
-    tokens::warm();
+    plumbline_tokens::warm();
     let mut count = 0;
-    counted_region(&mut || count = tokens::count(&text));
+    counted_region(&mut || count = plumbline_tokens::count(&text));
     black_box(count);
     text.len()
 }

@@ -16,7 +16,7 @@ use tokio::{
 
 /// A client for loopback.
 pub(crate) fn client() -> Result<reqwest::Client, Error> {
-    plumbline_effects::tls::install();
+    plumbline_llm::tls::install();
     reqwest::Client::builder().no_proxy().tcp_nodelay(true).build().during("set up the HTTP client")
 }
 

@@ -28,7 +28,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 fn main() -> ExitCode {
     // The document child parses hostile input under tight limits: it starts no runtime and reads its own arguments.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == "__extract") {
-        return plumbline_effects::documents::run_child();
+        return plumbline_documents::run_child();
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -4,8 +4,8 @@ use crate::{
     config::Secrets, graphs::Graphs, health::Health, leftovers::Leftovers, memory::Memory, mirror::Mirror,
     mirror_feed::Changed, models::Models, options::WorkerOptions, reload::Live, services::Services, setups::Setups,
 };
-use plumbline_effects::{documents, tools::Toolbox};
 use plumbline_store::Store;
+use plumbline_tools::Toolbox;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -26,7 +26,7 @@ pub(crate) struct Context {
     pub(crate) graphs: Graphs,
     pub(crate) services: Services,
     pub(crate) toolbox: Toolbox,
-    pub(crate) parser: documents::Parser,
+    pub(crate) parser: plumbline_documents::Parser,
     pub(crate) mirror: Mirror,
     /// What steps have changed in files, for the mirror.
     pub(crate) changed: Arc<Changed>,

@@ -3,9 +3,9 @@
 //! written here, under the lease.
 
 use crate::backoff::retry_transient;
-use plumbline_effects::tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
 use plumbline_engine::{Citation, FileIndex, RecordedRequirement, Run, Source};
 use plumbline_store::{Error, Lease, Store, fail_points::part};
+use plumbline_tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
 
 /// One job's rows.
 pub(crate) struct Desk<'a> {

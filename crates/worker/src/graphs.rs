@@ -1,10 +1,10 @@
 //! Graph clients, one per distinct connection, shared by all jobs of the process.
 
 use crate::config::{Neo4j, Secrets};
-use plumbline_effects::{
+use plumbline_llm::ApiKey;
+use plumbline_tools::{
+    Graph,
     graph::{GraphClient, GraphConfig},
-    model::ApiKey,
-    tools::Graph,
 };
 use std::{
     collections::HashMap,

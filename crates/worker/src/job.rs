@@ -13,8 +13,8 @@ use crate::{
     step::{End, Stepper, Trouble},
     telemetry::spans,
 };
-use plumbline_effects::{model::Learnt, tokens};
 use plumbline_engine::{JobError, Leave, Run, Settings};
+use plumbline_llm::Learnt;
 use plumbline_store::{
     ClaimedJob, JobInput, LoadedJob, Oversized, ReleaseReason,
     fail_points::{Point, part, reach},
@@ -191,9 +191,9 @@ async fn left_to_another(context: &Context, claimed: &ClaimedJob) -> Result<bool
 /// The engine's settings from a configuration, with every tool there is and the model's own count of tokens.
 pub(crate) fn engine_settings(resolved: &Resolved) -> Result<Settings, String> {
     let mut catalog = plumbline_engine::tools::specs();
-    catalog.extend(plumbline_effects::tools::catalog());
+    catalog.extend(plumbline_tools::catalog());
     let model = resolved.config.llm.model.clone().unwrap_or_default();
-    let encoder = tokens::encoder_for(&model);
+    let encoder = plumbline_tokens::encoder_for(&model);
     let settings = resolved.settings(catalog, Arc::new(move |text| encoder.count(text)));
     let mut settings = settings.map_err(|error| error.to_string())?;
     let known = KnownLines::of(encoder, &settings.prompts, &[intake::WORKSPACE_FORM]);

@@ -4,8 +4,8 @@
 //! That is exact. No piece that tokens are made of goes on behind a line break, but with white space, more breaks or a
 //! slash: wherever a line begins with anything else, the count of the whole is the sum of the counts of its parts.
 
-use plumbline_effects::tokens::Encoder;
 use plumbline_engine::Prompts;
+use plumbline_tokens::Encoder;
 use std::{collections::HashMap, iter};
 
 /// The lines of some texts with their tokens.
@@ -59,8 +59,8 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::{KnownLines, lines};
-    use plumbline_effects::tokens::encoder_for;
     use plumbline_engine::Prompts;
+    use plumbline_tokens::encoder_for;
 
     const PROMPT: &str =
         "# Role\n\nYou extract requirements.\n- one;\n- two.\n  more\n\n\n/path\n**Always**:\r\n\r\n1. cite\n";

@@ -4,11 +4,11 @@ use crate::{
     clock,
     config::{DEFAULT_KEY_ENV, Llm, OutputCap, Secrets},
 };
-use plumbline_effects::model::{Learnt, ModelClient, ModelClientError, ModelConfig, OutputCapField, Timeouts};
 use plumbline_engine::{
     Failure, FailureClass, Handler, ModelRequest, Phases, Purpose, Replay, Reply, RequestMessage, RequestRecord,
     ToolSpec,
 };
+use plumbline_llm::{Learnt, ModelClient, ModelClientError, ModelConfig, OutputCapField, Timeouts};
 use serde_json::json;
 use std::{
     collections::HashMap,
@@ -137,7 +137,7 @@ pub(crate) fn config(llm: &Llm, secrets: &Secrets) -> ModelConfig {
 mod tests {
     use super::*;
     use crate::config::{Configs, ModelEnv};
-    use plumbline_effects::model::{Api, Profile, ReasoningEcho, ToolCallIds};
+    use plumbline_llm::{Api, Profile, ReasoningEcho, ToolCallIds};
     use serde_json::json;
 
     #[test]

@@ -114,7 +114,7 @@ fn owed(config: &JobConfig) -> String {
 }
 
 fn parse_todos(shown: &str, text: &str) -> Result<StrategicTodos, Problem> {
-    let todos: StrategicTodos = plumbline_effects::yaml::parse(text).map_err(|error| {
+    let todos: StrategicTodos = crate::config::yaml::parse(text).map_err(|error| {
         let line = usize::try_from(error.line).ok().filter(|line| *line > 0);
         Problem::new(shown, line, format!("is not a list of todos by opening: {}", error.message))
     })?;

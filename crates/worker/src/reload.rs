@@ -101,7 +101,7 @@ fn new_problems(before: &Configs, found: &Configs) -> Vec<String> {
 
 fn catalog() -> Vec<ToolSpec> {
     let mut catalog = plumbline_engine::tools::specs();
-    catalog.extend(plumbline_effects::tools::catalog());
+    catalog.extend(plumbline_tools::catalog());
     catalog
 }
 

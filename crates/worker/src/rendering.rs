@@ -1,12 +1,12 @@
 //! What the system delivers of the rows, in the step with which a job ends or is parked in review: its requirements
-//! ([`plumbline_effects::deliverables`]) and the report of its documents ([`crate::report`]).
+//! ([`plumbline_tools::deliverables`]) and the report of its documents ([`crate::report`]).
 
 use crate::report::{self, Facts};
-use plumbline_effects::{
-    deliverables::{Rendered, Rows, SUMMARY_REPORT, render},
-    tools::{Workspace, WorkspaceError},
-};
 use plumbline_engine::{Change, FileWrite, Product, REPORT, RecordedRequirement, Run, lay_requirements};
+use plumbline_tools::{
+    Workspace, WorkspaceError,
+    deliverables::{Rendered, Rows, SUMMARY_REPORT, render},
+};
 
 /// What the system makes of a job's rows and of the changes with which it leaves.
 #[derive(Default)]

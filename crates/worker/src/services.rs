@@ -3,9 +3,9 @@
 
 use crate::config::{Connections, Embeddings, Secrets, WebSearch};
 use crate::text_index::JobTexts;
-use plumbline_effects::search::{Embedder, EmbedderSettings};
-use plumbline_effects::web::{Fetcher, FetcherOptions, Provider, SearchAccess, SearchService, SearchSettings, Web};
+use plumbline_llm::{Embedder, EmbedderSettings};
 use plumbline_store::Store;
+use plumbline_tools::web::{Fetcher, FetcherOptions, Provider, SearchAccess, SearchService, SearchSettings, Web};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use tracing::warn;

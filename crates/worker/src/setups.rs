@@ -8,9 +8,10 @@ use crate::{
     intake,
     job::engine_settings,
 };
-use plumbline_effects::{candidates::Scan, tools::Inspection};
+use plumbline_documents::candidates::Scan;
 use plumbline_engine::{Purpose, Settings, SharedFiles};
 use plumbline_store::StoredSettings;
+use plumbline_tools::Inspection;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::{

@@ -23,15 +23,13 @@ use crate::{
     validation_desk::ValidationDesk,
 };
 use chrono::{DateTime, Utc};
-use plumbline_effects::{
-    model::Learnt,
-    tools::{BatchError, PreviousJob, ToolContext, WorkspaceError},
-};
 use plumbline_engine::{Change, Effect, Intake, Leave, ModelRequest, Outcome, Passage, Run, Stage, ToolCall};
+use plumbline_llm::Learnt;
 use plumbline_store::{
     ClaimedJob, Commit, Committed, Error as StoreError, JobInput, Lease, ReleaseReason,
     fail_points::{Point, part, reach},
 };
+use plumbline_tools::{BatchError, PreviousJob, ToolContext, WorkspaceError};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::{Instrument, debug, info, warn};

@@ -4,9 +4,10 @@
 
 use crate::backoff::retry_transient;
 use crate::validation_desk::known;
-use plumbline_effects::search::{Embedder, fuse, passages};
-use plumbline_effects::tools::{BoxFuture, MeantAlike, Ranked, RankedPassage, Ranking, TextIndex, WorkspaceError};
+use plumbline_llm::Embedder;
 use plumbline_store::{Error, FoundPassage, NewPassage, Store, Unindexed};
+use plumbline_tools::search::{fuse, passages};
+use plumbline_tools::{BoxFuture, MeantAlike, Ranked, RankedPassage, Ranking, TextIndex, WorkspaceError};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -176,7 +177,7 @@ impl JobTexts<'_> {
 /// The passages of a content; bytes that are no text have none.
 fn cut(content: &Unindexed) -> Vec<NewPassage> {
     let text = std::str::from_utf8(&content.content).unwrap_or_default();
-    let passage = |(part, passage): (i32, plumbline_effects::search::Passage)| NewPassage {
+    let passage = |(part, passage): (i32, plumbline_tools::search::Passage)| NewPassage {
         sha256: content.sha256.clone(),
         part,
         first_line: i32::try_from(passage.first_line).unwrap_or(i32::MAX),

@@ -2,8 +2,8 @@
 //! other desk, a connection is taken for one query and given back.
 
 use crate::backoff::retry_transient;
-use plumbline_effects::tools::{Asked, BoxFuture, HandOver, HeldRequirement, KnownRequirement, Tally, WorkspaceError};
 use plumbline_store::{Error, Lease, SimilarRequirement, Store, ValidationTally};
+use plumbline_tools::{Asked, BoxFuture, HandOver, HeldRequirement, KnownRequirement, Tally, WorkspaceError};
 use serde_json::Value;
 use uuid::Uuid;
 

@@ -44,9 +44,10 @@ use crate::{
     setups::Setups,
     telemetry,
 };
-use plumbline_effects::{documents::Parser, tools::Toolbox};
+use plumbline_documents::Parser;
 use plumbline_engine::JobError;
 use plumbline_store::{Lease, ReleaseReason, Store};
+use plumbline_tools::Toolbox;
 use std::{
     collections::HashMap,
     sync::Arc,

@@ -6,10 +6,9 @@ use crate::{
     site::Bench,
 };
 use plumbline_bench::prose::prose;
-use plumbline_effects::{
+use plumbline_documents::{
+    Kind, Page, Parser,
     chunking::{ChunkOptions, chunk},
-    documents::{Kind, Page, Parser},
-    tokens,
 };
 use std::{path::Path, process::Command, time::Instant};
 
@@ -60,10 +59,10 @@ pub(super) async fn counting(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let text = prose(1, COUNTED);
     let pages: Vec<Page> = (1..=PAGES).map(|number| Page { number, text: section(number) }).collect();
     let size: usize = pages.iter().map(|page| page.text.len()).sum();
-    tokens::warm();
+    plumbline_tokens::warm();
     let (mut counting, mut cutting) = (Vec::new(), Vec::new());
     for _ in 0..bench.sizes.runs {
-        counting.push(megabytes_per_second(text.len(), || tokens::count(&text) as usize));
+        counting.push(megabytes_per_second(text.len(), || plumbline_tokens::count(&text) as usize));
         let cut = || chunk("document.pdf", &pages, true, ChunkOptions::default()).len();
         cutting.push(megabytes_per_second(size, cut));
     }

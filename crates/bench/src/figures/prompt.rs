@@ -10,7 +10,6 @@ use crate::{
     site::{Bench, Site, many_turns, whole_conversation},
 };
 use plumbline_bench::prose::prose;
-use plumbline_effects::tokens;
 use serde_json::{Value, json};
 use std::time::Duration;
 use tempfile::TempDir;
@@ -31,8 +30,10 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let (whole, whole_tokens) = traced(&site, "whole", turns, &whole_conversation()).await?;
     bench.close(site).await?;
     let shared = |trace: &Trace| vec![trace.repeated as f64 * 100.0 / trace.compared as f64];
-    let fixed =
-        bounded.fixed_parts.iter().map(|(tools, system)| f64::from(tokens::count(tools) + tokens::count(system)));
+    let fixed = bounded
+        .fixed_parts
+        .iter()
+        .map(|(tools, system)| f64::from(plumbline_tokens::count(tools) + plumbline_tokens::count(system)));
     let fixed = fixed.fold(0.0, f64::max);
     Ok(vec![
         Figure::new("P11", format!("bytes that repeat the request before, {turns} turns"), "%", shared(&bounded))

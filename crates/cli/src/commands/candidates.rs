@@ -6,9 +6,10 @@ use crate::{
     failure::Failure,
     output::{self, thousands},
 };
-use plumbline_effects::{
+use plumbline_documents::{
+    Parser,
     candidates::{Scan, Sentence},
-    documents::{Parser, kind_of, to_text_file},
+    kind_of, to_text_file,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json as object;
@@ -40,8 +41,7 @@ pub(crate) async fn run(arguments: CandidatesArguments) -> Result<u8, Failure> {
 async fn text_of(file: &Path) -> Result<String, Failure> {
     let name = file.display().to_string();
     let bytes = read(file)?;
-    let unreadable =
-        |error: plumbline_effects::documents::DocumentError| Failure::new(error.with_name(&name).to_string());
+    let unreadable = |error: plumbline_documents::DocumentError| Failure::new(error.with_name(&name).to_string());
     let kind = kind_of(&name, &bytes).map_err(unreadable)?;
     let parser = Parser::new(environment::program()?);
     let document = parser.extract(kind, &bytes, None).await.map_err(unreadable)?;

@@ -33,7 +33,7 @@ fn origins(origins: &[Origin]) -> String {
 
 fn check(configs: &Configs, as_json: bool) -> Result<u8, Failure> {
     let mut catalog = plumbline_engine::tools::specs();
-    catalog.extend(plumbline_effects::tools::catalog());
+    catalog.extend(plumbline_tools::catalog());
     let problems: Vec<String> = configs.check(&catalog).iter().map(ToString::to_string).collect();
     let job_types = configs.job_types();
     let warnings: Vec<String> = configs.warnings(&environment::model_env()?).iter().map(ToString::to_string).collect();

@@ -1,7 +1,7 @@
 //! `coverage`, `coverage_settings` and `documents`: what of a document has to be worked through, and who makes it ready.
 
 use super::{ConfigError, JobConfig, Resolved, error::Problem, validate::Broken};
-use plumbline_effects::candidates::Scan;
+use plumbline_documents::candidates::Scan;
 use plumbline_engine::Prepare;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ impl Resolved {
     }
 }
 
-fn sentence(reason: &plumbline_effects::candidates::PatternError) -> String {
+fn sentence(reason: &plumbline_documents::candidates::PatternError) -> String {
     format!("`{PATTERNS}` cannot be used: {reason}")
 }
 

@@ -1,8 +1,8 @@
 //! `deliverables` and `citations_required`: what a job owes at its end, as data.
 
 use super::{ConfigError, Resolved, error::Problem, job::JobConfig, json_schema, validate::Broken};
-use plumbline_effects::tools::{Inspection, OwedContent};
 use plumbline_engine::{Owed, OwedFile, REQUIREMENT_LISTS, path};
+use plumbline_tools::{Inspection, OwedContent};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! `llm` and `llm_by_purpose`.
 
 use super::{LlmFallback, Prices, ProfileKeys};
-use plumbline_effects::model::{Api, Streaming, ToolChoice};
 use plumbline_engine::TodoListPosition;
+use plumbline_llm::{Api, Streaming, ToolChoice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

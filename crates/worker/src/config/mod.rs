@@ -49,6 +49,7 @@ mod schema;
 mod secrets;
 mod settings;
 mod validate;
+pub(crate) mod yaml;
 
 pub use configs::Configs;
 pub use connections::{Connections, Embeddings, Neo4j, WebSearch};

@@ -1,7 +1,7 @@
 //! From a file's text to a JSON value, with the line of what does not parse.
 
 use super::{error::Problem, files::File, locate::Lines};
-use plumbline_effects::yaml;
+use crate::config::yaml;
 use serde_json::Value;
 
 /// The two ways to write a configuration.

@@ -5,7 +5,7 @@
 //! all of them. The file of `PLUMBLINE_CONFIG_DIR` adds to the built-in one; where both are as specific, it wins.
 
 use super::{Llm, OutputCap, Prices, error::Problem, files::Files, layers::Kind, layers::Layer, merge::merge};
-use plumbline_effects::model::{Api, Profile, ReasoningEcho, ToolCallIds};
+use plumbline_llm::{Api, Profile, ReasoningEcho, ToolCallIds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

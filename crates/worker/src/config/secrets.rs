@@ -4,7 +4,7 @@
 //! (`NAME@host[:port]`), or an operator's file in which the name stands beside the address.
 
 use super::{ConfigError, Configs, Connections, JobConfig, Llm, ModelEnv, error::Problem, resolved};
-use plumbline_effects::model::ApiKey;
+use plumbline_llm::ApiKey;
 use serde_json::{Value, json};
 use std::{
     collections::HashSet,

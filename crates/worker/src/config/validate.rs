@@ -1,7 +1,7 @@
 //! Rules between keys, which no single key's type can say. Each broken rule is one sentence at the key to change.
 
 use super::{JobConfig, Llm, WebSearch, coverage, deliverables, resolved::FALLBACK};
-use plumbline_effects::web::Provider;
+use plumbline_tools::web::Provider;
 
 /// A broken rule.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! The documents of a job: where they come from, and whether they can be read.
 
 use super::{Document, IntakeJob, Refused, import, name};
-use plumbline_effects::documents::Parser;
+use plumbline_documents::Parser;
 use plumbline_engine::Source;
 use std::{collections::HashSet, path::Path};
 

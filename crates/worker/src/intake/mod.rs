@@ -19,7 +19,7 @@ mod name;
 mod tests;
 mod tool_files;
 
-use plumbline_effects::documents::Parser;
+use plumbline_documents::Parser;
 use plumbline_engine::{FileWrite, Intake, Outcome, SharedFiles};
 use serde_json::Value;
 use std::{path::Path, sync::Arc};

@@ -1,5 +1,5 @@
 use super::{IntakeJob, shared, take_in};
-use plumbline_effects::documents::Parser;
+use plumbline_documents::Parser;
 use plumbline_engine::{Handler, Intake, Outcome, Phases, Replay, ToolSpec};
 use serde_json::{Value, json};
 use std::{fs, os::unix::fs::symlink, path::Path};

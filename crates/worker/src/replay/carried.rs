@@ -1,8 +1,8 @@
 //! What was carried over from another job, whose rows a recording does not have: as the step recorded it.
 
-use plumbline_effects::tools::{CHANGES, content_key};
 use plumbline_engine::{Carried, Citation, FileWrite, Product, Requirement, Versions};
 use plumbline_store::RecordedStep;
+use plumbline_tools::{CHANGES, content_key};
 use serde::Deserialize;
 use serde_json::{Value, from_slice, from_value, json};
 use uuid::Uuid;

@@ -1,8 +1,8 @@
 //! What a request looked like, without its bytes: enough to notice that it would look different, and in which part.
 
 use crate::{config::Llm, config::Secrets, models};
-use plumbline_effects::model::request_body;
 use plumbline_engine::{ModelRequest, RequestMessage};
+use plumbline_llm::request_body;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

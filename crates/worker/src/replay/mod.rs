@@ -40,14 +40,10 @@ pub use digest::RequestDigest;
 pub use recording::{RECORDING_VERSION, Recording};
 
 use crate::config::{Configs, ModelEnv, Resolved};
-use plumbline_effects::{
-    candidates::Scan,
-    documents::Parser,
-    tokens,
-    tools::{Inspection, Toolbox},
-};
+use plumbline_documents::{Parser, candidates::Scan};
 use plumbline_engine::{Leave, Settings};
 use plumbline_store::{RecordedJob, RecordedStep};
+use plumbline_tools::{Inspection, Toolbox};
 use rows::Rows;
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
@@ -149,7 +145,7 @@ async fn run(
     mut asked: impl FnMut(i64, RequestDigest),
 ) -> Result<Replayed, ReplayError> {
     // An error would mean that loading the tokenizer panicked; the first count then says so.
-    let _ = tokio::task::spawn_blocking(tokens::warm).await;
+    let _ = tokio::task::spawn_blocking(plumbline_tokens::warm).await;
     let bench = Bench::new(recording, program, tried)?;
     let mut rows = Rows::new(&recording.job);
     let mut replayed = Replayed { steps: 0, requests: 0, difference: None };

@@ -1,11 +1,11 @@
 //! The rows that a recording is run on.
 
 use super::step::Redone;
-use plumbline_effects::tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
 use plumbline_engine::{
     Citation, FileIndex, JobFacts, JobRows, Passage, RecordedRequirement, Settings, Snapshot, Source,
 };
 use plumbline_store::{RecordedJob, RecordedStep};
+use plumbline_tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
 use sha2::{Digest as _, Sha256};
 use std::{future::ready, sync::Arc};
 

@@ -2,7 +2,6 @@
 
 use super::{Bench, Difference, RequestDigest, carried, rows::Rows};
 use crate::rendering::Rendering;
-use plumbline_effects::model;
 use plumbline_engine::{
     Change, Effect, Failure, FileWrite, Finish, Intake, Leave, Message, MessageKind, ModelRequest, Outcome, Reply,
     RequestRecord, Run, Source, Stage, State, WAITING,
@@ -185,11 +184,11 @@ fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, max_output_tok
     if let Some(message) = record.error.clone() {
         let unknown = "a request failed, and the recording does not say of which class the failure was: record it anew";
         let class = record.failure_class.ok_or_else(|| Stop::Broken(unknown.to_owned()))?;
-        let suspicion = model::suspicion(class, &message);
+        let suspicion = plumbline_llm::suspicion(class, &message);
         let failure = Failure { class, message, retry_after_s: None, hint: None, suspicion, jitter: 0.0, record };
         return Ok(Outcome::ModelFailed(failure));
     }
-    let finish = model::finish(&record, max_output_tokens);
+    let finish = plumbline_llm::finish(&record, max_output_tokens);
     let reply = match &run.state().stage {
         Stage::Summary { .. } => summary(step, record, finish),
         Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {

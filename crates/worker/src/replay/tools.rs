@@ -2,9 +2,9 @@
 //! is answered from the record.
 
 use super::{Bench, rows::Rows, step::Stop};
-use plumbline_effects::tools::ToolContext;
 use plumbline_engine::{FileWrite, Judgement, Prepared, Product, Run, Source, ToolCall, ToolReturn, Verdict};
 use plumbline_store::RecordedStep;
+use plumbline_tools::ToolContext;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, time::Duration};
 use uuid::Uuid;

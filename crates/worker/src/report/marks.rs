@@ -1,6 +1,6 @@
 //! What is marked in the texts: quotes, and candidate sentences that no quote touches.
 
-use plumbline_effects::marked::Words;
+use plumbline_documents::marked::Words;
 use plumbline_engine::{Citation, Passage};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;

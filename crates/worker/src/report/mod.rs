@@ -17,8 +17,8 @@ mod writer;
 pub use stored::of_stored;
 
 use marks::Marks;
-use plumbline_effects::tools::{Workspace, WorkspaceError, part_path};
 use plumbline_engine::{Change, Citation, Passage, Product, RecordedRequirement, Requirement};
+use plumbline_tools::{Workspace, WorkspaceError, part_path};
 use uuid::Uuid;
 use writer::Writer;
 

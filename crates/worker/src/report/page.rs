@@ -1,7 +1,7 @@
 //! One page: what became of its passages, its text with the marks in it, the requirements that rest on quotes of it.
 
 use super::{cards::Cards, html::render, marks::Marks, passages::PassageLine, writer::Document};
-use plumbline_effects::marked::{MarkedPage, Piece};
+use plumbline_documents::marked::{MarkedPage, Piece};
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -1,9 +1,9 @@
 //! The report of the rows as they stand, for who looks at a job from outside its worker.
 
 use super::{Facts, write};
-use plumbline_effects::tools::{BoxFuture, Workspace, WorkspaceError};
 use plumbline_engine::{Citation, FileIndex, RecordedRequirement, Source};
 use plumbline_store::{Error, Store, facts};
+use plumbline_tools::{BoxFuture, Workspace, WorkspaceError};
 use uuid::Uuid;
 
 /// Makes the report of a job as its rows stand; none where there is no such job.

@@ -8,7 +8,7 @@ use super::{
     page,
     passages::{Counts, PassageLine},
 };
-use plumbline_effects::marked;
+use plumbline_documents::marked;
 use plumbline_engine::Source;
 use serde::Serialize;
 use serde_json::json;

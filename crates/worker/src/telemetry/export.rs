@@ -27,7 +27,7 @@ pub(super) fn traces(settings: &Settings) -> Option<SdkTracerProvider> {
     if !settings.traces {
         return None;
     }
-    plumbline_effects::tls::install();
+    plumbline_llm::tls::install();
     match SpanExporter::builder().with_http().with_protocol(Protocol::HttpBinary).build() {
         Ok(exporter) => Some(
             SdkTracerProvider::builder()
@@ -53,7 +53,7 @@ pub(super) fn metrics(settings: &Settings, registry: &prometheus::Registry) -> S
         Err(error) => warn!(%error, "/metrics stays empty"),
     }
     if settings.metrics {
-        plumbline_effects::tls::install();
+        plumbline_llm::tls::install();
         match MetricExporter::builder().with_http().with_protocol(Protocol::HttpBinary).build() {
             Ok(exporter) => builder = builder.with_reader(PeriodicReader::builder(exporter).build()),
             Err(error) => warn!(%error, "metrics are not sent: correct OTEL_EXPORTER_OTLP_ENDPOINT"),

@@ -2,7 +2,6 @@
 //! worker runs. The spans are begun where the work is done; this layer watches them begin and end.
 
 use super::{instruments, spans::TARGET};
-use plumbline_effects::tools;
 use std::{
     collections::HashSet,
     fmt::Debug,
@@ -21,8 +20,9 @@ use tracing::{
 use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
 /// Names that may become a label. A model may call anything by any name, and each would be a series of its own.
-static KNOWN: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| plumbline_engine::tools::specs().iter().chain(&tools::catalog()).map(|spec| spec.name).collect());
+static KNOWN: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    plumbline_engine::tools::specs().iter().chain(&plumbline_tools::catalog()).map(|spec| spec.name).collect()
+});
 
 /// Whether this span is measured here.
 pub(super) fn is_measured(metadata: &Metadata<'_>) -> bool {

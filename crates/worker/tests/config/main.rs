@@ -21,7 +21,7 @@ use std::fs;
 /// Every tool there is.
 fn catalog() -> Vec<ToolSpec> {
     let mut catalog = plumbline_engine::tools::specs();
-    catalog.extend(plumbline_effects::tools::catalog());
+    catalog.extend(plumbline_tools::catalog());
     catalog
 }
 

@@ -17,7 +17,7 @@ fn unbound_names<'a>(text: &str, catalog: &'a [ToolSpec], bound: impl Fn(&ToolSp
 }
 
 fn settings() -> Settings {
-    let count: plumbline_engine::TokenCounter = Arc::new(plumbline_effects::tokens::count);
+    let count: plumbline_engine::TokenCounter = Arc::new(plumbline_tokens::count);
     creator(json!({})).unwrap().settings(catalog(), count).unwrap()
 }
 
@@ -66,9 +66,8 @@ fn lesson_19_the_fixed_part_of_a_request_is_small() {
                 "name": tool.name, "description": tool.description, "parameters": *tool.parameters
             }})
         });
-        let tools: u32 = definitions.map(|tool| plumbline_effects::tokens::count(&tool.to_string())).sum();
-        let texts =
-            plumbline_effects::tokens::count(prompt) + plumbline_effects::tokens::count(&settings.prompts.instructions);
+        let tools: u32 = definitions.map(|tool| plumbline_tokens::count(&tool.to_string())).sum();
+        let texts = plumbline_tokens::count(prompt) + plumbline_tokens::count(&settings.prompts.instructions);
         assert!(tools + texts <= FIXED_PART, "{}: {texts} tokens of text and {tools} of tools", kind.as_str());
     }
 }
@@ -123,7 +122,7 @@ fn a_template_that_does_not_render_is_a_sentence_with_its_line() {
 fn the_prompt_speaks_of_checked_quotes_only_where_they_are() {
     let tactical = |domain: serde_json::Value| {
         let resolved = operators(&json!({"tools": {"domain": domain}})).unwrap();
-        let count: plumbline_engine::TokenCounter = Arc::new(plumbline_effects::tokens::count);
+        let count: plumbline_engine::TokenCounter = Arc::new(plumbline_tokens::count);
         resolved.settings(catalog(), count).unwrap().prompts.tactical
     };
     let said = "They are checked against the source, and what does not occur there is refused";
@@ -135,7 +134,7 @@ fn the_prompt_speaks_of_checked_quotes_only_where_they_are() {
 /// What a job owes is told to it.
 #[test]
 fn the_instructions_name_what_a_job_owes() {
-    let count: plumbline_engine::TokenCounter = Arc::new(plumbline_effects::tokens::count);
+    let count: plumbline_engine::TokenCounter = Arc::new(plumbline_tokens::count);
     let resolved = operators(&json!({
         "deliverables": ["output/a.md", {"path": "output/b.json", "json_schema": {"type": "array"}, "required": false}],
         "citations_required": ["output/a.md"]

@@ -63,7 +63,7 @@ pub(super) async fn http() -> Option<Finding> {
 
 pub(super) fn configuration() -> (Finding, Option<Configs>) {
     let mut catalog = plumbline_engine::tools::specs();
-    catalog.extend(plumbline_effects::tools::catalog());
+    catalog.extend(plumbline_tools::catalog());
     match environment::configs() {
         Err(failure) => (Finding::fail("configuration", failure.to_string()), None),
         Ok(configs) => {

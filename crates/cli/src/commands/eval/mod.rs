@@ -5,7 +5,7 @@ mod table;
 
 use super::replay;
 use crate::{arguments::EvalArguments, environment, failure::Failure, output};
-use plumbline_effects::evaluation::{Evaluation, Gold, Run, evaluate};
+use plumbline_tools::evaluation::{Evaluation, Gold, Run, evaluate};
 use serde_json::json;
 use std::path::Path;
 

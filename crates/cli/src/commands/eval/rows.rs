@@ -1,6 +1,6 @@
 //! From a job's recording to what is held against the gold.
 
-use plumbline_effects::evaluation::{Quote, Run};
+use plumbline_tools::evaluation::{Quote, Run};
 use plumbline_worker::replay::Recording;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Runs side by side, a column each.
 
 use crate::output::{self, short, thousands};
-use plumbline_effects::evaluation::Evaluation;
+use plumbline_tools::evaluation::Evaluation;
 
 /// Missed lines that are shown of each run; `--json` has all.
 const MOST_MISSED: usize = 10;
@@ -51,7 +51,7 @@ fn missed(run: &Evaluation) -> Option<String> {
     if run.missed.is_empty() {
         return None;
     }
-    let line = |missed: &plumbline_effects::evaluation::Missed| {
+    let line = |missed: &plumbline_tools::evaluation::Missed| {
         let page = missed.page.map(|page| format!(", page {page}")).unwrap_or_default();
         format!("  line {}, {}{page}: {}", missed.line, missed.document, short(&missed.text, LONGEST_LINE))
     };

@@ -19,7 +19,7 @@ use std::{collections::BTreeSet, sync::Arc};
 /// Every tool there is.
 fn catalog() -> Vec<ToolSpec> {
     let mut catalog = plumbline_engine::tools::specs();
-    catalog.extend(plumbline_effects::tools::catalog());
+    catalog.extend(plumbline_tools::catalog());
     catalog
 }
 

@@ -5,10 +5,10 @@ use axum::response::{IntoResponse, Response};
 use axum::{Router, body::Body, body::Bytes, extract::State, http::HeaderMap, http::StatusCode, http::Uri};
 use chrono::{DateTime, Utc};
 use futures_util::StreamExt;
-use plumbline_effects::graph::{Access, Statement};
-use plumbline_effects::model::Learnt;
-use plumbline_effects::web::SearchAccess;
 use plumbline_engine::{ModelRequest, Purpose, RequestMessage, Settings, TodoListPosition};
+use plumbline_llm::Learnt;
+use plumbline_tools::graph::{Access, Statement};
+use plumbline_tools::web::SearchAccess;
 use serde_json::json;
 use std::{
     net::Ipv4Addr,

@@ -10,7 +10,6 @@ use axum::{
     extract::{Path, Query, State},
     response::Html,
 };
-use plumbline_effects::documents;
 use plumbline_store::RequirementRow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -123,7 +122,7 @@ fn page_of(citation: &Value) -> Option<i64> {
 
 /// The page with the quote marked in it. A quote may run over the end of its page.
 fn around(content: &str, page: Option<i64>, quote: &str) -> Option<[String; 3]> {
-    let file = documents::from_text_file(content);
+    let file = plumbline_documents::from_text_file(content);
     let at =
         page.filter(|_| file.paged).and_then(|page| file.pages.iter().position(|held| i64::from(held.number) == page));
     let text = match at {

@@ -1,0 +1,94 @@
+//! Who listens to a parser child, and how long he has kept it waiting: that time is not the child's.
+
+use crate::Page;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{self, error::TrySendError};
+
+/// Whom the pages go to.
+pub(crate) struct Ear<'a> {
+    pub(crate) pages: mpsc::Sender<Page>,
+    pub(crate) waited: &'a Waited,
+}
+
+/// How long the child was kept waiting for somebody to take its pages, and whether it is now.
+#[derive(Default)]
+pub(crate) struct Waited(Mutex<(Duration, Option<Instant>)>);
+
+impl Waited {
+    fn set(&self, since: Option<Instant>) {
+        let mut waited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (before, began) = *waited;
+        *waited = (before + began.map_or(Duration::ZERO, |since| since.elapsed()), since);
+    }
+
+    fn so_far(&self) -> Duration {
+        let (before, began) = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        before + began.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+}
+
+impl Ear<'_> {
+    /// Whether the page was taken.
+    pub(crate) async fn take(&self, page: Page) -> bool {
+        let page = match self.pages.try_send(page) {
+            Ok(()) => return true,
+            Err(TrySendError::Closed(_)) => return false,
+            Err(TrySendError::Full(page)) => page,
+        };
+        self.waited.set(Some(Instant::now()));
+        let taken = self.pages.send(page).await;
+        self.waited.set(None);
+        taken.is_ok()
+    }
+}
+
+/// What a future gives within a time that stands still while the child is kept waiting.
+pub(crate) async fn within<T>(limit: Duration, waited: &Waited, work: impl Future<Output = T>) -> Option<T> {
+    let began = Instant::now();
+    let mut work = std::pin::pin!(work);
+    loop {
+        let left = (limit + waited.so_far()).saturating_sub(began.elapsed());
+        match tokio::time::timeout(left, &mut work).await {
+            Ok(done) => return Some(done),
+            Err(_) if began.elapsed() >= limit + waited.so_far() => return None,
+            Err(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_childs_own_time_counts() {
+        let waited = Waited::default();
+        assert_eq!(within(Duration::from_millis(1), &waited, std::future::pending::<()>()).await, None);
+        waited.set(Some(Instant::now()));
+        let waits = within(Duration::ZERO, &waited, async {
+            while waited.so_far() < Duration::from_millis(5) {
+                tokio::task::yield_now().await;
+            }
+            "taken"
+        });
+        assert_eq!(waits.await, Some("taken"), "its time stood still");
+    }
+
+    #[tokio::test]
+    async fn pages_wait_for_room_and_stop_when_nobody_listens() {
+        let waited = Waited::default();
+        let (pages, mut taken) = mpsc::channel(1);
+        let ear = Ear { pages, waited: &waited };
+        let page = |number| Page { number, text: String::new() };
+        assert!(ear.take(page(1)).await, "there is room for one");
+        let second = ear.take(page(2));
+        let late = async {
+            tokio::task::yield_now().await;
+            taken.recv().await.map(|page| page.number)
+        };
+        assert_eq!(tokio::join!(second, late), (true, Some(1)));
+        drop(taken);
+        assert!(!ear.take(page(3)).await, "nobody listens");
+    }
+}

@@ -1,0 +1,394 @@
+//! The parent's side: starts the parser child, feeds it, and puts an end to it.
+
+use crate::child::page_sink::{Ear, Waited, within};
+use crate::child::protocol::{Line, Trailer};
+use crate::error::UNNAMED;
+use crate::{About, DocumentError, Ending, Extracted, Kind, Page, Probe, kind_of};
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, Command};
+use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
+
+/// What a parser child may use up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Address space, in bytes; the child sets it on itself.
+    pub memory: u64,
+    /// CPU time; the child sets it on itself, so it ends even when its parent is gone.
+    pub cpu: Duration,
+    /// Time from its start to its last word, kept by the parent.
+    pub wall: Duration,
+    /// Bytes of text it may give.
+    pub output: u64,
+}
+
+impl Default for Limits {
+    /// 2 GiB, 60 s of CPU, 120 s in all, 64 MiB of text.
+    fn default() -> Self {
+        Self { memory: MOST_MEMORY, cpu: Duration::from_secs(60), wall: Duration::from_secs(120), output: 64 << 20 }
+    }
+}
+
+/// Most address space of a child.
+const MOST_MEMORY: u64 = 2 << 30;
+/// With less, ordinary documents are refused.
+const LEAST_MEMORY: u64 = 512 << 20;
+
+/// How many children may run at once on so many processors, and the address space of each, under what a container allows all
+/// its processes together: half of it is theirs, the other half the worker's.
+fn shares(processors: usize, container: Option<u64>) -> (usize, u64) {
+    let Some(theirs) = container.map(|bytes| bytes / 2) else { return (processors, MOST_MEMORY) };
+    let turns = usize::try_from(theirs / LEAST_MEMORY).unwrap_or(processors).clamp(1, processors);
+    (turns, (theirs / turns as u64).clamp(LEAST_MEMORY, MOST_MEMORY))
+}
+
+/// What the container allows, in bytes, where it allows less than everything: version 2 of control groups, then version 1.
+fn container_memory() -> Option<u64> {
+    let files = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"];
+    let text = files.into_iter().find_map(|file| std::fs::read_to_string(file).ok())?;
+    // `max`, or a number beyond any memory, is no limit.
+    text.trim().parse().ok().filter(|bytes| *bytes < 1 << 50)
+}
+
+/// Reads documents, each in a child process of its own; cheap to clone.
+///
+/// No more children run at once than there are processors, or than a container has memory for: the others wait for their [`Turn`], which does not count
+/// against their time.
+#[derive(Clone, Debug)]
+pub struct Parser {
+    program: PathBuf,
+    limits: Limits,
+    turns: Arc<Semaphore>,
+}
+
+/// The leave to read one document. Who takes it before he loads the document holds no bytes while he waits.
+pub struct Turn<'a> {
+    parser: &'a Parser,
+    lines: bool,
+    _permit: SemaphorePermit<'a>,
+}
+
+/// Bytes of stdout to a byte of text, at most: quotes and line ends are written with a backslash. The child keeps the
+/// text's own limit, so only one that has gone mad comes up to this.
+const OUTPUT_PER_TEXT: u64 = 2;
+/// Bytes of stdout beside the text: what stands around each page.
+const OUTPUT_BESIDE: u64 = 16 << 20;
+/// What a byte of plain text may become at most, written as UTF-8.
+const MOST_GROWTH: u64 = 3;
+/// Pages, or pieces of long ones, that the child may be ahead of whoever takes them.
+const PAGES_AHEAD: usize = 8;
+/// Enough of a dying child's last words to tell why it died.
+const STDERR_BYTES: u64 = 8 << 10;
+
+impl Parser {
+    /// A parser that runs `program __extract …`, ordinarily the running binary itself, under the default limits, and less
+    /// memory where a container has less.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let (turns, memory) = shares(processors, container_memory());
+        let limits = Limits { memory, ..Limits::default() };
+        Self { program: program.into(), limits, turns: Arc::new(Semaphore::new(turns)) }
+    }
+
+    /// The same parser under other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The text of a document, of a paged one only the pages asked for.
+    ///
+    /// # Errors
+    /// See [`DocumentError`]; the document is called `the document` in it, see [`DocumentError::with_name`].
+    pub async fn extract(
+        &self,
+        kind: Kind,
+        bytes: &[u8],
+        pages: Option<RangeInclusive<u32>>,
+    ) -> Result<Extracted, DocumentError> {
+        let mut read: Vec<Page> = Vec::new();
+        let about = self.extract_each(kind, bytes, pages, &mut |page| join(&mut read, page)).await?;
+        Ok(Extracted { kind, title: about.title, pages: read, paged: kind.paged(), warnings: about.warnings })
+    }
+
+    /// The same, each page given away as soon as the child has said it: of a document of thousands of pages, one at a
+    /// time is held here. A very long page comes in pieces of whole lines, one after the other under its number.
+    ///
+    /// # Errors
+    /// As [`Parser::extract`]. Pages given away before an error are worth nothing.
+    pub async fn extract_each(
+        &self,
+        kind: Kind,
+        bytes: &[u8],
+        pages: Option<RangeInclusive<u32>>,
+        sink: &mut (dyn FnMut(Page) + Send),
+    ) -> Result<About, DocumentError> {
+        let (sender, mut read) = mpsc::channel(PAGES_AHEAD);
+        let take = async {
+            while let Some(page) = read.recv().await {
+                sink(page);
+            }
+        };
+        tokio::join!(self.turn().await.read(kind, bytes.into(), pages, sender), take).0
+    }
+
+    /// Waits until a child may run.
+    pub async fn turn(&self) -> Turn<'_> {
+        let permit = self.turns.acquire().await.expect("the semaphore is never closed");
+        Turn { parser: self, lines: false, _permit: permit }
+    }
+
+    /// The main article of a web page, or the whole page where none stands out.
+    ///
+    /// # Errors
+    /// As [`Parser::extract`].
+    pub async fn article(&self, html: &[u8]) -> Result<Extracted, DocumentError> {
+        let (sender, mut read) = mpsc::channel(PAGES_AHEAD);
+        let mut pages: Vec<Page> = Vec::new();
+        let take = async {
+            while let Some(page) = read.recv().await {
+                join(&mut pages, page);
+            }
+        };
+        let article = ["--article".to_owned()];
+        let (trailer, ()) = tokio::join!(self.turn().await.run(Kind::Html, html.into(), &article, sender), take);
+        let Trailer { title, warnings, .. } = trailer?;
+        Ok(Extracted { kind: Kind::Html, title, pages, paged: false, warnings })
+    }
+
+    /// What the document `name` is, and whether it can be opened at all, without extracting it.
+    ///
+    /// # Errors
+    /// As [`kind_of`]; for a PDF also that it is encrypted or broken, for plain text that it is more than is taken in.
+    pub async fn probe(&self, name: &str, bytes: &[u8]) -> Result<Probe, DocumentError> {
+        let kind = kind_of(name, bytes)?;
+        let may_be_too_long = bytes.len() as u64 > self.limits.output / MOST_GROWTH;
+        let has_to_be_opened = match kind {
+            Kind::Pdf => true,
+            Kind::Markdown | Kind::Text => may_be_too_long,
+            Kind::Docx | Kind::Odt | Kind::Epub | Kind::Html => false,
+        };
+        if !has_to_be_opened {
+            return Ok(Probe { kind, pages: None });
+        }
+        let run = self.turn().await.run(kind, bytes.into(), &["--probe".to_owned()], mpsc::channel(1).0).await;
+        run.map(|trailer| Probe { kind, pages: trailer.pages }).map_err(|error| error.with_name(name))
+    }
+
+    fn spawn(&self, kind: Kind, extra: &[String]) -> Result<Child, DocumentError> {
+        Command::new(&self.program)
+            .args(["__extract", "--kind", kind.word()])
+            .args(["--memory".to_owned(), self.limits.memory.to_string()])
+            .args(["--cpu".to_owned(), self.limits.cpu.as_secs().max(1).to_string()])
+            .args(["--output".to_owned(), self.limits.output.to_string()])
+            .args(extra)
+            // Nothing of ours to read: no secrets in the environment, no files by a relative path.
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| self.not_run(&error))
+    }
+
+    fn not_run(&self, error: &std::io::Error) -> DocumentError {
+        DocumentError::Spawn { program: self.program.display().to_string(), reason: error.to_string() }
+    }
+}
+
+impl Turn<'_> {
+    /// Whether the text of a PDF keeps its line ends, and everything else as the pages have it.
+    #[must_use]
+    pub fn keeping_lines(mut self, lines: bool) -> Self {
+        self.lines = lines;
+        self
+    }
+
+    /// The pages asked for of a PDF, line by line as they are set: nothing is joined or left out.
+    ///
+    /// # Errors
+    /// As [`Parser::extract`].
+    pub async fn lines(self, pdf: Vec<u8>, pages: Option<RangeInclusive<u32>>) -> Result<Vec<Page>, DocumentError> {
+        let (sender, mut taken) = mpsc::channel(PAGES_AHEAD);
+        let mut read: Vec<Page> = Vec::new();
+        let take = async {
+            while let Some(page) = taken.recv().await {
+                join(&mut read, page);
+            }
+        };
+        let turn = self.keeping_lines(true);
+        let (about, ()) = tokio::join!(turn.extract_to(Kind::Pdf, pdf, pages, sender), take);
+        about.map(|_| read)
+    }
+
+    /// The text of a document, each page sent to somebody who may take his time: that does not count against the child's.
+    /// When nobody listens any more, the child is stopped. The document is given away, and gone from here when the child
+    /// has it.
+    ///
+    /// # Errors
+    /// As [`Parser::extract_each`].
+    pub async fn extract_to(
+        self,
+        kind: Kind,
+        bytes: Vec<u8>,
+        pages: Option<RangeInclusive<u32>>,
+        to: mpsc::Sender<Page>,
+    ) -> Result<About, DocumentError> {
+        self.read(kind, bytes.into(), pages, to).await
+    }
+
+    async fn read(
+        self,
+        kind: Kind,
+        bytes: Cow<'_, [u8]>,
+        pages: Option<RangeInclusive<u32>>,
+        to: mpsc::Sender<Page>,
+    ) -> Result<About, DocumentError> {
+        let mut extra = Vec::new();
+        extra.extend(self.lines.then(|| "--lines".to_owned()));
+        if let Some(range) = pages {
+            extra.extend(["--pages".to_owned(), format!("{}-{}", range.start(), range.end())]);
+        }
+        let trailer = self.run(kind, bytes, &extra, to).await?;
+        Ok(About { title: trailer.title, warnings: trailer.warnings })
+    }
+
+    async fn run(
+        self,
+        kind: Kind,
+        bytes: Cow<'_, [u8]>,
+        extra: &[String],
+        pages: mpsc::Sender<Page>,
+    ) -> Result<Trailer, DocumentError> {
+        let Self { parser, _permit, .. } = self;
+        let limits = parser.limits;
+        let output = limits.output.saturating_mul(OUTPUT_PER_TEXT).saturating_add(OUTPUT_BESIDE);
+        let mut child = parser.spawn(kind, extra)?;
+        let waited = Waited::default();
+        let talk = converse(&mut child, bytes, output, Ear { pages, waited: &waited });
+        let Some(talk) = within(limits.wall, &waited, talk).await else {
+            // A child that cannot be killed has ended by itself.
+            let _ = child.kill().await;
+            return Err(died(Ending::OutOfTime));
+        };
+        let talk = talk.map_err(|error| parser.not_run(&error))?;
+        if talk.heard.bytes > output {
+            let _ = child.kill().await;
+            return Err(died(Ending::TooMuchOutput));
+        }
+        let status = child.wait().await.map_err(|error| parser.not_run(&error))?;
+        if !status.success() {
+            return Err(died(why(status, &talk.stderr)));
+        }
+        match talk.heard.last_word {
+            Some(Line::End(trailer)) => Ok(trailer),
+            Some(Line::Error(failure)) => Err(failure.into()),
+            Some(Line::Page(_)) | None => Err(died(Ending::Crashed)),
+        }
+    }
+}
+
+/// What a child said.
+struct Talk {
+    heard: Heard,
+    stderr: Vec<u8>,
+}
+
+/// What came through its stdout, besides the pages.
+struct Heard {
+    bytes: u64,
+    last_word: Option<Line>,
+}
+
+/// Adds a page or the next piece of the last one.
+fn join(pages: &mut Vec<Page>, page: Page) {
+    match pages.last_mut() {
+        Some(last) if last.number == page.number => last.text.push_str(&page.text),
+        _ => pages.push(page),
+    }
+}
+
+/// Feeds the child and listens to it at the same time: either alone would stand still once a pipe is full.
+async fn converse(child: &mut Child, bytes: Cow<'_, [u8]>, output: u64, ear: Ear<'_>) -> std::io::Result<Talk> {
+    let mut stdin = child.stdin.take().expect("stdin was asked for as a pipe");
+    let stdout = child.stdout.take().expect("stdout was asked for as a pipe");
+    let stderr = child.stderr.take().expect("stderr was asked for as a pipe");
+    let feed = async {
+        // A child that ends early closes its end; what it has to say about that is on the other pipes.
+        let _ = stdin.write_all(&bytes).await;
+        drop((stdin, bytes));
+    };
+    // One byte over the limit is read, to tell a full output from one that is too large.
+    let ((), heard, stderr) = tokio::join!(feed, hear(stdout, output + 1, ear), last_words(stderr));
+    Ok(Talk { heard: heard?, stderr: stderr? })
+}
+
+/// Hands the pages on as they come, until the last word or a line that is none of ours.
+async fn hear(pipe: impl AsyncRead + Unpin, limit: u64, ear: Ear<'_>) -> std::io::Result<Heard> {
+    let mut lines = BufReader::new(pipe.take(limit));
+    let mut heard = Heard { bytes: 0, last_word: None };
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        heard.bytes += lines.read_until(b'\n', &mut line).await? as u64;
+        match serde_json::from_slice(&line) {
+            // When nobody wants the rest, there is no last word, and the child is taken for dead.
+            Ok(Line::Page(page)) => match ear.take(page).await {
+                true => {}
+                false => return Ok(heard),
+            },
+            Ok(last @ (Line::End(_) | Line::Error(_))) => {
+                heard.last_word = Some(last);
+                return Ok(heard);
+            }
+            Err(_) => return Ok(heard),
+        }
+    }
+}
+
+async fn last_words(pipe: impl AsyncRead + Unpin) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    pipe.take(STDERR_BYTES).read_to_end(&mut bytes).await?;
+    Ok(bytes)
+}
+
+fn died(ending: Ending) -> DocumentError {
+    DocumentError::ParserDied { name: UNNAMED.to_owned(), ending }
+}
+
+/// Why a child died: the signal of the CPU limit, the allocator's last words, or anything else.
+fn why(status: ExitStatus, stderr: &[u8]) -> Ending {
+    let words = String::from_utf8_lossy(stderr);
+    if status.signal() == Some(rustix::process::Signal::XCPU.as_raw()) {
+        Ending::OutOfTime
+    } else if words.contains("memory allocation of") || words.contains("capacity overflow") {
+        Ending::OutOfMemory
+    } else {
+        Ending::Crashed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEAST_MEMORY, MOST_MEMORY, shares};
+
+    #[test]
+    fn children_share_half_of_what_a_container_has() {
+        const GIB: u64 = 1 << 30;
+        assert_eq!(shares(4, None), (4, MOST_MEMORY));
+        assert_eq!(shares(2, Some(2 * GIB)), (2, LEAST_MEMORY));
+        assert_eq!(shares(8, Some(2 * GIB)), (2, LEAST_MEMORY));
+        assert_eq!(shares(4, Some(64 * GIB)), (4, MOST_MEMORY));
+        assert_eq!(shares(2, Some(4 * GIB)), (2, GIB));
+        assert_eq!(shares(2, Some(GIB / 4)), (1, LEAST_MEMORY), "with less, nothing can be read");
+    }
+}

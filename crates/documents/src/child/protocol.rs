@@ -1,0 +1,125 @@
+//! What the parser child says to its parent: JSON lines on stdout, a page a line and then one last word. A long page, which
+//! is the whole of a document without pages, comes in pieces: several lines of one number.
+//!
+//! Without a last word the child did not finish, however its output looks.
+
+use crate::error::UNNAMED;
+use crate::{DocumentError, Page};
+use serde::{Deserialize, Serialize};
+
+/// Longer pages come in pieces of at most this size, so that nobody has to hold a long document in one.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// One line from the child.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Line {
+    /// The next page.
+    Page(Page),
+    /// Everything was sent.
+    End(Trailer),
+    /// The document cannot be had; nothing follows.
+    Error(Failure),
+}
+
+/// What is known of the document as a whole.
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Trailer {
+    /// The title the format states.
+    pub(crate) title: Option<String>,
+    /// How many pages the document has, whichever were asked for; absent where there are none.
+    pub(crate) pages: Option<u32>,
+    /// One sentence each.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The part of [`DocumentError`] that a child can find out.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub(crate) enum Failure {
+    /// A password is needed.
+    Encrypted,
+    /// The parser gave up.
+    Damaged {
+        /// Why, without a full stop.
+        reason: String,
+    },
+    /// No page asked for has any words.
+    NoText {
+        /// How many pages that are.
+        pages: u32,
+        /// The first of them.
+        first: u32,
+    },
+    /// Pages were asked for that there are not.
+    NoSuchPage {
+        /// The first page asked for.
+        asked: u32,
+        /// How many pages there are.
+        count: u32,
+    },
+    /// More text than was asked for at most.
+    TooLong {
+        /// How much there is, in bytes.
+        bytes: u64,
+        /// How much it may be.
+        most: u64,
+    },
+}
+
+/// A page's text in pieces, one for an empty page: each but the last ends with a paragraph, else with a line, else
+/// anywhere.
+pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        if text.len() <= PIECE_BYTES {
+            return rest.take();
+        }
+        let window = &text[..text.floor_char_boundary(PIECE_BYTES)];
+        let end = window.rfind("\n\n").map(|at| at + 2).or_else(|| window.rfind('\n').map(|at| at + 1));
+        let (piece, after) = text.split_at(end.unwrap_or(window.len()));
+        rest = Some(after);
+        Some(piece)
+    })
+}
+
+impl Failure {
+    /// A parser's error as the reason of [`Failure::Damaged`]: one line, no full stop, of bounded length.
+    pub(crate) fn damaged(error: impl std::fmt::Display) -> Self {
+        let text = error.to_string();
+        let line = text.lines().next().unwrap_or_default().trim().trim_end_matches('.');
+        Self::Damaged { reason: line.chars().take(300).collect() }
+    }
+}
+
+impl From<Failure> for DocumentError {
+    fn from(failure: Failure) -> Self {
+        let name = UNNAMED.to_owned();
+        match failure {
+            Failure::Encrypted => Self::Encrypted { name },
+            Failure::Damaged { reason } => Self::Damaged { name, reason },
+            Failure::NoText { pages, first } => Self::NoText { name, pages, first },
+            Failure::NoSuchPage { asked, count } => Self::NoSuchPage { name, asked, count },
+            Failure::TooLong { bytes, most } => Self::TooLong { name, bytes, most },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_page_comes_in_pieces_that_are_the_page_again() {
+        let paragraphs = "A line of some words.\nAnother line.\n\n".repeat(5_000);
+        let lines = "A line of some words.\n".repeat(9_000);
+        for (text, end) in [(paragraphs.as_str(), "\n\n"), (lines.as_str(), "\n"), ("ä".repeat(100_000).as_str(), "ä")]
+        {
+            let parts: Vec<&str> = pieces(text).collect();
+            assert!(parts.len() > 1 && parts.iter().all(|part| part.len() <= PIECE_BYTES && part.ends_with(end)));
+            assert_eq!(parts.concat(), text);
+        }
+        assert_eq!(pieces("").collect::<Vec<_>>(), [""]);
+    }
+}

@@ -1,0 +1,148 @@
+//! Blocks of text, the common ground of the formats with structure, and how they are written as Markdown.
+//!
+//! Emphasis is left out on purpose: a citation quotes words, and asterisks between them would make a true quote look
+//! false. For the same reason nothing is escaped.
+
+/// A stretch of a document that stands by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Block {
+    /// A heading, level 1 to 6.
+    Heading(u8, String),
+    /// Running text.
+    Paragraph(String),
+    /// One entry of a list.
+    Item {
+        /// Nesting, 0 for the outermost list.
+        depth: usize,
+        /// The number of a numbered entry with its punctuation, `-` otherwise.
+        marker: String,
+        /// The entry's text.
+        text: String,
+    },
+    /// Rows of cells; the first is the header.
+    Table(Vec<Vec<String>>),
+    /// Text whose line ends and indents mean something.
+    Verbatim(String),
+}
+
+impl Block {
+    /// The block's words, for comparing it with others; a table has none that would repeat on other pages.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Self::Heading(_, text) | Self::Paragraph(text) | Self::Item { text, .. } | Self::Verbatim(text) => text,
+            Self::Table(_) => "",
+        }
+    }
+
+    /// Whether it says nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Table(rows) => rows.iter().flatten().all(|cell| cell.trim().is_empty()),
+            _ => self.text().trim().is_empty(),
+        }
+    }
+}
+
+/// The blocks as Markdown: a blank line between blocks, none between the entries of a list.
+pub(crate) fn to_markdown(blocks: &[Block]) -> String {
+    let mut out = String::new();
+    let mut in_list = false;
+    for block in blocks.iter().filter(|block| !block.is_empty()) {
+        let is_item = matches!(block, Block::Item { .. });
+        if !out.is_empty() {
+            out.push_str(if in_list && is_item { "\n" } else { "\n\n" });
+        }
+        in_list = is_item;
+        write_block(&mut out, block);
+    }
+    out
+}
+
+fn write_block(out: &mut String, block: &Block) {
+    match block {
+        Block::Heading(level, text) => {
+            out.extend(std::iter::repeat_n('#', usize::from((*level).clamp(1, 6))));
+            out.push(' ');
+            out.push_str(&one_line(text));
+        }
+        Block::Paragraph(text) if text.trim().starts_with('#') => write_verbatim(out, text.trim()),
+        Block::Paragraph(text) => out.push_str(text.trim()),
+        Block::Item { depth, marker, text } => {
+            out.extend(std::iter::repeat_n("  ", *depth));
+            out.push_str(marker);
+            out.push(' ');
+            out.push_str(&one_line(text));
+        }
+        Block::Table(rows) => write_table(out, rows),
+        Block::Verbatim(text) => write_verbatim(out, text.trim_matches('\n')),
+    }
+}
+
+/// Indented as Markdown wants it, so that a comment in a program, `# like this`, is not taken for a heading.
+fn write_verbatim(out: &mut String, text: &str) {
+    for (index, line) in text.lines().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        if !line.trim().is_empty() {
+            out.push_str("    ");
+            out.push_str(line.trim_end());
+        }
+    }
+}
+
+fn write_table(out: &mut String, rows: &[Vec<String>]) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    for (index, row) in rows.iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        for column in 0..columns {
+            let cell = row.get(column).map(|cell| one_line(cell).replace('|', "\\|")).unwrap_or_default();
+            out.push_str(if column == 0 { "| " } else { " | " });
+            out.push_str(&cell);
+        }
+        out.push_str(" |");
+        if index == 0 {
+            out.push_str("\n|");
+            out.extend(std::iter::repeat_n(" --- |", columns));
+        }
+    }
+}
+
+fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(depth: usize, marker: &str, text: &str) -> Block {
+        Block::Item { depth, marker: marker.to_owned(), text: text.to_owned() }
+    }
+
+    #[test]
+    fn structure_is_written_as_markdown() {
+        let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
+        let blocks = [
+            Block::Heading(2, "2.1\nRecords".into()),
+            Block::Paragraph("Kinds:".into()),
+            item(0, "-", "letters"),
+            item(1, "2.", "invoices"),
+            Block::Paragraph("  ".into()),
+            Block::Table(vec![row(["Kind", "Years"]), row(["a | b", "10"])]),
+            Block::Verbatim("  # a\n   b\n".into()),
+        ];
+        let expected = "## 2.1 Records\n\nKinds:\n\n- letters\n  2. invoices\n\n\
+                        | Kind | Years |\n| --- | --- |\n| a \\| b | 10 |\n\n      # a\n       b";
+        assert_eq!(to_markdown(&blocks), expected);
+    }
+}

@@ -1,0 +1,116 @@
+//! DOCX. Runs in the parser child only.
+
+use super::blocks::{Block, to_markdown};
+use crate::Page;
+use crate::child::Parsed;
+use crate::child::protocol::{Failure, Trailer};
+use undoc::model::{Block as Part, HeadingLevel, ListType, Paragraph, RevisionType, Table};
+
+/// The text of the document as one page; tracked changes as if accepted, headers and footers left out.
+pub(crate) fn extract(bytes: &[u8]) -> Parsed {
+    let document = undoc::parse_bytes(bytes).map_err(|error| match error {
+        undoc::Error::Encrypted => Failure::Encrypted,
+        other => Failure::damaged(other),
+    })?;
+    let mut blocks = Vec::new();
+    for part in document.sections.iter().flat_map(|section| &section.content) {
+        push(&mut blocks, part);
+    }
+    number(&mut blocks);
+    let text = to_markdown(&blocks);
+    if text.is_empty() {
+        return Err(Failure::NoText { pages: 0, first: 1 });
+    }
+    let title = document.metadata.title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
+    Ok((vec![Page { number: 1, text }], Trailer { title, ..Trailer::default() }))
+}
+
+fn push(blocks: &mut Vec<Block>, part: &Part) {
+    match part {
+        Part::Paragraph(paragraph) => blocks.push(paragraph_block(paragraph)),
+        Part::Table(table) => blocks.push(Block::Table(rows(table))),
+        Part::Note { label, content } => {
+            let text = content.iter().map(plain_text).collect::<Vec<_>>().join(" ");
+            blocks.push(Block::Paragraph(format!("[^{label}]: {text}")));
+        }
+        Part::PageBreak | Part::SectionBreak | Part::Image { .. } => {}
+    }
+}
+
+fn paragraph_block(paragraph: &Paragraph) -> Block {
+    let text = plain_text(paragraph);
+    if paragraph.heading != HeadingLevel::None {
+        return Block::Heading(paragraph.heading.level(), text);
+    }
+    match &paragraph.list_info {
+        Some(list) if list.list_type != ListType::None => {
+            let marker = list.number.map_or_else(|| "-".to_owned(), |number| format!("{number}."));
+            Block::Item { depth: usize::from(list.level), marker, text }
+        }
+        _ => styled(paragraph, text),
+    }
+}
+
+/// Word's built-in list styles carry their bullets and numbers in the style, where the parser does not look.
+fn styled(paragraph: &Paragraph, text: String) -> Block {
+    let style = paragraph.style_name.as_deref().unwrap_or_default().to_ascii_lowercase();
+    let depth = style.chars().next_back().and_then(|c| c.to_digit(10)).map_or(0, |level| level.saturating_sub(1));
+    let marker = match style {
+        _ if style.starts_with("list bullet") => "-",
+        _ if style.starts_with("list number") => NUMBERED,
+        _ => return Block::Paragraph(text),
+    };
+    Block::Item { depth: depth as usize, marker: marker.to_owned(), text }
+}
+
+/// Stands for a number that only the position in the list tells.
+const NUMBERED: &str = "#.";
+
+/// Counts the entries of numbered lists, each depth by itself, from 1 after anything that is no entry.
+fn number(blocks: &mut [Block]) {
+    let mut counts: Vec<u32> = Vec::new();
+    for block in blocks.iter_mut() {
+        let Block::Item { depth, marker, .. } = block else {
+            counts.clear();
+            continue;
+        };
+        counts.resize(*depth + 1, 0);
+        if marker == NUMBERED {
+            counts[*depth] += 1;
+            *marker = format!("{}.", counts[*depth]);
+        }
+    }
+}
+
+/// The words without what a tracked change deleted; a break of the line is kept, one of the page is a space.
+fn plain_text(paragraph: &Paragraph) -> String {
+    let mut text = String::new();
+    for run in paragraph.runs.iter().filter(|run| run.revision != RevisionType::Deleted) {
+        text.push_str(&run.text);
+        if let Some(label) = &run.note {
+            text.push_str(&format!("[^{label}]"));
+        }
+        if run.line_break || run.page_break {
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// The table's cells, each in the column it stands in; a table inside a cell is read as the cell's text.
+fn rows(table: &Table) -> Vec<Vec<String>> {
+    let width = table.column_count();
+    let mut rows = Vec::with_capacity(table.rows.len());
+    for (row, columns) in table.rows.iter().zip(table.cell_columns()) {
+        let mut cells = vec![String::new(); width];
+        for (cell, column) in row.cells.iter().zip(columns) {
+            let own = cell.content.iter().map(plain_text);
+            let nested = cell.nested_tables.iter().map(Table::plain_text);
+            if let Some(target) = cells.get_mut(column) {
+                *target = own.chain(nested).collect::<Vec<_>>().join(" ");
+            }
+        }
+        rows.push(cells);
+    }
+    rows
+}

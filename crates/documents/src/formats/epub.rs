@@ -1,0 +1,191 @@
+//! EPUB: an archive of web pages in a stated order. Runs in the parser child only.
+//!
+//! ```text
+//! META-INF/container.xml ─▶ the package file ─▶ manifest: id ─▶ page     spine: ids in reading order
+//! ```
+
+use super::archive::Archive;
+use super::xml;
+use crate::child::Parsed;
+use crate::child::protocol::{Failure, Trailer};
+use crate::{Page, formats::html};
+use quick_xml::events::Event;
+use std::collections::HashMap;
+
+/// What the package file says.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Package {
+    title: Option<String>,
+    /// Addresses of the pages in reading order, relative to the package file.
+    pages: Vec<String>,
+}
+
+/// The text of the book, its pages in reading order, as one page.
+pub(crate) fn extract(bytes: &[u8]) -> Parsed {
+    let mut archive = Archive::open(bytes)?;
+    let container = part(&mut archive, "META-INF/container.xml")?;
+    let package_path = package_path(&container)?.ok_or_else(|| Failure::damaged("it names no package file"))?;
+    let package = package(&package_path, &part(&mut archive, &package_path)?)?;
+    let locked = match archive.text("META-INF/encryption.xml")? {
+        Some(list) => encrypted_parts(&list)?,
+        None => Vec::new(),
+    };
+    let folder = package_path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut texts = Vec::new();
+    let mut warnings = Vec::new();
+    for href in &package.pages {
+        let path = resolve(folder, href);
+        if locked.contains(&path) {
+            return Err(Failure::Encrypted);
+        }
+        match archive.read(&path)?.map(|page| html::markdown(&page)) {
+            Some(Ok(text)) => texts.push(text),
+            Some(Err(Failure::NoText { .. })) => {}
+            Some(Err(failure)) => return Err(failure),
+            None => warnings.push(format!("The page {path} is missing.")),
+        }
+    }
+    if texts.is_empty() {
+        return Err(Failure::NoText { pages: 0, first: 1 });
+    }
+    let page = Page { number: 1, text: texts.join("\n\n") };
+    Ok((vec![page], Trailer { title: package.title, warnings, ..Trailer::default() }))
+}
+
+fn part(archive: &mut Archive<'_>, name: &str) -> Result<String, Failure> {
+    archive.text(name)?.ok_or_else(|| Failure::damaged(format!("its part {name} is missing")))
+}
+
+fn package_path(container: &str) -> Result<Option<String>, Failure> {
+    let mut reader = xml::reader(container);
+    loop {
+        match reader.read_event().map_err(|error| xml::broken("META-INF/container.xml", &error))? {
+            Event::Start(start) if start.local_name().as_ref() == "rootfile" => {
+                return Ok(xml::attribute(&start, "full-path"));
+            }
+            Event::Eof => return Ok(None),
+            _ => {}
+        }
+    }
+}
+
+fn package(path: &str, text: &str) -> Result<Package, Failure> {
+    let mut reader = xml::reader(text);
+    let mut package = Package::default();
+    let mut manifest: HashMap<String, String> = HashMap::new();
+    let mut title: Option<String> = None;
+    loop {
+        match reader.read_event().map_err(|error| xml::broken(path, &error))? {
+            Event::Start(start) => match start.local_name().as_ref() {
+                "title" if package.title.is_none() => title = Some(String::new()),
+                "item" if readable(&start) => {
+                    manifest.extend(xml::attribute(&start, "id").zip(xml::attribute(&start, "href")));
+                }
+                "itemref" => {
+                    let page = xml::attribute(&start, "idref").and_then(|id| manifest.get(&id).cloned());
+                    package.pages.extend(page);
+                }
+                _ => {}
+            },
+            Event::Text(text) => title.iter_mut().for_each(|title| title.push_str(&text.xml10_content())),
+            Event::GeneralRef(name) => title.iter_mut().for_each(|title| title.push_str(&xml::reference(&name))),
+            Event::End(end) if end.local_name().as_ref() == "title" => {
+                if let Some(title) = title.take().map(|title| one_line(&title)) {
+                    package.title = (!title.is_empty()).then_some(title);
+                }
+            }
+            Event::Eof => return Ok(package),
+            _ => {}
+        }
+    }
+}
+
+/// A page of text; the book's table of contents repeats its headings and is left out, like a web page's navigation.
+fn readable(item: &quick_xml::events::BytesStart<'_>) -> bool {
+    let kind = xml::attribute(item, "media-type").unwrap_or_default();
+    let is_page = kind == "application/xhtml+xml" || kind == "text/html";
+    is_page && !xml::attribute(item, "properties").is_some_and(|list| list.split(' ').any(|word| word == "nav"))
+}
+
+/// The parts that are locked. Fonts often are, and no page ever is in a book that may be read.
+fn encrypted_parts(list: &str) -> Result<Vec<String>, Failure> {
+    let mut reader = xml::reader(list);
+    let mut parts = Vec::new();
+    loop {
+        match reader.read_event().map_err(|error| xml::broken("META-INF/encryption.xml", &error))? {
+            Event::Start(start) if start.local_name().as_ref() == "CipherReference" => {
+                parts.extend(xml::attribute(&start, "URI").map(|uri| resolve("", &uri)));
+            }
+            Event::Eof => return Ok(parts),
+            _ => {}
+        }
+    }
+}
+
+/// An address within the book as the name of an archive entry.
+fn resolve(folder: &str, href: &str) -> String {
+    let href = href.split(['#', '?']).next().unwrap_or_default();
+    let mut parts: Vec<String> = folder.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    for part in href.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(percent_decoded(part)),
+        }
+    }
+    parts.join("/")
+}
+
+fn percent_decoded(part: &str) -> String {
+    let mut bytes = Vec::with_capacity(part.len());
+    let mut rest = part.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let digits = tail.get(..2).filter(|_| first == b'%').and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_stay_within_the_book() {
+        for (folder, href, expected) in [
+            ("", "ch-1.xhtml", "ch-1.xhtml"),
+            ("OEBPS", "text/one%20two.xhtml#top", "OEBPS/text/one two.xhtml"),
+            ("OEBPS/a", "../b.xhtml", "OEBPS/b.xhtml"),
+            ("", "../../etc/passwd", "etc/passwd"),
+            ("x", "100%.xhtml", "x/100%.xhtml"),
+        ] {
+            assert_eq!(resolve(folder, href), expected);
+        }
+    }
+
+    #[test]
+    fn the_spine_gives_the_order_and_navigation_is_left_out() {
+        let text = r#"<package><metadata><dc:title>Rules &amp;
+            more</dc:title><dc:title>Second</dc:title></metadata><manifest>
+            <item id="n" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>
+            <item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>
+            <item id="b" href="b.xhtml" media-type="application/xhtml+xml"/>
+            <item id="c" href="c.png" media-type="image/png"/></manifest>
+            <spine><itemref idref="b"/><itemref idref="n"/><itemref idref="a"/><itemref idref="c"/></spine></package>"#;
+        let expected = Package { title: Some("Rules & more".into()), pages: vec!["b.xhtml".into(), "a.xhtml".into()] };
+        assert_eq!(package("p.opf", text), Ok(expected));
+    }
+}

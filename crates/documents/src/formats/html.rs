@@ -1,0 +1,214 @@
+//! HTML. Runs in the parser child only: deep nesting can end in a stack overflow.
+
+use super::nesting;
+use crate::Page;
+use crate::child::Parsed;
+use crate::child::protocol::{Failure, Trailer};
+use crate::formats::text;
+use htmd::element_handler::Handlers;
+use htmd::{Element, HtmlToMarkdown, options};
+
+/// Larger pages are refused: the tree of a page takes many times its size in memory.
+const MAX_BYTES: usize = 32 << 20;
+
+/// What is not the page's text.
+const NOT_TEXT: [&str; 14] = [
+    "head", "script", "style", "noscript", "template", "nav", "iframe", "svg", "math", "form", "button", "img",
+    "video", "audio",
+];
+
+/// Marks of emphasis and link targets: left out, see [`super::blocks`].
+const UNMARKED: [&str; 12] = ["b", "strong", "em", "i", "u", "a", "code", "tt", "kbd", "samp", "s", "del"];
+
+/// An article that has less than this share of the page's words is not what the page is about: a list, an index.
+const ARTICLE_SHARE: usize = 5;
+
+/// The page as Markdown, without scripts, styles and navigation.
+pub(crate) fn extract(bytes: &[u8]) -> Parsed {
+    let (html, warning) = checked(bytes)?;
+    let text = convert(&html)?;
+    finish(text, title(&html), warning)
+}
+
+/// The same for a page of a book, which has no title of its own.
+pub(crate) fn markdown(bytes: &[u8]) -> Result<String, Failure> {
+    convert(&checked(bytes)?.0)
+}
+
+/// The page's main article as Markdown; where none stands out, the whole page.
+pub(crate) fn article(bytes: &[u8]) -> Parsed {
+    let (html, warning) = checked(bytes)?;
+    let whole = convert(&html)?;
+    let article = dom_smoothie::Readability::new(html.as_str(), None, None).and_then(|mut page| page.parse());
+    let (title, text) = match article {
+        Ok(article) => (Some(article.title.trim().to_owned()), convert(&article.content).unwrap_or_default()),
+        Err(_) => (None, String::new()),
+    };
+    let title = title.filter(|title| !title.is_empty()).or_else(|| self::title(&html));
+    let words = |text: &str| text.split_whitespace().count();
+    let text = if words(&text) * ARTICLE_SHARE >= words(&whole) { text } else { whole };
+    finish(text, title, warning)
+}
+
+fn finish(text: String, title: Option<String>, warning: Option<String>) -> Parsed {
+    let trailer = Trailer { title, warnings: warning.into_iter().collect(), ..Trailer::default() };
+    Ok((vec![Page { number: 1, text }], trailer))
+}
+
+fn checked(bytes: &[u8]) -> Result<(String, Option<String>), Failure> {
+    if bytes.len() > MAX_BYTES {
+        return Err(Failure::damaged(format!("an HTML page of more than {} MiB is not read", MAX_BYTES >> 20)));
+    }
+    let (html, warning) = decode(bytes);
+    if !nesting::is_bounded(&html) {
+        let reason = format!("its elements are nested more than {} deep, or repeated without end", nesting::DEEPEST);
+        return Err(Failure::damaged(reason));
+    }
+    Ok((html, warning))
+}
+
+fn convert(html: &str) -> Result<String, Failure> {
+    let converter = HtmlToMarkdown::builder()
+        .options(options::Options {
+            bullet_list_marker: options::BulletListMarker::Dash,
+            hr_style: options::HrStyle::Dashes,
+            ul_bullet_spacing: 1,
+            ol_number_spacing: 1,
+            ..options::Options::default()
+        })
+        .skip_tags(NOT_TEXT.to_vec())
+        .add_handler(UNMARKED.to_vec(), |handlers: &dyn Handlers, element: Element| {
+            Some(handlers.walk_children(element.node))
+        })
+        .build();
+    let markdown = converter.convert(html).map_err(Failure::damaged)?;
+    let text = unescape(&markdown);
+    match text.trim().is_empty() {
+        true => Err(Failure::NoText { pages: 0, first: 1 }),
+        false => Ok(text.trim_matches('\n').to_owned()),
+    }
+}
+
+/// As plain text, except that the page itself may name its encoding.
+fn decode(bytes: &[u8]) -> (String, Option<String>) {
+    if encoding_rs::Encoding::for_bom(bytes).is_none()
+        && std::str::from_utf8(bytes).is_err()
+        && let Some(encoding) = declared_encoding(bytes)
+    {
+        return (encoding.decode(bytes).0.into_owned(), None);
+    }
+    let (text, warning) = text::decode(bytes);
+    (text.into_owned(), warning)
+}
+
+/// `<meta charset="…">`, in either of its forms, within the first kilobyte as the standard wants it.
+fn declared_encoding(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
+    let head = String::from_utf8_lossy(bytes.get(..1024).unwrap_or(bytes)).to_ascii_lowercase();
+    let (_, rest) = head.split_once("charset=")?;
+    let label: String = rest
+        .trim_start_matches(['"', '\''])
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || "-_:".contains(*c))
+        .collect();
+    encoding_rs::Encoding::for_label(label.as_bytes())
+}
+
+/// The text of the `<title>` element.
+fn title(html: &str) -> Option<String> {
+    let lower = html.to_ascii_lowercase();
+    let open = lower.find("<title")?;
+    let start = open + lower.get(open..)?.find('>')? + 1;
+    let end = start + lower.get(start..)?.find("</title")?;
+    let text = entities(html.get(start..end)?).split_whitespace().collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then_some(text)
+}
+
+/// Takes the converter's escapes back, so that the text reads, and is quoted, as the page shows it.
+fn unescape(markdown: &str) -> String {
+    let mut out = String::with_capacity(markdown.len());
+    let mut rest = markdown.chars().peekable();
+    while let Some(character) = rest.next() {
+        match rest.peek() {
+            Some(&next) if character == '\\' && "\\*_`[]=~<>-+#.&".contains(next) => {
+                out.push(next);
+                rest.next();
+            }
+            _ => out.push(character),
+        }
+    }
+    entities(&out)
+}
+
+fn entities(text: &str) -> String {
+    text.replace("&nbsp;", "\u{a0}")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&#39;", "'")
+        .replace("&amp;", "&")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(html: &[u8]) -> String {
+        extract(html).expect("a page").0[0].text.clone()
+    }
+
+    #[test]
+    fn structure_stays_and_everything_else_goes() {
+        let html = b"<!doctype html><html><head><title>Rules &amp; more</title><style>p{color:red}</style></head>
+            <body><nav>Home</nav><script>alert(1)</script><h2>2. Scope</h2><p>Records <b>must</b> be
+            <a href='x'>kept</a>, see snake_case [1] &lt;here&gt;.</p><ul><li>one</li><li>two</li></ul>
+            <table><tr><th>Kind</th><th>Years</th></tr><tr><td>Invoice</td><td>10</td></tr></table></body></html>";
+        let (pages, trailer) = extract(html).expect("a page");
+        assert_eq!(trailer.title.as_deref(), Some("Rules & more"));
+        let text = &pages[0].text;
+        for expected in ["## 2. Scope", "Records must be kept, see snake_case [1] <here>.", "- one\n- two"] {
+            assert!(text.contains(expected), "{expected} in {text}");
+        }
+        assert!(text.contains("Invoice") && text.contains('|'), "{text}");
+        for unwanted in ["Home", "alert", "color"] {
+            assert!(!text.contains(unwanted), "{unwanted} in {text}");
+        }
+    }
+
+    #[test]
+    fn the_article_stands_out_and_a_list_does_not() {
+        let paragraph = "Invoices must be kept for ten years, letters for six, and everything else as long as needed. ";
+        let page = format!(
+            "<html><head><title>Retention</title></head><body><div class='sidebar'><ul><li><a href='/a'>Other rules</a>\
+             </li></ul></div><article><h1>Retention</h1>{}</article><footer>All rights reserved</footer></body></html>",
+            format!("<p>{}</p>", paragraph.repeat(4)).repeat(4)
+        );
+        let (pages, trailer) = article(page.as_bytes()).expect("an article");
+        assert_eq!(trailer.title.as_deref(), Some("Retention"));
+        let text = &pages[0].text;
+        assert!(text.contains("Invoices must be kept") && !text.contains("Other rules"), "{text}");
+        let list = format!("<title>Index</title><ul>{}</ul>", "<li><a href='/x'>A rule of many</a></li>".repeat(200));
+        let (pages, _) = article(list.as_bytes()).expect("a page");
+        assert_eq!(pages[0].text.matches("A rule of many").count(), 200);
+    }
+
+    #[test]
+    fn a_declared_encoding_counts_and_an_undeclared_one_is_guessed() {
+        assert_eq!(text_of(b"<meta charset=\"iso-8859-2\"><p>Pr\xfcfung \xb1</p>"), "Pr\u{fc}fung \u{105}");
+        let (_, trailer) = extract(b"<p>Pr\xfcfung</p>").expect("a page");
+        assert_eq!(trailer.warnings.len(), 1);
+    }
+
+    #[test]
+    fn a_page_that_is_nested_too_deep_is_refused_in_a_sentence() {
+        let deep = "<div>".repeat(660_000);
+        for read in [extract, article] {
+            let Err(Failure::Damaged { reason }) = read(deep.as_bytes()) else { panic!("it was read") };
+            assert!(reason.contains("nested more than 512 deep"), "{reason}");
+        }
+    }
+
+    #[test]
+    fn a_page_without_words_is_an_error() {
+        assert_eq!(extract(b"<html><script>1</script></html>"), Err(Failure::NoText { pages: 0, first: 1 }));
+    }
+}

@@ -1,0 +1,242 @@
+//! What a document is, from its name and its first bytes.
+//!
+//! The name says what the user means and the content says what is there. Where they disagree about a format that has
+//! a signature, the user is told; where no format with a signature is involved, the content is text.
+
+use crate::{DocumentError, formats::text};
+use memchr::memmem;
+use serde::{Deserialize, Serialize};
+
+/// The formats that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Portable Document Format; the only one with pages.
+    Pdf,
+    /// Office Open XML word processing.
+    Docx,
+    /// OpenDocument word processing.
+    Odt,
+    /// An electronic book.
+    Epub,
+    /// HTML in any version.
+    Html,
+    /// Markdown; passed through.
+    Markdown,
+    /// Any other text; passed through.
+    Text,
+}
+
+/// The names a kind goes by: the word for `--kind`, and the file name extensions.
+const TABLE: [(Kind, &str, &[&str]); 7] = [
+    (Kind::Pdf, "pdf", &["pdf"]),
+    (Kind::Docx, "docx", &["docx", "docm", "dotx"]),
+    (Kind::Odt, "odt", &["odt", "ott"]),
+    (Kind::Epub, "epub", &["epub"]),
+    (Kind::Html, "html", &["html", "htm", "xhtml"]),
+    (Kind::Markdown, "markdown", &["md", "markdown", "mdown"]),
+    (Kind::Text, "text", &["txt", "text", "log", "csv", "tsv", "json", "yaml", "yml", "xml", "rst", "adoc"]),
+];
+
+/// Legacy and foreign formats by extension, refused with advice before their bytes confuse anyone.
+const UNREADABLE: [(&[&str], &str, &str); 5] = [
+    (&["doc", "dot"], "a legacy Word document (.doc)", "save it as .docx or PDF"),
+    (&["rtf", "pages", "fodt", "mobi", "azw3"], "a document in another format", "export it as .docx, PDF or HTML"),
+    (&["xls", "xlsx", "ods"], "a spreadsheet", "export it as PDF or CSV"),
+    (&["ppt", "pptx", "odp"], "a presentation", "export it as PDF"),
+    (&["png", "jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp"], "an image", "OCR is not available, supply its text"),
+];
+
+/// A PDF may begin with other bytes, a mail header or a mark of byte order; readers look this far.
+const PDF_HEADER_WINDOW: usize = 1024;
+/// The first entry's header, its name and its content are within this many bytes.
+const MIMETYPE_WINDOW: usize = 256;
+const ZIP: &[u8] = b"PK\x03\x04";
+/// Compound files: .doc, .xls, and Office documents with a password.
+const COMPOUND: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
+
+impl Kind {
+    /// The word for it on a command line and in a record: `pdf`, `docx`, `odt`, `epub`, `html`, `markdown`, `text`.
+    pub fn word(self) -> &'static str {
+        TABLE.iter().find(|row| row.0 == self).map_or("text", |row| row.1)
+    }
+
+    /// The kind of that word, if it is one.
+    pub fn from_word(word: &str) -> Option<Self> {
+        TABLE.iter().find(|row| row.1 == word).map(|row| row.0)
+    }
+
+    /// The kind a file name's extension promises, whatever the case.
+    pub fn from_extension(extension: &str) -> Option<Self> {
+        let extension = extension.to_ascii_lowercase();
+        TABLE.iter().find(|row| row.2.contains(&extension.as_str())).map(|row| row.0)
+    }
+
+    /// Whether documents of this kind have page numbers.
+    pub fn paged(self) -> bool {
+        self == Self::Pdf
+    }
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Pdf => "PDF",
+            Self::Docx => "DOCX",
+            Self::Odt => "ODT",
+            Self::Epub => "EPUB",
+            Self::Html => "HTML page",
+            Self::Markdown => "Markdown text",
+            Self::Text => "text",
+        })
+    }
+}
+
+/// What the document `name` with the content `bytes` is.
+///
+/// # Errors
+/// An empty file, content that contradicts the extension, and formats that cannot be read. A file without a known
+/// extension is judged by its content alone.
+pub fn kind_of(name: &str, bytes: &[u8]) -> Result<Kind, DocumentError> {
+    if bytes.is_empty() {
+        return Err(DocumentError::Empty { name: name.to_owned() });
+    }
+    let extension = extension_of(name);
+    match Kind::from_extension(&extension) {
+        Some(Kind::Pdf) if is_pdf(bytes) => Ok(Kind::Pdf),
+        Some(Kind::Pdf) => Err(not_a_pdf(name, bytes)),
+        Some(packed @ (Kind::Docx | Kind::Odt | Kind::Epub)) => of_archive(name, packed, bytes),
+        Some(text) => of_text(name, text, bytes),
+        None => of_content(name, &extension, bytes),
+    }
+}
+
+fn extension_of(name: &str) -> String {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    match file.rsplit_once('.') {
+        Some((stem, extension)) if !stem.is_empty() => extension.to_ascii_lowercase(),
+        _ => String::new(),
+    }
+}
+
+fn is_pdf(bytes: &[u8]) -> bool {
+    let head = bytes.get(..PDF_HEADER_WINDOW).unwrap_or(bytes);
+    memmem::find(head, b"%PDF-").is_some()
+}
+
+/// The document in a ZIP archive, found without unpacking anything: ODT and EPUB say it in their first entry, which is
+/// stored as it is, and entry names stand uncompressed.
+fn in_archive(bytes: &[u8]) -> Option<Kind> {
+    if !bytes.starts_with(ZIP) {
+        return None;
+    }
+    let head = bytes.get(..MIMETYPE_WINDOW).unwrap_or(bytes);
+    let has = |name: &str| memmem::find(bytes, name.as_bytes()).is_some();
+    if memmem::find(head, b"mimetypeapplication/epub+zip").is_some() {
+        return Some(Kind::Epub);
+    }
+    if memmem::find(head, b"mimetypeapplication/vnd.oasis.opendocument").is_some() {
+        return memmem::find(head, b"opendocument.text").map(|_| Kind::Odt);
+    }
+    match () {
+        () if has("word/document") || has("word\\document") => Some(Kind::Docx),
+        () if has("META-INF/container.xml") && has(".opf") => Some(Kind::Epub),
+        () => None,
+    }
+}
+
+/// An Office document with a password is a compound file whose directory names, in UTF-16, its encrypted content.
+fn is_encrypted_office(bytes: &[u8]) -> bool {
+    let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    bytes.starts_with(COMPOUND) && memmem::find(bytes, &name).is_some()
+}
+
+/// A NUL byte is in no text, except in UTF-16.
+fn is_text(bytes: &[u8]) -> bool {
+    let head = bytes.get(..8192).unwrap_or(bytes);
+    encoding_rs::Encoding::for_bom(bytes).is_some()
+        || memchr::memchr(0, head).is_none()
+        || text::unmarked_utf16(bytes).is_some()
+}
+
+fn looks_like_html(bytes: &[u8]) -> bool {
+    let head = String::from_utf8_lossy(bytes.get(..1024).unwrap_or(bytes)).to_ascii_lowercase();
+    let head = head.trim_start_matches('\u{feff}').trim_start();
+    head.starts_with("<!doctype html") || head.starts_with("<html")
+}
+
+fn of_archive(name: &str, promised: Kind, bytes: &[u8]) -> Result<Kind, DocumentError> {
+    match in_archive(bytes) {
+        Some(kind) if kind == promised => Ok(kind),
+        Some(other) => Err(not_that_archive(name, promised, &format!("it is a document of kind {other}"))),
+        None if bytes.starts_with(ZIP) => {
+            Err(not_that_archive(name, promised, &format!("no {} in it", inside(promised))))
+        }
+        None if is_encrypted_office(bytes) => Err(DocumentError::Encrypted { name: name.to_owned() }),
+        None if bytes.starts_with(COMPOUND) => Err(legacy_word(name)),
+        None => Err(not_that_archive(name, promised, "it does not begin with the bytes of a ZIP archive")),
+    }
+}
+
+fn inside(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Docx => "Word document",
+        Kind::Epub => "book",
+        _ => "text document",
+    }
+}
+
+fn of_text(name: &str, kind: Kind, bytes: &[u8]) -> Result<Kind, DocumentError> {
+    let found = match bytes {
+        _ if bytes.starts_with(b"%PDF-") => Some(("it begins with %PDF-", "rename it to .pdf")),
+        _ if bytes.starts_with(ZIP) => Some(("it is a ZIP archive", "give it its own extension, for example .docx")),
+        _ if !is_text(bytes) => Some(("it holds binary data", "supply the document itself")),
+        _ => None,
+    };
+    found.map_or(Ok(kind), |(found, advice)| {
+        let (found, advice) = (found.to_owned(), advice.to_owned());
+        Err(DocumentError::NotThatKind { name: name.to_owned(), expected: kind, found, advice })
+    })
+}
+
+fn of_content(name: &str, extension: &str, bytes: &[u8]) -> Result<Kind, DocumentError> {
+    let known = UNREADABLE.iter().find(|row| row.0.contains(&extension));
+    if let Some(kind) = in_archive(bytes) {
+        return Ok(kind);
+    }
+    match bytes {
+        _ if bytes.starts_with(b"%PDF-") => Ok(Kind::Pdf),
+        _ if is_encrypted_office(bytes) => Err(DocumentError::Encrypted { name: name.to_owned() }),
+        _ if bytes.starts_with(COMPOUND) && !matches!(extension, "xls" | "ppt") => Err(legacy_word(name)),
+        _ if known.is_none() && looks_like_html(bytes) => Ok(Kind::Html),
+        // A .doc or .rtf that is really plain text is still what its name says to the program that made it.
+        _ if known.is_none() && is_text(bytes) => Ok(Kind::Text),
+        _ => {
+            let (what, advice) = known
+                .map_or(("a binary file", "supply PDF, DOCX, ODT, EPUB, HTML, Markdown or text"), |row| (row.1, row.2));
+            let (what, advice) = (what.to_owned(), advice.to_owned());
+            Err(DocumentError::Unsupported { name: name.to_owned(), what, advice })
+        }
+    }
+}
+
+fn not_a_pdf(name: &str, bytes: &[u8]) -> DocumentError {
+    let advice = match bytes {
+        _ if in_archive(bytes) == Some(Kind::Docx) => "rename it to .docx or supply the PDF",
+        _ if looks_like_html(bytes) => "rename it to .html or supply the PDF",
+        _ if is_text(bytes) => "rename it to .txt or supply the PDF",
+        _ => "supply the PDF",
+    };
+    let found = "it does not begin with %PDF-".to_owned();
+    DocumentError::NotThatKind { name: name.to_owned(), expected: Kind::Pdf, found, advice: advice.to_owned() }
+}
+
+fn not_that_archive(name: &str, expected: Kind, found: &str) -> DocumentError {
+    let advice = format!("supply the document saved as .{}", expected.word());
+    DocumentError::NotThatKind { name: name.to_owned(), expected, found: found.to_owned(), advice }
+}
+
+fn legacy_word(name: &str) -> DocumentError {
+    let (what, advice) = (UNREADABLE[0].1.to_owned(), UNREADABLE[0].2.to_owned());
+    DocumentError::Unsupported { name: name.to_owned(), what, advice }
+}

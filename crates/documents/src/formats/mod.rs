@@ -1,0 +1,16 @@
+//! One format a module: from its bytes to pages of Markdown-like text. Runs in the child process only.
+
+mod archive;
+mod blocks;
+mod dehyphenate;
+pub(crate) mod docx;
+pub(crate) mod epub;
+pub(crate) mod html;
+mod kind;
+mod nesting;
+pub(crate) mod odt;
+pub(crate) mod pdf;
+pub(crate) mod text;
+mod xml;
+
+pub use kind::{Kind, kind_of};

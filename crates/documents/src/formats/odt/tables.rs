@@ -1,0 +1,79 @@
+//! Tables, one inside the other if need be.
+
+use crate::formats::blocks::Block;
+
+/// A cell that repeats is written as often as this at most: spreadsheets repeat an empty one to the sheet's edge.
+const MAX_REPEATS: usize = 64;
+
+/// A table that is being read.
+#[derive(Default)]
+struct Open {
+    rows: Vec<Vec<String>>,
+    row: Vec<String>,
+    cell: Option<String>,
+    repeats: usize,
+}
+
+/// The tables around the present place, the outermost first.
+#[derive(Default)]
+pub(crate) struct Tables(Vec<Open>);
+
+impl Tables {
+    pub(crate) fn begin(&mut self) {
+        self.0.push(Open::default());
+    }
+
+    /// A table ends. Inside another one's cell it becomes text of that cell.
+    pub(crate) fn end(&mut self) -> Option<Block> {
+        let rows = self.0.pop()?.rows;
+        if self.0.is_empty() {
+            return Some(Block::Table(rows));
+        }
+        for row in rows {
+            self.take(row.join(" ").trim());
+        }
+        None
+    }
+
+    pub(crate) fn end_row(&mut self) {
+        if let Some(table) = self.0.last_mut() {
+            let mut row = std::mem::take(&mut table.row);
+            while row.len() > 1 && row.last().is_some_and(String::is_empty) {
+                row.pop();
+            }
+            if !row.is_empty() {
+                table.rows.push(row);
+            }
+        }
+    }
+
+    pub(crate) fn begin_cell(&mut self, repeats: Option<usize>) {
+        if let Some(table) = self.0.last_mut() {
+            table.cell = Some(String::new());
+            table.repeats = repeats.unwrap_or(1).clamp(1, MAX_REPEATS);
+        }
+    }
+
+    pub(crate) fn end_cell(&mut self) {
+        if let Some(table) = self.0.last_mut()
+            && let Some(cell) = table.cell.take()
+        {
+            table.row.extend(std::iter::repeat_n(cell, table.repeats));
+        }
+    }
+
+    /// Whether the present place is in a cell.
+    pub(crate) fn in_cell(&self) -> bool {
+        self.0.last().is_some_and(|table| table.cell.is_some())
+    }
+
+    /// Adds a paragraph to the present cell.
+    pub(crate) fn take(&mut self, paragraph: &str) {
+        if let Some(cell) = self.0.last_mut().and_then(|table| table.cell.as_mut()) {
+            if !cell.is_empty() && !paragraph.is_empty() {
+                cell.push(' ');
+            }
+            cell.push_str(paragraph);
+        }
+    }
+}

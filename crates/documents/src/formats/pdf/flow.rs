@@ -1,0 +1,102 @@
+//! A page of running text, read by the parser's parts one by one.
+//!
+//! The parser's own way from a page to its blocks reads the page twice, and a third time for the places of its lines.
+//! Most pages have no tables: their lines are all there is, and one reading gives lines, headings and blocks. A page
+//! that may have a table is left to the parser as a whole, which keeps what it knows of ruled ones to itself.
+
+use super::columns;
+use super::fonts::Fonts;
+use super::lines::Lines;
+use super::rules::has_columns;
+use super::sheet::{Place, Sheet};
+use super::view::{Memory, View};
+use crate::formats::blocks::Block;
+use std::sync::Mutex;
+use unpdf::parser::backend::{PageId, PdfBackend as _, RawBackend};
+use unpdf::parser::{BlockType, LayoutAnalyzer, TableDetector, TextBlock, TextLine};
+
+/// How a page was found to be.
+pub(crate) enum Found {
+    /// Running text.
+    Text(Sheet),
+    /// It may have tables, or could not be read this way; these are its lines.
+    Other(Lines),
+}
+
+/// Reads a page, if it is one of running text.
+pub(crate) fn read(
+    document: &RawBackend,
+    fonts: &Fonts,
+    memory: &Mutex<Memory>,
+    page @ (number, id): (u32, PageId),
+) -> Found {
+    let view = View::new(document, fonts, memory, page);
+    let mut analyzer = LayoutAnalyzer::new(&view);
+    let Ok(mut spans) = analyzer.extract_page_spans(number) else { return Found::Other(Lines::default()) };
+    analyzer.filter_spans_for_page(&mut spans, number);
+    let height = view.page_box(id).height();
+    let facts = analyzer.page_facts();
+    let columns = has_columns(spans.iter());
+    let ruled = columns && (facts.ruled_grids > 0 || view.may_have_ruled_table(height, &spans));
+    for span in &spans {
+        analyzer.font_stats_mut().add_text(span.font_size, &span.text);
+    }
+    analyzer.font_stats_mut().analyze();
+    let lines = columns::lines(&analyzer, spans);
+    let places = Lines::of(&lines);
+    if ruled || (columns && has_table(&lines)) {
+        return Found::Other(places);
+    }
+    let blocks = analyzer.group_lines_into_blocks_pub(analyzer.detect_headings_pub(lines));
+    let counts = analyzer.page_op_counts();
+    let place = Place { number, height, text: counts.text, images: counts.image, fills: facts.fill_op_count };
+    Found::Text(Sheet::new(place, blocks.iter().filter(|block| !block.is_empty()).map(block), places))
+}
+
+/// Whether what stands side by side looks like a table.
+fn has_table(lines: &[TextLine]) -> bool {
+    let runs = lines.iter().flat_map(|line| line.spans.iter().cloned()).collect();
+    !TableDetector::new().detect(runs).0.is_empty()
+}
+
+fn block(block: &TextBlock) -> Block {
+    match block.block_type {
+        BlockType::Heading => Block::Heading(block.heading_level.clamp(1, 6), block.text()),
+        _ if block.lines.iter().all(is_monospaced) => Block::Verbatim(program(&block.lines)),
+        BlockType::Paragraph | BlockType::Unknown => Block::Paragraph(block.text()),
+        BlockType::ListItem => {
+            let marker = block.list_item_number.map_or_else(|| "-".to_owned(), |number| format!("{number}."));
+            Block::Item { depth: 0, marker, text: block.list_item_text() }
+        }
+    }
+}
+
+/// Whether everything on a line is set in type of one width, as programs are.
+fn is_monospaced(line: &TextLine) -> bool {
+    let mut spans = line.spans.iter().filter(|span| !span.text.trim().is_empty()).peekable();
+    spans.peek().is_some() && spans.all(|span| span.is_monospace)
+}
+
+/// The lines of a program with their indents, and blank ones where more than a line's room was left.
+fn program(lines: &[TextLine]) -> String {
+    let left = lines.iter().map(|line| line.x).fold(f32::INFINITY, f32::min);
+    let gaps = lines.windows(2).map(|pair| (pair[0].y - pair[1].y).abs());
+    let size = lines.first().map_or(0.0, |line| line.font_size.abs()).max(f32::EPSILON);
+    let pitch = gaps.clone().filter(|gap| *gap > 0.0).fold(f32::INFINITY, f32::min).clamp(size, size * 1.5);
+    let blank = std::iter::once(0).chain(gaps.map(|gap| ((gap / pitch).round() as usize).saturating_sub(1).min(2)));
+    let mut out = String::new();
+    for (line, blank) in lines.iter().zip(blank) {
+        let indent = ((line.x - left) / advance(line)).round().clamp(0.0, 256.0) as usize;
+        out.extend(std::iter::repeat_n('\n', blank + usize::from(!out.is_empty())));
+        out.extend(std::iter::repeat_n(' ', indent));
+        out.push_str(&line.text());
+    }
+    out
+}
+
+/// The width of a character.
+fn advance(line: &TextLine) -> f32 {
+    let spans = line.spans.iter().filter(|span| !span.text.is_empty() && span.width > 0.0);
+    let mut advances = spans.map(|span| span.width / span.text.chars().count() as f32);
+    advances.next().unwrap_or(line.font_size.abs() * 0.6).max(f32::EPSILON)
+}

@@ -1,0 +1,57 @@
+//! Which font a name means, so that what is known of a font's strings holds on every page that uses it.
+
+use unpdf::parser::backend::{ObjectId, ResourceScope};
+use unpdf::parser::raw::{PdfDict, PdfObject, RawDocument};
+
+/// Deeper page trees are broken ones.
+const MAX_DEPTH: usize = 64;
+
+/// A font of the document, told apart from all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Font {
+    /// The object that describes it.
+    Object(ObjectId),
+    /// One that is described where it is used, or not at all; numbered.
+    Local(usize),
+}
+
+/// The document's objects, for looking fonts up.
+pub(crate) struct Fonts(RawDocument);
+
+impl Fonts {
+    /// Reads the objects of a document.
+    ///
+    /// # Errors
+    /// The parser's, if it cannot be opened.
+    pub(crate) fn load(bytes: &[u8]) -> unpdf::Result<Self> {
+        RawDocument::load(bytes).map(Self)
+    }
+
+    /// The font that `name` means in a form's or page's resources, or in those a page inherits; `number` is for one
+    /// that is not described by an object of its own.
+    pub(crate) fn find(&self, scope: ResourceScope, name: &[u8], number: usize) -> Font {
+        let above = |id: &ObjectId| match self.0.get_dict(*id).ok()?.get(b"Parent".as_slice())? {
+            PdfObject::Reference(object, generation) => Some((*object, *generation)),
+            _ => None,
+        };
+        let nodes = std::iter::successors(Some(scope.page), above).take(MAX_DEPTH);
+        let entry = scope.form.into_iter().chain(nodes).find_map(|id| self.entry(id, name));
+        match entry {
+            Some(PdfObject::Reference(object, generation)) => Font::Object((*object, *generation)),
+            _ => Font::Local(number),
+        }
+    }
+
+    fn entry(&self, id: ObjectId, name: &[u8]) -> Option<&PdfObject> {
+        let resources = self.dictionary(self.0.get_dict(id).ok()?.get(b"Resources".as_slice())?)?;
+        let font = self.dictionary(resources.get(b"Font".as_slice())?)?.get(name)?;
+        self.dictionary(font).map(|_| font)
+    }
+
+    fn dictionary<'a>(&'a self, object: &'a PdfObject) -> Option<&'a PdfDict> {
+        match self.0.resolve(object) {
+            PdfObject::Dict(dictionary) => Some(dictionary),
+            _ => None,
+        }
+    }
+}

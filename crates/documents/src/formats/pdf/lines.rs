@@ -1,0 +1,385 @@
+//! The lines of a page as they are set, and what they tell about paragraphs.
+//!
+//! The parser joins lines into paragraphs generously: what follows a list becomes part of its last entry, footnotes
+//! part of the text. The lines themselves know better: a wider gap, another size of type, a sentence that ends well
+//! before the margin, the number of a clause. So each paragraph is traced back to its lines and cut where they say so;
+//! one that cannot be traced, such as a table the parser has rearranged, stays as it is.
+
+use super::clauses::{begins_clause, is_numbered};
+use unpdf::parser::TextLine;
+
+/// Where a line stands and how it is set; points, from the lower left corner of the page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Line {
+    /// Baseline.
+    pub(crate) y: f32,
+    /// Size of most of its type.
+    pub(crate) size: f32,
+    /// Whether all of it is bold.
+    pub(crate) bold: bool,
+    left: f32,
+    right: f32,
+}
+
+impl Line {
+    /// Whether this one stands above another in the same column.
+    pub(crate) fn is_above(&self, other: &Self) -> bool {
+        self.y > other.y && self.shares_column(other)
+    }
+
+    /// Whether a column might hold both.
+    pub(crate) fn shares_column(&self, other: &Self) -> bool {
+        self.left < other.right && other.left < self.right
+    }
+}
+
+/// The lines of a page that no paragraph has been traced to yet.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    lines: Vec<(Line, String)>,
+    used: Vec<bool>,
+    /// The page's lines as they are set, one below the other.
+    as_set: String,
+    /// The usual distance between lines, and how often it occurs.
+    leading: (f32, usize),
+}
+
+/// A paragraph as its lines show it.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// Its text, with the page's line ends where they are known.
+    pub(crate) text: String,
+    /// Its first line, if it was traced.
+    pub(crate) first: Option<Line>,
+    /// The baseline of its last line, if it was traced.
+    pub(crate) last: Option<f32>,
+    /// How many lines it has, if it was traced.
+    pub(crate) lines: usize,
+    /// Whether all of it is bold.
+    bold: bool,
+}
+
+/// A gap this many times the usual one separates paragraphs.
+const WIDE_GAP: f32 = 1.2;
+/// Sizes of type that differ by this factor belong to different paragraphs.
+const OTHER_SIZE: f32 = 1.12;
+/// A paragraph's last line ends at least this share of the width before the margin, if it is to count as short.
+const SHORT_BY: f32 = 0.12;
+/// A distance that occurs less often on a page may be that between paragraphs.
+const OFTEN: usize = 6;
+/// Lines are ordinarily set no further apart than this, in sizes of type.
+const USUAL_LEADING: f32 = 1.45;
+/// Pieces of a line this far apart, in sizes of type, have nothing to do with each other.
+const TABULATOR: f32 = 2.5;
+/// What a character takes of a line, in sizes of type.
+const CHARACTER: f32 = 0.6;
+/// Words that no heading ends with.
+const JOINING: [&str; 12] = ["and", "or", "of", "the", "to", "for", "in", "und", "oder", "der", "die", "von"];
+/// Longest marker of a list entry, in characters: `(viii)`.
+const LONGEST_MARKER: usize = 6;
+
+#[cfg(test)]
+impl Line {
+    /// A line at a height, in a size of type.
+    pub(crate) fn at(y: f32, size: f32) -> Self {
+        Self { y, size, bold: true, left: 50.0, right: 100.0 }
+    }
+}
+
+impl Lines {
+    /// The lines of a page.
+    pub(crate) fn of(lines: &[TextLine]) -> Self {
+        let texts: Vec<(Line, String)> = lines.iter().map(|line| (measure(line), line.text())).collect();
+        let squeezed = texts.iter().map(|(line, text)| (*line, squeezed(text)));
+        let mut own = Self::new(squeezed.filter(|line| !line.1.is_empty()).collect());
+        own.as_set = as_set(&texts);
+        own
+    }
+
+    /// The page's text with the line ends it is set with.
+    pub(crate) fn as_set(&self) -> &str {
+        &self.as_set
+    }
+
+    fn new(lines: Vec<(Line, String)>) -> Self {
+        let used = vec![false; lines.len()];
+        let leading = usual_gap(&lines);
+        Self { lines, used, leading, as_set: String::new() }
+    }
+
+    /// Traces a paragraph to its lines and cuts it where they show that it is several.
+    pub(crate) fn take(&mut self, text: &str) -> Vec<Part> {
+        let Some(found) = self.trace(text) else {
+            return vec![Part { text: text.to_owned(), first: None, last: None, lines: 0, bold: false }];
+        };
+        let margins = self.margins(&found);
+        let mut parts: Vec<Part> = Vec::new();
+        let mut rest = text;
+        for (position, &(index, letters)) in found.iter().enumerate() {
+            let (line_text, after) = split_after(rest, letters);
+            rest = after;
+            let starts = position == 0 || self.breaks_between(found[position - 1].0, index, line_text, &parts, margins);
+            self.used[index] = true;
+            let line = self.lines[index].0;
+            match parts.last_mut() {
+                Some(part) if !starts => {
+                    part.text.push('\n');
+                    part.text.push_str(line_text);
+                    (part.last, part.lines, part.bold) = (Some(line.y), part.lines + 1, part.bold && line.bold);
+                }
+                _ => {
+                    let (text, last) = (line_text.to_owned(), Some(line.y));
+                    parts.push(Part { text, first: Some(line), last, lines: 1, bold: line.bold });
+                }
+            }
+        }
+        parts
+    }
+
+    /// Traces a table to the lines its rows are set on, and gives the first of them.
+    pub(crate) fn take_table(&mut self, rows: &[Vec<String>]) -> Option<Line> {
+        let mut first = None;
+        for row in rows {
+            let cells: Vec<String> = row.iter().map(|cell| squeezed(cell)).filter(|cell| !cell.is_empty()).collect();
+            let Some(beginning) = cells.first() else { continue };
+            let whole = cells.concat();
+            let free = |index: &usize| !self.used[*index];
+            // A cell of several lines is on each of them in part.
+            let is_row = |index: &usize| whole.starts_with(&self.lines[*index].1);
+            let begins_row = |index: &usize| self.lines[*index].1.starts_with(beginning);
+            let all = 0..self.lines.len();
+            let found = all.clone().filter(free).find(is_row).or_else(|| all.filter(free).find(begins_row));
+            if let Some(index) = found {
+                self.used[index] = true;
+                first = first.or(Some(self.lines[index].0));
+            }
+        }
+        first
+    }
+
+    /// The unused lines whose texts make up `text`, in order, each with the number of letters it covers.
+    fn trace(&self, text: &str) -> Option<Vec<(usize, usize)>> {
+        let wanted = squeezed(text);
+        let mut rest = wanted.as_str();
+        let mut found: Vec<(usize, usize)> = Vec::new();
+        while !rest.is_empty() {
+            // The lines of a paragraph mostly follow each other: look there first.
+            let next = found.last().map_or(0, |(index, _)| index + 1);
+            let order = (next..self.lines.len()).chain(0..next);
+            let free = order.filter(|index| !self.used[*index] && found.iter().all(|(taken, _)| taken != index));
+            let (index, line) = free
+                .map(|index| (index, self.line_text(index, rest, found.is_empty())))
+                .find(|(_, line)| line.is_some())?;
+            let line = line?;
+            rest = &rest[line.len()..];
+            found.push((index, line.chars().count()));
+        }
+        Some(found)
+    }
+
+    /// The line's text if `rest` begins with it; of a first line without the marker of a list entry.
+    fn line_text(&self, index: usize, rest: &str, first: bool) -> Option<&str> {
+        let line = self.lines[index].1.as_str();
+        if rest.starts_with(line) {
+            return Some(line);
+        }
+        let markers = line.char_indices().skip(1).take(if first { LONGEST_MARKER } else { 0 });
+        markers.map(|(at, _)| &line[at..]).find(|bare| rest.starts_with(bare) && bare.len() > 1)
+    }
+
+    /// Left and right margin of the column that lines stand in.
+    fn margins(&self, found: &[(usize, usize)]) -> (f32, f32) {
+        let lines = || found.iter().map(|(index, _)| self.lines[*index].0);
+        (
+            lines().map(|line| line.left).fold(f32::MAX, f32::min),
+            lines().map(|line| line.right).fold(f32::MIN, f32::max),
+        )
+    }
+
+    fn breaks_between(&self, above: usize, below: usize, text: &str, parts: &[Part], margins: (f32, f32)) -> bool {
+        let (above, below) = (self.lines[above].0, self.lines[below].0);
+        let gap = above.y - below.y;
+        let (small, large) = (above.size.min(below.size), above.size.max(below.size));
+        if gap.abs() < 1.0 {
+            return below.left - above.right > above.size * TABULATOR;
+        }
+        // A line set higher than the one before it begins another column, where a sentence may well go on.
+        if gap < 0.0 {
+            return false;
+        }
+        let leading = match self.leading {
+            (leading, count) if count >= OFTEN => leading,
+            (leading, _) => leading.min(above.size * USUAL_LEADING),
+        };
+        let so_far = parts.last().map_or("", |part| part.text.trim_end());
+        let ends = so_far.ends_with(['.', '!', '?', ':']);
+        let short = above.right < margins.1 - SHORT_BY * (margins.1 - margins.0);
+        let begins = text.trim_start().starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
+        // Had the line gone on, the next word would stand on it.
+        let word = text.split_whitespace().next().map_or(0, |word| word.chars().count() + 1);
+        let fits = short && margins.1 - above.right > word as f32 * below.size * CHARACTER;
+        // "1. DEFINITIONS" above "1.1 In this agreement", or a bold line above text that is not; a term, whose definition is
+        // set further in, belongs to it.
+        let indented = below.left > above.left + above.size;
+        let heading = parts.last().filter(|_| so_far.chars().any(char::is_alphabetic)).is_some_and(|part| {
+            let numbered = part.lines == 1 && is_numbered(so_far);
+            let capitals = part.lines <= 2 && so_far == so_far.to_uppercase();
+            (part.bold && !below.bold && (numbered || (fits && !indented))) || (fits && (numbered || capitals))
+        });
+        gap > leading * WIDE_GAP * (below.size / above.size).max(1.0)
+            || large > small * OTHER_SIZE
+            || (ends && short && begins)
+            || (heading && begins && !ends_midway(so_far))
+            || begins_clause(so_far, text)
+    }
+}
+
+/// Whether a text ends where none does: a heading goes on in the next line.
+fn ends_midway(text: &str) -> bool {
+    let last = text.rsplit(char::is_whitespace).next().unwrap_or(text);
+    text.ends_with([',', '-', '\u{2010}', '\u{2013}', '&']) || JOINING.contains(&last.to_lowercase().as_str())
+}
+
+/// The lines of a page one below the other, blank ones where more than a line's room was left.
+fn as_set(lines: &[(Line, String)]) -> String {
+    let mut out = String::new();
+    let mut above: Option<Line> = None;
+    for (line, text) in lines.iter().filter(|(_, text)| !text.trim().is_empty()) {
+        let wide = above.is_some_and(|above| {
+            let gap = above.y - line.y;
+            gap < 0.0 || gap > above.size.max(line.size) * USUAL_LEADING
+        });
+        out.push_str(if wide {
+            "\n\n"
+        } else if above.is_some() {
+            "\n"
+        } else {
+            ""
+        });
+        out.push_str(text.trim());
+        above = Some(*line);
+    }
+    out
+}
+
+fn measure(line: &TextLine) -> Line {
+    let right = line.spans.iter().map(|span| span.x + span.ink_width.unwrap_or(span.width)).fold(line.x, f32::max);
+    Line { y: line.y, size: line.font_size.abs(), bold: line.is_all_bold(), left: line.x, right }
+}
+
+/// The most frequent distance between lines that follow each other, in half points.
+fn usual_gap(lines: &[(Line, String)]) -> (f32, usize) {
+    let mut counts = std::collections::BTreeMap::<u32, usize>::new();
+    for pair in lines.windows(2) {
+        let (gap, size) = (pair[0].0.y - pair[1].0.y, pair[0].0.size);
+        if gap > size * 0.8 && gap < size * 2.0 {
+            *counts.entry((gap * 2.0).round() as u32).or_default() += 1;
+        }
+    }
+    // Of two equally frequent ones the smaller: the larger is that between paragraphs.
+    let usual = counts.iter().max_by_key(|(gap, count)| (**count, std::cmp::Reverse(**gap)));
+    usual.map_or((f32::MAX, 0), |(gap, count)| (*gap as f32 / 2.0, *count))
+}
+
+fn squeezed(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).collect()
+}
+
+/// Splits a text after so many characters that are no white space.
+fn split_after(text: &str, letters: usize) -> (&str, &str) {
+    let mut seen = 0;
+    for (at, character) in text.char_indices() {
+        if seen == letters {
+            return (text[..at].trim(), &text[at..]);
+        }
+        seen += usize::from(!character.is_whitespace());
+    }
+    (text.trim(), "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(rows: &[(f32, f32, f32, &str)]) -> Lines {
+        let line = |(y, size, right, text): &(f32, f32, f32, &str)| {
+            (Line { y: *y, size: *size, bold: false, left: 50.0, right: *right }, squeezed(text))
+        };
+        Lines::new(rows.iter().map(line).collect())
+    }
+
+    fn texts(parts: Vec<Part>) -> Vec<String> {
+        parts.into_iter().map(|part| part.text).collect()
+    }
+
+    #[test]
+    fn gaps_sizes_and_short_lines_end_a_paragraph() {
+        let mut page = lines(&[
+            (700.0, 10.0, 500.0, "The first paragraph is two"),
+            (688.0, 10.0, 200.0, "lines long."),
+            (676.0, 10.0, 500.0, "A second without a gap,"),
+            (664.0, 10.0, 300.0, "ended by one"),
+            (640.0, 10.0, 500.0, "After a gap, and then"),
+            (628.0, 7.0, 500.0, "1 a footnote."),
+        ]);
+        let joined = "The first paragraph is two lines long. A second without a gap, ended by one After a gap, and then 1 a footnote.";
+        let expected = [
+            "The first paragraph is two\nlines long.",
+            "A second without a gap,\nended by one",
+            "After a gap, and then",
+            "1 a footnote.",
+        ];
+        assert_eq!(texts(page.take(joined)), expected);
+    }
+
+    #[test]
+    fn numbered_clauses_begin_paragraphs_and_headings_stand_alone() {
+        let full = 500.0;
+        let mut page = lines(&[
+            (700.0, 10.0, 150.0, "1. DEFINITIONS"),
+            (688.0, 10.0, full, "1.1 In this agreement the terms of clause"),
+            (676.0, 10.0, full, "4.2 and of the year 2019 apply as follows:"),
+            (664.0, 10.0, full, "(a) the Supplier is whoever supplies; and"),
+            (652.0, 10.0, full, "(b) the Customer is whoever pays the fee."),
+            (640.0, 10.0, full, "1.2 Each term means what its definition of"),
+            (628.0, 10.0, 200.0, "3.5 million words says."),
+            (616.0, 10.0, 200.0, "TERM AND"),
+            (604.0, 10.0, 200.0, "TERMINATION"),
+            (592.0, 10.0, full, "This agreement ends when it is over."),
+        ]);
+        let joined = "1. DEFINITIONS 1.1 In this agreement the terms of clause 4.2 and of the year 2019 apply as follows: (a) \
+                      the Supplier is whoever supplies; and (b) the Customer is whoever pays the fee. 1.2 Each term means \
+                      what its definition of 3.5 million words says. TERM AND TERMINATION This agreement ends when it is over.";
+        let expected = [
+            "1. DEFINITIONS",
+            "1.1 In this agreement the terms of clause\n4.2 and of the year 2019 apply as follows:",
+            "(a) the Supplier is whoever supplies; and",
+            "(b) the Customer is whoever pays the fee.",
+            "1.2 Each term means what its definition of\n3.5 million words says.",
+            "TERM AND\nTERMINATION",
+            "This agreement ends when it is over.",
+        ];
+        assert_eq!(texts(page.take(joined)), expected);
+    }
+
+    #[test]
+    fn lines_can_be_had_as_they_are_set() {
+        let line = |y, text: &str| (Line { y, size: 10.0, bold: false, left: 50.0, right: 300.0 }, text.to_owned());
+        let page =
+            [line(700.0, "a non-"), line(688.0, " exclusive right"), line(650.0, "A next one"), line(700.0, "and")];
+        assert_eq!(as_set(&page), "a non-\nexclusive right\n\nA next one\n\nand");
+    }
+
+    #[test]
+    fn a_list_marker_is_no_part_of_the_entry() {
+        let mut page = lines(&[(700.0, 10.0, 500.0, "\u{2022} an entry that goes"), (688.0, 10.0, 100.0, "on")]);
+        assert_eq!(texts(page.take("an entry that goes on")), ["an entry that goes\non"]);
+    }
+
+    #[test]
+    fn what_cannot_be_traced_stays_as_it_is() {
+        let mut page = lines(&[(700.0, 10.0, 500.0, "Some text")]);
+        assert_eq!(texts(page.take("Other text")), ["Other text"]);
+        assert_eq!(texts(page.take("Some text")), ["Some text"]);
+    }
+}

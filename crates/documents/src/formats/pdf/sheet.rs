@@ -1,0 +1,166 @@
+//! A page on its way to text: blocks with the place they stand at.
+
+use super::lines::{Line, Lines, Part};
+use crate::formats::blocks::Block;
+
+/// A page as blocks.
+#[derive(Debug)]
+pub(crate) struct Sheet {
+    /// Position in the document, from 1.
+    pub(crate) number: u32,
+    /// Height in points.
+    pub(crate) height: f32,
+    /// Its text, in reading order.
+    pub(crate) blocks: Vec<Placed>,
+    /// Whether it shows something and has no words: most often a scan.
+    pub(crate) silent: bool,
+    /// Its text with the line ends it is set with, whatever becomes of the blocks.
+    pub(crate) as_set: String,
+}
+
+/// A block and its place.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    /// The text; a line end in it is a line end on the page.
+    pub(crate) block: Block,
+    /// The first line on the page, where the block could be traced to its lines.
+    pub(crate) first: Option<Line>,
+    /// The baseline of the last line, where the block could be traced.
+    pub(crate) last: Option<f32>,
+    /// How many lines it was traced to.
+    pub(crate) lines: usize,
+}
+
+/// A page, and what it paints.
+pub(crate) struct Place {
+    /// Position in the document, from 1.
+    pub(crate) number: u32,
+    /// Height in points.
+    pub(crate) height: f32,
+    /// How many times it shows text.
+    pub(crate) text: u32,
+    /// How many images it shows.
+    pub(crate) images: u32,
+    /// How many areas it fills.
+    pub(crate) fills: u32,
+}
+
+impl Sheet {
+    /// A page of blocks, cut into the paragraphs that its lines show.
+    pub(crate) fn new(page: Place, blocks: impl Iterator<Item = Block>, mut lines: Lines) -> Self {
+        let blocks = blocks.filter(|block| !block.is_empty());
+        let mut blocks: Vec<Placed> = blocks.flat_map(|block| place(block, &mut lines)).collect();
+        stand_tables(&mut blocks, &mut lines);
+        // A page that paints nothing, or nothing but a few rules, was left blank by its author.
+        let blank = page.text == 0 && page.images == 0 && page.fills < 20;
+        let silent = blocks.is_empty() && !blank;
+        Self { number: page.number, height: page.height, silent, blocks, as_set: lines.as_set().to_owned() }
+    }
+
+    /// A page that the parser has read as a whole.
+    pub(crate) fn of(page: &unpdf::Page, lines: Lines) -> Self {
+        let place = Place {
+            number: page.number,
+            height: page.height,
+            text: page.text_op_count,
+            images: page.image_op_count,
+            fills: page.fill_op_count,
+        };
+        Self::new(place, page.elements.iter().filter_map(block), lines)
+    }
+}
+
+/// Puts each table where it stands: the parser places it by the paragraphs around it, of which it may have made one.
+fn stand_tables(blocks: &mut Vec<Placed>, lines: &mut Lines) {
+    for placed in blocks.iter_mut() {
+        if let Block::Table(rows) = &placed.block {
+            placed.first = lines.take_table(rows);
+        }
+    }
+    let mut tables = Vec::new();
+    for placed in std::mem::take(blocks) {
+        match (&placed.block, placed.first) {
+            (Block::Table(_), Some(line)) => tables.push((blocks.len(), line, placed)),
+            _ => blocks.push(placed),
+        }
+    }
+    // From the last to the first, so that of two with the same place the upper one comes first.
+    for (index, line, table) in tables.into_iter().rev() {
+        let at = standing(blocks, &line).unwrap_or(index);
+        blocks.insert(at, table);
+    }
+}
+
+/// Before the first block that stands below the table in its column, or else after the last that shares it.
+fn standing(blocks: &[Placed], table: &Line) -> Option<usize> {
+    let mut lines = blocks.iter().map(|placed| placed.first);
+    let below = lines.clone().position(|line| line.is_some_and(|line| table.is_above(&line)));
+    below.or_else(|| Some(lines.rposition(|line| line.is_some_and(|line| line.shares_column(table)))? + 1))
+}
+
+fn place(block: Block, lines: &mut Lines) -> Vec<Placed> {
+    let unplaced = |block| Placed { block, first: None, last: None, lines: 0 };
+    match block {
+        Block::Paragraph(text) => parts(&text, lines, |_, text| Block::Paragraph(text)),
+        Block::Heading(level, text) => parts(&text, lines, |_, text| Block::Heading(level, text)),
+        Block::Item { depth, marker, text } => parts(&text, lines, |index, text| match index {
+            0 => Block::Item { depth, marker: marker.clone(), text },
+            _ => Block::Paragraph(text),
+        }),
+        Block::Table(_) | Block::Verbatim(_) => vec![unplaced(block)],
+    }
+}
+
+fn parts(text: &str, lines: &mut Lines, make: impl Fn(usize, String) -> Block) -> Vec<Placed> {
+    let parts = lines.take(text).into_iter().enumerate();
+    let placed = |(index, part): (usize, Part)| {
+        let Part { text, first, last, lines, .. } = part;
+        Placed { block: make(index, text), first, last, lines }
+    };
+    parts.map(placed).collect()
+}
+
+fn block(block: &unpdf::Block) -> Option<Block> {
+    match block {
+        unpdf::Block::Paragraph(paragraph) => Some(paragraph_block(paragraph)),
+        unpdf::Block::Table(table) => Some(Block::Table(rows(table))),
+        unpdf::Block::Code { content } | unpdf::Block::Raw { content } => Some(Block::Verbatim(content.clone())),
+        unpdf::Block::Image { .. }
+        | unpdf::Block::HorizontalRule
+        | unpdf::Block::PageBreak
+        | unpdf::Block::SectionBreak => None,
+    }
+}
+
+fn paragraph_block(paragraph: &unpdf::Paragraph) -> Block {
+    let Some(list) = &paragraph.style.list_info else {
+        let text = paragraph.plain_text();
+        return match paragraph.heading_level() {
+            Some(level) => Block::Heading(level, text),
+            None => Block::Paragraph(text),
+        };
+    };
+    // The marker as unpdf would write it is the difference between the text with and without the list.
+    let with_marker = paragraph.plain_text();
+    let mut bare = paragraph.clone();
+    bare.style.list_info = None;
+    let text = bare.plain_text();
+    let marker = with_marker.strip_suffix(&text).unwrap_or_default().trim();
+    let marker = if marker.chars().any(char::is_alphanumeric) { marker } else { "-" };
+    Block::Item { depth: usize::from(list.level), marker: marker.to_owned(), text }
+}
+
+/// The table's cells, each in the column it is drawn in.
+fn rows(table: &unpdf::Table) -> Vec<Vec<String>> {
+    let width = table.column_count();
+    let place = |(row, columns): (&unpdf::TableRow, Vec<usize>)| {
+        let mut cells = vec![String::new(); width];
+        for (cell, column) in row.cells.iter().zip(columns) {
+            if let Some(target) = cells.get_mut(column) {
+                *target = cell.plain_text();
+            }
+        }
+        cells
+    };
+    table.rows.iter().zip(table.cell_columns()).map(place).collect()
+}

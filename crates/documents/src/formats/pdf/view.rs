@@ -1,0 +1,207 @@
+//! One page of a PDF as the parser's layout code asks for it, with a memory.
+//!
+//! The layout code asks several times for each string that a page shows: how it reads, how wide it is, whether its
+//! font writes downwards. The parser's own answer begins each time with a walk through the page's resources and those
+//! of every node of the page tree above it, which is most of the time a page takes. The strings of a document are
+//! few, though, and come again and again: here each is answered once a font.
+
+use super::fonts::{Font, Fonts};
+use super::rules::Rules;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use unpdf::Result;
+use unpdf::parser::TextSpan;
+use unpdf::parser::backend::{
+    BackendFontInfo, ContentOp, DecodedRun, DecodedText, GlyphAdvance, PageBox, PageContent, PageId, PaintedXObject,
+    PdfBackend, PdfMetadataRaw, RawBackend, RawOutlineItem, RawXObject, ResourceScope,
+};
+
+/// Strings that are remembered at most; beyond, all are forgotten. Ordinary books have some ten thousand.
+const MOST_STRINGS: usize = 200_000;
+/// Longer strings hardly ever come again.
+const LONGEST: usize = 64;
+
+/// What is known of the strings of a document, kept from page to page.
+#[derive(Default)]
+pub(crate) struct Memory {
+    fonts: Vec<Known>,
+    numbers: HashMap<Font, usize>,
+    /// What the names of the page or form at hand mean: a handful, so a list is searched faster than a map.
+    names: Vec<(Vec<u8>, usize)>,
+    scope: Option<ResourceScope>,
+    strings: usize,
+    local: usize,
+}
+
+/// What is known of one font.
+#[derive(Default)]
+struct Known {
+    strings: HashMap<Vec<u8>, Answers>,
+    vertical: Option<bool>,
+}
+
+/// What is known of one string in one font.
+#[derive(Default)]
+struct Answers {
+    text: Option<DecodedText>,
+    run: Option<DecodedRun>,
+    advances: Option<Option<Vec<GlyphAdvance>>>,
+}
+
+/// One page, seen through the parser's reader of the document.
+pub(crate) struct View<'a> {
+    document: &'a RawBackend,
+    fonts: &'a Fonts,
+    memory: &'a Mutex<Memory>,
+    pages: BTreeMap<u32, PageId>,
+    rules: Mutex<Rules>,
+}
+
+impl<'a> View<'a> {
+    /// The page of that number and id.
+    pub(crate) fn new(
+        document: &'a RawBackend,
+        fonts: &'a Fonts,
+        memory: &'a Mutex<Memory>,
+        (number, id): (u32, PageId),
+    ) -> Self {
+        let pages = BTreeMap::from([(number, id)]);
+        Self { document, fonts, memory, pages, rules: Mutex::default() }
+    }
+
+    /// Whether the lines drawn by what was read so far may rule a table, on a page of that height and text.
+    pub(crate) fn may_have_ruled_table(&self, height: f32, spans: &[TextSpan]) -> bool {
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner).may_rule_a_table(height, spans)
+    }
+
+    fn memory(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An answer about a string in a font, from memory or else by asking.
+    fn recall<T: Clone>(
+        &self,
+        (scope, name, bytes): (ResourceScope, &[u8], &[u8]),
+        place: impl Fn(&mut Answers) -> &mut Option<T>,
+        ask: impl FnOnce() -> T,
+    ) -> T {
+        let mut memory = self.memory();
+        let font = memory.font(self.fonts, scope, name);
+        let strings = &mut memory.fonts[font].strings;
+        if let Some(answer) = strings.get_mut(bytes).and_then(|answers| place(answers).clone()) {
+            return answer;
+        }
+        let answer = ask();
+        if bytes.len() <= LONGEST {
+            *place(strings.entry(bytes.to_vec()).or_default()) = Some(answer.clone());
+            memory.grow();
+        }
+        answer
+    }
+}
+
+impl Memory {
+    /// The number of the font that a name means in a scope.
+    fn font(&mut self, fonts: &Fonts, scope: ResourceScope, name: &[u8]) -> usize {
+        if self.scope != Some(scope) {
+            self.scope = Some(scope);
+            self.names.clear();
+        }
+        if let Some((_, number)) = self.names.iter().find(|(known, _)| known == name) {
+            return *number;
+        }
+        self.local += 1;
+        let font = fonts.find(scope, name, self.local);
+        let number = *self.numbers.entry(font).or_insert(self.fonts.len());
+        if number == self.fonts.len() {
+            self.fonts.push(Known::default());
+        }
+        self.names.push((name.to_vec(), number));
+        number
+    }
+
+    fn grow(&mut self) {
+        self.strings += 1;
+        if self.strings > MOST_STRINGS {
+            self.fonts.iter_mut().for_each(|font| font.strings.clear());
+            self.strings = 0;
+        }
+    }
+}
+
+impl PdfBackend for View<'_> {
+    fn pages(&self) -> BTreeMap<u32, PageId> {
+        self.pages.clone()
+    }
+
+    fn page_fonts(&self, scope: ResourceScope) -> Result<Vec<BackendFontInfo>> {
+        self.document.page_fonts(scope)
+    }
+
+    fn page_content(&self, page: PageId) -> Result<Vec<u8>> {
+        self.document.page_content(page)
+    }
+
+    fn page_content_with_losses(&self, page: PageId) -> Result<PageContent> {
+        self.document.page_content_with_losses(page)
+    }
+
+    fn decode_content(&self, data: &[u8]) -> Result<Vec<ContentOp>> {
+        let operations = self.document.decode_content(data)?;
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner).take(&operations);
+        Ok(operations)
+    }
+
+    fn decode_text(&self, scope: ResourceScope, font: &[u8], bytes: &[u8]) -> DecodedText {
+        let ask = || self.document.decode_text(scope, font, bytes);
+        self.recall((scope, font, bytes), |answers| &mut answers.text, ask)
+    }
+
+    fn decode_run(&self, scope: ResourceScope, font: &[u8], bytes: &[u8]) -> DecodedRun {
+        let ask = || self.document.decode_run(scope, font, bytes);
+        self.recall((scope, font, bytes), |answers| &mut answers.run, ask)
+    }
+
+    fn glyph_advances(&self, scope: ResourceScope, font: &[u8], bytes: &[u8]) -> Option<Vec<GlyphAdvance>> {
+        let ask = || self.document.glyph_advances(scope, font, bytes);
+        self.recall((scope, font, bytes), |answers| &mut answers.advances, ask)
+    }
+
+    fn is_vertical_font(&self, scope: ResourceScope, name: &[u8]) -> bool {
+        let mut memory = self.memory();
+        let font = memory.font(self.fonts, scope, name);
+        *memory.fonts[font].vertical.get_or_insert_with(|| self.document.is_vertical_font(scope, name))
+    }
+
+    fn metadata(&self) -> PdfMetadataRaw {
+        self.document.metadata()
+    }
+
+    fn page_box(&self, page: PageId) -> PageBox {
+        self.document.page_box(page)
+    }
+
+    fn crop_box(&self, page: PageId) -> PageBox {
+        self.document.crop_box(page)
+    }
+
+    fn page_rotation(&self, page: PageId) -> u16 {
+        self.document.page_rotation(page)
+    }
+
+    fn struck_out_areas(&self, page: PageId) -> Vec<PageBox> {
+        self.document.struck_out_areas(page)
+    }
+
+    fn outline(&self) -> Result<Vec<RawOutlineItem>> {
+        self.document.outline()
+    }
+
+    fn page_xobjects(&self, page: PageId) -> Result<Vec<RawXObject>> {
+        self.document.page_xobjects(page)
+    }
+
+    fn xobject(&self, scope: ResourceScope, name: &[u8]) -> Option<PaintedXObject> {
+        self.document.xobject(scope, name)
+    }
+}

@@ -1,0 +1,41 @@
+//! Small helpers over the XML reader. Entities that a document declares itself are never expanded: such declarations
+//! are how a kilobyte becomes a gigabyte, and no word processor writes them.
+
+use crate::child::protocol::Failure;
+use quick_xml::Reader;
+use quick_xml::escape::resolve_predefined_entity;
+use quick_xml::events::{BytesRef, BytesStart};
+
+/// A reader that gives `<a/>` as a start and an end.
+pub(crate) fn reader(xml: &str) -> Reader<&[u8]> {
+    let mut reader = Reader::from_str(xml);
+    reader.config_mut().expand_empty_elements = true;
+    reader
+}
+
+/// An attribute by its name without prefix.
+pub(crate) fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
+    let found =
+        element.attributes().with_checks(false).flatten().find(|known| known.key.local_name().as_ref() == name)?;
+    Some(unescape(&found.value))
+}
+
+/// What `&name;` or `&#10;` stands for; an unknown name stands for itself.
+pub(crate) fn reference(reference: &BytesRef<'_>) -> String {
+    if let Ok(Some(character)) = reference.resolve_char_ref() {
+        return character.to_string();
+    }
+    match resolve_predefined_entity(reference) {
+        Some(text) => text.to_owned(),
+        None => format!("&{};", &**reference),
+    }
+}
+
+/// An error of the reader as the document's.
+pub(crate) fn broken(part: &str, error: &quick_xml::Error) -> Failure {
+    Failure::damaged(format!("its part {part} is no proper XML: {error}"))
+}
+
+fn unescape(raw: &str) -> String {
+    quick_xml::escape::unescape(raw).map_or_else(|_| raw.to_owned(), |text| text.into_owned())
+}

@@ -1,8 +1,0 @@
-//! OpenAI's responses: a list of items in, a list of items out, nothing kept by the provider.
-
-pub(super) mod request;
-pub(super) mod response;
-pub(super) mod stream;
-
-/// The key in a message's `extra` under which the items of an answer are kept.
-const ITEMS: &str = "items";

@@ -1,0 +1,77 @@
+//! From a decoded answer to the engine's [`Reply`]: counts, and whether the cap cut it.
+
+use crate::classify::Problem;
+use crate::dialect::Decoded;
+use crate::ending::{self, Ending};
+use crate::usage;
+use plumbline_engine::{Finish, Reply, RequestRecord, Usage};
+
+/// What was sent.
+pub(crate) struct Sent<'a> {
+    pub(crate) bytes: usize,
+    pub(crate) render: &'a dyn Fn() -> Vec<u8>,
+}
+
+/// Completes the record with the counts and judges how the answer ended.
+///
+/// # Errors
+/// By the provider's own word it is no answer; with the record all the same, for it is paid for.
+pub(crate) fn reply(
+    decoded: Decoded,
+    mut record: RequestRecord,
+    max_output_tokens: u32,
+    sent: &Sent<'_>,
+    place: &str,
+) -> Result<Reply, Box<(Problem, RequestRecord)>> {
+    let reported = decoded.raw_usage.as_ref().and_then(usage::read).filter(|usage| is_plausible(usage, sent.bytes));
+    let counts = reported.unwrap_or_else(|| estimate(&decoded, &(sent.render)()));
+    record.prompt_tokens = counts.prompt_tokens;
+    record.cached_tokens = counts.cached_tokens;
+    record.cache_write_tokens = counts.cache_write_tokens;
+    record.reasoning_tokens = counts.reasoning_tokens;
+    record.completion_tokens = counts.completion_tokens;
+    record.estimated = reported.is_none();
+    let problem = ending::problem(&decoded, reported.map(|usage| usage.completion_tokens), place);
+    record.raw_usage = decoded.raw_usage;
+    record.finish_reason = decoded.finish_reason;
+    record.service_tier = decoded.service_tier.or(record.service_tier);
+    if let Some(problem) = problem {
+        return Err(Box::new((problem, record)));
+    }
+    let finish = finish(&record, max_output_tokens);
+    Ok(Reply { content: decoded.content, tool_calls: decoded.tool_calls, finish, extra: decoded.extra, record })
+}
+
+/// How an answered request ended, by its record and the cap that it had.
+///
+/// An answer counts as cut when the provider says so or when it used up its cap: some servers report `tool_calls` for a
+/// call that the cap cut in two (FAULTS F38). Only the provider's own count can show that; ours is of another tokenizer.
+pub fn finish(record: &RequestRecord, max_output_tokens: u32) -> Finish {
+    let cap_reached = !record.estimated && record.completion_tokens >= max_output_tokens;
+    match ending::of(record.finish_reason.as_deref()) {
+        Ending::Finished(Finish::Done | Finish::Unfinished) if cap_reached => Finish::Truncated,
+        Ending::Finished(finish) => finish,
+        // Of an answer by a version that did not know the word for a failure's.
+        Ending::Failed(_) => Finish::Done,
+    }
+}
+
+/// A prompt has at least one token and at most one a byte. What counts otherwise would either let the context overflow or
+/// use up a budget with one request.
+fn is_plausible(usage: &Usage, sent_bytes: usize) -> bool {
+    (1..=sent_bytes).contains(&(usage.prompt_tokens as usize))
+}
+
+/// Our own count where the provider gives none, so that budgets hold all the same (FAULTS F36).
+fn estimate(decoded: &Decoded, sent: &[u8]) -> Usage {
+    let calls: u32 = decoded
+        .tool_calls
+        .iter()
+        .map(|call| plumbline_tokens::count(&call.name) + plumbline_tokens::count(&call.arguments))
+        .sum();
+    Usage {
+        prompt_tokens: plumbline_tokens::count(&String::from_utf8_lossy(sent)),
+        completion_tokens: plumbline_tokens::count(&decoded.content) + calls,
+        ..Usage::default()
+    }
+}

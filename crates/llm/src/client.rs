@@ -1,0 +1,237 @@
+//! The client itself: one call, one [`Reply`] or one [`Failure`].
+
+use crate::classify::{self, Problem};
+use crate::config::ModelConfig;
+use crate::dialect::{self, Decoded, Manner, NoAnswer, ORIGIN};
+use crate::http::{Answer, exchange, most_bytes};
+use crate::learnt::Learnt;
+use crate::profile::Api;
+use crate::{answer, wish};
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use futures_util::stream;
+use plumbline_engine::{Failure, FailureClass, ModelRequest, Reply, RequestRecord};
+use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use std::convert::Infallible;
+use std::time::Instant;
+use tracing::info;
+use uuid::Uuid;
+
+/// Speaks to one model. Holds its own connection pool; keep one per configuration and share it.
+#[derive(Debug)]
+pub struct ModelClient {
+    config: ModelConfig,
+    http: reqwest::Client,
+    /// `llm.base_url`.
+    url: reqwest::Url,
+    /// The address for messages: without user and password.
+    place: String,
+    /// Scheme, host and port.
+    endpoint: String,
+}
+
+/// Why a client cannot be made from a configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelClientError {
+    /// The address is not one.
+    #[error("llm.base_url `{base_url}` is not a usable address ({reason}); write it like http://localhost:8000/v1")]
+    BaseUrl {
+        /// As configured.
+        base_url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The HTTP client could not be set up.
+    #[error("the HTTP client for the model could not be set up ({0}); check the system's TLS certificates")]
+    Http(String),
+}
+
+impl ModelClient {
+    /// Prepares a client; nothing is sent.
+    ///
+    /// # Errors
+    /// The address is no `http` or `https` URL, or TLS cannot be set up.
+    pub fn new(config: ModelConfig) -> Result<Self, ModelClientError> {
+        let url = base_url(&config.base_url)?;
+        let mut http = crate::tls::http()
+            .connect_timeout(config.timeouts.connect)
+            .tcp_nodelay(true)
+            // A redirect would turn the POST into a GET or carry the key elsewhere; and nothing here retries.
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .user_agent(concat!("plumbline/", env!("CARGO_PKG_VERSION")));
+        if is_local(&url) {
+            http = http.no_proxy();
+        }
+        let http = http.build().map_err(|error| ModelClientError::Http(error.to_string()))?;
+        let (place, endpoint) = (place_of(&url), url.origin().ascii_serialization());
+        Ok(Self { config, http, url, place, endpoint })
+    }
+
+    /// What the client was made from.
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// Asks the model once. `again` makes the same request anew: it is seldom needed once it is written, and is not kept
+    /// for as long as the model takes. `now` gives the time of sending, for the record and for `Retry-After` dates;
+    /// `learnt` is what the job knows of its endpoints.
+    ///
+    /// # Errors
+    /// The failure, classified, with the record of the request; boxed because it is large and rare. Its message never
+    /// contains the key.
+    pub async fn call<'r>(
+        &self,
+        request: ModelRequest<'r>,
+        again: impl Fn() -> ModelRequest<'r>,
+        now: fn() -> DateTime<Utc>,
+        learnt: &Learnt,
+    ) -> Result<Reply, Box<Failure>> {
+        let started = Instant::now();
+        let manner = learnt.manner(&self.config, &self.endpoint);
+        let mut record = self.record(&request, manner.api, now());
+        let body = dialect::body(&self.config, &manner, &request);
+        let sent_bytes = body.len();
+        let ModelRequest { tools, max_output_tokens, messages, .. } = request;
+        drop(messages);
+        let posted = self.post(manner.api, body);
+        let answered = exchange(posted, manner.api, self.config.timeouts, most_bytes(max_output_tokens)).await;
+        record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
+        let answer = match answered {
+            Ok(answer) => answer,
+            Err(broken) => return Err(self.failure(classify::of_broken(&broken, &self.place), None, record)),
+        };
+        match self.read(&answer, &manner, learnt) {
+            Ok(decoded) => {
+                let bound: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+                // Rendered a second time only where the provider leaves the usage out.
+                let render = || dialect::body(&self.config, &manner, &again());
+                let sent = answer::Sent { bytes: sent_bytes, render: &render };
+                answer::reply(decoded.with_leaked_calls(&bound), record, max_output_tokens, &sent, &self.place)
+                    .map_err(|failed| self.failure(failed.0, None, failed.1))
+            }
+            Err(mut problem) => {
+                problem.class = classify::as_asked(problem.class, answer.header("x-should-retry"));
+                let body = answer.body.as_deref().unwrap_or_default();
+                let wish = wish::seconds(|name| answer.header(name), body, problem.class, now());
+                Err(self.failure(problem, wish, record))
+            }
+        }
+    }
+
+    /// The body goes as a stream, and is given back once it is sent: of a body that it can send again, the HTTP client keeps
+    /// a copy until the answer is there, and with a thousand jobs that wait for their model that is most of the memory.
+    fn post(&self, api: Api, body: Vec<u8>) -> reqwest::RequestBuilder {
+        let length = body.len();
+        let body = stream::iter([Ok::<_, Infallible>(Bytes::from(body))]);
+        let request = self.http.post(self.url_of(api)).header(CONTENT_TYPE, "application/json");
+        let request = request.header(CONTENT_LENGTH, length).body(reqwest::Body::wrap_stream(body));
+        dialect::headers(self.config.api_key.as_ref(), api, request)
+    }
+
+    /// A query stays where it is: some providers want one with every request.
+    fn url_of(&self, api: Api) -> reqwest::Url {
+        let mut url = self.url.clone();
+        url.set_path(&format!("{}{}", self.url.path().trim_end_matches('/'), api.path()));
+        url
+    }
+
+    fn record(&self, request: &ModelRequest<'_>, api: Api, created_at: DateTime<Utc>) -> RequestRecord {
+        RequestRecord {
+            api: Some(api.as_str().to_owned()),
+            endpoint: Some(self.endpoint.clone()),
+            service_tier: self.config.service_tier.clone(),
+            ..RequestRecord::sent(&self.config.model, request.purpose, request.attempt, created_at)
+        }
+    }
+
+    fn read(&self, answer: &Answer, manner: &Manner, learnt: &Learnt) -> Result<Decoded, Problem> {
+        let no_answer = match &answer.body {
+            Ok(body) if !(200..300).contains(&answer.status) => {
+                return Err(self.refusal(answer.status, body, manner, learnt));
+            }
+            Ok(body) => match dialect::decode(manner.api, body) {
+                Ok(decoded) => return Ok(from(decoded, manner)),
+                Err(no_answer) => no_answer,
+            },
+            Err(no_answer) => no_answer.clone(),
+        };
+        let place = &self.place;
+        Err(match no_answer {
+            NoAnswer::Cut => Problem::new(FailureClass::Transient, format!("the answer of {place} ends in the middle")),
+            NoAnswer::Error(error) => classify::of_error_object(&error, &self.config, place),
+            NoAnswer::Malformed(what) => {
+                Problem::new(FailureClass::Malformed, format!("the answer of {place} cannot be understood: {what}"))
+            }
+        })
+    }
+
+    /// A refusal that says what to do otherwise passes: the next request is made so.
+    fn refusal(&self, status: u16, body: &[u8], manner: &Manner, learnt: &Learnt) -> Problem {
+        let problem = classify::of_status(status, body, &self.config, &self.place);
+        let Some(lesson) = learnt.learn(&self.config, manner, status, body) else { return problem };
+        let consequence = lesson.consequence();
+        info!(model.name = self.config.model, model.endpoint = self.endpoint, said = problem.message, "{consequence}");
+        Problem::new(FailureClass::Transient, format!("{}; {consequence}", problem.message))
+    }
+
+    fn failure(&self, problem: Problem, retry_after_s: Option<u64>, mut record: RequestRecord) -> Box<Failure> {
+        let message = match &self.config.api_key {
+            Some(key) => key.redact(&problem.message),
+            None => problem.message,
+        };
+        record.error = Some(message.clone());
+        let Problem { class, hint, suspicion, .. } = problem;
+        Box::new(Failure { class, message, retry_after_s, hint, suspicion, jitter: jitter(), record })
+    }
+}
+
+/// With what came with it marked as this endpoint's.
+fn from(mut decoded: Decoded, manner: &Manner) -> Decoded {
+    if !decoded.extra.is_empty() {
+        decoded.extra.insert(ORIGIN.into(), manner.origin.clone().into());
+    }
+    decoded
+}
+
+/// The body of one request as it is sent to an endpoint of which nothing has been learnt, and without what makes it a
+/// stream: what a model is told.
+pub fn request_body(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
+    let endpoint = base_url(&config.base_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
+    let manner = Manner { streamed: false, ..Learnt::default().manner(config, &endpoint) };
+    dialect::body(config, &manner, request)
+}
+
+fn base_url(base_url: &str) -> Result<reqwest::Url, ModelClientError> {
+    let refused =
+        |reason: &str| ModelClientError::BaseUrl { base_url: base_url.to_string(), reason: reason.to_string() };
+    let url = reqwest::Url::parse(base_url.trim()).map_err(|error| refused(&error.to_string()))?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        _ => Err(refused("it does not begin with http:// or https://")),
+    }
+}
+
+/// Whether the address is on this machine, where no proxy can reach it.
+fn is_local(url: &reqwest::Url) -> bool {
+    match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => host.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback()),
+        None => false,
+    }
+}
+
+fn place_of(url: &reqwest::Url) -> String {
+    let mut shown = url.clone();
+    // These two can only fail for addresses without a host, which are refused before.
+    let _ = shown.set_username("");
+    let _ = shown.set_password(None);
+    shown.set_query(None);
+    shown.as_str().trim_end_matches('/').to_string()
+}
+
+/// Between 0 and 1, evenly. A random UUID has the random bits at hand; no generator of our own is needed.
+pub fn jitter() -> f64 {
+    let bits = Uuid::new_v4().as_u128() as u32;
+    f64::from(bits) / f64::from(u32::MAX)
+}

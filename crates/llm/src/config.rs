@@ -1,0 +1,187 @@
+//! What a model client is told: where, which model, with which parameters and patience.
+
+use crate::profile::{Api, Profile};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::time::Duration;
+
+/// Everything about a model that is not part of the conversation.
+#[derive(Clone, Debug)]
+pub struct ModelConfig {
+    /// Up to, not including, the protocol's own path (`/chat/completions`, `/responses`, `/messages`), e.g.
+    /// `https://api.openai.com/v1`.
+    pub base_url: String,
+    /// The protocol; none leaves it to the profile, and to what the endpoint says itself.
+    pub api: Option<Api>,
+    /// Sent as a bearer token, or as `x-api-key` where the protocol has it so; none for servers that ask for none.
+    pub api_key: Option<ApiKey>,
+    /// The environment variable that the key comes from; named when the provider refuses it.
+    pub api_key_env: String,
+    /// The model's name as the provider knows it.
+    pub model: String,
+    /// Sent only when set: some families work only at their own default (lesson 42).
+    pub temperature: Option<f64>,
+    /// Sent as the protocol's effort, only when set.
+    pub reasoning_level: Option<String>,
+    /// How the request is to be served, in the protocol's words; sent only when set.
+    pub service_tier: Option<String>,
+    /// Sent only when set, and only with tools.
+    pub parallel_tool_calls: Option<bool>,
+    /// Whether the model must call a tool; sent only with tools, and only where it must.
+    pub tool_choice: ToolChoice,
+    /// Whether answers are streamed.
+    pub stream: Streaming,
+    /// What is known of the endpoint's and the model's ways.
+    pub profile: Profile,
+    /// The name under which chat completions send the answer's cap. A cap is always sent (lesson 43).
+    pub output_cap: OutputCapField,
+    /// How long to wait for what.
+    pub timeouts: Timeouts,
+}
+
+impl ModelConfig {
+    /// A model at an address, with the defaults of everything else.
+    pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            base_url: base_url.into(),
+            api: None,
+            api_key: None,
+            api_key_env: "OPENAI_API_KEY".into(),
+            model: model.into(),
+            temperature: None,
+            reasoning_level: None,
+            service_tier: None,
+            parallel_tool_calls: None,
+            tool_choice: ToolChoice::default(),
+            stream: Streaming::default(),
+            profile: Profile::default(),
+            output_cap: OutputCapField::MaxTokens,
+            timeouts: Timeouts::default(),
+        }
+    }
+}
+
+/// Whether the model must call a tool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolChoice {
+    /// It may answer by text.
+    #[default]
+    Auto,
+    /// It must call one.
+    Required,
+}
+
+/// Whether an answer comes while it is generated. It is used as a whole all the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Streaming {
+    /// Streamed, unless the endpoint refuses that.
+    #[default]
+    Auto,
+    /// Always streamed.
+    On,
+    /// Never streamed.
+    Off,
+}
+
+/// The request field that carries the cap of the answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutputCapField {
+    /// `max_tokens`: understood everywhere except by OpenAI's reasoning models.
+    #[default]
+    MaxTokens,
+    /// `max_completion_tokens`: OpenAI's newer name, refused by some servers.
+    MaxCompletionTokens,
+}
+
+impl OutputCapField {
+    /// The field's name on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MaxTokens => "max_tokens",
+            Self::MaxCompletionTokens => "max_completion_tokens",
+        }
+    }
+}
+
+/// Four limits, because a provider can stall in four ways (FAULTS F34).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// Until the connection stands, TLS included.
+    pub connect: Duration,
+    /// From sending until the answer's headers. An answer that is not streamed is generated within this time.
+    pub first_byte: Duration,
+    /// Between two pieces of the answer's body.
+    pub idle: Duration,
+    /// For the whole call, whatever happens in it.
+    pub total: Duration,
+}
+
+impl Timeouts {
+    /// The limits for a model that gets this long for an answer (`llm.timeout_s`).
+    pub fn within(answer: Duration) -> Self {
+        let defaults = Self::default();
+        Self {
+            connect: defaults.connect.min(answer),
+            first_byte: answer,
+            idle: defaults.idle.min(answer),
+            total: answer.saturating_add(defaults.idle),
+        }
+    }
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_secs(600),
+            idle: Duration::from_secs(60),
+            total: Duration::from_secs(900),
+        }
+    }
+}
+
+/// A secret that cannot be printed by accident: neither `Debug` nor `Display` shows it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// Wraps a key; white space around it, as files and shells leave it, is not part of it. None when nothing is left.
+    pub fn new(key: &str) -> Option<Self> {
+        let key = key.trim();
+        (!key.is_empty()).then(|| Self(key.to_string()))
+    }
+
+    /// The key itself, for the one header that needs it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// The text without the key: providers repeat it in their error messages.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        text.replace(&self.0, "[key]")
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey([not shown])")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_never_printed() {
+        let mut config = ModelConfig::new("http://localhost/v1", "m");
+        config.api_key = ApiKey::new(" sk-secret\n");
+        assert!(!format!("{config:?}").contains("sk-secret"));
+        let key = config.api_key.unwrap();
+        assert_eq!(key.expose(), "sk-secret");
+        assert_eq!(key.redact("wrong key sk-secret given"), "wrong key [key] given");
+        assert_eq!(ApiKey::new("  "), None);
+    }
+}

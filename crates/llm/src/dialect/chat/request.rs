@@ -1,0 +1,188 @@
+//! The body of `POST {base_url}/chat/completions`.
+//!
+//! The order of fields is fixed: `model`, `tools`, `messages`, then caps and sampling.
+
+use crate::config::{ModelConfig, OutputCapField};
+use crate::dialect::conversation::{Answer, CALL_EXTRAS, Call, Offer, Turn, offers, tool_choice};
+use crate::dialect::{Manner, written};
+use crate::profile::{Profile, ReasoningEcho};
+use plumbline_engine::ModelRequest;
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::{Map, Value, value::RawValue};
+
+/// The names under which reasoning text is known. Servers changed from one to the other.
+const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    // Servers refuse an empty list of tools, and a choice without tools.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    messages: Vec<Message<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_tier: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<StreamOptions>,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+    /// Null beside calls: some providers refuse an empty string there, and all refuse null without calls.
+    content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<ToolCall<'a>>,
+    #[serde(flatten)]
+    extra: Extra<'a>,
+}
+
+#[derive(Serialize)]
+struct ToolCall<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: Called<'a>,
+    #[serde(flatten)]
+    extra: Option<&'a Map<String, Value>>,
+}
+
+#[derive(Serialize)]
+struct Called<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+/// Further fields, in their order.
+#[derive(Default)]
+struct Extra<'a>(Vec<(&'a str, &'a Value)>);
+
+impl Serialize for Extra<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, value) in &self.0 {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+/// Writes it.
+pub(in crate::dialect) fn body(
+    config: &ModelConfig,
+    manner: &Manner,
+    request: &ModelRequest<'_>,
+    turns: &[Turn<'_>],
+) -> Vec<u8> {
+    let offers = offers(request, turns, config.profile.tools_in_summary);
+    let cap = |field| (config.output_cap == field).then_some(request.max_output_tokens);
+    let empty = Value::String(String::new());
+    written(&Request {
+        model: &config.model,
+        tool_choice: tool_choice(config, request, &offers),
+        parallel_tool_calls: config.parallel_tool_calls.filter(|_| !request.tools.is_empty()),
+        tools: offers.iter().map(tool).collect(),
+        messages: turns.iter().map(|turn| message(turn, &config.profile, &empty)).collect(),
+        max_tokens: cap(OutputCapField::MaxTokens),
+        max_completion_tokens: cap(OutputCapField::MaxCompletionTokens),
+        temperature: config.temperature,
+        reasoning_effort: config.reasoning_level.as_deref(),
+        service_tier: config.service_tier.as_deref(),
+        stream: manner.streamed,
+        stream_options: (manner.streamed && manner.stream_options).then_some(StreamOptions { include_usage: true }),
+    })
+}
+
+fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
+    let Offer { name, description, parameters } = *offer;
+    Tool { r#type: "function", function: Function { name, description, parameters } }
+}
+
+fn message<'a>(turn: &'a Turn<'_>, profile: &'a Profile, empty: &'a Value) -> Message<'a> {
+    let plain = |role, text: &'a str| Message {
+        role,
+        tool_call_id: None,
+        content: Some(text),
+        tool_calls: Vec::new(),
+        extra: Extra::default(),
+    };
+    match turn {
+        Turn::System(text) => plain("system", text),
+        Turn::User(text) => plain("user", text),
+        Turn::Result { call_id, text } => Message { tool_call_id: Some(call_id), ..plain("tool", text) },
+        Turn::Answer(answer) => {
+            let content = Some(&*answer.text).filter(|text| !text.is_empty() || answer.calls.is_empty());
+            let (tool_calls, extra) = (calls(answer), extra(answer, profile, empty));
+            Message { role: "assistant", tool_call_id: None, content, tool_calls, extra }
+        }
+    }
+}
+
+fn calls<'a>(answer: &'a Answer<'_>) -> Vec<ToolCall<'a>> {
+    let extras = answer.extra.iter().find(|(key, _)| *key == CALL_EXTRAS).and_then(|(_, extras)| extras.as_array());
+    let of = |place: usize| extras.and_then(|extras| extras.get(place)).and_then(Value::as_object);
+    let written = |(place, call): (usize, &'a Call<'_>)| ToolCall {
+        id: &call.id,
+        r#type: "function",
+        function: Called { name: call.name, arguments: call.arguments },
+        extra: of(place),
+    };
+    answer.calls.iter().enumerate().map(written).collect()
+}
+
+/// The fields of the message that are not the protocol's, reasoning under the name that the endpoint takes.
+fn extra<'a>(answer: &'a Answer<'_>, profile: &'a Profile, empty: &'a Value) -> Extra<'a> {
+    let field = profile.reasoning_field.as_deref();
+    let is_reasoning = |key: &str| REASONING_FIELDS.contains(&key);
+    let own = answer.extra.iter().filter(|(key, _)| !is_reserved(key));
+    let mut extra: Vec<(&str, &Value)> = own
+        .map(|(key, value)| match field {
+            Some(field) if is_reasoning(key) => (field, *value),
+            _ => (*key, *value),
+        })
+        .collect();
+    // Servers in the middle of the change send both.
+    extra.dedup_by_key(|(key, _)| *key);
+    let has_reasoning = extra.iter().any(|(key, _)| is_reasoning(key) || Some(*key) == field);
+    if profile.reasoning_echo == ReasoningEcho::EmptyString && !has_reasoning {
+        extra.push((field.unwrap_or(REASONING_FIELDS[0]), empty));
+    }
+    Extra(extra)
+}
+
+fn is_reserved(key: &str) -> bool {
+    matches!(key, "role" | "content" | "tool_call_id" | CALL_EXTRAS)
+}

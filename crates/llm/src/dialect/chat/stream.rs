@@ -1,0 +1,221 @@
+//! Puts a streamed answer of chat completions together.
+//!
+//! It is whole once it has given a reason for its end and the stream is over, by `[DONE]` or by its close. Some servers
+//! never give a reason: then `[DONE]` is believed as long as no call is torn.
+
+use super::response::{PROTOCOL, PROTOCOL_OF_CALLS};
+use crate::dialect::decoded::NoAnswer;
+use crate::dialect::fields::{
+    Fields, MOST_EXTRA_BYTES, error_of, event_of, fields_of, list, present, says_something, text, text_of, value_of,
+};
+use serde_json::{Map, Value, json};
+
+/// The data of the event that closes a stream.
+const DONE: &str = "[DONE]";
+
+/// Parts of one item of a list such as `reasoning_details` that are texts to be joined.
+const JOINED: [&str; 3] = ["text", "summary", "data"];
+
+/// What has come so far.
+#[derive(Debug, Default)]
+pub(crate) struct Assembly {
+    content: String,
+    refusal: String,
+    /// Fields that are not the protocol's.
+    extra: Map<String, Value>,
+    calls: Vec<Call>,
+    finish_reason: Option<Value>,
+    /// The word of whoever stands behind an aggregator.
+    native_finish_reason: Option<Value>,
+    usage: Option<Value>,
+    service_tier: Option<Value>,
+    done: bool,
+    bytes: usize,
+}
+
+#[derive(Debug, Default)]
+struct Call {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    arguments: String,
+    extra: Map<String, Value>,
+}
+
+impl Assembly {
+    pub(in crate::dialect) fn add(&mut self, data: &str) -> Result<bool, NoAnswer> {
+        if data.trim() == DONE {
+            self.done = true;
+            return Ok(true);
+        }
+        let event = event_of(data)?;
+        if let Some(error) = error_of(&event) {
+            return Err(NoAnswer::Error(error));
+        }
+        if let Some(usage) = present(&event, "usage") {
+            self.usage = Some(usage);
+        }
+        if let Some(tier) = present(&event, "service_tier") {
+            self.service_tier = Some(tier);
+        }
+        if let Some(choice) = list(event.get("choices")).unwrap_or_default().first() {
+            self.add_choice(&fields_of(choice))?;
+        }
+        Ok(false)
+    }
+
+    pub(in crate::dialect) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn add_choice(&mut self, choice: &Fields<'_>) -> Result<(), NoAnswer> {
+        if let Some(error) = error_of(choice) {
+            return Err(NoAnswer::Error(error));
+        }
+        if let Some(usage) = present(choice, "usage") {
+            self.usage = Some(usage);
+        }
+        // Some servers say the whole message at the end, in place of a last delta.
+        if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) {
+            self.add_delta(fields_of(delta));
+        }
+        if let Some(reason) = present(choice, "finish_reason") {
+            self.finish_reason = Some(reason);
+        }
+        if let Some(reason) = present(choice, "native_finish_reason") {
+            self.native_finish_reason = Some(reason);
+        }
+        Ok(())
+    }
+
+    fn add_delta(&mut self, mut delta: Fields<'_>) {
+        let before = self.bytes;
+        let content = text_of(value_of(delta.get("content")));
+        self.bytes += content.len();
+        self.content.push_str(&content);
+        self.refusal.push_str(&text(&delta, "refusal").unwrap_or_default());
+        for call in list(delta.get("tool_calls")).unwrap_or_default() {
+            self.bytes += call.get().len();
+            self.add_call(value_of(Some(&call)).unwrap_or_default());
+        }
+        delta.retain(|key, _| !PROTOCOL.contains(&key.as_str()));
+        for (key, raw) in delta {
+            self.bytes += raw.get().len();
+            if self.bytes - before > MOST_EXTRA_BYTES {
+                continue;
+            }
+            if let Some(value) = value_of(Some(&raw)).filter(says_something) {
+                join(self.extra.entry(key).or_insert(Value::Null), value);
+            }
+        }
+    }
+
+    fn add_call(&mut self, mut delta: Value) {
+        let (index, id) = (delta["index"].as_u64(), delta["id"].as_str().unwrap_or("").to_string());
+        let wrapped = delta.get("function").is_some_and(Value::is_object);
+        let function = if wrapped { delta["function"].take() } else { delta.clone() };
+        let name = function["name"].as_str().unwrap_or("").trim().to_string();
+        let place = self.place_of(index, &id, &name);
+        let call = &mut self.calls[place];
+        if call.id.is_empty() {
+            call.id = id;
+        }
+        if call.name != name {
+            call.name.push_str(&name);
+        }
+        match &function["arguments"] {
+            Value::String(piece) => call.add_arguments(piece),
+            Value::Null => {}
+            whole => call.arguments = whole.to_string(),
+        }
+        if let Value::Object(fields) = delta {
+            let own =
+                |key: &str| !PROTOCOL_OF_CALLS.contains(&key) && (wrapped || !["name", "arguments"].contains(&key));
+            call.extra.extend(fields.into_iter().filter(|(key, value)| own(key) && !value.is_null()));
+        }
+    }
+
+    /// The call that a piece belongs to: by its index, else by its id, else by its order, where a name begins a new one.
+    /// Two calls under one index are told apart by their ids.
+    fn place_of(&mut self, index: Option<u64>, id: &str, name: &str) -> usize {
+        let same_id = |call: &Call| id.is_empty() || call.id.is_empty() || call.id == id;
+        let found = match (index, id) {
+            (Some(index), _) => self.calls.iter().rposition(|call| call.index == Some(index) && same_id(call)),
+            (None, "") if name.is_empty() => self.calls.len().checked_sub(1),
+            (None, "") => None,
+            (None, id) => self.calls.iter().rposition(|call| call.id == id),
+        };
+        found.unwrap_or_else(|| {
+            self.calls.push(Call { index, ..Call::default() });
+            self.calls.len() - 1
+        })
+    }
+
+    pub(in crate::dialect) fn into_body(self) -> Result<Vec<u8>, NoAnswer> {
+        let says_nothing = self.content.is_empty() && self.refusal.is_empty() && self.calls.is_empty();
+        let is_torn = self.calls.iter().any(|call| !call.is_whole());
+        if self.finish_reason.is_none() && (!self.done || is_torn || says_nothing) {
+            return Err(NoAnswer::Cut);
+        }
+        let mut message = self.extra;
+        message.insert("content".into(), self.content.into());
+        message.insert("refusal".into(), self.refusal.into());
+        message.insert("tool_calls".into(), self.calls.into_iter().map(Call::into_value).collect());
+        let choice = json!({
+            "message": message,
+            "finish_reason": self.finish_reason,
+            "native_finish_reason": self.native_finish_reason,
+        });
+        let answer = json!({"choices": [choice], "usage": self.usage, "service_tier": self.service_tier});
+        Ok(answer.to_string().into_bytes())
+    }
+}
+
+impl Call {
+    /// Some servers say the whole arguments once more when they are complete.
+    fn add_arguments(&mut self, piece: &str) {
+        if self.arguments != piece || !self.is_whole() {
+            self.arguments.push_str(piece);
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.arguments.is_empty() || serde_json::from_str::<Map<String, Value>>(&self.arguments).is_ok()
+    }
+
+    fn into_value(self) -> Value {
+        let mut call = self.extra;
+        call.insert("id".into(), self.id.into());
+        call.insert("function".into(), json!({"name": self.name, "arguments": self.arguments}));
+        Value::Object(call)
+    }
+}
+
+/// Adds what a delta says of a field to what was said before: texts follow on each other, items of lists are joined where
+/// they are the same one's, and of anything else the last holds.
+fn join(before: &mut Value, value: Value) {
+    match (before, value) {
+        (Value::String(before), Value::String(value)) => before.push_str(&value),
+        (Value::Array(before), Value::Array(items)) => items.into_iter().for_each(|item| join_item(before, item)),
+        (before, value) => *before = value,
+    }
+}
+
+/// An item of a list goes on with the last one of its type and index.
+fn join_item(items: &mut Vec<Value>, item: Value) {
+    let goes_on = |last: &Value| {
+        item.get("index").is_some_and(|index| !index.is_null())
+            && ["type", "index"].iter().all(|key| last.get(key) == item.get(key))
+    };
+    match (items.last_mut().filter(|last| goes_on(last)), item) {
+        (Some(Value::Object(last)), Value::Object(fields)) => {
+            for (key, value) in fields.into_iter().filter(|(_, value)| !value.is_null()) {
+                match last.get_mut(&key) {
+                    Some(before) if JOINED.contains(&key.as_str()) => join(before, value),
+                    _ => drop(last.insert(key, value)),
+                }
+            }
+        }
+        (_, item) => items.push(item),
+    }
+}

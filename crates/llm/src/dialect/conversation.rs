@@ -1,0 +1,211 @@
+//! A request's conversation before it takes a protocol's form: who speaks in which order, under which ids, and what goes
+//! back with the model's own answers.
+
+use super::Manner;
+use crate::config::{ModelConfig, ToolChoice};
+use crate::profile::{Profile, ReasoningEcho, ToolCallIds};
+use plumbline_engine::{MessageRef, ModelRequest, RequestMessage, Role};
+use serde_json::{Value, value::RawValue};
+use std::{borrow::Cow, collections::HashMap};
+
+/// The key in a message's `extra` that says where the rest of it came from, as [`Manner::origin`] has it.
+pub(crate) const ORIGIN: &str = "origin";
+
+/// The key in a message's `extra` under which a provider's own fields of single calls are kept, one object per call in
+/// their order. With [`ORIGIN`] it is the one key that is not a field of the message itself (chat completions).
+pub(crate) const CALL_EXTRAS: &str = "tool_calls";
+
+/// What the model is made to have said between results and the user's word, where a user may not follow on results.
+const BRIDGE: &str = "I have the results.";
+
+/// What a tool takes of which nothing but the name is known.
+const ANY_OBJECT: &str = r#"{"type":"object"}"#;
+
+/// One entry of the conversation.
+#[derive(Debug)]
+pub(crate) enum Turn<'a> {
+    System(Cow<'a, str>),
+    User(Cow<'a, str>),
+    Answer(Answer<'a>),
+    Result { call_id: Cow<'a, str>, text: Cow<'a, str> },
+}
+
+/// What the model said.
+#[derive(Debug)]
+pub(crate) struct Answer<'a> {
+    pub(crate) text: Cow<'a, str>,
+    pub(crate) calls: Vec<Call<'a>>,
+    /// What came with it and may go back.
+    pub(crate) extra: Vec<(&'a str, &'a Value)>,
+}
+
+/// A call of a tool.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) id: Cow<'a, str>,
+    pub(crate) name: &'a str,
+    /// JSON, an object.
+    pub(crate) arguments: &'a str,
+}
+
+/// A tool as it is offered.
+#[derive(Debug)]
+pub(crate) struct Offer<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) parameters: &'a RawValue,
+}
+
+/// The entries of a request, in order.
+pub(crate) fn turns<'a>(config: &ModelConfig, manner: &Manner, request: &'a ModelRequest<'_>) -> Vec<Turn<'a>> {
+    let mut ids = Ids::new(config.profile.tool_call_id);
+    let mut turns: Vec<Turn<'a>> = Vec::with_capacity(request.messages.len() + 1);
+    for message in request.messages.iter().filter(|message| !is_void(message)) {
+        let turn = match message {
+            RequestMessage::System(text) => Turn::System(Cow::Borrowed(text)),
+            RequestMessage::User(text) => Turn::User(Cow::Borrowed(text)),
+            RequestMessage::Stored(message) => stored(*message, config, manner, &mut ids),
+        };
+        push(&mut turns, turn, &config.profile);
+    }
+    turns
+}
+
+fn push<'a>(turns: &mut Vec<Turn<'a>>, turn: Turn<'a>, profile: &Profile) {
+    let turn = match turn {
+        Turn::System(text) if !turns.is_empty() && !profile.system_in_middle => Turn::User(text),
+        turn => turn,
+    };
+    if !profile.user_after_tool && matches!((&turn, turns.last()), (Turn::User(_), Some(Turn::Result { .. }))) {
+        turns.push(Turn::Answer(Answer { text: BRIDGE.into(), calls: Vec::new(), extra: Vec::new() }));
+    }
+    turns.push(turn);
+}
+
+fn stored<'a>(message: MessageRef<'a>, config: &ModelConfig, manner: &Manner, ids: &mut Ids<'a>) -> Turn<'a> {
+    let text = message.visible_content();
+    match message.role() {
+        Role::System => Turn::System(text),
+        Role::User => Turn::User(text),
+        Role::Tool => Turn::Result { call_id: ids.of_result(message.tool_call_id().unwrap_or_default()), text },
+        Role::Assistant => {
+            let calls = message.tool_calls().map(|call| Call {
+                id: ids.of_call(call.id, call.name),
+                name: call.name,
+                arguments: call.arguments,
+            });
+            Turn::Answer(Answer { text, calls: calls.collect(), extra: extra_of(message, &config.profile, manner) })
+        }
+    }
+}
+
+/// What may go back with an answer: signatures and encrypted reasoning mean something to the endpoint alone that made
+/// them, and others refuse them.
+fn extra_of<'a>(message: MessageRef<'a>, profile: &Profile, manner: &Manner) -> Vec<(&'a str, &'a Value)> {
+    let origin = message.extra().find(|(key, _)| *key == ORIGIN).and_then(|(_, origin)| origin.as_str());
+    let is_from_here = origin.is_none_or(|origin| match profile.reasoning_echo {
+        ReasoningEcho::Always => origin.split(' ').next() == manner.origin.split(' ').next(),
+        ReasoningEcho::SameEndpoint | ReasoningEcho::EmptyString | ReasoningEcho::Never => origin == manner.origin,
+    });
+    if !is_from_here || !manner.echo {
+        return Vec::new();
+    }
+    let goes_back = |key: &str| match profile.reasoning_echo {
+        // What a call brought is no reasoning.
+        ReasoningEcho::Never => key == CALL_EXTRAS,
+        ReasoningEcho::Always | ReasoningEcho::SameEndpoint | ReasoningEcho::EmptyString => key != ORIGIN,
+    };
+    message.extra().map(|(key, value)| (key.as_str(), value)).filter(|(key, _)| goes_back(key)).collect()
+}
+
+/// An answer that neither said nor called anything. It stays in the history, but providers refuse it in a request.
+fn is_void(message: &RequestMessage<'_>) -> bool {
+    match message {
+        RequestMessage::Stored(message) => {
+            message.role() == Role::Assistant
+                && message.tool_calls().len() == 0
+                && message.visible_parts().iter().all(|part| part.trim().is_empty())
+        }
+        RequestMessage::System(_) | RequestMessage::User(_) => false,
+    }
+}
+
+/// The ids of calls in the form that the model wants.
+struct Ids<'a> {
+    form: ToolCallIds,
+    given: HashMap<&'a str, String>,
+}
+
+impl<'a> Ids<'a> {
+    fn new(form: ToolCallIds) -> Self {
+        Self { form, given: HashMap::new() }
+    }
+
+    /// Calls are counted within the request: a number changes when earlier messages go, and with them all that follows.
+    fn of_call(&mut self, id: &'a str, name: &str) -> Cow<'a, str> {
+        let index = self.given.len();
+        let given = match self.form {
+            ToolCallIds::Plain => return Cow::Borrowed(id),
+            ToolCallIds::FunctionsIndex => format!("functions.{name}:{index}"),
+            ToolCallIds::Alnum9 => format!("{index:09}"),
+        };
+        self.given.insert(id, given.clone());
+        Cow::Owned(given)
+    }
+
+    fn of_result(&self, id: &'a str) -> Cow<'a, str> {
+        self.given.get(id).map_or(Cow::Borrowed(id), |given| Cow::Owned(given.clone()))
+    }
+}
+
+/// The tools of a request; where it has none and `named` asks for them, those that its conversation calls, by their names.
+pub(crate) fn offers<'a>(request: &'a ModelRequest<'_>, turns: &'a [Turn<'_>], named: bool) -> Vec<Offer<'a>> {
+    if !request.tools.is_empty() || !named {
+        let tools = request.tools.iter();
+        let offer = tools.map(|tool| Offer {
+            name: tool.name,
+            description: &tool.description,
+            parameters: raw(tool.parameters.text()),
+        });
+        return offer.collect();
+    }
+    let mut offers: Vec<Offer<'a>> = Vec::new();
+    for turn in turns {
+        let Turn::Answer(answer) = turn else { continue };
+        for call in &answer.calls {
+            if offers.iter().all(|offer| offer.name != call.name) {
+                offers.push(Offer { name: call.name, description: "", parameters: raw(ANY_OBJECT) });
+            }
+        }
+    }
+    offers
+}
+
+/// JSON that was written by us, as it is.
+pub(crate) fn raw(json: &str) -> &RawValue {
+    serde_json::from_str(json).expect("a schema's text was made from a value")
+}
+
+/// Whether the model must call a tool: where there are tools, where that is configured and where the endpoint takes it.
+pub(crate) fn must_call(config: &ModelConfig, request: &ModelRequest<'_>) -> bool {
+    !request.tools.is_empty() && config.tool_choice == ToolChoice::Required && takes(&config.profile, "required")
+}
+
+/// The word for `tool_choice`, in the protocols of OpenAI; none where the model is free to choose.
+pub(crate) fn tool_choice(
+    config: &ModelConfig,
+    request: &ModelRequest<'_>,
+    offers: &[Offer<'_>],
+) -> Option<&'static str> {
+    if must_call(config, request) {
+        return Some("required");
+    }
+    // Tools that are named for the conversation's sake alone are not to be called.
+    let only_named = request.tools.is_empty() && !offers.is_empty();
+    (only_named && takes(&config.profile, "none")).then_some("none")
+}
+
+/// Whether the endpoint takes this word for `tool_choice`.
+fn takes(profile: &Profile, word: &str) -> bool {
+    profile.tool_choices.is_empty() || profile.tool_choices.iter().any(|taken| taken == word)
+}

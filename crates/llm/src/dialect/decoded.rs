@@ -1,0 +1,77 @@
+//! An answer in neutral form, or why there is none.
+
+use crate::inline_tool_calls;
+use crate::{ending, ending::Ending};
+use plumbline_engine::{Finish, ToolCall};
+use serde_json::{Map, Value};
+
+/// Longest word for the end of an answer that is kept, in characters; those of the protocols have less than forty.
+const LONGEST_WORD: usize = 64;
+
+/// An answer in neutral form.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Decoded {
+    pub(crate) content: String,
+    pub(crate) tool_calls: Vec<ToolCall>,
+    /// The provider's word; whether the cap was reached is judged with the token counts.
+    pub(crate) finish_reason: Option<String>,
+    /// What goes back unchanged with the answer.
+    pub(crate) extra: Map<String, Value>,
+    /// The provider's word for how the request was served.
+    pub(crate) service_tier: Option<String>,
+    /// The usage object as it came.
+    pub(crate) raw_usage: Option<Value>,
+}
+
+impl Decoded {
+    /// The same with the calls that stand in its text, where it has no others, and without the marks of a model's own
+    /// format (see [`leaked`]).
+    pub(crate) fn with_leaked_calls(mut self, bound: &[&str]) -> Self {
+        for call in &mut self.tool_calls {
+            call.name = inline_tool_calls::name(&call.name, bound).to_owned();
+        }
+        if self.tool_calls.is_empty()
+            && ending::of(self.finish_reason.as_deref()) == Ending::Finished(Finish::Done)
+            && let Some((calls, rest)) = inline_tool_calls::recover(&self.content, bound)
+        {
+            (self.tool_calls, self.content) = (calls, rest);
+        }
+        if let Some(answer) = inline_tool_calls::last_channel(&self.content) {
+            self.content = answer.to_owned();
+        }
+        self
+    }
+
+    /// Neither text nor calls.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.content.trim().is_empty() && self.tool_calls.is_empty()
+    }
+}
+
+/// Why a body with status 200 is no answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NoAnswer {
+    /// It ends in the middle: the connection was cut where nothing else shows it.
+    Cut,
+    /// An error object in place of, or inside, the answer.
+    Error(Value),
+    /// It is not what was agreed on; with what is wrong.
+    Malformed(String),
+}
+
+impl NoAnswer {
+    /// It is not what was agreed on.
+    pub(crate) fn malformed(what: &str) -> Self {
+        Self::Malformed(what.to_string())
+    }
+}
+
+/// The provider's word for the end, of a length that can be kept.
+pub(crate) fn word_of(reason: Option<&Value>) -> Option<String> {
+    reason.and_then(Value::as_str).map(of_some_length)
+}
+
+/// A word, of a length that can be kept.
+pub(crate) fn of_some_length(word: &str) -> String {
+    word.chars().take(LONGEST_WORD).collect()
+}

@@ -1,0 +1,236 @@
+//! The body of `POST {base_url}/messages`.
+//!
+//! Users and the model alternate: results, remarks and the todo list that follow on each other are blocks of one user turn.
+//! The provider keeps what stands before a mark (`cache_control`). Marks stand behind the system prompt, behind the last
+//! message of the history, and behind the history of the request before: the provider looks no more than twenty blocks back
+//! for what it kept.
+
+use super::BLOCKS;
+use crate::config::ModelConfig;
+use crate::dialect::conversation::{Answer, Call, Offer, Turn, must_call, offers, raw};
+use crate::dialect::kept::{kept, kind};
+use crate::dialect::{Manner, written};
+use plumbline_engine::{ModelRequest, Purpose, RequestMessage};
+use serde::Serialize;
+use serde_json::{Map, Value, json, value::RawValue};
+
+/// What opens a conversation that would begin with the model's own words.
+const GO_ON: &str = "Go on.";
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Block<'a>>,
+    messages: Vec<Message<'a>>,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<Effort<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_tier: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stream: bool,
+}
+
+#[derive(Serialize)]
+struct Effort<'a> {
+    effort: &'a str,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    description: &'a str,
+    input_schema: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    role: &'static str,
+    content: Vec<Block<'a>>,
+}
+
+#[derive(Serialize)]
+struct Block<'a> {
+    #[serde(flatten)]
+    content: Content<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<Mark>,
+}
+
+#[derive(Serialize)]
+struct Mark {
+    r#type: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Content<'a> {
+    Text {
+        text: &'a str,
+    },
+    ToolUse {
+        id: &'a str,
+        name: &'a str,
+        input: &'a RawValue,
+    },
+    ToolResult {
+        tool_use_id: &'a str,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        content: &'a str,
+    },
+    /// A block that came from the provider.
+    #[serde(untagged)]
+    Kept(Map<String, Value>),
+}
+
+/// Writes it.
+pub(in crate::dialect) fn body(
+    config: &ModelConfig,
+    manner: &Manner,
+    request: &ModelRequest<'_>,
+    turns: &[Turn<'_>],
+) -> Vec<u8> {
+    // Without them, a conversation with calls is refused.
+    let offers = offers(request, turns, true);
+    let marked = marked(request, turns);
+    let (mut system, mut messages) = (Vec::new(), Vec::new());
+    for (place, turn) in turns.iter().enumerate() {
+        match turn {
+            Turn::System(text) => system.extend(text_block(text)),
+            _ => push(&mut messages, turn, marked.contains(&place)),
+        }
+    }
+    if let (Some(first), true) = (system.first_mut(), !marked.is_empty()) {
+        mark(first);
+    }
+    let (thinking, effort) = thinking(config.reasoning_level.as_deref());
+    written(&Request {
+        model: &config.model,
+        tool_choice: tool_choice(config, request, &offers, thinking.is_some()),
+        tools: offers.iter().map(tool).collect(),
+        system,
+        messages,
+        max_tokens: request.max_output_tokens,
+        temperature: config.temperature,
+        thinking,
+        output_config: effort.map(|effort| Effort { effort }),
+        service_tier: config.service_tier.as_deref(),
+        stream: manner.streamed,
+    })
+}
+
+fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
+    Tool { name: offer.name, description: offer.description, input_schema: offer.parameters }
+}
+
+/// How the model thinks: a number is a budget in tokens, as older models want it; a word is an effort, and the model decides
+/// when to think.
+fn thinking(level: Option<&str>) -> (Option<Value>, Option<&str>) {
+    match level {
+        None | Some("none") => (None, None),
+        Some(level) => match level.parse::<u32>() {
+            Ok(tokens) => (Some(json!({"type": "enabled", "budget_tokens": tokens})), None),
+            Err(_) => (Some(json!({"type": "adaptive"})), Some(level)),
+        },
+    }
+}
+
+fn tool_choice(config: &ModelConfig, request: &ModelRequest<'_>, offers: &[Offer<'_>], thinks: bool) -> Option<Value> {
+    if request.tools.is_empty() {
+        return (!offers.is_empty()).then(|| json!({"type": "none"}));
+    }
+    // A model that thinks cannot be made to call.
+    let kind = if must_call(config, request) && !thinks { "any" } else { "auto" };
+    match config.parallel_tool_calls {
+        Some(false) => Some(json!({"type": kind, "disable_parallel_tool_use": true})),
+        Some(true) | None => (kind == "any").then(|| json!({"type": kind})),
+    }
+}
+
+/// The entries behind which the provider is asked to keep what it read: where the history ends now, and where it ended a
+/// request ago. A summary is asked for once, and nobody comes back for what was kept for it.
+fn marked(request: &ModelRequest<'_>, turns: &[Turn<'_>]) -> Vec<usize> {
+    if request.purpose == Purpose::Summary {
+        return Vec::new();
+    }
+    let made = |message: &&RequestMessage<'_>| !matches!(message, RequestMessage::Stored(_));
+    let history = turns.len().saturating_sub(request.messages.iter().rev().take_while(made).count());
+    let answered = turns[..history].iter().rposition(|turn| matches!(turn, Turn::Answer(_)));
+    [Some(history), answered].into_iter().flatten().filter_map(|end| end.checked_sub(1)).collect()
+}
+
+fn push<'a>(messages: &mut Vec<Message<'a>>, turn: &'a Turn<'_>, marked: bool) {
+    let (role, mut blocks) = match turn {
+        Turn::Answer(answer) => ("assistant", answered(answer)),
+        Turn::Result { call_id, text } => {
+            ("user", vec![block(Content::ToolResult { tool_use_id: call_id, content: text })])
+        }
+        Turn::User(text) | Turn::System(text) => ("user", text_block(text).into_iter().collect()),
+    };
+    if let (Some(last), true) = (blocks.last_mut(), marked) {
+        mark(last);
+    }
+    if messages.is_empty() && role == "assistant" {
+        messages.push(Message { role: "user", content: vec![block(Content::Text { text: GO_ON })] });
+    }
+    match messages.last_mut() {
+        Some(last) if last.role == role => last.content.append(&mut blocks),
+        _ if blocks.is_empty() => {}
+        _ => messages.push(Message { role, content: blocks }),
+    }
+}
+
+fn block(content: Content<'_>) -> Block<'_> {
+    Block { content, cache_control: None }
+}
+
+/// Texts without anything in them are refused.
+fn text_block(text: &str) -> Option<Block<'_>> {
+    (!text.trim().is_empty()).then(|| block(Content::Text { text }))
+}
+
+/// Thinking cannot be marked.
+fn mark(block: &mut Block<'_>) {
+    if !matches!(block.content, Content::Kept(_)) {
+        block.cache_control = Some(Mark { r#type: "ephemeral" });
+    }
+}
+
+fn answered<'a>(answer: &'a Answer<'_>) -> Vec<Block<'a>> {
+    match kept(&answer.extra, BLOCKS) {
+        Some(blocks) => in_their_places(blocks, answer),
+        None => text_block(&answer.text).into_iter().chain(answer.calls.iter().map(used)).collect(),
+    }
+}
+
+fn used<'a>(call: &'a Call<'_>) -> Block<'a> {
+    let input = serde_json::from_str(call.arguments).unwrap_or_else(|_| raw("{}"));
+    block(Content::ToolUse { id: &call.id, name: call.name, input })
+}
+
+/// The blocks as they came, with the message's own text and calls in their places. Calls that have none follow behind.
+fn in_their_places<'a>(blocks: &[Value], answer: &'a Answer<'_>) -> Vec<Block<'a>> {
+    let mut calls = answer.calls.iter();
+    let mut placed = Vec::with_capacity(blocks.len());
+    for kept in blocks {
+        match (kind(kept), kept.as_object()) {
+            ("text", Some(fields)) if !fields.contains_key("text") => placed.extend(text_block(&answer.text)),
+            ("tool_use", _) => placed.extend(calls.next().map(used)),
+            ("text", Some(fields)) if fields["text"].as_str().is_none_or(|text| text.trim().is_empty()) => {}
+            (_, Some(fields)) => placed.push(block(Content::Kept(fields.clone()))),
+            (_, None) => {}
+        }
+    }
+    placed.extend(calls.map(used));
+    placed
+}

@@ -1,0 +1,131 @@
+//! The protocols of model servers, each a folder with what it sends, what it reads and how it streams.
+//!
+//! All of them begin with the same [`conversation::Turn`]s and end with the same [`Decoded`]: what differs between two
+//! protocols is in their folders, what differs between two endpoints of one protocol is in the
+//! [profile](super::profile::Profile). A streamed answer is put together to the object that it would have been without
+//! streaming, and read as that.
+
+mod chat;
+mod conversation;
+mod decoded;
+mod fields;
+mod kept;
+mod messages;
+mod responses;
+
+pub(crate) use conversation::ORIGIN;
+pub(crate) use decoded::{Decoded, NoAnswer};
+
+use super::config::{ApiKey, ModelConfig};
+use super::profile::Api;
+use plumbline_engine::ModelRequest;
+use reqwest::RequestBuilder;
+
+/// How one request is made, besides what the configuration says: what the job has learnt of the endpoint is in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Manner {
+    /// The protocol.
+    pub(crate) api: Api,
+    /// Whether a stream is asked for.
+    pub(crate) streamed: bool,
+    /// Whether its usage is asked for by options of the stream (chat completions).
+    pub(crate) stream_options: bool,
+    /// Whether reasoning that only the provider can read is asked for (responses).
+    pub(crate) encrypted: bool,
+    /// Whether what came with earlier answers goes back with them.
+    pub(crate) echo: bool,
+    /// Where it goes: protocol, scheme and host, as it stands with what came from there.
+    pub(crate) origin: String,
+}
+
+/// The body of a request: what stays the same between two turns first, what is appended last, and equal requests in equal
+/// bytes.
+pub(crate) fn body(config: &ModelConfig, manner: &Manner, request: &ModelRequest<'_>) -> Vec<u8> {
+    let turns = conversation::turns(config, manner, request);
+    match manner.api {
+        Api::Chat => chat::request::body(config, manner, request, &turns),
+        Api::Responses => responses::request::body(config, manner, request, &turns),
+        Api::Messages => messages::request::body(config, manner, request, &turns),
+    }
+}
+
+/// With the key and whatever else the protocol wants in headers.
+pub(crate) fn headers(key: Option<&ApiKey>, api: Api, request: RequestBuilder) -> RequestBuilder {
+    match (api, key) {
+        (Api::Messages, key) => {
+            let request = request.header("anthropic-version", messages::VERSION);
+            match key {
+                Some(key) => request.header("x-api-key", key.expose()),
+                None => request,
+            }
+        }
+        (Api::Chat | Api::Responses, Some(key)) => request.bearer_auth(key.expose()),
+        (Api::Chat | Api::Responses, None) => request,
+    }
+}
+
+/// Reads a whole answer.
+pub(crate) fn decode(api: Api, body: &[u8]) -> Result<Decoded, NoAnswer> {
+    match api {
+        Api::Chat => chat::response::decode(body),
+        Api::Responses => responses::response::decode(body),
+        Api::Messages => messages::response::decode(body),
+    }
+}
+
+/// An answer that is put together from the events of a stream.
+#[derive(Debug)]
+pub(crate) enum Assembly {
+    Chat(chat::stream::Assembly),
+    Responses(responses::stream::Assembly),
+    Messages(messages::stream::Assembly),
+}
+
+impl Assembly {
+    /// Of nothing yet.
+    pub(crate) fn new(api: Api) -> Self {
+        match api {
+            Api::Chat => Self::Chat(chat::stream::Assembly::default()),
+            Api::Responses => Self::Responses(responses::stream::Assembly::default()),
+            Api::Messages => Self::Messages(messages::stream::Assembly::default()),
+        }
+    }
+
+    /// Adds an event; whether it was the one that ends the answer.
+    pub(crate) fn add(&mut self, name: Option<&str>, data: &str) -> Result<bool, NoAnswer> {
+        if data.trim().is_empty() {
+            return Ok(false);
+        }
+        if name == Some("error") {
+            return Err(NoAnswer::Error(fields::error_in(data)));
+        }
+        match self {
+            Self::Chat(assembly) => assembly.add(data),
+            Self::Responses(assembly) => assembly.add(data),
+            Self::Messages(assembly) => assembly.add(data),
+        }
+    }
+
+    /// Bytes that are held, about.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Chat(assembly) => assembly.bytes(),
+            Self::Responses(assembly) => assembly.bytes(),
+            Self::Messages(assembly) => assembly.bytes(),
+        }
+    }
+
+    /// The whole answer as it would have come without a stream; a cut where the stream ended before its time.
+    pub(crate) fn into_body(self) -> Result<Vec<u8>, NoAnswer> {
+        match self {
+            Self::Chat(assembly) => assembly.into_body(),
+            Self::Responses(assembly) => assembly.into_body(),
+            Self::Messages(assembly) => assembly.into_body(),
+        }
+    }
+}
+
+/// A request as bytes. It is made of texts, numbers and JSON that was read before.
+fn written(request: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec(request).expect("writing JSON to memory: keys are strings and no value refuses to be written")
+}

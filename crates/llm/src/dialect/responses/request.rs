@@ -1,0 +1,166 @@
+//! The body of `POST {base_url}/responses`.
+//!
+//! Nothing is stored at the provider (`store: false`), so all that a model should remember of its reasoning goes back as
+//! the encrypted items that it came in.
+
+use super::ITEMS;
+use crate::config::ModelConfig;
+use crate::dialect::conversation::{Answer, Call, Offer, Turn, offers, tool_choice};
+use crate::dialect::kept::{kept, kind};
+use crate::dialect::{Manner, written};
+use plumbline_engine::ModelRequest;
+use serde::Serialize;
+use serde_json::{Map, Value, json, value::RawValue};
+
+/// What is asked for besides the answer: reasoning in a form that can be sent back.
+const ENCRYPTED: [&str; 1] = ["reasoning.encrypted_content"];
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_tool_calls: Option<bool>,
+    store: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    include: Option<[&'static str; 1]>,
+    input: Vec<Item<'a>>,
+    max_output_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    service_tier: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stream: bool,
+}
+
+#[derive(Serialize)]
+struct Reasoning<'a> {
+    effort: &'a str,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    r#type: &'static str,
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a RawValue,
+    /// Strict mode, which is on unless it is switched off, wants schemas without optional arguments.
+    strict: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Item<'a> {
+    Message {
+        role: &'static str,
+        content: &'a str,
+    },
+    FunctionCall {
+        call_id: &'a str,
+        name: &'a str,
+        arguments: &'a str,
+    },
+    FunctionCallOutput {
+        call_id: &'a str,
+        output: &'a str,
+    },
+    /// An item that came from the provider.
+    #[serde(untagged)]
+    Kept(Map<String, Value>),
+}
+
+/// Writes it.
+pub(in crate::dialect) fn body(
+    config: &ModelConfig,
+    manner: &Manner,
+    request: &ModelRequest<'_>,
+    turns: &[Turn<'_>],
+) -> Vec<u8> {
+    let (instructions, turns) = match turns {
+        [Turn::System(text), turns @ ..] => (Some(&**text), turns),
+        turns => (None, turns),
+    };
+    let offers = offers(request, turns, config.profile.tools_in_summary);
+    written(&Request {
+        model: &config.model,
+        instructions,
+        tool_choice: tool_choice(config, request, &offers),
+        parallel_tool_calls: config.parallel_tool_calls.filter(|_| !request.tools.is_empty()),
+        tools: offers.iter().map(tool).collect(),
+        store: false,
+        include: manner.encrypted.then_some(ENCRYPTED),
+        input: turns.iter().flat_map(items).collect(),
+        max_output_tokens: request.max_output_tokens,
+        temperature: config.temperature,
+        reasoning: config.reasoning_level.as_deref().map(|effort| Reasoning { effort }),
+        service_tier: config.service_tier.as_deref(),
+        stream: manner.streamed,
+    })
+}
+
+fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
+    let Offer { name, description, parameters } = *offer;
+    Tool { r#type: "function", name, description, parameters, strict: false }
+}
+
+fn items<'a>(turn: &'a Turn<'_>) -> Vec<Item<'a>> {
+    match turn {
+        Turn::System(text) => vec![Item::Message { role: "system", content: text }],
+        Turn::User(text) => vec![Item::Message { role: "user", content: text }],
+        Turn::Result { call_id, text } => vec![Item::FunctionCallOutput { call_id, output: text }],
+        Turn::Answer(answer) => match kept(&answer.extra, ITEMS) {
+            Some(items) => in_their_places(items, answer),
+            None => {
+                let said =
+                    (!answer.text.is_empty()).then_some(Item::Message { role: "assistant", content: &answer.text });
+                said.into_iter().chain(answer.calls.iter().map(called)).collect()
+            }
+        },
+    }
+}
+
+fn called<'a>(call: &'a Call<'_>) -> Item<'a> {
+    Item::FunctionCall { call_id: &call.id, name: call.name, arguments: call.arguments }
+}
+
+/// The items as they came, with the message's own text and calls in their places. Calls that have none follow behind.
+fn in_their_places<'a>(items: &[Value], answer: &'a Answer<'_>) -> Vec<Item<'a>> {
+    let mut calls = answer.calls.iter();
+    let mut placed = Vec::with_capacity(items.len());
+    for item in items {
+        let Some(fields) = item.as_object() else { continue };
+        let mut fields = fields.clone();
+        match kind(item) {
+            "message" if !fields.contains_key("content") => {
+                if answer.text.is_empty() {
+                    continue;
+                }
+                let text = json!([{"type": "output_text", "text": answer.text, "annotations": [], "logprobs": []}]);
+                fields.insert("content".into(), text);
+            }
+            "function_call" => {
+                let Some(call) = calls.next() else { continue };
+                fields.insert("call_id".into(), call.id.clone().into());
+                fields.insert("name".into(), call.name.into());
+                fields.insert("arguments".into(), call.arguments.into());
+            }
+            _ => {}
+        }
+        placed.push(Item::Kept(fields));
+    }
+    placed.extend(calls.map(called));
+    // Reasoning that led to nothing is refused.
+    while matches!(placed.last(), Some(Item::Kept(fields)) if fields.get("type").is_some_and(|kind| kind == "reasoning"))
+    {
+        placed.pop();
+    }
+    placed
+}

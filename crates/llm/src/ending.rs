@@ -1,0 +1,103 @@
+//! How an answer ended, by the provider's word for it.
+//!
+//! The words of six protocols meet in `finish_reason`, and aggregators hand on a benign one beside the truth in
+//! `native_finish_reason`. A word that is not known is not taken for a good end: the calls of such an answer are carried
+//! out as far as they are whole, and a text is not taken for the last word.
+
+use crate::classify::Problem;
+use crate::dialect::Decoded;
+use plumbline_engine::{FailureClass, Finish, Suspicion};
+
+/// What a word means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// There is an answer.
+    Finished(Finish),
+    /// There is none, whatever else the body says.
+    Failed(FailureClass),
+}
+
+/// The word for an answer that says in a field of its own that it was refused, whatever it gives as its reason.
+pub(crate) const REFUSAL: &str = "refusal";
+
+/// Words of the model's own call, which the provider could not parse.
+const OF_A_CALL: [&str; 4] =
+    ["malformed_function_call", "malformed_tool_call", "unexpected_tool_call", "too_many_tool_calls"];
+
+/// What the provider's word means. None where it gave none, as Ollama does: then the answer is whole.
+pub(crate) fn of(word: Option<&str>) -> Ending {
+    use Ending::{Failed, Finished};
+    let word = word.unwrap_or("").to_ascii_lowercase();
+    match word.as_str() {
+        "" | "stop" | "tool_calls" | "tool_call" | "tool_use" | "function_call" | "end_turn" | "stop_sequence"
+        | "eos" | "eos_token" | "complete" | "completed" => Finished(Finish::Done),
+        "length" | "max_tokens" | "max_output_tokens" | "model_length" => Finished(Finish::Truncated),
+        "content_filter"
+        | "content_filtered"
+        | "safety"
+        | REFUSAL
+        | "blocked"
+        | "blocklist"
+        | "recitation"
+        | "prohibited_content"
+        | "spii"
+        | "sensitive"
+        | "guardrail_intervened" => Finished(Finish::Refused),
+        "error" | "failed" | "network_error" | "abort" => Failed(FailureClass::Transient),
+        "insufficient_system_resource" => Failed(FailureClass::Overloaded),
+        "model_context_window_exceeded" | "context_length_exceeded" => Failed(FailureClass::ContextTooLong),
+        word if OF_A_CALL.contains(&word) => Failed(FailureClass::Malformed),
+        // `pause_turn`, and whatever comes next.
+        _ => Finished(Finish::Unfinished),
+    }
+}
+
+/// Of a protocol's word and the provider's own beside it, the one that tells the truth: the provider's own where it is
+/// known to be no good end and the other says nothing of that.
+pub(crate) fn telling<'a>(word: Option<&'a str>, native: Option<&'a str>) -> Option<&'a str> {
+    let is_benign = matches!(of(word), Ending::Finished(Finish::Done | Finish::Unfinished));
+    let is_known_bad = !matches!(of(native), Ending::Finished(Finish::Done | Finish::Unfinished));
+    if is_benign && is_known_bad { native } else { word }
+}
+
+/// Why what came is no answer, if it is none.
+pub(crate) fn problem(decoded: &Decoded, completion_tokens: Option<u32>, place: &str) -> Option<Problem> {
+    let word = decoded.finish_reason.as_deref();
+    let said = word.unwrap_or_default();
+    match of(word) {
+        Ending::Failed(class) => {
+            let problem = Problem::new(class, format!("{place} ended its answer with `{said}`"));
+            let of_a_call = OF_A_CALL.contains(&said.to_ascii_lowercase().as_str());
+            Some(if of_a_call { problem.suspecting(Suspicion::Call) } else { problem })
+        }
+        // An input that filled the window to the last token leaves none for the answer; a larger cap would be in vain.
+        Ending::Finished(Finish::Truncated) if completion_tokens == Some(0) && decoded.says_nothing() => {
+            let message =
+                format!("{place} ended its answer with `{said}` before the first token: the input fills the window");
+            Some(Problem::new(FailureClass::ContextTooLong, message))
+        }
+        Ending::Finished(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_providers_own_word_counts_where_it_is_known_to_be_worse() {
+        for (word, native, expected) in [
+            (Some("stop"), Some("MALFORMED_FUNCTION_CALL"), Some("MALFORMED_FUNCTION_CALL")),
+            (Some("stop"), Some("network_error"), Some("network_error")),
+            (Some("tool_calls"), Some("max_tokens"), Some("max_tokens")),
+            (None, Some("SAFETY"), Some("SAFETY")),
+            (Some("stop"), Some("eosFound"), Some("stop")),
+            (Some("stop"), Some("end_turn"), Some("stop")),
+            (Some("length"), Some("network_error"), Some("length")),
+            (Some("stop"), None, Some("stop")),
+            (None, None, None),
+        ] {
+            assert_eq!(telling(word, native), expected, "{word:?} {native:?}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! One HTTP exchange under four time limits and a size limit.
+
+use crate::config::Timeouts;
+use crate::dialect::{Assembly, NoAnswer};
+use crate::profile::Api;
+use crate::sse;
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
+use reqwest::header::HeaderMap;
+use std::pin::pin;
+use std::time::Duration;
+use tokio::time::{Instant, timeout, timeout_at};
+
+/// Most bytes of an answer of so many tokens, far beyond any real one: a token has four bytes as a rule, six times as many
+/// where each is escaped, and what surrounds it is small. A server cannot fill memory with more. Of a stream, no event may
+/// have more, nor what is put together of them.
+pub(crate) fn most_bytes(max_output_tokens: u32) -> usize {
+    const AROUND: usize = 1 << 20;
+    const A_TOKEN: usize = 64;
+    const MOST: usize = 32 << 20;
+    (AROUND + A_TOKEN * max_output_tokens as usize).min(MOST)
+}
+
+/// What came back, complete.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    /// The body; of a stream, what would have been the body without it, or why it is none.
+    pub(crate) body: Result<Vec<u8>, NoAnswer>,
+}
+
+impl Answer {
+    /// A header's text, by its lower-case name.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+/// Why nothing complete came back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the exchange broke off")]
+pub(crate) enum Broken {
+    /// No connection: refused, unreachable, unknown name, TLS; with the reason.
+    NoConnection(String),
+    /// No connection within the limit.
+    ConnectTimeout(Duration),
+    /// No headers within the limit.
+    FirstByteTimeout(Duration),
+    /// The body stalled.
+    IdleTimeout(Duration),
+    /// The answer began, but the whole call took too long.
+    TotalTimeout(Duration),
+    /// The connection ended inside the answer; with the reason.
+    Cut(String),
+    /// The answer is larger than so many bytes (see [`most_bytes`]).
+    TooLarge(usize),
+}
+
+/// Sends the request and takes the whole answer in, whatever its status.
+///
+/// Until the headers come there is one limit, so that it is never chance which of two says what was missing.
+pub(crate) async fn exchange(
+    request: reqwest::RequestBuilder,
+    api: Api,
+    limits: Timeouts,
+    most: usize,
+) -> Result<Answer, Broken> {
+    let (ends, first_byte) = (Instant::now() + limits.total, limits.first_byte.min(limits.total));
+    let response = timeout(first_byte, request.send())
+        .await
+        .map_err(|_| Broken::FirstByteTimeout(first_byte))?
+        .map_err(|error| not_sent(error, limits))?;
+    let status = response.status();
+    let headers = response.headers().clone();
+    let pieces = pieces(response, limits.idle);
+    let read = async {
+        match status.is_success() {
+            true => read_answer(pieces, api, most).await,
+            false => read_all(pieces, Vec::new(), most).await.map(Ok),
+        }
+    };
+    let body = timeout_at(ends, read).await.unwrap_or(Err(Broken::TotalTimeout(limits.total)))?;
+    Ok(Answer { status: status.as_u16(), headers, body })
+}
+
+/// The pieces of a body as they come. Whatever comes keeps the idle clock, a comment as well as a word.
+fn pieces(response: reqwest::Response, idle: Duration) -> impl Stream<Item = Result<Bytes, Broken>> {
+    stream::unfold(response.bytes_stream().boxed(), move |mut pieces| async move {
+        let piece = match timeout(idle, pieces.next()).await {
+            Ok(piece) => piece?.map_err(|error| Broken::Cut(root_cause(&error))),
+            Err(_) => Err(Broken::IdleTimeout(idle)),
+        };
+        Some((piece, pieces))
+    })
+}
+
+/// Reads a stream of events, or a body in one piece: which of them it is, its first letter says. Some servers answer a
+/// request for a stream with a whole answer, some gateways the other way round, and not all say so in their headers.
+async fn read_answer(
+    pieces: impl Stream<Item = Result<Bytes, Broken>>,
+    api: Api,
+    most: usize,
+) -> Result<Result<Vec<u8>, NoAnswer>, Broken> {
+    let mut pieces = pin!(pieces);
+    let mut begun = Vec::new();
+    while first_letter(&begun).is_none() {
+        match pieces.next().await {
+            Some(piece) => begun.extend_from_slice(&piece?),
+            None => return Ok(Ok(begun)),
+        }
+        if begun.len() > most {
+            return Err(Broken::TooLarge(most));
+        }
+    }
+    if first_letter(&begun).is_some_and(begins_an_event) {
+        let all = stream::iter([Ok(Bytes::from(begun))]).chain(pieces);
+        return sse::read(all, Assembly::new(api), most).await;
+    }
+    read_all(pieces, begun, most).await.map(Ok)
+}
+
+fn first_letter(text: &[u8]) -> Option<u8> {
+    text.iter().copied().find(|byte| !byte.is_ascii_whitespace())
+}
+
+/// `data`, `event`, `id`, `retry`, a comment, or the mark of UTF-8 before them.
+fn begins_an_event(letter: u8) -> bool {
+    matches!(letter, b'd' | b'e' | b'i' | b'r' | b':' | 0xef)
+}
+
+async fn read_all(
+    pieces: impl Stream<Item = Result<Bytes, Broken>>,
+    begun: Vec<u8>,
+    most: usize,
+) -> Result<Vec<u8>, Broken> {
+    let (mut pieces, mut body) = (pin!(pieces), begun);
+    while let Some(piece) = pieces.next().await {
+        let piece = piece?;
+        if body.len() + piece.len() > most {
+            return Err(Broken::TooLarge(most));
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(body)
+}
+
+fn not_sent(error: reqwest::Error, limits: Timeouts) -> Broken {
+    match (error.is_connect(), error.is_timeout()) {
+        (true, true) => Broken::ConnectTimeout(limits.connect),
+        (true, false) => Broken::NoConnection(root_cause(&error)),
+        (false, _) => Broken::Cut(root_cause(&error)),
+    }
+}
+
+/// The innermost reason: the outer ones only repeat that a request failed, with its address.
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

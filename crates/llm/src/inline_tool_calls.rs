@@ -1,0 +1,161 @@
+//! Calls that a model wrote into its text instead of calling (lesson 44).
+//!
+//! Servers that do not know a model's call syntax hand it on as text. A call is taken from the text only when there is
+//! no doubt: a form that is known, a tool that is bound, arguments that parse as an object, and every marked piece of
+//! the text is such a call. Anything less stays text, and the engine says that nothing happened.
+
+use plumbline_engine::ToolCall;
+use regex::{Captures, Regex};
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// `<tool_call>{"name": …, "arguments": {…}}</tool_call>`: Hermes, Qwen and their kin.
+static TAGGED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?s)<tool_call>\s*(?P<json>.*?)\s*</tool_call>"));
+
+/// A fenced block of JSON.
+static FENCED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?ms)^[ \t]*```(?:json|tool_call|tool_code)?[ \t]*\n(?P<json>.*?)\n[ \t]*```[ \t]*$"));
+
+/// `<function=name>{…}</function>`: Llama 3.
+static FUNCTION: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?s)<function=(?P<name>[\w.-]+)>\s*(?P<json>.*?)\s*</function>"));
+
+/// gpt-oss (harmony): a call is a message to a function, on a channel, with the format's marks or, where a server dropped
+/// them, without.
+static HARMONY: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?s)(?:<\|start\|>)?(?:assistant)?(?:<\|channel\|>)?(?:commentary|analysis)? ?to=(?:functions\.)?(?P<name>[\w.-]+?)\s*(?:<\|channel\|>(?:commentary|analysis)\s*)?(?:<\|constrain\|>)?\s*(?:json|code)?\s*(?:<\|message\|>)?(?P<json>\{.*?\})\s*(?:<\|call\|>|$)",
+    )
+});
+
+/// What stands before the last channel's words in harmony's format, with its marks or without.
+static TO_LAST_CHANNEL: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(
+        r"(?s)^\s*(?:<\|channel\|>analysis<\|message\|>|analysis).*?(?:<\|start\|>assistant<\|channel\|>final<\|message\|>|assistantfinal)",
+    )
+});
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a constant pattern: a test compiles them all")
+}
+
+/// The calls in a text, and the text without them; none when there is none or any doubt.
+pub(crate) fn recover(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, String)> {
+    [&*TAGGED, &*FUNCTION, &*FENCED, &*HARMONY].into_iter().find_map(|form| {
+        let calls: Vec<ToolCall> = form.captures_iter(text).map(|found| call(&found, bound)).collect::<Option<_>>()?;
+        (!calls.is_empty()).then(|| (calls, form.replace_all(text, "").trim().to_string()))
+    })
+}
+
+/// A tool's name without what belongs to harmony's format: `read_file<|channel|>commentary`, `functions.read_file`.
+pub(crate) fn name<'a>(called: &'a str, bound: &[&str]) -> &'a str {
+    let called = called.split("<|").next().unwrap_or(called).trim_end();
+    match called.strip_prefix("functions.") {
+        Some(name) if bound.contains(&name) && !bound.contains(&called) => name,
+        Some(_) | None => called,
+    }
+}
+
+/// The answer in a text that holds what the model thought, too, if it is of harmony's format.
+pub(crate) fn last_channel(text: &str) -> Option<&str> {
+    let thought = TO_LAST_CHANNEL.find(text)?;
+    let answer = &text[thought.end()..];
+    Some(answer.split("<|").next().unwrap_or(answer).trim())
+}
+
+/// One marked piece as a call.
+fn call(found: &Captures<'_>, bound: &[&str]) -> Option<ToolCall> {
+    let json: Value = serde_json::from_str(found.name("json")?.as_str()).ok()?;
+    let (name, arguments) = match found.name("name") {
+        Some(name) => (name.as_str().to_string(), json),
+        None => named(json)?,
+    };
+    let known = bound.contains(&name.as_str()) && arguments.is_object();
+    known.then(|| ToolCall { id: String::new(), name, arguments: arguments.to_string() })
+}
+
+/// An object of exactly a name and arguments.
+fn named(json: Value) -> Option<(String, Value)> {
+    let Value::Object(mut fields) = json else { return None };
+    let name = fields.remove("name")?.as_str()?.to_string();
+    let arguments = fields.remove("arguments").or_else(|| fields.remove("parameters"))?;
+    fields.is_empty().then_some((name, arguments))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BOUND: [&str; 2] = ["read_file", "todo_complete"];
+
+    fn found(text: &str) -> Option<(Vec<(String, String)>, String)> {
+        let (calls, rest) = recover(text, &BOUND)?;
+        Some((calls.into_iter().map(|call| (call.name, call.arguments)).collect(), rest))
+    }
+
+    #[test]
+    fn known_forms_become_calls() {
+        let call = |name: &str, arguments: &str| (name.to_string(), arguments.to_string());
+        for text in [
+            "Reading.\n<tool_call>\n{\"name\": \"read_file\", \"arguments\": {\"path\": \"a.md\"}}\n</tool_call>",
+            "Reading.\n```json\n{\"name\": \"read_file\", \"arguments\": {\"path\": \"a.md\"}}\n```",
+            "Reading.\n<function=read_file>{\"path\": \"a.md\"}</function>",
+            "Reading.\n```\n{\"name\": \"read_file\", \"parameters\": {\"path\": \"a.md\"}}\n```\n",
+        ] {
+            let expected = (vec![call("read_file", r#"{"path":"a.md"}"#)], "Reading.".to_string());
+            assert_eq!(found(text), Some(expected), "{text}");
+        }
+        let two = "<function=read_file>{\"path\": \"a\"}</function> <function=todo_complete>{}</function>";
+        let expected = vec![call("read_file", r#"{"path":"a"}"#), call("todo_complete", "{}")];
+        assert_eq!(found(two), Some((expected, String::new())));
+    }
+
+    #[test]
+    fn calls_and_words_in_the_format_of_gpt_oss() {
+        let call = (vec![("read_file".to_string(), r#"{"path":"a.md"}"#.to_string())], String::new());
+        for text in [
+            "<|channel|>commentary to=functions.read_file <|constrain|>json<|message|>{\"path\": \"a.md\"}<|call|>",
+            "<|start|>assistant<|channel|>analysis to=functions.read_file code<|message|>{\"path\": \"a.md\"}",
+            "assistantcommentary to=functions.read_file json{\"path\": \"a.md\"}",
+            "<|start|>assistant to=functions.read_file<|channel|>commentary json<|message|>{\"path\": \"a.md\"}<|call|>",
+        ] {
+            assert_eq!(found(text).as_ref(), Some(&call), "{text}");
+        }
+        for (text, answer) in [
+            ("analysisI must read.assistantfinalIt is read.", Some("It is read.")),
+            (
+                "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Done.<|return|>",
+                Some("Done."),
+            ),
+            ("The analysis is in the assistantfinal report.", None),
+            ("analysis of the text", None),
+        ] {
+            assert_eq!(last_channel(text), answer, "{text}");
+        }
+        for (called, expected) in [
+            ("query_dataset<|channel|>commentary", "query_dataset"),
+            ("functions.read_file", "read_file"),
+            ("functions.read_file<|channel|>analysis", "read_file"),
+            ("functions.remove_all", "functions.remove_all"),
+            ("read_file", "read_file"),
+        ] {
+            assert_eq!(name(called, &BOUND), expected, "{called}");
+        }
+    }
+
+    #[test]
+    fn any_doubt_leaves_the_text_alone() {
+        for text in [
+            "I would call read_file(path=\"a.md\") now.",
+            "<tool_call>{\"name\": \"read_file\", \"arguments\": {\"path\": \"a</tool_call>",
+            "<tool_call>{\"name\": \"remove_all\", \"arguments\": {}}</tool_call>",
+            "<tool_call>{\"name\": \"read_file\", \"arguments\": \"a.md\"}</tool_call>",
+            "```json\n{\"name\": \"read_file\", \"arguments\": {}, \"why\": \"an example\"}\n```",
+            "```json\n{\"name\": \"read_file\", \"arguments\": {}}\n```\nand\n```\nsome output\n```",
+            "<function=read_file>{\"path\": \"a\"}</function> <function=read_file>{broken</function>",
+            "",
+        ] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
+}

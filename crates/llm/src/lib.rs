@@ -1,0 +1,41 @@
+//! The model client: one request of the engine out in a provider's protocol, one decoded answer or one classified failure
+//! back.
+//!
+//! ```text
+//! ModelRequest ──dialect──▶ bytes ────http────▶ status, headers, bytes or events ──dialect──▶ Reply
+//!                                                              └────────────classify──▶ Failure
+//! ```
+//!
+//! Three protocols are spoken (see [`Api`]): chat completions, as by OpenAI, llama.cpp, vLLM, Ollama and OpenRouter,
+//! OpenAI's responses and Anthropic's messages; and each server speaks them a little differently. So the client is strict in
+//! what it sends (a fixed order of fields, so that equal conversations give equal bytes and a provider's prefix cache keeps
+//! serving) and tolerant in what it reads. An answer may be streamed, and is used as a whole all the same. The client never
+//! retries: it says what kind of failure it met, and the engine decides (DESIGN section 3).
+
+mod answer;
+mod classify;
+mod client;
+mod config;
+mod dialect;
+mod embedder;
+mod ending;
+mod http;
+mod inline_tool_calls;
+mod learnt;
+mod list_models;
+mod profile;
+mod retry_after;
+mod sse;
+pub mod tls;
+mod usage;
+mod wish;
+mod words;
+
+pub use answer::finish;
+pub use classify::suspicion;
+pub use client::{ModelClient, ModelClientError, jitter, request_body};
+pub use config::{ApiKey, ModelConfig, OutputCapField, Streaming, Timeouts, ToolChoice};
+pub use embedder::{EmbedError, Embedder, EmbedderSettings};
+pub use learnt::Learnt;
+pub use list_models::{Survey, answers_as, survey};
+pub use profile::{Api, Profile, ReasoningEcho, ToolCallIds};

@@ -1,0 +1,78 @@
+//! What a model endpoint says of itself, for people who set things up.
+
+use crate::config::ApiKey;
+use crate::dialect;
+use crate::profile::Api;
+use serde::Deserialize;
+use serde_json::json;
+use std::time::Duration;
+
+/// An endpoint's answer to the question for its models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Survey {
+    /// It lists its models by name.
+    Models(Vec<String>),
+    /// It is there, but has no list that could be read; many small servers have none.
+    NoList,
+    /// It refused the key, or that there was none.
+    KeyRefused,
+}
+
+#[derive(Deserialize)]
+struct List {
+    data: Vec<Model>,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    id: String,
+}
+
+/// Asks the endpoint for its models (`GET {base_url}/models`), with the key as the protocol has it.
+///
+/// # Errors
+/// A few words on why there was no answer.
+pub async fn survey(base_url: &str, api: Api, key: Option<&ApiKey>, timeout: Duration) -> Result<Survey, String> {
+    let request = client(timeout)?.get(address(base_url, "/models"));
+    let answer = dialect::headers(key, api, request).send().await.map_err(|error| why(error, timeout))?;
+    if matches!(answer.status().as_u16(), 401 | 403) {
+        return Ok(Survey::KeyRefused);
+    }
+    if !answer.status().is_success() {
+        return Ok(Survey::NoList);
+    }
+    let list = answer.json::<List>().await;
+    Ok(list.map_or(Survey::NoList, |list| Survey::Models(list.data.into_iter().map(|model| model.id).collect())))
+}
+
+/// Whether the endpoint answers for a model that its list does not have, as servers of a single model do for any name.
+/// Asks for one token.
+pub async fn answers_as(base_url: &str, api: Api, model: &str, key: Option<&ApiKey>, timeout: Duration) -> bool {
+    let Ok(client) = client(timeout) else { return false };
+    let messages = json!([{"role": "user", "content": "Say yes."}]);
+    let body = match api {
+        Api::Chat | Api::Messages => json!({"model": model, "messages": messages, "max_tokens": 1}),
+        // Fewer tokens are refused there.
+        Api::Responses => json!({"model": model, "input": messages, "max_output_tokens": 16, "store": false}),
+    };
+    let request = client.post(address(base_url, api.path())).json(&body);
+    dialect::headers(key, api, request).send().await.is_ok_and(|answer| answer.status().is_success())
+}
+
+fn client(timeout: Duration) -> Result<reqwest::Client, String> {
+    crate::tls::http().timeout(timeout).build().map_err(|error| error.to_string())
+}
+
+fn address(base_url: &str, path: &str) -> String {
+    format!("{}{path}", base_url.trim_end_matches('/'))
+}
+
+fn why(error: reqwest::Error, timeout: Duration) -> String {
+    if error.is_timeout() {
+        format!("no answer within {} s", timeout.as_secs())
+    } else if error.is_connect() {
+        "the connection was refused or could not be made".into()
+    } else {
+        error.without_url().to_string()
+    }
+}

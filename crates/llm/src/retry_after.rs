@@ -1,0 +1,40 @@
+//! The `Retry-After` header: seconds or an HTTP date (RFC 9110, section 10.2.3).
+
+use chrono::{DateTime, Utc};
+
+/// The provider's wish in whole seconds from `now`, rounded up; none when the header says nothing intelligible. A date
+/// that has passed is zero.
+pub(crate) fn seconds(header: &str, now: DateTime<Utc>) -> Option<u64> {
+    let header = header.trim();
+    // Some providers send fractions, which the RFC does not know.
+    if let Ok(seconds) = header.parse::<f64>() {
+        return (seconds.is_finite() && seconds >= 0.0).then(|| seconds.ceil() as u64);
+    }
+    let date = DateTime::parse_from_rfc2822(header).ok()?;
+    let wait = date.with_timezone(&Utc) - now;
+    Some(u64::try_from((wait.num_milliseconds() + 999) / 1000).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::TimeZone;
+
+    #[test]
+    fn seconds_dates_and_nonsense() {
+        let now = Utc.with_ymd_and_hms(2026, 1, 1, 12, 0, 0).unwrap();
+        for (header, expected) in [
+            ("30", Some(30)),
+            (" 0 ", Some(0)),
+            ("1.2", Some(2)),
+            ("Thu, 01 Jan 2026 12:01:30 GMT", Some(90)),
+            ("Thu, 01 Jan 2026 11:59:00 GMT", Some(0)),
+            ("-5", None),
+            ("inf", None),
+            ("soon", None),
+            ("", None),
+        ] {
+            assert_eq!(seconds(header, now), expected, "{header:?}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What a provider says of an error, and what it is known by: the phrases of many providers.
+
+use serde_json::Value;
+
+/// Most characters of a provider's own words that are repeated.
+const MAX_WORDS: usize = 300;
+
+/// How providers say that a request is larger than the window, lower case. No such list is complete: what it misses, the
+/// engine may know by the request's size (`Suspicion::Size`).
+const OVERFLOW: [&str; 21] = [
+    "maximum context length",
+    "context_length",
+    "context length",
+    "context window",
+    "context size",
+    "context limit",
+    "prompt is too long",
+    "input is too long",
+    "too many tokens",
+    "reduce the length",
+    "exceeds the model's maximum",
+    "maximum number of tokens",
+    // xAI, Kimi, Poolside, Copilot, z.ai (twice), DashScope, vLLM, and Ollama after it has dropped the front.
+    "maximum prompt length is",
+    "exceeded model token limit",
+    "maximum allowed input length",
+    "prompt token count of",
+    "tokens in request more than max tokens allowed",
+    "prompt exceeds max length",
+    "range of input length should be",
+    "longer than the maximum model length",
+    "no user query found in messages",
+];
+
+/// What a body says of an error.
+pub(crate) struct Words {
+    /// One line for people.
+    pub(crate) said: String,
+    /// Type and code fields, lower case.
+    typed: String,
+    /// Everything, lower case.
+    pub(crate) all: String,
+}
+
+impl Words {
+    pub(crate) fn of(parsed: Option<&Value>, body: &[u8]) -> Self {
+        let Some(value) = parsed else {
+            let plain = plain_words(body);
+            // A page is a gateway's, and tells people many things.
+            return match body.contains(&b'<') {
+                true => Self { said: plain, typed: String::new(), all: String::new() },
+                false => Self::said(&plain),
+            };
+        };
+        // Some APIs wrap the object into a list of one.
+        let value = value.get(0).unwrap_or(value);
+        let error = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
+        let field = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or("");
+        let typed = format!("{} {} {}", field("type"), field("code"), field("status")).to_lowercase();
+        let said = [error.as_str().unwrap_or(""), field("message"), field("detail"), field("code"), field("type")]
+            .into_iter()
+            .find(|text| !text.trim().is_empty())
+            .map_or_else(|| if error.is_object() { error.to_string() } else { String::new() }, str::to_string);
+        Self { said: one_line(&said), typed, all: value.to_string().to_lowercase() }
+    }
+
+    /// Of a body that is no JSON: what it says, and no type.
+    pub(crate) fn said(text: &str) -> Self {
+        Self { said: text.to_owned(), typed: String::new(), all: text.to_lowercase() }
+    }
+
+    pub(crate) fn mentions(&self, any: &[&str]) -> bool {
+        any.iter().any(|word| self.all.contains(word))
+    }
+
+    pub(crate) fn typed_context_length(&self) -> bool {
+        ["context_length_exceeded", "exceed_context_size", "context_too_long", "request_too_large"]
+            .iter()
+            .any(|word| self.typed.contains(word))
+    }
+
+    pub(crate) fn is_context_length(&self) -> bool {
+        // Whoever is asked to wait has not sent too much at once, whatever is said of tokens.
+        self.typed_context_length() || (self.mentions(&OVERFLOW) && !self.is_limit())
+    }
+
+    /// Words that overflows share with other refusals of a request.
+    pub(crate) fn may_be_size(&self) -> bool {
+        self.mentions(&["token", "length", "limit", "too long", "too large", "exceed", "maximum"])
+    }
+
+    pub(crate) fn is_limit(&self) -> bool {
+        self.mentions(&[
+            "rate limit",
+            "rate_limit",
+            "too many requests",
+            "throttl",
+            "please wait",
+            "usage limit reached",
+        ])
+    }
+
+    /// Quota that comes back by itself.
+    pub(crate) fn is_periodic(&self) -> bool {
+        self.mentions(&["try again in", "resets in", "resets at", "reset at", "retry after", "usage limit reached"])
+    }
+
+    pub(crate) fn is_torn_call(&self) -> bool {
+        self.mentions(&[
+            "tool_use_failed",
+            "failed_generation",
+            "error parsing tool call",
+            "failed to parse input at pos",
+            "malformed_function_call",
+            "malformed_tool_call",
+            "unexpected_tool_call",
+            "too_many_tool_calls",
+        ])
+    }
+
+    pub(crate) fn is_invalid_request(&self) -> bool {
+        self.typed.contains("invalid_request_error")
+            || self.mentions(&["unknown parameter", "unsupported parameter", "unrecognized request argument"])
+    }
+
+    pub(crate) fn is_quota(&self) -> bool {
+        self.mentions(&[
+            "insufficient_quota",
+            "exceeded your current quota",
+            "billing",
+            "insufficient balance",
+            "credit balance",
+            "insufficient credits",
+            "key limit exceeded",
+        ])
+    }
+
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.mentions(&[
+            "content_filter",
+            "content_policy",
+            "content management policy",
+            "moderation",
+            "flagged",
+            "safety system",
+        ])
+    }
+}
+
+/// A readable line from a body that is no JSON: HTML loses its tags.
+fn plain_words(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&body[..body.len().min(4096)]);
+    let mut out = String::new();
+    let mut in_tag = false;
+    for c in text.chars() {
+        match c {
+            '<' => in_tag = true,
+            '>' if in_tag => {
+                in_tag = false;
+                out.push(' ');
+            }
+            c if !in_tag => out.push(c),
+            _ => {}
+        }
+    }
+    one_line(&out)
+}
+
+fn one_line(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(MAX_WORDS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}

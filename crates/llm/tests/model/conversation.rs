@@ -1,0 +1,200 @@
+//! One conversation over all protocols, plain and streamed, against a provider that takes nothing that is not published.
+
+use crate::double::{APIS, Double, End, Said};
+use crate::talk::{calling, message, now, request, result, tool};
+use plumbline_engine::{Finish, Message, ModelRequest, Purpose, Reply, RequestMessage, Role, ToolSpec};
+use plumbline_llm::{Api, Learnt, ModelClient, ModelConfig, Streaming, ToolChoice};
+use serde_json::Value;
+
+const ARGUMENTS: &str = r#"{"path":"Grüße.md"}"#;
+
+/// A job's talk with its model, kept as the engine keeps it: calls under ids of its own.
+struct Job {
+    double: Double,
+    client: ModelClient,
+    learnt: Learnt,
+    messages: Vec<Message>,
+    tools: Vec<ToolSpec>,
+}
+
+impl Job {
+    async fn new(api: Api, configure: impl FnOnce(&mut ModelConfig), script: Vec<Said>) -> Self {
+        let double = Double::saying(api, script).await;
+        let mut config = double.config();
+        configure(&mut config);
+        let messages = vec![message(1, Role::System, "You work."), message(2, Role::User, "Begin.")];
+        let tools = vec![tool("read_file"), tool("todo_complete")];
+        Self { client: ModelClient::new(config).unwrap(), double, learnt: Learnt::default(), messages, tools }
+    }
+
+    fn seq(&self) -> i64 {
+        self.messages.len() as i64 + 1
+    }
+
+    async fn ask_with(&self, request: ModelRequest<'_>) -> Reply {
+        let asked = self.client.call(request.clone(), || request.clone(), now, &self.learnt).await;
+        asked.unwrap_or_else(|failure| panic!("{:?}: {}", self.double.api, failure.message))
+    }
+
+    /// A turn: what is asked ends with the todo list, and what is answered goes into the history, with a result a call.
+    async fn turn(&mut self) -> Reply {
+        let mut asked = request(&self.messages, &self.tools);
+        asked.messages.push(RequestMessage::User("the todo list".into()));
+        let reply = self.ask_with(asked).await;
+        let seq = self.seq();
+        let ids: Vec<String> = (1..=reply.tool_calls.len()).map(|n| format!("call_{seq}_{n}")).collect();
+        let calls: Vec<(&str, &str, &str)> =
+            ids.iter().zip(&reply.tool_calls).map(|(id, call)| (id.as_str(), call.name.as_str(), ARGUMENTS)).collect();
+        self.messages.push(Message { extra: reply.extra.clone(), ..calling(seq, &reply.content, &calls) });
+        for id in &ids {
+            self.messages.push(result(self.seq(), id, "what the tool says"));
+        }
+        if ids.is_empty() {
+            self.messages.push(message(self.seq(), Role::User, "Use a tool."));
+        }
+        reply
+    }
+
+    async fn summary(&self) -> Reply {
+        let mut asked = request(&self.messages, &[]);
+        asked.purpose = Purpose::Summary;
+        asked.messages.push(RequestMessage::User("Sum it up.".into()));
+        self.ask_with(asked).await
+    }
+
+    fn last_request(&self) -> Value {
+        serde_json::from_str(&self.double.seen().pop().unwrap()).unwrap()
+    }
+}
+
+fn script() -> Vec<Said> {
+    let secret = Some("s3cr3t");
+    vec![
+        Said {
+            secret,
+            text: "Grüße, I read both.",
+            calls: vec![("p1", "read_file", ARGUMENTS), ("p2", "read_file", ARGUMENTS)],
+            end: End::Done,
+        },
+        Said { secret: Some("more"), calls: vec![("p1", "todo_complete", "{}")], ..Said::default() },
+        Said { text: "I will not.", end: End::Refused, ..Said::default() },
+        Said { secret, calls: vec![("p1", "read_file", r#"{"path": "to"#)], end: End::Cut, ..Said::default() },
+        Said { text: "It was so.", ..Said::default() },
+    ]
+}
+
+/// Each protocol with and without a stream.
+fn ways() -> impl Iterator<Item = (Api, Streaming)> {
+    APIS.into_iter().flat_map(|api| [Streaming::Off, Streaming::On].map(|stream| (api, stream)))
+}
+
+#[tokio::test]
+async fn a_conversation_in_every_protocol() {
+    for (api, stream) in ways() {
+        let mut job = Job::new(api, |config| config.stream = stream, script()).await;
+        let first = job.turn().await;
+        let calls: Vec<(&str, &str)> =
+            first.tool_calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
+        assert_eq!(first.content, "Grüße, I read both.", "{api:?}");
+        assert_eq!(calls, [("read_file", ARGUMENTS); 2], "{api:?}");
+        let usage = first.record.usage();
+        assert_eq!((usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens), (20, 12, 7), "{api:?}");
+        assert!(!first.record.estimated && first.finish == Finish::Done, "{api:?} {:?}", first.record);
+
+        assert_eq!(job.turn().await.tool_calls[0].name, "todo_complete", "{api:?}");
+        assert!(job.last_request().to_string().contains("s3cr3t"), "{api:?}: what the provider wants back is not sent");
+        let refused = job.turn().await;
+        assert_eq!((refused.finish, refused.content.as_str()), (Finish::Refused, "I will not."), "{api:?}");
+        assert!(job.last_request().to_string().contains("more"), "{api:?}");
+        let cut = job.turn().await;
+        assert_eq!((cut.finish, cut.tool_calls.len()), (Finish::Truncated, 1), "{api:?}");
+        assert_eq!(job.summary().await.content, "It was so.", "{api:?}");
+        assert_eq!(job.double.seen().len(), 5, "{api:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_job_of_a_hundred_turns_in_every_protocol() {
+    for api in APIS {
+        let script = script().into_iter().take(2).cycle().take(100).collect();
+        let mut job = Job::new(api, |_| (), script).await;
+        for _ in 0..100 {
+            job.turn().await;
+        }
+        let requests = job.double.seen();
+        assert_eq!(requests.len(), 100, "{api:?}");
+        for pair in requests.windows(2) {
+            let same = pair[0].bytes().zip(pair[1].bytes()).take_while(|(before, now)| before == now).count();
+            // The todo list, what closes the request, and the last turn where a mark for the provider's cache stood.
+            assert!(pair[0].len() - same < 1000, "{api:?}: {} of {}", pair[0].len() - same, pair[0].len());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_model_can_be_made_to_call() {
+    for (api, expected) in
+        [(Api::Chat, r#""required""#), (Api::Responses, r#""required""#), (Api::Messages, r#"{"type":"any"}"#)]
+    {
+        let require = |config: &mut ModelConfig| config.tool_choice = ToolChoice::Required;
+        let mut job = Job::new(api, require, script()).await;
+        job.turn().await;
+        assert_eq!(job.last_request()["tool_choice"].to_string(), expected, "{api:?}");
+        job.summary().await;
+        assert_ne!(job.last_request()["tool_choice"].to_string(), expected, "{api:?}: a summary calls nothing");
+        // The endpoint does not know the word, or cannot both think and obey.
+        let none = |config: &mut ModelConfig| {
+            config.tool_choice = ToolChoice::Required;
+            config.profile.tool_choices = vec!["auto".into()];
+        };
+        let mut job = Job::new(api, none, script()).await;
+        job.turn().await;
+        assert!(job.last_request().get("tool_choice").is_none(), "{api:?}");
+    }
+    let think = |config: &mut ModelConfig| {
+        config.tool_choice = ToolChoice::Required;
+        config.reasoning_level = Some("high".into());
+    };
+    let mut job = Job::new(Api::Messages, think, script()).await;
+    job.turn().await;
+    let request = job.last_request();
+    assert!(request.get("tool_choice").is_none() && request["thinking"]["type"] == "adaptive", "{request}");
+    assert_eq!(request["output_config"]["effort"], "high");
+}
+
+#[tokio::test]
+async fn the_todo_list_is_the_last_item_and_what_the_provider_keeps_ends_before_it() {
+    for api in APIS {
+        let mut job = Job::new(api, |_| (), script()).await;
+        job.turn().await;
+        job.turn().await;
+        let request = job.last_request();
+        let items = [&request["messages"], &request["input"]].into_iter().find_map(Value::as_array).unwrap();
+        let last = items.last().unwrap();
+        assert_eq!(last["role"], "user", "{api:?}");
+        assert!(last["content"].to_string().contains("the todo list"), "{api:?}: {last}");
+        if api == Api::Messages {
+            let blocks = last["content"].as_array().unwrap();
+            let marked: Vec<bool> = blocks.iter().map(|block| block.get("cache_control").is_some()).collect();
+            assert_eq!(marked, [false, true, false], "two results and the list");
+            assert!(items[0]["content"][0].get("cache_control").is_some(), "where the history ended a request ago");
+            assert!(request["system"][0].get("cache_control").is_some());
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_came_from_one_endpoint_is_not_sent_to_another() {
+    for from in APIS {
+        let mut job = Job::new(from, |_| (), script()).await;
+        job.turn().await;
+        for to in APIS {
+            let mut next = Job::new(to, |_| (), script()).await;
+            next.messages = job.messages.clone();
+            next.turn().await;
+            let request = next.last_request().to_string();
+            assert!(!request.contains("s3cr3t"), "{from:?} to {to:?}");
+            assert!(request.contains("I read both") && request.contains("call_3_2"), "{from:?} to {to:?}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Arguments against their schema, with errors that a model can act on (lesson 58, FAULTS F37).
+
+use crate::error::ToolError;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use jsonschema::{ValidationError, Validator};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+/// Most faults named in one answer.
+const MAX_FAULTS: usize = 4;
+/// Longest piece of a wrong value that is repeated, in characters.
+const MAX_SHOWN: usize = 60;
+
+/// Reads the text of a call's arguments as an object that the schema allows. Members that are null count as left out,
+/// which is what models mean by them.
+pub(crate) fn read(text: &str, schema: &Value, validator: &Validator) -> Result<Value, ToolError> {
+    let mut arguments: Value = serde_json::from_str(text).map_err(|error| {
+        ToolError::refused(format!("the arguments are not valid JSON ({error}); send one JSON object"))
+    })?;
+    drop_nulls(&mut arguments);
+    if contains_nul(&arguments) {
+        return Err(ToolError::refused("the arguments contain a NUL character, which no text may have; leave it out"));
+    }
+    let faults: Vec<String> =
+        validator.iter_errors(&arguments).take(MAX_FAULTS).map(|error| fault(&error, schema)).collect();
+    match faults.is_empty() {
+        true => Ok(arguments),
+        false => Err(ToolError::refused(format!("the arguments do not fit: {}", faults.join("; ")))),
+    }
+}
+
+/// Turns checked arguments into a tool's own type.
+pub(crate) fn decode<T: DeserializeOwned>(arguments: Value) -> Result<T, ToolError> {
+    serde_json::from_value(arguments).map_err(|error| ToolError::refused(format!("the arguments do not fit: {error}")))
+}
+
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, member| !member.is_null());
+            members.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn contains_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(contains_nul),
+        Value::Object(members) => members.iter().any(|(key, member)| key.contains('\0') || contains_nul(member)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+fn fault(error: &ValidationError<'_>, schema: &Value) -> String {
+    let place = place(&error.instance_path().to_string());
+    let value = shown(error.instance());
+    match error.kind() {
+        ValidationErrorKind::Required { property } => {
+            let name = property.as_str().unwrap_or("a member");
+            let expected = schema.pointer(&format!("/properties/{name}/description")).and_then(Value::as_str);
+            format!(
+                "{} is missing{}",
+                member(&place, name),
+                expected.map(|text| format!(" ({text})")).unwrap_or_default()
+            )
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected } => unknown(&place, unexpected, error, schema),
+        ValidationErrorKind::Type { kind } => format!("{place} is {value}, expected {}", types(kind)),
+        ValidationErrorKind::Enum { options } => format!("{place} is {value}, expected one of {}", listed(options)),
+        ValidationErrorKind::MinLength { limit } => format!("{place} must have at least {limit} characters"),
+        ValidationErrorKind::MaxLength { limit } => {
+            let has = error.instance().as_str().map_or(0, |text| text.chars().count());
+            format!("{place} has {has} characters, at most {limit} are allowed")
+        }
+        ValidationErrorKind::Minimum { limit } => format!("{place} is {value}, expected at least {limit}"),
+        ValidationErrorKind::Maximum { limit } => format!("{place} is {value}, expected at most {limit}"),
+        _ => match described(error, schema) {
+            Some(expected) => format!("{place} is {value}, expected {expected}"),
+            None => format!("{place}: {}", error.masked()),
+        },
+    }
+}
+
+/// What the schema's author says of the place that failed, for keywords without a better sentence (`anyOf`, `pattern`).
+fn described(error: &ValidationError<'_>, schema: &Value) -> Option<String> {
+    let path = error.schema_path().to_string();
+    let (holder, _keyword) = path.rsplit_once('/')?;
+    let text = schema.pointer(holder)?.get("description")?.as_str()?;
+    Some(text.trim_end_matches('.').to_string())
+}
+
+fn unknown(place: &str, unexpected: &[String], error: &ValidationError<'_>, schema: &Value) -> String {
+    let path = error.schema_path().to_string();
+    let holder = path.rsplit_once('/').map_or("", |(holder, _)| holder);
+    let known: Vec<&str> = schema
+        .pointer(holder)
+        .and_then(|holder| holder.get("properties"))
+        .and_then(Value::as_object)
+        .map(|properties| properties.keys().map(String::as_str).collect())
+        .unwrap_or_default();
+    let names: Vec<String> = unexpected.iter().map(|name| member(place, name)).collect();
+    format!("{} is not a parameter, known are {}", names.join(", "), known.join(", "))
+}
+
+/// `/citations/0/page` as people write it: `citations[0].page`.
+fn place(pointer: &str) -> String {
+    let mut out = String::new();
+    for part in pointer.split('/').skip(1) {
+        match part.parse::<usize>() {
+            Ok(index) => out.push_str(&format!("[{index}]")),
+            Err(_) if out.is_empty() => out.push_str(part),
+            Err(_) => out.push_str(&format!(".{part}")),
+        }
+    }
+    if out.is_empty() { "the whole".to_string() } else { format!("`{out}`") }
+}
+
+fn member(place: &str, name: &str) -> String {
+    match place {
+        "the whole" => format!("`{name}`"),
+        place => format!("`{}.{name}`", place.trim_matches('`')),
+    }
+}
+
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn listed(options: &Value) -> String {
+    let items = options.as_array().map(Vec::as_slice).unwrap_or_default();
+    let names: Vec<String> =
+        items.iter().map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_string)).collect();
+    names.join(", ")
+}
+
+fn types(kind: &TypeKind) -> String {
+    match kind {
+        TypeKind::Single(kind) => kind.to_string(),
+        TypeKind::Multiple(kinds) => kinds.iter().map(|kind| kind.to_string()).collect::<Vec<_>>().join(" or "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(arguments: &str, expected: Result<Value, &str>) {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "path": {"type": "string", "description": "Workspace path."},
+                "limit": {"type": "integer", "minimum": 1, "maximum": 10},
+                "mode": {"type": "string", "enum": ["text", "regex"]},
+                "name": {"type": "string", "maxLength": 3},
+                "items": {"type": "array", "items": {"description": "an id or an object.", "anyOf": [
+                    {"type": "string", "pattern": "^cit_"},
+                    {"type": "object", "properties": {"page": {"type": "integer"}}, "additionalProperties": false}
+                ]}}
+            },
+            "required": ["path"],
+            "additionalProperties": false
+        });
+        let validator = jsonschema::validator_for(&schema).unwrap();
+        let read = read(arguments, &schema, &validator).map_err(|error| error.to_string());
+        assert_eq!(read, expected.map_err(str::to_string), "{arguments}");
+    }
+
+    #[test]
+    fn lesson_58_errors_say_what_was_expected_and_where() {
+        check(r#"{"path":"a","limit":null,"items":[{"page":null}]}"#, Ok(json!({"path": "a", "items": [{}]})));
+        check(
+            "{",
+            Err(
+                "the arguments are not valid JSON (EOF while parsing an object at line 1 column 1); send one JSON object",
+            ),
+        );
+        check("[]", Err("the arguments do not fit: the whole is [], expected object"));
+        check("{}", Err("the arguments do not fit: `path` is missing (Workspace path.)"));
+        check(r#"{"path":1}"#, Err("the arguments do not fit: `path` is 1, expected string"));
+        check(
+            r#"{"path":"a","mode":"fuzzy"}"#,
+            Err("the arguments do not fit: `mode` is \"fuzzy\", expected one of text, regex"),
+        );
+        check(r#"{"path":"a","limit":0}"#, Err("the arguments do not fit: `limit` is 0, expected at least 1"));
+        check(r#"{"path":"a","limit":11}"#, Err("the arguments do not fit: `limit` is 11, expected at most 10"));
+        check(
+            r#"{"path":"a","name":"wxyz"}"#,
+            Err("the arguments do not fit: `name` has 4 characters, at most 3 are allowed"),
+        );
+        check(
+            r#"{"path":"a","file":"b"}"#,
+            Err("the arguments do not fit: `file` is not a parameter, known are items, limit, mode, name, path"),
+        );
+        check(
+            r#"{"path":"a","items":["x"]}"#,
+            Err("the arguments do not fit: `items[0]` is \"x\", expected an id or an object"),
+        );
+        check(
+            "{\"path\":\"a\\u0000\"}",
+            Err("the arguments contain a NUL character, which no text may have; leave it out"),
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! What an earlier job found in earlier versions of the documents is looked up in these.
+//!
+//! A passage with the text of one that the earlier job has answered for is answered, and what it found there holds: each of its
+//! requirements is recorded anew, with its quotes where they stand now. Of all others the file says whether their words still
+//! stand somewhere.
+
+use crate::documents::citation_check::{Claim, Verified, stands, verify};
+use crate::error::{BatchError, ToolError};
+use crate::requirements::add_requirement::{evidence, key};
+use crate::requirements::checks::{claimed_rows::RowsOfTurn, name_cache::NamesOfTurn};
+use crate::runner::{Bench, ToolContext, Toolbox};
+use crate::workspace::overlay::Desk;
+use crate::workspace::{Workspace, WorkspaceError};
+use plumbline_documents::versions::{Comparison, compare};
+use plumbline_engine::{
+    Carried, Citation, FileWrite, Passage, PassageState, Product, RecordedRequirement, Requirement, Touched,
+};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
+
+/// What was carried over, and what of then does not hold any more.
+pub const CHANGES: &str = "output/changes.json";
+/// On requirements that are carried over.
+const TAG: &str = "carried";
+
+/// An earlier job, as its rows stand.
+#[derive(Clone, Debug)]
+pub struct PreviousJob {
+    /// Its id.
+    pub id: Uuid,
+    /// The passages of its documents.
+    pub passages: Vec<Passage>,
+    /// What it recorded.
+    pub recorded: Vec<RecordedRequirement>,
+}
+
+/// The passages that hold, and what is made of the earlier job's requirements.
+#[derive(Default)]
+struct Sorted<'a> {
+    products: Vec<Product>,
+    carried: Vec<String>,
+    /// Passages of then with a requirement that could not be carried over: somebody has to read them again.
+    to_read: BTreeSet<i32>,
+    left: Vec<&'a Requirement>,
+}
+
+impl Toolbox {
+    /// Looks up what of an earlier job holds for the documents of this one, whose passages are `now`.
+    ///
+    /// # Errors
+    /// The workspace could not be read. Nothing has been changed then, and it may be tried again.
+    pub async fn carry(
+        &self,
+        previous: &PreviousJob,
+        now: &[&Passage],
+        workspace: &dyn Workspace,
+        ctx: &ToolContext<'_>,
+    ) -> Result<Carried, BatchError> {
+        let desk = Desk::new(workspace);
+        let (names, rows) = (NamesOfTurn::default(), RowsOfTurn::default());
+        let bench = Bench { desk: &desk, ctx, parser: &self.parser, quotes: &self.quotes, names: &names, rows: &rows };
+        Ok(carry(&bench, previous, now).await?)
+    }
+}
+
+async fn carry(bench: &Bench<'_>, previous: &PreviousJob, now: &[&Passage]) -> Result<Carried, WorkspaceError> {
+    let Comparison { same, versions } = compare(&previous.passages, now);
+    let answered = same.iter().filter(|(then, _)| then.state == PassageState::Answered);
+    let mut holding: BTreeMap<i32, (&Passage, &Passage)> = BTreeMap::new();
+    for (then, now) in answered.clone() {
+        holding.entry(then.number).or_insert((then, now));
+    }
+    let sorted = sort(bench, &previous.recorded, &holding).await?;
+    let passages = answered.filter(|(then, _)| !sorted.to_read.contains(&then.number));
+    let passages: Vec<i32> = passages.map(|(_, now)| now.number).collect();
+    let (mut gone, mut to_check) = (Vec::new(), Vec::new());
+    for requirement in &sorted.left {
+        match still_stands(bench, requirement).await? {
+            true => to_check.push(listed(requirement)),
+            false => gone.push(listed(requirement)),
+        }
+    }
+    let changes = json!({
+        "previous_job_id": previous.id,
+        "versions": versions,
+        "carried": {"passages": passages, "requirements": sorted.carried},
+        "gone": gone,
+        "to_check": to_check,
+    });
+    let mut products = sorted.products;
+    products.push(Product::WriteFile(FileWrite::text(CHANGES, format!("{changes:#}\n"))));
+    Ok(Carried { passages, versions, products })
+}
+
+/// Carries over what rests on passages that hold: by the number of then, the passage of then and the one of now.
+async fn sort<'a>(
+    bench: &Bench<'_>,
+    recorded: &'a [RecordedRequirement],
+    holding: &BTreeMap<i32, (&Passage, &Passage)>,
+) -> Result<Sorted<'a>, WorkspaceError> {
+    let mut sorted = Sorted::default();
+    for requirement in recorded.iter().filter(|known| !known.is_withdrawn()).map(|known| &known.requirement) {
+        let mut citations = Vec::new();
+        for cited in requirement.citations.as_array().into_iter().flatten() {
+            let place = Place::of(cited).and_then(|place| Some((place, holding.get(&place.touched.passage)?)));
+            let Some((place, (then, now))) = place else { continue };
+            match cited_now(bench, cited, place, (then, now)).await {
+                Ok(citation) => citations.push(citation),
+                Err(ToolError::Workspace(error)) => return Err(error),
+                // It runs into a passage that has changed.
+                Err(_) => {
+                    sorted.to_read.insert(then.number);
+                }
+            }
+        }
+        let content_key = key::of(&requirement.text);
+        if citations.is_empty() {
+            sorted.left.push(requirement);
+            continue;
+        }
+        if bench.desk.requirement(&content_key).await?.is_some() {
+            continue;
+        }
+        sorted.carried.push(requirement.candidate_id.clone());
+        let requirement = Product::AddRequirement(Box::new(renewed(requirement, content_key, &citations)));
+        sorted.products.extend(citations.into_iter().map(Product::AddCitation).chain([requirement]));
+    }
+    Ok(sorted)
+}
+
+/// Where a verified quote stood: sentences of a passage, and the page.
+#[derive(Clone, Copy)]
+struct Place {
+    touched: Touched,
+    page: Option<i32>,
+}
+
+impl Place {
+    fn of(cited: &Value) -> Option<Self> {
+        let number = |key: &str| cited.get(key)?.as_i64().and_then(|number| i32::try_from(number).ok());
+        let is_verified = cited.get("verified") == Some(&Value::Bool(true));
+        let touched = Touched { passage: number("passage")?, from: number("from")?, to: number("to")? };
+        is_verified.then_some(Self { touched, page: number("page") })
+    }
+}
+
+/// The same quote in the passage of now, if it stands in the text of the document.
+async fn cited_now(
+    bench: &Bench<'_>,
+    cited: &Value,
+    place: Place,
+    (then, now): (&Passage, &Passage),
+) -> Result<Citation, ToolError> {
+    let quote = cited.get("quote").and_then(Value::as_str).unwrap_or_default();
+    // As far behind the passage's first page as it was then.
+    let page = |page: i32| Some(page - then.pages?.0 + now.pages?.0);
+    let page = place.page.and_then(page).and_then(|page| u32::try_from(page).ok());
+    let Verified { mut citation, .. } = verify(bench, Claim { source: &now.document, page, quote }).await?;
+    // The same text has the same sentences.
+    citation.place = Some(Touched { passage: now.number, ..place.touched });
+    citation.continues.clear();
+    Ok(citation)
+}
+
+/// The requirement as it is recorded anew.
+fn renewed(requirement: &Requirement, content_key: Vec<u8>, citations: &[Citation]) -> Requirement {
+    let first = citations.first();
+    let mut source_location = requirement.source_location.clone();
+    if let (Some(page), Some(known)) = (first.and_then(|citation| citation.page), source_location.get_mut("page")) {
+        *known = page.into();
+    }
+    Requirement {
+        content_key,
+        source_document: first.map(|citation| citation.source.clone()),
+        source_location,
+        citations: citations.iter().map(evidence).collect(),
+        tags: vec![TAG.to_owned()],
+        ..requirement.clone()
+    }
+}
+
+/// Whether any of its quotes stands in a document of this job; one without quotes has none that could be gone.
+async fn still_stands(bench: &Bench<'_>, requirement: &Requirement) -> Result<bool, WorkspaceError> {
+    if quotes(requirement).next().is_none() {
+        return Ok(true);
+    }
+    for quote in quotes(requirement) {
+        if stands(bench, quote).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn quotes(requirement: &Requirement) -> impl Iterator<Item = &str> {
+    let cited = requirement.citations.as_array().into_iter().flatten();
+    cited.filter_map(|cited| cited.get("quote")?.as_str())
+}
+
+fn listed(requirement: &Requirement) -> Value {
+    json!({
+        "candidate_id": requirement.candidate_id,
+        "name": requirement.name,
+        "text": requirement.text,
+        "source_document": requirement.source_document,
+        "page": requirement.source_location.get("page"),
+        "quotes": quotes(requirement).collect::<Vec<_>>(),
+    })
+}

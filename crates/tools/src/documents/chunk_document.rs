@@ -1,0 +1,218 @@
+//! `chunk_document`: a text cut along its headings and paragraphs into pieces that are worked on one by one.
+
+use crate::arguments::decode;
+use crate::documents::citation_check::{not_extracted, resolve};
+use crate::documents::text_parts::parts_of;
+use crate::error::{Output, ToolError, ToolResult};
+use crate::registry::Tool;
+use crate::runner::Bench;
+use crate::workspace::path;
+use crate::workspace::read_file::text_of;
+use plumbline_documents::chunking::{Chunk, ChunkOptions, Manifest, Standing, chunk_part, render_chunk};
+use plumbline_documents::from_text_file;
+use plumbline_documents::passages::Facts;
+use plumbline_engine::{CutDocument, FileWrite, Handler, Passage, Phases, PlacedFile, Product, Replay, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(crate) const TOOL: Tool =
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+const MANIFEST: &str = "chunks/manifest.json";
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "chunk_document",
+        phases: Phases::Tactical,
+        description: "Cut an extracted document into chunks along headings and paragraphs: chunks/chunk_NNN.md and chunks/manifest.json.".into(),
+        parameters: schema().into(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+        reads_only: false,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# chunk_document
+
+Cuts a document, after `extract_document_text`, into files `chunks/chunk_001.md`, `chunks/chunk_002.md` and so on. The
+first line of each says where it comes from, `<!-- source: input/policy.pdf | pages: 3-4 | section: 2.1 Records -->`;
+in documents with pages, lines `[page N]` say where a page begins. `chunks/manifest.json` lists all chunks with source,
+pages, headings and tokens. Cutting a document again replaces its chunks; another document's are added after them.
+
+| argument | meaning |
+|---|---|
+| `file_path` | the document, e.g. `input/policy.pdf`, or any text file of the workspace |
+| `max_tokens` | most tokens of a chunk, 100 to 4000 (default 1200) |
+| `overlap` | tokens repeated from one chunk to the next (default 0) |
+
+Example: `{\"file_path\": \"input/policy.pdf\", \"max_tokens\": 1200}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "file_path": {"type": "string", "description": "The document, e.g. input/policy.pdf"},
+            "max_tokens": {"type": "integer", "minimum": 100, "maximum": 4000, "description": "Most tokens of a chunk (default 1200)"},
+            "overlap": {"type": "integer", "minimum": 0, "maximum": 2000, "description": "Tokens repeated between chunks (default 0)"}
+        },
+        "required": ["file_path"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    file_path: String,
+    max_tokens: Option<u32>,
+    overlap: Option<u32>,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let arguments: Arguments = decode(arguments)?;
+    let defaults = ChunkOptions::default();
+    let options = ChunkOptions {
+        max_tokens: arguments.max_tokens.unwrap_or(defaults.max_tokens),
+        overlap: arguments.overlap.unwrap_or(defaults.overlap),
+    };
+    if options.overlap > options.max_tokens / 2 {
+        return Err(ToolError::refused(format!(
+            "`overlap` is {}, more than half of `max_tokens` ({}); choose a smaller one",
+            options.overlap, options.max_tokens
+        )));
+    }
+    let (name, parts) = texts_to_cut(bench, &arguments.file_path).await?;
+    let mut manifest = manifest(bench).await?;
+    let (mut chunks, mut contents, mut facts, mut under) = (Vec::new(), Vec::new(), Vec::new(), Standing::default());
+    for path in &parts {
+        let text = text_of(bench, path).await?;
+        let (source, scan) = (name.clone(), bench.ctx.scan.clone());
+        let (cut, read, after) = crate::run_blocking(move |_| {
+            let file = from_text_file(&text);
+            // A large document is in memory often enough.
+            drop(text);
+            let cut = chunk_part(&source, &file.pages, file.paged, options, &mut under);
+            let facts: Vec<Facts> = cut.iter().map(|chunk| Facts::of(&chunk.text, &scan)).collect();
+            (cut, facts, under)
+        })
+        .await;
+        under = after;
+        facts.extend(read);
+        let (cut, rendered): (Vec<Chunk>, Vec<Vec<u8>>) = cut.into_iter().map(|chunk| rendered(&name, chunk)).unzip();
+        chunks.extend(cut);
+        contents.extend(match parts.len() {
+            1 => rendered.into_iter().map(Content::Whole).collect::<Vec<_>>(),
+            _ => bench.desk.put_aside(rendered).await?.into_iter().map(Content::Aside).collect(),
+        });
+    }
+    if chunks.is_empty() {
+        return Err(ToolError::refused(format!("{name} has no text to cut")));
+    }
+    let (files, dropped) = manifest.merge(&name, &chunks);
+    let content = describe(&name, &files, &chunks);
+    let mut products: Vec<Product> =
+        files.iter().zip(contents).map(|(file, content)| content.into_file(file.clone())).collect();
+    products.extend(
+        dropped.into_iter().filter(|file| bench.desk.size(file).is_some()).map(|path| Product::DeleteFile { path }),
+    );
+    products.push(Product::WriteFile(FileWrite::text(MANIFEST, render(&manifest))));
+    if bench.desk.sources().iter().any(|source| source.path == name) {
+        if !bench.ctx.is_source(&name) {
+            facts.iter_mut().for_each(Facts::without_candidates);
+        }
+        let passages = passages(&name, &files, &chunks, facts, options.overlap > 0);
+        products.push(Product::CutDocument(Box::new(CutDocument { document: name, passages })));
+    }
+    Ok(Output { content, products })
+}
+
+/// The document's passages in the ledger.
+fn passages(document: &str, files: &[String], chunks: &[Chunk], mut facts: Vec<Facts>, overlap: bool) -> Vec<Passage> {
+    for at in (1..facts.len()).rev().filter(|_| overlap) {
+        let (before, rest) = facts.split_at_mut(at);
+        rest[0].without_those_of(&before[at - 1]);
+    }
+    let ordinal = 1..;
+    ordinal
+        .zip(files.iter().zip(chunks).zip(facts))
+        .filter_map(|(ordinal, ((file, chunk), facts))| facts.into_passage(document, ordinal, file, chunk))
+        .collect()
+}
+
+/// What a chunk's file holds: of a text in parts it is put aside, so that one part is held at a time.
+enum Content {
+    Whole(Vec<u8>),
+    Aside(([u8; 32], u64)),
+}
+
+impl Content {
+    fn into_file(self, path: String) -> Product {
+        match self {
+            Self::Whole(content) => Product::WriteFile(FileWrite { path, content }),
+            Self::Aside((sha256, size)) => Product::PlaceFile(PlacedFile { path, sha256, size }),
+        }
+    }
+}
+
+/// A chunk without its text, which is in the content of its file.
+fn rendered(source: &str, mut chunk: Chunk) -> (Chunk, Vec<u8>) {
+    let content = render_chunk(source, &chunk).into_bytes();
+    chunk.text = String::new();
+    (chunk, content)
+}
+
+/// What to cut and what to call it: the parts of a document's extracted text under the document's name, or a text file
+/// as it is.
+async fn texts_to_cut(bench: &Bench<'_>, raw: &str) -> Result<(String, Vec<String>), ToolError> {
+    let path = path::file(raw)?;
+    match resolve(bench.desk, &path).await {
+        Ok(source) => {
+            let text_path = source.text_path.as_deref().ok_or_else(|| not_extracted(source))?;
+            match parts_of(bench.desk, text_path) {
+                parts if parts.is_empty() => Err(not_extracted(source)),
+                parts => Ok((source.path.clone(), parts)),
+            }
+        }
+        Err(ToolError::Refused(_)) if path.starts_with("input/") && bench.desk.size(&path).is_some() => {
+            Err(ToolError::refused(format!(
+                "{path} has no text yet; call extract_document_text with file_path {path} first"
+            )))
+        }
+        Err(ToolError::Refused(_)) if bench.desk.size(&path).is_some() => Ok((path.clone(), vec![path])),
+        Err(error) => Err(error),
+    }
+}
+
+async fn manifest(bench: &Bench<'_>) -> Result<Manifest, ToolError> {
+    let Some(bytes) = bench.desk.read(MANIFEST).await? else {
+        return Ok(Manifest::default());
+    };
+    serde_json::from_slice(&bytes).map_err(|error| {
+        ToolError::refused(format!("{MANIFEST} is not the list of chunks any more ({error}); delete it and cut again"))
+    })
+}
+
+fn render(manifest: &Manifest) -> String {
+    let mut text = serde_json::to_string_pretty(manifest).expect("plain data is always written as JSON");
+    text.push('\n');
+    text
+}
+
+fn describe(name: &str, files: &[String], chunks: &[Chunk]) -> String {
+    let first = files.first().map_or("", String::as_str);
+    let range = match files {
+        [_] => first.to_string(),
+        _ => format!("{first} to {}", files.last().map_or("", String::as_str)),
+    };
+    let tokens: u64 = chunks.iter().map(|chunk| u64::from(chunk.tokens)).sum();
+    let largest = chunks.iter().map(|chunk| chunk.tokens).max().unwrap_or(0);
+    let from = chunks.iter().filter_map(|chunk| chunk.first_page).min();
+    let to = chunks.iter().filter_map(|chunk| chunk.last_page).max();
+    let pages = from.zip(to).map_or_else(String::new, |(from, to)| format!(", pages {from}-{to}"));
+    let count = if chunks.len() == 1 { "1 chunk".to_string() } else { format!("{} chunks", chunks.len()) };
+    format!(
+        "cut {name} into {count}: {range}{pages}; {tokens} tokens in all, the largest has {largest}\nlist: {MANIFEST}"
+    )
+}

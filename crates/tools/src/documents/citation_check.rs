@@ -1,0 +1,415 @@
+//! The promise behind every citation: its quote occurs in its source, on its page.
+//!
+//! The source is always a document that the job was given, and its text the one that was extracted from it, which no
+//! tool can write. Otherwise a model could write a sentence into a file and then cite it.
+
+use super::quote_cache::TextKey;
+use crate::documents::text_parts::{is_part_of, joint, parts_of};
+use crate::error::ToolError;
+use crate::runner::Bench;
+use crate::workspace::overlay::Desk;
+use crate::workspace::path;
+use crate::workspace::{PassagePlace, WorkspaceError};
+use plumbline_documents::passages;
+use plumbline_documents::quotes::{ButForHyphens, Found, Match, Passage, SHORTEST, SourceText};
+use plumbline_documents::{Kind, kind_of, push_page};
+use plumbline_engine::{Citation, LONGEST_QUOTE, Source, Touched};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// Longest passage repeated in a refusal, in characters.
+const MAX_PASSAGE_CHARS: usize = 600;
+/// Longest quote, in bytes and a little more: how much of two parts of a text is looked at where they meet.
+const MAX_QUOTE: usize = 48 << 10;
+/// Most documents named in a refusal.
+const MAX_NAMED: usize = 10;
+
+/// A quote as the model claims it.
+#[derive(Clone, Copy)]
+pub(crate) struct Claim<'a> {
+    /// The document: its path, its file name, the path of its text or of one of its chunks.
+    pub(crate) source: &'a str,
+    pub(crate) page: Option<u32>,
+    pub(crate) quote: &'a str,
+}
+
+/// A citation, and what was put right in what the model said of it.
+pub(crate) struct Verified {
+    pub(crate) citation: Citation,
+    pub(crate) put_right: Option<String>,
+}
+
+/// Finds the quote in its source and makes the citation, or refuses with the nearest passage. A page that is wrong is put
+/// right: the quote says where it stands.
+pub(crate) async fn verify(bench: &Bench<'_>, claim: Claim<'_>) -> Result<Verified, ToolError> {
+    let source = resolve(bench.desk, claim.source).await?;
+    if !bench.ctx.is_source(&source.path) {
+        return Err(ToolError::refused(format!(
+            "{} is no source of this job, and nothing is quoted from it; quote another document",
+            source.path
+        )));
+    }
+    match look_up(bench, source, claim).await? {
+        Match::Found(found) => {
+            let citation = placed(bench, citation(source, found)).await?;
+            Ok(Verified { citation, put_right: None })
+        }
+        Match::TooShort => Err(ToolError::refused(format!(
+            "the quote is shorter than {SHORTEST} characters; quote the whole sentence"
+        ))),
+        Match::OnOtherPage(found) => {
+            let citation = placed(bench, citation(source, found)).await?;
+            let (asked, page) = (claim.page.unwrap_or_default(), citation.page.unwrap_or_default());
+            let put_right = Some(format!("the quote is on page {page}, not {asked}; page {page} was recorded"));
+            Ok(Verified { citation, put_right })
+        }
+        Match::NotFound { nearest } => {
+            let nearest = match nearest {
+                Some(passage) => {
+                    let page = passage.page.map_or_else(String::new, |page| format!(" on page {page}"));
+                    format!("the nearest passage{page} is: \"{}\"; quote the source word for word", cut(&passage.text))
+                }
+                None => "nothing in it is like the quote; check the source".to_string(),
+            };
+            Err(ToolError::refused(format!("the quote does not occur in {}: {nearest}", source.path)))
+        }
+    }
+}
+
+/// The document that a name means: its path, the path of its text, of one of its chunks, or its bare file name.
+pub(crate) async fn resolve<'d>(desk: &'d Desk<'_>, name: &str) -> Result<&'d Source, ToolError> {
+    let path = path::file(name)?;
+    if let Some(source) = named(desk, &path)? {
+        return Ok(source);
+    }
+    if let Some(origin) = chunk_origin(desk, &path).await?
+        && let Some(source) = named(desk, &origin)?
+    {
+        return Ok(source);
+    }
+    Err(unknown_document(desk, &path))
+}
+
+fn named<'d>(desk: &'d Desk<'_>, path: &str) -> Result<Option<&'d Source>, ToolError> {
+    let sources = desk.sources();
+    let is_text = |source: &Source| source.text_path.as_deref().is_some_and(|text| is_part_of(path, text));
+    let exact = |source: &&Source| source.path == path || is_text(source);
+    if let Some(source) = sources.iter().find(exact) {
+        return Ok(Some(source));
+    }
+    let by_name = |source: &&Source| !path.contains('/') && file_name(&source.path).eq_ignore_ascii_case(path);
+    let matching: Vec<&Source> = sources.iter().filter(by_name).collect();
+    match matching[..] {
+        [] => Ok(None),
+        [source] => Ok(Some(source)),
+        _ => {
+            let paths: Vec<&str> = matching.iter().map(|source| source.path.as_str()).collect();
+            Err(ToolError::refused(format!("`{path}` may be {}; give the path", paths.join(" or "))))
+        }
+    }
+}
+
+/// The document that a chunk file says it is from, in its first line.
+async fn chunk_origin(desk: &Desk<'_>, path: &str) -> Result<Option<String>, ToolError> {
+    if !path.starts_with("chunks/") {
+        return Ok(None);
+    }
+    let Some(bytes) = desk.read(path).await? else {
+        return Ok(None);
+    };
+    let head = String::from_utf8_lossy(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
+    let origin = head.strip_prefix("<!-- source: ").and_then(|rest| rest.split(" | ").next());
+    Ok(origin.map(|origin| origin.trim_end_matches("-->").trim().to_string()))
+}
+
+/// The refusal for a name that no document has.
+pub(crate) fn unknown_document(desk: &Desk<'_>, path: &str) -> ToolError {
+    let known: Vec<&str> = desk.sources().iter().take(MAX_NAMED).map(|source| source.path.as_str()).collect();
+    match known.is_empty() {
+        true => ToolError::refused(format!("`{path}` is no document of this job, which has none")),
+        false => {
+            ToolError::refused(format!("`{path}` is no document of this job; its documents are {}", known.join(", ")))
+        }
+    }
+}
+
+/// The refusal for a document whose text is not there yet.
+pub(crate) fn not_extracted(source: &Source) -> ToolError {
+    let path = &source.path;
+    ToolError::refused(format!("{path} has no text yet; call extract_document_text with file_path {path} first"))
+}
+
+/// The passages of all documents that are most like a quote; none when it occurs in one of them, or proves nothing.
+pub(crate) async fn not_in_any(bench: &Bench<'_>, quote: &str) -> Result<Option<Option<Passage>>, ToolError> {
+    let mut nearest: Option<Passage> = None;
+    let sources = bench.desk.sources().iter().filter(|source| bench.ctx.is_source(&source.path));
+    for source in sources.filter(|source| source.text_path.is_some()) {
+        match look_up(bench, source, Claim { source: &source.path, page: None, quote }).await? {
+            Match::Found(_) | Match::OnOtherPage(_) | Match::TooShort => return Ok(None),
+            Match::NotFound { nearest: found } => {
+                let is_nearer =
+                    |found: &Passage| nearest.as_ref().is_none_or(|near| found.similarity > near.similarity);
+                nearest = found.filter(is_nearer).or(nearest);
+            }
+        }
+    }
+    Ok(Some(nearest))
+}
+
+/// The document that is no source in which a quote stands. It need not have a text: then it is read as it is.
+pub(crate) async fn in_no_source(bench: &Bench<'_>, quote: &str) -> Result<Option<String>, ToolError> {
+    for source in bench.desk.sources().iter().filter(|source| !bench.ctx.is_source(&source.path)) {
+        let stands = match source.text_path {
+            Some(_) => {
+                let claim = Claim { source: &source.path, page: None, quote };
+                matches!(look_up(bench, source, claim).await?, Match::Found(_) | Match::OnOtherPage(_))
+            }
+            None => match bench.desk.read(&source.path).await?.map(String::from_utf8) {
+                Some(Ok(text)) => stands_as_it_is(text, quote).await,
+                Some(Err(_)) | None => false,
+            },
+        };
+        if stands {
+            return Ok(Some(source.path.clone()));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a quote stands in a document that was not extracted. JSON writes a quotation mark with a backslash.
+async fn stands_as_it_is(text: String, quote: &str) -> bool {
+    let quote = quote.to_owned();
+    crate::run_blocking(move |_| SourceText::new(&text.replace("\\\"", "\"")).contains(&quote)).await
+}
+
+/// Whether a quote stands in any document of the job.
+pub(crate) async fn stands(bench: &Bench<'_>, quote: &str) -> Result<bool, WorkspaceError> {
+    for text_path in bench.desk.sources().iter().filter_map(|source| source.text_path.as_deref()) {
+        let parts = parts_of(bench.desk, text_path);
+        let claim = Claim { source: text_path, page: None, quote };
+        for path in &parts {
+            let contains = |text: &SourceText, quote: &str, _: Option<u32>| text.contains(quote);
+            let text = prepared(bench, path).await?;
+            if let Some(text) = text
+                && ask(text, claim, contains).await
+            {
+                return Ok(true);
+            }
+        }
+        for pair in parts.windows(2) {
+            if let (Some(before), Some(after)) = (bench.desk.read(&pair[0]).await?, bench.desk.read(&pair[1]).await?)
+                && matches!(find_at_joint(before, after, claim).await, Match::Found(_))
+            {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Looks a quote up in the document's text, part by part and then where two parts meet.
+async fn look_up(bench: &Bench<'_>, source: &Source, claim: Claim<'_>) -> Result<Match, ToolError> {
+    let text_path = source.text_path.as_deref().ok_or_else(|| not_extracted(source))?;
+    let parts = parts_of(bench.desk, text_path);
+    let mut best = None;
+    for path in &parts {
+        let text = prepared(bench, path).await?.ok_or_else(|| not_extracted(source))?;
+        match ask(text, claim, SourceText::find).await {
+            answer @ (Match::Found(_) | Match::TooShort) => return Ok(answer),
+            answer => best = Some(better(best, answer)),
+        }
+    }
+    for pair in parts.windows(2) {
+        if let (Some(before), Some(after)) = (bench.desk.read(&pair[0]).await?, bench.desk.read(&pair[1]).await?)
+            && let answer @ Match::Found(_) = find_at_joint(before, after, claim).await
+        {
+            return Ok(answer);
+        }
+    }
+    if let Some(Match::NotFound { .. }) = best
+        && let Some(answer) = look_up_parted(bench, source, &parts, claim).await?
+    {
+        return Ok(answer);
+    }
+    best.ok_or_else(|| not_extracted(source))
+}
+
+/// Looks for the quote but for hyphens in words that a line end parts in the document. Its text has them in one form, a
+/// quote may have them in the other; which words they are the document's own lines tell.
+async fn look_up_parted(
+    bench: &Bench<'_>,
+    source: &Source,
+    parts: &[String],
+    claim: Claim<'_>,
+) -> Result<Option<Match>, ToolError> {
+    let mut places = Vec::new();
+    for path in parts {
+        let Some(text) = prepared(bench, path).await? else { continue };
+        places.extend(ask(text, claim, SourceText::find_but_for_hyphens).await);
+    }
+    let pages = || places.iter().filter_map(|place| place.pages);
+    let Some((first, last)) = pages().map(|(first, _)| first).min().zip(pages().map(|(_, last)| last).max()) else {
+        return Ok(None);
+    };
+    let turn = bench.parser.turn().await;
+    let Some(bytes) = bench.desk.read(&source.path).await? else { return Ok(None) };
+    if kind_of(&source.path, &bytes) != Ok(Kind::Pdf) {
+        return Ok(None);
+    }
+    let Ok(pages) = turn.lines(bytes, Some(first..=last)).await else { return Ok(None) };
+    let found = crate::run_blocking(move |_| {
+        let mut lines = String::new();
+        pages.iter().for_each(|page| push_page(&mut lines, page, true));
+        let lines = SourceText::new(&lines);
+        let parted = |place: &ButForHyphens| place.words.iter().all(|word| lines.parts(word));
+        places.into_iter().find(parted).map(|place| place.answer)
+    });
+    Ok(found.await)
+}
+
+/// Texts and quotes are others', and take as long as they are: never on the event loop.
+async fn ask<T: Send + 'static>(
+    text: Arc<SourceText>,
+    claim: Claim<'_>,
+    question: fn(&SourceText, &str, Option<u32>) -> T,
+) -> T {
+    let (quote, page) = (claim.quote.to_owned(), claim.page);
+    crate::run_blocking(move |_| question(&text, &quote, page)).await
+}
+
+/// As [`ask`] for [`SourceText::find`], where two parts of a text meet.
+async fn find_at_joint(before: Vec<u8>, after: Vec<u8>, claim: Claim<'_>) -> Match {
+    let (quote, page) = (claim.quote.to_owned(), claim.page);
+    crate::run_blocking(move |_| {
+        let text = joint(&String::from_utf8_lossy(&before), &String::from_utf8_lossy(&after), MAX_QUOTE);
+        SourceText::new(&text).find(&quote, page)
+    })
+    .await
+}
+
+/// Of two answers that are no finding the one that helps more.
+fn better(best: Option<Match>, other: Match) -> Match {
+    let rank = |answer: &Match| match answer {
+        Match::OnOtherPage(_) => 2.0,
+        Match::NotFound { nearest: Some(passage) } => passage.similarity,
+        _ => -1.0,
+    };
+    match best {
+        Some(best) if rank(&best) >= rank(&other) => best,
+        _ => other,
+    }
+}
+
+/// A part of a document's text, ready to be asked; prepared once and kept.
+pub(crate) async fn prepared(bench: &Bench<'_>, path: &str) -> Result<Option<Arc<SourceText>>, WorkspaceError> {
+    let Some(size) = bench.desk.size(path) else { return Ok(None) };
+    let key = TextKey { job_id: bench.ctx.job_id, path: path.to_string(), size };
+    if let Some(text) = bench.quotes.get(&key) {
+        return Ok(Some(text));
+    }
+    let Some(bytes) = bench.desk.read(path).await? else { return Ok(None) };
+    let text = crate::run_blocking(move |_| Arc::new(SourceText::new(&String::from_utf8_lossy(&bytes)))).await;
+    bench.quotes.put(key, Arc::clone(&text));
+    Ok(Some(text))
+}
+
+fn citation(source: &Source, found: Found) -> Citation {
+    let number = |page: Option<u32>| page.and_then(|page| i32::try_from(page).ok());
+    let (page, page_to, quote) = (number(found.page), number(found.page_to), found.text);
+    let id = citation_id(&source.path, page, &quote);
+    let page_to = page_to.filter(|_| page_to != page);
+    let source = source.path.clone();
+    Citation { id, source, page, page_to, quote, verified: true, place: None, continues: Vec::new() }
+}
+
+/// The citation with the passages and sentences that its quote touches, where the document was cut.
+async fn placed(bench: &Bench<'_>, mut citation: Citation) -> Result<Citation, ToolError> {
+    let pages = citation.page.map(|page| (page, citation.page_to.unwrap_or(page)));
+    let may_hold = |passage: &&PassagePlace| {
+        let on_its_pages = match (pages, passage.pages) {
+            (Some((first, last)), Some(held)) => held.0 <= last && first <= held.1,
+            _ => true,
+        };
+        passage.document == citation.source && on_its_pages
+    };
+    let mut texts = Vec::new();
+    for passage in bench.desk.passages().iter().filter(may_hold) {
+        let Some(path) = &passage.chunk_path else { continue };
+        if let Some(bytes) = bench.desk.read(path).await? {
+            texts.push((passage.number, String::from_utf8_lossy(&bytes).into_owned()));
+        }
+    }
+    if texts.is_empty() {
+        return Ok(citation);
+    }
+    let (quote, scan) = (citation.quote.clone(), bench.ctx.scan.clone());
+    let touched = crate::run_blocking(move |_| passages::locate(&texts, &quote, &scan)).await;
+    let mut touched = touched.into_iter().flatten();
+    citation.place = touched.next();
+    citation.continues = touched.collect();
+    Ok(citation)
+}
+
+/// Sentences of a passage, by the numbers they are shown with.
+#[derive(Clone, Copy)]
+pub(crate) struct Pointer {
+    pub(crate) passage: i32,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+}
+
+/// Cuts the quote that a pointer names, and makes the citation.
+pub(crate) async fn verify_pointer(bench: &Bench<'_>, pointer: Pointer) -> Result<Verified, ToolError> {
+    let number = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+    let Pointer { passage, from, to } = pointer;
+    let place = Touched { passage, from: number(from), to: number(to) };
+    if place.is_too_long() {
+        return Err(ToolError::refused(format!(
+            "sentences {from} to {to} are too many for one quote: at most {LONGEST_QUOTE}. Quote each obligation by itself, an \
+             item of a list with its lead, if need be, in two citations"
+        )));
+    }
+    let (source, quote) = pointed_at(bench, pointer).await?;
+    let mut verified = verify(bench, Claim { source: &source, page: None, quote: &quote }).await?;
+    // The same words may stand elsewhere as well.
+    verified.citation.place = Some(place);
+    verified.citation.continues.clear();
+    Ok(verified)
+}
+
+async fn pointed_at(bench: &Bench<'_>, Pointer { passage, from, to }: Pointer) -> Result<(String, String), ToolError> {
+    let known = bench.desk.passages().iter().find(|known| known.number == passage);
+    let known = known.ok_or_else(|| {
+        ToolError::refused(format!("there is no passage {passage}; chunks/chunk_007.md is passage 7"))
+    })?;
+    let without = || ToolError::refused(format!("passage {passage} has no text that could be quoted"));
+    let path = known.chunk_path.as_ref().ok_or_else(without)?;
+    let bytes = bench.desk.read(path).await?.ok_or_else(without)?;
+    let scan = bench.ctx.scan.clone();
+    let quote = move |_: &_| passages::quote(&String::from_utf8_lossy(&bytes), (from, to), &scan);
+    match crate::run_blocking(quote).await {
+        Ok(quote) => Ok((known.document.clone(), quote)),
+        Err(count) => Err(ToolError::refused(format!(
+            "passage {passage} has sentences 1 to {count}; `from` is {from} and `to` is {to}"
+        ))),
+    }
+}
+
+/// The same citation has the same id.
+pub(crate) fn citation_id(source: &str, page: Option<i32>, quote: &str) -> String {
+    let page = page.map_or_else(String::new, |page| page.to_string());
+    let hash = Sha256::digest(format!("{source}\0{page}\0{quote}"));
+    format!("cit_{}", hex::encode(&hash[..4]))
+}
+
+/// The last component of a path.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_PASSAGE_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}

@@ -1,0 +1,260 @@
+//! `extract_document_text`: a document's text into the workspace, where it is read, chunked and quoted from. The text
+//! is stored and the model gets its path, never the whole (lesson 65).
+
+use crate::arguments::decode;
+use crate::documents::citation_check::{file_name, unknown_document};
+use crate::documents::text_parts::{Writer, is_part_of, part_path};
+use crate::error::{Output, ToolError, ToolResult};
+use crate::registry::Tool;
+use crate::runner::Bench;
+use crate::workspace::overlay::Desk;
+use crate::workspace::path;
+use plumbline_documents::{About, Kind, Page, kind_of};
+use plumbline_engine::{Handler, Phases, Product, Replay, Source, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::{collections::BTreeSet, ops::RangeInclusive};
+use tokio::sync::mpsc;
+
+/// Parsing has limits of its own, in the parser; this one only has to be longer, waiting for a free child included.
+pub(crate) const TOOL: Tool =
+    Tool { spec, schema, patience: 5, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Pages, or pieces of long ones, that may wait for the text's part before them to be put aside.
+const PAGES_AHEAD: usize = 8;
+/// Most headings shown, so that the model sees how the document is built.
+const MAX_HEADINGS: usize = 12;
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "extract_document_text",
+        phases: Phases::Tactical,
+        description: "Extract the text of a document under input/ (PDF, DOCX, ODT, EPUB, HTML, Markdown, plain text) into a page-marked file under chunks/. Returns the file's path and a short description.".into(),
+        parameters: schema().into(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Outside,
+        replay: Replay::Safe,
+        reads_only: false,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# extract_document_text
+
+Extracts the text of a document into `chunks/<name>.md`. In documents with pages a line `[page N]` stands before the
+text of each page. The result names the file in a line `text: chunks/<name>.md` and describes the document; the text
+itself is read from the file, or cut with `chunk_document`. Quotes are checked against this text, which cannot be
+changed by other tools.
+
+| argument | meaning |
+|---|---|
+| `file_path` | the document, e.g. `input/policy.pdf` |
+| `pages` | pages and ranges such as `3-7` or `1-5,10`, into a file of its own (`chunks/<name>_p1-5_10-10.md`) for a closer look; left out: the whole document, which is what chunking and citing need |
+| `lines` | `true`: a PDF line by line as its pages are set, hyphens at line ends, running headers and all, into a file of its own (`chunks/<name>_lines.md`) for a closer look; quotes are checked against the other text |
+
+Example: `{\"file_path\": \"input/policy.pdf\"}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "file_path": {"type": "string", "description": "The document, e.g. input/policy.pdf"},
+            "pages": {
+                "type": ["string", "integer"],
+                "pattern": "^ *[0-9]{1,6} *([-–] *[0-9]{1,6} *)?(, *[0-9]{1,6} *([-–] *[0-9]{1,6} *)?){0,99}$",
+                "description": "pages and ranges such as 3-7 or 1-5,10 (default: the whole document)"
+            },
+            "lines": {"type": "boolean", "description": "keep a PDF's lines as they are set (default: false)"}
+        },
+        "required": ["file_path"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    file_path: String,
+    pages: Option<Pages>,
+    #[serde(default)]
+    lines: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Pages {
+    One(u32),
+    Several(String),
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let arguments: Arguments = decode(arguments)?;
+    let path = document(bench.desk, &arguments.file_path)?;
+    let pages = arguments.pages.map(|pages| ranges(&pages)).transpose()?;
+    // First the turn, then the document: of many jobs that want one read, few hold it.
+    let turn = bench.parser.turn().await;
+    let bytes = bench.desk.read(&path).await?.ok_or_else(|| path::not_found(&path, bench.desk))?;
+    let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+    let read = |error: plumbline_documents::DocumentError| ToolError::refused(error.with_name(&path).to_string());
+    let kind = kind_of(&path, &bytes).map_err(read)?;
+    let lines = arguments.lines;
+    let text_path = text_path(bench.desk, &path, pages.as_deref(), lines);
+    // The parser reads one range; of that, what lies between those that were asked for is left out.
+    let all = pages.as_deref().map(|pages| *pages[0].start()..=*pages[pages.len() - 1].end());
+    let wanted = |page: u32| pages.as_deref().is_none_or(|pages| pages.iter().any(|range| range.contains(&page)));
+    let (sender, mut taken) = mpsc::channel::<Page>(PAGES_AHEAD);
+    let mut writer = Writer::new(bench.desk, &text_path, kind.paged());
+    // Owns the receiving end: when it gives up, the parser does too.
+    let write = async move {
+        let mut reading = Reading::default();
+        while let Some(page) = taken.recv().await {
+            if !wanted(page.number) {
+                continue;
+            }
+            let added = writer.push(&page).await?;
+            reading.take(&page, added);
+        }
+        Ok::<_, ToolError>((reading, writer))
+    };
+    let (about, written) = tokio::join!(turn.keeping_lines(lines).extract_to(kind, bytes, all, sender), write);
+    let (reading, writer) = written?;
+    let about = about.map_err(read)?;
+    let content = describe(&reading, (&path, kind), (&text_path, writer.parts()), &about);
+    let mut products = writer.finish().await?;
+    if pages.is_none() && !lines {
+        products.push(Product::AddSource(Source {
+            path,
+            size,
+            pages: kind.paged().then(|| i32::try_from(reading.pages).unwrap_or(i32::MAX)),
+            text_path: Some(text_path),
+        }));
+    }
+    Ok(Output { content, products })
+}
+
+/// The document's path. Only what the job was given counts as a document: quotes from anything else prove nothing.
+fn document(desk: &Desk<'_>, raw: &str) -> Result<String, ToolError> {
+    let path = path::file(raw)?;
+    let is_given = |path: &str| path.starts_with("input/") || desk.sources().iter().any(|source| source.path == path);
+    if is_given(&path) && desk.size(&path).is_some() {
+        return Ok(path);
+    }
+    let in_input = format!("input/{path}");
+    if desk.size(&in_input).is_some() {
+        return Ok(in_input);
+    }
+    if desk.size(&path).is_some() {
+        return Err(ToolError::refused(format!("`{path}` is no document of the job; documents are under input/")));
+    }
+    match desk.sources().is_empty() {
+        true => Err(path::not_found(&path, desk)),
+        false => Err(unknown_document(desk, &path)),
+    }
+}
+
+/// The ranges asked for, in the order of pages and none touching another.
+fn ranges(pages: &Pages) -> Result<Vec<RangeInclusive<u32>>, ToolError> {
+    let asked: Vec<RangeInclusive<u32>> = match pages {
+        Pages::One(page) => vec![range(&page.to_string())?],
+        Pages::Several(text) => text.split(',').map(range).collect::<Result<_, _>>()?,
+    };
+    let mut joined: Vec<RangeInclusive<u32>> = Vec::new();
+    for range in asked.into_iter().map(|range| (*range.start(), *range.end())).collect::<BTreeSet<_>>() {
+        match joined.last_mut() {
+            Some(last) if range.0 <= last.end().saturating_add(1) => *last = *last.start()..=range.1.max(*last.end()),
+            Some(_) | None => joined.push(range.0..=range.1),
+        }
+    }
+    Ok(joined)
+}
+
+fn range(text: &str) -> Result<RangeInclusive<u32>, ToolError> {
+    let mut ends = text.split(['-', '–']).map(|end| end.trim().parse::<u32>());
+    let (from, to) = match (ends.next(), ends.next()) {
+        (Some(Ok(from)), Some(Ok(to))) => (from, to),
+        (Some(Ok(page)), None) => (page, page),
+        _ => {
+            return Err(ToolError::refused(format!("`pages` has {text}; give pages and ranges such as 3-7 or 1-5,10")));
+        }
+    };
+    if from == 0 || from > to {
+        return Err(ToolError::refused(format!(
+            "there are no pages {from}-{to}; pages count from 1 and a range rises"
+        )));
+    }
+    Ok(from..=to)
+}
+
+/// Where the text goes: `chunks/<stem>.md`, or with the extension in its name where another document has that text or
+/// where it would look like a chunk.
+fn text_path(desk: &Desk<'_>, path: &str, pages: Option<&[RangeInclusive<u32>]>, lines: bool) -> String {
+    let name = file_name(path);
+    let (stem, extension) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).unwrap_or((name, "document"));
+    let suffix =
+        pages.map_or_else(String::new, |pages| format!("_p{}", pages.iter().map(named).collect::<Vec<_>>().join("_")));
+    let suffix = if lines { format!("{suffix}_lines") } else { suffix };
+    let candidates = std::iter::once(stem.to_string())
+        .chain(std::iter::once(format!("{stem}_{extension}")))
+        .chain((2..).map(|number| format!("{stem}_{extension}_{number}")));
+    let is_free = |candidate: &String| {
+        let others = desk.sources().iter().filter(|source| source.path != path);
+        let whole = format!("chunks/{candidate}.md");
+        let taken = |known: &str| is_part_of(&whole, known) || is_part_of(known, &whole);
+        let taken = others.filter_map(|source| source.text_path.as_deref()).any(taken);
+        let like_chunk = candidate.strip_prefix("chunk_").is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
+        !taken && !like_chunk
+    };
+    let free = candidates.into_iter().find(is_free).expect("a free name: the candidates never end, the documents do");
+    format!("chunks/{free}{suffix}.md")
+}
+
+/// `3-7`; one page alone is `3-3` where it is all, as it always was, and so everywhere.
+fn named(range: &RangeInclusive<u32>) -> String {
+    format!("{}-{}", range.start(), range.end())
+}
+
+/// What is known of a text when it has gone by.
+#[derive(Default)]
+struct Reading {
+    pages: usize,
+    last_page: Option<u32>,
+    words: usize,
+    lines: usize,
+    headings: Vec<String>,
+}
+
+impl Reading {
+    /// A page or the next piece of one, and how it was written.
+    fn take(&mut self, page: &Page, written: &str) {
+        self.pages += usize::from(self.last_page != Some(page.number));
+        self.last_page = Some(page.number);
+        self.words += page.text.split_whitespace().count();
+        self.lines += written.lines().count();
+        let headings = written.lines().filter(|line| line.starts_with('#'));
+        self.headings.extend(headings.take(MAX_HEADINGS - self.headings.len()).map(str::to_owned));
+    }
+}
+
+fn describe(reading: &Reading, (path, kind): (&str, Kind), (text_path, parts): (&str, usize), about: &About) -> String {
+    let mut out = vec![format!("extracted {path}"), format!("kind: {kind}")];
+    if let Some(title) = &about.title {
+        out.push(format!("title: {title}"));
+    }
+    if kind.paged() {
+        out.push(format!("pages: {}", reading.pages));
+    }
+    out.push(format!("words: {}", reading.words));
+    out.push(format!("lines: {}", reading.lines));
+    out.push(format!("text: {text_path}"));
+    match parts {
+        1 => {}
+        2 => out.push(format!("it goes on in: {}", part_path(text_path, 2))),
+        _ => out.push(format!("it goes on in: {} to {}", part_path(text_path, 2), part_path(text_path, parts))),
+    }
+    out.extend(about.warnings.iter().map(|warning| format!("warning: {warning}")));
+    if !reading.headings.is_empty() {
+        out.push("first headings:".to_string());
+        out.extend(reading.headings.iter().cloned());
+    }
+    out.join("\n")
+}

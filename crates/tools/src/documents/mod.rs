@@ -1,0 +1,11 @@
+//! The tools that turn documents into text, chunks and citations, and what they share: the check of every quote.
+
+pub(crate) mod chunk_document;
+pub(crate) mod citation_check;
+pub(crate) mod cite;
+pub(crate) mod extract_document_text;
+mod prepare;
+pub(crate) mod quote_cache;
+pub(crate) mod text_parts;
+
+pub use text_parts::part_path;

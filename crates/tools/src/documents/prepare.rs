@@ -1,0 +1,50 @@
+//! A document prepared by the system: its text taken out and cut into passages, by the code of the two tools that a model
+//! has for it.
+
+use crate::error::{BatchError, ToolError};
+use crate::requirements::checks::{claimed_rows::RowsOfTurn, name_cache::NamesOfTurn};
+use crate::runner::{Bench, ToolContext, Toolbox};
+use crate::workspace::Workspace;
+use crate::workspace::overlay::Desk;
+use plumbline_engine::{Prepared, Product, ToolCall};
+use serde_json::json;
+use std::collections::HashSet;
+
+/// First the text, then the passages.
+const TOOLS: [&str; 2] = ["extract_document_text", "chunk_document"];
+
+impl Toolbox {
+    /// Takes a document's text out and cuts it. A document that has no text is prepared as well: the note says why.
+    ///
+    /// # Errors
+    /// The workspace could not be read. Nothing has been changed then, and it may be tried again.
+    pub async fn prepare(
+        &self,
+        document: &str,
+        workspace: &dyn Workspace,
+        ctx: &ToolContext<'_>,
+    ) -> Result<Prepared, BatchError> {
+        let mut desk = Desk::new(workspace);
+        let (names, rows) = (NamesOfTurn::default(), RowsOfTurn::default());
+        let (mut notes, mut products): (Vec<String>, Vec<Product>) = (Vec::new(), Vec::new());
+        for name in TOOLS {
+            let bench =
+                Bench { desk: &desk, ctx, parser: &self.parser, quotes: &self.quotes, names: &names, rows: &rows };
+            let arguments = json!({"file_path": document}).to_string();
+            let call = ToolCall { id: format!("prepare {document}"), name: name.to_string(), arguments };
+            match self.call(&call, &bench, &mut HashSet::new()).await {
+                Ok(output) => {
+                    notes.push(output.content);
+                    desk.apply(&output.products);
+                    products.extend(output.products);
+                }
+                Err(ToolError::Workspace(error)) => return Err(error.into()),
+                Err(ToolError::Refused(reason) | ToolError::Passing(reason) | ToolError::Away { reason, .. }) => {
+                    notes.push(reason);
+                    break;
+                }
+            }
+        }
+        Ok(Prepared { document: document.to_string(), note: notes.join("\n").replace('\0', "\u{fffd}"), products })
+    }
+}

@@ -1,0 +1,90 @@
+//! Prepared source texts, kept between calls: a thousand citations of one document prepare it once.
+
+use plumbline_documents::quotes::SourceText;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use uuid::Uuid;
+
+/// Bytes of source text kept prepared, over all jobs; in memory they are two and a half times as many.
+const CAPACITY_BYTES: u64 = 32 * 1024 * 1024;
+
+/// Which text: the path alone would not do, since a document may be extracted anew. Extracted texts are read only to
+/// the tools, so a changed one has been extracted by another parser and has another size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TextKey {
+    pub(crate) job_id: Uuid,
+    pub(crate) path: String,
+    /// Bytes of the file.
+    pub(crate) size: u64,
+}
+
+/// Least recently used goes first, when the texts together are larger than [`CAPACITY_BYTES`].
+#[derive(Default)]
+pub(crate) struct QuoteCache {
+    /// Most recently used last. A handful of entries, so a list is searched as fast as a map.
+    kept: Mutex<VecDeque<(TextKey, Arc<SourceText>)>>,
+}
+
+impl QuoteCache {
+    /// The prepared text, if it is kept.
+    pub(crate) fn get(&self, key: &TextKey) -> Option<Arc<SourceText>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = kept.iter().position(|(known, _)| known == key)?;
+        let entry = kept.remove(place)?;
+        let text = Arc::clone(&entry.1);
+        kept.push_back(entry);
+        Some(text)
+    }
+
+    /// Keeps a prepared text, and lets go of others for it. A text larger than the whole is not kept.
+    pub(crate) fn put(&self, key: TextKey, text: Arc<SourceText>) {
+        if key.size > CAPACITY_BYTES {
+            return;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(known, _)| known.job_id != key.job_id || known.path != key.path);
+        kept.push_back((key, text));
+        while kept.iter().map(|(key, _)| key.size).sum::<u64>() > CAPACITY_BYTES {
+            kept.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(path: &str, size: u64) -> TextKey {
+        TextKey { job_id: Uuid::nil(), path: path.into(), size }
+    }
+
+    fn kept(cache: &QuoteCache, key: &TextKey) -> bool {
+        cache.get(key).is_some()
+    }
+
+    #[test]
+    fn the_least_recently_used_goes_first() {
+        let cache = QuoteCache::default();
+        let third = CAPACITY_BYTES / 3;
+        let text = Arc::new(SourceText::new("some text"));
+        for path in ["a", "b", "c"] {
+            cache.put(key(path, third), Arc::clone(&text));
+        }
+        assert!(kept(&cache, &key("a", third)), "all three fit");
+        cache.put(key("d", third), Arc::clone(&text));
+        assert!(!kept(&cache, &key("b", third)), "b was used longest ago");
+        assert!(kept(&cache, &key("a", third)) && kept(&cache, &key("c", third)) && kept(&cache, &key("d", third)));
+    }
+
+    #[test]
+    fn another_size_is_another_text() {
+        let cache = QuoteCache::default();
+        let text = Arc::new(SourceText::new("some text"));
+        cache.put(key("a", 10), Arc::clone(&text));
+        assert!(!kept(&cache, &key("a", 11)));
+        cache.put(key("a", 11), Arc::clone(&text));
+        assert!(!kept(&cache, &key("a", 10)), "the older state is let go");
+        cache.put(key("huge", CAPACITY_BYTES + 1), text);
+        assert!(kept(&cache, &key("a", 11)), "a text that never fits drives nothing out");
+    }
+}

@@ -1,0 +1,141 @@
+//! Long texts. The text of a document is a file; a long one goes on in further files, its parts, so that nobody has to
+//! hold the whole: not who writes it, nor the mirror, the search or who cites from it.
+//!
+//! The parts of `chunks/manual.md` are called `chunks/manual.part2.md` and so on. A part begins with a page or, in a
+//! document without pages, with a paragraph.
+
+use crate::error::ToolError;
+use crate::workspace::overlay::Desk;
+use plumbline_documents::{Page, page_mark, push_page};
+use plumbline_engine::{FileWrite, PlacedFile, Product};
+
+/// A text goes on in another part where this one would get larger.
+const PART_BYTES: usize = 1 << 20;
+
+/// The path of a long text's part, counted from 1: the first is the text's own.
+pub fn part_path(text_path: &str, number: usize) -> String {
+    match (number, text_path.strip_suffix(".md")) {
+        (..=1, _) => text_path.to_owned(),
+        (_, Some(stem)) => format!("{stem}.part{number}.md"),
+        (_, None) => format!("{text_path}.part{number}"),
+    }
+}
+
+/// Whether a path is that of the text or of one of its parts, be it there or not.
+pub(crate) fn is_part_of(path: &str, text_path: &str) -> bool {
+    let (stem, end) = text_path.strip_suffix(".md").map_or((text_path, ""), |stem| (stem, ".md"));
+    let number = path.strip_prefix(stem).and_then(|rest| rest.strip_prefix(".part")?.strip_suffix(end));
+    path == text_path || number.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// The paths of a text's parts, as far as they are there.
+pub(crate) fn parts_of(desk: &Desk<'_>, text_path: &str) -> Vec<String> {
+    (1..).map(|number| part_path(text_path, number)).take_while(|path| desk.size(path).is_some()).collect()
+}
+
+/// A text on its way into its parts: one of them is held, the others are put aside.
+pub(crate) struct Writer<'a, 'b> {
+    desk: &'a Desk<'b>,
+    text_path: String,
+    paged: bool,
+    part: String,
+    number: usize,
+    page: Option<u32>,
+    products: Vec<Product>,
+}
+
+impl<'a, 'b> Writer<'a, 'b> {
+    /// A text of a document with or without pages, to be found at that path.
+    pub(crate) fn new(desk: &'a Desk<'b>, text_path: &str, paged: bool) -> Self {
+        let text_path = text_path.to_owned();
+        Self { desk, text_path, paged, part: String::new(), number: 1, page: None, products: Vec::new() }
+    }
+
+    /// Adds a page or the next piece of one, and gives it back as it is written.
+    pub(crate) async fn push(&mut self, page: &Page) -> Result<&str, ToolError> {
+        if !self.part.is_empty() && self.part.len() + page.text.len() > PART_BYTES {
+            self.put_aside().await?;
+            self.number += 1;
+            self.page = None;
+        }
+        // The next piece of a page is no page of its own; in a part of its own it needs the page's mark all the same.
+        let marked = self.paged && self.page != Some(page.number);
+        self.page = Some(page.number);
+        let start = self.part.len();
+        push_page(&mut self.part, page, marked);
+        Ok(&self.part[start..])
+    }
+
+    /// How many parts there are up to now.
+    pub(crate) fn parts(&self) -> usize {
+        self.number
+    }
+
+    /// What makes the files of it.
+    pub(crate) async fn finish(mut self) -> Result<Vec<Product>, ToolError> {
+        if self.number > 1 {
+            self.put_aside().await?;
+        } else if !self.is_known().await? {
+            self.products.push(Product::WriteFile(FileWrite::text(&self.text_path, std::mem::take(&mut self.part))));
+        }
+        // An earlier, longer text.
+        let further = (self.number + 1..).map(|number| part_path(&self.text_path, number));
+        let left = further.take_while(|path| self.desk.size(path).is_some());
+        self.products.extend(left.map(|path| Product::DeleteFile { path }));
+        Ok(self.products)
+    }
+
+    async fn put_aside(&mut self) -> Result<(), ToolError> {
+        if self.is_known().await? {
+            self.part.clear();
+            return Ok(());
+        }
+        let path = part_path(&self.text_path, self.number);
+        let known = self.desk.put_aside(vec![std::mem::take(&mut self.part).into_bytes()]).await?;
+        let placed = known.into_iter().map(|(sha256, size)| PlacedFile { path: path.clone(), sha256, size });
+        self.products.extend(placed.map(Product::PlaceFile));
+        Ok(())
+    }
+
+    /// Extracting again gives the same; a new version of the same bytes would only make the workspace grow.
+    async fn is_known(&self) -> Result<bool, ToolError> {
+        let path = part_path(&self.text_path, self.number);
+        if self.desk.size(&path) != Some(self.part.len() as u64) {
+            return Ok(false);
+        }
+        Ok(self.desk.read(&path).await?.is_some_and(|known| known == self.part.as_bytes()))
+    }
+}
+
+/// What the beginning of a part needs from the end of the one before, so that a sentence on both is one: the last
+/// paragraphs of the one, with their page's number, and the first of the other.
+pub(crate) fn joint(before: &str, after: &str, bytes: usize) -> String {
+    let start = before.floor_char_boundary(before.len().saturating_sub(bytes));
+    let end = after.ceil_char_boundary(after.len().min(bytes));
+    let page = before[..start].lines().rev().find_map(page_mark);
+    let mark = page.map_or_else(String::new, |page| format!("[page {page}]\n\n"));
+    format!("{mark}{}\n{}", &before[start..], &after[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_known_by_their_names() {
+        assert_eq!(part_path("chunks/a.md", 1), "chunks/a.md");
+        assert_eq!(part_path("chunks/a.md", 12), "chunks/a.part12.md");
+        for path in ["chunks/a.md", "chunks/a.part2.md", "chunks/a.part12.md"] {
+            assert!(is_part_of(path, "chunks/a.md"), "{path}");
+        }
+        for path in ["chunks/a.part.md", "chunks/a.partly.md", "chunks/b.part2.md", "chunks/a.part2.md.md"] {
+            assert!(!is_part_of(path, "chunks/a.md"), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_joint_knows_its_pages() {
+        let joined = joint("[page 7]\n\nA long page that ends in a", "[page 8]\n\nsentence.", 12);
+        assert_eq!(joined, "[page 7]\n\nat ends in a\n[page 8]\n\nse");
+    }
+}

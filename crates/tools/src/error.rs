@@ -1,0 +1,81 @@
+//! Why a tool has no result.
+
+use crate::workspace::WorkspaceError;
+use plumbline_engine::{Outage, Product};
+
+/// What a tool gives when it succeeds.
+#[derive(Debug, Default)]
+pub(crate) struct Output {
+    /// The text for the model.
+    pub(crate) content: String,
+    /// What it produced.
+    pub(crate) products: Vec<Product>,
+}
+
+impl Output {
+    /// A result that changes nothing.
+    pub(crate) fn text(content: impl Into<String>) -> Self {
+        Self { content: content.into(), products: Vec::new() }
+    }
+
+    /// A result with one product.
+    pub(crate) fn with(content: impl Into<String>, product: Product) -> Self {
+        Self { content: content.into(), products: vec![product] }
+    }
+}
+
+/// Why a call has no result.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ToolError {
+    /// The model asked for something that cannot be done: one sentence that says what, where and what to do.
+    #[error("{0}")]
+    Refused(String),
+    /// Something outside failed for a reason that may pass, and nothing was changed: the call is made again a few times
+    /// (`limits.tool_retries`) before the model reads this.
+    #[error("{0}")]
+    Passing(String),
+    /// A service that the job cannot do without is away, and nothing was changed: the whole batch waits for it.
+    #[error("{reason}")]
+    Away {
+        /// Which one, where, and what to do.
+        reason: String,
+        /// What brings it back.
+        cure: Cure,
+    },
+    /// The rows could not be read.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+}
+
+/// What brings a service back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cure {
+    /// Another try at once may do, as with [`ToolError::Passing`]; then time.
+    AnotherTry,
+    /// Time.
+    Time,
+    /// A person who corrects what is configured.
+    Operator,
+}
+
+/// Why a batch has no results. Nothing of it is in the rows, and it may be run again as it is: no call was made that may
+/// not be made twice.
+#[derive(Debug, thiserror::Error)]
+pub enum BatchError {
+    /// The rows could not be read.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// A service that a call needs is away.
+    #[error("{}", .0.reason)]
+    Away(Outage),
+}
+
+impl ToolError {
+    /// A refusal for the model to read.
+    pub(crate) fn refused(message: impl Into<String>) -> Self {
+        Self::Refused(message.into())
+    }
+}
+
+/// What running a tool gives.
+pub(crate) type ToolResult = Result<Output, ToolError>;

@@ -1,0 +1,249 @@
+//! The client: statements and transactions over HTTP.
+
+use super::address::query_api;
+use super::error::{GraphConfigError, GraphError};
+use super::transaction::Transaction;
+use crate::graph::http::{Answer, exchange};
+use crate::graph::schema::CONSTRAINTS;
+use plumbline_llm::ApiKey;
+use reqwest::Url;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::sync::OnceCell;
+
+/// The database of a server that has only one.
+const DEFAULT_DATABASE: &str = "neo4j";
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// What a server says when another client has created the same constraint at the same moment.
+const MADE_MEANWHILE: &str = "Neo.ClientError.Schema.EquivalentSchemaRuleAlreadyExists";
+/// For one statement, reading its answer included.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Which graph, and as whom.
+#[derive(Clone, Debug)]
+pub struct GraphConfig {
+    /// Its address: HTTP, or the Bolt address of the same server.
+    pub uri: String,
+    /// The user; with none, no credentials are sent.
+    pub user: Option<String>,
+    /// The password.
+    pub password: Option<ApiKey>,
+    /// The database; `neo4j` when absent.
+    pub database: Option<String>,
+    /// Whether queries of the model may write.
+    pub allow_write: bool,
+    /// Time limit of one statement.
+    pub timeout: Duration,
+}
+
+impl GraphConfig {
+    /// A graph without credentials.
+    pub fn new(uri: impl Into<String>) -> Self {
+        let uri = uri.into();
+        Self { uri, user: None, password: None, database: None, allow_write: false, timeout: STATEMENT_TIMEOUT }
+    }
+}
+
+/// What a statement is run for; a server refuses to write for a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Access {
+    /// It only reads.
+    Read,
+    /// It may write.
+    Write,
+}
+
+/// A statement with its parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Statement {
+    /// Cypher.
+    pub text: String,
+    /// An object.
+    pub parameters: Value,
+}
+
+impl Statement {
+    /// A statement; `parameters` is an object.
+    pub fn new(text: impl Into<String>, parameters: Value) -> Self {
+        Self { text: text.into(), parameters }
+    }
+
+    fn body(&self, access: Option<Access>) -> Body<'_> {
+        Body { statement: &self.text, parameters: &self.parameters, access_mode: access }
+    }
+}
+
+/// A request with a statement, its members in the order of the API's documents: servers before 2026.08 want it so.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    statement: &'a str,
+    parameters: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    access_mode: Option<Access>,
+}
+
+/// What a statement returned.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// Names of the columns.
+    pub fields: Vec<String>,
+    /// The rows.
+    pub values: Vec<Vec<Value>>,
+}
+
+impl Rows {
+    /// The first value of the first row.
+    pub fn first(&self) -> Option<&Value> {
+        self.values.first()?.first()
+    }
+}
+
+/// Speaks to one graph. Holds its own connection pool; keep one per configuration and share it.
+#[derive(Debug)]
+pub struct GraphClient {
+    http: reqwest::Client,
+    api: Url,
+    /// The address for messages.
+    place: String,
+    user: Option<String>,
+    password: Option<ApiKey>,
+    allow_write: bool,
+    timeout: Duration,
+    constrained: OnceCell<()>,
+}
+
+impl GraphClient {
+    /// Prepares a client; nothing is sent.
+    ///
+    /// # Errors
+    /// The address is none, or TLS cannot be set up.
+    pub fn new(config: GraphConfig) -> Result<Self, GraphConfigError> {
+        let api = query_api(&config.uri, config.database.as_deref().unwrap_or(DEFAULT_DATABASE))?;
+        let http = plumbline_llm::tls::http()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .tcp_nodelay(true)
+            // A redirect would carry the password elsewhere; and nothing here retries.
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .no_proxy()
+            .user_agent(concat!("plumbline/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| GraphConfigError::Http(error.to_string()))?;
+        let place = place_of(&api);
+        let GraphConfig { user, password, allow_write, timeout, .. } = config;
+        Ok(Self { http, api, place, user, password, allow_write, timeout, constrained: OnceCell::new() })
+    }
+
+    /// Where it is, for messages.
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+
+    /// Whether queries of the model may write.
+    pub fn allows_write(&self) -> bool {
+        self.allow_write
+    }
+
+    /// Runs one statement in a transaction of its own.
+    ///
+    /// # Errors
+    /// [`GraphError`]; nothing was written then, unless the answer was lost ([`GraphError::Unreachable`],
+    /// [`GraphError::TimedOut`]).
+    pub async fn run(&self, statement: &Statement, access: Access) -> Result<Rows, GraphError> {
+        Ok(self.post(self.api.clone(), &statement.body(Some(access)), None).await?.0.into_rows())
+    }
+
+    /// Opens a transaction with its first statement, which saves a round trip.
+    ///
+    /// # Errors
+    /// [`GraphError`].
+    pub async fn begin(&self, first: &Statement) -> Result<(Transaction<'_>, Rows), GraphError> {
+        let (answer, affinity) = self.post(self.below(&["tx"]), &first.body(Some(Access::Write)), None).await?;
+        let (rows, opened) = answer.into_parts();
+        let opened = opened.ok_or_else(|| GraphError::Malformed {
+            place: self.place.clone(),
+            what: "a new transaction has no id".into(),
+        })?;
+        Ok((Transaction::new(self, opened.id, affinity), rows))
+    }
+
+    /// Creates the constraints that everything else relies on, once per client; a graph that has them is left alone.
+    ///
+    /// # Errors
+    /// [`GraphError`], also where the graph holds two nodes of the same id.
+    pub async fn constrain(&self) -> Result<(), GraphError> {
+        let create = || async {
+            for statement in CONSTRAINTS {
+                match self.run(&Statement::new(statement, json!({})), Access::Write).await {
+                    Err(GraphError::Unusable { code, .. }) if code == MADE_MEANWHILE => {}
+                    done => drop(done.map_err(|error| self.unconstrained(error))?),
+                }
+            }
+            Ok(())
+        };
+        self.constrained.get_or_try_init(create).await.copied()
+    }
+
+    /// Data or an index that is in a constraint's way is for the graph's people, not for the model.
+    fn unconstrained(&self, error: GraphError) -> GraphError {
+        match error {
+            GraphError::Constraint { message } => {
+                let place = self.place.clone();
+                GraphError::Unusable { place, code: "a constraint cannot be created".into(), message }
+            }
+            error => error,
+        }
+    }
+
+    /// Sends a statement of a transaction.
+    pub(super) async fn post_statement(
+        &self,
+        url: Url,
+        statement: &Statement,
+        affinity: Option<&str>,
+    ) -> Result<Rows, GraphError> {
+        Ok(self.post(url, &statement.body(None), affinity).await?.0.into_rows())
+    }
+
+    pub(super) async fn post(
+        &self,
+        url: Url,
+        body: &impl Serialize,
+        affinity: Option<&str>,
+    ) -> Result<(Answer, Option<String>), GraphError> {
+        self.send(self.http.post(url).json(body), affinity).await
+    }
+
+    pub(super) async fn delete(&self, url: Url, affinity: Option<&str>) -> Result<(), GraphError> {
+        self.send(self.http.delete(url), affinity).await.map(|_| ())
+    }
+
+    /// The address with these segments after it.
+    pub(super) fn below(&self, segments: &[&str]) -> Url {
+        let mut url = self.api.clone();
+        url.path_segments_mut().expect("below: an HTTP address has a path").extend(segments);
+        url
+    }
+
+    async fn send(
+        &self,
+        mut request: reqwest::RequestBuilder,
+        affinity: Option<&str>,
+    ) -> Result<(Answer, Option<String>), GraphError> {
+        if let Some(user) = &self.user {
+            request = request.basic_auth(user, self.password.as_ref().map(ApiKey::expose));
+        }
+        if let Some(affinity) = affinity {
+            request = request.header(crate::graph::http::AFFINITY, affinity);
+        }
+        exchange(request.header("Accept", "application/json"), &self.place, self.timeout).await
+    }
+}
+
+fn place_of(api: &Url) -> String {
+    let port = api.port().map_or_else(String::new, |port| format!(":{port}"));
+    format!("{}://{}{port}", api.scheme(), api.host_str().unwrap_or_default())
+}

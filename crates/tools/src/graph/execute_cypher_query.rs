@@ -1,0 +1,112 @@
+//! `execute_cypher_query`: a query of the model's own, which reads, and adds only where the configuration allows it.
+
+use crate::arguments::decode;
+use crate::error::{Output, ToolError, ToolResult};
+use crate::graph::{Access, End, Rows, Statement, check_query};
+use crate::registry::Tool;
+use crate::requirements::checks::graph_error;
+use crate::runner::Bench;
+use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+pub(crate) const TOOL: Tool =
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Rows that are shown.
+const MAX_ROWS: usize = 100;
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "execute_cypher_query",
+        phases: Phases::Tactical,
+        description: "Run a Cypher query against the graph. It reads; adding needs leave in the configuration.".into(),
+        parameters: schema().into(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Outside,
+        // An addition that was in flight may have happened: MERGE is safe to repeat, CREATE is not.
+        replay: Replay::Unsafe,
+        reads_only: false,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# execute_cypher_query
+
+Runs one Cypher query. It may read; where `connections.neo4j.allow_write` is set it may also MERGE, CREATE and SET. Deleting,
+changing the schema, loading files and calling procedures are never allowed, except the db.labels, db.relationshipTypes,
+db.propertyKeys and db.schema procedures. Values belong into `params`. The first 100 rows are shown; a query has a minute.
+Requirements are written by `integrate_requirement`, not by queries.
+
+| argument | meaning |
+|---|---|
+| `query` | Cypher, one statement |
+| `params` | its parameters, an object |
+| `allow_write` | true: the query is meant to add; without it, one that would is refused |
+
+Example: `{\"query\": \"MATCH (o:BusinessObject) WHERE o.name CONTAINS $part RETURN o.boid, o.name LIMIT 20\", \"params\": {\"part\":
+\"invoice\"}}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "minLength": 1, "maxLength": 20_000, "description": "Cypher, one statement"},
+            "params": {"type": "object"},
+            "allow_write": {"type": "boolean", "description": "The query is meant to add"}
+        },
+        "required": ["query"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    query: String,
+    #[serde(default)]
+    params: Map<String, Value>,
+    #[serde(default)]
+    allow_write: bool,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { query, params, allow_write } = decode(arguments)?;
+    let client = bench.ctx.graph.client()?.ok_or_else(|| {
+        ToolError::refused("no graph is configured; `connections.neo4j` of the job type's configuration names one")
+    })?;
+    if allow_write && !client.allows_write() {
+        return Err(ToolError::refused(
+            "queries may not write to this graph: `connections.neo4j.allow_write` is not set; integrate_requirement \
+             writes requirements",
+        ));
+    }
+    let writes = check_query(&query, allow_write).map_err(|forbidden| ToolError::refused(forbidden.to_string()))?;
+    let access = if writes { Access::Write } else { Access::Read };
+    let statement = Statement::new(query, Value::Object(params));
+    if writes {
+        bench.names.forget(&[End::Object, End::Message, End::Requirement]);
+    }
+    let rows = client.run(&statement, access).await.map_err(|error| match error.is_too_slow() {
+        // It is this query that takes so long.
+        true => ToolError::refused(error.to_string()),
+        false => graph_error(&error),
+    })?;
+    Ok(Output::text(table(&rows)))
+}
+
+/// One JSON object a row.
+fn table(rows: &Rows) -> String {
+    if rows.values.is_empty() {
+        return "no rows".to_string();
+    }
+    let line = |row: &Vec<Value>| {
+        let members: Map<String, Value> = rows.fields.iter().cloned().zip(row.iter().cloned()).collect();
+        Value::Object(members).to_string()
+    };
+    let mut lines: Vec<String> = rows.values.iter().take(MAX_ROWS).map(line).collect();
+    if rows.values.len() > MAX_ROWS {
+        lines.push(format!("… {} rows in all; ask for fewer with LIMIT and SKIP", rows.values.len()));
+    }
+    lines.join("\n")
+}

@@ -1,0 +1,85 @@
+//! `get_graph_schema`: what is in the graph, and what integration may add.
+
+use crate::error::{Output, ToolResult};
+use crate::graph::{Access, End, GraphClient, GraphError, RELATIONS, Statement};
+use crate::registry::Tool;
+use crate::requirements::checks::graph_error;
+use crate::runner::Bench;
+use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+pub(crate) const TOOL: Tool = Tool { spec, schema, patience: 1, run: |bench, _| Box::pin(run(bench)) };
+
+/// Most labels or relation types that are listed.
+const MAX_LISTED: usize = 60;
+const LABELS: &str = "MATCH (n) UNWIND labels(n) AS label RETURN label, count(*) AS nodes ORDER BY nodes DESC, label";
+const TYPES: &str = "MATCH ()-[r]->() RETURN type(r) AS type, count(*) AS relations ORDER BY relations DESC, type";
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "get_graph_schema",
+        phases: Phases::Tactical,
+        description:
+            "Show the graph's labels and relation types with their counts, and the relations a requirement may \
+                      have."
+                .into(),
+        parameters: schema().into(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Outside,
+        replay: Replay::Safe,
+        reads_only: true,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# get_graph_schema
+
+Shows which labels and relation types the graph has, with counts, and which relations `integrate_requirement` may add.
+Without a configured graph it says so and shows the latter only. It takes no arguments.
+
+Example: `{}`
+";
+
+fn schema() -> Value {
+    json!({"type": "object", "properties": {}, "additionalProperties": false})
+}
+
+async fn run(bench: &Bench<'_>) -> ToolResult {
+    let mut text = match bench.ctx.graph.client()? {
+        None => "No graph is configured: integration is switched off.\n".to_string(),
+        Some(client) => present(client).await.map_err(|error| graph_error(&error))?,
+    };
+    text.push_str("\nWhat a requirement may be related to:\n");
+    for kind in RELATIONS {
+        let (name, end) = (kind.name, kind.end);
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "- {name} → {} ({}): {}", end.label(), end.id(), kind.meaning);
+    }
+    Ok(Output::text(text))
+}
+
+async fn present(client: &GraphClient) -> Result<String, GraphError> {
+    client.constrain().await?;
+    let mut text = format!("The graph at {}.\n", client.place());
+    for (title, statement) in [("Labels", LABELS), ("Relation types", TYPES)] {
+        let rows = client.run(&Statement::new(statement, json!({})), Access::Read).await?;
+        let _ = writeln!(text, "\n{title}:");
+        for row in rows.values.iter().take(MAX_LISTED) {
+            let name = row.first().and_then(Value::as_str).unwrap_or_default();
+            let count = row.get(1).and_then(Value::as_i64).unwrap_or_default();
+            let _ = writeln!(text, "- {name}: {count}");
+        }
+        match rows.values.len() {
+            0 => text.push_str("- none\n"),
+            all if all > MAX_LISTED => {
+                let _ = writeln!(text, "- and {} more", all - MAX_LISTED);
+            }
+            _ => {}
+        }
+    }
+    for end in [End::Object, End::Message] {
+        let _ = writeln!(text, "\n{} nodes have {}, name and description.", end.label(), end.id());
+    }
+    Ok(text)
+}

@@ -1,0 +1,45 @@
+//! The graph that requirements are integrated into: Neo4j, through its HTTP Query API.
+//!
+//! There is no driver in between: a statement is a POST, a transaction is an address, so the process has one TLS, one
+//! set of time limits and no protocol version to follow. The API, with its transactions, is part of Neo4j from 5.26
+//! on, and of Aura.
+//!
+//! ```text
+//! tool ──▶ GraphClient ──POST /db/{db}/query/v2──────────▶ read
+//!              │
+//!              └─ Transaction: /tx ▶ /tx/{id} … ▶ /tx/{id}/commit ──▶ one requirement, whole or not at all
+//! ```
+//!
+//! | question | file |
+//! |---|---|
+//! | how is the server spoken to, what can go wrong | `client`, `transaction`, `http`, `address`, `error` |
+//! | which labels, relations and constraints are there | `schema` |
+//! | how does a requirement become a node, once | `integration` |
+//! | which object does a name mean | `entity_matching` |
+//! | what may a query of the model do | `query_policy` |
+//! | what is written where no graph is configured | `cypher_export` |
+//!
+//! Everything that comes from a document or a model travels as a parameter; only names from `schema` are put into
+//! statements. The one exception is `cypher_export`, a file for people, where values are written as literals.
+
+mod address;
+mod client;
+mod cypher_export;
+mod entity_matching;
+mod error;
+pub(crate) mod execute_cypher_query;
+pub(crate) mod get_graph_schema;
+mod http;
+mod integration;
+mod query_policy;
+mod schema;
+mod transaction;
+
+pub use client::{Access, GraphClient, GraphConfig, Rows, Statement};
+pub use cypher_export::{append as script_of, head as script_head};
+pub use entity_matching::{Found, Names};
+pub use error::{GraphConfigError, GraphError};
+pub use integration::{Integrated, Link, RequirementNode};
+pub use query_policy::{Forbidden, check as check_query};
+pub use schema::{CONSTRAINTS, End, RELATIONS, RelationKind, relation};
+pub use transaction::Transaction;

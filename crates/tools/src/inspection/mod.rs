@@ -1,0 +1,280 @@
+//! What is looked up in a job's files before it completes: whether its deliverables are the JSON that they must be, and
+//! whether there are quotes in them that occur in its documents. What is missing is the engine's to say.
+
+mod quotes;
+
+use super::error::{Output, ToolError, ToolResult};
+use super::run_blocking::{run_blocking, run_costly};
+use crate::documents::citation_check;
+use crate::runner::Bench;
+use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
+use plumbline_engine::{LookedInto, Product, Source, tools::gives_up};
+use quotes::{forms, how_to_quote, in_headings, quotes};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Most mistakes named in a refusal, of a file against its schema, and most documents; the others are counted.
+const MAX_NAMED: usize = 5;
+/// Characters of a quote or passage that are repeated.
+const MAX_REPEATED: usize = 240;
+
+/// What is looked up.
+#[derive(Debug, Default)]
+pub struct Inspection {
+    /// Files and what they must be.
+    pub files: Vec<OwedContent>,
+    /// Files that must have quotes, which are looked up.
+    pub quoting: Vec<String>,
+}
+
+/// What a file must be.
+#[derive(Clone, Debug)]
+pub struct OwedContent {
+    path: String,
+    is_json: bool,
+    validator: Option<Arc<Validator>>,
+}
+
+impl OwedContent {
+    /// A file that must be JSON, or meet a JSON Schema, or neither.
+    ///
+    /// # Errors
+    /// When the schema is none: why.
+    pub fn new(path: String, is_json: bool, schema: Option<&Value>) -> Result<Self, String> {
+        let compile = |schema| jsonschema::validator_for(schema).map(Arc::new).map_err(|error| error.to_string());
+        Ok(Self { path, is_json, validator: schema.map(compile).transpose()? })
+    }
+
+    fn is_looked_into(&self) -> bool {
+        self.is_json || self.validator.is_some()
+    }
+
+    /// What is wrong with a content.
+    fn wrong(&self, content: &[u8]) -> Option<String> {
+        if !self.is_looked_into() {
+            return None;
+        }
+        let value: Value = match serde_json::from_slice(content) {
+            Ok(value) => value,
+            Err(error) => return Some(format!("{} is no JSON ({error})", self.path)),
+        };
+        let mut errors = self.validator.as_ref()?.iter_errors(&value);
+        let mut named: Vec<String> = errors.by_ref().take(MAX_NAMED).map(|error| violation(&error)).collect();
+        if named.is_empty() {
+            return None;
+        }
+        named.extend(and_more(errors.count()));
+        Some(format!("{} does not meet its JSON Schema {}", self.path, named.join(", ")))
+    }
+}
+
+/// Where, and why. The value itself is left out: it may be long, and the model has the file.
+fn violation(error: &ValidationError<'_>) -> String {
+    let value = match (error.kind(), error.instance().as_array()) {
+        (ValidationErrorKind::MinItems { .. } | ValidationErrorKind::MaxItems { .. }, Some(items)) => {
+            format!("a list of {}", items.len())
+        }
+        _ => "value".to_owned(),
+    };
+    let (place, reason) = (error.instance_path().to_string(), cut(&error.masked_with(value).to_string()));
+    let place = if place.is_empty() { "its whole".to_owned() } else { format!("`{}`", cut(&place)) };
+    format!("at {place}: {reason}")
+}
+
+fn and_more(count: usize) -> Option<String> {
+    (count > 0).then(|| format!("and {count} more"))
+}
+
+impl Inspection {
+    /// Whether nothing is looked up.
+    pub fn is_empty(&self) -> bool {
+        self.quoting.is_empty() && !self.files.iter().any(OwedContent::is_looked_into)
+    }
+
+    /// Looks everything up: what was counted, or an error for the model where something is not as it must be. What the call says
+    /// is not delivered need not be as it must.
+    pub(crate) async fn inspect(&self, bench: &Bench<'_>, arguments: &str) -> ToolResult {
+        let call: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
+        let mut wrong = self.wrong_contents(bench, &call).await?;
+        let texts = Texts::of(bench);
+        let mut unfound = Vec::new();
+        let mut counts = texts.counts;
+        for path in self.quoting.iter().filter(|path| !gives_up(&call, path)) {
+            let Some(quotes) = quotes_in(bench, path).await? else { continue };
+            counts.quotes_checked += quotes.len() as u64;
+            if quotes.is_empty() {
+                wrong.push(format!("{path} holds no quote that could be looked up: {}", how_to_quote(path)));
+            }
+            for quote in quotes {
+                unfound.extend(self::unfound(bench, path, &quote, &texts).await?);
+            }
+        }
+        let remedy = match &texts.remedy {
+            Some(remedy) if !unfound.is_empty() => remedy,
+            Some(_) | None => "Correct these files.",
+        };
+        wrong.extend(unfound);
+        if wrong.is_empty() {
+            return Ok(Output::text(counts.to_json()));
+        }
+        let more = and_more(wrong.len().saturating_sub(MAX_NAMED));
+        wrong.truncate(MAX_NAMED);
+        wrong.extend(more);
+        Err(ToolError::refused(format!("the job is not complete: {}. {remedy}", wrong.join("; "))))
+    }
+
+    /// The result of a call that wrote a file which is owed, with a remark where the file is not yet what it must be: the model mends
+    /// it sooner than at the end. What takes longer than a call may is said then.
+    pub(crate) async fn remarked(&self, mut done: Output, limit: Duration) -> Output {
+        for product in &done.products {
+            let Product::WriteFile(written) = product else { continue };
+            let is_owed = |file: &&OwedContent| file.path == written.path && file.is_looked_into();
+            let Some(file) = self.files.iter().find(is_owed).cloned() else { continue };
+            let content = written.content.clone();
+            let looked = run_costly(move |_| file.wrong(&content));
+            if let Ok(Some(wrong)) = tokio::time::timeout(limit, looked).await {
+                done.content.push_str(&format!("\n\nNot yet what the job owes: {wrong}."));
+            }
+        }
+        done
+    }
+
+    /// What is wrong with the files that must be JSON. They are as long as the model made them, and a schema costs what it
+    /// asks: never on the event loop.
+    async fn wrong_contents(&self, bench: &Bench<'_>, call: &Map<String, Value>) -> Result<Vec<String>, ToolError> {
+        let mut wrong = Vec::new();
+        for file in self.files.iter().filter(|file| file.is_looked_into() && !gives_up(call, &file.path)) {
+            if let Some(content) = bench.desk.read(&file.path).await? {
+                let file = file.clone();
+                wrong.extend(run_costly(move |_| file.wrong(&content)).await);
+            }
+        }
+        Ok(wrong)
+    }
+}
+
+/// The quotes in a file, if there is one. What a heading repeats of a document that is no source, such as a question, is none.
+async fn quotes_in(bench: &Bench<'_>, path: &str) -> Result<Option<Vec<String>>, ToolError> {
+    let Some(content) = bench.desk.read(path).await? else { return Ok(None) };
+    let path = path.to_owned();
+    let both = move |_: &_| {
+        let text = String::from_utf8_lossy(&content);
+        (quotes(&path, &text), in_headings(&path, &text))
+    };
+    let (mut quotes, headings) = run_blocking(both).await;
+    for quote in headings {
+        if citation_check::in_no_source(bench, &quote).await?.is_none() {
+            quotes.push(quote);
+        }
+    }
+    Ok(Some(quotes))
+}
+
+/// The documents' texts, in which quotes are looked up: what is said of a quote that is in none of them.
+struct Texts {
+    counts: LookedInto,
+    unfound: &'static str,
+    /// Where a text is missing: of which documents, and what to do. This is said where a job completes, in a strategic
+    /// phase, and texts are extracted in tactical ones.
+    remedy: Option<String>,
+}
+
+impl Texts {
+    fn of(bench: &Bench<'_>) -> Self {
+        let sources: Vec<&Source> =
+            bench.desk.sources().iter().filter(|source| bench.ctx.is_source(&source.path)).collect();
+        let without = || sources.iter().filter(|source| source.text_path.is_none());
+        let mut named: Vec<String> = without().take(MAX_NAMED).map(|source| source.path.clone()).collect();
+        let all = without().count();
+        let (documents, documents_extracted) = (sources.len() as u64, (sources.len() - all) as u64);
+        let counts = LookedInto { quotes_checked: 0, documents, documents_extracted };
+        let Some(first) = named.first().cloned() else {
+            return Self { counts, unfound: "which occurs in no document of the job", remedy: None };
+        };
+        let has = if named.len() == 1 { "has" } else { "have" };
+        named.extend(and_more(all - named.len()));
+        let remedy = format!(
+            "{} {has} no text yet, so no quote from there can be found: change no quote for it, but call \
+             extract_document_text with file_path {first} in a tactical phase first. Correct what is wrong then.",
+            named.join(", ")
+        );
+        let unfound =
+            if all == sources.len() { COULD_NOT_BE_LOOKED_UP } else { "which occurs in no document that has a text" };
+        Self { counts, unfound, remedy: Some(remedy) }
+    }
+}
+
+/// Nothing was there to look it up in.
+const COULD_NOT_BE_LOOKED_UP: &str = "which could not be looked up";
+
+/// The sentence of a quote that is in no document.
+async fn unfound(bench: &Bench<'_>, path: &str, quote: &str, texts: &Texts) -> Result<Option<String>, ToolError> {
+    let Some(nearest) = citation_check::not_in_any(bench, quote).await? else { return Ok(None) };
+    let documents: Vec<&str> = bench.desk.sources().iter().flat_map(|source| names(&source.path)).collect();
+    for form in forms(quote, &documents).into_iter().filter(|form| *form != quote) {
+        if citation_check::not_in_any(bench, form).await?.is_none() {
+            return Ok(None);
+        }
+    }
+    if let Some(document) = citation_check::in_no_source(bench, quote).await? {
+        return Ok(Some(format!(
+            "{path} quotes \"{}\", which stands only in {document}, which is no source",
+            cut(quote)
+        )));
+    }
+    let place = texts.unfound;
+    let nearest = match nearest {
+        _ if place == COULD_NOT_BE_LOOKED_UP => String::new(),
+        Some(passage) => format!(" (the nearest passage is \"{}\")", cut(&passage.text)),
+        None => " (nothing in the documents is like it)".to_owned(),
+    };
+    Ok(Some(format!("{path} quotes \"{}\", {place}{nearest}", cut(quote))))
+}
+
+/// A document's file name, with its ending and without.
+fn names(path: &str) -> [&str; 2] {
+    let name = citation_check::file_name(path);
+    [name, name.rsplit_once('.').map_or(name, |(stem, _)| stem)]
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_REPEATED) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OwedContent;
+    use serde_json::json;
+
+    #[test]
+    fn a_content_is_held_against_json_and_schema() {
+        let schema = json!({"type": "object", "required": ["answers"], "properties": {"answers": {"type": "array"}}});
+        let owed = |is_json, schema| OwedContent::new("output/a.json".into(), is_json, schema).expect("a schema");
+        assert_eq!(owed(false, None).wrong(b"no json"), None);
+        assert!(owed(true, None).wrong(b"no json").is_some_and(|wrong| wrong.contains("is no JSON")));
+        assert_eq!(owed(true, Some(&schema)).wrong(br#"{"answers": []}"#), None);
+        let wrong = owed(true, Some(&schema)).wrong(br#"{"answers": 5}"#).unwrap_or_default();
+        assert!(wrong.contains("`/answers`") && wrong.contains("JSON Schema"), "{wrong}");
+        assert!(OwedContent::new("a".into(), true, Some(&json!({"type": 5}))).is_err());
+        let remote = json!({"$ref": "https://example.com/a.json"});
+        assert!(OwedContent::new("a".into(), true, Some(&remote)).is_err(), "nothing is fetched");
+    }
+
+    #[test]
+    fn violations_are_listed_by_place_and_reason_without_the_value() {
+        let items = json!({"type": "array", "minItems": 9, "items": {"type": "integer"}});
+        let owed = OwedContent::new("output/a.json".into(), true, Some(&json!({"properties": {"n": items}})));
+        let long = "x".repeat(500);
+        let content = json!({"n": [long, long, long, long, long, 6, long]}).to_string();
+        let wrong = owed.expect("a schema").wrong(content.as_bytes()).unwrap_or_default();
+        assert!(wrong.starts_with("output/a.json does not meet its JSON Schema at `/n"), "{wrong}");
+        assert!(wrong.contains("at `/n`: a list of 7 has less than 9 items"), "{wrong}");
+        assert!(wrong.contains("at `/n/1`: value is not of type \"integer\", "), "{wrong}");
+        assert!(wrong.ends_with(", and 2 more") && wrong.matches(" at ").count() == 5, "{wrong}");
+        assert!(!wrong.contains("xxx"), "{wrong}");
+    }
+}

@@ -1,0 +1,56 @@
+//! The tools that act outside the engine: files, documents, citations, requirements. One file a tool.
+//!
+//! A tool is a function from arguments and a view of the workspace to a text for the model and a list of products. It
+//! writes nothing: the step's commit does (DESIGN section 4). So a tool may be run again after a crash, a refused call
+//! leaves no trace, and all results of a turn land together.
+//!
+//! ```text
+//! ToolCall ─▶ Toolbox ── name known? arguments as its schema says? ──▶ tool ──▶ Output{content, products}
+//!                                                                       │                │
+//!                          Workspace (rows) ◀── Desk (what this batch did) ◀─────────────┘
+//! ```
+//!
+//! | question | module |
+//! |---|---|
+//! | which tools are there, how is one run | `registry`, `runner` |
+//! | how does a job read and write its files | `workspace` |
+//! | how do documents become text, chunks and citations | `documents` |
+//! | how is a requirement recorded, and later checked and integrated | `requirements` |
+//! | how is the graph reached, and what may be asked of it | [`graph`] |
+//! | how is the web searched and read, and which addresses are refused | [`web`] |
+//! | how are texts found by their words and their meaning | [`search`] |
+//! | what does an earlier job's work save this one | `carry` |
+//! | are the files that a job owes as they must be | `inspection` |
+//! | what is rendered of a job's rows when it ends | [`deliverables`] |
+//! | how much of what is known to be there was found | [`evaluation`] |
+//!
+//! The rules that hold for all of them are kept in one place each: `workspace/path.rs` for paths and what may be written,
+//! `arguments.rs` for schemas, `documents/citation_check.rs` for the promise that every citation's quote occurs in its
+//! source.
+
+mod arguments;
+mod carry;
+pub mod deliverables;
+mod documents;
+mod error;
+pub mod evaluation;
+pub mod graph;
+mod inspection;
+mod registry;
+mod requirements;
+mod run_blocking;
+mod runner;
+pub mod search;
+pub mod web;
+mod workspace;
+
+pub use carry::{CHANGES, PreviousJob};
+pub use documents::part_path;
+pub use error::BatchError;
+pub use inspection::{Inspection, OwedContent};
+pub use registry::catalog;
+pub use requirements::{Asked, Graph, HandOver, HeldRequirement, KnownRequirement, Tally, content_key};
+use run_blocking::run_blocking;
+pub use runner::{ToolContext, Toolbox};
+pub use search::{MeantAlike, Ranked, RankedPassage, Ranking, TextIndex};
+pub use workspace::{BoxFuture, PassagePlace, Workspace, WorkspaceError};

@@ -1,0 +1,64 @@
+//! The list of tools. A tool is in it or it does not exist.
+
+use crate::error::ToolResult;
+use crate::runner::Bench;
+use crate::workspace::BoxFuture;
+use crate::{
+    documents::{chunk_document, cite, extract_document_text},
+    graph::{execute_cypher_query, get_graph_schema},
+    requirements::{
+        add_requirement, integrate_requirement, next_requirement, query_similar_requirements, recorded,
+        reject_requirement,
+    },
+    web::{fetch_page, web_search},
+    workspace::{create_folder, delete_file, edit_file, list_files, read_file, search_files, write_file},
+};
+use plumbline_engine::ToolSpec;
+use serde_json::Value;
+
+/// A tool, as its file declares it.
+pub(crate) struct Tool {
+    /// What the model and the engine know of it.
+    pub(crate) spec: fn() -> ToolSpec,
+    /// What its arguments are held against. The same as the schema of the spec, except for aliases, which refer to
+    /// their original there to keep requests short.
+    pub(crate) schema: fn() -> Value,
+    /// How many times the ordinary time limit it may take.
+    pub(crate) patience: u32,
+    pub(crate) run: for<'a> fn(&'a Bench<'a>, Value) -> BoxFuture<'a, ToolResult>,
+}
+
+/// All tools, in the fixed order of the request.
+pub(crate) static TOOLS: [Tool; 23] = [
+    read_file::TOOL,
+    write_file::TOOL,
+    edit_file::TOOL,
+    list_files::TOOL,
+    search_files::TOOL,
+    delete_file::TOOL,
+    create_folder::TOOL,
+    extract_document_text::TOOL,
+    chunk_document::TOOL,
+    web_search::TOOL,
+    fetch_page::TOOL,
+    cite::TOOL,
+    add_requirement::TOOL,
+    add_requirement::ALIAS,
+    recorded::list::TOOL,
+    recorded::update::TOOL,
+    recorded::withdraw::TOOL,
+    query_similar_requirements::TOOL,
+    next_requirement::TOOL,
+    integrate_requirement::TOOL,
+    reject_requirement::TOOL,
+    get_graph_schema::TOOL,
+    execute_cypher_query::TOOL,
+];
+
+/// What is looked at before the engine carries a call of its own out.
+pub(crate) static CHECKS: [Tool; 1] = [recorded::named::CHECK];
+
+/// The specifications of all tools carried out here. The engine has its own, which it carries out itself.
+pub fn catalog() -> Vec<ToolSpec> {
+    TOOLS.iter().map(|tool| (tool.spec)()).collect()
+}

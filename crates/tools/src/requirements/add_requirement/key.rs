@@ -1,0 +1,56 @@
+//! When two requirements are the same: when their words are.
+//!
+//! White space, typographic quotation marks and dashes, ligatures and soft hyphens come and go with the parser and the
+//! model; they do not make another requirement. Case and every word do.
+
+use sha2::{Digest, Sha256};
+
+/// The content key of a requirement: SHA-256 of its normalized text.
+pub fn of(text: &str) -> Vec<u8> {
+    Sha256::digest(normalized(text)).to_vec()
+}
+
+/// The text as it counts.
+pub(crate) fn normalized(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        word.chars().for_each(|character| push_plain(&mut out, character));
+    }
+    out
+}
+
+fn push_plain(out: &mut String, character: char) {
+    match character {
+        '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => {}
+        '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' => out.push('\''),
+        '\u{201c}'..='\u{201f}' | '«' | '»' => out.push('"'),
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => out.push('-'),
+        '\u{fb00}' => out.push_str("ff"),
+        '\u{fb01}' => out.push_str("fi"),
+        '\u{fb02}' => out.push_str("fl"),
+        '\u{fb03}' => out.push_str("ffi"),
+        '\u{fb04}' => out.push_str("ffl"),
+        _ => out.push(character),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn typesetting_makes_no_other_requirement() {
+        let plain = "The \"ﬁle\" must be kept - for 10 years.";
+        for same in
+            ["The “file” must\n be kept – for 10 years. ", "  The \u{ab}fi\u{ad}le\u{bb} must be kept — for 10\tyears."]
+        {
+            assert_eq!(of(same), of(plain), "{same}");
+        }
+        for other in ["the \"file\" must be kept - for 10 years.", "The \"file\" must be kept - for 11 years."] {
+            assert_ne!(of(other), of(plain), "{other}");
+        }
+    }
+}

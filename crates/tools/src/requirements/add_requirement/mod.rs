@@ -1,0 +1,115 @@
+//! `add_requirement`: a requirement for the hand-over, with verified evidence, once.
+
+mod build;
+pub(crate) mod key;
+pub(crate) mod schema;
+
+use crate::arguments::decode;
+use crate::documents::citation_check::{Claim, Pointer, Verified, verify, verify_pointer};
+use crate::error::{Output, ToolError, ToolResult};
+use crate::registry::Tool;
+use crate::runner::Bench;
+use build::build;
+pub(crate) use build::{distinct, evidence};
+use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec};
+use schema::{Arguments, DOCUMENTATION, Evidence, schema};
+use serde_json::{Value, json};
+
+pub(crate) const TOOL: Tool =
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// The same tool under its older name.
+pub(crate) const ALIAS: Tool =
+    Tool { spec: alias_spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "add_requirement",
+        phases: Phases::Tactical,
+        description: "Record one requirement with its evidence. Quotes are verified against the source, and the same text is recorded once.".into(),
+        parameters: schema().into(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+        reads_only: false,
+    }
+}
+
+fn alias_spec() -> ToolSpec {
+    ToolSpec {
+        name: "write_requirement_to_db",
+        description: "Older name of add_requirement, with the same parameters.".into(),
+        // The request carries the parameters once, under the first name; calls are checked against them all the same.
+        parameters: json!({
+            "type": "object",
+            "properties": {"text": {"type": "string", "description": "The requirement's words"}}
+        })
+        .into(),
+        ..spec()
+    }
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let mut arguments: Arguments = decode(arguments)?;
+    if let Some(known) = known(bench, arguments.text.as_deref()).await? {
+        return Ok(known);
+    }
+    let mut citations = Vec::with_capacity(arguments.citations.len());
+    let mut put_right = String::new();
+    for (place, evidence) in arguments.citations.iter().enumerate() {
+        let verified = citation(bench, evidence).await.map_err(|error| at(place, error))?;
+        put_right.extend(verified.put_right.map(|put_right| format!("; citations[{place}]: {put_right}")));
+        citations.push(verified.citation);
+    }
+    let text = match (arguments.text.take(), &citations[..]) {
+        (Some(text), _) => text,
+        (None, [citation]) => {
+            if let Some(known) = known(bench, Some(&citation.quote)).await? {
+                return Ok(known);
+            }
+            citation.quote.clone()
+        }
+        (None, _) => return Err(ToolError::refused("`text` may be left out only where there is exactly one citation")),
+    };
+    let key = key::of(&text);
+    let requirement = build(bench, arguments, text, key, &citations).await?;
+    let evidence = match citations.len() {
+        0 => "unverified, it has no citation".to_string(),
+        1 => "1 citation verified".to_string(),
+        n => format!("{n} citations verified"),
+    };
+    let content = format!("recorded {}: {} ({evidence}{put_right})", requirement.candidate_id, requirement.name);
+    let mut products: Vec<Product> = citations.into_iter().map(Product::AddCitation).collect();
+    products.push(Product::AddRequirement(Box::new(requirement)));
+    Ok(Output { content, products })
+}
+
+/// What is said of a text that is recorded already.
+async fn known(bench: &Bench<'_>, text: Option<&str>) -> Result<Option<Output>, ToolError> {
+    let Some(text) = text else { return Ok(None) };
+    let known = bench.desk.requirement(&key::of(text)).await?;
+    Ok(known.map(|known| Output::text(format!("already recorded as {known}; nothing changed"))))
+}
+
+pub(crate) async fn citation(bench: &Bench<'_>, evidence: &Evidence) -> Result<Verified, ToolError> {
+    match evidence {
+        Evidence::Id(id) => match bench.desk.citation(id).await? {
+            Some(citation) => Ok(Verified { citation, put_right: None }),
+            None => Err(ToolError::refused(format!(
+                "there is no citation {id}; cite the quote first, or give source, page and quote here"
+            ))),
+        },
+        Evidence::Quote { source, page, quote } => verify(bench, Claim { source, page: *page, quote }).await,
+        Evidence::Pointer { passage, from, to } => {
+            verify_pointer(bench, Pointer { passage: *passage, from: *from, to: to.unwrap_or(*from) }).await
+        }
+    }
+}
+
+/// Says which of several citations was refused, and that nothing was recorded.
+fn at(place: usize, error: ToolError) -> ToolError {
+    match error {
+        ToolError::Refused(reason) => ToolError::refused(format!("nothing was recorded; citations[{place}]: {reason}")),
+        other @ (ToolError::Passing(_) | ToolError::Away { .. } | ToolError::Workspace(_)) => other,
+    }
+}

@@ -1,0 +1,86 @@
+//! Is a requirement there already?
+
+use crate::requirements::similarity::{DUPLICATE, similar, similarity};
+use crate::requirements::validation_queue::KnownRequirement;
+use crate::run_blocking::Cancellation;
+use serde_json::{Value, json};
+
+/// Most like requirements that are reported.
+const MAX_REPORTED: usize = 5;
+
+/// A known requirement, and how like it is.
+#[derive(Clone, Debug)]
+pub(crate) struct Likeness {
+    /// Which one.
+    pub(crate) known: KnownRequirement,
+    /// 0 to 1.
+    pub(crate) similarity: f64,
+}
+
+impl Likeness {
+    /// Whether it is the same requirement.
+    pub(crate) fn is_duplicate(&self) -> bool {
+        self.similarity >= DUPLICATE
+    }
+
+    /// Why the other one is not integrated.
+    pub(crate) fn fault(&self) -> String {
+        format!("it is a duplicate of {} (similarity {:.2})", self.title(), self.similarity)
+    }
+
+    /// How people find it.
+    pub(crate) fn title(&self) -> String {
+        title(&self.known)
+    }
+
+    /// As it stands in `validation_result`.
+    pub(crate) fn report(&self) -> Value {
+        json!({
+            "id": self.known.id,
+            "title": self.title(),
+            "status": self.known.status,
+            "similarity": (self.similarity * 100.0).round() / 100.0,
+        })
+    }
+}
+
+/// How people find a requirement: its node or short id, and its name.
+pub(crate) fn title(known: &KnownRequirement) -> String {
+    let id = known.graph_node_id.clone().or_else(|| known.candidate_id.clone()).unwrap_or_else(|| known.id.to_string());
+    match &known.name {
+        Some(name) => format!("{id} '{name}'"),
+        None => id,
+    }
+}
+
+/// What is compared, as long as somebody waits for it.
+fn of_known(known: Vec<KnownRequirement>, cancellation: &Cancellation) -> impl Iterator<Item = KnownRequirement> {
+    known.into_iter().take_while(|_| !cancellation.is_cancelled())
+}
+
+/// Those that are like the text, the likeliest first.
+pub(crate) async fn compare(text: &str, known: Vec<KnownRequirement>) -> Vec<Likeness> {
+    let text = text.to_string();
+    // Long texts take a while to compare.
+    crate::run_blocking(move |cancellation| {
+        let likeness = |known: KnownRequirement| Some(Likeness { similarity: similar(&text, &known.text)?, known });
+        let mut like: Vec<Likeness> = of_known(known, cancellation).filter_map(likeness).collect();
+        like.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.known.id.cmp(&b.known.id)));
+        like.truncate(MAX_REPORTED);
+        like
+    })
+    .await
+}
+
+/// The nearest, however far away they are, the likeliest first.
+pub(crate) async fn nearest(text: &str, known: Vec<KnownRequirement>, most: usize) -> Vec<Likeness> {
+    let text = text.to_string();
+    crate::run_blocking(move |cancellation| {
+        let likeness = |known: KnownRequirement| Likeness { similarity: similarity(&text, &known.text), known };
+        let mut like: Vec<Likeness> = of_known(known, cancellation).map(likeness).collect();
+        like.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.known.id.cmp(&b.known.id)));
+        like.truncate(most);
+        like
+    })
+    .await
+}

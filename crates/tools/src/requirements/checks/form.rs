@@ -1,0 +1,92 @@
+//! Is a row well formed, and has it evidence? Anybody may write rows, so nothing is taken for granted.
+
+use crate::requirements::validation_queue::HeldRequirement;
+use serde_json::Value;
+
+const TYPES: [&str; 4] = ["functional", "non_functional", "compliance", "constraint"];
+const PRIORITIES: [&str; 3] = ["high", "medium", "low"];
+const MAX_NAME_CHARS: usize = 80;
+const TEXT_CHARS: std::ops::RangeInclusive<usize> = 10..=10_000;
+
+/// Why the row cannot be integrated.
+pub(crate) fn faults(row: &HeldRequirement) -> Vec<String> {
+    let mut faults = Vec::new();
+    let chars = row.text.trim().chars().count();
+    if !TEXT_CHARS.contains(&chars) {
+        faults.push(format!("its text has {chars} characters, it must have 10 to 10,000"));
+    }
+    match row.name.as_deref().map(str::trim) {
+        None | Some("") if row.is_ours => faults.push("it has no name".to_string()),
+        None | Some("") => {}
+        Some(name) if name.chars().count() > MAX_NAME_CHARS => {
+            faults.push(format!("its name has more than {MAX_NAME_CHARS} characters"));
+        }
+        Some(_) => {}
+    }
+    for (what, value, allowed) in
+        [("type", row.r#type.as_deref(), &TYPES[..]), ("priority", row.priority.as_deref(), &PRIORITIES[..])]
+    {
+        if row.is_ours || value.is_some() {
+            one_of(what, value, allowed, &mut faults);
+        }
+    }
+    for (what, names) in
+        [("mentioned_objects", &row.mentioned_objects), ("mentioned_messages", &row.mentioned_messages)]
+    {
+        if !names.as_array().is_some_and(|names| names.iter().all(Value::is_string)) {
+            faults.push(format!("its {what} are no list of names"));
+        }
+    }
+    // The database counts what a worker cannot hold.
+    if row.citations_given > 0 && !row.citations.is_array() {
+        faults.push(
+            "its citations cannot be read: a number is beyond 64-bit floating point, or they nest more than 127 levels"
+                .to_string(),
+        );
+    }
+    // What another producer gives is judged as it is: a quote that nobody can look up proves nothing against it.
+    if row.is_ours {
+        faults.extend(without_evidence(row));
+    }
+    faults
+}
+
+fn without_evidence(row: &HeldRequirement) -> Option<String> {
+    match (row.citations_given, row.citations_confirmed) {
+        (0, _) => Some("it has no citation".to_string()),
+        (given, 0) => Some(format!("none of its {given} citations was verified against its source")),
+        _ => None,
+    }
+}
+
+/// What is missing without making it worthless.
+pub(crate) fn remarks(row: &HeldRequirement) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if !row.is_ours {
+        remarks.extend(without_evidence(row));
+        for (what, value) in [("name", &row.name), ("type", &row.r#type), ("priority", &row.priority)] {
+            if value.as_deref().is_none_or(|value| value.trim().is_empty()) {
+                remarks.push(format!("it has no {what}"));
+            }
+        }
+    }
+    let (given, confirmed) = (row.citations_given, row.citations_confirmed);
+    if confirmed > 0 && confirmed < given {
+        remarks.push(format!("{} of its {given} citations were not verified", given - confirmed));
+    }
+    let place = row.source_location.as_ref().and_then(Value::as_object);
+    if row.source_document.is_none() || place.is_none_or(serde_json::Map::is_empty) {
+        remarks.push("it does not say where in its document it stands".to_string());
+    }
+    remarks
+}
+
+fn one_of(what: &str, value: Option<&str>, allowed: &[&str], faults: &mut Vec<String>) {
+    match value {
+        None => faults.push(format!("it has no {what}")),
+        Some(value) if !allowed.contains(&value) => {
+            faults.push(format!("its {what} `{value}` is none of {}", allowed.join(", ")));
+        }
+        Some(_) => {}
+    }
+}

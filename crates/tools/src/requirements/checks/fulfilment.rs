@@ -1,0 +1,61 @@
+//! Is a requirement met? What the relations say of it, one line for each thing that meets it or does not, and for
+//! book-keeping which of the four criteria it is about.
+
+use crate::graph::Link;
+use crate::requirements::validation_queue::HeldRequirement;
+use regex::Regex;
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+/// The criteria of proper book-keeping, with the beginnings of words that speak of them, English and German.
+static CRITERIA: LazyLock<[(&str, Regex); 4]> = LazyLock::new(|| {
+    let of = |words: &str| Regex::new(&format!(r"(?i)\b(?:{words})")).expect("CRITERIA: every pattern is valid");
+    [
+        ("retention", of("retain|retention|kept|keep|preserv|stor(?:e|age)|archiv|aufbewahr|aufzubewahr|gespeichert")),
+        ("traceability", of("trac|audit|log|document|record|verif|nachvollzieh|protokoll|nachprüf|dokument")),
+        (
+            "immutability",
+            of("immutab|unalter|tamper|not be (?:changed|altered|deleted|modified)|unveränder|revisionssicher"),
+        ),
+        ("completeness", of("complete|every|all |entire|without gaps|vollständig|lückenlos|jede[rsnm]?\\b|sämtlich")),
+    ]
+});
+
+/// What the relations say as a whole: `fulfilled` when something fulfils it and nothing is a gap, `partial` when both,
+/// else `open`.
+pub(crate) fn status(links: &[Link]) -> &'static str {
+    match (meets(links).next().is_some(), gaps(links).next().is_some()) {
+        (true, false) => "fulfilled",
+        (true, true) => "partial",
+        (false, _) => "open",
+    }
+}
+
+/// The findings as they stand in `validation_result`.
+pub(crate) fn report(row: &HeldRequirement, links: &[Link]) -> Value {
+    let mut report = json!({
+        "status": status(links),
+        "fulfilled_by": meets(links).map(described).collect::<Vec<_>>(),
+        "gaps": gaps(links).map(described).collect::<Vec<_>>(),
+    });
+    if row.gobd_relevant {
+        let spoken = CRITERIA.iter().filter(|(_, words)| words.is_match(&row.text)).map(|(name, _)| *name);
+        report["gobd_criteria"] = spoken.collect();
+    }
+    report
+}
+
+fn meets(links: &[Link]) -> impl Iterator<Item = &Link> {
+    links.iter().filter(|link| link.kind.name.starts_with("FULFILLED_BY_"))
+}
+
+fn gaps(links: &[Link]) -> impl Iterator<Item = &Link> {
+    links.iter().filter(|link| link.kind.name.starts_with("NOT_FULFILLED_BY_"))
+}
+
+/// What it leads to, with what was said of it (confidence, evidence, severity and so on).
+fn described(link: &Link) -> Value {
+    let mut described: Map<String, Value> = link.properties.clone();
+    described.insert("target".into(), link.target.clone().into());
+    Value::Object(described)
+}

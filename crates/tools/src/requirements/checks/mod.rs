@@ -1,0 +1,111 @@
+//! What the validator's tools share: the checks of a row, the comparison with others, the judgement.
+//!
+//! | question | file |
+//! |---|---|
+//! | which rows are there to judge, with their checks | `claimed_rows` |
+//! | is the row well formed, and has it evidence | `form` |
+//! | which words of its document does it rest on | `evidence` |
+//! | is it there already | `duplicates` |
+//! | which things of the graph does it mention, does it concern them | `name_cache`, `relevance` |
+//! | are the relations allowed, is anything missing | `relations` |
+//! | is it met | `fulfilment` |
+//! | what is kept of it all with the row | `result` |
+//! | what does the node look like | `node` |
+
+pub(crate) mod claimed_rows;
+pub(crate) mod duplicates;
+pub(crate) mod evidence;
+pub(crate) mod form;
+pub(crate) mod fulfilment;
+pub(crate) mod name_cache;
+pub(crate) mod node;
+pub(crate) mod relations;
+pub(crate) mod relevance;
+pub(crate) mod result;
+
+use crate::error::{Cure, ToolError};
+use crate::graph::GraphError;
+use crate::requirements::validation_queue::{HandOver, HeldRequirement, KnownRequirement};
+use crate::runner::Bench;
+use claimed_rows::Checked;
+use duplicates::Likeness;
+use plumbline_engine::Verdict;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The job's hand-over.
+pub(crate) fn hand_over<'a>(bench: &Bench<'a>) -> Result<&'a dyn HandOver, ToolError> {
+    bench.ctx.hand_over.ok_or_else(|| ToolError::refused("this job has no requirements to hand over or to validate"))
+}
+
+/// A requirement that this job holds and has not judged in this turn.
+pub(crate) async fn held(bench: &Bench<'_>, id: &str) -> Result<Arc<Checked>, ToolError> {
+    let not_held = || {
+        ToolError::refused(format!(
+            "requirement {id} is not held by this job; next_requirement gives the ones that are, with their ids"
+        ))
+    };
+    let row: Uuid = id.parse().map_err(|_| not_held())?;
+    if let Some(verdict) = bench.desk.judged().get(&row) {
+        let verdict = word(*verdict);
+        return Err(ToolError::refused(format!("requirement {id} was judged earlier in this turn: {verdict}")));
+    }
+    bench.rows.of(hand_over(bench)?, row).await?.ok_or_else(not_held)
+}
+
+/// Everything that was checked of a row, before anything is related.
+#[derive(Debug)]
+pub(crate) struct Findings {
+    /// Why it cannot be integrated; empty for a sound row.
+    pub(crate) faults: Vec<String>,
+    /// What is worth knowing.
+    pub(crate) remarks: Vec<String>,
+    /// Like requirements, the likeliest first.
+    pub(crate) similar: Vec<Likeness>,
+}
+
+impl Findings {
+    /// Checks a row: form, evidence, duplicates among the `known` requirements.
+    async fn of(row: &HeldRequirement, known: Vec<KnownRequirement>) -> Self {
+        let mut faults = form::faults(row);
+        let remarks = form::remarks(row);
+        let similar = duplicates::compare(&row.text, known).await;
+        faults.extend(similar.iter().find(|likeness| likeness.is_duplicate()).map(Likeness::fault));
+        Self { faults, remarks, similar }
+    }
+
+    /// As it stands in `validation_result`.
+    pub(crate) fn report(&self, row: &HeldRequirement) -> Value {
+        json!({
+            "faults": self.faults,
+            "remarks": self.remarks,
+            "citations": {"given": row.citations_given, "verified": row.citations_confirmed},
+            "similar": self.similar.iter().map(Likeness::report).collect::<Vec<_>>(),
+        })
+    }
+}
+
+/// What follows when the graph does not do what was asked. Nothing was changed, and the row is still held. The model
+/// hears of what it can change; for the rest the calls wait.
+pub(crate) fn graph_error(error: &GraphError) -> ToolError {
+    let cure = match error {
+        GraphError::Transient { .. } => Cure::AnotherTry,
+        GraphError::Unreachable { .. } | GraphError::TimedOut { .. } => Cure::Time,
+        GraphError::Unauthorized { .. } | GraphError::Unusable { .. } | GraphError::Malformed { .. } => Cure::Operator,
+        GraphError::Constraint { .. } | GraphError::Refused { .. } | GraphError::TooLarge { .. } => {
+            return ToolError::refused(error.to_string());
+        }
+    };
+    ToolError::Away { reason: error.to_string(), cure }
+}
+
+/// A verdict as people write it.
+pub(crate) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Integrated => "integrated",
+        Verdict::Rejected => "rejected",
+        Verdict::Failed => "failed",
+        Verdict::Accepted => "accepted",
+    }
+}

@@ -1,0 +1,90 @@
+//! Which objects and messages of the graph a row mentions.
+
+use super::graph_error;
+use super::relevance::Known;
+use crate::error::ToolError;
+use crate::graph::{End, GraphClient, Names};
+use crate::requirements::validation_queue::HeldRequirement;
+use crate::runner::Bench;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The names of the graph's nodes as the calls of one turn see them: read when first asked for, and anew in the next
+/// turn, because a graph grows while a job runs.
+#[derive(Debug, Default)]
+pub(crate) struct NamesOfTurn(Mutex<BTreeMap<End, Arc<Names>>>);
+
+impl NamesOfTurn {
+    /// The nodes of a label.
+    pub(crate) async fn of(&self, client: &GraphClient, end: End) -> Result<Arc<Names>, ToolError> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&end).map(Arc::clone);
+        if let Some(names) = known {
+            return Ok(names);
+        }
+        let names = Arc::new(client.names(end).await.map_err(|error| graph_error(&error))?);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(end, Arc::clone(&names));
+        Ok(names)
+    }
+
+    /// Nodes of these labels were written: their names are read again.
+    pub(crate) fn forget(&self, ends: &[End]) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|end, _| !ends.contains(end));
+    }
+}
+
+/// The names of a graph's objects and messages.
+pub(crate) struct GraphNames<'a> {
+    client: &'a GraphClient,
+    objects: Arc<Names>,
+    messages: Arc<Names>,
+}
+
+/// What a row mentions, as far as the graph has it.
+pub(crate) struct Mentions {
+    /// Each mentioned object with the node it means, or null.
+    pub(crate) objects: Value,
+    /// Each mentioned message.
+    pub(crate) messages: Value,
+    /// In numbers.
+    pub(crate) known: Known,
+}
+
+impl<'a> GraphNames<'a> {
+    /// Those of this turn.
+    pub(crate) async fn load(bench: &Bench<'a>, client: &'a GraphClient) -> Result<Self, ToolError> {
+        client.constrain().await.map_err(|error| graph_error(&error))?;
+        let objects = bench.names.of(client, End::Object).await?;
+        let messages = bench.names.of(client, End::Message).await?;
+        Ok(Self { client, objects, messages })
+    }
+
+    /// What a row mentions.
+    pub(crate) async fn of(&self, row: &HeldRequirement) -> Result<Mentions, ToolError> {
+        let objects = self.matches(End::Object, &row.mentioned_objects).await?;
+        let messages = self.matches(End::Message, &row.mentioned_messages).await?;
+        let both = || objects.iter().chain(&messages);
+        let known = Known {
+            mentioned: both().count(),
+            found: both().filter(|mention| !mention["id"].is_null()).count(),
+            speaks_of_it: self.objects.occur_in(&row.text) || self.messages.occur_in(&row.text),
+        };
+        Ok(Mentions { objects: Value::Array(objects), messages: Value::Array(messages), known })
+    }
+
+    async fn matches(&self, end: End, mentioned: &Value) -> Result<Vec<Value>, ToolError> {
+        let names = if end == End::Message { &self.messages } else { &self.objects };
+        let mut matches = Vec::new();
+        for wanted in mentioned.as_array().into_iter().flatten().filter_map(Value::as_str) {
+            let found = self.client.find(end, names, wanted).await.map_err(|error| graph_error(&error))?;
+            matches.push(match found {
+                Some(found) => json!({
+                    "mentioned": wanted, "id": found.id, "name": found.name,
+                    "similarity": (found.likeness * 100.0).round() / 100.0,
+                }),
+                None => json!({"mentioned": wanted, "id": null}),
+            });
+        }
+        Ok(matches)
+    }
+}

@@ -1,0 +1,97 @@
+//! The rules of a graph of requirements, checked on what is added and on nothing else: an old flaw elsewhere must not
+//! stop a sound requirement (lesson 104).
+//!
+//! That labels and relation types are known ones (A1, B1) the arguments' schema says; that ids are there and unique (A2,
+//! A3) the constraints and the counter. What is left: a relation leads to a node of its kind that exists (B2) and not
+//! back to the requirement (B3). Those are errors. The warnings C1 and C3 to C5 are reported with the judgement; C2
+//! concerns messages, and none is added.
+
+use crate::error::ToolError;
+use crate::graph::{End, GraphClient, Link, Names, RelationKind, relation};
+use crate::requirements::checks::{fulfilment, graph_error};
+use crate::requirements::validation_queue::HeldRequirement;
+use crate::runner::Bench;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// A relation as the model asks for it.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Wanted {
+    pub(crate) r#type: String,
+    pub(crate) target: String,
+    #[serde(default)]
+    pub(crate) properties: Map<String, Value>,
+}
+
+/// Finds the nodes the relations lead to. Without a graph nothing can be found: the names are kept as they are.
+pub(crate) async fn resolve(
+    bench: &Bench<'_>,
+    graph: Option<&GraphClient>,
+    wanted: Vec<Wanted>,
+) -> Result<Vec<Link>, ToolError> {
+    let mut links: Vec<Link> = Vec::new();
+    for (place, Wanted { r#type, target, properties }) in wanted.into_iter().enumerate() {
+        let kind = relation(&r#type)
+            .ok_or_else(|| ToolError::refused(format!("relations[{place}]: there is no relation {type}")))?;
+        let target = match graph {
+            None => target,
+            Some(graph) => {
+                let names = bench.names.of(graph, kind.end).await?;
+                target_id(graph, kind, &names, &target).await.map_err(|error| at(place, error))?
+            }
+        };
+        // The same relation twice is one, as MERGE would make it; the later properties count.
+        links.retain(|link| link.kind != kind || link.target != target);
+        links.push(Link { kind, target, properties });
+    }
+    Ok(links)
+}
+
+async fn target_id(graph: &GraphClient, kind: RelationKind, names: &Names, wanted: &str) -> Result<String, ToolError> {
+    if let Some(found) = graph.find(kind.end, names, wanted).await.map_err(|error| graph_error(&error))? {
+        return Ok(found.id);
+    }
+    let label = kind.end.label();
+    let near = names.nearest(wanted, 3);
+    Err(ToolError::refused(match near.is_empty() {
+        true => format!("the graph has no {label} named `{wanted}`, nor any other; leave the relation out"),
+        false => format!("the graph has no {label} named `{wanted}`; the nearest are {}", near.join(", ")),
+    }))
+}
+
+fn at(place: usize, error: ToolError) -> ToolError {
+    match error {
+        ToolError::Refused(reason) => {
+            ToolError::refused(format!("nothing was integrated; relations[{place}]: {reason}"))
+        }
+        other @ (ToolError::Passing(_) | ToolError::Away { .. } | ToolError::Workspace(_)) => other,
+    }
+}
+
+fn has(links: &[Link], prefix: &str) -> bool {
+    links.iter().any(|link| link.kind.name.starts_with(prefix))
+}
+
+/// C1, C3, C4, C5.
+pub(crate) fn warnings(row: &HeldRequirement, links: &[Link], stated: &str) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if links.iter().all(|link| link.kind.end == End::Requirement) {
+        warnings.push("C1: it is related to no object and no message".to_string());
+    }
+    if row.gobd_relevant && !has(links, "IMPACTS_") {
+        warnings.push("C3: it bears on book-keeping and impacts nothing".to_string());
+    }
+    if !has(links, "FULFILLED_BY_") && !has(links, "NOT_FULFILLED_BY_") {
+        warnings.push("C4: it is neither fulfilled nor marked as a gap".to_string());
+    }
+    let derived = fulfilment::status(links);
+    if derived != stated {
+        warnings.push(format!("C5: it is stated to be {stated}, its relations say {derived}"));
+    }
+    warnings
+}
+
+/// The relations as they stand in `validation_result`.
+pub(crate) fn report(links: &[Link]) -> Vec<Value> {
+    links.iter().map(|link| json!({"type": link.kind.name, "target": link.target})).collect()
+}

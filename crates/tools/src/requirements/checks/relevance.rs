@@ -1,0 +1,75 @@
+//! Does a requirement concern what the graph is about? Advice for whoever judges it, and kept with the row; it rejects
+//! nothing by itself.
+//!
+//! The scale is that of the validator whose graphs these are (lessons, section 9.1): law counts most, then the share of
+//! mentioned names that the graph knows, then whether the text speaks of the graph's things at all.
+
+use crate::requirements::validation_queue::HeldRequirement;
+use serde_json::{Value, json};
+
+/// Names that must be known for a requirement to be about the graph's things.
+const MOST: f64 = 0.7;
+/// Names that must be known beside a text that speaks of them.
+const SOME: f64 = 0.3;
+
+/// What the graph knows of a requirement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// Names of objects and messages that the row mentions.
+    pub(crate) mentioned: usize,
+    /// How many of them the graph has, or has a like one of.
+    pub(crate) found: usize,
+    /// Whether the text has the name of an object or a message of the graph in it.
+    pub(crate) speaks_of_it: bool,
+}
+
+/// The assessment as it stands in `validation_result`. Without a graph only the law can be seen.
+pub(crate) fn report(row: &HeldRequirement, known: Option<Known>) -> Value {
+    let regulated = row.gobd_relevant || row.gdpr_relevant || row.r#type.as_deref() == Some("compliance");
+    let (decision, confidence) = match known {
+        Some(known) => assess(regulated, known),
+        None if regulated => ("relevant", 0.75),
+        None => ("needs review", 0.5),
+    };
+    let mut report = json!({"decision": decision, "confidence": confidence, "regulated": regulated});
+    if let Some(Known { mentioned, found, speaks_of_it }) = known {
+        report["names"] = json!({"mentioned": mentioned, "in_graph": found, "in_text": speaks_of_it});
+    }
+    report
+}
+
+fn assess(regulated: bool, known: Known) -> (&'static str, f64) {
+    let Known { mentioned, found, speaks_of_it } = known;
+    let share = if mentioned == 0 { 0.0 } else { found as f64 / mentioned as f64 };
+    match (regulated, speaks_of_it) {
+        (true, true) => ("relevant", 0.9),
+        _ if share >= MOST => ("relevant", 0.85),
+        (true, false) => ("relevant", 0.75),
+        (false, true) if share >= SOME => ("relevant", 0.7),
+        (false, true) => ("partially relevant", 0.55),
+        (false, false) if mentioned > 0 => ("needs review", 0.5),
+        (false, false) => ("not relevant", 0.3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn law_counts_most_then_known_names_then_the_text() {
+        for (regulated, mentioned, found, speaks_of_it, expected) in [
+            (true, 0, 0, true, ("relevant", 0.9)),
+            (true, 0, 0, false, ("relevant", 0.75)),
+            (false, 10, 7, false, ("relevant", 0.85)),
+            (false, 10, 6, false, ("needs review", 0.5)),
+            (false, 10, 3, true, ("relevant", 0.7)),
+            (false, 10, 2, true, ("partially relevant", 0.55)),
+            (false, 0, 0, true, ("partially relevant", 0.55)),
+            (false, 0, 0, false, ("not relevant", 0.3)),
+        ] {
+            let known = Known { mentioned, found, speaks_of_it };
+            assert_eq!(assess(regulated, known), expected, "{regulated} {known:?}");
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! `integrate_requirement`: a requirement's node and relations in one graph transaction, and its status with it.
+//!
+//! The graph and the row cannot be written together. The graph comes first, under a key that makes writing it again
+//! harmless; the row follows with the step. A worker that dies in between leaves a row that is still held, and the call
+//! is made again.
+
+use crate::arguments::decode;
+use crate::documents::citation_check::citation_id;
+use crate::error::{Output, ToolError, ToolResult};
+use crate::graph::{self, End, GraphClient, RELATIONS, RequirementNode};
+use crate::registry::Tool;
+use crate::requirements::checks::claimed_rows::Checked;
+use crate::requirements::checks::name_cache::GraphNames;
+use crate::requirements::checks::{fulfilment, graph_error, held, node};
+use crate::requirements::checks::{relations, relations::Wanted};
+use crate::requirements::checks::{result, result::Assessed};
+use crate::requirements::validation_queue::HeldRequirement;
+use crate::runner::Bench;
+use crate::workspace::overlay::Desk;
+use chrono::{SecondsFormat, Utc};
+use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+pub(crate) const TOOL: Tool =
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Where requirements go while there is no graph.
+const SCRIPT: &str = "output/insert.cypher";
+/// A part with so many bytes is full, and a further one is begun: whatever is added to a file stores the whole of it anew.
+const FULL_BYTES: u64 = 256 * 1024;
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "integrate_requirement",
+        phases: Phases::Tactical,
+        description: "Write a claimed requirement into the graph with its relations, and mark it integrated. Safe to \
+                      repeat."
+            .into(),
+        parameters: schema().into(),
+        documentation: documentation(),
+        handler: Handler::Outside,
+        replay: Replay::Keyed,
+        reads_only: false,
+    }
+}
+
+fn documentation() -> String {
+    let mut text = String::from(
+        "\
+# integrate_requirement
+
+Writes the node of a requirement that `next_requirement` gave, with its relations, in one graph transaction, and marks the
+row integrated with the node's number (`R-0042`). The node's key is the row's id, so writing it again changes nothing. A
+requirement with a fault is refused: reject it. Relations lead to nodes that exist, named by id or name; a like name is
+taken from a similarity of 0.6 on.
+
+Without a graph the checks are the same; the requirement is accepted, its statements are added to `output/insert.cypher` (and
+to `output/insert_part_002.cypher` and so on when there are many), and its row stays pending until a validator with a graph
+takes it.
+
+| argument | meaning |
+|---|---|
+| `id` | the requirement's id |
+| `relations` | list of `type`, `target` (id or name) and `properties` |
+| `compliance_status` | `open`, `partial` or `fulfilled` (default: what the relations say) |
+| `notes` | what else was found, kept in the row's validation_result |
+
+Example: `{\"id\": \"0199…\", \"relations\": [{\"type\": \"IMPACTS_OBJECT\", \"target\": \"Invoice\", \"properties\": {\"rationale\":
+\"sets its retention\"}}]}`
+
+| relation | says |
+|---|---|
+",
+    );
+    for kind in RELATIONS {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "| {} → {} | {} |", kind.name, kind.end.label(), kind.meaning);
+    }
+    text
+}
+
+fn schema() -> Value {
+    let types: Vec<&str> = RELATIONS.iter().map(|kind| kind.name).collect();
+    json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "The requirement's id"},
+            "relations": {
+                "type": "array",
+                "maxItems": 50,
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "type": {"type": "string", "enum": types},
+                        "target": {"type": "string", "minLength": 1, "maxLength": 500},
+                        "properties": {"type": "object"}
+                    },
+                    "required": ["type", "target"],
+                    "additionalProperties": false
+                }
+            },
+            "compliance_status": {"type": "string", "enum": ["open", "partial", "fulfilled"]},
+            "notes": {"type": "string", "maxLength": 10_000}
+        },
+        "required": ["id"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    id: String,
+    #[serde(default)]
+    relations: Vec<Wanted>,
+    compliance_status: Option<String>,
+    notes: Option<String>,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { id, relations: wanted, compliance_status, notes } = decode(arguments)?;
+    let checked = held(bench, &id).await?;
+    let Checked { row, findings } = &*checked;
+    if !findings.faults.is_empty() {
+        let faults = findings.faults.join("; ");
+        return Err(ToolError::refused(format!("requirement {id} has to be rejected: {faults}")));
+    }
+    let client = bench.ctx.graph.client()?;
+    let known = match client {
+        Some(client) => Some(GraphNames::load(bench, client).await?.of(row).await?.known),
+        None => None,
+    };
+    let links = relations::resolve(bench, client, wanted).await?;
+    let status = compliance_status.unwrap_or_else(|| fulfilment::status(&links).to_string());
+    let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
+    let node = node::of(row, &status, citation_ids(row), &now);
+    let assessed = Assessed {
+        row,
+        findings,
+        known,
+        links: &links,
+        compliance_status: &status,
+        // Without a graph no relation has to be made, so none is missing.
+        warnings: match client.is_none() && links.is_empty() {
+            true => Vec::new(),
+            false => relations::warnings(row, &links, &status),
+        },
+        integration: "done",
+        notes,
+    };
+    match client {
+        Some(client) => into_graph(bench, client, &node, assessed).await,
+        None => Ok(into_script(bench, &node, assessed)),
+    }
+}
+
+/// The graph's transaction. What it refuses for good fails the requirement; what may pass is left to another try.
+async fn into_graph(
+    bench: &Bench<'_>,
+    client: &GraphClient,
+    node: &RequirementNode,
+    assessed: Assessed<'_>,
+) -> ToolResult {
+    let Assessed { row, links, .. } = assessed;
+    let integrated = match client.integrate(node, links).await {
+        Ok(integrated) => integrated,
+        Err(error) if error.is_permanent() => {
+            let reason = error.to_string();
+            let content = format!("failed: requirement {} is not in the graph: {reason}", row.id);
+            let assessed = Assessed { integration: "failed", ..assessed };
+            return Ok(Output::with(content, judgement(bench, &assessed, Verdict::Failed, Some(reason), None)));
+        }
+        Err(error) => return Err(graph_error(&error)),
+    };
+    bench.names.forget(&[End::Requirement]);
+    let rid = integrated.rid;
+    let again = if integrated.existed { ", whose node was there already" } else { "" };
+    let warned = warned(&assessed.warnings);
+    let content = format!("integrated {} as {rid}{again}, {} relations{warned}", row.id, links.len());
+    Ok(Output::with(content, judgement(bench, &assessed, Verdict::Integrated, None, Some(rid))))
+}
+
+/// Without a graph: the statements into a file, and the row back to those that wait for one.
+fn into_script(bench: &Bench<'_>, node: &RequirementNode, assessed: Assessed<'_>) -> Output {
+    let assessed = Assessed { integration: "switched off", ..assessed };
+    let path = script(bench.desk);
+    let head = if bench.desk.size(&path).is_none() { graph::script_head() } else { String::new() };
+    let text = head + &graph::script_of(node, assessed.links);
+    let warned = warned(&assessed.warnings);
+    let content =
+        format!("accepted {}; integration is switched off, its statements are in {path}{warned}", assessed.row.id);
+    let products = vec![Product::AppendFile { path, text }, judgement(bench, &assessed, Verdict::Accepted, None, None)];
+    Output { content, products }
+}
+
+/// The part that has room. Each stands for itself and may be run again; a relation to a requirement of a later part comes
+/// with the second run.
+fn script(desk: &Desk<'_>) -> String {
+    let mut path = SCRIPT.to_string();
+    let mut part = 1;
+    while desk.size(&path).is_some_and(|size| size >= FULL_BYTES) {
+        part += 1;
+        path = format!("output/insert_part_{part:03}.cypher");
+    }
+    path
+}
+
+fn judgement(
+    bench: &Bench<'_>,
+    assessed: &Assessed<'_>,
+    verdict: Verdict,
+    reason: Option<String>,
+    graph_node_id: Option<String>,
+) -> Product {
+    let validation_result = result::of(bench.ctx.job_id, assessed);
+    let id = assessed.row.id;
+    Product::JudgeRequirement(Box::new(Judgement { id, verdict, reason, graph_node_id, validation_result }))
+}
+
+fn warned(warnings: &[String]) -> String {
+    if warnings.is_empty() { String::new() } else { format!(" ({})", warnings.join("; ")) }
+}
+
+/// The ids under which the row's citations are recorded with its job.
+fn citation_ids(row: &HeldRequirement) -> Vec<String> {
+    let id = |citation: &Map<String, Value>| {
+        let text = |key: &str| citation.get(key).and_then(Value::as_str);
+        let page = citation.get("page").and_then(Value::as_i64).and_then(|page| i32::try_from(page).ok());
+        Some(citation_id(text("source")?, page, text("quote")?))
+    };
+    row.citations.as_array().into_iter().flatten().filter_map(Value::as_object).filter_map(id).collect()
+}

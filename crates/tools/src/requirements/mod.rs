@@ -1,0 +1,14 @@
+//! The tools that record requirements and, in a validator's job, check them and integrate them into the graph.
+
+pub(crate) mod add_requirement;
+pub(crate) mod checks;
+pub(crate) mod integrate_requirement;
+pub(crate) mod next_requirement;
+pub(crate) mod query_similar_requirements;
+pub(crate) mod recorded;
+pub(crate) mod reject_requirement;
+mod similarity;
+pub(crate) mod validation_queue;
+
+pub use add_requirement::key::of as content_key;
+pub use validation_queue::{Asked, Graph, HandOver, HeldRequirement, KnownRequirement, Tally};

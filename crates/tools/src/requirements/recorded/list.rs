@@ -1,0 +1,180 @@
+//! `list_requirements`: what this job has recorded, a line each.
+
+use super::page;
+use crate::arguments::decode;
+use crate::documents::citation_check::{prepared, resolve};
+use crate::error::{Output, ToolError, ToolResult};
+use crate::registry::Tool;
+use crate::runner::Bench;
+use plumbline_engine::{Handler, Phases, RecordedRequirement, Replay, Requirement, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeSet, HashSet};
+
+pub(crate) const TOOL: Tool =
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// How many are listed where nothing is said of it.
+const DEFAULT_LIMIT: usize = 100;
+/// Most passages that a call may name.
+const MAX_PASSAGES: u32 = 1000;
+/// Characters of a quote by which its passage is found: it may end in the next one.
+const BEGINNING: usize = 80;
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "list_requirements",
+        phases: Phases::Both,
+        description:
+            "List what this job has recorded: id, page, type, priority and name of each requirement, a line each."
+                .into(),
+        parameters: schema().into(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+        reads_only: true,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# list_requirements
+
+Lists the requirements that this job has recorded, in the order in which they were recorded, a line each: id, page, type,
+priority, name. Withdrawn ones are counted and not listed. Where there are more than fit, the last line says how to go on.
+
+| argument | meaning |
+|---|---|
+| `document` | only those of this document, e.g. `input/policy.pdf` |
+| `passages` | only those whose quote begins in these chunks, by their numbers: `7-9, 12` |
+| `after` | go on behind this id |
+| `limit` | how many at most, 1 to 500 (default 100) |
+
+Example: `{\"document\": \"input/policy.pdf\", \"passages\": \"7-9\"}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "document": {"type": "string", "description": "Only those of this document, e.g. input/policy.pdf"},
+            "passages": {"type": "string", "pattern": "^[0-9 ,-]+$", "description": "Only those of these chunks, by their numbers: 7-9, 12"},
+            "after": {"type": "string", "description": "Go on behind this id"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": 500, "description": "How many at most (default 100)"}
+        },
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    document: Option<String>,
+    passages: Option<String>,
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { document, passages, after, limit } = decode(arguments)?;
+    let mut recorded = bench.desk.recorded().await?;
+    let n_withdrawn = recorded.iter().filter(|known| known.is_withdrawn()).count();
+    recorded.retain(|known| !known.is_withdrawn());
+    let n_recorded = recorded.len();
+    if let Some(document) = &document {
+        let path = &resolve(bench.desk, document).await?.path;
+        recorded.retain(|known| known.requirement.source_document.as_ref() == Some(path));
+    }
+    if let Some(passages) = &passages {
+        let wanted = of_passages(bench, &recorded, &numbers(passages)?).await?;
+        recorded.retain(|known| wanted.contains(&known.requirement.candidate_id));
+    }
+    let found = recorded.len();
+    let begin = match &after {
+        Some(id) => behind(&recorded, id.trim())?,
+        None => 0,
+    };
+    let shown = &recorded[begin..found.min(begin + limit.unwrap_or(DEFAULT_LIMIT))];
+    let mut head = format!("{n_recorded} recorded");
+    if n_withdrawn > 0 {
+        head.push_str(&format!(", {n_withdrawn} withdrawn"));
+    }
+    if document.is_some() || passages.is_some() {
+        head.push_str(&format!("; {found} of them here"));
+    }
+    let mut lines = vec![head];
+    lines.extend(shown.iter().map(line));
+    if begin + shown.len() < found {
+        let last = shown.last().map(|known| known.requirement.candidate_id.as_str()).unwrap_or_default();
+        let rest = found - begin - shown.len();
+        lines.push(format!("{rest} more; go on with {{\"after\": \"{last}\"}}"));
+    }
+    Ok(Output::text(lines.join("\n")))
+}
+
+fn line(known: &RecordedRequirement) -> String {
+    let Requirement { candidate_id, name, r#type, priority, .. } = &known.requirement;
+    let page = page(&known.requirement).map_or_else(|| "-".to_owned(), |page| format!("p. {page}"));
+    let status = if known.is_pending() { String::new() } else { format!(" ({})", known.status) };
+    format!("{candidate_id} | {page} | {type} | {priority} | {name}{status}")
+}
+
+fn behind(recorded: &[RecordedRequirement], id: &str) -> Result<usize, ToolError> {
+    let at = recorded.iter().position(|known| known.requirement.candidate_id == id);
+    at.map(|at| at + 1).ok_or_else(|| ToolError::refused(format!("`after` is {id}, which is not in this list")))
+}
+
+/// `7-9, 12` as numbers.
+fn numbers(text: &str) -> Result<BTreeSet<u32>, ToolError> {
+    let wrong = || ToolError::refused(format!("`passages` is {text}; give numbers of chunks such as 7-9, 12"));
+    let mut numbers = BTreeSet::new();
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let [from, to] = [from, to].map(|number| number.trim().parse::<u32>());
+        let (from, to) = (from.map_err(|_| wrong())?, to.map_err(|_| wrong())?);
+        if from > to || to - from >= MAX_PASSAGES {
+            return Err(wrong());
+        }
+        numbers.extend(from..=to);
+    }
+    if numbers.is_empty() { Err(wrong()) } else { Ok(numbers) }
+}
+
+/// The ids of those with a quote that begins in one of these chunks.
+async fn of_passages(
+    bench: &Bench<'_>,
+    recorded: &[RecordedRequirement],
+    passages: &BTreeSet<u32>,
+) -> Result<HashSet<String>, ToolError> {
+    let mut wanted = HashSet::new();
+    for number in passages {
+        let path = chunk(bench, *number)?;
+        let source = &resolve(bench.desk, &path).await?.path;
+        let Some(text) = prepared(bench, &path).await? else { continue };
+        let begins_here = |quote: &str| {
+            let beginning: String = quote.chars().take(BEGINNING).collect();
+            let whole_words = match quote.len() > beginning.len() {
+                true => beginning.rsplit_once(' ').map_or(beginning.as_str(), |(words, _)| words),
+                false => beginning.as_str(),
+            };
+            text.contains(whole_words)
+        };
+        for known in recorded {
+            let citations = known.requirement.citations.as_array().map(Vec::as_slice).unwrap_or_default();
+            let of_source = citations.iter().filter(|citation| citation["source"] == source.as_str());
+            if of_source.filter_map(|citation| citation["quote"].as_str()).any(begins_here) {
+                wanted.insert(known.requirement.candidate_id.clone());
+            }
+        }
+    }
+    Ok(wanted)
+}
+
+/// The chunk's file.
+fn chunk(bench: &Bench<'_>, number: u32) -> Result<String, ToolError> {
+    let is_it = |path: &str| {
+        let digits = path.strip_prefix("chunks/chunk_").and_then(|rest| rest.strip_suffix(".md"));
+        digits.and_then(|digits| digits.parse::<u32>().ok()) == Some(number)
+    };
+    let files = bench.desk.list("chunks");
+    let found = files.iter().find(|(path, _)| is_it(path)).map(|(path, _)| (*path).to_owned());
+    found.ok_or_else(|| ToolError::refused(format!("there is no chunk {number}; chunks/manifest.json lists them")))
+}

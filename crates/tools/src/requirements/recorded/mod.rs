@@ -1,0 +1,37 @@
+//! The requirements that this job has recorded: listed, put right, withdrawn, and named in what it delivers.
+
+pub(crate) mod list;
+pub(crate) mod named;
+pub(crate) mod update;
+pub(crate) mod withdraw;
+
+use crate::error::ToolError;
+use crate::runner::Bench;
+use plumbline_engine::{RecordedRequirement, Requirement};
+
+/// The requirement of an id that may still be changed, or why it may not.
+async fn pending(bench: &Bench<'_>, id: &str) -> Result<Requirement, ToolError> {
+    let id = id.trim();
+    let mut recorded = bench.desk.recorded().await?;
+    recorded.retain(|known| known.requirement.candidate_id == id);
+    // What was withdrawn may have been recorded anew.
+    recorded.sort_by_key(RecordedRequirement::is_pending);
+    match recorded.pop() {
+        Some(known) if known.is_pending() => Ok(known.requirement),
+        Some(known) if known.is_withdrawn() => {
+            Err(ToolError::refused(format!("{id} is withdrawn already; record it anew if it holds after all")))
+        }
+        Some(known) => Err(ToolError::refused(format!(
+            "{id} is {}: a validator has taken it, and only what is pending can be changed",
+            known.status
+        ))),
+        None => Err(ToolError::refused(format!(
+            "this job has recorded no requirement {id}; list_requirements gives their ids"
+        ))),
+    }
+}
+
+/// The page a requirement stands on, as its row says.
+fn page(requirement: &Requirement) -> Option<u64> {
+    requirement.source_location.get("page").and_then(serde_json::Value::as_u64)
+}

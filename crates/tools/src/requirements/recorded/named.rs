@@ -1,0 +1,96 @@
+//! What is looked at before `job_complete` is carried out: whether the requirements that a deliverable names are there.
+
+use crate::error::{Output, ToolError, ToolResult};
+use crate::registry::Tool;
+use crate::runner::Bench;
+use crate::workspace::path;
+use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// No tool of its own: the engine carries the call out.
+pub(crate) const CHECK: Tool =
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Hexadecimal digits of a requirement's id, after `req_`.
+const DIGITS: usize = 12;
+/// Most ids of a file that a refusal names.
+const MAX_NAMED: usize = 10;
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "job_complete",
+        phases: Phases::Strategic,
+        description: String::new(),
+        parameters: schema().into(),
+        documentation: String::new(),
+        handler: Handler::Checked,
+        replay: Replay::Safe,
+        reads_only: false,
+    }
+}
+
+/// What is wrong with the call otherwise, the engine says.
+fn schema() -> Value {
+    json!({"type": "object"})
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for name in arguments["deliverables"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        let Ok(path) = path::file(name) else { continue };
+        if let Some(content) = bench.desk.read(&path).await? {
+            let ids = std::str::from_utf8(&content).map(ids_in).unwrap_or_default();
+            if !ids.is_empty() {
+                named.insert(path, ids);
+            }
+        }
+    }
+    if named.is_empty() {
+        return Ok(Output::text(String::new()));
+    }
+    let recorded = bench.desk.recorded().await?;
+    let known: HashSet<&str> = recorded.iter().map(|known| known.requirement.candidate_id.as_str()).collect();
+    let mut wrong = Vec::new();
+    for (path, ids) in &named {
+        let unknown: Vec<&str> = ids.iter().map(String::as_str).filter(|id| !known.contains(id)).collect();
+        if !unknown.is_empty() {
+            let more = unknown.len().saturating_sub(MAX_NAMED);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let first = &unknown[..unknown.len().min(MAX_NAMED)];
+            wrong.push(format!("{path} names {}{more}, which this job never recorded", first.join(", ")));
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(Output::text(String::new())),
+        false => Err(ToolError::refused(format!(
+            "the job is not complete: {}. Put these ids right (the recorded ones are in the lists that the system writes), or \
+             leave the file out.",
+            wrong.join("; ")
+        ))),
+    }
+}
+
+/// The ids of requirements that a text names.
+fn ids_in(text: &str) -> BTreeSet<String> {
+    let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    text.split(|character: char| !is_part(character)).filter(|word| is_id(word)).map(str::to_owned).collect()
+}
+
+fn is_id(word: &str) -> bool {
+    word.strip_prefix("req_").is_some_and(|digits| {
+        digits.len() == DIGITS && digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ids_in;
+
+    #[test]
+    fn ids_are_found_wherever_they_stand_and_nothing_else_is() {
+        let text = "| req_0123456789ab | (req_0123456789ac), `req_0123456789ad`: req_ids, req_0123, req_0123456789abc.";
+        let found: Vec<String> = ids_in(text).into_iter().collect();
+        assert_eq!(found, ["req_0123456789ab", "req_0123456789ac", "req_0123456789ad"]);
+    }
+}

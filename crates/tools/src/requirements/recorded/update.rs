@@ -1,0 +1,182 @@
+//! `update_requirement`: a record put right, its quotes checked as when it was made.
+
+use super::pending;
+use crate::arguments::decode;
+use crate::documents::citation_check::resolve;
+use crate::error::{Output, ToolError, ToolResult};
+use crate::registry::Tool;
+use crate::requirements::add_requirement::schema::{Evidence, MIN_TEXT_CHARS, schema as fields_of_a_record};
+use crate::requirements::add_requirement::{citation, distinct, evidence, key};
+use crate::runner::Bench;
+use plumbline_engine::{Citation, Handler, Phases, Product, Replay, Requirement, RequirementChange, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+pub(crate) const TOOL: Tool =
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "update_requirement",
+        phases: Phases::Tactical,
+        description:
+            "Put right fields of a requirement that this job recorded, while it is pending. Quotes are verified.".into(),
+        // The request carries the fields once, with add_requirement; calls are checked against them all the same.
+        parameters: json!({
+            "type": "object",
+            "properties": {
+                "id": {"type": "string", "description": "Its id, req_…"},
+                "fields": {"type": "object", "description": "The fields that change, as add_requirement takes them"},
+                "reason": {"type": "string", "description": "Why, one sentence"}
+            },
+            "required": ["id", "fields", "reason"],
+            "additionalProperties": false
+        })
+        .into(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+        reads_only: false,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# update_requirement
+
+Puts right what a requirement of this job says: its name, type, priority, text, place, citations or any other field of
+`add_requirement`. Fields that are not named stay. `citations` replaces all of them, so give those that stay too; each quote
+is verified as by `add_requirement`, and if one does not occur in its source, nothing changes. Of `source_location` the
+parts that are given are replaced. The id stays, whatever the text becomes. Only while the requirement is `pending`; what
+it said before is kept with the reason.
+
+| argument | meaning |
+|---|---|
+| `id` | its id, `req_…`, as add_requirement and list_requirements give it |
+| `fields` | an object with the fields that change |
+| `reason` | why, one sentence |
+
+Example: `{\"id\": \"req_1a2b3c4d5e6f\", \"fields\": {\"priority\": \"low\", \"source_location\": {\"section\": \"4.2\"}},
+\"reason\": \"the sentence says may\"}`
+";
+
+fn schema() -> Value {
+    let mut fields = fields_of_a_record();
+    fields["minProperties"] = 1.into();
+    json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "minLength": 1, "maxLength": 100, "description": "Its id, req_…"},
+            "fields": fields,
+            "reason": {"type": "string", "minLength": 3, "maxLength": 2000, "description": "Why, one sentence"}
+        },
+        "required": ["id", "fields", "reason"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    id: String,
+    fields: Map<String, Value>,
+    reason: String,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { id, fields, reason } = decode(arguments)?;
+    let former = pending(bench, &id).await?;
+    let (citations, put_right) = cited(bench, &fields).await?;
+    let becomes = changed(bench, &former, fields, citations.as_deref()).await?;
+    let fields = difference(&former, &becomes)?;
+    if fields.is_empty() {
+        return Ok(Output::text(format!("{} says that already; nothing changed", former.candidate_id)));
+    }
+    if fields.contains_key("text")
+        && let Some(known) = bench.desk.requirement(&becomes.content_key).await?
+        && known != former.candidate_id
+    {
+        return Err(ToolError::refused(format!(
+            "nothing was changed; {known} has this text already: withdraw one of the two"
+        )));
+    }
+    let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+    let content = format!("updated {}: {} ({}{put_right})", becomes.candidate_id, becomes.name, names.join(", "));
+    let mut products: Vec<Product> = citations.into_iter().flatten().map(Product::AddCitation).collect();
+    let candidate_id = former.candidate_id;
+    let change = RequirementChange { candidate_id, reason, becomes: Some(Box::new(becomes)), fields };
+    products.push(Product::ChangeRequirement(Box::new(change)));
+    Ok(Output { content, products })
+}
+
+/// The citations given, verified, and what was put right in them.
+async fn cited(bench: &Bench<'_>, fields: &Map<String, Value>) -> Result<(Option<Vec<Citation>>, String), ToolError> {
+    let Some(given) = fields.get("citations") else { return Ok((None, String::new())) };
+    let given: Vec<Evidence> = decode(given.clone())?;
+    let mut citations = Vec::with_capacity(given.len());
+    let mut put_right = String::new();
+    for (place, evidence) in given.iter().enumerate() {
+        let verified = citation(bench, evidence).await.map_err(|error| match error {
+            ToolError::Refused(why) => ToolError::refused(format!("nothing was changed; citations[{place}]: {why}")),
+            other @ (ToolError::Passing(_) | ToolError::Away { .. } | ToolError::Workspace(_)) => other,
+        })?;
+        put_right.extend(verified.put_right.map(|put_right| format!("; citations[{place}]: {put_right}")));
+        citations.push(verified.citation);
+    }
+    Ok((Some(citations), put_right))
+}
+
+/// The requirement with the fields given.
+async fn changed(
+    bench: &Bench<'_>,
+    former: &Requirement,
+    mut fields: Map<String, Value>,
+    citations: Option<&[Citation]>,
+) -> Result<Requirement, ToolError> {
+    let mut becomes = former.clone();
+    if let Some(citations) = citations {
+        becomes.citations = citations.iter().map(evidence).collect();
+        // A page that was the old quote's is the new quote's.
+        let page = citations.first().and_then(|citation| citation.page);
+        if let (Some(location), Some(page)) = (becomes.source_location.as_object_mut(), page) {
+            location.insert("page".into(), page.into());
+        }
+        fields.remove("citations");
+    }
+    if let Some(Value::Object(given)) = fields.remove("source_location") {
+        match becomes.source_location.as_object_mut() {
+            Some(location) => location.extend(given),
+            None => becomes.source_location = Value::Object(given),
+        }
+    }
+    if let Some(Value::String(name)) = fields.remove("source_document") {
+        becomes.source_document = Some(resolve(bench.desk, &name).await?.path.clone());
+    }
+    let mut whole = object(&becomes)?;
+    whole.extend(fields);
+    let mut becomes: Requirement = decode(Value::Object(whole))?;
+    for text in [&mut becomes.text, &mut becomes.name] {
+        *text = text.trim().to_owned();
+    }
+    if key::normalized(&becomes.text).chars().count() < MIN_TEXT_CHARS {
+        return Err(ToolError::refused(format!(
+            "nothing was changed; `text` has fewer than {MIN_TEXT_CHARS} characters besides white space"
+        )));
+    }
+    for names in [&mut becomes.mentioned_objects, &mut becomes.mentioned_messages, &mut becomes.tags] {
+        *names = distinct(std::mem::take(names));
+    }
+    becomes.content_key = key::of(&becomes.text);
+    Ok(becomes)
+}
+
+/// The columns that differ, as they are from now on.
+fn difference(former: &Requirement, becomes: &Requirement) -> Result<Map<String, Value>, ToolError> {
+    let former = object(former)?;
+    let mut fields = object(becomes)?;
+    fields.remove("content_key");
+    fields.retain(|column, value| former.get(column) != Some(value));
+    Ok(fields)
+}
+
+fn object(requirement: &Requirement) -> Result<Map<String, Value>, ToolError> {
+    decode(serde_json::to_value(requirement).map_err(|error| ToolError::refused(error.to_string()))?)
+}

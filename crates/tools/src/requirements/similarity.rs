@@ -1,0 +1,132 @@
+//! How alike two requirements are, from 0 to 1.
+//!
+//! Words count, their case and punctuation do not. Two measures are averaged: the share of words that both have, which
+//! does not care for order, and the word-wise edit distance, which does. A long sentence barely changes by one word, and
+//! that word may be the point of it: texts whose numbers or negations differ are never duplicates.
+
+use std::collections::BTreeSet;
+
+/// From here two requirements are the same one.
+pub(super) const DUPLICATE: f64 = 0.95;
+/// From here they are worth comparing.
+pub(super) const SIMILAR: f64 = 0.7;
+
+/// The most for texts that differ in a word that decides.
+const MOST_WHEN_DECIDED: f64 = 0.94;
+
+/// Words that turn a requirement into another one, besides all that hold a digit.
+const DECISIVE: [&str; 46] = [
+    "not", "no", "never", "none", "nor", "without", "except", "nicht", "kein", "keine", "keinen", "keiner", "keinem",
+    "nie", "niemals", "ohne", "ausser", "außer", "one", "two", "three", "four", "five", "six", "seven", "eight",
+    "nine", "ten", "eleven", "twelve", "twenty", "thirty", "hundred", "ein", "zwei", "drei", "vier", "fünf", "sechs",
+    "sieben", "acht", "neun", "zehn", "elf", "zwölf", "hundert",
+];
+
+/// The similarity of two texts if it is [`SIMILAR`] or more. Most texts share too few words to be, which is seen without
+/// comparing their order: that takes the longest by far.
+pub(super) fn similar(a: &str, b: &str) -> Option<f64> {
+    let (lower_a, lower_b) = (a.to_lowercase(), b.to_lowercase());
+    let (words_a, words_b) = (words(&lower_a), words(&lower_b));
+    let (shorter, longer) = (words_a.len().min(words_b.len()), words_a.len().max(words_b.len()));
+    // As many edits as there are words more, at least.
+    let best_order = shorter as f64 / longer.max(1) as f64;
+    if f64::midpoint(share(&words_a, &words_b), best_order) < SIMILAR {
+        return None;
+    }
+    Some(similarity(a, b)).filter(|likeness| *likeness >= SIMILAR)
+}
+
+/// The similarity of two texts; 1 for texts of the same words in the same order.
+pub(super) fn similarity(a: &str, b: &str) -> f64 {
+    let (a, b) = (a.to_lowercase(), b.to_lowercase());
+    let (a, b) = (words(&a), words(&b));
+    let longest = a.len().max(b.len());
+    if longest == 0 {
+        return 0.0;
+    }
+    let order = 1.0 - strsim::generic_levenshtein(&a, &b) as f64 / longest as f64;
+    let likeness = f64::midpoint(share(&a, &b), order);
+    if decisive(&a) == decisive(&b) { likeness } else { likeness.min(MOST_WHEN_DECIDED) }
+}
+
+/// The share of their different words that both have.
+fn share(a: &[&str], b: &[&str]) -> f64 {
+    let (a, b): (BTreeSet<&str>, BTreeSet<&str>) = (a.iter().copied().collect(), b.iter().copied().collect());
+    let shared = a.intersection(&b).count();
+    shared as f64 / (a.len() + b.len() - shared).max(1) as f64
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).collect()
+}
+
+/// The deciding words, sorted, each as often as it occurs.
+fn decisive<'a>(words: &[&'a str]) -> Vec<&'a str> {
+    let decides = |word: &&&str| DECISIVE.contains(*word) || word.chars().any(|character| character.is_ascii_digit());
+    let mut found: Vec<&str> = words.iter().filter(decides).copied().collect();
+    found.sort_unstable();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_words_are_a_duplicate_however_they_are_set() {
+        for (a, b) in [
+            ("Invoices must be kept for ten years.", "invoices  must be kept,\nfor ten years"),
+            ("Die Löschung ist zu protokollieren.", "die LÖSCHUNG ist zu protokollieren"),
+        ] {
+            assert!(similarity(a, b) >= DUPLICATE, "{a} / {b}: {}", similarity(a, b));
+        }
+    }
+
+    #[test]
+    fn like_requirements_are_reported_and_others_are_not() {
+        let invoices = "Incoming invoices must be kept for ten years in the archive of the accounting department.";
+        let receipts = "Incoming receipts must be kept for ten years in the archive of the accounting department.";
+        let likeness = similarity(invoices, receipts);
+        assert!((SIMILAR..DUPLICATE).contains(&likeness), "{likeness}");
+        let visitors = "Visitors may not enter the server room alone.";
+        assert!(similarity(invoices, visitors) < 0.3);
+        assert_eq!(similarity("…", "?"), 0.0);
+    }
+
+    #[test]
+    fn a_number_or_a_negation_makes_another_requirement() {
+        let long = "of the accounting department and of every branch office in which original vouchers are received, \
+                    scanned, checked, booked, corrected, reconciled, approved, archived, exported, compared, retained, \
+                    inspected, disclosed, translated, certified, destroyed, replaced and reported to the head office"
+            .repeat(2);
+        for (a, b) in [
+            ("must be kept for ten years", "must be kept for six years"),
+            ("must be kept", "must not be kept"),
+            ("within 30 days", "within 31 days"),
+        ] {
+            let likeness = similarity(&format!("Vouchers {a} {long}"), &format!("Vouchers {b} {long}"));
+            assert!((SIMILAR..DUPLICATE).contains(&likeness), "{a} / {b}: {likeness}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_early_is_what_is_not_similar() {
+        let alphabet: Vec<String> = (0..20).map(|n| format!("w{}", char::from(b'a' + n))).collect();
+        let all = alphabet.join(" ");
+        for shared in 0..=20 {
+            for moved in [0, 3] {
+                let mut part = alphabet[..shared].to_vec();
+                part.rotate_left(moved.min(shared));
+                let part = part.join(" ");
+                let exact = similarity(&all, &part);
+                assert_eq!(similar(&all, &part), (exact >= SIMILAR).then_some(exact), "{shared} words, {moved} moved");
+            }
+        }
+    }
+
+    #[test]
+    fn it_does_not_matter_which_text_comes_first() {
+        let (a, b) = ("The archive must be closed at night.", "At night, the archive must be closed.");
+        assert_eq!(similarity(a, b), similarity(b, a));
+    }
+}

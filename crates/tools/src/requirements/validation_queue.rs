@@ -1,0 +1,160 @@
+//! The requirements that are handed over from job to job, as tools see them. The worker implements this over the store,
+//! tests over memory.
+
+use crate::error::{Cure, ToolError};
+use crate::graph::GraphClient;
+use crate::workspace::{BoxFuture, WorkspaceError};
+use serde_json::Value;
+use uuid::Uuid;
+
+/// A requirement that this job validates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeldRequirement {
+    /// Its row.
+    pub id: Uuid,
+    /// The job that found it.
+    pub job_id: Uuid,
+    /// Its short id, `req_…`; other producers may give none.
+    pub candidate_id: Option<String>,
+    /// Whether a step of a job of ours recorded it: then its quotes were looked up, and it is complete.
+    pub is_ours: bool,
+    /// Its words.
+    pub text: String,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its type; any text, since anybody may write rows.
+    pub r#type: Option<String>,
+    /// Its priority; any text.
+    pub priority: Option<String>,
+    /// The document it stands in.
+    pub source_document: Option<String>,
+    /// Where in it.
+    pub source_location: Option<Value>,
+    /// Whether it bears on proper book-keeping.
+    pub gobd_relevant: bool,
+    /// Whether it bears on data protection.
+    pub gdpr_relevant: bool,
+    /// Its citations, as the row has them.
+    pub citations: Value,
+    /// Names of objects, as the row has them.
+    pub mentioned_objects: Value,
+    /// Names of messages, as the row has them.
+    pub mentioned_messages: Value,
+    /// Why it is a requirement.
+    pub reasoning: Option<String>,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// How many citations the row names.
+    pub citations_given: u32,
+    /// How many of them its job has verified against the source.
+    pub citations_confirmed: u32,
+}
+
+/// A recorded requirement that shares words with another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownRequirement {
+    /// Its row.
+    pub id: Uuid,
+    /// Its short id.
+    pub candidate_id: Option<String>,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its words.
+    pub text: String,
+    /// Its status.
+    pub status: String,
+    /// Its node, once integrated.
+    pub graph_node_id: Option<String>,
+}
+
+/// What requirements are looked up that are like it.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Besides integrated ones, those of this job.
+    pub job_id: Uuid,
+    /// The words to compare with.
+    pub text: &'a str,
+    /// A row of the job: of its others, only those that count before it.
+    pub before: Option<Uuid>,
+    /// Any that share a word with it, however long they are.
+    pub widely: bool,
+}
+
+/// What this job has judged so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// In the graph.
+    pub integrated: u64,
+    /// Passed, waiting for a graph.
+    pub accepted: u64,
+    /// Rejected.
+    pub rejected: u64,
+    /// Could not be judged.
+    pub failed: u64,
+    /// Still to be claimed.
+    pub waiting: u64,
+    /// Why rows were rejected or failed, and how many.
+    pub reasons: Vec<(String, u64)>,
+}
+
+/// The hand-over's rows. Reading, except for [`HandOver::claim`].
+pub trait HandOver: std::fmt::Debug + Send + Sync {
+    /// Up to `count` requirements for this job, those it holds already first; asking again gives the same. `recheck`:
+    /// those that were accepted for want of a graph count as pending. `judged` are left out: their judgement is on its
+    /// way.
+    fn claim<'a>(
+        &'a self,
+        count: u32,
+        recheck: bool,
+        judged: &'a [Uuid],
+    ) -> BoxFuture<'a, Result<Vec<HeldRequirement>, WorkspaceError>>;
+
+    /// The requirements that this job holds.
+    fn held(&self) -> BoxFuture<'_, Result<Vec<HeldRequirement>, WorkspaceError>>;
+
+    /// For each text, in its place: requirements that share words with it.
+    fn similar<'a>(
+        &'a self,
+        asked: &'a [Asked<'a>],
+    ) -> BoxFuture<'a, Result<Vec<Vec<KnownRequirement>>, WorkspaceError>>;
+
+    /// The file with the text of a document of the job that found a requirement, if it has one.
+    fn text_path<'a>(
+        &'a self,
+        job_id: Uuid,
+        document: &'a str,
+    ) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>>;
+
+    /// A file of that job.
+    fn read<'a>(&'a self, job_id: Uuid, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>>;
+
+    /// The job whose requirements count as this job's own, and how many it has: for a validator those of the job that it
+    /// judges, where it judges one.
+    fn recorded(&self, is_validator: bool) -> BoxFuture<'_, Result<(Uuid, u64), WorkspaceError>>;
+
+    /// What this job has judged.
+    fn tally(&self, recheck: bool) -> BoxFuture<'_, Result<Tally, WorkspaceError>>;
+}
+
+/// The graph of a job, as far as it has one.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Graph<'a> {
+    /// None is configured: integration is switched off.
+    #[default]
+    Off,
+    /// The one that is configured.
+    On(&'a GraphClient),
+    /// One is configured that cannot be used, with the reason.
+    Unusable(&'a str),
+}
+
+impl<'a> Graph<'a> {
+    /// The client, if there is a graph.
+    pub(crate) fn client(self) -> Result<Option<&'a GraphClient>, ToolError> {
+        match self {
+            Self::Off => Ok(None),
+            Self::On(client) => Ok(Some(client)),
+            Self::Unusable(reason) => Err(ToolError::Away { reason: reason.to_string(), cure: Cure::Operator }),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Work that keeps a processor busy, beside the event loop, which has other jobs to serve.
+//!
+//! As many pieces of it run at once as there are processors but one, so that the event loop's threads always find one,
+//! however many jobs search or count at the same time. What a model can make as costly as it likes waits in a line of its
+//! own, so that nothing else waits behind it. Whoever gives the wait up, because of a time limit or because the
+//! job is taken away, cancels the work: what may take long looks at its [`Cancellation`] as it goes.
+
+use std::num::NonZeroUsize;
+use std::sync::{
+    Arc, LazyLock,
+    atomic::{AtomicBool, Ordering},
+};
+use std::thread::available_parallelism;
+use tokio::sync::Semaphore;
+
+static PERMITS: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1)));
+/// For the costly line: half of them.
+static COSTLY: LazyLock<Semaphore> =
+    LazyLock::new(|| Semaphore::new((available_parallelism().map_or(1, NonZeroUsize::get) / 2).max(1)));
+
+/// Says whether anybody still waits for the work.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cancellation(Arc<AtomicBool>);
+
+impl Cancellation {
+    /// Whether the work may stop: its result is not wanted any more.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Cancels when dropped, as the future of a call is when its time limit ends it.
+struct CancelOnDrop(Cancellation);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Runs work that takes about as long as its text is, on a thread of its own once a permit is free. A panic in it goes on
+/// in the caller.
+pub(crate) async fn run_blocking<T: Send + 'static>(work: impl FnOnce(&Cancellation) -> T + Send + 'static) -> T {
+    run(&PERMITS, work).await
+}
+
+/// As [`run_blocking`], for work that may take any time.
+pub(crate) async fn run_costly<T: Send + 'static>(work: impl FnOnce(&Cancellation) -> T + Send + 'static) -> T {
+    run(&COSTLY, work).await
+}
+
+async fn run<T: Send + 'static>(
+    permits: &'static Semaphore,
+    work: impl FnOnce(&Cancellation) -> T + Send + 'static,
+) -> T {
+    let cancellation = Cancellation::default();
+    let _cancel_on_drop = CancelOnDrop(cancellation.clone());
+    // The semaphore is never closed, so there always is a permit; it is given back when the work ends, not the wait.
+    let permit = permits.acquire().await;
+    let done = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        work(&cancellation)
+    });
+    match done.await {
+        Ok(done) => done,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{sync::mpsc, time::Duration};
+
+    #[tokio::test]
+    async fn work_that_nobody_waits_for_is_cancelled_and_gives_its_permit_back() {
+        let (said, hears) = mpsc::channel();
+        let endless = run_blocking(move |cancellation| {
+            while !cancellation.is_cancelled() {
+                std::thread::yield_now();
+            }
+            said.send(()).is_ok()
+        });
+        assert!(tokio::time::timeout(Duration::from_millis(50), endless).await.is_err(), "it waits to be cancelled");
+        hears.recv_timeout(Duration::from_secs(30)).expect("the work sees that it is cancelled");
+        assert_eq!(run_blocking(|_| 7).await, 7, "there is a permit for the next");
+    }
+
+    #[tokio::test]
+    async fn nothing_waits_behind_costly_work() {
+        let most = COSTLY.available_permits() + 3;
+        let (ends, costly): (Vec<_>, Vec<_>) = (0..most)
+            .map(|_| {
+                let (end, ended) = mpsc::channel::<()>();
+                (end, tokio::spawn(run_costly(move |_| ended.recv().is_err())))
+            })
+            .unzip();
+        assert_eq!(run_blocking(|_| 7).await, 7);
+        drop(ends);
+        for one in costly {
+            one.await.expect("it ends");
+        }
+    }
+
+    #[tokio::test]
+    async fn no_more_runs_at_once_than_there_are_permits() {
+        let most = PERMITS.available_permits().max(1);
+        let running = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        let all: Vec<_> = (0..most + 8)
+            .map(|_| {
+                let running = Arc::clone(&running);
+                tokio::spawn(run_blocking(move |_| {
+                    let now = running.fetch_add(1, Ordering::SeqCst) + 1;
+                    std::thread::yield_now();
+                    running.fetch_sub(1, Ordering::SeqCst);
+                    now
+                }))
+            })
+            .collect();
+        let processors = available_parallelism().map_or(1, NonZeroUsize::get);
+        for one in all {
+            assert!(one.await.expect("it ends") <= processors.saturating_sub(1).max(1));
+        }
+    }
+}

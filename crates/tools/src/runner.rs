@@ -1,0 +1,302 @@
+//! Runs the calls of a turn: in order, each within its time, none able to take the worker down.
+
+use crate::arguments;
+use crate::documents::quote_cache::QuoteCache;
+use crate::error::{BatchError, Cure, Output, ToolError, ToolResult};
+use crate::inspection::Inspection;
+use crate::registry::{CHECKS, TOOLS, Tool};
+use crate::requirements::checks::{claimed_rows::RowsOfTurn, name_cache::NamesOfTurn};
+use crate::requirements::validation_queue::{Graph, HandOver};
+use crate::search::TextIndex;
+use crate::web::Web;
+use crate::workspace::Workspace;
+use crate::workspace::overlay::Desk;
+use futures_util::FutureExt;
+use jsonschema::Validator;
+use plumbline_documents::Parser;
+use plumbline_documents::candidates::Scan;
+use plumbline_engine::{Outage, Replay, ToolCall, ToolReturn, ToolSpec, path::is_like, tools::JOB_COMPLETE};
+use plumbline_llm::jitter;
+use serde_json::Value;
+use std::any::Any;
+use std::collections::{BTreeMap, HashSet};
+use std::panic::AssertUnwindSafe;
+use std::sync::LazyLock;
+use std::time::Duration;
+use tracing::{Instrument, Span};
+use uuid::Uuid;
+
+/// Ordinary time limit of one call.
+const CALL_TIMEOUT: Duration = Duration::from_secs(120);
+/// How often a call that failed for a passing reason is ordinarily made again.
+const RETRIES: u32 = 3;
+/// Wait before a call is made again for the first time; it doubles each time.
+const RETRY_WAIT: Duration = Duration::from_millis(250);
+/// Ordinary cap of one result, in tokens.
+const MAX_RESULT_TOKENS: u32 = 8_000;
+
+/// The scan without patterns of a configuration.
+static PLAIN: LazyLock<Scan> = LazyLock::new(Scan::default);
+
+/// What a batch is run under.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolContext<'a> {
+    /// The job.
+    pub job_id: Uuid,
+    /// Largest result, in tokens, that a tool may give; what would be larger is refused with the parts to ask for.
+    pub max_result_tokens: u32,
+    /// Time limit of one call.
+    pub call_timeout: Duration,
+    /// How often a call that failed for a passing reason is made again.
+    pub retries: u32,
+    /// Names of all tools bound in this phase, the engine's included: no message names another one (lesson 14).
+    pub bound: &'a [&'a str],
+    /// Requirements to validate and to compare with; none where a job has nothing to do with them.
+    pub hand_over: Option<&'a dyn HandOver>,
+    /// The job's graph.
+    pub graph: Graph<'a>,
+    /// What the job may do on the web.
+    pub web: Web<'a>,
+    /// Ranked search over the job's texts; none where there is no index.
+    pub texts: Option<&'a dyn TextIndex>,
+    /// What is looked up in the job's files before it completes.
+    pub inspection: Option<&'a Inspection>,
+    /// Documents that are no source, by path or file name, `*` standing for anything.
+    pub no_sources: &'a [String],
+    /// Finds sentences and candidates in the texts of documents.
+    pub scan: &'a Scan,
+}
+
+impl<'a> ToolContext<'a> {
+    /// A context with the default limits.
+    pub fn new(job_id: Uuid, bound: &'a [&'a str]) -> Self {
+        Self {
+            job_id,
+            max_result_tokens: MAX_RESULT_TOKENS,
+            call_timeout: CALL_TIMEOUT,
+            retries: RETRIES,
+            bound,
+            hand_over: None,
+            graph: Graph::Off,
+            web: Web::default(),
+            texts: None,
+            inspection: None,
+            no_sources: &[],
+            scan: &PLAIN,
+        }
+    }
+}
+
+impl ToolContext<'_> {
+    /// Whether quotes may be taken from a document.
+    pub(crate) fn is_source(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        !self.no_sources.iter().any(|pattern| is_like(path, pattern) || is_like(name, pattern))
+    }
+}
+
+/// What a running tool has at hand.
+pub(crate) struct Bench<'a> {
+    pub(crate) desk: &'a Desk<'a>,
+    pub(crate) ctx: &'a ToolContext<'a>,
+    pub(crate) parser: &'a Parser,
+    pub(crate) quotes: &'a QuoteCache,
+    pub(crate) names: &'a NamesOfTurn,
+    pub(crate) rows: &'a RowsOfTurn,
+}
+
+/// Every tool with its compiled schema; one for the whole process.
+pub struct Toolbox {
+    pub(crate) parser: Parser,
+    pub(crate) quotes: QuoteCache,
+    tools: BTreeMap<&'static str, Compiled>,
+}
+
+struct Compiled {
+    tool: &'static Tool,
+    replay: Replay,
+    reads_only: bool,
+    schema: Value,
+    validator: Validator,
+}
+
+impl std::fmt::Debug for Toolbox {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Toolbox").field("tools", &self.tools.keys().collect::<Vec<_>>()).finish_non_exhaustive()
+    }
+}
+
+impl Toolbox {
+    /// Compiles every tool's schema, once.
+    pub fn new(parser: Parser) -> Self {
+        let tools = TOOLS.iter().chain(&CHECKS).map(|tool| ((tool.spec)().name, Compiled::of(tool))).collect();
+        Self { parser, quotes: QuoteCache::default(), tools }
+    }
+
+    /// Runs the calls in order and returns one result each. A call sees what the calls before it produced.
+    ///
+    /// # Errors
+    /// The workspace could not be read, or a service that a call needs is away. Nothing has been changed then, and the
+    /// batch may be run again; where one of its calls may not be, the model reads the reason in place of its result.
+    pub async fn run(
+        &self,
+        calls: &[&ToolCall],
+        workspace: &dyn Workspace,
+        ctx: &ToolContext<'_>,
+    ) -> Result<Vec<ToolReturn>, BatchError> {
+        let mut desk = Desk::new(workspace);
+        let (names, rows) = (NamesOfTurn::default(), RowsOfTurn::default());
+        let mut may_be_repeated = true;
+        let mut returns = Vec::with_capacity(calls.len());
+        let mut answered = HashSet::new();
+        for call in calls {
+            let span = tool_span(call);
+            may_be_repeated &= self.tools.get(call.name.as_str()).is_none_or(|known| known.replay != Replay::Unsafe);
+            let bench =
+                Bench { desk: &desk, ctx, parser: &self.parser, quotes: &self.quotes, names: &names, rows: &rows };
+            let done = match self.call(call, &bench, &mut answered).instrument(span.clone()).await {
+                Ok(output) => {
+                    if !output.products.is_empty() {
+                        answered.clear();
+                    }
+                    desk.apply(&output.products);
+                    ToolReturn::ok(&call.id, clean(output.content), output.products)
+                }
+                Err(ToolError::Away { reason, cure }) if may_be_repeated => {
+                    let needs_operator = cure == Cure::Operator;
+                    return Err(BatchError::Away(Outage { reason, needs_operator, jitter: jitter() }));
+                }
+                Err(ToolError::Refused(reason)) => {
+                    span.record("error.type", "refused").record("otel.status_code", "ERROR");
+                    tracing::debug!(tool.name = %call.name, tool.call_id = %call.id, %reason, "tool call refused");
+                    ToolReturn::error(&call.id, clean(reason))
+                }
+                Err(ToolError::Passing(reason) | ToolError::Away { reason, .. }) => {
+                    span.record("error.type", "failed").record("otel.status_code", "ERROR");
+                    tracing::debug!(tool.name = %call.name, tool.call_id = %call.id, %reason, "tool call failed");
+                    ToolReturn::gave_up(&call.id, clean(reason))
+                }
+                Err(ToolError::Workspace(error)) => return Err(error.into()),
+            };
+            returns.push(done);
+        }
+        Ok(returns)
+    }
+
+    pub(crate) async fn call(
+        &self,
+        call: &ToolCall,
+        bench: &Bench<'_>,
+        answered: &mut HashSet<(&'static str, String)>,
+    ) -> Result<Output, ToolError> {
+        let inspection = bench.ctx.inspection.filter(|_| call.name == JOB_COMPLETE);
+        let Some(inspection) = inspection.filter(|inspection| !inspection.is_empty()) else {
+            return self.call_tool(call, bench, answered).await;
+        };
+        let (limit, remedy) = (bench.ctx.call_timeout, "make the files that are owed smaller");
+        let inspected = bounded(call, limit, remedy, inspection.inspect(bench, &call.arguments)).await?;
+        if self.tools.contains_key(JOB_COMPLETE) {
+            self.call_tool(call, bench, answered).await?;
+        }
+        Ok(inspected)
+    }
+
+    async fn call_tool(
+        &self,
+        call: &ToolCall,
+        bench: &Bench<'_>,
+        answered: &mut HashSet<(&'static str, String)>,
+    ) -> Result<Output, ToolError> {
+        let Some((name, compiled)) = self.tools.get_key_value(call.name.as_str()) else {
+            // The engine answers names that are not bound, with the nearest ones; this one is bound to nobody.
+            return Err(ToolError::refused(format!("there is no tool `{}`", call.name)));
+        };
+        let arguments = arguments::read(&call.arguments, &compiled.schema, &compiled.validator)?;
+        // `Value` keeps keys sorted, so its text is the same for the same arguments.
+        if compiled.reads_only && !answered.insert((name, arguments.to_string())) {
+            return Ok(Output::text("The same call was made earlier in this turn; its result stands above."));
+        }
+        let limit = bench.ctx.call_timeout * compiled.tool.patience;
+        let done = bounded(call, limit, "ask for less at once", patiently(compiled.tool, bench, arguments)).await?;
+        match bench.ctx.inspection {
+            Some(inspection) => Ok(inspection.remarked(done, limit).await),
+            None => Ok(done),
+        }
+    }
+}
+
+/// Runs a call within its time, and takes a panic for an error.
+async fn bounded(
+    call: &ToolCall,
+    limit: Duration,
+    remedy: &str,
+    running: impl Future<Output = ToolResult>,
+) -> ToolResult {
+    let name = call.name.as_str();
+    match tokio::time::timeout(limit, AssertUnwindSafe(running).catch_unwind()).await {
+        Ok(Ok(result)) => result,
+        Ok(Err(panic)) => {
+            tracing::error!(tool.name = name, tool.call_id = %call.id, reason = panic_text(&*panic), "tool panicked");
+            Err(ToolError::Passing(format!("{name} failed inside; nothing was changed; try another way")))
+        }
+        Err(_) => {
+            tracing::warn!(tool.name = name, tool.call_id = %call.id, limit_s = limit.as_secs(), "tool timed out");
+            let limit = limit.as_secs_f64();
+            Err(ToolError::Passing(format!("{name} did not finish within {limit} s; nothing was changed; {remedy}")))
+        }
+    }
+}
+
+/// Runs a tool, and again when it failed for a reason that may pass. The time limit holds for all tries together.
+async fn patiently(tool: &Tool, bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let mut wait = RETRY_WAIT;
+    for _ in 0..bench.ctx.retries {
+        match (tool.run)(bench, arguments.clone()).await {
+            Err(ToolError::Passing(reason) | ToolError::Away { reason, cure: Cure::AnotherTry }) => {
+                tracing::debug!(%reason, "tool call is made again");
+            }
+            done => return done,
+        }
+        tokio::time::sleep(wait).await;
+        wait *= 2;
+    }
+    (tool.run)(bench, arguments).await
+}
+
+impl Compiled {
+    fn of(tool: &'static Tool) -> Self {
+        let schema = (tool.schema)();
+        let validator = jsonschema::validator_for(&schema).expect("a tool's schema compiles: a test compiles them all");
+        let ToolSpec { replay, reads_only, .. } = (tool.spec)();
+        Self { tool, replay, reads_only, schema, validator }
+    }
+}
+
+/// The span of a call, for traces only: its target keeps it out of logs. What is only looked into before the engine carries
+/// it out gets its span there.
+fn tool_span(call: &ToolCall) -> Span {
+    if call.name == JOB_COMPLETE {
+        return Span::none();
+    }
+    tracing::info_span!(
+        target: "plumbline::span", "tool", otel.name = format!("execute_tool {}", call.name),
+        operation = "execute_tool", tool.name = call.name, tool.call_id = call.id, tool.r#type = "function",
+        error.r#type = tracing::field::Empty, otel.status_code = tracing::field::Empty,
+    )
+}
+
+/// Rows cannot hold NUL, and a file's bytes may.
+fn clean(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no reason given")
+}
+
+#[cfg(test)]
+mod tests;

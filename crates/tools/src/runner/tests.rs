@@ -1,0 +1,137 @@
+//! What no shipped tool does: panic, or never end.
+
+use super::*;
+use crate::error::ToolResult;
+use crate::{BoxFuture, WorkspaceError};
+use plumbline_engine::{Citation, FileIndex, Handler, Phases, Source, ToolSpec};
+use serde_json::json;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+#[derive(Default)]
+struct Nothing(FileIndex);
+
+impl Workspace for Nothing {
+    fn index(&self) -> &FileIndex {
+        &self.0
+    }
+
+    fn sources(&self) -> &[Source] {
+        &[]
+    }
+
+    fn read<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn citation<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn requirement<'a>(&'a self, _: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
+        Box::pin(async { Ok(None) })
+    }
+}
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "odd",
+        phases: Phases::Both,
+        description: String::new(),
+        parameters: json!({}).into(),
+        documentation: String::new(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+        reads_only: false,
+    }
+}
+
+static PANICS: Tool = Tool {
+    spec,
+    schema: || json!({"type": "object"}),
+    patience: 1,
+    run: |_, _| Box::pin(async { panic!("a defect") }),
+};
+
+static PANICS_ELSEWHERE: Tool = Tool {
+    spec,
+    schema: || json!({"type": "object"}),
+    patience: 1,
+    run: |_, _| Box::pin(async { crate::run_blocking(|_| -> ToolResult { panic!("a defect") }).await }),
+};
+
+static HANGS: Tool =
+    Tool { spec, schema: || json!({"type": "object"}), patience: 2, run: |_, _| Box::pin(std::future::pending()) };
+
+/// Tries of [`SHAKY`] so far.
+static TRIES: AtomicU32 = AtomicU32::new(0);
+
+static SHAKY: Tool = Tool {
+    spec,
+    schema: || json!({"type": "object"}),
+    patience: 1,
+    run: |_, _| {
+        Box::pin(async {
+            match TRIES.fetch_add(1, Ordering::SeqCst) {
+                0 | 2 => Err(ToolError::Passing("the line was busy".into())),
+                _ => Ok(Output::text("through")),
+            }
+        })
+    },
+};
+
+fn toolbox(tool: &'static Tool) -> Toolbox {
+    Toolbox {
+        parser: Parser::new("/no/such/program"),
+        quotes: QuoteCache::default(),
+        tools: BTreeMap::from([("odd", Compiled::of(tool)), ("list_files", Compiled::of(&TOOLS[3]))]),
+    }
+}
+
+#[tokio::test]
+async fn what_may_pass_is_tried_again_as_often_as_configured() {
+    let toolbox = toolbox(&SHAKY);
+    let call = ToolCall { id: "1".into(), name: "odd".into(), arguments: "{}".into() };
+    let mut ctx = ToolContext { retries: 1, ..ToolContext::new(Uuid::nil(), &[]) };
+    let returns = toolbox.run(&[&call], &Nothing::default(), &ctx).await.unwrap();
+    assert_eq!(returns, [ToolReturn::ok("1", "through", Vec::new())]);
+    ctx.retries = 0;
+    let returns = toolbox.run(&[&call], &Nothing::default(), &ctx).await.unwrap();
+    assert_eq!(returns, [ToolReturn::gave_up("1", "the line was busy")]);
+    assert_eq!(TRIES.load(Ordering::SeqCst), 3);
+}
+
+async fn check(tool: &'static Tool, patience: Duration, expected: &str) {
+    let toolbox = toolbox(tool);
+    let mut ctx = ToolContext::new(Uuid::nil(), &[]);
+    ctx.call_timeout = patience;
+    let call = |id: &str, name: &str| ToolCall { id: id.into(), name: name.into(), arguments: "{}".into() };
+    let (odd, after) = (call("1", "odd"), call("2", "list_files"));
+    let returns = toolbox.run(&[&odd, &after], &Nothing::default(), &ctx).await.unwrap();
+    assert_eq!(returns[0], ToolReturn::gave_up("1", expected));
+    assert_eq!(returns[1], ToolReturn::ok("2", "(no files in the workspace)", Vec::new()), "the next call runs");
+}
+
+#[tokio::test]
+async fn f49_a_panic_is_the_tool_s_error() {
+    let ample = Duration::from_secs(60);
+    check(&PANICS, ample, "odd failed inside; nothing was changed; try another way").await;
+    check(&PANICS_ELSEWHERE, ample, "odd failed inside; nothing was changed; try another way").await;
+}
+
+#[tokio::test]
+async fn f48_a_tool_that_hangs_is_given_up_after_its_patience() {
+    check(
+        &HANGS,
+        Duration::from_millis(25),
+        "odd did not finish within 0.05 s; nothing was changed; ask for less at once",
+    )
+    .await;
+}
+
+#[test]
+fn running_a_batch_can_move_between_threads() {
+    fn assert_send<T: Send>(_: T) {}
+    let toolbox = Toolbox::new(Parser::new("x"));
+    let ctx = ToolContext::new(Uuid::nil(), &[]);
+    assert_send(toolbox.run(&[], &Nothing::default(), &ctx));
+}

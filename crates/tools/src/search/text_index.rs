@@ -1,0 +1,68 @@
+//! The index of the workspace's texts, as `search_files` sees it, and of the requirements by their meaning, as
+//! `query_similar_requirements` does. The worker implements it over the store.
+
+use crate::requirements::validation_queue::KnownRequirement;
+use crate::workspace::{BoxFuture, WorkspaceError};
+
+/// Ranked search over a job's committed texts.
+pub trait TextIndex: std::fmt::Debug + Send + Sync {
+    /// Whether passages can be ranked by their meaning.
+    fn knows_meaning(&self) -> bool;
+
+    /// The passages of these files that answer a query, the best first, at most `limit`.
+    fn ranked<'a>(
+        &'a self,
+        query: &'a str,
+        paths: &'a [String],
+        ranking: Ranking,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Ranked, WorkspaceError>>;
+
+    /// Requirements that mean something like a text, the nearest first, at most `limit`: this job's unjudged ones and
+    /// the integrated ones of all jobs. None where passages cannot be ranked by their meaning either.
+    fn requirements_like<'a>(
+        &'a self,
+        text: &'a str,
+        limit: usize,
+    ) -> BoxFuture<'a, Result<MeantAlike, WorkspaceError>>;
+}
+
+/// Requirements that mean something like a text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MeantAlike {
+    /// The requirements, the nearest first, with the cosine of the angle between the two embeddings: 1 is the same.
+    pub requirements: Vec<(KnownRequirement, f64)>,
+    /// What the reader should know of the ranking, e.g. that meaning could not be had.
+    pub remark: Option<String>,
+}
+
+/// What passages are ranked by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ranking {
+    /// The words they have.
+    Words,
+    /// What they mean.
+    Meaning,
+    /// Both, by reciprocal rank fusion.
+    Both,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ranked {
+    /// The passages, the best first.
+    pub passages: Vec<RankedPassage>,
+    /// What the reader should know of the ranking, e.g. that meaning could not be had.
+    pub remark: Option<String>,
+}
+
+/// A passage that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RankedPassage {
+    /// The file.
+    pub path: String,
+    /// The line it begins on, from 1.
+    pub first_line: u32,
+    /// Its lines.
+    pub text: String,
+}

@@ -1,0 +1,146 @@
+//! One page from one address, redirects followed by hand.
+
+use super::address;
+use super::error::FetchError;
+use super::guard::Guard;
+use super::resolver::{Guarded, NotPublic, system};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION};
+use reqwest::{Response, Url};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Bounds of a fetch.
+#[derive(Clone, Debug)]
+pub struct FetcherOptions {
+    /// From the first request to the last byte, redirects included.
+    pub total: Duration,
+    /// Largest page, in bytes.
+    pub max_bytes: u64,
+    /// Most redirects.
+    pub max_redirects: usize,
+    /// Addresses outside the public internet that are allowed all the same, for tests that serve pages themselves.
+    pub also_allowed: Vec<SocketAddr>,
+}
+
+impl Default for FetcherOptions {
+    /// 30 s, 10 MiB, 5 redirects, no exceptions.
+    fn default() -> Self {
+        Self { total: Duration::from_secs(30), max_bytes: 10 << 20, max_redirects: 5, also_allowed: Vec::new() }
+    }
+}
+
+/// Fetches pages from the public internet; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Fetcher {
+    http: reqwest::Client,
+    guard: Guard,
+    options: FetcherOptions,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// Where it was found in the end.
+    pub url: String,
+    /// As the server stated it, lower case, without parameters; empty when it did not.
+    pub content_type: String,
+    /// The bytes.
+    pub body: Vec<u8>,
+}
+
+const USER_AGENT: &str = concat!("Mozilla/5.0 (compatible; plumbline/", env!("CARGO_PKG_VERSION"), ")");
+/// What is worth fetching; the reader refuses the rest in any case.
+const READABLE: &str = "text/html,application/xhtml+xml,text/markdown,text/plain;q=0.9,application/pdf;q=0.8,*/*;q=0.1";
+
+impl Fetcher {
+    /// A fetcher with a connection pool of its own; keep one for the process.
+    ///
+    /// # Errors
+    /// The system's TLS cannot be set up.
+    pub fn new(options: FetcherOptions) -> Result<Self, String> {
+        let guard = Guard { also: options.also_allowed.clone() };
+        let resolver = Guarded { guard: guard.clone(), lookup: system() };
+        let http = plumbline_llm::tls::http()
+            .dns_resolver(Arc::new(resolver))
+            // A proxy would resolve the name itself, past the guard.
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .connect_timeout(Duration::from_secs(10))
+            .user_agent(USER_AGENT)
+            .build()
+            .map_err(|error| format!("the HTTP client for web pages could not be set up: {error}"))?;
+        Ok(Self { http, guard, options })
+    }
+
+    /// Fetches a page.
+    ///
+    /// # Errors
+    /// See [`FetchError`].
+    pub async fn fetch(&self, address: &str) -> Result<Fetched, FetchError> {
+        let url = address::check(address, None, &self.guard)?;
+        let host = host_of(&url);
+        match tokio::time::timeout(self.options.total, self.follow(url)).await {
+            Ok(fetched) => fetched,
+            Err(_) => Err(FetchError::OutOfTime { host, seconds: self.options.total.as_secs() }),
+        }
+    }
+
+    async fn follow(&self, mut url: Url) -> Result<Fetched, FetchError> {
+        for _ in 0..=self.options.max_redirects {
+            let host = host_of(&url);
+            let response = self.http.get(url.clone()).header(ACCEPT, READABLE).send().await;
+            let response = response.map_err(|error| failure(&host, &error))?;
+            let status = response.status();
+            if status.is_success() {
+                return self.take(url, response).await;
+            }
+            if !status.is_redirection() {
+                return Err(FetchError::Status { host, status: status.as_u16() });
+            }
+            let goal = response.headers().get(LOCATION).and_then(|goal| goal.to_str().ok());
+            let goal = goal.ok_or(FetchError::Redirects { host, what: "to nowhere" })?;
+            url = address::check(goal, Some(&url), &self.guard)?;
+        }
+        Err(FetchError::Redirects { host: host_of(&url), what: "again and again" })
+    }
+
+    async fn take(&self, url: Url, mut response: Response) -> Result<Fetched, FetchError> {
+        let limit = self.options.max_bytes;
+        let stated = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let content_type = stated.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        if !super::page::is_readable(&content_type) {
+            return Err(FetchError::ContentType { content_type: content_type.chars().take(100).collect() });
+        }
+        if response.content_length().is_some_and(|length| length > limit) {
+            return Err(FetchError::TooLarge { limit });
+        }
+        let host = host_of(&url);
+        let mut body = Vec::new();
+        while let Some(piece) = response.chunk().await.map_err(|error| failure(&host, &error))? {
+            if (body.len() + piece.len()) as u64 > limit {
+                return Err(FetchError::TooLarge { limit });
+            }
+            body.extend_from_slice(&piece);
+        }
+        Ok(Fetched { url: url.into(), content_type, body })
+    }
+}
+
+fn host_of(url: &Url) -> String {
+    url.host_str().unwrap_or_default().to_owned()
+}
+
+/// What went wrong, from the innermost cause, which says it best.
+fn failure(host: &str, error: &reqwest::Error) -> FetchError {
+    let host = host.to_owned();
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        if source.is::<NotPublic>() {
+            return FetchError::Forbidden { host };
+        }
+        cause = source;
+    }
+    FetchError::Network { host, reason: cause.to_string().chars().take(200).collect() }
+}

@@ -1,0 +1,63 @@
+//! `delete_file`: one file.
+
+use super::path;
+use crate::arguments::decode;
+use crate::error::{Output, ToolResult};
+use crate::registry::Tool;
+use crate::runner::Bench;
+use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(crate) const TOOL: Tool =
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "delete_file",
+        phases: Phases::Both,
+        description: "Delete one file of the workspace.".into(),
+        parameters: schema().into(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+        reads_only: false,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# delete_file
+
+Deletes one file of the workspace. A folder is gone when its last file is. Files that `write_file` may not write are
+not deleted either.
+
+| argument | meaning |
+|---|---|
+| `path` | the file, relative to the workspace |
+
+Example: `{\"path\": \"output/draft.md\"}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"path": {"type": "string", "description": "Workspace path of the file"}},
+        "required": ["path"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    path: String,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { path } = decode(arguments)?;
+    let path = path::file(&path)?;
+    path::check_writable(&path, bench.desk, bench.ctx)?;
+    if bench.desk.size(&path).is_none() {
+        return Err(path::not_found(&path, bench.desk));
+    }
+    Ok(Output::with(format!("deleted {path}"), Product::DeleteFile { path }))
+}

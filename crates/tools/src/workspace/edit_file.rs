@@ -1,0 +1,132 @@
+//! `edit_file`: one passage of a file replaced by another. Reads, changes and writes in one call, so that no edit is
+//! ever made on a stale copy (lesson 66).
+
+use super::path;
+use super::read_file::text_of;
+use super::write_file::check_size;
+use crate::arguments::decode;
+use crate::error::{Output, ToolError, ToolResult};
+use crate::registry::Tool;
+use crate::run_blocking::Cancellation;
+use crate::runner::Bench;
+use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(crate) const TOOL: Tool =
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Most places named for a passage that is not unique.
+const MAX_PLACES: usize = 5;
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "edit_file",
+        phases: Phases::Both,
+        description: "Replace one exact passage of a text file. The passage must occur exactly once.".into(),
+        parameters: schema().into(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+        reads_only: false,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# edit_file
+
+Replaces one passage of a text file.
+
+| argument | meaning |
+|---|---|
+| `path` | the file, relative to the workspace |
+| `old` | the passage as it stands in the file, character for character, line ends included; it must occur exactly once |
+| `new` | what takes its place; empty deletes the passage |
+
+If the passage occurs several times, give more of the text around it. Files that `write_file` may not write are not
+edited either.
+
+Example: `{\"path\": \"main_plan.md\", \"old\": \"- [ ] Extract\", \"new\": \"- [x] Extract\"}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "Workspace path"},
+            "old": {"type": "string", "minLength": 1, "description": "The passage to replace, exactly as it stands"},
+            "new": {"type": "string", "description": "What takes its place"}
+        },
+        "required": ["path", "old", "new"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    path: String,
+    old: String,
+    new: String,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { path, old, new } = decode(arguments)?;
+    let path = path::file(&path)?;
+    path::check_writable(&path, bench.desk, bench.ctx)?;
+    if old == new {
+        return Err(ToolError::refused("`old` and `new` are the same; nothing to change"));
+    }
+    let text = text_of(bench, &path).await?;
+    // A text of some MiB and a passage that nearly fits everywhere keep a processor busy.
+    let edit = Edit { path, text, old, new };
+    crate::run_blocking(move |cancellation| edit.make(cancellation)).await
+}
+
+struct Edit {
+    path: String,
+    text: String,
+    old: String,
+    new: String,
+}
+
+impl Edit {
+    fn make(self, cancellation: &Cancellation) -> ToolResult {
+        let mut places = self.text.match_indices(&self.old).map(|(at, _)| at);
+        let first: Vec<usize> = places.by_ref().take(MAX_PLACES + 1).collect();
+        let [at] = first[..] else {
+            let more = places.take_while(|_| !cancellation.is_cancelled()).count();
+            return Err(self.not_once(&first, first.len() + more));
+        };
+        let Self { path, text, old, new } = self;
+        let edited = format!("{}{new}{}", &text[..at], &text[at + old.len()..]);
+        check_size(&path, edited.len() as u64)?;
+        let done = format!("edited {path} at line {}, now {} bytes", line_of(&text, at), edited.len());
+        Ok(Output::with(done, Product::WriteFile(FileWrite::text(path, edited))))
+    }
+
+    /// The refusal; `first` are the first places of the passage, in all there are `total`.
+    fn not_once(&self, first: &[usize], total: usize) -> ToolError {
+        let Self { path, text, old, .. } = self;
+        if first.is_empty() {
+            let hint = match squeezed(text).contains(&squeezed(old)) {
+                true => "it occurs with other white space or line ends; copy it exactly as read_file shows it",
+                false => "read the file and copy the passage exactly",
+            };
+            return ToolError::refused(format!("`old` does not occur in `{path}` (0 matches); {hint}"));
+        }
+        let lines: Vec<String> = first.iter().take(MAX_PLACES).map(|at| line_of(text, *at).to_string()).collect();
+        let more = if total > MAX_PLACES { " and more" } else { "" };
+        ToolError::refused(format!(
+            "`old` occurs {total} times in `{path}` (lines {}{more}); give more of the text around the one that is meant",
+            lines.join(", ")
+        ))
+    }
+}
+
+fn line_of(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count() + 1
+}
+
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

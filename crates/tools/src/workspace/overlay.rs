@@ -1,0 +1,249 @@
+//! The workspace as the calls of one batch see it: the committed rows, and over them what earlier calls produced.
+
+use crate::documents::citation_check::file_name;
+use crate::workspace::{PassagePlace, Workspace, WorkspaceError};
+use plumbline_engine::{
+    Citation, PlacedFile, Product, RecordedRequirement, RequirementChange, Source, Verdict, candidate_id_of,
+    lay_requirements, nearest_by,
+};
+use sha2::{Digest as _, Sha256};
+use std::collections::{BTreeMap, HashMap};
+use tokio::sync::OnceCell;
+use uuid::Uuid;
+
+/// Paths are compared up to here; among more, nobody can tell a slip of the pen.
+const MAX_COMPARED: usize = 5_000;
+
+/// What the batch did to a file.
+enum Layer {
+    Whole(Vec<u8>),
+    /// Content that was put aside, and bytes after it.
+    Placed(PlacedFile, Vec<u8>),
+    /// Bytes after those of the committed file.
+    Appended(Vec<u8>),
+    Deleted,
+}
+
+/// The overlay.
+pub(crate) struct Desk<'a> {
+    rows: &'a dyn Workspace,
+    files: BTreeMap<String, Layer>,
+    sources: Vec<Source>,
+    passages: Vec<PassagePlace>,
+    citations: HashMap<String, Citation>,
+    requirements: HashMap<Vec<u8>, String>,
+    /// Those that the batch changed, by their ids, and whether they are still recorded.
+    changed: HashMap<String, bool>,
+    /// The recorded requirements of the rows, once a call has asked for them.
+    recorded: OnceCell<Vec<RecordedRequirement>>,
+    /// What the batch did to them.
+    records: Vec<Product>,
+    judged: BTreeMap<Uuid, Verdict>,
+}
+
+impl<'a> Desk<'a> {
+    /// The committed rows, with nothing over them.
+    pub(crate) fn new(rows: &'a dyn Workspace) -> Self {
+        Self {
+            rows,
+            files: BTreeMap::new(),
+            sources: rows.sources().to_vec(),
+            passages: rows.passages(),
+            citations: HashMap::new(),
+            requirements: HashMap::new(),
+            changed: HashMap::new(),
+            recorded: OnceCell::new(),
+            records: Vec::new(),
+            judged: BTreeMap::new(),
+        }
+    }
+
+    /// Size of a file in bytes; none when there is no such file.
+    pub(crate) fn size(&self, path: &str) -> Option<u64> {
+        let committed = || self.rows.index().get(path).map(|facts| facts.size);
+        match self.files.get(path) {
+            None => committed(),
+            Some(Layer::Whole(content)) => Some(content.len() as u64),
+            Some(Layer::Placed(file, tail)) => Some(file.size + tail.len() as u64),
+            Some(Layer::Appended(tail)) => Some(committed().unwrap_or(0) + tail.len() as u64),
+            Some(Layer::Deleted) => None,
+        }
+    }
+
+    /// Content of a file; none when there is no such file.
+    pub(crate) async fn read(&self, path: &str) -> Result<Option<Vec<u8>>, WorkspaceError> {
+        match self.files.get(path) {
+            None => self.rows.read(path).await,
+            Some(Layer::Whole(content)) => Ok(Some(content.clone())),
+            Some(Layer::Placed(file, tail)) => {
+                let mut content = self.rows.read_aside(&file.sha256).await?.unwrap_or_default();
+                content.extend_from_slice(tail);
+                Ok(Some(content))
+            }
+            Some(Layer::Deleted) => Ok(None),
+            Some(Layer::Appended(tail)) => {
+                let mut content = self.rows.read(path).await?.unwrap_or_default();
+                content.extend_from_slice(tail);
+                Ok(Some(content))
+            }
+        }
+    }
+
+    /// Puts contents aside, and gives what they are known by: hash and size.
+    pub(crate) async fn put_aside(&self, contents: Vec<Vec<u8>>) -> Result<Vec<([u8; 32], u64)>, WorkspaceError> {
+        let known = contents.iter().map(|content| (Sha256::digest(content).into(), content.len() as u64)).collect();
+        self.rows.put_aside(contents).await?;
+        Ok(known)
+    }
+
+    /// Whether this batch has written or deleted the file, so that the rows no longer tell.
+    pub(crate) fn is_touched(&self, path: &str) -> bool {
+        self.files.contains_key(path)
+    }
+
+    /// Whether files lie beneath this path.
+    pub(crate) fn is_folder(&self, path: &str) -> bool {
+        self.beneath(path).next().is_some()
+    }
+
+    /// Paths and sizes of the files beneath a folder, sorted; the empty path is the workspace.
+    pub(crate) fn list(&self, folder: &str) -> Vec<(&str, u64)> {
+        let mut paths: Vec<&str> = self.beneath(folder).collect();
+        paths.sort_unstable();
+        paths.into_iter().filter_map(|path| Some((path, self.size(path)?))).collect()
+    }
+
+    fn beneath<'s>(&'s self, folder: &str) -> impl Iterator<Item = &'s str> + use<'s, 'a> {
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let from = prefix.clone();
+        let committed = self.rows.index().range(from.clone()..).map(|(path, _)| path.as_str());
+        let touched = self.files.range(from..).map(|(path, _)| path.as_str());
+        let end = prefix.clone();
+        committed
+            .take_while(move |path| path.starts_with(&prefix))
+            .filter(|path| !self.files.contains_key(*path))
+            .chain(touched.take_while(move |path| path.starts_with(&end)).filter(|path| self.size(path).is_some()))
+    }
+
+    /// Existing paths that somebody who wrote this one may have meant: the same file name elsewhere first.
+    pub(crate) fn similar(&self, path: &str) -> Vec<&str> {
+        nearest_by(stem(path), self.beneath("").take(MAX_COMPARED), |known| stem(known))
+    }
+
+    /// The job's documents.
+    pub(crate) fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// The passages of the documents.
+    pub(crate) fn passages(&self) -> &[PassagePlace] {
+        &self.passages
+    }
+
+    /// A citation by its id.
+    pub(crate) async fn citation(&self, id: &str) -> Result<Option<Citation>, WorkspaceError> {
+        match self.citations.get(id) {
+            Some(citation) => Ok(Some(citation.clone())),
+            None => self.rows.citation(id).await,
+        }
+    }
+
+    /// The `candidate_id` of a recorded requirement.
+    pub(crate) async fn requirement(&self, content_key: &[u8]) -> Result<Option<String>, WorkspaceError> {
+        if let Some(id) = self.requirements.get(content_key) {
+            return Ok(Some(id.clone()));
+        }
+        let id = candidate_id_of(content_key);
+        if self.changed.get(&id) == Some(&true) {
+            return Ok(Some(id));
+        }
+        let known = self.rows.requirement(content_key).await?;
+        Ok(known.filter(|id| self.changed.get(id) != Some(&false)))
+    }
+
+    /// What the job has recorded, withdrawn ones too, in the order in which they were recorded.
+    pub(crate) async fn recorded(&self) -> Result<Vec<RecordedRequirement>, WorkspaceError> {
+        let mut recorded = self.recorded.get_or_try_init(|| self.rows.recorded()).await?.clone();
+        lay_requirements(&mut recorded, self.records.iter());
+        Ok(recorded)
+    }
+
+    /// What this batch has recorded and not taken back; the rows do not know it yet.
+    pub(crate) fn recorded_here(&self) -> Vec<RecordedRequirement> {
+        let mut recorded = Vec::new();
+        lay_requirements(&mut recorded, self.records.iter());
+        recorded.retain(|known| !known.is_withdrawn());
+        recorded
+    }
+
+    /// What this batch has judged; the rows do not know it yet.
+    pub(crate) fn judged(&self) -> &BTreeMap<Uuid, Verdict> {
+        &self.judged
+    }
+
+    /// Lays a call's products over what is there.
+    pub(crate) fn apply(&mut self, products: &[Product]) {
+        for product in products {
+            match product {
+                Product::WriteFile(file) => self.put(&file.path, Layer::Whole(file.content.clone())),
+                Product::PlaceFile(file) => self.put(&file.path, Layer::Placed(file.clone(), Vec::new())),
+                Product::ShareFiles(shared) => {
+                    shared.files.iter().for_each(|file| self.put(&file.path, Layer::Whole(file.content.to_vec())));
+                }
+                Product::AppendFile { path, text } => self.append(path, text.as_bytes()),
+                Product::DeleteFile { path } => self.put(path, Layer::Deleted),
+                Product::AddSource(source) => match self.sources.iter_mut().find(|known| known.path == source.path) {
+                    Some(known) => *known = source.clone(),
+                    None => self.sources.push(source.clone()),
+                },
+                Product::CutDocument(cut) => {
+                    self.passages.retain(|passage| passage.document != cut.document);
+                    self.passages.extend(cut.passages.iter().map(PassagePlace::from));
+                }
+                Product::AddCitation(citation) => {
+                    self.citations.insert(citation.id.clone(), citation.clone());
+                }
+                Product::AddRequirement(requirement) => {
+                    self.requirements.insert(requirement.content_key.clone(), requirement.candidate_id.clone());
+                    self.records.push(product.clone());
+                }
+                Product::ChangeRequirement(change) => {
+                    self.change(change);
+                    self.records.push(product.clone());
+                }
+                Product::JudgeRequirement(judgement) => {
+                    self.judged.insert(judgement.id, judgement.verdict);
+                }
+            }
+        }
+    }
+
+    /// The words by which a requirement is known are those that it has from now on.
+    fn change(&mut self, change: &RequirementChange) {
+        self.requirements.retain(|_, id| *id != change.candidate_id);
+        self.changed.insert(change.candidate_id.clone(), change.becomes.is_some());
+        if let Some(becomes) = &change.becomes {
+            self.requirements.insert(becomes.content_key.clone(), becomes.candidate_id.clone());
+        }
+    }
+
+    fn put(&mut self, path: &str, layer: Layer) {
+        self.files.insert(path.to_string(), layer);
+    }
+
+    fn append(&mut self, path: &str, tail: &[u8]) {
+        match self.files.get_mut(path) {
+            Some(Layer::Whole(content) | Layer::Appended(content) | Layer::Placed(_, content)) => {
+                content.extend_from_slice(tail)
+            }
+            Some(Layer::Deleted) => self.put(path, Layer::Whole(tail.to_vec())),
+            None => self.put(path, Layer::Appended(tail.to_vec())),
+        }
+    }
+}
+
+/// A file's name without its ending, which most files share and which says nothing about what was meant.
+fn stem(path: &str) -> &str {
+    let name = file_name(path);
+    name.rsplit_once('.').map_or(name, |(stem, _)| if stem.is_empty() { name } else { stem })
+}

@@ -1,0 +1,182 @@
+//! Workspace paths: one spelling for each file, and which files a tool may write.
+//!
+//! A path is relative to the job's folder, `/`-separated, without `.` and `..`. The ways in which models name that
+//! folder itself (`./`, `/workspace/`, `job_<uuid>/`) are taken off; everything else that is no such path is refused
+//! rather than guessed at. The kernel guards the mirror's folder once more; this guards the rows.
+
+use crate::documents::text_parts::is_part_of;
+use crate::error::ToolError;
+use crate::runner::ToolContext;
+use crate::workspace::overlay::Desk;
+use plumbline_engine::Source;
+use uuid::Uuid;
+
+/// Longest path, in bytes; what file systems bear.
+const MAX_PATH_BYTES: usize = 1024;
+/// Longest component of a path, in bytes.
+const MAX_COMPONENT_BYTES: usize = 255;
+
+/// A file's path in its one spelling.
+pub(crate) fn file(raw: &str) -> Result<String, ToolError> {
+    let path = folder(raw)?;
+    if path.is_empty() {
+        return Err(ToolError::refused(format!("`{raw}` names no file; give a path such as output/report.md")));
+    }
+    if raw.ends_with('/') {
+        return Err(ToolError::refused(format!("`{raw}` names a folder; give a file in it")));
+    }
+    Ok(path)
+}
+
+/// A folder's path in its one spelling, without a slash at its end; the workspace itself is the empty path.
+pub(crate) fn folder(raw: &str) -> Result<String, ToolError> {
+    let refuse = |why: &str| Err(ToolError::refused(format!("the path `{}` {why}", raw.escape_debug())));
+    if raw.chars().any(char::is_control) {
+        return refuse("contains a control character; leave it out");
+    }
+    if raw.contains('\\') {
+        return refuse("contains a backslash; separate folders with `/`");
+    }
+    if raw.len() > MAX_PATH_BYTES {
+        return Err(ToolError::refused(format!("the path is longer than {MAX_PATH_BYTES} bytes; use a shorter one")));
+    }
+    let relative = without_root(raw.trim());
+    if relative.starts_with('/') {
+        return refuse("is absolute; paths are relative to the workspace, such as output/report.md");
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in relative.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.pop().is_none() => return refuse("leads out of the workspace"),
+            ".." => {}
+            part if part.len() > MAX_COMPONENT_BYTES => {
+                return refuse(&format!("has a name longer than {MAX_COMPONENT_BYTES} bytes; use a shorter one"));
+            }
+            part => parts.push(part),
+        }
+    }
+    Ok(parts.join("/"))
+}
+
+/// Takes off what stands for the workspace itself.
+fn without_root(path: &str) -> &str {
+    let mut rest = path;
+    loop {
+        let first_end = rest.find('/').unwrap_or(rest.len());
+        let next = if rest == "/workspace" {
+            ""
+        } else if let Some(inner) = rest.strip_prefix("/workspace/").or_else(|| rest.strip_prefix("./")) {
+            inner
+        } else if rest[..first_end].strip_prefix("job_").is_some_and(|id| Uuid::try_parse(id).is_ok()) {
+            rest.get(first_end + 1..).unwrap_or("")
+        } else {
+            return rest;
+        };
+        rest = next;
+    }
+}
+
+/// Refuses a write to this path where the system keeps the file.
+pub(crate) fn check_writable(path: &str, desk: &Desk<'_>, ctx: &ToolContext<'_>) -> Result<(), ToolError> {
+    let read_only = |why: &str| Err(ToolError::refused(format!("`{path}` is read only: {why}")));
+    match path.split('/').next().unwrap_or(path) {
+        "input" => return read_only("input/ holds the job's documents as they were given; write to output/ instead"),
+        "archive" => return read_only("archive/ holds the records of finished phases"),
+        "tools" => return read_only("tools/ holds the documentation of the tools"),
+        ".plumbline" => return read_only("the system keeps its own records there"),
+        _ => {}
+    }
+    match path {
+        "instructions.md" => read_only("it holds the job's instructions; keep notes in workspace.md"),
+        "todos.yaml" if ctx.bound.contains(&"todo_write") => {
+            Err(ToolError::refused("todos.yaml is not written as a file: call todo_write, which checks the list"))
+        }
+        "todos.yaml" => read_only("the todos of the next phase are written in a strategic phase"),
+        _ => match text_of(path, desk.sources()) {
+            Some(source) => {
+                read_only(&format!("it is the extracted text of {}, against which quotes are checked", source.path))
+            }
+            None => check_shape(path, desk),
+        },
+    }
+}
+
+fn text_of<'a>(path: &str, sources: &'a [Source]) -> Option<&'a Source> {
+    sources.iter().find(|source| source.text_path.as_deref().is_some_and(|text_path| is_part_of(path, text_path)))
+}
+
+/// A name is a file or a folder, never both: the mirror could not hold it.
+fn check_shape(path: &str, desk: &Desk<'_>) -> Result<(), ToolError> {
+    if desk.is_folder(path) {
+        return Err(ToolError::refused(format!("`{path}` is a folder; give the path of a file in it")));
+    }
+    let parents = path.match_indices('/').map(|(end, _)| &path[..end]);
+    for parent in parents {
+        if desk.size(parent).is_some() {
+            return Err(ToolError::refused(format!(
+                "`{parent}` is a file, so `{path}` cannot be in it; use another path"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The refusal for a file that is not there, with what is there under a similar name.
+pub(crate) fn not_found(path: &str, desk: &Desk<'_>) -> ToolError {
+    if path.is_empty() || desk.is_folder(path) {
+        return ToolError::refused(format!("`{path}` is a folder; list_files shows what is in it"));
+    }
+    let near = desk.similar(path);
+    match near.is_empty() {
+        true => ToolError::refused(format!("there is no file `{path}`; list_files shows the files")),
+        false => ToolError::refused(format!("there is no file `{path}`; similar: {}", near.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_has_one_spelling() {
+        for (raw, expected) in [
+            ("output/a.md", "output/a.md"),
+            ("./output//a.md", "output/a.md"),
+            (" output/a.md ", "output/a.md"),
+            ("output/x/../a.md", "output/a.md"),
+            ("/workspace/output/a.md", "output/a.md"),
+            ("job_0190a6f2-3c1b-7d2e-8f00-1234567890ab/output/a.md", "output/a.md"),
+            ("/workspace/job_0190a6f2-3c1b-7d2e-8f00-1234567890ab/./a.md", "a.md"),
+            ("job_report/a.md", "job_report/a.md"),
+            ("Übersicht 1.md", "Übersicht 1.md"),
+        ] {
+            assert_eq!(file(raw).unwrap(), expected, "{raw}");
+        }
+        for raw in ["", "/workspace", "./", "job_0190a6f2-3c1b-7d2e-8f00-1234567890ab"] {
+            assert_eq!(folder(raw).unwrap(), "", "{raw}");
+        }
+        assert_eq!(folder("output/").unwrap(), "output");
+    }
+
+    #[test]
+    fn everything_else_is_refused_with_the_reason() {
+        let long = "a/".repeat(600);
+        let long_name = format!("output/{}", "x".repeat(256));
+        for (raw, reason) in [
+            ("../etc/passwd", "leads out"),
+            ("output/../../x", "leads out"),
+            ("/etc/passwd", "absolute"),
+            ("/workspacex/a", "absolute"),
+            ("C:\\temp\\a", "backslash"),
+            ("a\0b", "control character"),
+            ("", "names no file"),
+            ("output/", "names a folder"),
+            (&long, "longer than 1024 bytes"),
+            (&long_name, "longer than 255 bytes"),
+        ] {
+            let error = file(raw).unwrap_err().to_string();
+            assert!(error.contains(reason), "{raw:?}: {error}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! `read_file`: the text of a file, or some of its lines.
+//!
+//! The size is judged before anything is returned: a file that is too large is answered with the ranges of lines that
+//! are not, and no answer invites reading the whole (lesson 49).
+
+use super::path;
+use crate::arguments::decode;
+use crate::error::{Output, ToolError, ToolResult};
+use crate::registry::Tool;
+use crate::runner::Bench;
+use plumbline_documents::passages::numbered;
+use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(crate) const TOOL: Tool =
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Largest file that is read, in bytes.
+const MAX_READ_BYTES: u64 = 16 * 1024 * 1024;
+/// By how much the header of another part of the same file may be longer, in tokens.
+const HEADER_SLACK_TOKENS: u32 = 8;
+/// Most ranges offered for a file that is too large.
+const MAX_RANGES: usize = 8;
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "read_file",
+        phases: Phases::Both,
+        description:
+            "Read a text file of the workspace, whole or by lines. Large files are read in parts with offset and limit."
+                .into(),
+        parameters: schema().into(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+        reads_only: true,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# read_file
+
+Reads a text file of the workspace.
+
+| argument | meaning |
+|---|---|
+| `path` | the file, relative to the workspace, e.g. `chunks/chunk_001.md` |
+| `offset` | first line to read, counted from 1 (default 1) |
+| `limit` | number of lines (default: all that follow) |
+
+The first line of the result says what it shows, e.g. `[output/report.md: lines 1-40 of 120]`; the text follows
+unchanged. A file, or a range, that is larger than one result may be is refused with the ranges of lines that fit: ask
+for those you need. A chunk of a document is shown with a number before each sentence, `[3] `, by which `cite` and
+`add_requirement` take it; the file has none. PDF, DOCX and other binary files are not read: extract their text first.
+
+Example: `{\"path\": \"chunks/policy.md\", \"offset\": 200, \"limit\": 150}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "Workspace path, e.g. chunks/chunk_001.md"},
+            "offset": {"type": "integer", "minimum": 0, "description": "First line, counted from 1 (default 1)"},
+            "limit": {"type": "integer", "minimum": 1, "description": "Number of lines (default: all that follow)"}
+        },
+        "required": ["path"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    path: String,
+    #[serde(default)]
+    offset: usize,
+    limit: Option<usize>,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { path, offset, limit } = decode(arguments)?;
+    let path = path::file(&path)?;
+    let text = shown(bench, &path, text_of(bench, &path).await?).await;
+    if text.is_empty() {
+        return Ok(Output::text(format!("[{path}: empty]")));
+    }
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    // Line 0 is what people who count from 0 call the first.
+    let first = offset.max(1);
+    if first > lines.len() {
+        return Err(ToolError::refused(format!("`{path}` has {} lines; offset {first} is after its end", lines.len())));
+    }
+    let last = limit.map_or(lines.len(), |limit| first.saturating_add(limit - 1).min(lines.len()));
+    let wanted = lines[first - 1..last].concat();
+    let header = format!("[{path}: lines {first}-{last} of {}]", lines.len());
+    // The header is part of the result, and ranges with other numbers have headers a little longer.
+    let cap = bench.ctx.max_result_tokens.saturating_sub(plumbline_tokens::count(&header) + HEADER_SLACK_TOKENS);
+    check_size(cap, &path, &wanted, first).await?;
+    Ok(Output::text(format!("{header}\n{wanted}")))
+}
+
+/// A passage's sentences are shown with their numbers, by which they can be cited.
+async fn shown(bench: &Bench<'_>, path: &str, text: String) -> String {
+    if !bench.desk.passages().iter().any(|passage| passage.chunk_path.as_deref() == Some(path)) {
+        return text;
+    }
+    let scan = bench.ctx.scan.clone();
+    crate::run_blocking(move |_| numbered(&text, &scan)).await
+}
+
+/// The text of a file, or why it has none.
+pub(crate) async fn text_of(bench: &Bench<'_>, path: &str) -> Result<String, ToolError> {
+    if let Some(size) = bench.desk.size(path)
+        && size > MAX_READ_BYTES
+    {
+        let mib = MAX_READ_BYTES / (1024 * 1024);
+        let refusal = format!(
+            "`{path}` has {size} bytes, more than the {mib} MiB that can be read; it can only be used as it is"
+        );
+        return Err(ToolError::refused(refusal));
+    }
+    let Some(bytes) = bench.desk.read(path).await? else {
+        return Err(path::not_found(path, bench.desk));
+    };
+    let binary = || {
+        let hint = match bench.ctx.bound.contains(&"extract_document_text") {
+            true => "extract_document_text gives its text",
+            false => "its text is extracted in a tactical phase",
+        };
+        ToolError::refused(format!("`{path}` is no text file; {hint}"))
+    };
+    if bytes.contains(&0) {
+        return Err(binary());
+    }
+    String::from_utf8(bytes).map_err(|_| binary())
+}
+
+/// Refuses lines, the first of which has this number, that are together more than a result may be.
+async fn check_size(cap: u32, path: &str, wanted: &str, first: usize) -> Result<(), ToolError> {
+    // A token has at least one byte, so what is small in bytes need not be counted.
+    if wanted.len() <= cap as usize {
+        return Ok(());
+    }
+    let text = wanted.to_string();
+    let (total, ranges) = crate::run_blocking(move |_| {
+        let total = plumbline_tokens::count(&text);
+        let lines: Vec<&str> = text.split_inclusive('\n').collect();
+        (total, if total > cap { ranges(&lines, first, cap) } else { Ok(String::new()) })
+    })
+    .await;
+    if total <= cap {
+        return Ok(());
+    }
+    let last = first + wanted.split_inclusive('\n').count() - 1;
+    let head = format!("lines {first}-{last} of `{path}` are {total} tokens, more than the {cap} of one result");
+    match ranges {
+        Ok(ranges) => Err(ToolError::refused(format!("{head}; read the parts you need: {ranges}"))),
+        Err(line) => Err(ToolError::refused(format!(
+            "{head}, and line {line} alone is too long to be shown; find what you need with search_files"
+        ))),
+    }
+}
+
+/// Ranges of lines that fit, as arguments to ask for them with; or the number of a line that never fits.
+fn ranges(lines: &[&str], first: usize, cap: u32) -> Result<String, usize> {
+    let mut ranges: Vec<(usize, usize)> = Vec::new();
+    let mut room = 0;
+    for (number, line) in (first..).zip(lines) {
+        // The count of a whole is at most a little more than the sum of its lines: one token a line for the seam.
+        let size = plumbline_tokens::count(line) + 1;
+        if size > cap {
+            return Err(number);
+        }
+        match ranges.last_mut() {
+            Some((_, count)) if size <= room => *count += 1,
+            _ => {
+                ranges.push((number, 1));
+                room = cap;
+            }
+        }
+        room -= size;
+    }
+    let more = ranges.len().saturating_sub(MAX_RANGES);
+    let shown = ranges.iter().take(MAX_RANGES).map(|(offset, limit)| format!("offset {offset} limit {limit}"));
+    let mut text = shown.collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        text.push_str(&format!(" and {more} more in the same way"));
+    }
+    Ok(text)
+}

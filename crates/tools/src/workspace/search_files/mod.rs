@@ -1,0 +1,245 @@
+//! `search_files`: lines of text files that contain something, and passages that are about something.
+//!
+//! Lines come first, because they are exact and include what this very turn has written. Where no line has the words,
+//! or where meaning is asked for, the ranked index over the committed texts answers.
+
+mod scan;
+
+use super::path;
+use crate::arguments::decode;
+use crate::error::{Output, ToolError, ToolResult};
+use crate::registry::Tool;
+use crate::run_blocking::{Cancellation, run_blocking, run_costly};
+use crate::runner::Bench;
+use crate::search::{RankedPassage, Ranking, TextIndex};
+use crate::workspace::overlay::Desk;
+use globset::{GlobBuilder, GlobMatcher};
+use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
+use scan::{Finder, Hits, Over, Search};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+pub(crate) const TOOL: Tool =
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Larger files are not searched, in bytes.
+const MAX_SEARCHED_BYTES: u64 = 8 * 1024 * 1024;
+/// Longest time that one call goes through texts.
+const MAX_SCAN_TIME: Duration = Duration::from_secs(10);
+/// Most passages that a ranked search shows.
+const MAX_PASSAGES: usize = 20;
+/// Longest piece of a passage that is shown, in characters.
+const MAX_PASSAGE_CHARS: usize = 400;
+/// Extensions of files that hold no text; their content is not even fetched.
+const BINARY: [&str; 12] = ["pdf", "docx", "docm", "xlsx", "pptx", "zip", "gz", "png", "jpg", "jpeg", "gif", "webp"];
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "search_files",
+        phases: Phases::Both,
+        description: "Search the workspace's text files and list the lines found as path:line: text.".into(),
+        parameters: schema().into(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+        reads_only: true,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# search_files
+
+Searches text files line by line.
+
+| argument | meaning |
+|---|---|
+| `query` | what to look for |
+| `path` | a file, a folder, or a pattern such as `chunks/*.md`; left out: the whole workspace |
+| `mode` | `text`: the words as they stand, whatever their case (if no line has them together, lines with all the words; then passages ranked by the words they have); `regex`: a regular expression, case-sensitive unless it begins with `(?i)`; `semantic`: by meaning; `hybrid`: by words and meaning (default where embeddings are configured; without them both are as `text`) |
+
+At most 100 lines are shown, at most 20 of one file; the last line says how many there are. PDF and other binary files
+are not searched: search their extracted text under `chunks/`. The documentation under `tools/` is searched as text only.
+
+Example: `{\"query\": \"retention period\", \"path\": \"chunks\"}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What to look for"},
+            "path": {"type": "string", "description": "File, folder or pattern such as chunks/*.md (default: everything)"},
+            "mode": {"type": "string", "enum": ["text", "regex", "semantic", "hybrid"], "description": "Default hybrid where embeddings are configured, else text"}
+        },
+        "required": ["query"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    query: String,
+    #[serde(default)]
+    path: String,
+    mode: Option<Mode>,
+}
+
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    Text,
+    Regex,
+    Semantic,
+    Hybrid,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { query, path, mode } = decode(arguments)?;
+    let files = scope(bench.desk, &path)?;
+    let indexed = indexed(bench.desk, &files);
+    let knows_meaning = bench.ctx.texts.is_some_and(TextIndex::knows_meaning);
+    let mode = mode.unwrap_or(if knows_meaning { Mode::Hybrid } else { Mode::Text });
+    let mut remarks = Vec::new();
+    if let Some(ranking) = mode.ranking() {
+        match bench.ctx.texts.filter(|_| knows_meaning) {
+            Some(_) if query.trim().is_empty() => return Err(blank()),
+            Some(_) if indexed.is_empty() && !files.is_empty() => {
+                remarks.push("(no file here is searched by meaning, so this is a text search)".to_string());
+            }
+            Some(index) => {
+                let found = index.ranked(&query, &indexed, ranking, MAX_PASSAGES).await?;
+                remarks.extend(found.remark.map(|remark| format!("({remark})")));
+                return Ok(Output::text(passages(&found.passages, remarks, files.len())));
+            }
+            None => remarks.push("(no embeddings are configured, so this is a text search)".to_string()),
+        }
+    }
+    let finder = if mode == Mode::Regex { Finder::regex(&query)? } else { Finder::phrase(&query)? };
+    let mut hits = search(bench.desk, &files, &finder).await?;
+    if hits.total > 0 || mode == Mode::Regex {
+        return Ok(Output::text(render(hits, remarks, files.len())));
+    }
+    if let Some(words) = Finder::all_words(&query)? {
+        hits = search(bench.desk, &files, &words).await?;
+        if hits.total > 0 {
+            remarks.push("(no line has exactly these words together; these lines have all of them)".to_string());
+            return Ok(Output::text(render(hits, remarks, files.len())));
+        }
+    }
+    let Some(index) = bench.ctx.texts else {
+        return Ok(Output::text(render(hits, remarks, files.len())));
+    };
+    let found = index.ranked(&query, &indexed, Ranking::Words, MAX_PASSAGES).await?;
+    if !found.passages.is_empty() {
+        remarks.push("(no line has all of these words; these passages come nearest, the best first)".to_string());
+    }
+    Ok(Output::text(passages(&found.passages, remarks, files.len())))
+}
+
+impl Mode {
+    fn ranking(self) -> Option<Ranking> {
+        match self {
+            Self::Semantic => Some(Ranking::Meaning),
+            Self::Hybrid => Some(Ranking::Both),
+            Self::Text | Self::Regex => None,
+        }
+    }
+}
+
+/// The files that the index knows in their present state: those that this turn has not touched. The documentation of the
+/// tools is none of the job's texts.
+fn indexed(desk: &Desk<'_>, files: &[String]) -> Vec<String> {
+    files.iter().filter(|file| !desk.is_touched(file) && !file.starts_with("tools/")).cloned().collect()
+}
+
+fn passages(found: &[RankedPassage], mut out: Vec<String>, searched: usize) -> String {
+    if found.is_empty() {
+        out.push(format!("(nothing found in {searched} text files)"));
+    }
+    out.extend(found.iter().map(|passage| {
+        let text = passage.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let shown: String = text.chars().take(MAX_PASSAGE_CHARS).collect();
+        let more = if shown.len() < text.len() { "…" } else { "" };
+        format!("{}:{}: {shown}{more}", passage.path, passage.first_line)
+    }));
+    out.join("\n")
+}
+
+fn blank() -> ToolError {
+    ToolError::refused("`query` is blank; give the words to look for")
+}
+
+async fn search(desk: &Desk<'_>, files: &[String], finder: &Finder) -> Result<Hits, ToolError> {
+    let mut hits = Hits::default();
+    let mut left = MAX_SCAN_TIME;
+    for path in files {
+        let Some(content) = desk.read(path).await? else { continue };
+        let (scanner, file) = (finder.clone(), path.clone());
+        let scan = move |cancellation: &Cancellation| {
+            let started = Instant::now();
+            let search = Search { deadline: started + left, cancellation };
+            hits.scan(&file, &content, &scanner, &search).map(|()| (hits, started.elapsed()))
+        };
+        let scanned = if finder.is_costly() { run_costly(scan).await } else { run_blocking(scan).await };
+        let (found, taken) = scanned.map_err(|Over| too_long(path))?;
+        hits = found;
+        left = left.saturating_sub(taken);
+    }
+    Ok(hits)
+}
+
+fn too_long(path: &str) -> ToolError {
+    ToolError::refused(format!(
+        "the search was given up in `{path}` after {} s: the expression is too costly for so much text; give a simpler one \
+         (without large repetitions), a narrower path, or mode `text`",
+        MAX_SCAN_TIME.as_secs()
+    ))
+}
+
+fn render(hits: Hits, mut out: Vec<String>, searched: usize) -> String {
+    if hits.total == 0 {
+        out.push(format!("(nothing found in {searched} text files)"));
+        return out.join("\n");
+    }
+    let shown = hits.lines.len();
+    out.extend(hits.lines);
+    if hits.total > shown {
+        out.push(format!("({shown} of {} lines are shown; give a narrower query or a path)", hits.total));
+    }
+    out.join("\n")
+}
+
+/// The searchable files that a path means.
+fn scope(desk: &Desk<'_>, raw: &str) -> Result<Vec<String>, ToolError> {
+    let pattern = raw.contains(['*', '?', '[', '{']);
+    let path = path::folder(if raw.trim() == "." { "" } else { raw })?;
+    let files: Vec<(&str, u64)> = if pattern {
+        let matcher = glob(&path)?;
+        desk.list("").into_iter().filter(|(file, _)| matcher.is_match(file)).collect()
+    } else if let Some(size) = desk.size(&path) {
+        vec![(path.as_str(), size)]
+    } else {
+        desk.list(&path)
+    };
+    if files.is_empty() && !path.is_empty() {
+        return Err(path::not_found(&path, desk));
+    }
+    Ok(files
+        .into_iter()
+        .filter(|(file, size)| *size <= MAX_SEARCHED_BYTES && !is_binary(file))
+        .map(|(file, _)| file.to_string())
+        .collect())
+}
+
+fn glob(pattern: &str) -> Result<GlobMatcher, ToolError> {
+    let built = GlobBuilder::new(pattern).literal_separator(true).build();
+    built
+        .map(|glob| glob.compile_matcher())
+        .map_err(|error| ToolError::refused(format!("the pattern `{pattern}` is not usable: {}", error.kind())))
+}
+
+fn is_binary(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(_, extension)| BINARY.contains(&extension.to_ascii_lowercase().as_str()))
+}

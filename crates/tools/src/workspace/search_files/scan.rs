@@ -1,0 +1,165 @@
+//! Going through text line by line.
+
+use crate::error::ToolError;
+use crate::run_blocking::Cancellation;
+use regex::{Regex, RegexBuilder};
+use std::time::Instant;
+
+/// Most lines shown.
+const MAX_SHOWN: usize = 100;
+/// Most lines shown of one file.
+const MAX_SHOWN_OF_FILE: usize = 20;
+/// Longest piece of a line that is shown, in characters.
+const MAX_LINE_CHARS: usize = 300;
+/// Characters shown before the place found in a longer line.
+const LEAD_CHARS: usize = 80;
+/// Bounds the compiled size of an expression, in bytes. A search takes at worst the text's length times this size.
+const MAX_REGEX_BYTES: usize = 256 * 1024;
+/// A line that is longer is gone through for an expression piece by piece, in bytes: between two of them a search can be
+/// ended, and the worst expression takes about a second for one.
+const PIECE: usize = 8 * 1024;
+/// What two pieces have in common, in bytes, so that what is found may lie across their border.
+const OVERLAP: usize = 1024;
+
+/// What is looked for: every one of these in the same line.
+#[derive(Clone)]
+pub(crate) struct Finder {
+    patterns: Vec<Regex>,
+    /// Whether they are of the model's own making, and may be costly.
+    costly: bool,
+}
+
+impl Finder {
+    /// The phrase as it stands, whatever its case and white space.
+    pub(crate) fn phrase(query: &str) -> Result<Self, ToolError> {
+        let words: Vec<String> = query.split_whitespace().map(regex::escape).collect();
+        if words.is_empty() {
+            return Err(ToolError::refused("`query` is blank; give the words to look for"));
+        }
+        Ok(Self { patterns: vec![build(&words.join(r"\s+"), true)?], costly: false })
+    }
+
+    /// All words of the query in any order; none when it is a single word.
+    pub(crate) fn all_words(query: &str) -> Result<Option<Self>, ToolError> {
+        let words: Vec<&str> = query.split_whitespace().collect();
+        if words.len() < 2 {
+            return Ok(None);
+        }
+        let patterns = words.into_iter().map(|word| build(&regex::escape(word), true)).collect::<Result<_, _>>()?;
+        Ok(Some(Self { patterns, costly: false }))
+    }
+
+    /// A regular expression.
+    pub(crate) fn regex(query: &str) -> Result<Self, ToolError> {
+        Ok(Self { patterns: vec![build(query, false)?], costly: true })
+    }
+
+    /// Whether a search for it may take any time.
+    pub(crate) fn is_costly(&self) -> bool {
+        self.costly
+    }
+
+    /// Where in the line the first of them is, if all are; an error when the search is over before that is known.
+    fn find(&self, line: &str, search: &Search<'_>) -> Result<Option<usize>, Over> {
+        if !self.costly {
+            search.goes_on()?;
+            return Ok(self.find_whole(line));
+        }
+        let mut start = 0;
+        loop {
+            search.goes_on()?;
+            let end = line.floor_char_boundary(start + PIECE);
+            if let Some(at) = self.find_whole(&line[start..end]) {
+                return Ok(Some(start + at));
+            }
+            if end == line.len() {
+                return Ok(None);
+            }
+            start = line.floor_char_boundary(end - OVERLAP);
+        }
+    }
+
+    fn find_whole(&self, text: &str) -> Option<usize> {
+        let first = self.patterns.first()?.find(text)?.start();
+        self.patterns[1..].iter().all(|other| other.is_match(text)).then_some(first)
+    }
+}
+
+/// How long a search may go on.
+pub(crate) struct Search<'a> {
+    /// When it has taken too long.
+    pub(crate) deadline: Instant,
+    /// Whether anybody waits for it.
+    pub(crate) cancellation: &'a Cancellation,
+}
+
+impl Search<'_> {
+    fn goes_on(&self) -> Result<(), Over> {
+        if self.cancellation.is_cancelled() || Instant::now() >= self.deadline { Err(Over) } else { Ok(()) }
+    }
+}
+
+/// The search was ended before all was gone through.
+#[derive(Debug)]
+pub(crate) struct Over;
+
+fn build(pattern: &str, any_case: bool) -> Result<Regex, ToolError> {
+    RegexBuilder::new(pattern).case_insensitive(any_case).size_limit(MAX_REGEX_BYTES).build().map_err(|error| {
+        let reason = error.to_string();
+        let reason = reason.lines().last().unwrap_or("it does not parse").trim_start_matches("error: ");
+        ToolError::refused(format!(
+            "the regular expression is not usable: {reason}; mode `text` takes the query as it stands"
+        ))
+    })
+}
+
+/// Lines found so far.
+#[derive(Default)]
+pub(crate) struct Hits {
+    /// The lines to show, as `path:line: text`.
+    pub(crate) lines: Vec<String>,
+    /// All lines found.
+    pub(crate) total: usize,
+}
+
+impl Hits {
+    /// Goes through one file. Content that is no text has no lines.
+    ///
+    /// # Errors
+    /// [`Over`] when the search's time is up, or nobody waits for it any more.
+    pub(crate) fn scan(
+        &mut self,
+        path: &str,
+        content: &[u8],
+        finder: &Finder,
+        search: &Search<'_>,
+    ) -> Result<(), Over> {
+        let Ok(text) = std::str::from_utf8(content) else {
+            return Ok(());
+        };
+        let mut of_file = 0;
+        for (number, line) in (1..).zip(text.lines()) {
+            let Some(at) = finder.find(line, search)? else {
+                continue;
+            };
+            self.total += 1;
+            of_file += 1;
+            if of_file <= MAX_SHOWN_OF_FILE && self.lines.len() < MAX_SHOWN {
+                self.lines.push(format!("{path}:{number}: {}", excerpt(line, at)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The line, or the part of it around the place found.
+fn excerpt(line: &str, at: usize) -> String {
+    if line.chars().count() <= MAX_LINE_CHARS {
+        return line.trim().to_string();
+    }
+    let skip = line[..at].chars().count().saturating_sub(LEAD_CHARS);
+    let piece: String = line.chars().skip(skip).take(MAX_LINE_CHARS).collect();
+    let before = if skip > 0 { "…" } else { "" };
+    let after = if skip + MAX_LINE_CHARS < line.chars().count() { "…" } else { "" };
+    format!("{before}{}{after}", piece.trim())
+}

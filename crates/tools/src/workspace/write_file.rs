@@ -1,0 +1,110 @@
+//! `write_file`: a whole file, or more text at its end.
+
+use super::path;
+use crate::arguments::decode;
+use crate::error::{Output, ToolError, ToolResult};
+use crate::registry::Tool;
+use crate::runner::Bench;
+use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+pub(crate) const TOOL: Tool =
+    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+
+/// Largest file a tool writes, in bytes.
+pub(crate) const MAX_FILE_BYTES: usize = 8 * 1024 * 1024;
+
+fn spec() -> ToolSpec {
+    ToolSpec {
+        name: "write_file",
+        phases: Phases::Both,
+        description: "Write a text file of the workspace, replacing it, or add text at its end with append.".into(),
+        parameters: schema().into(),
+        documentation: DOCUMENTATION.into(),
+        handler: Handler::Local,
+        replay: Replay::Safe,
+        reads_only: false,
+    }
+}
+
+const DOCUMENTATION: &str = "\
+# write_file
+
+Writes a text file of the workspace. Folders come into being with their files.
+
+| argument | meaning |
+|---|---|
+| `path` | the file, relative to the workspace, e.g. `output/report.md` |
+| `content` | its text |
+| `append` | `true` adds the text at the file's end, on a line of its own; the default replaces the file |
+
+The result is a short confirmation, never the content. To change a part of a file, use `edit_file`. A long file is
+written in several calls with `append`, each well below the answer limit. `input/`, `archive/`, `tools/`,
+`instructions.md`, `todos.yaml` and the extracted texts of documents are not written with this tool.
+
+Example: `{\"path\": \"candidates/phase_2.md\", \"content\": \"- req_1 (page 3)\\n\", \"append\": true}`
+";
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "Workspace path, e.g. output/report.md"},
+            "content": {"type": "string", "description": "The text"},
+            "append": {"type": "boolean", "description": "Add at the end instead of replacing (default false)"}
+        },
+        "required": ["path", "content"],
+        "additionalProperties": false
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    path: String,
+    content: String,
+    #[serde(default)]
+    append: bool,
+}
+
+async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+    let Arguments { path, content, append } = decode(arguments)?;
+    let path = path::file(&path)?;
+    path::check_writable(&path, bench.desk, bench.ctx)?;
+    if append { append_to(bench, path, content).await } else { replace(bench, path, content) }
+}
+
+fn replace(bench: &Bench<'_>, path: String, content: String) -> ToolResult {
+    check_size(&path, content.len() as u64)?;
+    let verb = if bench.desk.size(&path).is_some() { "replaced" } else { "wrote" };
+    let done = format!("{verb} {path}: {}, {} bytes", lines(&content), content.len());
+    Ok(Output::with(done, Product::WriteFile(FileWrite::text(path, content))))
+}
+
+async fn append_to(bench: &Bench<'_>, path: String, content: String) -> ToolResult {
+    let before = bench.desk.size(&path).unwrap_or(0);
+    check_size(&path, before + content.len() as u64 + 1)?;
+    // Without this, text after an unfinished line would silently become part of it.
+    let unfinished = before > 0 && !bench.desk.read(&path).await?.is_some_and(|bytes| bytes.ends_with(b"\n"));
+    let text = if unfinished { format!("\n{content}") } else { content };
+    let done = format!("added {} to {path}, now {} bytes", lines(&text), before + text.len() as u64);
+    Ok(Output::with(done, Product::AppendFile { path, text }))
+}
+
+/// Refuses what would be larger than a file may be.
+pub(crate) fn check_size(path: &str, bytes: u64) -> Result<(), ToolError> {
+    if bytes <= MAX_FILE_BYTES as u64 {
+        return Ok(());
+    }
+    let mib = MAX_FILE_BYTES / (1024 * 1024);
+    Err(ToolError::refused(format!(
+        "`{path}` would have {bytes} bytes, more than {mib} MiB; split it into several files"
+    )))
+}
+
+fn lines(text: &str) -> String {
+    match text.lines().count() {
+        1 => "1 line".to_string(),
+        n => format!("{n} lines"),
+    }
+}

@@ -1,0 +1,207 @@
+//! What `job_complete` is refused with.
+
+use crate::bench::Bench;
+use plumbline_tools::{Inspection, OwedContent};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const REPORT: &str = "It says \"Invoices must be kept for ten years.\" and so on.";
+
+fn quoting(mut bench: Bench) -> Bench {
+    bench.inspection = Some(Inspection { files: Vec::new(), quoting: vec!["output/a.md".into()] });
+    bench.place("output/a.md", REPORT);
+    bench
+}
+
+async fn refusal(mut bench: Bench) -> String {
+    bench.refused("job_complete", json!({})).await
+}
+
+/// A quote is not called wrong where nothing was there to look it up in.
+#[tokio::test]
+async fn documents_without_a_text_are_the_reason_that_is_said() {
+    let none = refusal(quoting(Bench::new().document("input/x.md", b"Invoices must be kept for ten years."))).await;
+    assert_eq!(
+        none,
+        "the job is not complete: output/a.md quotes \"Invoices must be kept for ten years.\", which could not be looked \
+         up. input/x.md has no text yet, so no quote from there can be found: change no quote for it, but call \
+         extract_document_text with file_path input/x.md in a tactical phase first. Correct what is wrong then."
+    );
+    let mut some =
+        Bench::new().extracted("input/a.pdf", "chunks/a.md", "[page 1]\n\nInvoices must be kept for two years.\n");
+    for number in 1..=7 {
+        some = some.document(&format!("input/{number}.md"), b"x");
+    }
+    let some = refusal(quoting(some)).await;
+    for words in [
+        "which occurs in no document that has a text (the nearest passage is \"Invoices must be kept for two years.\")",
+        "input/4.md, input/5.md, and 2 more have no text yet",
+        "file_path input/1.md",
+    ] {
+        assert!(some.contains(words), "{words}: {some}");
+    }
+}
+
+/// Where all texts are there, or the quote is found, nothing is said of them.
+#[tokio::test]
+async fn a_quote_that_every_text_lacks_is_wrong_and_one_that_is_found_is_not() {
+    let all = Bench::new().extracted("input/a.pdf", "chunks/a.md", "[page 1]\n\nDelivery notes may be destroyed.\n");
+    let all = refusal(quoting(all)).await;
+    assert!(
+        all.contains("which occurs in no document of the job (") && all.ends_with("). Correct these files."),
+        "{all}"
+    );
+    let text = "[page 1]\n\nInvoices must be kept for ten years.\n";
+    let found = Bench::new().extracted("input/a.pdf", "chunks/a.md", text).document("input/x.md", b"x");
+    let done = quoting(found).turn(&[("job_complete", json!({}))]).await.remove(0);
+    let counts: Value = serde_json::from_str(&done.content).expect(&done.content);
+    assert_eq!(counts, json!({"quotes_checked": 1, "documents": 2, "documents_extracted": 1}));
+}
+
+/// A file whose quotes must be found has some; how they are written is said.
+#[tokio::test]
+async fn a_file_without_a_quote_is_refused() {
+    let text = "[page 1]\n\nInvoices must be kept for ten years.\n";
+    let mut bench = quoting(Bench::new().extracted("input/a.pdf", "chunks/a.md", text));
+    bench.place("output/a.md", "Invoices must be kept for ten years, of \"a term\".");
+    assert_eq!(
+        refusal(bench).await,
+        "the job is not complete: output/a.md holds no quote that could be looked up: 3 words or more count that stand in \
+         quotation marks or in a block quote (`> …`). Correct these files."
+    );
+    let mut bench = Bench::new().extracted("input/a.pdf", "chunks/a.md", text);
+    bench.place("output/a.json", "{\"answers\": [{\"answer\": \"Invoices must be kept for ten years.\"}]}");
+    bench.inspection = Some(Inspection { files: Vec::new(), quoting: vec!["output/a.json".into()] });
+    let refused = refusal(bench).await;
+    assert!(
+        refused.contains("output/a.json holds no quote") && refused.contains("whose name has one of `quote`, "),
+        "{refused}"
+    );
+}
+
+/// A long file against a schema that tries many alternatives for each of its items, in vain.
+fn costly() -> Bench {
+    let alternatives: Vec<Value> = (0..40).map(|n| json!({"pattern": format!("^[a-z]+{n}$")})).collect();
+    let schema = json!({"items": {"anyOf": alternatives}});
+    let items = vec!["a long enough item that meets none of them"; 8_000];
+    let file = OwedContent::new("output/a.json".into(), true, Some(&schema)).expect("a schema");
+    let mut bench = Bench::new();
+    bench.place("output/a.json", &json!(items).to_string());
+    bench.inspection = Some(Inspection { files: vec![file], quoting: Vec::new() });
+    bench
+}
+
+#[tokio::test]
+async fn a_costly_schema_is_held_against_a_file_beside_the_event_loop() {
+    let (mut ticks, began) = (0u32, std::time::Instant::now());
+    let ticking = async {
+        loop {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            ticks += 1;
+        }
+    };
+    let refused = tokio::select! {
+        refused = refusal(costly()) => refused,
+        () = ticking => unreachable!("it ticks for ever"),
+    };
+    let took = began.elapsed();
+    assert!(
+        refused.contains("output/a.json does not meet its JSON Schema") && refused.contains("7995 more"),
+        "{refused}"
+    );
+    assert!(took > Duration::from_millis(200), "it is costly: {took:?}");
+    assert!(ticks > 20, "the one thread of this test's event loop was free meanwhile: {ticks} ticks in {took:?}");
+}
+
+#[tokio::test]
+async fn a_look_into_files_has_the_time_of_a_call() {
+    let bench = Bench { call_timeout: Some(Duration::from_millis(1)), ..costly() };
+    let refused = refusal(bench).await;
+    assert_eq!(
+        refused,
+        "job_complete did not finish within 0.001 s; nothing was changed; make the files that are owed smaller"
+    );
+}
+
+/// The model reads at once where a file that it writes misses its schema, and mends it.
+#[tokio::test]
+async fn what_is_written_is_held_against_its_schema_at_once() {
+    let schema = json!({"type": "object", "required": ["answers"]});
+    let file = OwedContent::new("output/a.json".into(), true, Some(&schema)).expect("a schema");
+    let mut bench = Bench::new();
+    bench.inspection = Some(Inspection { files: vec![file], quoting: Vec::new() });
+    let written = bench.ok("write_file", json!({"path": "output/a.json", "content": "{\"answer\": 5}"})).await;
+    assert!(
+        written.ends_with("Not yet what the job owes: output/a.json does not meet its JSON Schema at its whole: \"answers\" is a required property."),
+        "{written}"
+    );
+    let edited = bench.ok("edit_file", json!({"path": "output/a.json", "old": "answer", "new": "answers"})).await;
+    assert!(!edited.contains("Not yet"), "{edited}");
+    let other = bench.ok("write_file", json!({"path": "output/b.json", "content": "no JSON"})).await;
+    assert!(!other.contains("Not yet"), "{other}");
+}
+
+/// A document that is no source proves nothing, wherever it is quoted.
+#[tokio::test]
+async fn nothing_is_quoted_from_what_is_no_source() {
+    let text = "[page 1]\n\nInvoices must be kept for ten years.\n";
+    let mut bench = quoting(
+        Bench::new()
+            .extracted("input/questions.md", "chunks/q.md", text)
+            .document("input/questions-2.md", b"x")
+            .extracted("input/policy.md", "chunks/p.md", "[page 1]\n\nLogs are kept for a year.\n"),
+    );
+    bench.no_sources = vec!["questions*".into()];
+    let cited = json!({"source": "input/questions.md", "quote": "Invoices must be kept for ten years."});
+    let refused = bench.refused("cite", cited).await;
+    assert!(refused.starts_with("input/questions.md is no source of this job"), "{refused}");
+    let refused = bench.refused("job_complete", json!({})).await;
+    assert!(
+        refused.contains(
+            "quotes \"Invoices must be kept for ten years.\", which stands only in input/questions.md, which is no source"
+        ),
+        "{refused}"
+    );
+    assert!(!refused.contains("questions-2.md"), "no text of it is asked for: {refused}");
+}
+
+/// A heading repeats a question with its quotation marks; elsewhere the same words are a quote.
+#[tokio::test]
+async fn a_heading_may_repeat_what_is_no_source() {
+    let question = br#"{"questions": ["Who is the \"sole and final owner\" of a package?"]}"#;
+    let mut bench = Bench::new().document("input/questionnaire.json", question).extracted(
+        "input/policy.md",
+        "chunks/p.md",
+        "[page 1]\n\nLogs are kept for a year.\n",
+    );
+    bench.no_sources = vec!["questionnaire*".into()];
+    let heading = "## Who is the \"sole and final owner\" of a package?\n\n";
+    let mut bench = quoting(bench);
+    bench.place("output/a.md", &format!("{heading}> Logs are kept for a year.\n"));
+    let done = bench.turn(&[("job_complete", json!({}))]).await.remove(0);
+    let counts: Value = serde_json::from_str(&done.content).expect(&done.content);
+    assert_eq!(counts["quotes_checked"], 1, "the heading quotes nothing");
+    for (text, said) in [
+        ("A \"sole and final owner\" is named.", "which stands only in input/questionnaire.json, which is no source"),
+        ("## The \"one and only owner\"", "which occurs in no document of the job"),
+    ] {
+        bench.place("output/a.md", &format!("{heading}> Logs are kept for a year.\n\n{text}\n"));
+        let refused = bench.refused("job_complete", json!({})).await;
+        assert!(refused.contains(said), "{text}: {refused}");
+    }
+}
+
+/// What is not delivered is not looked into, though it is there.
+#[tokio::test]
+async fn a_file_that_is_given_up_need_not_be_as_it_must() {
+    let file = OwedContent::new("output/b.json".into(), true, None).expect("it has no schema");
+    let mut bench = quoting(Bench::new().extracted("input/a.pdf", "chunks/a.md", "[page 1]\n\nNothing is kept.\n"));
+    bench.inspection = Some(Inspection { files: vec![file], quoting: vec!["output/a.md".into()] });
+    bench.place("output/b.json", "no JSON");
+    let item = |path: &str| json!({"item": path, "reason": "no document answers it"});
+    let refused = bench.refused("job_complete", json!({"undelivered": [item("output/a.md")]})).await;
+    assert!(refused.contains("output/b.json is no JSON") && !refused.contains("output/a.md"), "{refused}");
+    let both = json!({"undelivered": [item("output/a.md"), "output/b.json: no document answers it"]});
+    let done = bench.turn(&[("job_complete", both)]).await.remove(0);
+    assert!(!done.is_error, "{}", done.content);
+}
