@@ -28,101 +28,49 @@
 //!
 //! # Where to find what
 //!
-//! | question | file |
+//! | question | where |
 //! |---|---|
-//! | what is asked of the outside, what may come back, what may be written | `effect`, `outcome`, `change` |
-//! | what is next | `next`, `request`, `frame` |
-//! | what an outcome leads to | `apply/` |
-//! | how phases open and close | `boundary`, `orientation`, `summary`, `yaml` |
+//! | what is asked of the outside, what may come back, what may be written | `vocabulary/`: `effect`, `outcome`, `change` |
+//! | a job in memory, and what is next | `run/`: `mod`, `next`, `request` |
+//! | what an outcome leads to | `transition/` |
+//! | how phases open and close, todos, the plan | `phase/` |
 //! | the tools that decide about the job itself | `tools/` |
-//! | how a conversation is held, and how it stays in bounds | `history`, `compaction` |
+//! | how a conversation is held, and how it stays in bounds | `conversation/` |
 //! | which passages were read and answered | `ledger/`, `tools/coverage` |
-//! | what a job leaves with | `tools/job_complete`, `deliver` |
-//! | guardrails, budgets, retry | `guard`, `budget`, `retry` |
+//! | what a job leaves with | `tools/job_complete`, `run/deliverables` |
+//! | guardrails, budgets, retry | `guardrail/` |
 
-mod apply;
-mod boundary;
-mod budget;
-mod change;
-mod compaction;
-mod deliver;
-mod effect;
-mod error;
-mod excerpt;
-mod failure;
-mod fallback;
-mod fingerprint;
-mod frame;
-pub mod guard;
-mod history;
+mod conversation;
+mod guardrail;
 mod ledger;
-mod listed;
-mod message;
-mod nearest;
-mod next;
-mod orientation;
-mod outcome;
-pub mod path;
 mod phase;
-mod placeholder;
-pub mod plan;
-mod reading;
-mod recorded;
-mod repeat;
-mod request;
-mod retry;
-mod rows;
 mod run;
-mod settings;
-mod shared_files;
-mod snapshot;
-mod state;
-mod summary;
-mod system_todo;
-mod todo;
-mod tool;
 pub mod tools;
-mod versions;
-mod work;
-mod yaml;
+mod transition;
+mod vocabulary;
 
-pub use apply::KEY_REFUSED;
-pub use change::{
-    Change, Citation, FileWrite, JobError, Judgement, Leave, PlacedFile, Product, Purpose, RequestRecord, Requirement,
-    Source, Verdict,
-};
-pub use deliver::{REPORT, REQUIREMENT_LISTS};
-pub use effect::{Effect, ModelRequest, RequestMessage};
-pub use error::{Corrupt, Illegal};
-pub use fallback::Fallback;
-pub use history::{History, MessageRef, ToolCallRef};
+pub use conversation::{CLEARED_NOTE, History, Message, MessageKind, MessageRef, Role, ToolCall, ToolCallRef};
+pub use guardrail::{Fallback, Repeat, is_placeholder, loop_detection};
 pub use ledger::{
-    AnsweredPassage, Block, Candidate, CutDocument, LONGEST_QUOTE, Passage, PassageState, Touched, blocks,
+    AnsweredPassage, Block, Candidate, Carried, CutDocument, LONGEST_QUOTE, Passage, PassageState, Previous, Touched,
+    Versions, blocks,
 };
-pub use message::{CLEARED_NOTE, Message, MessageKind, Role, ToolCall};
-pub use nearest::{nearest, nearest_by};
-pub use orientation::WAITING;
-pub use outcome::{
-    Failure, FailureClass, Feedback, Finish, Intake, LookedInto, Outage, Outcome, Prepared, Reply, Suspicion,
-    ToolReturn, Usage,
+pub use phase::{
+    AnsweredBy, Opening, PhaseKind, PhaseOutcome, PlannedTodo, StrategicTodos, SystemTodo, Todo, TodoPlan, TodoStatus,
+    WAITING, Work, Worked, plan,
 };
-pub use phase::{Opening, PhaseKind, PhaseOutcome};
-pub use placeholder::is_placeholder;
-pub use recorded::{RecordedRequirement, RequirementChange, WITHDRAWN, candidate_id_of, lay_requirements};
-pub use repeat::Repeat;
-pub use rows::{FileChanges, JobRows, PhaseRow};
-pub use run::Run;
-pub use settings::{
-    Autonomy, CoverageSettings, HistoryAtBoundary, Limits, ModelSettings, OnToolFailure, OtherModels, Owed, OwedFile,
-    PhaseSettings, Prepare, Prices, Prompts, RepeatedCalls, Settings, SystemBeginnings, TodoListPosition, TokenCounter,
+pub use run::{
+    Anchor, Beginning, ContextWindow, FileChanges, FileFacts, FileIndex, Guards, JobFacts, JobRows, Memory, PhaseRow,
+    PhaseState, Progress, REPORT, REQUIREMENT_LISTS, Retry, Run, STATE_VERSION, Snapshot, Stage, StagedPhase, State,
+    Totals,
 };
-pub use shared_files::{SharedFile, SharedFiles};
-pub use snapshot::{FileFacts, FileIndex, JobFacts, Memory, Progress, Snapshot};
-pub use state::{
-    Anchor, Beginning, ContextWindow, Guards, PhaseState, Retry, STATE_VERSION, Stage, StagedPhase, State, Totals,
+pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
+pub use transition::KEY_REFUSED;
+pub use vocabulary::{
+    Autonomy, Change, Citation, Corrupt, CoverageSettings, Effect, Failure, FailureClass, Feedback, FileWrite, Finish,
+    HistoryAtBoundary, Illegal, Intake, JobError, Judgement, Leave, Limits, LookedInto, ModelRequest, ModelSettings,
+    OnToolFailure, OtherModels, Outage, Outcome, Owed, OwedFile, PhaseSettings, PlacedFile, Prepare, Prepared, Prices,
+    Product, Prompts, Purpose, RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement,
+    RequirementChange, Settings, SharedFile, SharedFiles, Source, Suspicion, SystemBeginnings, TodoListPosition,
+    TokenCounter, ToolReturn, Usage, Verdict, WITHDRAWN, candidate_id_of, lay_requirements, nearest, nearest_by, path,
 };
-pub use system_todo::{AnsweredBy, StrategicTodos, SystemTodo};
-pub use todo::{PlannedTodo, Todo, TodoPlan, TodoStatus};
-pub use tool::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
-pub use versions::{Carried, Previous, Versions};
-pub use work::{Work, Worked};

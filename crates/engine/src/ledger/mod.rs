@@ -10,10 +10,12 @@ mod blocks;
 mod summary;
 mod text;
 mod todos;
+mod versions;
 
 pub use blocks::{Block, blocks};
 pub(crate) use summary::{MAX_NAMED, Scope, document_lines, worst, worst_of};
 pub(crate) use todos::{PassageRead, ShownPassage};
+pub use versions::{Carried, Previous, Versions};
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

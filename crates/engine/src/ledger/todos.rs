@@ -2,7 +2,11 @@
 //! that the system adds for passages that were left behind.
 
 use super::{Ledger, Passage, PassageState};
-use crate::{PhaseKind, PlannedTodo, Run, Todo, TodoPlan, ToolCall, listed::as_list, plan::read_plan, tools};
+use crate::{
+    PhaseKind, PlannedTodo, Run, Todo, TodoPlan, ToolCall,
+    phase::{number_list::as_list, plan::read_plan},
+    tools,
+};
 use serde_json::json;
 use std::collections::{BTreeSet, HashMap};
 

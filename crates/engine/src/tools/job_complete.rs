@@ -8,9 +8,9 @@ use super::{
 use crate::{
     Autonomy, Change, Handler, JobError, Leave, Passage, PassageState, Phases, REQUIREMENT_LISTS, Replay, Run, Todo,
     TodoStatus, ToolSpec,
-    apply::Consequence,
     ledger::{MAX_NAMED, worst_of},
-    path,
+    transition::Consequence,
+    vocabulary::path,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -220,7 +220,7 @@ impl Claim {
                     .into(),
             );
         }
-        let planned = crate::plan::read_plan(&run.memory.main_plan);
+        let planned = crate::phase::plan::read_plan(&run.memory.main_plan);
         let name = |ordinal: i32| planned.get(usize::try_from(ordinal - 1).ok()?).map(|phase| phase.name.as_str());
         let never_worked = phase.completed + 1..=phase.planned;
         let unnamed: Vec<String> = never_worked

@@ -1,7 +1,7 @@
 //! Long-term memory: notes and accomplishments in `workspace.md`, and the summary generated from the job's rows.
 
 use super::{Answer, arguments};
-use crate::{FileWrite, Handler, Phases, Product, Replay, Run, ToolSpec, summary};
+use crate::{FileWrite, Handler, Phases, Product, Replay, Run, ToolSpec, phase::workspace_summary};
 use serde_json::{Map, Value, json};
 
 /// A section of `workspace.md` that the tools write to.
@@ -62,7 +62,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 }
 
 pub(super) fn generate_summary(run: &mut Run) -> String {
-    let text = summary::render(run);
+    let text = workspace_summary::render(run);
     run.produce(Product::WriteFile(FileWrite::text("workspace_summary.md", text.clone())));
     text
 }

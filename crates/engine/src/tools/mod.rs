@@ -5,16 +5,19 @@ mod arguments;
 mod coverage;
 mod job_complete;
 mod memory;
+pub(crate) mod parsed_call;
 mod plan;
 mod rewind;
 mod search_tools;
+pub(crate) mod spec;
 pub(crate) mod todo_complete;
 mod todo_write;
 mod undelivered;
 
+pub use spec::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use undelivered::gives_up;
 
-use crate::{Run, ToolSpec, apply::Consequence};
+use crate::{Run, transition::Consequence};
 use serde_json::{Map, Value};
 
 /// What a tool tells the model: a result, or why it refused.

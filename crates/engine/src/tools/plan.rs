@@ -3,7 +3,7 @@
 use super::{Answer, arguments};
 use crate::{
     FileWrite, Handler, Phases, Product, Replay, Run, ToolSpec,
-    plan::{PlannedState, read_plan},
+    phase::plan::{PlannedState, read_plan},
 };
 use serde_json::{Map, Value, json};
 use std::fmt::Write;

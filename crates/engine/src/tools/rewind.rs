@@ -2,7 +2,7 @@
 //! phases. What is done stays done.
 
 use super::{Answer, arguments};
-use crate::{Handler, Opening, Phases, Replay, Run, ToolSpec, apply::Consequence, boundary::Next};
+use crate::{Handler, Opening, Phases, Replay, Run, ToolSpec, phase::transition::Next, transition::Consequence};
 use serde_json::{Map, Value, json};
 
 pub(super) fn specs() -> Vec<ToolSpec> {

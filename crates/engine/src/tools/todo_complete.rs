@@ -4,7 +4,7 @@
 use super::{Answer, arguments};
 use crate::{
     Change, FileWrite, Handler, Passage, PassageState, PhaseKind, Phases, Product, Replay, Run, Stage, Todo,
-    TodoStatus, ToolSpec, Work, apply::Consequence, boundary::Next, ledger::worst_of,
+    TodoStatus, ToolSpec, Work, ledger::worst_of, phase::transition::Next, transition::Consequence,
 };
 use serde_json::{Map, Value, json};
 

@@ -4,11 +4,13 @@
 use super::{Answer, arguments};
 use crate::{
     Change, FileWrite, Handler, Phases, PlannedTodo, Product, Replay, Run, Todo, TodoPlan, ToolSpec,
-    guard::list_print,
+    guardrail::loop_detection::list_print,
     ledger::Ledger,
-    listed::{as_list, read_list},
-    state::StagedPhase,
-    yaml,
+    phase::{
+        archive,
+        number_list::{as_list, read_list},
+    },
+    run::state::StagedPhase,
 };
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -132,7 +134,7 @@ fn staged(run: &Run) -> TodoPlan {
 }
 
 fn next_planned_name(run: &Run) -> String {
-    let planned = crate::plan::read_plan(&run.memory.main_plan);
+    let planned = crate::phase::plan::read_plan(&run.memory.main_plan);
     let next = usize::try_from(run.state.phase.completed).unwrap_or(0);
     planned.get(next).map_or_else(|| format!("Phase {}", next + 1), |phase| phase.name.clone())
 }
@@ -253,7 +255,7 @@ fn renumber(todos: &mut [PlannedTodo]) {
 }
 
 fn stage(run: &mut Run, plan: TodoPlan) {
-    run.produce(Product::WriteFile(FileWrite::text("todos.yaml", yaml::todo_plan(&plan))));
+    run.produce(Product::WriteFile(FileWrite::text("todos.yaml", archive::todo_plan(&plan))));
     let todos: Vec<Todo> = (1..)
         .zip(&plan.todos)
         .map(|(position, todo)| Todo {

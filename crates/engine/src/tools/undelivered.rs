@@ -2,7 +2,7 @@
 //! says what is missing in a form that can be counted: passages of a document, a phase of the plan, any other item.
 
 use super::arguments;
-use crate::listed::numbers_behind;
+use crate::phase::number_list::numbers_behind;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 

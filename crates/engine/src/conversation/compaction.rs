@@ -1,0 +1,411 @@
+//! Keeping the context in bounds, and cheap. Before every call, if the estimate passes the threshold: first old tool
+//! results are cleared, in one large batch so that the prefix moves seldom; then layers 4 and 5 are summarized by the
+//! model; if the summary fails or does not shrink, they are cut mechanically at pair boundaries. Layers 1 to 3 and the
+//! user's words are never touched, and the rows keep everything.
+//!
+//! Results are cleared below the threshold already, once that is worth moving the prefix: when what goes is a good part
+//! of the threshold, and no less than what the provider has to read anew because of it.
+
+use crate::{
+    CLEARED_NOTE, Change, ContextWindow, MessageKind, MessageRef, Purpose, Reply, Retry, Role, Run, Stage, ToolCall,
+    phase::{opening, todo_list},
+};
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// Compactions without a turn in between before the mechanical cut.
+pub(crate) const MAX_COMPACTIONS_IN_ROW: u32 = 2;
+
+/// Clearing must bring at least this share of the threshold, else it would move the prefix for little. A smaller share
+/// sends fewer tokens and moves the prefix more often.
+const CLEARING_WORTHWHILE: f64 = 0.25;
+
+/// Results below so many bytes are not worth a note.
+const SHORT: usize = 300;
+/// Refusals are shorter than this; a longer text that begins like one is a file's or a page's.
+const LONGEST_REFUSAL: usize = 2000;
+/// Tokens of the note in a cleared result's place, about.
+const NOTE: u32 = 30;
+
+/// Tokens around a message's text: role and separators.
+const ENVELOPE: u32 = 4;
+
+/// One part in so many of the threshold is left for the summary of what came before.
+const SUMMARY_SHARE: u32 = 4;
+
+/// Compactions of a todo without a result before the model is told to split it, and before the phase is planned anew.
+const COMPACTIONS_BEFORE_WORD: u32 = 2;
+const COMPACTIONS_BEFORE_REPLAN: u32 = 3;
+/// Such re-plannings in a row before the job is stopped: a window does not grow.
+const REPLANS_FOR_THE_WINDOW: u32 = 2;
+
+/// Share of the threshold that stays word for word at a compaction.
+const KEPT_TAIL: f64 = 0.25;
+
+/// Whether there was anything to shrink.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shrunk {
+    Something,
+    Nothing,
+}
+
+/// Room for the results of one answer, in tokens.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Room {
+    left: u32,
+    taken: bool,
+}
+
+impl Room {
+    /// Whether a result of so many bytes and tokens may enter. Short ones always may, and the first long one: whoever asks
+    /// for a single result gets it, or its ends.
+    pub(crate) fn holds(self, bytes: usize, tokens: impl FnOnce() -> u32) -> bool {
+        !self.taken || bytes < SHORT || bytes <= self.left as usize || tokens() <= self.left
+    }
+
+    /// A result has entered.
+    pub(crate) fn take(&mut self, bytes: usize, tokens: u32) {
+        self.left = self.left.saturating_sub(tokens + ENVELOPE);
+        self.taken |= bytes >= SHORT;
+    }
+}
+
+/// What clearing would do.
+#[derive(Debug, Default)]
+struct Clearable {
+    /// The results, ascending.
+    results: Vec<i64>,
+    /// Tokens that every later request is spared.
+    gain: u32,
+    /// Tokens behind the first of them that stay, and that no cache of the provider serves at the next request.
+    read_anew: u32,
+}
+
+impl Run {
+    /// Estimated tokens of the next request: the provider's last count plus what was added since; without one, our
+    /// own counts, tool definitions included (lesson 53).
+    pub(crate) fn estimate(&self) -> u32 {
+        // As every message, the list has an envelope.
+        let todo_list = todo_list::tokens(self) + ENVELOPE;
+        match self.state.context.anchor {
+            Some(anchor) => {
+                let added: u32 =
+                    self.tail().rev().take_while(|message| message.seq() > anchor.seq).map(visible_tokens).sum();
+                anchor.tokens.saturating_add(added).saturating_add(todo_list)
+            }
+            None => self.count_of_turn(),
+        }
+    }
+
+    /// Our own count of the next turn's request.
+    fn count_of_turn(&self) -> u32 {
+        let tools = self.tool_tokens.get(&self.state.phase.kind).copied().unwrap_or(0);
+        self.context().map(visible_tokens).sum::<u32>() + tools + todo_list::tokens(self) + ENVELOPE
+    }
+
+    /// Our own count of the request that is next, whatever the provider counted before.
+    pub(crate) fn own_count(&self) -> u32 {
+        match self.state.stage {
+            Stage::Summary { keep_from } => self.context_before(keep_from).map(visible_tokens).sum(),
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+                self.count_of_turn()
+            }
+        }
+    }
+
+    /// The bound that a request must keep: the configured threshold, or the window less the answer, if smaller.
+    fn threshold(&self) -> u32 {
+        let model = self.model_for(self.turn_purpose());
+        let window = model.context_window.saturating_sub(model.max_output_tokens);
+        self.settings.limits.context_threshold_tokens.min(window)
+    }
+
+    /// Shrinks the context if the next request would pass the threshold, or if that is worth it already.
+    pub(crate) fn keep_context_in_bounds(&mut self, now: DateTime<Utc>) {
+        if self.left.is_some() {
+            return;
+        }
+        let estimate = self.estimate();
+        if estimate > self.threshold() {
+            self.shrink(now);
+            return;
+        }
+        // Nothing brings more than there is.
+        if !self.is_large(estimate) {
+            return;
+        }
+        let clearable = self.clearable();
+        if self.is_large(clearable.gain) && clearable.gain >= clearable.read_anew {
+            self.clear(clearable.results);
+        }
+    }
+
+    /// One rung of the ladder: clear, summarize, or cut.
+    pub(crate) fn shrink(&mut self, now: DateTime<Utc>) -> Shrunk {
+        let clearable = self.clearable();
+        if self.is_large(clearable.gain) {
+            self.clear(clearable.results);
+            if self.estimate() <= self.threshold() {
+                return Shrunk::Something;
+            }
+        }
+        let Some(keep_from) = self.keep_from() else {
+            return Shrunk::Nothing;
+        };
+        if self.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW || !self.can_be_summarized(keep_from) {
+            return self.cut(keep_from, None, now);
+        }
+        self.state.stage = Stage::Summary { keep_from };
+        Shrunk::Something
+    }
+
+    /// Whether the conversation before `keep_from` fits the window of the model that would summarize it. One that does
+    /// not is cut at once: a summary of a part would be taken for one of the whole (lesson 54).
+    fn can_be_summarized(&self, keep_from: i64) -> bool {
+        let model = self.model_for(Purpose::Summary);
+        let conversation: u32 = self.context_before(keep_from).map(visible_tokens).sum();
+        let prompt = self.count(&self.settings.prompts.summarization);
+        conversation.saturating_add(prompt).saturating_add(model.max_output_tokens) <= model.context_window
+    }
+
+    fn is_large(&self, gain: u32) -> bool {
+        f64::from(gain) >= f64::from(self.threshold()) * CLEARING_WORTHWHILE
+    }
+
+    /// The tool results that may be cleared, and what clearing them would bring and cost. Those of the last answers stay
+    /// (`limits.keep_recent_tool_results`, and of the last one always): the model has not read what stands behind its
+    /// last answer.
+    fn clearable(&self) -> Clearable {
+        let mut clearable = Clearable::default();
+        let kept_answers = self.settings.limits.keep_recent_tool_results.max(1);
+        let (mut answers, mut from_here) = (0, 0_u32);
+        self.tail().rev().for_each(|message| {
+            from_here += visible_tokens(message);
+            answers += usize::from(message.kind() == MessageKind::Reply);
+            let gain = message.tokens().saturating_sub(NOTE);
+            if answers >= kept_answers && gain > 0 && is_clearable(message) {
+                clearable.results.push(message.seq());
+                clearable.gain += gain;
+                clearable.read_anew = from_here.saturating_sub(clearable.gain);
+            }
+        });
+        clearable.results.reverse();
+        clearable
+    }
+
+    fn clear(&mut self, results: Vec<i64>) {
+        self.put_notes(results.iter().copied());
+        self.pending.push(Change::ResultsCleared(results));
+        self.state.context.anchor = None;
+    }
+
+    /// Puts notes in the place of these results.
+    pub(crate) fn put_notes(&mut self, seqs: impl Iterator<Item = i64>) {
+        let notes: HashMap<i64, (String, u32)> = seqs
+            .filter_map(|seq| {
+                let note = self.note_for(self.message(seq)?);
+                let tokens = self.count(&note);
+                Some((seq, (note, tokens)))
+            })
+            .collect();
+        if !notes.is_empty() {
+            self.history.clear(notes);
+        }
+    }
+
+    /// What is true of a cleared result's tool: what was read can be read again, what was done is done.
+    fn note_for(&self, result: MessageRef<'_>) -> String {
+        let call = result.tool_call_id().and_then(|id| self.call_with(id));
+        let again =
+            call.as_ref().filter(|call| self.settings.tools.iter().any(|it| it.reads_only && it.name == call.name));
+        match again {
+            Some(call) => format!("{CLEARED_NOTE}{}]", how_to_read_again(call)),
+            None => format!("{CLEARED_NOTE}done at step {}]", result.step()),
+        }
+    }
+
+    /// The call with this id, which names the answer that it stands in: `call_<seq>_<n>`.
+    fn call_with(&self, id: &str) -> Option<ToolCall> {
+        let seq = id.strip_prefix("call_")?.split('_').next()?.parse().ok()?;
+        self.message(seq)?.tool_calls().find(|call| call.id == id).map(ToolCall::from)
+    }
+
+    /// What the results of one answer may take together: the model reads all of them at the next request, whatever is
+    /// cleared or summarized before it.
+    pub(crate) fn room_for_results(&self, answer: i64) -> Room {
+        let tokens = |seq| self.message(seq).map_or(0, visible_tokens);
+        let tools = self.tool_tokens.get(&self.state.phase.kind).copied().unwrap_or(0);
+        let fixed = tokens(self.state.context.system_seq) + tools + todo_list::tokens(self) + tokens(answer);
+        let threshold = self.threshold();
+        Room { left: threshold.saturating_sub(threshold / SUMMARY_SHARE).saturating_sub(fixed), taken: false }
+    }
+
+    /// The first message of the part that stays word for word: a boundary between turns, so that no call is parted
+    /// from its result. None when there is nothing before it.
+    fn keep_from(&self) -> Option<i64> {
+        // A provider may refuse less than the threshold: then a share of what it refused is kept.
+        let budget = (f64::from(self.threshold().min(self.estimate())) * KEPT_TAIL) as u32;
+        let tail: Vec<MessageRef<'_>> = self.tail().collect();
+        // With no turn small enough to keep, everything is summarized and the todo list goes on from there; but not what
+        // stands behind the last answer, which the model has not read.
+        let mut keep_from = self.state.next_seq;
+        let (mut spent, mut answers) = (0, 0);
+        for &message in tail.iter().rev() {
+            spent += visible_tokens(message);
+            if spent > budget && answers > 0 {
+                break;
+            }
+            answers += usize::from(message.kind() == MessageKind::Reply);
+            if starts_a_turn(message) {
+                keep_from = message.seq();
+            }
+        }
+        (tail.first()?.seq() < keep_from).then_some(keep_from)
+    }
+
+    /// The model's summary arrived.
+    pub(crate) fn summarized(&mut self, reply: Reply, keep_from: i64, now: DateTime<Utc>) {
+        self.note_request(reply.record.clone());
+        self.state.retry = Retry::default();
+        let replaced: u32 = self
+            .context_before(keep_from)
+            .filter(|message| message.kind() != MessageKind::System)
+            .map(visible_tokens)
+            .sum();
+        let text = reply.content.trim();
+        let shrinks = !text.is_empty() && self.count(text) < replaced;
+        let summary = shrinks.then(|| text.to_string());
+        self.cut(keep_from, summary, now);
+    }
+
+    /// The rung that needs no model.
+    pub(crate) fn cut_mechanically(&mut self, now: DateTime<Utc>) {
+        let keep_from = match self.state.stage {
+            Stage::Summary { keep_from } => keep_from,
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+                self.state.next_seq
+            }
+        };
+        self.state.retry = Retry::default();
+        self.cut(keep_from, None, now);
+    }
+
+    /// Replaces everything before `keep_from` by a summary, or by the bare facts.
+    fn cut(&mut self, keep_from: i64, summary: Option<String>, now: DateTime<Utc>) -> Shrunk {
+        let kept: Vec<i64> = self
+            .context()
+            .filter(|message| message.kind() == MessageKind::Feedback && message.seq() < keep_from)
+            .map(MessageRef::seq)
+            .collect();
+        let previous =
+            self.state.context.summary_seq.and_then(|seq| self.message(seq)).map(MessageRef::visible_content);
+        let body = summary.or_else(|| previous.as_deref().map(strip_bearings)).unwrap_or_else(|| {
+            "The conversation before this point was cut because the context was full. What was done is in the files \
+             and in the todo list."
+                .to_string()
+        });
+        let system = self.system_text(now);
+        let system_seq = self.say(Role::System, MessageKind::System, system);
+        let body = body.strip_prefix(SUMMARY_HEAD).unwrap_or(&body).trim().to_string();
+        let text = format!("{SUMMARY_HEAD}\n\n{body}\n\n{}", opening::bearings(self));
+        let summary_seq = self.say(Role::User, MessageKind::Summary, text);
+        self.state.context =
+            ContextWindow { system_seq, summary_seq: Some(summary_seq), kept, tail_from: keep_from, anchor: None };
+        self.drop_unseen_messages();
+        self.state.guards.compactions_in_row += 1;
+        self.state.stage = Stage::Model;
+        if self.todo_is_too_large(now) {
+            return Shrunk::Something;
+        }
+        if self.estimate() > self.threshold() && self.state.guards.compactions_in_row <= MAX_COMPACTIONS_IN_ROW {
+            self.keep_context_in_bounds(now);
+        }
+        Shrunk::Something
+    }
+}
+
+impl Run {
+    /// Counts a compaction, and says so when the current todo cannot be done within the window: what was read for it is
+    /// gone before anything came of it. Whether the phase was given up for it.
+    fn todo_is_too_large(&mut self, now: DateTime<Utc>) -> bool {
+        self.state.guards.compactions_of_todo += 1;
+        let times = self.state.guards.compactions_of_todo;
+        let Some(todo) = self.current_todo().map(|todo| format!("todo {} ('{}')", todo.position, todo.content)) else {
+            return false;
+        };
+        let window = self.threshold();
+        let filled = format!("{todo} has filled the context of {window} tokens {times} times without a result");
+        if times >= COMPACTIONS_BEFORE_REPLAN {
+            self.state.guards.compactions_of_todo = 0;
+            self.replan_at_most(
+                REPLANS_FOR_THE_WINDOW,
+                &format!(
+                    "{filled}: it does not fit the window. Split it into todos for smaller parts; where even one part does not \
+                     fit, limits.context_threshold_tokens or the model's window is too small for this job"
+                ),
+                now,
+            );
+            return true;
+        }
+        if times >= COMPACTIONS_BEFORE_WORD {
+            let text = format!(
+                "{filled}: it does not fit the window. Split it: read a smaller part (offset and limit), record or write down \
+                 what is found there before you read on, and close the todo with a note on what is left, or give the phase up \
+                 so that its todos are cut smaller."
+            );
+            self.say(Role::User, MessageKind::Nudge, text);
+        }
+        false
+    }
+}
+
+/// How a summary begins.
+const SUMMARY_HEAD: &str = "Summary of earlier work";
+
+fn strip_bearings(text: &str) -> String {
+    text.split("\n\n### Documents").next().unwrap_or(text).to_string()
+}
+
+fn starts_a_turn(message: MessageRef<'_>) -> bool {
+    match message.kind() {
+        MessageKind::Reply | MessageKind::Opening => true,
+        MessageKind::ToolResult
+        | MessageKind::Nudge
+        | MessageKind::Feedback
+        | MessageKind::System
+        | MessageKind::Summary => false,
+    }
+}
+
+fn visible_tokens(message: MessageRef<'_>) -> u32 {
+    message.tokens() + ENVELOPE
+}
+
+/// A result that may make room. A refusal may not: what was refused is lost when nobody remembers it.
+fn is_clearable(message: MessageRef<'_>) -> bool {
+    let text = message.visible_parts()[1];
+    let is_refusal = text.starts_with("Error:") && text.len() < LONGEST_REFUSAL;
+    message.kind() == MessageKind::ToolResult && !message.cleared() && text.len() >= SHORT && !is_refusal
+}
+
+/// "read it again if it is needed: chunks/chunk_001.md, from line 200, 100 lines".
+fn how_to_read_again(call: &ToolCall) -> String {
+    let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+    let number = |key: &str| arguments[key].as_u64();
+    let Some(path) = arguments["path"].as_str() else {
+        return format!("call {} again if it is needed", call.name);
+    };
+    let lines = match (number("offset"), number("limit")) {
+        (None, None) => String::new(),
+        (from, None) => format!(", lines from {}", from.unwrap_or(1)),
+        (from, Some(limit)) => {
+            let from = from.unwrap_or(1);
+            format!(", lines {from} to {}", from.saturating_add(limit).saturating_sub(1))
+        }
+    };
+    match call.name.as_str() {
+        "read_file" => format!("read it again if it is needed: {path}{lines}"),
+        name => format!("call {name} again if it is needed: {path}"),
+    }
+}

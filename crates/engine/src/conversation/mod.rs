@@ -1,0 +1,9 @@
+//! How a conversation is held, and how it stays in bounds.
+
+pub(crate) mod compaction;
+mod excerpt;
+mod history;
+mod message;
+
+pub use history::{History, MessageRef, ToolCallRef};
+pub use message::{CLEARED_NOTE, Message, MessageKind, Role, ToolCall};

@@ -1,0 +1,80 @@
+//! Phases: the outer loop's unit.
+
+pub(crate) mod archive;
+pub(crate) mod number_list;
+pub(crate) mod opening;
+pub mod plan;
+mod system_todo;
+mod todo;
+pub(crate) mod todo_list;
+pub(crate) mod transition;
+mod work;
+pub(crate) mod workspace_summary;
+
+pub use opening::WAITING;
+pub use system_todo::{AnsweredBy, StrategicTodos, SystemTodo};
+pub use todo::{PlannedTodo, Todo, TodoPlan, TodoStatus};
+pub use work::{Work, Worked};
+
+use serde::{Deserialize, Serialize};
+
+/// The two kinds of phase; they differ in tools, prompt and todo list, not in the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PhaseKind {
+    /// Plan, remember, write the next todos, or complete the job.
+    Strategic,
+    /// Do the todos.
+    Tactical,
+}
+
+impl PhaseKind {
+    /// The word used in SQL and logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Strategic => "strategic",
+            Self::Tactical => "tactical",
+        }
+    }
+}
+
+/// Why a phase was opened; decides its todos (for strategic phases) and what the system prepares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Opening {
+    /// The job's first phase.
+    Initial,
+    /// After a tactical phase, with work left in the plan.
+    Transition,
+    /// After a tactical phase that was the plan's last.
+    Final,
+    /// After `todo_rewind` or a forced re-planning.
+    Rewound,
+    /// After a user's feedback.
+    Feedback,
+    /// A tactical phase over the todos that the strategic phase wrote.
+    Work,
+}
+
+/// How a phase ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PhaseOutcome {
+    /// Its todos were done, or the job was completed in it.
+    Completed,
+    /// The model gave it up with `todo_rewind` or `archive_and_reset`.
+    Rewound,
+    /// A guardrail, a user's feedback or the job's failure ended it.
+    Forced,
+}
+
+impl PhaseOutcome {
+    /// The word used in SQL.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Rewound => "rewound",
+            Self::Forced => "forced",
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What the system puts before the model when a phase opens and after a compaction, so that finding one's bearings
+//! costs no turns.
+
+use crate::{
+    CoverageSettings, FileWrite, Opening, PhaseKind, Run, Source,
+    ledger::{Scope, document_lines, worst},
+    phase::{plan::read_plan, transition::Next, workspace_summary::ELAPSED},
+};
+use serde_json::Value;
+
+/// Documents listed by name; a folder of thousands is counted.
+const MAX_DOCUMENTS: usize = 50;
+/// Open steps of the plan listed by name.
+const MAX_STEPS: usize = 12;
+
+/// The data that was given with the job.
+pub(crate) const CONTEXT: &str = "input/context.json";
+/// Its key that names a document given with the row: the intake has used it.
+const DOCUMENT_NAME: &str = "document_name";
+/// Characters of such data that are shown whole; of more, the keys are.
+const MAX_GIVEN: usize = 4_000;
+/// Keys named of data that is not shown.
+const MAX_KEYS: usize = 40;
+
+/// Before the number of requirements that wait to be judged, in the first opening of a job that judges some.
+pub const WAITING: &str = "### Requirements that wait to be judged\n\n";
+
+/// The first message of a phase.
+pub(crate) fn opening(run: &Run, next: &Next, closed: &[(i32, String)], note: Option<&str>) -> String {
+    let mut parts = vec![headline(run, next)];
+    parts.extend(next.failed.as_deref().map(told_to_go_on));
+    parts.extend(closed.iter().map(|(position, answer)| format!("Todo {position} is closed already: {answer}.")));
+    parts.extend(open_steps(run, next));
+    if run.state.guards.phases_without_results > 0 && next.kind == PhaseKind::Strategic {
+        parts.push(format!(
+            "In phase {} nothing was written or recorded, although its todos were closed. A second such phase in a row ends \
+             the job: do work that leaves a file, a record or a citation, or complete the job.",
+            run.state.phase.number - 1
+        ));
+    }
+    if let Some(issue) = &next.issue {
+        parts.push(format!("The phase before was given up: {issue}"));
+    }
+    parts.extend(run.beginning.waiting.map(|count| format!("{WAITING}{count}")));
+    parts.extend(run.beginning.given.clone());
+    parts.push(bearings(run));
+    if let Some(note) = note {
+        parts.push(format!("### Archive note of the phase before\n\n```yaml\n{}```", note));
+    }
+    parts.join("\n\n")
+}
+
+/// What the model of a job reads that had failed. It is written when the job fails, and nobody reads it unless the job is
+/// retried.
+pub(crate) fn told_to_go_on(why: &str) -> String {
+    format!(
+        "The job had ended as failed and has been told to go on. Do what is still missing, in another way where the first did \
+         not help. Why it had failed: {why}"
+    )
+}
+
+/// What the first opening says of the data given with the job; nothing where there is none.
+pub(crate) fn given(file: &FileWrite) -> Option<String> {
+    let text = std::str::from_utf8(&file.content).ok()?.trim();
+    let value: Value = serde_json::from_str(text).ok()?;
+    let keys: Vec<&String> = value.as_object().into_iter().flat_map(|fields| fields.keys()).collect();
+    if value.is_null() || value.is_object() && keys.iter().all(|key| *key == DOCUMENT_NAME) {
+        return None;
+    }
+    let shown = match text.chars().nth(MAX_GIVEN) {
+        None => format!("```json\n{text}\n```"),
+        Some(_) => {
+            let mut named: Vec<String> = keys.iter().take(MAX_KEYS).map(|key| format!("`{}`", short(key))).collect();
+            named.extend(keys.len().checked_sub(MAX_KEYS + 1).map(|more| format!("{} more", more + 1)));
+            format!("{} characters, with the keys {}; read_file shows them.", text.chars().count(), named.join(", "))
+        }
+    };
+    Some(format!("### {CONTEXT}\n\nData that was given with the job:\n\n{shown}"))
+}
+
+/// Characters of a key that are shown.
+const MAX_KEY: usize = 80;
+
+fn short(key: &str) -> String {
+    key.chars().take(MAX_KEY).collect()
+}
+
+fn headline(run: &Run, next: &Next) -> String {
+    let phase = &run.state.phase;
+    let what = match next.opening {
+        Opening::Initial => "The job begins.",
+        Opening::Transition => "A phase is done; prepare the next one.",
+        Opening::Final if read_plan(&run.memory.main_plan).iter().all(|phase| phase.open_steps.is_empty()) => {
+            "Every phase of the plan is done; verify the result and complete the job."
+        }
+        // The reason is told below.
+        Opening::Rewound if next.failed.is_some() => "",
+        // What is open is named below.
+        Opening::Final => "Verify the result.",
+        Opening::Rewound => "The last phase was given up; find out why and correct the plan.",
+        Opening::Feedback => "The user gave feedback on the finished work.",
+        Opening::Work => &phase.description,
+    };
+    let what = if what.is_empty() { String::new() } else { format!("\n\n{what}") };
+    format!("A {} phase begins: {}, {}{what}", phase.kind.as_str(), phase.name, run.which_phase())
+}
+
+/// The steps of the plan that are not ticked, once as many phases have come to their end as it has.
+fn open_steps(run: &Run, next: &Next) -> Option<String> {
+    let phases = read_plan(&run.memory.main_plan);
+    let ends = matches!(next.opening, Opening::Final | Opening::Transition)
+        && run.state.phase.completed >= phases.len() as i32;
+    let open: Vec<&str> = phases.iter().flat_map(|phase| &phase.open_steps).map(String::as_str).collect();
+    if !ends || open.is_empty() {
+        return None;
+    }
+    let more = open.len().saturating_sub(MAX_STEPS);
+    let more = if more > 0 { format!("\n- … and {more} more") } else { String::new() };
+    let named: Vec<String> = open.iter().take(MAX_STEPS).map(|step| format!("- {step}")).collect();
+    Some(format!(
+        "As many phases have come to their end as the plan has, and {} of its steps are not ticked. Check whether they are \
+         done: tick them, write the todos of another phase (todo_write), or complete the job and name them in \
+         'undelivered'.\n\n{}{more}",
+        open.len(),
+        named.join("\n")
+    ))
+}
+
+/// Documents, plan and summary: what is true whatever was said before.
+pub(crate) fn bearings(run: &Run) -> String {
+    let mut parts = vec![format!("### Documents\n\n{}", documents(&run.sources))];
+    parts.extend(coverage(run));
+    if !run.beginning.notes.is_empty() {
+        parts.push(format!("### What was prepared\n\n{}", run.beginning.notes.join("\n\n")));
+    }
+    if !run.memory.main_plan.trim().is_empty() {
+        parts.push(format!("### main_plan.md\n\n{}", run.shown(&run.memory.main_plan, "main_plan.md")));
+    }
+    if !run.memory.summary.trim().is_empty() && run.state.phase.kind == PhaseKind::Strategic {
+        // The time stands below, to the minute.
+        let is_time = |line: &&str| line.trim_start_matches("- ").starts_with(ELAPSED);
+        let summary: String = run.memory.summary.split_inclusive('\n').filter(|line| !is_time(line)).collect();
+        parts.push(format!("### workspace_summary.md\n\n{}", run.shown(&summary, "workspace_summary.md")));
+        parts.push(format!("Elapsed: {}, {} model requests.", run.elapsed(), run.state.totals.requests));
+    }
+    parts.join("\n\n")
+}
+
+/// How far the documents' passages have come, worst first where phases are planned.
+fn coverage(run: &Run) -> Option<String> {
+    let bounds = run.settings.coverage.filter(|_| !run.ledger.is_empty())?;
+    let lines = document_lines(&run.ledger);
+    let (more, lines) = (lines.len().saturating_sub(MAX_DOCUMENTS), lines.into_iter().take(MAX_DOCUMENTS));
+    let mut text = format!("### Coverage\n\n{}", lines.collect::<Vec<_>>().join("\n"));
+    if more > 0 {
+        text.push_str(&format!("\n- … and {more} more documents"));
+    }
+    if run.state.phase.kind == PhaseKind::Strategic {
+        text.push_str(&bounds_of(bounds));
+    }
+    let left = worst(&run.ledger, &Scope::Job);
+    if run.state.phase.kind == PhaseKind::Strategic && run.state.phase.tactical > 0 && !left.is_empty() {
+        text.push_str(&format!("\n\nLeft, worst first:\n{left}"));
+    }
+    Some(text)
+}
+
+/// What a job fails for at its end, so that nobody plans by it too late.
+fn bounds_of(CoverageSettings { minimum, max_closed }: CoverageSettings) -> String {
+    let mut text = String::new();
+    if minimum > 0.0 {
+        text.push_str(&format!("\n\nThe job fails if it ends with a share below {minimum} of all passages answered."));
+    }
+    if max_closed < 1.0 {
+        text.push_str(&format!(
+            "\n\nThe job fails if it ends with a share above {max_closed} of the passages with candidates closed with fewer than a \
+             quarter of these cited."
+        ));
+    }
+    text
+}
+
+fn documents(sources: &[Source]) -> String {
+    if sources.is_empty() {
+        return "(none)".into();
+    }
+    let mut lines: Vec<String> = sources.iter().take(MAX_DOCUMENTS).map(document).collect();
+    if sources.len() > MAX_DOCUMENTS {
+        lines.push(format!("- … and {} more under input/", sources.len() - MAX_DOCUMENTS));
+    }
+    lines.join("\n")
+}
+
+fn document(source: &Source) -> String {
+    match source.pages {
+        Some(pages) => format!("- {} ({pages} pages, {} bytes)", source.path, source.size),
+        None => format!("- {} ({} bytes)", source.path, source.size),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CONTEXT, given};
+    use crate::FileWrite;
+    use serde_json::{Map, json};
+
+    #[test]
+    fn data_given_with_the_job_is_shown_whole_or_by_its_keys() {
+        let said = |value: &serde_json::Value| given(&FileWrite::text(CONTEXT, format!("{value}\n")));
+        assert_eq!((said(&json!({})), said(&json!({"document_name": "policy.md"}))), (None, None));
+        assert_eq!(
+            said(&json!({"client": "ACME", "document_name": "policy.md"})).as_deref(),
+            Some(
+                "### input/context.json\n\nData that was given with the job:\n\n```json\n\
+                 {\"client\":\"ACME\",\"document_name\":\"policy.md\"}\n```"
+            )
+        );
+        let many: Map<String, serde_json::Value> =
+            (0..60).map(|n| (format!("key_{n:02}"), json!("x".repeat(100)))).collect();
+        let many = said(&many.into()).unwrap_or_default();
+        assert!(
+            many.contains("characters, with the keys `key_00`, `key_01`")
+                && many.contains("`key_39`, 20 more; read_file"),
+            "{many}"
+        );
+    }
+}

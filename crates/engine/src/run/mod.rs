@@ -1,0 +1,393 @@
+//! A run: the engine's view of one job between load and leave.
+
+mod deliverables;
+mod job_rows;
+mod next;
+mod request;
+mod snapshot;
+pub(crate) mod state;
+
+pub use deliverables::{REPORT, REQUIREMENT_LISTS};
+pub use job_rows::{FileChanges, JobRows, PhaseRow};
+pub use snapshot::{FileFacts, FileIndex, JobFacts, Memory, Progress, Snapshot};
+pub use state::{
+    Anchor, Beginning, ContextWindow, Guards, PhaseState, Retry, STATE_VERSION, Stage, StagedPhase, State, Totals,
+};
+
+use crate::{
+    Change, Corrupt, Feedback, History, Leave, MessageRef, Passage, PhaseKind, Product, Settings, Source, Todo,
+    TodoStatus, ToolCall, ToolSpec, Touched,
+    guardrail::{budget, loop_detection},
+    ledger::{Ledger, PassageRead, ShownPassage},
+    phase::{plan::read_plan, todo_list},
+    tools::parsed_call::Reading,
+};
+use chrono::{DateTime, Utc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
+
+/// The job's plan.
+const PLAN: &str = "main_plan.md";
+
+/// One job in memory. Everything in it comes from a [`Snapshot`] or from the changes of later steps, so loading the
+/// rows after any step gives an equal run.
+#[derive(Debug)]
+pub struct Run {
+    pub(crate) job: JobFacts,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) state: State,
+    /// The messages of the context window and whatever else was loaded, ascending by `seq`.
+    pub(crate) history: History,
+    pub(crate) todos: Vec<Todo>,
+    pub(crate) staged_todos: Vec<Todo>,
+    pub(crate) files: FileIndex,
+    pub(crate) memory: Memory,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) ledger: Ledger,
+    pub(crate) requirements: i64,
+    pub(crate) feedback: Vec<Feedback>,
+    pub(crate) interrupted: bool,
+    pub(crate) left: Option<Leave>,
+    /// Tokens of the tool definitions, by phase kind.
+    pub(crate) tool_tokens: HashMap<PhaseKind, u32>,
+    pub(crate) counted_list: todo_list::Counted,
+    /// How many phases the plan has; counted when it is first asked for after a file changed.
+    planned: OnceLock<i32>,
+    /// The step being decided: the one behind the last that was committed.
+    pub(crate) step: i64,
+    /// The calls at hand, in their order; none while no results are waited for.
+    pub(crate) calls: Vec<ToolCall>,
+    /// What they say.
+    pub(crate) readings: Vec<Reading>,
+    /// What is read for a todo that is to be closed, by the id of the call that closes it.
+    pub(crate) passage_reads: HashMap<String, PassageRead>,
+    /// The passage that was read for the call being answered.
+    pub(crate) shown_passage: Option<ShownPassage>,
+    /// What the opening tells besides, while the first phase is being opened.
+    pub(crate) beginning: Beginning,
+    /// Whether the answer at hand has called something for a todo, looks at the progress aside.
+    pub(crate) answer_worked: bool,
+    /// Tools to be bound from the next request on.
+    pub(crate) loading: Vec<String>,
+    /// Changes of the outcome being applied.
+    pub(crate) pending: Vec<Change>,
+}
+
+impl Run {
+    /// Rebuilds a run from its rows.
+    ///
+    /// # Errors
+    /// [`Corrupt`] when the rows contradict each other or were written by a newer version.
+    pub fn load(snapshot: Snapshot) -> Result<Self, Corrupt> {
+        let Snapshot { job, settings, state, messages, todos, staged_todos, .. } = snapshot;
+        let state = match state {
+            Some(state) => checked(state)?,
+            None => state::initial(job.started_at),
+        };
+        let in_flight = matches!(state.stage, Stage::Tools { .. });
+        let mut history = History::new(&settings);
+        messages.iter().for_each(|message| history.push(message));
+        let mut run = Self {
+            step: job.step + 1,
+            job,
+            settings,
+            state,
+            history,
+            todos,
+            staged_todos,
+            files: snapshot.files,
+            memory: snapshot.memory,
+            sources: snapshot.sources,
+            ledger: Ledger::new(snapshot.passages),
+            requirements: snapshot.requirements,
+            feedback: snapshot.feedback,
+            // Only calls that were waited for were in flight; those of later answers are new.
+            interrupted: snapshot.interrupted && in_flight,
+            left: None,
+            tool_tokens: HashMap::new(),
+            counted_list: todo_list::Counted::default(),
+            planned: OnceLock::new(),
+            calls: Vec::new(),
+            readings: Vec::new(),
+            passage_reads: HashMap::new(),
+            shown_passage: None,
+            beginning: Beginning::default(),
+            answer_worked: false,
+            loading: Vec::new(),
+            pending: Vec::new(),
+        };
+        run.count_tools();
+        run.put_notes(messages.iter().filter(|message| message.cleared).map(|message| message.seq));
+        run.check_messages()?;
+        run.read_calls();
+        run.left = run.leave_at_once();
+        Ok(run)
+    }
+
+    /// A job in review without feedback has nothing to do, and one whose budget is used up may not go on.
+    fn leave_at_once(&self) -> Option<Leave> {
+        match &self.state.stage {
+            Stage::Review { result } if self.feedback.is_empty() => {
+                Some(Leave::Review { result: result.clone(), reason: "waiting for approval or feedback".to_string() })
+            }
+            Stage::Model | Stage::Summary { .. } => budget::used_up(self).map(|reason| budget::pause(self, &reason)),
+            Stage::Intake | Stage::Prepare { .. } | Stage::Tools { .. } | Stage::Review { .. } => None,
+        }
+    }
+
+    /// The limit for which the job may not make another request: its name in `limits`, and the sentence with which the
+    /// job pauses for it.
+    pub fn limit_reached(&self, now: DateTime<Utc>) -> Option<(&'static str, String)> {
+        let in_time = || budget::deadline_passed(self, now).map(|reason| ("deadline_s", reason));
+        budget::limit_used_up(self).or_else(in_time)
+    }
+
+    /// The tools bound in a phase of this kind: the fixed ones in their order, then those that were loaded, in theirs.
+    pub fn bound(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
+        let loaded = self.state.loaded_tools.iter();
+        let loaded = loaded.filter_map(move |name| self.settings.deferred(kind).find(|tool| tool.name == name));
+        self.settings.bound(kind).chain(loaded)
+    }
+
+    /// Binds the tools that the answer at hand has searched for. Not before all its calls are answered: which of them
+    /// the outside runs was decided when the answer came.
+    pub(crate) fn bind_loaded_tools(&mut self) {
+        for name in std::mem::take(&mut self.loading) {
+            if !self.state.loaded_tools.contains(&name) {
+                self.state.loaded_tools.push(name);
+            }
+        }
+        self.count_tools();
+    }
+
+    fn count_tools(&mut self) {
+        let kinds = [PhaseKind::Strategic, PhaseKind::Tactical];
+        let Settings { tools, count_tokens, .. } = &*self.settings;
+        let size = |kind| self.bound(kind).map(|tool| tools.tokens(tool, count_tokens)).sum();
+        self.tool_tokens = kinds.into_iter().map(|kind| (kind, size(kind))).collect();
+    }
+
+    fn check_messages(&self) -> Result<(), Corrupt> {
+        if let Stage::Tools { message_seq } = self.state.stage
+            && self.message(message_seq).is_none_or(|message| message.tool_calls().len() == 0)
+        {
+            return Err(Corrupt(format!(
+                "message {message_seq} holds no tool calls, but the checkpoint waits for them"
+            )));
+        }
+        let system = self.state.context.system_seq;
+        if system > 0 && self.message(system).is_none() {
+            return Err(Corrupt(format!("the system message {system} of the context is missing")));
+        }
+        Ok(())
+    }
+
+    /// The checkpoint to store.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The job.
+    pub fn job(&self) -> &JobFacts {
+        &self.job
+    }
+
+    /// This step was committed: what is decided from now on belongs to the next.
+    pub fn committed(&mut self, step: i64) {
+        self.step = step + 1;
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Todos of the current phase.
+    pub fn todos(&self) -> &[Todo] {
+        &self.todos
+    }
+
+    /// Index of the workspace.
+    pub fn files(&self) -> &FileIndex {
+        &self.files
+    }
+
+    /// The job's documents.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// Requirements recorded so far.
+    pub fn requirements(&self) -> i64 {
+        self.requirements
+    }
+
+    /// Whether feedback is waiting to be taken in: apply [`crate::Outcome::FeedbackReceived`].
+    pub fn feedback_waiting(&self) -> bool {
+        !self.feedback.is_empty() && self.left.is_none()
+    }
+
+    /// How the job leaves this worker, once it does.
+    pub fn left(&self) -> Option<&Leave> {
+        self.left.as_ref()
+    }
+
+    /// The first open todo.
+    pub fn current_todo(&self) -> Option<&Todo> {
+        self.todos.iter().find(|todo| todo.status.is_open())
+    }
+
+    /// The progress columns of the job row.
+    pub fn progress(&self) -> Progress {
+        let phase = &self.state.phase;
+        let begun = phase.number > 0;
+        Progress {
+            phase_number: phase.number,
+            phase: begun.then_some(phase.kind),
+            phase_name: begun.then(|| phase.name.clone()),
+            todos_done: self.todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count() as i32,
+            todos_total: self.todos.len() as i32,
+            current_todo: self.what_is_prepared().or_else(|| self.current_todo().map(|todo| todo.content.clone())),
+            plan: self.planned().map(|_| (phase.completed, self.phase_of_plan().1)),
+        }
+    }
+
+    /// The document that is being prepared, in the words of a todo.
+    fn what_is_prepared(&self) -> Option<String> {
+        let Stage::Prepare { .. } = self.state.stage else { return None };
+        let (left, document) = (self.unprepared().count(), self.unprepared().next()?);
+        Some(format!("Prepare {document} ({left} left)"))
+    }
+
+    /// The passages of the job's documents.
+    pub fn passages(&self) -> impl Iterator<Item = &Passage> {
+        self.ledger.all()
+    }
+
+    /// How many phases the plan has, once there is one.
+    fn planned(&self) -> Option<i32> {
+        let planned = *self.planned.get_or_init(|| read_plan(&self.memory.main_plan).len() as i32);
+        (planned > 0).then_some(planned)
+    }
+
+    /// The tactical phase being planned or done, and how many the plan has: "2 of 4".
+    pub(crate) fn phase_of_plan(&self) -> (i32, i32) {
+        let phase = &self.state.phase;
+        let planned = self.planned().unwrap_or(0);
+        let next = phase.completed + 1;
+        let ordinal = match phase.kind {
+            PhaseKind::Tactical => next,
+            // At the end of the plan there is none that it prepares.
+            PhaseKind::Strategic => next.min(planned.max(phase.completed)).max(1),
+        };
+        (ordinal, planned.max(ordinal))
+    }
+
+    /// What the current phase is called where it has to be told from others: by the job's own counter, and by the plan's.
+    pub(crate) fn which_phase(&self) -> String {
+        let phase = &self.state.phase;
+        let kind = phase.kind.as_str();
+        let (number, (ordinal, total)) = (phase.number, self.phase_of_plan());
+        let of_plan = match (phase.kind, self.memory.main_plan.trim().is_empty()) {
+            (_, true) => String::new(),
+            (PhaseKind::Tactical, false) => format!(", phase {ordinal} of {total} of the plan"),
+            (PhaseKind::Strategic, false) => format!(", {} of {total} phases of the plan are done", phase.completed),
+        };
+        format!("job phase {number} ({kind}{of_plan})")
+    }
+
+    /// The job's time so far, in words, by what is recorded of it: from its start to its last request.
+    pub(crate) fn elapsed(&self) -> String {
+        let minutes = self.state.elapsed_s / 60;
+        match (minutes / 1440, minutes / 60 % 24, minutes % 60) {
+            (0, 0, 0) => "less than a minute".to_string(),
+            (0, 0, minutes) => format!("{minutes} min"),
+            (0, hours, minutes) => format!("{hours} h {minutes} min"),
+            (days, hours, _) => format!("{days} d {hours} h"),
+        }
+    }
+
+    pub(crate) fn message(&self, seq: i64) -> Option<MessageRef<'_>> {
+        self.history.get(seq)
+    }
+
+    pub(crate) fn count(&self, text: &str) -> u32 {
+        (self.settings.count_tokens)(text)
+    }
+
+    /// Remembers a change and keeps the run equal to what loading it would give.
+    pub(crate) fn produce(&mut self, product: Product) {
+        // Its passages are written as rows of the ledger. Thousands of them are not held twice.
+        if let Product::CutDocument(cut) = product {
+            return self.ledger.cut(*cut, self.step);
+        }
+        self.planned = OnceLock::new();
+        self.state.work.take(&product);
+        if loop_detection::is_result(&product) {
+            (self.state.guards.phase_has_results, self.state.guards.compactions_of_todo) = (true, 0);
+        }
+        match &product {
+            Product::WriteFile(file) => {
+                self.freshen_looks_at(&file.path);
+                self.files.insert(file.path.clone(), FileFacts::of(&file.content));
+                if let Some(text) = self.memory.get_mut(&file.path) {
+                    *text = String::from_utf8_lossy(&file.content).into_owned();
+                }
+            }
+            Product::PlaceFile(file) => {
+                self.freshen_looks_at(&file.path);
+                self.files.insert(file.path.clone(), FileFacts { size: file.size, placeholder: false });
+            }
+            Product::ShareFiles(shared) => {
+                self.files.extend(shared.files.iter().map(|file| (file.path.clone(), file.facts)));
+            }
+            Product::AppendFile { path, text } => {
+                self.freshen_looks_at(path);
+                let facts = self.files.entry(path.clone()).or_insert(FileFacts { size: 0, placeholder: true });
+                facts.size += text.len() as u64;
+                facts.placeholder &= crate::is_placeholder(text.as_bytes());
+                if let Some(memory) = self.memory.get_mut(path) {
+                    memory.push_str(text);
+                }
+            }
+            Product::DeleteFile { path } => {
+                self.freshen_looks_at(path);
+                self.files.remove(path);
+                if let Some(memory) = self.memory.get_mut(path) {
+                    memory.clear();
+                }
+            }
+            Product::AddSource(source) => {
+                // In the order they are loaded in, so that a run that was never interrupted shows the same list.
+                match self.sources.binary_search_by(|known| known.path.cmp(&source.path)) {
+                    Ok(at) => self.sources[at] = source.clone(),
+                    Err(at) => self.sources.insert(at, source.clone()),
+                }
+            }
+            Product::AddCitation(citation) => {
+                let touched: Vec<Touched> = citation.place.iter().chain(&citation.continues).copied().collect();
+                self.ledger.cited(&touched, self.step);
+            }
+            Product::CutDocument(_) | Product::JudgeRequirement(_) => {}
+            Product::AddRequirement(_) => self.requirements += 1,
+            Product::ChangeRequirement(change) => self.requirements -= i64::from(change.becomes.is_none()),
+        }
+        if product.path() == Some(PLAN) {
+            self.state.phase.planned = self.state.phase.planned.max(self.planned().unwrap_or(0));
+        }
+        self.pending.push(Change::Product(product));
+    }
+}
+
+fn checked(state: State) -> Result<State, Corrupt> {
+    if state.version > state::STATE_VERSION {
+        return Err(Corrupt(format!(
+            "its checkpoint has version {}, this worker reads up to {}: update the worker",
+            state.version,
+            state::STATE_VERSION
+        )));
+    }
+    Ok(state)
+}

@@ -1,0 +1,275 @@
+//! The checkpoint: what of a run is neither message, todo nor file. Small, and written whole with every step; its
+//! size has a bound however long the job runs.
+
+use crate::{
+    Opening, PhaseKind, Previous, Work, Worked,
+    guardrail::repeat::{self, Repeat},
+};
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::{BTreeSet, VecDeque};
+
+/// Version of the stored form. A worker reads its own and older ones.
+pub const STATE_VERSION: u32 = 1;
+
+/// Everything the engine must remember between steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// [`STATE_VERSION`] of the writer.
+    pub version: u32,
+    /// What is being waited for.
+    pub stage: Stage,
+    /// The current phase.
+    pub phase: PhaseState,
+    /// Which messages the model sees.
+    pub context: ContextWindow,
+    /// The `seq` of the next message.
+    pub next_seq: i64,
+    /// The job that worked on earlier versions of the documents, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<Previous>,
+    /// Name and purpose of the phase whose todos have been written ahead, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<StagedPhase>,
+    /// Deferred tools that the model has searched for, in the order of their loading.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub loaded_tools: Vec<String>,
+    /// Counters of the guardrails.
+    pub guards: Guards,
+    /// What came of the current todo so far.
+    #[serde(default, skip_serializing_if = "Work::is_empty")]
+    pub work: Work,
+    /// The last tactical phase that has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worked: Option<Worked>,
+    /// Seconds from the start to the end of the last request: the job's time as far as it is recorded.
+    #[serde(default)]
+    pub elapsed_s: i64,
+    /// Consecutive failures of the model call or the tool calls at hand.
+    pub retry: Retry,
+    /// Which entry of `llm.fallback` is asked in place of the job's model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<usize>,
+    /// Sums over all requests.
+    pub totals: Totals,
+    /// When the job first started; limits count from here, not from its insertion (lesson 97).
+    pub started_at: DateTime<Utc>,
+}
+
+/// What the run waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "at", rename_all = "snake_case")]
+pub enum Stage {
+    /// The job's documents.
+    Intake,
+    /// The text of a document, and its passages: of the first that has none.
+    Prepare {
+        /// What is known by now for what comes behind it.
+        #[serde(flatten)]
+        beginning: Beginning,
+    },
+    /// The model's answer to the next turn.
+    Model,
+    /// The results of the calls in this message.
+    Tools {
+        /// `seq` of the assistant message with the calls.
+        message_seq: i64,
+    },
+    /// The summary of the conversation up to (not including) this message.
+    Summary {
+        /// First message that stays as it is.
+        keep_from: i64,
+    },
+    /// A person's word on the finished work (`autonomy: review`; a completed job stands here too, for words that arrived
+    /// while it ended).
+    Review {
+        /// The arguments of `job_complete`.
+        result: Value,
+    },
+}
+
+/// What the opening of a job's first phase tells besides what is in its rows.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Beginning {
+    /// Requirements that wait to be judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<u64>,
+    /// The data that was given with the job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub given: Option<String>,
+    /// What was found of the documents, a text each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// The current phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseState {
+    /// The job's one phase counter, from 1; 0 before the first phase.
+    pub number: i32,
+    /// Strategic or tactical.
+    pub kind: PhaseKind,
+    /// Its name.
+    pub name: String,
+    /// Why it was opened.
+    pub opening: Opening,
+    /// How many tactical phases there have been, this one included.
+    pub tactical: i32,
+    /// What it is for, as far as its todos were written for something.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// How many of them have come to their end: not rewound, not forced.
+    #[serde(default)]
+    pub completed: i32,
+    /// The most phases that `main_plan.md` ever had.
+    #[serde(default)]
+    pub planned: i32,
+}
+
+/// The part of the history that the model sees: the system message, the summary if any, then everything from
+/// `tail_from` on that is neither.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct ContextWindow {
+    /// `seq` of the system message.
+    pub system_seq: i64,
+    /// `seq` of the summary of earlier work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub summary_seq: Option<i64>,
+    /// Feedback from before the tail: kept word for word.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<i64>,
+    /// First `seq` of the conversation shown.
+    pub tail_from: i64,
+    /// Prompt tokens of the last request by the provider's count, and the `seq` up to which they cover the
+    /// conversation: the anchor of the estimate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anchor: Option<Anchor>,
+}
+
+/// The provider's last word on the size of the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// Tokens of prompt and answer.
+    pub tokens: u32,
+    /// Last message they cover.
+    pub seq: i64,
+}
+
+/// A phase written ahead by `todo_write`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StagedPhase {
+    /// Its name.
+    pub phase: String,
+    /// What it is for.
+    pub description: String,
+}
+
+/// Counters of the guardrails; all are reset by what they wait for.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Guards {
+    /// Consecutive answers without a tool call.
+    pub silent_turns: u32,
+    /// Consecutive answers cut by the cap.
+    pub truncated_turns: u32,
+    /// Consecutive answers to a part of what was sent: the server's window is smaller than the configured one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cut_inputs: u32,
+    /// Turns since a todo was closed, a file changed or a requirement was recorded.
+    pub idle_turns: u32,
+    /// Re-plannings forced in a row, without a todo in between that was closed in a tactical phase with results.
+    pub forced_replans: u32,
+    /// Phases that were given up, less those earned back ([`crate::guardrail::loop_detection`]).
+    #[serde(default)]
+    pub rewinds: u32,
+    /// Whether a phase was given up and no tactical one has come to its end since.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub making_up: bool,
+    /// Compactions without a turn in between.
+    pub compactions_in_row: u32,
+    /// How often in a row the conversation was compacted with the same todo current and no result in between.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub compactions_of_todo: u32,
+    /// Whether the tactical phase has changed a file, recorded something or was shown a part of a document that was new.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub phase_has_results: bool,
+    /// Tactical phases in a row that came to their end without any of that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub phases_without_results: u32,
+    /// Fingerprint of the todo list of the last tactical phase that came to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_list: Option<u32>,
+    /// Fingerprints of the calls that have shown parts of documents, at most [`crate::guardrail::loop_detection::REMEMBERED_PARTS`].
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub shown_parts: BTreeSet<u32>,
+    /// The latest distinct calls, oldest first. Bounded by [`crate::guardrail::loop_detection::REMEMBERED_CALLS`].
+    #[serde(rename = "calls", alias = "repeats", with = "repeat", default, skip_serializing_if = "VecDeque::is_empty")]
+    pub repeats: VecDeque<Repeat>,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Consecutive failures of one effect: a model call, or tool calls whose service is away.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub struct Retry {
+    /// How many.
+    pub failures: u32,
+    /// When the first of them was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<DateTime<Utc>>,
+    /// The first error's sentence; kept beside the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_error: Option<String>,
+    /// The last error's sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<String>,
+    /// Not before this moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<DateTime<Utc>>,
+}
+
+/// Sums over all requests of the job, failed ones included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Totals {
+    /// Model requests.
+    pub requests: i64,
+    /// Prompt and completion tokens.
+    pub tokens: i64,
+    /// Cached prompt tokens.
+    pub cached_tokens: i64,
+    /// Millionths of a US dollar.
+    pub cost_microusd: i64,
+}
+
+/// The state of a job that never took a step.
+pub(crate) fn initial(started_at: DateTime<Utc>) -> State {
+    State {
+        version: STATE_VERSION,
+        stage: Stage::Intake,
+        phase: PhaseState {
+            number: 0,
+            kind: PhaseKind::Strategic,
+            name: String::new(),
+            opening: Opening::Initial,
+            tactical: 0,
+            description: String::new(),
+            completed: 0,
+            planned: 0,
+        },
+        context: ContextWindow::default(),
+        next_seq: 1,
+        previous: None,
+        staged: None,
+        loaded_tools: Vec::new(),
+        guards: Guards::default(),
+        work: Work::default(),
+        worked: None,
+        elapsed_s: 0,
+        retry: Retry::default(),
+        fallback: None,
+        totals: Totals::default(),
+        started_at,
+    }
+}

@@ -1,0 +1,71 @@
+//! What a call's arguments say, read once: they are asked for several times in a turn, and they may be long.
+
+use crate::{
+    ToolCall,
+    guardrail::fingerprint,
+    transition::{CUT_OFF, INVALID_JSON},
+};
+use serde_json::{Map, Value};
+
+/// One call's arguments.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// The fields; empty where the arguments are no object.
+    pub(crate) fields: Map<String, Value>,
+    /// The call's fingerprint.
+    pub(crate) print: u32,
+    /// Why the arguments cannot be used.
+    trouble: Option<String>,
+}
+
+impl Reading {
+    pub(crate) fn of(call: &ToolCall) -> Self {
+        let read: Result<Value, serde_json::Error> = serde_json::from_str(&call.arguments);
+        let trouble = read.as_ref().err().map(not_json);
+        let reading = Self::of_value(&call.name, read.unwrap_or_default());
+        Self { trouble: trouble.or(reading.trouble), ..reading }
+    }
+
+    /// Of a call of the tool `name` whose arguments have been read already.
+    pub(crate) fn of_value(name: &str, value: Value) -> Self {
+        let (trouble, print) = (marked(&value), fingerprint::of_call(name, &value));
+        let fields = match value {
+            Value::Object(fields) => fields,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+        };
+        Self { fields, print, trouble }
+    }
+
+    /// Whether the call can be carried out with these arguments.
+    ///
+    /// # Errors
+    /// The sentence that answers it otherwise.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.trouble.clone().map_or(Ok(()), Err)
+    }
+
+    /// The limit at which the answer was cut off in this call, if it was.
+    pub(crate) fn cut_off_at(&self) -> Option<&Value> {
+        self.fields.get(CUT_OFF).filter(|_| self.fields.len() == 1)
+    }
+
+    pub(crate) fn is_usable(&self) -> bool {
+        self.trouble.is_none()
+    }
+}
+
+fn not_json(error: &serde_json::Error) -> String {
+    format!("the arguments are not valid JSON ({error}).")
+}
+
+/// Arguments that were no JSON object are kept under a key of their own.
+fn marked(value: &Value) -> Option<String> {
+    let has_only = |key| value.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key(key));
+    if has_only(CUT_OFF) {
+        return Some("not carried out: the answer was cut off in this call.".to_string());
+    }
+    has_only(INVALID_JSON).then(|| {
+        "the arguments are not a valid JSON object; send them again as one, with every quote and line break inside a string escaped."
+            .to_string()
+    })
+}

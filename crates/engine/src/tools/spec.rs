@@ -1,0 +1,158 @@
+//! What the engine knows of a tool: a specification, as data. Tools that decide something about the job itself are
+//! handled in [`crate::transition`]; all others run outside and come back as [`crate::vocabulary::ToolReturn`]s.
+
+use crate::{PhaseKind, TokenCounter};
+use serde_json::Value;
+use std::{
+    collections::HashMap,
+    fmt,
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
+
+/// A tool as offered to the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSpec {
+    /// The name the model calls.
+    pub name: &'static str,
+    /// Where it is bound; checked in the request and again when executed.
+    pub phases: Phases,
+    /// One or two sentences for the request.
+    pub description: String,
+    /// JSON Schema of the arguments, an object schema.
+    pub parameters: Schema,
+    /// Full documentation, Markdown, for `tools/<tool>.md`; the model reads it when it needs it.
+    pub documentation: String,
+    /// Who carries it out.
+    pub handler: Handler,
+    /// Whether it may run again after a crash.
+    pub replay: Replay,
+    /// Whether it only reads: a second identical call in a batch is answered by the first, and one whose result is gone may
+    /// be made again.
+    pub reads_only: bool,
+}
+
+/// A JSON Schema with its text, which is in every request and is therefore written once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schema {
+    value: Value,
+    text: Arc<str>,
+}
+
+impl Schema {
+    /// The schema as JSON without white space.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl From<Value> for Schema {
+    fn from(value: Value) -> Self {
+        let text = value.to_string().into();
+        Self { value, text }
+    }
+}
+
+impl Deref for Schema {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.value
+    }
+}
+
+impl fmt::Display for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The tools of a configuration, in the fixed order of the request. What their definitions cost in tokens is counted
+/// when it is first asked for, once for all jobs that share them.
+#[derive(Clone, Debug, Default)]
+pub struct Toolset {
+    specs: Vec<ToolSpec>,
+    tokens: OnceLock<HashMap<&'static str, u32>>,
+}
+
+impl Toolset {
+    /// Tokens of one tool's definition in a request.
+    pub(crate) fn tokens(&self, tool: &ToolSpec, count: &TokenCounter) -> u32 {
+        let counted = || self.specs.iter().map(|tool| (tool.name, definition_tokens(tool, count))).collect();
+        self.tokens.get_or_init(counted).get(tool.name).copied().unwrap_or(0)
+    }
+}
+
+fn definition_tokens(tool: &ToolSpec, count: &TokenCounter) -> u32 {
+    // The envelope around name, description and schema is about ten tokens.
+    count(&tool.description) + count(tool.parameters.text()) + 10
+}
+
+impl From<Vec<ToolSpec>> for Toolset {
+    fn from(specs: Vec<ToolSpec>) -> Self {
+        Self { specs, tokens: OnceLock::new() }
+    }
+}
+
+impl FromIterator<ToolSpec> for Toolset {
+    fn from_iter<I: IntoIterator<Item = ToolSpec>>(specs: I) -> Self {
+        specs.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
+impl Deref for Toolset {
+    type Target = [ToolSpec];
+
+    fn deref(&self) -> &[ToolSpec] {
+        &self.specs
+    }
+}
+
+/// The phases a tool is bound in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phases {
+    /// Strategic phases only.
+    Strategic,
+    /// Tactical phases only.
+    Tactical,
+    /// Both.
+    Both,
+    /// Neither: switched off by the configuration.
+    Neither,
+}
+
+impl Phases {
+    /// Whether the tool is bound in phases of this kind.
+    pub fn contains(self, kind: PhaseKind) -> bool {
+        match self {
+            Self::Both => true,
+            Self::Neither => false,
+            Self::Strategic => kind == PhaseKind::Strategic,
+            Self::Tactical => kind == PhaseKind::Tactical,
+        }
+    }
+}
+
+/// Who carries a tool out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handler {
+    /// The engine itself: pure decisions over todos, plan, memory and completion.
+    Engine,
+    /// The engine, once the effects crate has looked at what the call names: a refusal is the call's answer.
+    Checked,
+    /// The effects crate, on the job's own rows and files only: lands in the commit of its turn.
+    Local,
+    /// The effects crate, touching the outside or working long: the intent is committed first.
+    Outside,
+}
+
+/// Whether a tool may run again when a worker died while it was in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replay {
+    /// Running twice is the same as running once.
+    Safe,
+    /// Safe with the idempotency key `job id : tool call id`.
+    Keyed,
+    /// Not safe: after a crash the model is told "interrupted, outcome unknown".
+    Unsafe,
+}

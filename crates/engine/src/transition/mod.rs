@@ -1,0 +1,234 @@
+//! Moving a run by an outcome: one file per outcome, one `match` over stage and outcome here. Pairs that do not belong
+//! together are [`Illegal`] and leave the run untouched.
+
+mod calls;
+mod carried;
+mod cut_input;
+pub(crate) mod error_file;
+mod feedback;
+mod files_placed;
+mod intake;
+mod model_failed;
+mod model_replied;
+mod prepared;
+mod tools_returned;
+mod tools_unavailable;
+
+use crate::{
+    Change, Illegal, Leave, LookedInto, Message, MessageKind, Outcome, Role, Run, Stage, ToolCall, ToolReturn,
+    guardrail::budget,
+};
+use chrono::{DateTime, Utc};
+use serde_json::json;
+
+pub use model_failed::KEY_REFUSED;
+pub(crate) use model_replied::{CUT_OFF, INVALID_JSON, MAX_CALLS};
+
+/// What a batch of calls led to, beyond its results.
+#[derive(Debug, Default)]
+pub(crate) enum Consequence {
+    /// The phase goes on.
+    #[default]
+    None,
+    /// The phase ends and this one begins.
+    NextPhase(crate::phase::transition::Next),
+    /// The job leaves.
+    Leave(Leave),
+}
+
+impl Consequence {
+    /// Adds to the result what was counted in the job's files, where that is what a return says.
+    fn count(&mut self, content: &str) {
+        if let Self::Leave(Leave::Completed { result } | Leave::Review { result, .. }) = self
+            && let Ok(counts) = serde_json::from_str::<LookedInto>(content)
+        {
+            result["counts"] = json!(counts);
+        }
+    }
+}
+
+impl Run {
+    /// Moves the run and says what to write. `now` is the caller's clock.
+    ///
+    /// # Errors
+    /// [`Illegal`] when the outcome does not answer what the run waits for; the run is unchanged.
+    pub fn apply(&mut self, outcome: Outcome, now: DateTime<Utc>) -> Result<Vec<Change>, Illegal> {
+        self.check_legal(&outcome)?;
+        self.forget_failure();
+        match outcome {
+            Outcome::TakenIn(intake) => self.taken_in(intake, now),
+            Outcome::IntakeRefused { reason } => self.intake_refused(reason),
+            Outcome::Prepared(prepared) => self.prepared(prepared, now),
+            Outcome::Carried(carried) => self.carried(carried, now),
+            Outcome::ModelReplied(reply) if self.saw_a_part(&reply.record) => self.pause_for_window(reply.record),
+            Outcome::ModelReplied(reply) => match self.state.stage {
+                Stage::Summary { keep_from } => self.summarized(reply, keep_from, now),
+                Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+                    self.model_replied(reply, now);
+                }
+            },
+            Outcome::ModelFailed(failure) => self.model_failed(failure, now),
+            Outcome::ToolsReturned(returns) => self.tools_returned(returns, now),
+            Outcome::ToolsUnavailable(outage) => self.tools_unavailable(outage, now),
+            Outcome::Woken => self.state.retry.not_before = None,
+            Outcome::FeedbackReceived(feedback) => self.feedback_received(feedback, now),
+            Outcome::FilesPlaced(placed) => self.files_placed(placed, now),
+        }
+        self.keep_to_budgets(now);
+        self.record_coverage();
+        Ok(std::mem::take(&mut self.pending))
+    }
+
+    fn check_legal(&self, outcome: &Outcome) -> Result<(), Illegal> {
+        let waiting = self.state.retry.not_before.is_some();
+        let legal = self.left.is_none()
+            && match (&self.state.stage, outcome) {
+                (_, Outcome::FeedbackReceived(_)) => true,
+                (_, Outcome::Woken) => waiting,
+                (Stage::Intake, Outcome::TakenIn(_) | Outcome::IntakeRefused { .. })
+                | (Stage::Model, Outcome::FilesPlaced(_)) => true,
+                (Stage::Prepare { .. }, Outcome::Prepared(prepared)) => {
+                    self.unprepared().next() == Some(prepared.document.as_str())
+                }
+                (Stage::Prepare { .. }, Outcome::Carried(_)) => {
+                    self.unprepared().next().is_none() && self.carries_over().is_some()
+                }
+                (Stage::Model | Stage::Summary { .. }, Outcome::ModelReplied(_) | Outcome::ModelFailed(_)) => !waiting,
+                (Stage::Tools { .. }, Outcome::ToolsReturned(returns)) => self.answers(returns),
+                (Stage::Tools { .. }, Outcome::ToolsUnavailable(_)) => !waiting,
+                (
+                    Stage::Intake
+                    | Stage::Prepare { .. }
+                    | Stage::Model
+                    | Stage::Tools { .. }
+                    | Stage::Summary { .. }
+                    | Stage::Review { .. },
+                    Outcome::TakenIn(_)
+                    | Outcome::IntakeRefused { .. }
+                    | Outcome::Prepared(_)
+                    | Outcome::Carried(_)
+                    | Outcome::ModelReplied(_)
+                    | Outcome::ModelFailed(_)
+                    | Outcome::ToolsReturned(_)
+                    | Outcome::ToolsUnavailable(_)
+                    | Outcome::FilesPlaced(_),
+                ) => false,
+            };
+        if legal { Ok(()) } else { Err(Illegal { stage: self.stage_name(), outcome: outcome_name(outcome) }) }
+    }
+
+    /// Whether the returns are one per call asked for, in order.
+    fn answers(&self, returns: &[ToolReturn]) -> bool {
+        let asked = self.outside_calls();
+        asked.len() == returns.len() && asked.iter().zip(returns).all(|(call, given)| call.id == given.call_id)
+    }
+
+    fn stage_name(&self) -> String {
+        let stage = match &self.state.stage {
+            Stage::Intake => "intake",
+            Stage::Prepare { .. } => "prepare",
+            Stage::Model => "model",
+            Stage::Tools { .. } => "tools",
+            Stage::Summary { .. } => "summary",
+            Stage::Review { .. } => "review",
+        };
+        match (&self.left, self.state.retry.not_before) {
+            (Some(_), _) => "left".to_string(),
+            (None, Some(_)) => format!("{stage}, waiting"),
+            (None, None) => stage.to_string(),
+        }
+    }
+
+    /// Appends a message to the history and to the context.
+    pub(crate) fn say(&mut self, role: Role, kind: MessageKind, content: String) -> i64 {
+        let tokens = self.count(&content);
+        self.push(Message {
+            seq: 0,
+            role,
+            kind,
+            content,
+            tool_calls: Vec::new(),
+            tool_call_id: None,
+            extra: serde_json::Map::new(),
+            tokens,
+            step: 0,
+            cleared: false,
+        })
+    }
+
+    pub(crate) fn push(&mut self, mut message: Message) -> i64 {
+        let seq = self.state.next_seq;
+        (message.seq, message.step) = (seq, self.step);
+        self.state.next_seq += 1;
+        self.history.push(&message);
+        self.pending.push(Change::Message(message));
+        seq
+    }
+
+    /// Answers a call in the history; the tokens of the answer.
+    pub(crate) fn answer(&mut self, call: &ToolCall, content: String) -> u32 {
+        let tokens = self.count(&content);
+        self.push(Message {
+            seq: 0,
+            role: Role::Tool,
+            kind: MessageKind::ToolResult,
+            content,
+            tool_calls: Vec::new(),
+            tool_call_id: Some(call.id.clone()),
+            extra: serde_json::Map::new(),
+            tokens,
+            step: 0,
+            cleared: false,
+        });
+        tokens
+    }
+
+    /// The job leaves this worker.
+    pub(crate) fn leave(&mut self, leave: Leave) {
+        if let Leave::Failed(error) = &leave {
+            self.record_failure(error);
+        }
+        self.go(leave);
+    }
+
+    /// The same, once everything of it is on record.
+    pub(crate) fn go(&mut self, leave: Leave) {
+        self.pending.push(Change::Left(leave.clone()));
+        self.left = Some(leave);
+    }
+
+    /// The run is about to ask the model again: take in feedback, keep to the budgets, keep the context in bounds.
+    pub(crate) fn ready_for_model(&mut self, now: DateTime<Utc>) {
+        self.state.stage = Stage::Model;
+        self.take_feedback(now);
+        self.keep_to_budgets(now);
+        self.keep_context_in_bounds(now);
+    }
+
+    /// No request is made beyond a budget, whether it is a turn, a summary or another try.
+    fn keep_to_budgets(&mut self, now: DateTime<Utc>) {
+        let asks_next = matches!(self.state.stage, Stage::Model | Stage::Summary { .. });
+        if self.left.is_none()
+            && asks_next
+            && let Some(reason) = budget::used_up(self).or_else(|| budget::deadline_passed(self, now))
+        {
+            self.leave(budget::pause(self, &reason));
+        }
+    }
+}
+
+fn outcome_name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::TakenIn(_) => "taken in",
+        Outcome::IntakeRefused { .. } => "intake refused",
+        Outcome::Prepared(_) => "prepared",
+        Outcome::Carried(_) => "carried",
+        Outcome::ModelReplied(_) => "model replied",
+        Outcome::ModelFailed(_) => "model failed",
+        Outcome::ToolsReturned(_) => "tools returned",
+        Outcome::ToolsUnavailable(_) => "tools unavailable",
+        Outcome::Woken => "woken",
+        Outcome::FeedbackReceived(_) => "feedback received",
+        Outcome::FilesPlaced(_) => "files placed",
+    }
+}

@@ -1,0 +1,193 @@
+//! The model call failed: wait, park, pause, shrink, or fail. A provider's outage costs no job (lesson 39).
+
+use crate::{
+    Change, Failure, FailureClass, JobError, Leave, MessageKind, RequestRecord, Role, Run, Stage, Suspicion,
+    conversation::compaction::{MAX_COMPACTIONS_IN_ROW, Shrunk},
+    guardrail::{
+        budget,
+        retry::{self, Streak, Verdict},
+    },
+};
+use chrono::{DateTime, TimeDelta, Utc};
+
+/// Share of the window from which on a refusal without a clear reason is taken for one of the request's size.
+const AS_GOOD_AS_FULL: f64 = 0.9;
+
+/// What the model is told of a call that its provider could not parse.
+const CALL_NOT_PARSED: &str = "Your last answer held a tool call that could not be parsed, and nothing of it was carried out. Send \
+                               the call again with arguments that are one valid JSON object, and write a long text in \
+                               several shorter calls.";
+
+/// How the reason of a job begins that waits for a worker with another key.
+pub const KEY_REFUSED: &str = "the model's key was refused";
+
+/// The failure's sentence, and what the operator can do.
+fn with_hint(failure: &Failure) -> String {
+    let hint = failure.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("{}{hint}", failure.message)
+}
+
+impl Run {
+    pub(super) fn model_failed(&mut self, failure: Failure, now: DateTime<Utc>) {
+        let failure = self.seen_with_its_size(failure);
+        self.note_request(RequestRecord { failure_class: Some(failure.class), ..failure.record.clone() });
+        self.note_failure(&failure, now);
+        if failure.class == FailureClass::Permanent && self.lower_the_cap() {
+            return;
+        }
+        if self.fall_back(&failure, now) {
+            return;
+        }
+        match failure.class {
+            FailureClass::Transient
+            | FailureClass::RateLimited
+            | FailureClass::Overloaded
+            | FailureClass::Malformed => self.try_again(&failure, now),
+            FailureClass::Quota => self.pause_for_operator(&failure),
+            FailureClass::Unauthorized => self.park_for_key(&failure, now),
+            FailureClass::ContextTooLong => self.shrink_after_refusal(&failure, now),
+            FailureClass::Refused => self.ask_again(&failure, now),
+            FailureClass::Permanent if self.may_pass(&failure) => self.try_again(&failure, now),
+            FailureClass::Permanent => self.give_up(&failure, now),
+        }
+        if failure.suspicion == Some(Suspicion::Call) && matches!(self.state.stage, Stage::Model) {
+            self.remark_on_call();
+        }
+        self.come_back_if_left();
+    }
+
+    /// A refusal for no clear reason is one for its size, where our own count says that the window is as good as full: no
+    /// list of the words for an overflow is complete.
+    fn seen_with_its_size(&self, mut failure: Failure) -> Failure {
+        let window = self.model_for(failure.record.purpose).context_window;
+        let estimate = self.estimate();
+        let is_large = f64::from(estimate) >= f64::from(window) * AS_GOOD_AS_FULL;
+        if failure.suspicion == Some(Suspicion::Size) && failure.class == FailureClass::Permanent && is_large {
+            failure.class = FailureClass::ContextTooLong;
+            let words =
+                format!("; taken for an overflow: the request has about {estimate} of the window's {window} tokens");
+            failure.message.push_str(&words);
+            failure.record.error = Some(failure.message.clone());
+        }
+        failure
+    }
+
+    /// Whether it is worth another try that the provider refused the request for good: it has answered the job before.
+    fn may_pass(&self, failure: &Failure) -> bool {
+        failure.suspicion == Some(Suspicion::Passing) && self.state.totals.tokens > 0
+    }
+
+    /// The same request would bring the same call; so the model is told, once.
+    fn remark_on_call(&mut self) {
+        if self.tail().next_back().is_none_or(|last| last.visible_content() != CALL_NOT_PARSED) {
+            self.say(Role::User, MessageKind::Nudge, CALL_NOT_PARSED.to_owned());
+        }
+    }
+
+    fn note_failure(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        let retry = &mut self.state.retry;
+        retry.failures += 1;
+        retry.since.get_or_insert(now);
+        retry.first_error.get_or_insert_with(|| failure.message.clone());
+        retry.last_error = Some(failure.message.clone());
+    }
+
+    fn try_again(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        let streak = Streak {
+            failures: self.state.retry.failures,
+            since: self.state.retry.since.unwrap_or(now),
+            in_place: self.model_for(failure.record.purpose).max_retries,
+        };
+        self.follow(retry::decide(failure, streak, now), failure);
+    }
+
+    fn follow(&mut self, verdict: Verdict, failure: &Failure) {
+        // Nobody waits for longer than the job may last: at its deadline it is paused with that reason.
+        let in_time = |until: DateTime<Utc>| budget::deadline(self).map_or(until, |deadline| until.min(deadline));
+        match verdict {
+            Verdict::Wait(until) => self.state.retry.not_before = Some(in_time(until)),
+            Verdict::Park(until) => {
+                let until = in_time(until);
+                self.leave(Leave::Parked { until, reason: format!("model unavailable: {}", failure.message) });
+            }
+            Verdict::GiveUp => self.fail(failure),
+        }
+    }
+
+    /// A key is put right at the worker, so that the job waits for a worker that has it: it goes on by itself there.
+    fn park_for_key(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        let until = retry::after_refused_key(failure, now);
+        let until = budget::deadline(self).map_or(until, |deadline| until.min(deadline));
+        // However long that takes, it is no outage of the provider.
+        self.state.retry = crate::Retry::default();
+        let reason = format!("{KEY_REFUSED}: {}", with_hint(failure));
+        self.leave(Leave::Parked { until, reason });
+    }
+
+    /// Waiting does not bring money; a person does. The work is kept.
+    fn pause_for_operator(&mut self, failure: &Failure) {
+        // The next try starts with a clean count once the operator has resumed the job.
+        self.state.retry = crate::Retry::default();
+        self.leave(Leave::Paused { reason: with_hint(failure) });
+    }
+
+    fn shrink_after_refusal(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        self.state.context.anchor = None;
+        if matches!(self.state.stage, Stage::Summary { .. }) {
+            // The conversation does not even fit for summarizing: the mechanical rung of the ladder.
+            self.cut_mechanically(now);
+        } else if self.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW || self.shrink(now) == Shrunk::Nothing
+        {
+            self.follow(retry::decide_refused(failure, self.state.retry.failures, now), failure);
+        }
+    }
+
+    /// A filter that took offence by mistake says otherwise the next time, or does not: then the job ends by its word.
+    fn ask_again(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        match self.state.stage {
+            Stage::Summary { .. } => self.cut_mechanically(now),
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+                self.follow(retry::decide_refused(failure, self.state.retry.failures, now), failure);
+            }
+        }
+    }
+
+    fn give_up(&mut self, failure: &Failure, now: DateTime<Utc>) {
+        if matches!(self.state.stage, Stage::Summary { .. }) {
+            self.cut_mechanically(now);
+        } else {
+            self.fail(failure);
+        }
+    }
+
+    fn fail(&mut self, failure: &Failure) {
+        let retry = &self.state.retry;
+        let mut error = JobError::new("model", format!("the model call failed: {}", failure.message))
+            .with("class", serde_json::to_value(failure.class).unwrap_or_default())
+            .with("stage", self.stage_name())
+            .with("attempts", retry.failures)
+            .with("first_error", retry.first_error.clone())
+            .with("last_error", retry.last_error.clone());
+        if let Some(hint) = &failure.hint {
+            error = error.with("hint", hint.clone());
+        }
+        // A retried job must not inherit the count that ended it (lesson 25).
+        self.state.retry = crate::Retry::default();
+        self.leave(Leave::Failed(error));
+    }
+
+    /// Books a request, failed or not.
+    pub(crate) fn note_request(&mut self, mut record: RequestRecord) {
+        let usage = record.usage();
+        record.fallback = self.fallback_for(record.purpose).is_some();
+        record.cost_microusd = self.model_for(record.purpose).prices.cost_microusd(&usage);
+        let took = TimeDelta::try_milliseconds(record.duration_ms).unwrap_or_default();
+        self.state.elapsed_s = (record.created_at + took - self.state.started_at).num_seconds().max(0);
+        let totals = &mut self.state.totals;
+        totals.requests += 1;
+        totals.tokens += i64::from(usage.prompt_tokens) + i64::from(usage.completion_tokens);
+        totals.cached_tokens += i64::from(usage.cached_tokens);
+        totals.cost_microusd += record.cost_microusd;
+        self.pending.push(Change::Request(record));
+    }
+}

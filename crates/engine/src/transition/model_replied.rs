@@ -1,0 +1,255 @@
+//! The model answered: its message goes into the history; calls are run or prepared, prose is answered by a nudge.
+
+use crate::{
+    Finish, JobError, Leave, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, Stage, ToolCall,
+    guardrail::loop_detection::MAX_FORCED_REPLANS,
+    phase::{opening::told_to_go_on, transition::Next},
+    run::state::Anchor,
+    tools::{self, parsed_call::Reading},
+};
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value, json};
+use std::fmt::Display;
+
+/// Most calls of one answer that are carried out (FAULTS F39); the others are answered with an error.
+pub(crate) const MAX_CALLS: usize = 64;
+
+/// More bytes than this no tokenizer puts into a token, on average over an answer.
+pub(crate) const MAX_BYTES_A_TOKEN: usize = 16;
+
+/// The one key of the arguments of a call that was cut off, with the limit of its answer in tokens.
+pub(crate) const CUT_OFF: &str = "cut_off";
+
+/// Key under which arguments that are no JSON object are kept, so that the stored call stays valid JSON.
+pub(crate) const INVALID_JSON: &str = "invalid_json";
+
+impl Run {
+    pub(super) fn model_replied(&mut self, reply: Reply, now: DateTime<Utc>) {
+        let Reply { content, tool_calls, finish, extra, record } = self.within_reason(reply);
+        let (usage, estimated) = (record.usage(), record.estimated);
+        self.note_request(record);
+        self.note_what_was_shown();
+        self.state.retry = Retry::default();
+        self.state.guards.compactions_in_row = 0;
+        let seq = self.state.next_seq;
+        let cap = self.output_cap();
+        let tool_calls = match finish {
+            Finish::Truncated => marked_where_torn(tool_calls, cap),
+            Finish::Done | Finish::Refused | Finish::Unfinished => tool_calls,
+        };
+        let (tool_calls, readings): (Vec<_>, Vec<_>) =
+            tool_calls.into_iter().enumerate().map(|(at, call)| rekey(self.by_first_name(call), seq, at)).unzip();
+        // Text alone that was cut off is of no use to anybody.
+        let is_dead = finish == Finish::Truncated && tool_calls.is_empty();
+        let content = if is_dead { clip(&content).to_string() } else { content };
+        self.push_reply(content, tool_calls, extra);
+        self.state.context.anchor =
+            (!estimated).then_some(Anchor { tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens), seq });
+        match (finish, readings.is_empty()) {
+            (Finish::Truncated, _) => match readings.iter().any(Reading::is_usable) {
+                true => {
+                    // The calls before the torn one are a turn like another; the next answer may be longer.
+                    self.state.guards.truncated_turns = 1;
+                    self.begin_calls(seq, readings, now);
+                }
+                false => self.answer_truncated(seq, cap, now),
+            },
+            (Finish::Done | Finish::Refused | Finish::Unfinished, true) => self.answer_silence(finish, now),
+            (Finish::Done | Finish::Refused | Finish::Unfinished, false) => {
+                self.state.guards.truncated_turns = 0;
+                self.begin_calls(seq, readings, now);
+            }
+        }
+    }
+
+    /// What the results behind the answer before held of the documents is read with this answer, whose request carried them. A
+    /// result that no request carried, since a phase ended with its answer, was shown to nobody.
+    fn note_what_was_shown(&mut self) {
+        if self.ledger.is_all_seen() {
+            return;
+        }
+        let new = self.tail().rev().take_while(|message| message.kind() != MessageKind::Reply);
+        let results = new.filter(|message| message.kind() == MessageKind::ToolResult && !message.cleared());
+        let results: Vec<String> = results.map(|message| message.visible_content().into_owned()).collect();
+        for content in results {
+            self.ledger.shown(&content, self.step);
+        }
+    }
+
+    /// A second name is understood also where only the first is bound.
+    fn by_first_name(&self, call: ToolCall) -> ToolCall {
+        match tools::first_name(&call.name) {
+            Some(name) if self.bound_tool(&call.name).is_none() && self.bound_tool(name).is_some() => {
+                ToolCall { name: name.into(), ..call }
+            }
+            Some(_) | None => call,
+        }
+    }
+
+    fn push_reply(&mut self, content: String, tool_calls: Vec<ToolCall>, extra: Map<String, Value>) {
+        let tokens = self.count(&content)
+            + tool_calls.iter().map(|call| self.count(&call.arguments) + self.count(&call.name)).sum::<u32>();
+        self.push(Message {
+            seq: 0,
+            role: Role::Assistant,
+            kind: MessageKind::Reply,
+            content,
+            tool_calls,
+            tool_call_id: None,
+            extra,
+            tokens,
+            step: 0,
+            cleared: false,
+        });
+    }
+
+    /// An answer far beyond its cap is not stored in full, and counts as cut (lesson 43).
+    fn within_reason(&self, mut reply: Reply) -> Reply {
+        let calls: usize = reply.tool_calls.iter().map(|call| call.arguments.len()).sum();
+        if reply.content.len() + calls <= self.output_cap() as usize * MAX_BYTES_A_TOKEN {
+            return reply;
+        }
+        reply.finish = Finish::Truncated;
+        reply.content = clip(&reply.content).to_string();
+        reply.tool_calls.truncate(MAX_CALLS);
+        for call in &mut reply.tool_calls {
+            call.arguments = clip(&call.arguments).to_string();
+        }
+        reply
+    }
+
+    fn begin_calls(&mut self, message_seq: i64, readings: Vec<Reading>, now: DateTime<Utc>) {
+        self.state.guards.silent_turns = 0;
+        self.state.stage = Stage::Tools { message_seq };
+        self.take_up(self.calls_of(message_seq), readings);
+        if self.outside_calls().is_empty() {
+            self.tools_returned(Vec::new(), now);
+        }
+    }
+
+    /// An answer that was cut off before a call was whole (FAULTS F38).
+    fn answer_truncated(&mut self, message_seq: i64, cap: u32, now: DateTime<Utc>) {
+        self.state.guards.truncated_turns += 1;
+        let calls = self.calls_of(message_seq);
+        let text = self.cut_off(cap, 0);
+        for call in &calls {
+            self.answer(call, format!("Error: {text}"));
+        }
+        if calls.is_empty() {
+            self.say(Role::User, MessageKind::Nudge, text);
+        }
+        let turns = self.state.guards.truncated_turns;
+        self.after_fruitless_turn(turns, "no_end", "answers were cut off at the output limit", now);
+    }
+
+    /// What is said of an answer that was cut off at this limit, after so many calls that were carried out.
+    pub(super) fn cut_off(&self, cap: impl Display, done: usize) -> String {
+        let was = match done {
+            0 => "nothing in it was carried out".to_string(),
+            1 => "the call before this one was carried out, this one was not: send it again, and what was to follow"
+                .to_string(),
+            _ => format!(
+                "the {done} calls before this one were carried out, this one was not: send it again, and what was to follow"
+            ),
+        };
+        format!(
+            "Your answer was cut off at the limit of {cap} tokens; {was}. An answer may now hold {} tokens. Split the work: write long files \
+             in several parts, each well below that.",
+            self.output_cap()
+        )
+    }
+
+    fn answer_silence(&mut self, finish: Finish, now: DateTime<Utc>) {
+        self.state.guards.silent_turns += 1;
+        let turns = self.state.guards.silent_turns;
+        let text = match (finish, self.current_todo()) {
+            (Finish::Refused, _) => {
+                "The last answer was withheld by the provider. Work on the current todo in another \
+                                     way, or note what cannot be done and close the todo."
+                    .to_string()
+            }
+            (Finish::Unfinished, _) => {
+                "The last answer ended before it was complete. Go on from there, by calling a tool.".to_string()
+            }
+            (Finish::Done | Finish::Truncated, Some(todo)) => format!(
+                "Nothing happens by text alone: work is done by calling tools. The current todo is {} ('{}'). Use a \
+                 tool that moves it forward, and close it once it is done.",
+                todo.position, todo.content
+            ),
+            (Finish::Done | Finish::Truncated, None) => "Nothing happens by text alone: use a tool.".to_string(),
+        };
+        self.say(Role::User, MessageKind::Nudge, text);
+        self.after_fruitless_turn(turns, "no_tool_calls", "the model answered without calling a tool", now);
+    }
+
+    /// Nudged below the bound, re-planned at it and at twice the bound, stopped at three times (lesson 2).
+    fn after_fruitless_turn(&mut self, turns: u32, kind: &str, what: &str, now: DateTime<Utc>) {
+        let bound = self.settings.limits.turns_without_tool_call.max(1);
+        if turns >= bound.saturating_mul(3) {
+            let message = format!("{what} {turns} times in a row");
+            self.fail_in_the_middle(JobError::new(kind, message).with("attempts", turns));
+        } else if turns.is_multiple_of(bound) {
+            self.replan(&format!("{what} {turns} times in a row"), now);
+        } else {
+            self.ready_for_model(now);
+        }
+    }
+
+    /// The job fails for what the model did. A retry goes on with the phase as it is, counts anew, and the model is told.
+    fn fail_in_the_middle(&mut self, error: JobError) {
+        self.state.guards = crate::Guards::default();
+        self.say(Role::User, MessageKind::Nudge, told_to_go_on(&error.message));
+        self.leave(Leave::Failed(error));
+    }
+
+    /// Gives the phase up and opens a strategic phase about the reason.
+    pub(crate) fn replan(&mut self, issue: &str, now: DateTime<Utc>) {
+        self.replan_at_most(MAX_FORCED_REPLANS, issue, now);
+    }
+
+    /// The same, unless that was done so often in a row that it is no help: then the job is stuck.
+    pub(crate) fn replan_at_most(&mut self, most: u32, issue: &str, now: DateTime<Utc>) {
+        self.state.guards.forced_replans += 1;
+        let replans = self.state.guards.forced_replans;
+        if replans > most {
+            let message = format!("the job is stuck: {issue}, and {} re-plannings did not help", replans - 1);
+            self.fail_in_the_middle(JobError::new("stuck", message).with("attempts", replans));
+            return;
+        }
+        let note = self.close_phase(PhaseOutcome::Forced, Some(issue));
+        self.open_phase(Next::strategic(Opening::Rewound), Some(note), now);
+        self.ready_for_model(now);
+    }
+}
+
+/// The calls of an answer that was cut off at this limit. Only the last can be torn: then its arguments, of use to nobody,
+/// make way for a mark. Arguments that were about to begin are as torn as those that were not closed.
+fn marked_where_torn(mut calls: Vec<ToolCall>, cap: u32) -> Vec<ToolCall> {
+    if let Some(last) = calls.last_mut()
+        && !matches!(serde_json::from_str(&last.arguments), Ok(Value::Object(_)))
+    {
+        last.arguments = json!({ CUT_OFF: cap }).to_string();
+    }
+    calls
+}
+
+/// The call under our own id, with arguments that are a JSON object, and what they say.
+fn rekey(call: ToolCall, seq: i64, at: usize) -> (ToolCall, Reading) {
+    let (arguments, value) = match serde_json::from_str::<Value>(&call.arguments) {
+        Ok(value @ Value::Object(_)) => (call.arguments, value),
+        // Many models send an empty text or null for "no arguments".
+        _ if matches!(call.arguments.trim(), "" | "null") => ("{}".to_string(), json!({})),
+        Ok(_) | Err(_) => {
+            let value = json!({ INVALID_JSON: clip(&call.arguments) });
+            (value.to_string(), value)
+        }
+    };
+    let reading = Reading::of_value(&call.name, value);
+    (ToolCall { id: format!("call_{seq}_{}", at + 1), name: call.name, arguments }, reading)
+}
+
+/// Enough of broken arguments for the model to recognise them.
+fn clip(text: &str) -> &str {
+    let end = text.char_indices().nth(200).map_or(text.len(), |(at, _)| at);
+    &text[..end]
+}

@@ -1,0 +1,29 @@
+//! What the engine and its drivers say to each other: effects, outcomes, changes, settings.
+
+mod change;
+mod effect;
+mod error;
+pub(crate) mod nearest;
+mod outcome;
+pub mod path;
+mod recorded;
+mod settings;
+mod shared_files;
+
+pub use change::{
+    Change, Citation, FileWrite, JobError, Judgement, Leave, PlacedFile, Product, Purpose, RequestRecord, Requirement,
+    Source, Verdict,
+};
+pub use effect::{Effect, ModelRequest, RequestMessage};
+pub use error::{Corrupt, Illegal};
+pub use nearest::{nearest, nearest_by};
+pub use outcome::{
+    Failure, FailureClass, Feedback, Finish, Intake, LookedInto, Outage, Outcome, Prepared, Reply, Suspicion,
+    ToolReturn, Usage,
+};
+pub use recorded::{RecordedRequirement, RequirementChange, WITHDRAWN, candidate_id_of, lay_requirements};
+pub use settings::{
+    Autonomy, CoverageSettings, HistoryAtBoundary, Limits, ModelSettings, OnToolFailure, OtherModels, Owed, OwedFile,
+    PhaseSettings, Prepare, Prices, Prompts, RepeatedCalls, Settings, SystemBeginnings, TodoListPosition, TokenCounter,
+};
+pub use shared_files::{SharedFile, SharedFiles};
