@@ -8,32 +8,32 @@ use sqlx::{Connection, PgConnection, Row};
 
 /// A statement of the dashboard, its arguments, and the blocks (8 KiB) that it may touch.
 const STATEMENTS: [(&str, &str, i64); 21] = [
-    ("dash_attempts", "md5('job7')::uuid, 20", 40),
+    ("attempts", "md5('job7')::uuid, 20", 40),
     // Every request of the job: 10,000 short rows.
-    ("dash_cost", "md5('job7')::uuid, 120", 800),
+    ("cost", "md5('job7')::uuid, 120", 800),
     // Every job, from the index alone.
-    ("dash_counts", "1000000", 2000),
-    ("dash_file_part", "md5('job7')::uuid, 'workspace.md', 0, 65536", 40),
-    ("dash_files", "md5('job7')::uuid, '', 200", 1600),
-    ("dash_files", "md5('job7')::uuid, 'chunks/chunk_5', 200", 1600),
+    ("counts", "1000000", 2000),
+    ("file_part", "md5('job7')::uuid, 'workspace.md', 0, 65536", 40),
+    ("files", "md5('job7')::uuid, '', 200", 1600),
+    ("files", "md5('job7')::uuid, 'chunks/chunk_5', 200", 1600),
     // Every requirement of the job: 5,000 rows.
-    ("dash_findings", "md5('job7')::uuid", 5500),
+    ("findings", "md5('job7')::uuid", 5500),
     // At most fifty jobs of each of six shelves, of which fifty are shown.
-    ("dash_jobs", "50, NULL, NULL, NULL, NULL, NULL", 1200),
-    ("dash_jobs", "50, now() - interval '12 days', md5('x')::uuid, NULL, NULL, NULL", 1200),
-    ("dash_jobs", "50, now() - interval '12 days', md5('x')::uuid, 'failed', NULL, NULL", 800),
-    ("dash_jobs", "50, now() - interval '12 days', md5('x')::uuid, NULL, 'reviewer', NULL", 800),
-    ("dash_jobs", "50, NULL, NULL, 'completed', 'reviewer', NULL", 800),
-    ("dash_phases", "md5('job7')::uuid, 60", 2500),
-    ("dash_pulse", "", 300),
-    ("dash_requirements", "md5('job7')::uuid, '80000000-0000-0000-0000-000000000000', 25", 120),
-    ("dash_source", "md5('job7')::uuid, 'input/policy.pdf'", 20),
-    ("dash_steps", "md5('job7')::uuid, NULL, 25, 1500", 600),
-    ("dash_steps", "md5('job7')::uuid, 5000, 25, 1500", 600),
-    ("dash_todos", "md5('job7')::uuid, 200", 65),
-    ("dash_todos", "md5('job7')::uuid, 141", 1200),
+    ("jobs", "50, NULL, NULL, NULL, NULL, NULL", 1200),
+    ("jobs", "50, now() - interval '12 days', md5('x')::uuid, NULL, NULL, NULL", 1200),
+    ("jobs", "50, now() - interval '12 days', md5('x')::uuid, 'failed', NULL, NULL", 800),
+    ("jobs", "50, now() - interval '12 days', md5('x')::uuid, NULL, 'reviewer', NULL", 800),
+    ("jobs", "50, NULL, NULL, 'completed', 'reviewer', NULL", 800),
+    ("phases", "md5('job7')::uuid, 60", 2500),
+    ("pulse", "", 300),
+    ("requirements", "md5('job7')::uuid, '80000000-0000-0000-0000-000000000000', 25", 120),
+    ("source", "md5('job7')::uuid, 'input/policy.pdf'", 20),
+    ("steps", "md5('job7')::uuid, NULL, 25, 1500", 600),
+    ("steps", "md5('job7')::uuid, 5000, 25, 1500", 600),
+    ("todos", "md5('job7')::uuid, 200", 65),
+    ("todos", "md5('job7')::uuid, 141", 1200),
     // The types of running jobs, too, a row each.
-    ("dash_types", "50", 200),
+    ("types", "50", 200),
 ];
 
 /// The largest answer of a page, in bytes.
@@ -69,7 +69,7 @@ async fn until_all_visible(connection: &mut PgConnection) {
 }
 
 fn statement(name: &str) -> String {
-    let path = format!("{}/../crates/store/queries/{name}.sql", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/../crates/store/queries/views/dashboard/{name}.sql", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path} could not be read: {error}"))
 }
 
@@ -97,13 +97,10 @@ fn scans_the_jobs(node: &Value) -> bool {
 
 /// Names of the dashboard's statements, from their folder.
 fn known() -> Vec<String> {
-    let folder = format!("{}/../crates/store/queries", env!("CARGO_MANIFEST_DIR"));
+    let folder = format!("{}/../crates/store/queries/views/dashboard", env!("CARGO_MANIFEST_DIR"));
     let files = std::fs::read_dir(folder).expect("the statements have a folder");
     let names = files.filter_map(|file| file.expect("a folder can be listed").file_name().into_string().ok());
-    names
-        .filter_map(|name| Some(name.strip_suffix(".sql")?.to_owned()))
-        .filter(|name| name.starts_with("dash_"))
-        .collect()
+    names.filter_map(|name| Some(name.strip_suffix(".sql")?.to_owned())).collect()
 }
 
 #[sqlx::test(migrations = "../migrations")]

@@ -17,11 +17,12 @@ const GRACE_SECS: f64 = 10.0;
 /// # Panics
 /// When the rows cannot be read.
 pub async fn violations(rows: impl PgExecutor<'_>) -> Vec<String> {
-    let found: Vec<(String, Uuid, String)> = sqlx::query_as(include_str!("../../crates/store/queries/invariants.sql"))
-        .bind(GRACE_SECS)
-        .fetch_all(rows)
-        .await
-        .expect("the invariants can be read");
+    let found: Vec<(String, Uuid, String)> =
+        sqlx::query_as(include_str!("../../crates/store/queries/admin/invariants.sql"))
+            .bind(GRACE_SECS)
+            .fetch_all(rows)
+            .await
+            .expect("the invariants can be read");
     found.iter().map(|(rule, job, found)| format!("{rule} (job {job}): {found}")).collect()
 }
 

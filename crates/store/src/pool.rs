@@ -7,10 +7,10 @@
 
 use crate::{
     Health, address,
-    claim::Marks,
     commit::CommitBatcher,
     error::{During, Error},
-    shared_files::KnownSets,
+    queue::claim::ResumePoints,
+    workspace::shared_files::KnownSets,
 };
 use sqlx::{
     ConnectOptions as _, Connection as _,
@@ -33,7 +33,7 @@ const SIGN_OF_LIFE: Duration = Duration::from_secs(3);
 pub struct Store {
     pub(crate) pool: PgPool,
     pub(crate) batcher: Arc<CommitBatcher>,
-    pub(crate) marks: Arc<Marks>,
+    pub(crate) resume_points: Arc<ResumePoints>,
     pub(crate) known_sets: KnownSets,
 }
 
@@ -120,7 +120,7 @@ impl Store {
 
     /// A store over an existing pool.
     pub fn from_pool(pool: PgPool) -> Self {
-        Self { pool, batcher: Arc::default(), marks: Arc::default(), known_sets: KnownSets::default() }
+        Self { pool, batcher: Arc::default(), resume_points: Arc::default(), known_sets: KnownSets::default() }
     }
 
     /// Closes the pool and waits until its connections are gone.
@@ -164,7 +164,7 @@ fn without_brackets(server: PgConnectOptions) -> PgConnectOptions {
 
 /// Any statement that is prepared under a name, as all of ours are.
 async fn ask(connection: &mut PgConnection) -> Result<Health, sqlx::Error> {
-    sqlx::query_file_as!(Health, "queries/health.sql").fetch_one(connection).await
+    sqlx::query_file_as!(Health, "queries/admin/health.sql").fetch_one(connection).await
 }
 
 async fn try_once(server: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {

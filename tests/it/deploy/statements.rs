@@ -7,10 +7,8 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, P
 use std::{collections::BTreeSet, fs, path::Path};
 
 /// Statements that only the owner runs: what deletes jobs, and what takes a fork's settings away.
-const OWNERS: [&str; 2] = ["forget_settings", "prune"];
+const OWNERS: [&str; 2] = ["admin/forget_settings", "admin/prune"];
 
-/// Which statements of the store a role may run is a list, so that a new statement shows up here: it belongs to the
-/// worker, and whoever adds it gives the worker's role the right to it.
 /// What a statement that changes something has in it: words of SQL, or a function that runs with its owner's rights.
 const WRITES: [&str; 12] = [
     "INSERT ",
@@ -27,6 +25,8 @@ const WRITES: [&str; 12] = [
     "send_feedback(",
 ];
 
+/// Which statements of the store a role may run is a list, so that a new statement shows up here: it belongs to the
+/// worker, and whoever adds it gives the worker's role the right to it.
 #[sqlx::test(migrations = false)]
 async fn every_statement_of_the_store_is_in_somebodys_rights(pool: PgPool) {
     let world = world(pool).await;
@@ -35,7 +35,7 @@ async fn every_statement_of_the_store_is_in_somebodys_rights(pool: PgPool) {
     let owners = OWNERS.map(str::to_owned).into();
     assert_eq!(&all - &workers, owners, "statements that plumbline_work must not run");
     let enqueue = allowed(&world.pool, "enqueue").await;
-    for needed in ["enqueue", "job_by_key", "schema_version"] {
+    for needed in ["queue/enqueue", "queue/job_by_key", "admin/schema_version"] {
         assert!(enqueue.contains(needed), "{needed} in {enqueue:?}");
     }
     let readable = allowed(&world.pool, "watch").await;
@@ -45,28 +45,34 @@ async fn every_statement_of_the_store_is_in_somebodys_rights(pool: PgPool) {
     }
     for role in ["enqueue", "validate", "steer"] {
         let found = allowed(&world.pool, role).await;
-        assert!(
-            found.is_disjoint(&["claim", "fence", "load_messages", "read_file", "settings"].map(str::to_owned).into())
-        );
+        let workers =
+            ["queue/claim", "commit/commit_steps", "run/load_messages", "workspace/read_file", "run/settings"];
+        assert!(workers.iter().all(|statement| all.contains(*statement)), "a statement has another name");
+        assert!(found.is_disjoint(&workers.map(str::to_owned).into()), "{role} may do the worker's work");
     }
     world.finish().await;
 }
 
-/// The store's statements by name, without their comments.
+/// The store's statements without their comments, by their path in `queries/`.
 fn statements() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/store/queries");
-    let mut found: Vec<_> = fs::read_dir(folder)
-        .expect("the statements can be listed")
-        .map(|entry| {
-            let path = entry.expect("an entry can be read").path();
-            let text = fs::read_to_string(&path).expect("a statement can be read");
-            let bare = text.lines().map(|line| line.split("--").next().unwrap_or_default());
-            let name = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
-            (name, bare.collect::<Vec<_>>().join("\n"))
-        })
-        .collect();
+    let mut found = Vec::new();
+    collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/store/queries"), "", &mut found);
     found.sort();
     found
+}
+
+fn collect(folder: &Path, prefix: &str, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).expect("the statements can be listed") {
+        let path = entry.expect("an entry can be read").path();
+        let stem = path.file_stem().expect("a file has a name").to_string_lossy();
+        if path.is_dir() {
+            collect(&path, &format!("{prefix}{stem}/"), found);
+        } else {
+            let text = fs::read_to_string(&path).expect("a statement can be read");
+            let bare: Vec<_> = text.lines().map(|line| line.split("--").next().unwrap_or_default()).collect();
+            found.push((format!("{prefix}{stem}"), bare.join("\n")));
+        }
+    }
 }
 
 /// The statements that the role may run. They are planned and not run: rights are checked when a plan is made ready.

@@ -20,11 +20,12 @@ use super::{
     step_rows::StepRows,
 };
 use crate::{
-    Error, Lease, NewJob, enqueue,
+    Error, Lease, NewJob,
+    bind::json,
     error::During,
     fail_points::{Point, part, reach},
-    findings, passages,
-    rows::json,
+    queue::enqueue,
+    requirements::{coverage, lookup},
 };
 use plumbline_engine::RequirementChange;
 use sqlx::{Connection as _, PgConnection};
@@ -158,7 +159,7 @@ pub(super) async fn write(
         Locks::Wait => {
             let mut tx = connection.begin().await.during(doing)?;
             for step in steps {
-                sqlx::query_file!("queries/lock_job.sql", step.lease.job_id)
+                sqlx::query_file!("queries/commit/lock_job.sql", step.lease.job_id)
                     .fetch_optional(&mut *tx)
                     .await
                     .during(doing)?;
@@ -190,7 +191,7 @@ async fn commit_steps(connection: &mut PgConnection, steps: &[&PreparedStep]) ->
     let contents: Vec<Option<&[u8]>> = files().flat_map(|files| &files.contents).map(Option::as_deref).collect();
     let placeholders: Vec<bool> = files().flat_map(|files| &files.placeholders).copied().collect();
     let rows = sqlx::query_file!(
-        "queries/commit_steps.sql",
+        "queries/commit/commit_steps.sql",
         &documents as &[&str],
         &places,
         &paths as &[&str],
@@ -207,7 +208,7 @@ async fn commit_steps(connection: &mut PgConnection, steps: &[&PreparedStep]) ->
 }
 
 async fn write_documents(tx: &mut PgConnection, documents: &[&str]) -> Result<(), Error> {
-    let missing = sqlx::query_file!("queries/commit_rare_rows.sql", documents as &[&str])
+    let missing = sqlx::query_file!("queries/commit/commit_rare_rows.sql", documents as &[&str])
         .fetch_optional(tx)
         .await
         .during("write the rare rows of a step")?;
@@ -227,12 +228,12 @@ async fn write_rare_rows(tx: &mut PgConnection, steps: &[&PreparedStep]) -> Resu
     }
     for step in steps {
         if let Some(rare) = &step.rare {
-            findings::change(tx, step.lease.job_id, step.step, &rare.requirement_changes).await?;
+            lookup::change(tx, step.lease.job_id, step.step, &rare.requirement_changes).await?;
         }
     }
     let counted: Vec<Uuid> = rare().filter(|(_, rare)| rare.counts_requirements).map(|(job_id, _)| job_id).collect();
     if !counted.is_empty() {
-        passages::count_requirements(tx, &counted).await?;
+        coverage::count_requirements(tx, &counted).await?;
     }
     let exits: Vec<&JobExit> = rare().filter_map(|(_, rare)| rare.exit.as_ref()).collect();
     let exited =

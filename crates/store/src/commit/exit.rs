@@ -1,6 +1,6 @@
 //! How jobs leave their worker: the status that each gets, and how its attempt ends.
 
-use crate::{Lease, details, rows::json};
+use crate::{Lease, bind::json, error_details};
 use chrono::{DateTime, Utc};
 use plumbline_engine::Leave;
 use serde::Serialize;
@@ -42,7 +42,7 @@ impl JobExit {
                 Self { result: Some(result.clone()), reason: Some(reason.clone()), ..ended("review") }
             }
             Leave::Failed(error) => {
-                Self { error: Some(error.message.clone()), details: Some(details::of(error)), ..ended("failed") }
+                Self { error: Some(error.message.clone()), details: Some(error_details::of(error)), ..ended("failed") }
             }
             Leave::Paused { reason } => Self { reason: Some(reason.clone()), ..ended("paused") },
             Leave::Parked { until, reason } => Self {
@@ -58,7 +58,7 @@ impl JobExit {
 /// Sets the statuses and closes the attempts. Gives the jobs that are where they wanted to go: feedback that arrived
 /// first keeps one from ending or waiting for review.
 pub(super) async fn exit(tx: &mut PgConnection, exits: &[&JobExit]) -> Result<Vec<Uuid>, sqlx::Error> {
-    let rows = sqlx::query_file!("queries/exit_jobs.sql", json(exits)).fetch_all(tx).await?;
+    let rows = sqlx::query_file!("queries/commit/exit_jobs.sql", json(exits)).fetch_all(tx).await?;
     let wanted = |id| exits.iter().find(|exit| exit.job_id == id).map(|exit| exit.status);
     Ok(rows.into_iter().filter(|row| wanted(row.id) == Some(&row.status)).map(|row| row.id).collect())
 }

@@ -1,6 +1,6 @@
 //! Workspace files of a step: at most one new version a path, whatever happened to it in between.
 
-use crate::{Error, Store, rows::text};
+use crate::{Error, Store, bind::text};
 use plumbline_engine::{PlacedFile, is_placeholder};
 use serde::Serialize;
 use std::{borrow::Cow, collections::BTreeMap};

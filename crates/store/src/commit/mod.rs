@@ -139,7 +139,7 @@ impl Store {
 
     /// Looks for a step whose commit had no answer. Nobody else writes steps under this lease's epoch.
     async fn find(&self, commit: &Commit<'_>) -> Result<Found, Error> {
-        let row = sqlx::query_file!("queries/committed_step.sql", commit.lease.job_id)
+        let row = sqlx::query_file!("queries/commit/committed_step.sql", commit.lease.job_id)
             .fetch_optional(&self.pool)
             .await
             .during("read a step back after its commit was not answered")?;

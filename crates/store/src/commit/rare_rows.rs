@@ -13,7 +13,7 @@
 //! written is a statement of its own behind it (see [`super::batch`]).
 
 use super::{Commit, checkpoint_retention, file_versions::StagedFile, phase_rows::PhaseRows};
-use crate::{passages::PassageRow, rows::json};
+use crate::{bind::json, requirements::coverage::PassageRow};
 use plumbline_engine::{Citation, Judgement, Leave, Passage, Requirement, RequirementChange, SharedFiles, Source};
 use serde::{Serialize, Serializer};
 use std::{

@@ -1,0 +1,74 @@
+//! The users' commands: thin calls of the SQL functions, which hold the rules.
+
+use crate::{Error, Store, bind::text, error::During};
+use serde_json::Value;
+use uuid::Uuid;
+
+/// SQLSTATEs with which the functions refuse: wrong status, no such job, no text or no such limit.
+const REFUSALS: [&str; 3] = ["55000", "P0002", "22023"];
+
+/// What a user may do to a job besides writing to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// `cancel_job`: ends it, whatever it is doing.
+    Cancel,
+    /// `pause_job`: takes it from its worker at the next step.
+    Pause,
+    /// `resume_job`: a paused job, or one in review, goes on.
+    Resume {
+        /// Put into the conversation first.
+        feedback: Option<String>,
+        /// Replace those keys of the job's `limits`, past the operator's bounds up to `limits_ceiling` of its type.
+        limits: Option<Value>,
+    },
+    /// `retry_job`: a failed or cancelled job goes on from its last checkpoint.
+    Retry,
+    /// `approve_job`: a job in review is completed.
+    Approve,
+}
+
+impl Store {
+    /// Carries a command out and returns the job's new status.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with the database's sentence, which names the job and its present status;
+    /// [`Error::Database`].
+    pub async fn command(&self, job_id: Uuid, command: &Command) -> Result<String, Error> {
+        let pool = &self.pool;
+        let answer = match command {
+            Command::Cancel => sqlx::query_file_scalar!("queries/admin/cancel.sql", job_id).fetch_one(pool).await,
+            Command::Pause => sqlx::query_file_scalar!("queries/admin/pause.sql", job_id).fetch_one(pool).await,
+            Command::Retry => sqlx::query_file_scalar!("queries/admin/retry.sql", job_id).fetch_one(pool).await,
+            Command::Approve => sqlx::query_file_scalar!("queries/admin/approve.sql", job_id).fetch_one(pool).await,
+            Command::Resume { feedback, limits } => {
+                let (words, limits) = (feedback.as_deref().map(text), limits.as_ref());
+                sqlx::query_file_scalar!("queries/admin/resume.sql", job_id, words.as_deref(), limits)
+                    .fetch_one(pool)
+                    .await
+            }
+        };
+        refused(answer, "change the job")
+    }
+
+    /// Writes to a job that has not ended and returns its status; a job in review goes back to work.
+    ///
+    /// # Errors
+    /// As [`Store::command`].
+    pub async fn send_feedback(&self, job_id: Uuid, words: &str) -> Result<String, Error> {
+        let words = text(words);
+        let answer = sqlx::query_file_scalar!("queries/admin/send_feedback.sql", job_id, words.as_ref())
+            .fetch_one(&self.pool)
+            .await;
+        refused(answer, "send feedback")
+    }
+}
+
+/// Keeps the functions' own sentences apart from trouble with the database.
+pub(crate) fn refused<T>(answer: Result<T, sqlx::Error>, doing: &'static str) -> Result<T, Error> {
+    if let Err(sqlx::Error::Database(error)) = &answer
+        && error.code().is_some_and(|code| REFUSALS.contains(&code.as_ref()))
+    {
+        return Err(Error::Refused(error.message().to_owned()));
+    }
+    answer.during(doing)
+}

@@ -1,0 +1,32 @@
+//! A second way from a point that a job has passed.
+
+use crate::{Error, Store, admin::control::refused, error::During};
+use uuid::Uuid;
+
+impl Store {
+    /// Makes a new pending job that continues from a checkpoint of any job, a running one included, and returns its
+    /// id. The rows are copied as they stood at that step; requests, cost and time are counted from zero.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] where there is no such job, or no state of that step: the sentence names steps that have one.
+    /// [`Error::Database`].
+    pub async fn fork(&self, job_id: Uuid, step: i64) -> Result<Uuid, Error> {
+        let answer = sqlx::query_file_scalar!("queries/admin/fork.sql", job_id, step).fetch_one(&self.pool).await;
+        refused(answer, "fork the job")
+    }
+
+    /// As [`Self::fork`], without the settings of the job: the worker that takes it gives it those of a new one.
+    ///
+    /// # Errors
+    /// As [`Self::fork`].
+    pub async fn fork_anew(&self, job_id: Uuid, step: i64) -> Result<Uuid, Error> {
+        let doing = "fork the job";
+        let mut transaction = self.pool.begin().await.during(doing)?;
+        let answer =
+            sqlx::query_file_scalar!("queries/admin/fork.sql", job_id, step).fetch_one(&mut *transaction).await;
+        let fork = refused(answer, doing)?;
+        sqlx::query_file!("queries/admin/forget_settings.sql", fork).execute(&mut *transaction).await.during(doing)?;
+        transaction.commit().await.during(doing)?;
+        Ok(fork)
+    }
+}

@@ -1,0 +1,64 @@
+//! Facts for `doctor`, the metrics and `--until-idle`.
+
+use crate::{Error, Store, error::During};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+/// The server at a glance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Health {
+    /// As the server names itself, e.g. `15.9`.
+    pub server_version: String,
+    /// The same as a number, e.g. 150009.
+    pub server_version_num: i32,
+    /// The server's clock: leases and `run_at` go by it.
+    pub server_time: DateTime<Utc>,
+    /// Whether it takes no writes (a standby).
+    pub read_only: bool,
+}
+
+/// The queue in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct QueueCounts {
+    /// Jobs a claim would take now.
+    pub runnable: i64,
+    /// Pending jobs with a later `run_at`.
+    pub later: i64,
+    /// Jobs held by any worker.
+    pub running: i64,
+    /// Workers of any job type with a heartbeat within the last minute.
+    pub live_workers: i64,
+    /// How long the longest-waiting runnable job could have run, in seconds; 0 with none.
+    pub oldest_wait_secs: i64,
+}
+
+impl QueueCounts {
+    /// Nothing is running and nothing can run now.
+    pub fn is_idle(&self) -> bool {
+        self.runnable == 0 && self.running == 0
+    }
+}
+
+impl Store {
+    /// Asks the server about itself; also the test that it answers.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn health(&self) -> Result<Health, Error> {
+        sqlx::query_file_as!(Health, "queries/admin/health.sql")
+            .fetch_one(&self.pool)
+            .await
+            .during("ask the database server")
+    }
+
+    /// Counts the queue, optionally of some job types only.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn queue_counts(&self, job_types: Option<&[String]>) -> Result<QueueCounts, Error> {
+        sqlx::query_file_as!(QueueCounts, "queries/admin/queue_counts.sql", job_types)
+            .fetch_one(&self.pool)
+            .await
+            .during("count the queue")
+    }
+}

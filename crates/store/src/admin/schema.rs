@@ -1,0 +1,99 @@
+//! The embedded migrations and the version of the database.
+
+use crate::{Error, Store, error::During};
+use sqlx::{PgConnection, PgExecutor, migrate::MigrateError};
+
+/// The migrations in `migrations/`, built into the binary.
+pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations");
+
+/// The oldest schema this release works with: the whole of the chapters. Later migrations only add, so that the release
+/// before works with the new schema and this one with the schema before; raise it when that one can no longer serve.
+const OLDEST_SCHEMA: i64 = 20_261_125_001_000;
+
+/// SQLSTATE: the table does not exist.
+const UNDEFINED_TABLE: &str = "42P01";
+
+impl Store {
+    /// Applies the migrations that are missing. Many may do so at once: one works, the others wait.
+    ///
+    /// The tables come into the schema `public`, whatever the `search_path` of the role or the address begins with.
+    ///
+    /// # Errors
+    /// [`Error::SchemaUnreleased`] for a database from before the first release and [`Error::SchemaEdited`] for one with an
+    /// applied migration that was edited afterwards, which are not touched; [`Error::Migrate`] when a migration fails;
+    /// [`Error::Database`].
+    pub async fn migrate(&self) -> Result<(), Error> {
+        let mut connection = self.pool.acquire().await.during("connect to the database")?;
+        sqlx::raw_sql("SET search_path TO public").execute(&mut *connection).await.during("choose the schema")?;
+        let migrated = migrate(&mut connection).await;
+        // Nobody else is to meet the setting.
+        connection.close().await.during("close a connection")?;
+        migrated
+    }
+
+    /// Makes this the type of jobs that are enqueued without one.
+    ///
+    /// # Errors
+    /// [`Error::Database`], also where the connection is not that of the tables' owner.
+    pub async fn set_default_job_type(&self, job_type: &str) -> Result<(), Error> {
+        let set =
+            sqlx::query_file_scalar!("queries/admin/set_default_job_type.sql", job_type).fetch_one(&self.pool).await;
+        set.during("set the default job type").map(drop)
+    }
+
+    /// The type of jobs that are enqueued without one.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn default_job_type(&self) -> Result<String, Error> {
+        let found = sqlx::query_file_scalar!("queries/admin/default_job_type.sql").fetch_one(&self.pool).await;
+        found.during("read the default job type")
+    }
+
+    /// The newest applied migration; none where `migrate` has never run.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn schema_version(&self) -> Result<Option<i64>, Error> {
+        schema_version(&self.pool).await
+    }
+
+    /// Whether this version of the program may work with the database.
+    ///
+    /// # Errors
+    /// [`Error::SchemaNewer`], [`Error::SchemaOlder`] or [`Error::SchemaUnreleased`] if not.
+    pub async fn check_schema(&self) -> Result<(), Error> {
+        let known = MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or(OLDEST_SCHEMA);
+        let found = self.schema_version().await?;
+        refuse_unreleased(found)?;
+        match found {
+            Some(found) if found > known => Err(Error::SchemaNewer { found, known }),
+            Some(found) if found >= OLDEST_SCHEMA => Ok(()),
+            found => Err(Error::SchemaOlder { found, needed: OLDEST_SCHEMA }),
+        }
+    }
+}
+
+async fn migrate(connection: &mut PgConnection) -> Result<(), Error> {
+    refuse_unreleased(schema_version(&mut *connection).await?)?;
+    MIGRATOR.run(connection).await.map_err(|error| match error {
+        MigrateError::VersionMismatch(version) => Error::SchemaEdited(version),
+        other => other.into(),
+    })
+}
+
+/// The chapters are no continuation of the migrations before them: what those made stays as it is.
+fn refuse_unreleased(found: Option<i64>) -> Result<(), Error> {
+    let first = MIGRATOR.iter().map(|migration| migration.version).min();
+    match found.filter(|&found| first.is_some_and(|first| found < first)) {
+        Some(found) => Err(Error::SchemaUnreleased { found }),
+        None => Ok(()),
+    }
+}
+
+async fn schema_version(database: impl PgExecutor<'_>) -> Result<Option<i64>, Error> {
+    match sqlx::query_file_scalar!("queries/admin/schema_version.sql").fetch_one(database).await {
+        Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(UNDEFINED_TABLE) => Ok(None),
+        answer => answer.during("read the schema version"),
+    }
+}

@@ -1,0 +1,140 @@
+//! A new job.
+
+use crate::{
+    Error, Store,
+    bind::{json, text},
+    error::During,
+};
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json as object};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+/// What a user writes; the defaults are those of the table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewJob {
+    /// What to do.
+    pub prompt: String,
+    /// Names a configuration.
+    pub job_type: String,
+    /// A file or folder under the import root.
+    pub document_path: Option<String>,
+    /// Name of the inline document; stored as `context.document_name`.
+    pub document_name: Option<String>,
+    /// A document given inline.
+    pub document_content: Option<Vec<u8>>,
+    /// More of them, 256 MiB together.
+    pub documents: Vec<NewDocument>,
+    /// Free data for the agent, a JSON object.
+    pub context: Value,
+    /// Overrides on top of the job type's configuration, a JSON object.
+    pub config: Value,
+    /// Larger first.
+    pub priority: i32,
+    /// Not before; none means now, by the database's clock.
+    pub run_at: Option<DateTime<Utc>>,
+    /// With the job type, makes the insert happen once.
+    pub idempotency_key: Option<String>,
+    /// The job that enqueues this one.
+    pub parent_job_id: Option<Uuid>,
+}
+
+/// A document given inline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewDocument {
+    /// Its path below `input/`.
+    pub name: String,
+    /// Its bytes.
+    pub content: Vec<u8>,
+}
+
+impl NewJob {
+    /// A job of type `creator` with nothing but its prompt.
+    pub fn new(prompt: impl Into<String>) -> Self {
+        Self {
+            prompt: prompt.into(),
+            job_type: "creator".to_owned(),
+            document_path: None,
+            document_name: None,
+            document_content: None,
+            documents: Vec::new(),
+            context: object!({}),
+            config: object!({}),
+            priority: 0,
+            run_at: None,
+            idempotency_key: None,
+            parent_job_id: None,
+        }
+    }
+
+    fn full_context(&self) -> String {
+        let mut context = self.context.clone();
+        if let (Some(name), Value::Object(map)) = (&self.document_name, &mut context) {
+            map.insert("document_name".to_owned(), name.as_str().into());
+        }
+        json(&context)
+    }
+}
+
+impl Store {
+    /// Inserts a job and returns its id; with a known idempotency key, the id of the job that has it.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn enqueue(&self, job: &NewJob) -> Result<Uuid, Error> {
+        let doing = "enqueue the job";
+        if job.documents.is_empty() {
+            let mut connection = self.pool.acquire().await.during(doing)?;
+            return enqueue(&mut connection, job).await;
+        }
+        // No worker sees the job before its documents are there.
+        let mut tx = self.pool.begin().await.during(doing)?;
+        let id = enqueue(&mut tx, job).await?;
+        tx.commit().await.during(doing)?;
+        Ok(id)
+    }
+}
+
+/// The same within a transaction.
+pub(crate) async fn enqueue(connection: &mut PgConnection, job: &NewJob) -> Result<Uuid, Error> {
+    let doing = "enqueue the job";
+    loop {
+        if let Some(id) = insert(connection, job).await.during(doing)? {
+            for (position, document) in (1..).zip(&job.documents) {
+                sqlx::query_file!("queries/queue/put_document.sql", id, position, document.name, document.content)
+                    .execute(&mut *connection)
+                    .await
+                    .during(doing)?;
+            }
+            return Ok(id);
+        }
+        let known = sqlx::query_file_scalar!("queries/queue/job_by_key.sql", job.job_type, job.idempotency_key)
+            .fetch_one(&mut *connection)
+            .await
+            .during(doing)?;
+        // Not found means deleted between the two statements: insert again.
+        if let Some(id) = known {
+            return Ok(id);
+        }
+    }
+}
+
+async fn insert(connection: &mut PgConnection, job: &NewJob) -> Result<Option<Uuid>, sqlx::Error> {
+    let prompt = text(&job.prompt);
+    sqlx::query_file_scalar!(
+        "queries/queue/enqueue.sql",
+        Uuid::now_v7(),
+        job.job_type,
+        prompt.as_ref(),
+        job.document_path,
+        job.document_content,
+        job.full_context(),
+        json(&job.config),
+        job.priority,
+        job.run_at,
+        job.idempotency_key,
+        job.parent_job_id,
+    )
+    .fetch_optional(connection)
+    .await
+}

@@ -1,0 +1,19 @@
+//! The queue: jobs come in, are claimed under a lease, and are given back.
+
+pub(crate) mod claim;
+pub(crate) mod enqueue;
+mod lease;
+mod listen;
+mod release;
+mod sweep;
+mod unknown_types;
+mod workers;
+
+pub use claim::ClaimedJob;
+pub use enqueue::{NewDocument, NewJob};
+pub use lease::Lease;
+pub use listen::{JobNotice, Listener};
+pub use release::ReleaseReason;
+pub use sweep::Rescued;
+pub use unknown_types::{Knowing, UnknownType};
+pub use workers::NewWorker;

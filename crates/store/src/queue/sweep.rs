@@ -1,0 +1,56 @@
+//! Taking jobs back from dead workers.
+
+use crate::{Error, Lease, Store, error::During};
+use uuid::Uuid;
+
+/// Jobs taken back in one statement: locks stay short when a large worker dies.
+const BATCH: i64 = 200;
+
+/// A job that was taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rescued {
+    /// The job.
+    pub job_id: Uuid,
+    /// The worker that lost it.
+    pub worker_id: Uuid,
+    /// The epoch that is worthless now.
+    pub lease_epoch: i64,
+    /// Crashes since the job's last committed step.
+    pub crash_count: i32,
+    /// Whether the job failed for it: three crashes at one step, or no attempt left. Otherwise it is pending again.
+    pub failed: bool,
+}
+
+impl Rescued {
+    /// The lease that was lost.
+    pub fn lease(&self) -> Lease {
+        Lease { job_id: self.job_id, epoch: self.lease_epoch }
+    }
+}
+
+impl Store {
+    /// Takes back every job whose worker's heartbeat is older than `lease_secs` by the database's clock, or whose
+    /// worker's row is gone. Any worker may do this at any time; two at once take different jobs.
+    ///
+    /// # Errors
+    /// [`Error::Database`]; what was taken back before stays so.
+    pub async fn sweep(&self, lease_secs: u32) -> Result<Vec<Rescued>, Error> {
+        let mut rescued = Vec::new();
+        loop {
+            let batch = sqlx::query_file_as!(Rescued, "queries/queue/sweep.sql", f64::from(lease_secs), BATCH)
+                .fetch_all(&self.pool)
+                .await
+                .during("take jobs back from dead workers")?;
+            let last = batch.len() < usize::try_from(BATCH).unwrap_or(usize::MAX);
+            rescued.extend(batch);
+            if last {
+                break;
+            }
+        }
+        sqlx::query_file!("queries/queue/forget_workers.sql")
+            .execute(&self.pool)
+            .await
+            .during("forget dead workers")?;
+        Ok(rescued)
+    }
+}

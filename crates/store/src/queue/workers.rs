@@ -1,0 +1,90 @@
+//! The worker's own row: its heartbeat is the life of all its leases.
+
+use crate::{Error, Lease, Store, error::During};
+use serde_json::Value;
+use uuid::Uuid;
+
+/// What a worker says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewWorker {
+    /// New for each process.
+    pub id: Uuid,
+    /// Where it runs.
+    pub hostname: String,
+    /// The program's version.
+    pub version: String,
+    /// Most jobs at once.
+    pub concurrency: i32,
+    /// The job types it can run. Jobs of a type that is in no live worker's list wait (see [`Store::note_unknown_types`]).
+    pub job_types: Vec<String>,
+    /// How far `resume_job` may raise the limits of jobs, an object of `limits_ceiling` by job type.
+    pub limits_ceilings: Value,
+}
+
+impl Store {
+    /// Announces a worker; its first heartbeat.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn register_worker(&self, worker: &NewWorker) -> Result<(), Error> {
+        sqlx::query_file!(
+            "queries/queue/register_worker.sql",
+            worker.id,
+            worker.hostname,
+            worker.version,
+            worker.concurrency,
+            &worker.job_types,
+            worker.limits_ceilings
+        )
+        .execute(&self.pool)
+        .await
+        .during("register the worker")?;
+        Ok(())
+    }
+
+    /// Makes jobs due that were parked because their model's key was refused; how many.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn retry_refused_keys(&self) -> Result<u64, Error> {
+        let done = sqlx::query_file!("queries/queue/retry_refused_keys.sql", plumbline_engine::KEY_REFUSED);
+        Ok(done.execute(&self.pool).await.during("take up jobs whose key was refused")?.rows_affected())
+    }
+
+    /// Renews the worker's leases. `false`: the row is gone, and with it the leases.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn heartbeat(&self, worker_id: Uuid) -> Result<bool, Error> {
+        let done = sqlx::query_file!("queries/queue/heartbeat.sql", worker_id)
+            .execute(&self.pool)
+            .await
+            .during("send a heartbeat")?;
+        Ok(done.rows_affected() == 1)
+    }
+
+    /// Takes the worker's row away; jobs it still holds are swept at once by the others.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn unregister_worker(&self, worker_id: Uuid) -> Result<(), Error> {
+        sqlx::query_file!("queries/queue/unregister_worker.sql", worker_id)
+            .execute(&self.pool)
+            .await
+            .during("unregister the worker")?;
+        Ok(())
+    }
+
+    /// The leases that the database counts as this worker's: one that no run in the process knows is an orphan and
+    /// should be released.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn held(&self, worker_id: Uuid) -> Result<Vec<Lease>, Error> {
+        let rows = sqlx::query_file!("queries/queue/held_leases.sql", worker_id)
+            .fetch_all(&self.pool)
+            .await
+            .during("list held jobs")?;
+        Ok(rows.into_iter().map(|row| Lease { job_id: row.id, epoch: row.lease_epoch }).collect())
+    }
+}

@@ -1,0 +1,166 @@
+//! What a job has found: what tools must look up about earlier findings, and how it puts them right.
+
+use crate::{
+    Error, Given, Store,
+    bind::{json, text},
+    error::During,
+};
+use plumbline_engine::{Citation, RecordedRequirement, Requirement, RequirementChange, Touched, WITHDRAWN};
+use serde_json::{Map, Value, json as value};
+use sqlx::PgConnection;
+use uuid::Uuid;
+
+/// A row of `citations`.
+struct CitationRow {
+    id: String,
+    source: String,
+    page: Option<i32>,
+    page_to: Option<i32>,
+    passage: Option<i32>,
+    from: Option<i32>,
+    to: Option<i32>,
+    quote: String,
+    verified: bool,
+}
+
+impl From<CitationRow> for Citation {
+    fn from(row: CitationRow) -> Self {
+        Self {
+            id: row.id,
+            source: row.source,
+            page: row.page,
+            page_to: row.page_to,
+            quote: row.quote,
+            verified: row.verified,
+            place: place(row.passage, row.from, row.to),
+            continues: Vec::new(),
+        }
+    }
+}
+
+impl Store {
+    /// A citation of the job by its id.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn citation(&self, job_id: Uuid, id: &str) -> Result<Option<Citation>, Error> {
+        let row = sqlx::query_file_as!(CitationRow, "queries/requirements/citation.sql", job_id, id)
+            .fetch_optional(&self.pool)
+            .await
+            .during("read a citation")?;
+        Ok(row.map(Citation::from))
+    }
+
+    /// The citations of the job, by their ids.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn citations(&self, job_id: Uuid) -> Result<Vec<Citation>, Error> {
+        let rows = sqlx::query_file_as!(CitationRow, "queries/requirements/citations.sql", job_id)
+            .fetch_all(&self.pool)
+            .await
+            .during("read the job's citations")?;
+        Ok(rows.into_iter().map(Citation::from).collect())
+    }
+
+    /// The candidate id of the job's requirement with this content key (SHA-256 of the normalized text), if it is
+    /// already recorded.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn requirement_known(&self, job_id: Uuid, content_key: &[u8]) -> Result<Option<String>, Error> {
+        let known = sqlx::query_file_scalar!("queries/requirements/requirement_known.sql", job_id, content_key)
+            .fetch_optional(&self.pool)
+            .await
+            .during("look for a requirement")?;
+        Ok(known.flatten())
+    }
+
+    /// The requirements that the job has recorded, withdrawn ones too, in the order in which it did; rows of other producers
+    /// are not among them.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn recorded(&self, job_id: Uuid) -> Result<Vec<RecordedRequirement>, Error> {
+        let rows = sqlx::query_file!("queries/requirements/known_requirement.sql", job_id)
+            .fetch_all(&self.pool)
+            .await
+            .during("read the recorded requirements")?;
+        let recorded = rows.into_iter().map(|row| RecordedRequirement {
+            status: row.status,
+            requirement: Requirement {
+                candidate_id: row.candidate_id,
+                content_key: row.content_key,
+                text: row.text,
+                name: row.name,
+                r#type: row.r#type,
+                priority: row.priority,
+                source_document: row.source_document,
+                source_location: row.source_location.into(),
+                gobd_relevant: row.gobd_relevant,
+                gdpr_relevant: row.gdpr_relevant,
+                citations: row.citations.into(),
+                mentioned_objects: texts(&row.mentioned_objects),
+                mentioned_messages: texts(&row.mentioned_messages),
+                reasoning: row.reasoning,
+                research_notes: row.research_notes,
+                confidence: row.confidence,
+                tags: texts(&row.tags),
+            },
+        });
+        Ok(recorded.collect())
+    }
+}
+
+/// The passage and the sentences of a stored citation.
+pub(crate) fn place(passage: Option<i32>, from: Option<i32>, to: Option<i32>) -> Option<Touched> {
+    Some(Touched { passage: passage?, from: from?, to: to? })
+}
+
+fn texts(given: &Given) -> Vec<String> {
+    given.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Writes what a step changed of requirements, one after the other: the same one may be changed twice.
+pub(crate) async fn change(
+    tx: &mut PgConnection,
+    job_id: Uuid,
+    step: i64,
+    changes: &[RequirementChange],
+) -> Result<(), Error> {
+    for (position, change) in (1..).zip(changes) {
+        let reason = text(&change.reason);
+        sqlx::query_file!(
+            "queries/requirements/change_requirement.sql",
+            job_id,
+            change.candidate_id,
+            step,
+            position,
+            change.kind(),
+            reason.as_ref(),
+            json(&change.fields),
+            json(&columns(change)),
+        )
+        .execute(&mut *tx)
+        .await
+        .during("change a recorded requirement")?;
+    }
+    Ok(())
+}
+
+/// The columns that a change sets.
+fn columns(change: &RequirementChange) -> Map<String, Value> {
+    let mut columns = change.fields.clone();
+    match &change.becomes {
+        // A key as Postgres writes bytes.
+        Some(becomes) => {
+            columns.insert("content_key".into(), format!("\\x{}", hex::encode(&becomes.content_key)).into());
+        }
+        // The same words may be recorded anew.
+        None => {
+            columns.insert("status".into(), value!(WITHDRAWN));
+            columns.insert("content_key".into(), Value::Null);
+        }
+    }
+    columns
+}

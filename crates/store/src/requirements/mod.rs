@@ -1,0 +1,10 @@
+//! Requirements, their citations, and the passages that they answer.
+
+pub(crate) mod coverage;
+pub(crate) mod lookup;
+mod row;
+mod validation;
+
+pub use coverage::{CoverageLine, PassageLine};
+pub use row::{HeldRequirement, RequirementRow};
+pub use validation::{Asked, SimilarRequirement, ValidationTally};

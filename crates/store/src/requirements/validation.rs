@@ -1,0 +1,193 @@
+//! The hand-over's other side: a validator job claims requirements, looks for what is like them, and judges them.
+//!
+//! A claim is no part of a step: it takes rows at once, so that no other validator does, and asking again gives the
+//! same rows. They belong to the job, not to its worker; a job that ends gives them back by a trigger. A judgement is
+//! part of a step.
+
+use crate::{Error, Given, HeldRequirement, Lease, Store, bind::text, error::During};
+use uuid::Uuid;
+
+/// A recorded requirement that shares words with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimilarRequirement {
+    /// Its row.
+    pub id: Uuid,
+    /// The job that found it.
+    pub job_id: Uuid,
+    /// Its short id.
+    pub candidate_id: Option<String>,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its words.
+    pub text: String,
+    /// Its status.
+    pub status: String,
+    /// Its node, once integrated.
+    pub graph_node_id: Option<String>,
+}
+
+/// What requirements are looked up that are like it.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Besides integrated ones, those of this job.
+    pub job_id: Uuid,
+    /// The words to compare with.
+    pub text: &'a str,
+    /// A row of the job: of its others, only those that count before it.
+    pub before: Option<Uuid>,
+    /// Any that share a word with it, however long they are.
+    pub widely: bool,
+}
+
+/// What a validator job has judged so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValidationTally {
+    /// Rows in the graph.
+    pub integrated: i64,
+    /// Rows that passed and wait for a graph.
+    pub accepted: i64,
+    /// Rows rejected.
+    pub rejected: i64,
+    /// Rows that could not be judged.
+    pub failed: i64,
+    /// Rows that this job could still claim.
+    pub waiting: i64,
+    /// Why rows were rejected or failed, with how many of them, the most frequent first within each.
+    pub reasons: Vec<(String, i64)>,
+}
+
+impl Store {
+    /// Up to `count` requirements for a validator job: the ones it holds first, then the oldest pending ones of the job
+    /// it validates, or of all jobs if it is bound to none. `recheck`: rows that were accepted without a graph count as
+    /// pending. `judged` are rows whose judgement is not committed yet. Empty when nothing waits, or when the lease is
+    /// lost, which the next step will notice.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn claim_requirements(
+        &self,
+        lease: &Lease,
+        count: i64,
+        recheck: bool,
+        judged: &[Uuid],
+    ) -> Result<Vec<HeldRequirement>, Error> {
+        let n = sqlx::query_file_scalar!(
+            "queries/requirements/claim_requirements.sql",
+            lease.job_id,
+            lease.epoch,
+            count,
+            recheck,
+            judged
+        )
+        .fetch_one(&self.pool)
+        .await
+        .during("claim requirements to validate")?;
+        if n == 0 { Ok(Vec::new()) } else { self.held_requirements(lease.job_id, judged, n).await }
+    }
+
+    /// The requirements that a validator job holds, the oldest first, at most `limit`; `judged` are left out.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn held_requirements(
+        &self,
+        job_id: Uuid,
+        judged: &[Uuid],
+        limit: i64,
+    ) -> Result<Vec<HeldRequirement>, Error> {
+        sqlx::query_file_as!(HeldRequirement, "queries/requirements/held_requirements.sql", job_id, judged, limit)
+            .fetch_all(&self.pool)
+            .await
+            .during("read the requirements to validate")
+    }
+
+    /// The job whose requirements a job looks among, and how many it has: its own, or for a validator those of the job that
+    /// it judges, where it judges one.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn recorded_requirements(&self, job_id: Uuid, is_validator: bool) -> Result<(Uuid, i64), Error> {
+        let row = sqlx::query_file!("queries/requirements/recorded_requirements.sql", job_id, is_validator)
+            .fetch_optional(&self.pool)
+            .await
+            .during("count the recorded requirements")?;
+        Ok(row.map_or((job_id, 0), |row| (row.job_id, row.n)))
+    }
+
+    /// For each text, in its place: requirements that may be the same or like it, at most `limit`. How alike they are is for
+    /// the caller to say.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn similar_requirements(
+        &self,
+        asked: &[Asked<'_>],
+        limit: i64,
+    ) -> Result<Vec<Vec<SimilarRequirement>>, Error> {
+        let jobs: Vec<Uuid> = asked.iter().map(|asked| asked.job_id).collect();
+        let texts: Vec<String> = asked.iter().map(|asked| text(asked.text).into_owned()).collect();
+        let before: Vec<Option<Uuid>> = asked.iter().map(|asked| asked.before).collect();
+        let widely: Vec<bool> = asked.iter().map(|asked| asked.widely).collect();
+        let rows = sqlx::query_file!(
+            "queries/requirements/similar_requirements.sql",
+            &jobs,
+            &texts,
+            &before as &[Option<Uuid>],
+            limit,
+            &widely
+        )
+        .fetch_all(&self.pool)
+        .await
+        .during("look for similar requirements")?;
+        let mut similar: Vec<Vec<SimilarRequirement>> = vec![Vec::new(); asked.len()];
+        for row in rows {
+            let Some(found) = usize::try_from(row.n - 1).ok().and_then(|place| similar.get_mut(place)) else {
+                continue;
+            };
+            found.push(SimilarRequirement {
+                id: row.id,
+                job_id: row.job_id,
+                candidate_id: row.candidate_id,
+                name: row.name,
+                text: row.text,
+                status: row.status,
+                graph_node_id: row.graph_node_id,
+            });
+        }
+        Ok(similar)
+    }
+
+    /// What a validator job has judged, and what it could still claim.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn validation_tally(&self, job_id: Uuid, recheck: bool) -> Result<ValidationTally, Error> {
+        let rows = sqlx::query_file!("queries/requirements/validation_tally.sql", job_id, recheck)
+            .fetch_all(&self.pool)
+            .await
+            .during("count the judged requirements")?;
+        let mut tally = ValidationTally::default();
+        for row in rows {
+            match row.status.as_str() {
+                "integrated" => tally.integrated += row.n,
+                "rejected" => tally.rejected += row.n,
+                "failed" => tally.failed += row.n,
+                "waiting" => tally.waiting += row.n,
+                _ => tally.accepted += row.n,
+            }
+            tally.reasons.extend(row.reason.map(|reason| (reason, row.n)));
+        }
+        Ok(tally)
+    }
+
+    /// The job that was enqueued when this one completed, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn follower(&self, job_id: Uuid) -> Result<Option<Uuid>, Error> {
+        sqlx::query_file_scalar!("queries/requirements/child_job.sql", job_id)
+            .fetch_optional(&self.pool)
+            .await
+            .during("look for the job that follows")
+    }
+}

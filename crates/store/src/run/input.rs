@@ -1,0 +1,77 @@
+//! What the user wrote into a job's row, read by the one that runs it: a claim of many jobs returns none of it.
+
+use crate::{Error, Given, Store, error::During};
+use serde_json::Value;
+use uuid::Uuid;
+
+/// Most bytes of `prompt`, `document_path`, `context` and `config`, each; as a JSON column is written out.
+const MOST_TEXT_BYTES: i64 = 1 << 20;
+/// Most bytes of `document_content`.
+pub const MOST_DOCUMENT_BYTES: i64 = 256 << 20;
+
+/// The job as the user wrote it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobInput {
+    /// What to do.
+    pub prompt: String,
+    /// A file or folder under the import root.
+    pub document_path: Option<String>,
+    /// The size of the document in the row, in bytes; read it with [`Store::job_content`].
+    pub document_bytes: Option<i64>,
+    /// The size of the documents beside the row, together; none where there are none. List them with
+    /// [`Store::job_documents`].
+    pub documents_bytes: Option<i64>,
+    /// Free data, as the user wrote it.
+    pub context: Given,
+    /// Overrides of the configuration, as the user wrote them.
+    pub config: Given,
+    /// The limits that were given to `resume_job`, if any.
+    pub raised_limits: Option<Value>,
+}
+
+/// A column that holds more than a worker reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Oversized {
+    /// Its name.
+    pub column: &'static str,
+    /// What it holds, in bytes.
+    pub bytes: i64,
+    /// What it may hold, in bytes.
+    pub most: i64,
+}
+
+impl Store {
+    /// The row of a job, none when it is gone. Rows from before there were bounds may be too large; nothing of what is too
+    /// large is read.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn job_input(&self, job_id: Uuid) -> Result<Option<Result<JobInput, Oversized>>, Error> {
+        let row = sqlx::query_file!("queries/run/job_input.sql", job_id, MOST_TEXT_BYTES)
+            .fetch_optional(&self.pool)
+            .await
+            .during("read the job's row")?;
+        Ok(row.map(|row| {
+            let sizes = [
+                ("prompt", row.prompt_bytes, MOST_TEXT_BYTES),
+                ("document_path", row.path_bytes.unwrap_or(0), MOST_TEXT_BYTES),
+                ("context", row.context_bytes, MOST_TEXT_BYTES),
+                ("config", row.config_bytes, MOST_TEXT_BYTES),
+                ("document_content", row.document_bytes.unwrap_or(0), MOST_DOCUMENT_BYTES),
+            ];
+            let too_large = sizes.into_iter().find(|(_, bytes, most)| bytes > most);
+            match too_large {
+                Some((column, bytes, most)) => Err(Oversized { column, bytes, most }),
+                None => Ok(JobInput {
+                    prompt: row.prompt.unwrap_or_default(),
+                    document_path: row.document_path,
+                    document_bytes: row.document_bytes,
+                    documents_bytes: row.documents_bytes,
+                    context: row.context.unwrap_or_else(|| Value::Null.into()),
+                    config: row.config.unwrap_or_else(|| Value::Null.into()),
+                    raised_limits: row.raised_limits,
+                }),
+            }
+        }))
+    }
+}

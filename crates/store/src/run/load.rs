@@ -1,0 +1,241 @@
+//! The rows a run is rebuilt from.
+//!
+//! Read without a transaction: only the holder of the lease writes them, and should the lease be lost meanwhile, the
+//! first commit says so.
+
+use crate::{
+    ClaimedJob, Error, JobInput, Lease, Store,
+    error::During,
+    workspace::files::{facts, read_files},
+};
+use plumbline_engine::{
+    Feedback, FileIndex, JobFacts, Memory, Message, Passage, Settings, Snapshot, Source, State, Todo,
+};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// A [`Snapshot`] without its settings, which the worker adds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadedJob {
+    /// The job as the user wrote it.
+    pub facts: JobFacts,
+    /// The last checkpoint; none for a job that never took a step.
+    pub state: Option<State>,
+    /// The messages of the checkpoint's context, ascending by `seq`.
+    pub messages: Vec<Message>,
+    /// Todos of the current phase, by position.
+    pub todos: Vec<Todo>,
+    /// Todos written ahead for the next phase, by position.
+    pub staged_todos: Vec<Todo>,
+    /// Index of the workspace.
+    pub files: FileIndex,
+    /// Texts of the memory files.
+    pub memory: Memory,
+    /// The job's documents.
+    pub sources: Vec<Source>,
+    /// The passages of its documents.
+    pub passages: Vec<Passage>,
+    /// Requirements recorded so far.
+    pub requirements: i64,
+    /// Feedback that no step has taken in yet, oldest first.
+    pub feedback: Vec<Feedback>,
+    /// Whether the attempt before was cut off.
+    pub interrupted: bool,
+}
+
+impl LoadedJob {
+    /// A job without a committed step and without feedback: claim and row have said everything.
+    /// Whether the lease still holds is for the first commit to say.
+    pub fn new(claimed: &ClaimedJob, input: &JobInput) -> Option<Self> {
+        if claimed.step > 0 || claimed.feedback_pending {
+            return None;
+        }
+        Some(Self {
+            facts: JobFacts {
+                id: claimed.id,
+                job_type: claimed.job_type.clone(),
+                prompt: input.prompt.clone(),
+                step: claimed.step,
+                started_at: claimed.started_at,
+            },
+            state: None,
+            messages: Vec::new(),
+            todos: Vec::new(),
+            staged_todos: Vec::new(),
+            files: FileIndex::default(),
+            memory: Memory::default(),
+            sources: Vec::new(),
+            passages: Vec::new(),
+            requirements: 0,
+            feedback: Vec::new(),
+            interrupted: claimed.interrupted,
+        })
+    }
+
+    /// The complete snapshot.
+    pub fn into_snapshot(self, settings: Arc<Settings>) -> Snapshot {
+        Snapshot {
+            job: self.facts,
+            settings,
+            state: self.state,
+            messages: self.messages,
+            todos: self.todos,
+            staged_todos: self.staged_todos,
+            files: self.files,
+            memory: self.memory,
+            sources: self.sources,
+            passages: self.passages,
+            requirements: self.requirements,
+            feedback: self.feedback,
+            interrupted: self.interrupted,
+        }
+    }
+}
+
+impl Store {
+    /// Everything of a claimed job that the engine needs, but its settings.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`], [`Error::Corrupt`] for rows that cannot be read (fail the job with
+    /// [`Store::reject`]), [`Error::Database`].
+    pub async fn load(&self, lease: &Lease) -> Result<LoadedJob, Error> {
+        let id = lease.job_id;
+        let row = sqlx::query_file!("queries/run/load_job.sql", id, lease.epoch)
+            .fetch_optional(&self.pool)
+            .await
+            .during("load the job")?
+            .ok_or(Error::LeaseLost(id))?;
+        let state: Option<State> = row.state.as_deref().map(|text| parse(id, "checkpoint", text)).transpose()?;
+        let (todos, staged_todos) = self.load_todos(id, state.as_ref()).await?;
+        // A job without a checkpoint has taken no step that could have written a file.
+        let (files, memory, sources) = match state {
+            Some(_) => (facts(self.file_index(id).await?), self.load_memory(id).await?, self.sources(id).await?),
+            None => Default::default(),
+        };
+        Ok(LoadedJob {
+            facts: JobFacts {
+                id: row.id,
+                job_type: row.job_type,
+                prompt: row.prompt,
+                step: row.step,
+                started_at: row.started_at,
+            },
+            messages: self.load_messages(id, state.as_ref()).await?,
+            todos,
+            staged_todos,
+            files,
+            memory,
+            passages: if state.is_some() { self.passages(id).await? } else { Vec::new() },
+            sources,
+            requirements: row.requirements,
+            feedback: self.feedback(id).await?,
+            interrupted: row.interrupted.unwrap_or(false),
+            state,
+        })
+    }
+
+    /// The job's documents, by path.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn sources(&self, job_id: Uuid) -> Result<Vec<Source>, Error> {
+        sqlx::query_file_as!(Source, "queries/run/load_sources.sql", job_id)
+            .fetch_all(&self.pool)
+            .await
+            .during("load the job's documents")
+    }
+
+    /// Feedback that no step has taken in yet, oldest first.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn feedback(&self, job_id: Uuid) -> Result<Vec<Feedback>, Error> {
+        sqlx::query_file_as!(Feedback, "queries/run/load_feedback.sql", job_id)
+            .fetch_all(&self.pool)
+            .await
+            .during("load the job's feedback")
+    }
+
+    async fn load_messages(&self, id: Uuid, state: Option<&State>) -> Result<Vec<Message>, Error> {
+        let Some(context) = state.map(|state| &state.context) else {
+            return Ok(Vec::new());
+        };
+        let mut wanted = context.kept.clone();
+        wanted.push(context.system_seq);
+        wanted.extend(context.summary_seq);
+        let rows = sqlx::query_file!("queries/run/load_messages.sql", id, context.tail_from, &wanted)
+            .fetch_all(&self.pool)
+            .await
+            .during("load the conversation")?;
+        rows.into_iter()
+            .map(|row| {
+                Ok(Message {
+                    seq: row.seq,
+                    role: word(id, "message role", row.role)?,
+                    kind: word(id, "message kind", row.kind)?,
+                    content: row.content,
+                    tool_calls: optional(id, "tool calls", row.tool_calls.as_deref())?,
+                    tool_call_id: row.tool_call_id,
+                    extra: optional(id, "provider fields", row.extra.as_deref())?,
+                    tokens: u32::try_from(row.tokens).unwrap_or_default(),
+                    step: row.step,
+                    cleared: row.cleared,
+                })
+            })
+            .collect()
+    }
+
+    async fn load_todos(&self, id: Uuid, state: Option<&State>) -> Result<(Vec<Todo>, Vec<Todo>), Error> {
+        let (mut current, mut staged) = (Vec::new(), Vec::new());
+        let Some(phase_number) = state.map(|state| state.phase.number) else {
+            return Ok((current, staged));
+        };
+        let rows = sqlx::query_file!("queries/run/load_todos.sql", id, phase_number)
+            .fetch_all(&self.pool)
+            .await
+            .during("load the todos")?;
+        for row in rows {
+            let list = if row.phase_number == phase_number { &mut current } else { &mut staged };
+            let status = word(id, "todo status", row.status)?;
+            let (position, content, passages, notes) = (row.position, row.content, row.passages, row.notes);
+            list.push(Todo { position, content, passages, status, notes });
+        }
+        Ok((current, staged))
+    }
+
+    async fn load_memory(&self, id: Uuid) -> Result<Memory, Error> {
+        let mut connection = self.pool.acquire().await.during("load the memory files")?;
+        let files = read_files(&mut connection, id, &Memory::PATHS.map(str::to_owned)).await?;
+        let mut memory = Memory::default();
+        for (path, content) in files {
+            if let Some(text) = memory.get_mut(&path) {
+                *text = String::from_utf8_lossy(&content).into_owned();
+            }
+        }
+        Ok(memory)
+    }
+}
+
+/// A word of an enum, as stored in a text column.
+pub(crate) fn word<T: DeserializeOwned>(job_id: Uuid, what: &'static str, word: String) -> Result<T, Error> {
+    serde_json::from_value(Value::String(word)).map_err(|error| Error::Corrupt {
+        job_id,
+        what,
+        reason: error.to_string(),
+    })
+}
+
+/// The empty value for a null.
+pub(crate) fn optional<T: DeserializeOwned + Default>(
+    job_id: Uuid,
+    what: &'static str,
+    text: Option<&str>,
+) -> Result<T, Error> {
+    text.map_or_else(|| Ok(T::default()), |text| parse(job_id, what, text))
+}
+
+fn parse<T: DeserializeOwned>(job_id: Uuid, what: &'static str, text: &str) -> Result<T, Error> {
+    serde_json::from_str(text).map_err(|error| Error::Corrupt { job_id, what, reason: error.to_string() })
+}

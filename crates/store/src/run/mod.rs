@@ -1,0 +1,11 @@
+//! What a run is loaded from, beside its checkpoint: the user's row, resolved settings, messages, todos.
+
+mod input;
+pub(crate) mod load;
+mod previous;
+mod settings;
+
+pub use input::{JobInput, MOST_DOCUMENT_BYTES, Oversized};
+pub use load::LoadedJob;
+pub use previous::PreviousStatus;
+pub use settings::{InlineDocument, StoredSettings};

@@ -1,0 +1,302 @@
+//! Embeddings of passages and of requirements: which are missing, keeping them, and finding the nearest ones.
+//!
+//! There are two ways to find them, with the same result. Where the database has pgvector, it compares: through an HNSW
+//! index, or exactly where few rows are concerned, as its planner sees fit. Everywhere else the worker reads the
+//! embeddings as they come, compares each and keeps the best: exact, and no more than the best are held.
+//!
+//! Like the index of words, none of this is part of a step: what is lost of it is made again.
+
+use crate::{Error, FoundPassage, SimilarRequirement, Store, error::During};
+use futures_util::TryStreamExt as _;
+use uuid::Uuid;
+
+/// A passage without an embedding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unembedded {
+    /// Which content it is of.
+    pub sha256: Vec<u8>,
+    /// Its position in it, from 0.
+    pub part: i32,
+    /// Its words.
+    pub text: String,
+}
+
+/// A requirement without an embedding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnembeddedRequirement {
+    /// The job that found it.
+    pub job_id: Uuid,
+    /// Its row.
+    pub id: Uuid,
+    /// Its words.
+    pub text: String,
+}
+
+/// A requirement that means something like what was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearRequirement {
+    /// Which one.
+    pub requirement: SimilarRequirement,
+    /// The product of the two embeddings of length 1: 1 for the same meaning, 0 for none in common.
+    pub likeness: f64,
+}
+
+impl Store {
+    /// Passages of these files that `model` has not embedded yet.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn unembedded(
+        &self,
+        job_id: Uuid,
+        paths: &[String],
+        model: &str,
+        limit: i64,
+    ) -> Result<Vec<Unembedded>, Error> {
+        sqlx::query_file_as!(Unembedded, "queries/search/unembedded.sql", job_id, paths, model, limit)
+            .fetch_all(&self.pool)
+            .await
+            .during("look for passages to embed")
+    }
+
+    /// Stores the embeddings of passages, one each, all of the same dimension; their length is made 1.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn put_embeddings(
+        &self,
+        job_id: Uuid,
+        model: &str,
+        passages: &[Unembedded],
+        embeddings: &[Vec<f32>],
+    ) -> Result<(), Error> {
+        let keys: Vec<Vec<u8>> = passages.iter().map(|passage| passage.sha256.clone()).collect();
+        let parts: Vec<i32> = passages.iter().map(|passage| passage.part).collect();
+        let (numbers, dimension) = in_a_row(embeddings);
+        self.index_embeddings("passage_embeddings", model, dimension).await?;
+        sqlx::query_file!("queries/search/put_embeddings.sql", job_id, model, &keys, &parts, &numbers, dimension)
+            .execute(&self.pool)
+            .await
+            .during("store embeddings")?;
+        Ok(())
+    }
+
+    /// Passages of these files nearest to an embedding of `model`, the nearest first.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn nearest_passages(
+        &self,
+        job_id: Uuid,
+        model: &str,
+        wanted: &[f32],
+        paths: &[String],
+        limit: usize,
+    ) -> Result<Vec<FoundPassage>, Error> {
+        let wanted = of_length_one(wanted);
+        if self.has_vector_search(wanted.len()).await? {
+            let most = i64::try_from(limit).unwrap_or(i64::MAX);
+            let run = sqlx::query_file_as!(
+                FoundPassage,
+                "queries/search/nearest_segments.sql",
+                job_id,
+                model,
+                &wanted,
+                paths,
+                most
+            );
+            return run.fetch_all(&self.pool).await.during("search texts by meaning");
+        }
+        let mut best = Best::new(limit);
+        let mut rows = sqlx::query_file!("queries/search/embeddings.sql", job_id, paths, model).fetch(&self.pool);
+        while let Some(row) = rows.try_next().await.during("search texts by meaning")? {
+            // Another dimension is another model's under the same name; it says nothing here.
+            if row.embedding.len() == wanted.len() {
+                best.offer(likeness(&row.embedding, &wanted), || (row.path, row.sha256, row.part));
+            }
+        }
+        drop(rows);
+        let (mut paths, mut hashes, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+        for (_, (path, sha256, part)) in best.kept {
+            paths.push(path);
+            hashes.push(sha256);
+            parts.push(part);
+        }
+        sqlx::query_file_as!(FoundPassage, "queries/search/segments.sql", job_id, &paths, &hashes, &parts)
+            .fetch_all(&self.pool)
+            .await
+            .during("read passages")
+    }
+
+    /// Requirements that those of a job are compared with and `model` has not embedded yet, the job's own first: its
+    /// unjudged ones and the integrated ones of all jobs.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn unembedded_requirements(
+        &self,
+        job_id: Uuid,
+        model: &str,
+        limit: i64,
+    ) -> Result<Vec<UnembeddedRequirement>, Error> {
+        sqlx::query_file_as!(UnembeddedRequirement, "queries/search/unembedded_requirements.sql", job_id, model, limit)
+            .fetch_all(&self.pool)
+            .await
+            .during("look for requirements to embed")
+    }
+
+    /// Stores the embeddings of requirements, one each, all of the same dimension; their length is made 1.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn put_requirement_embeddings(
+        &self,
+        model: &str,
+        requirements: &[UnembeddedRequirement],
+        embeddings: &[Vec<f32>],
+    ) -> Result<(), Error> {
+        let jobs: Vec<Uuid> = requirements.iter().map(|requirement| requirement.job_id).collect();
+        let ids: Vec<Uuid> = requirements.iter().map(|requirement| requirement.id).collect();
+        let texts: Vec<String> = requirements.iter().map(|requirement| requirement.text.clone()).collect();
+        let (numbers, dimension) = in_a_row(embeddings);
+        self.index_embeddings("requirement_embeddings", model, dimension).await?;
+        sqlx::query_file!(
+            "queries/search/put_requirement_embeddings.sql",
+            model,
+            &jobs,
+            &ids,
+            &numbers,
+            dimension,
+            &texts
+        )
+        .execute(&self.pool)
+        .await
+        .during("store embeddings of requirements")?;
+        Ok(())
+    }
+
+    /// Requirements nearest to an embedding of `model`, the nearest first: the job's unjudged ones and integrated ones.
+    /// With `before`, a row of the job, only those that count before it.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn nearest_requirements(
+        &self,
+        job_id: Uuid,
+        model: &str,
+        wanted: &[f32],
+        limit: usize,
+        before: Option<Uuid>,
+    ) -> Result<Vec<NearRequirement>, Error> {
+        let wanted = of_length_one(wanted);
+        let near = if self.has_vector_search(wanted.len()).await? {
+            let most = i64::try_from(limit).unwrap_or(i64::MAX);
+            let rows = sqlx::query_file!("queries/search/nearest_requirements.sql", job_id, model, &wanted, most);
+            let rows = rows.fetch_all(&self.pool).await.during("search requirements by meaning")?;
+            rows.into_iter().map(|row| (row.likeness, (row.job_id, row.id))).collect()
+        } else {
+            self.compared_requirements(job_id, model, &wanted, limit).await?
+        };
+        let jobs: Vec<Uuid> = near.iter().map(|(_, (job, _))| *job).collect();
+        let ids: Vec<Uuid> = near.iter().map(|(_, (_, id))| *id).collect();
+        let rows = sqlx::query_file!("queries/search/requirements_by_keys.sql", &jobs, &ids, before, job_id);
+        let rows = rows.fetch_all(&self.pool).await.during("read requirements")?;
+        let found = rows.into_iter().filter_map(|row| {
+            let place = usize::try_from(row.place).ok()?.checked_sub(1)?;
+            let requirement = SimilarRequirement {
+                id: row.id,
+                job_id: row.job_id,
+                candidate_id: row.candidate_id,
+                name: row.name,
+                text: row.text,
+                status: row.status,
+                graph_node_id: row.graph_node_id,
+            };
+            Some(NearRequirement { requirement, likeness: near.get(place)?.0 })
+        });
+        Ok(found.collect())
+    }
+
+    /// The nearest requirements where pgvector is not: each is compared here.
+    async fn compared_requirements(
+        &self,
+        job_id: Uuid,
+        model: &str,
+        wanted: &[f32],
+        limit: usize,
+    ) -> Result<Vec<(f64, (Uuid, Uuid))>, Error> {
+        let dimension = i32::try_from(wanted.len()).unwrap_or(i32::MAX);
+        let mut best = Best::new(limit);
+        let mut rows =
+            sqlx::query_file!("queries/search/requirement_embeddings.sql", job_id, model, dimension).fetch(&self.pool);
+        while let Some(row) = rows.try_next().await.during("search requirements by meaning")? {
+            best.offer(likeness(&row.embedding, wanted), || (row.job_id, row.requirement_id));
+        }
+        Ok(best.kept)
+    }
+
+    async fn has_vector_search(&self, dimension: usize) -> Result<bool, Error> {
+        let dimension = i32::try_from(dimension).unwrap_or(i32::MAX);
+        let asked = sqlx::query_file_scalar!("queries/search/vector_search.sql", dimension).fetch_one(&self.pool).await;
+        asked.during("look for pgvector")
+    }
+
+    async fn index_embeddings(&self, table: &str, model: &str, dimension: i32) -> Result<(), Error> {
+        let made = sqlx::query_file_scalar!("queries/search/index_embeddings.sql", table, model, dimension);
+        made.fetch_one(&self.pool).await.during("index embeddings").map(drop)
+    }
+}
+
+/// The likeliest of what is offered, the best first.
+struct Best<K> {
+    limit: usize,
+    kept: Vec<(f64, K)>,
+}
+
+impl<K> Best<K> {
+    fn new(limit: usize) -> Self {
+        Self { limit, kept: Vec::new() }
+    }
+
+    fn offer(&mut self, likeness: f64, key: impl FnOnce() -> K) {
+        let at = self.kept.partition_point(|(known, _)| *known >= likeness);
+        if at < self.limit {
+            self.kept.insert(at, (likeness, key()));
+            self.kept.truncate(self.limit);
+        }
+    }
+}
+
+fn likeness(left: &[f32], right: &[f32]) -> f64 {
+    f64::from(left.iter().zip(right).map(|(left, right)| left * right).sum::<f32>())
+}
+
+/// All numbers of embeddings one after the other, each of length 1, and how many there are in one.
+fn in_a_row(embeddings: &[Vec<f32>]) -> (Vec<f32>, i32) {
+    let dimension = embeddings.first().map_or(0, Vec::len);
+    let numbers = embeddings.iter().flat_map(|embedding| of_length_one(embedding)).collect();
+    (numbers, i32::try_from(dimension).unwrap_or(i32::MAX))
+}
+
+/// The same direction with length 1; nothing has no direction and stays nothing.
+fn of_length_one(vector: &[f32]) -> Vec<f32> {
+    let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+    vector.iter().map(move |number| if length > 0.0 { number / length } else { 0.0 }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_best_are_kept_and_in_order() {
+        let mut best = Best::new(3);
+        for (likeness, key) in [(0.1, 'a'), (0.9, 'b'), (0.5, 'c'), (0.5, 'd'), (0.4, 'e'), (1.0, 'f')] {
+            best.offer(likeness, || key);
+        }
+        assert_eq!(best.kept.iter().map(|(_, key)| *key).collect::<String>(), "fbc");
+        let mut none = Best::new(0);
+        none.offer(1.0, || 'a');
+        assert!(none.kept.is_empty());
+    }
+}

@@ -1,0 +1,102 @@
+//! The search index over a job's texts: what is missing from it, adding, forgetting, and looking things up by words;
+//! `meaning.rs` looks them up by what they mean.
+//!
+//! Nothing here belongs to a step. The index is made from the committed files when somebody searches, and what is lost
+//! of it is made again; so it is written outside of the step's transaction, and without the fence.
+
+use crate::{Error, Store, bind, error::During};
+use uuid::Uuid;
+
+/// A file's content that is not in the index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unindexed {
+    /// Its SHA-256, which is its key.
+    pub sha256: Vec<u8>,
+    /// Its bytes, text or not.
+    pub content: Vec<u8>,
+}
+
+/// A piece of a text, to be put into the index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewPassage {
+    /// Which content it is of.
+    pub sha256: Vec<u8>,
+    /// Its position in it, from 0.
+    pub part: i32,
+    /// The line it begins on, from 1.
+    pub first_line: i32,
+    /// Its words.
+    pub text: String,
+}
+
+/// A piece of a text, found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundPassage {
+    /// A file that holds it; the first by name where several do.
+    pub path: String,
+    /// The line it begins on, from 1.
+    pub first_line: i32,
+    /// Its words.
+    pub text: String,
+}
+
+impl Store {
+    /// Contents of these files that are not in the index yet, at least one where there are any, then up to `bytes`.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn unindexed(&self, job_id: Uuid, paths: &[String], bytes: i64) -> Result<Vec<Unindexed>, Error> {
+        sqlx::query_file_as!(Unindexed, "queries/search/unindexed.sql", job_id, paths, bytes)
+            .fetch_all(&self.pool)
+            .await
+            .during("look for texts to index")
+    }
+
+    /// Puts contents into the index, each with all of its passages. Indexing one twice does nothing.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn index_passages(
+        &self,
+        job_id: Uuid,
+        contents: &[Vec<u8>],
+        passages: &[NewPassage],
+    ) -> Result<(), Error> {
+        let keys: Vec<Vec<u8>> = passages.iter().map(|passage| passage.sha256.clone()).collect();
+        let parts: Vec<i32> = passages.iter().map(|passage| passage.part).collect();
+        let lines: Vec<i32> = passages.iter().map(|passage| passage.first_line).collect();
+        let texts: Vec<String> = passages.iter().map(|passage| bind::text(&passage.text).into_owned()).collect();
+        sqlx::query_file!("queries/search/index_segments.sql", job_id, contents, &keys, &parts, &lines, &texts)
+            .execute(&self.pool)
+            .await
+            .during("index texts for search")?;
+        Ok(())
+    }
+
+    /// Takes contents that no file of the job has any more out of the index; returns how many.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn forget_passages(&self, job_id: Uuid) -> Result<u64, Error> {
+        let done = sqlx::query_file!("queries/search/forget_segments.sql", job_id).execute(&self.pool).await;
+        Ok(done.during("take texts out of the search index")?.rows_affected())
+    }
+
+    /// Passages of these files with the words of a query, the best first.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn search_passages(
+        &self,
+        job_id: Uuid,
+        query: &str,
+        paths: &[String],
+        limit: i64,
+    ) -> Result<Vec<FoundPassage>, Error> {
+        let query = bind::text(query);
+        sqlx::query_file_as!(FoundPassage, "queries/search/search_segments.sql", job_id, &query, paths, limit)
+            .fetch_all(&self.pool)
+            .await
+            .during("search texts by words")
+    }
+}

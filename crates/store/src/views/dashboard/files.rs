@@ -1,0 +1,83 @@
+//! One job's files, a page of names or a part of a content at a time.
+
+use crate::{Error, Store, error::During};
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use uuid::Uuid;
+
+/// A file of the list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FileSummary {
+    /// Workspace path.
+    pub path: String,
+    /// Bytes.
+    pub size: i64,
+    /// The step that wrote it.
+    pub step: i64,
+    /// When.
+    pub updated_at: DateTime<Utc>,
+}
+
+/// A part of a file's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePart {
+    /// Bytes of the whole file.
+    pub size: i64,
+    /// The step that wrote it.
+    pub step: i64,
+    /// When.
+    pub updated_at: DateTime<Utc>,
+    /// The part.
+    pub part: Vec<u8>,
+}
+
+/// Where the text of a document is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceText {
+    /// The file with the text.
+    pub text_path: String,
+    /// Pages of the document, where it has pages.
+    pub pages: Option<i32>,
+}
+
+impl Store {
+    /// A page of files by path, after `after` (empty: from the first on).
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn file_page(&self, job_id: Uuid, after: &str, limit: i64) -> Result<Vec<FileSummary>, Error> {
+        sqlx::query_file_as!(FileSummary, "queries/views/dashboard/files.sql", job_id, after, limit)
+            .fetch_all(&self.pool)
+            .await
+            .during("list the workspace's files")
+    }
+
+    /// At most `length` bytes of a file from byte `from` on; none when there is no such file.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn file_part(&self, job_id: Uuid, path: &str, from: i32, length: i32) -> Result<Option<FilePart>, Error> {
+        sqlx::query_file_as!(
+            FilePart,
+            "queries/views/dashboard/file_part.sql",
+            job_id,
+            path,
+            from.max(0),
+            length.max(0)
+        )
+        .fetch_optional(&self.pool)
+        .await
+        .during("read a workspace file")
+    }
+
+    /// Where the text of one of the job's documents is; none when it is no document of the job.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn source_text(&self, job_id: Uuid, path: &str) -> Result<Option<SourceText>, Error> {
+        sqlx::query_file_as!(SourceText, "queries/views/dashboard/source.sql", job_id, path)
+            .fetch_optional(&self.pool)
+            .await
+            .during("look up a document")
+    }
+}

@@ -1,0 +1,29 @@
+//! Finding jobs by what people remember of them.
+
+use crate::{Error, Store, error::During};
+use chrono::{DateTime, Utc};
+use uuid::Uuid;
+
+impl Store {
+    /// Jobs whose id is from `first` to `last`, at most three: one is meant, more are too many.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn jobs_between(&self, first: Uuid, last: Uuid) -> Result<Vec<Uuid>, Error> {
+        sqlx::query_file_scalar!("queries/views/jobs_between.sql", first, last)
+            .fetch_all(&self.pool)
+            .await
+            .during("look for the job")
+    }
+
+    /// Jobs that failed at that time or later and are still failed, in order; optionally of one type.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn failed_since(&self, time: DateTime<Utc>, job_type: Option<&str>) -> Result<Vec<Uuid>, Error> {
+        sqlx::query_file_scalar!("queries/views/failed_since.sql", time, job_type)
+            .fetch_all(&self.pool)
+            .await
+            .during("look for failed jobs")
+    }
+}

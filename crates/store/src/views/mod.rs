@@ -1,0 +1,17 @@
+//! What people see of jobs: the command line, the dashboard, traces and recordings. Nothing here writes.
+
+mod dashboard;
+mod find;
+mod job;
+mod recording;
+mod seen;
+mod trace;
+
+pub use dashboard::{
+    AttemptLine, CostBar, FilePart, FileSummary, FindingsCount, JobFilter, JobLine, JobsPulse, PhaseLine, SourceText,
+    StatusCount, StepCall, StepFile, StepLine, StepMessage, StepRequest,
+};
+pub use job::{JobDetail, TodoRow, WatchRow};
+pub use recording::{RecordedJob, RecordedStep};
+pub use seen::JobSeen;
+pub use trace::{TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep};

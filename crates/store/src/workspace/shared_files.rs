@@ -1,0 +1,38 @@
+//! Files that jobs share: each set is in the database once, written before the first job names it.
+
+use crate::{Error, Store, error::During};
+use plumbline_engine::SharedFiles;
+use std::{collections::HashSet, sync::Arc};
+use tokio::sync::Mutex;
+
+/// The sets that this process knows to be there. They are never deleted.
+pub(crate) type KnownSets = Arc<Mutex<HashSet<[u8; 32]>>>;
+
+impl Store {
+    /// Sees to it that a set is there, in a transaction of its own: a step that names it is not to wait for another job's
+    /// to end. Of many jobs that start at once the first does it for all.
+    pub(crate) async fn keep_shared(&self, shared: &SharedFiles) -> Result<(), Error> {
+        let mut known = self.known_sets.lock().await;
+        if known.contains(&shared.id) {
+            return Ok(());
+        }
+        let files = &shared.files;
+        let paths: Vec<&str> = files.iter().map(|file| file.path.as_str()).collect();
+        let hashes: Vec<&[u8]> = files.iter().map(|file| &file.sha256[..]).collect();
+        let placeholders: Vec<bool> = files.iter().map(|file| file.facts.placeholder).collect();
+        let contents: Vec<&[u8]> = files.iter().map(|file| &*file.content).collect();
+        sqlx::query_file!(
+            "queries/workspace/put_shared_files.sql",
+            &shared.id[..],
+            &paths as &[&str],
+            &hashes as &[&[u8]],
+            &placeholders,
+            &contents as &[&[u8]],
+        )
+        .execute(&self.pool)
+        .await
+        .during("store files that jobs share")?;
+        known.insert(shared.id);
+        Ok(())
+    }
+}

@@ -1,0 +1,39 @@
+//! Contents put aside: the parts of a long text, written in small transactions of their own before the step that names
+//! them, so that nobody has to hold the whole.
+//!
+//! A content is known by its hash and belongs to no file until a step's commit places it ([`plumbline_engine::PlacedFile`]).
+//! A worker that dies in between leaves contents that no file has; the repeat puts the same ones aside again, which does
+//! nothing, and whatever is left over goes with the job.
+
+use crate::{
+    Error, Lease, Store,
+    error::During,
+    fail_points::{Point, reach},
+};
+use uuid::Uuid;
+
+impl Store {
+    /// Writes contents for a step to come; `part` names the part of the job for the fail-point that follows.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`]: nothing was written. [`Error::Database`]; trying again does no harm.
+    pub async fn put_aside(&self, lease: &Lease, contents: &[Vec<u8>], part: &str) -> Result<(), Error> {
+        let held = sqlx::query_file_scalar!("queries/workspace/stage_blobs.sql", lease.job_id, lease.epoch, contents)
+            .fetch_one(&self.pool)
+            .await
+            .during("put parts of a text aside")?;
+        reach(Point::PutAside, part).await?;
+        if held { Ok(()) } else { Err(Error::LeaseLost(lease.job_id)) }
+    }
+
+    /// A content that was put aside, by its SHA-256; none where there is none such.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn read_aside(&self, job_id: Uuid, sha256: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+        sqlx::query_file_scalar!("queries/workspace/read_staged_blob.sql", job_id, sha256)
+            .fetch_optional(&self.pool)
+            .await
+            .during("read a part of a text")
+    }
+}
