@@ -116,7 +116,7 @@ GRANT SELECT ON
     usage_daily, usage_of_deleted, concurrency_limits, feedback,
     messages, checkpoints, llm_requests, phases, todos, replaced_todos,
     blobs, file_versions, shared_files, job_shared_files, sources, citations, passages, coverage, requirement_cache, requirement_changes,
-    indexed_blobs, file_passages, passage_embeddings, requirement_embeddings,
+    indexed_blobs, file_segments, segment_embeddings, requirement_embeddings,
     job_summary, workspace_files, shared_file_versions, runnable_jobs, waiting_lanes, job_shelves,
     requirements_with_evidence
     TO plumbline_watch;
@@ -157,7 +157,7 @@ GRANT SELECT, INSERT ON requirement_changes TO plumbline_work;
 GRANT SELECT ON requirements_with_evidence, workspace_files, shared_file_versions, job_summary, coverage TO plumbline_work;
 -- The search index, which is made and forgotten.
 GRANT SELECT, INSERT, DELETE ON indexed_blobs TO plumbline_work;
-GRANT SELECT, INSERT ON file_passages, passage_embeddings, requirement_embeddings TO plumbline_work;
+GRANT SELECT, INSERT ON file_segments, segment_embeddings, requirement_embeddings TO plumbline_work;
 GRANT EXECUTE ON FUNCTION index_embeddings(text, text, int) TO plumbline_work;
 GRANT EXECUTE ON FUNCTION enqueue_follower(uuid), job_of_key(text, text), workspace_file(uuid, text) TO plumbline_work;
 

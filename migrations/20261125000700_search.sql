@@ -26,7 +26,7 @@ CREATE TABLE indexed_blobs (
 
 -- A search is always within one job and ranks all of its matches, so the key by job serves it better than one index over the
 -- words of all jobs would.
-CREATE TABLE file_passages (
+CREATE TABLE file_segments (
     job_id     uuid NOT NULL,
     sha256     bytea NOT NULL,
     part       int NOT NULL,
@@ -39,14 +39,14 @@ CREATE TABLE file_passages (
 );
 
 -- Embeddings are of length 1, so that a product of two is their likeness.
-CREATE TABLE passage_embeddings (
+CREATE TABLE segment_embeddings (
     job_id    uuid NOT NULL,
     sha256    bytea NOT NULL,
     part      int NOT NULL,
     model     text NOT NULL,
     embedding real[] NOT NULL,
     PRIMARY KEY (job_id, sha256, part, model),
-    FOREIGN KEY (job_id, sha256, part) REFERENCES file_passages (job_id, sha256, part) ON DELETE CASCADE
+    FOREIGN KEY (job_id, sha256, part) REFERENCES file_segments (job_id, sha256, part) ON DELETE CASCADE
 );
 
 CREATE TABLE requirement_embeddings (
@@ -91,7 +91,7 @@ DECLARE
     kind text := vector_type(dimension);
     index_name text := left(of_table, 24) || '_hnsw_' || left(md5(model || ' ' || dimension), 16);
 BEGIN
-    IF of_table NOT IN ('passage_embeddings', 'requirement_embeddings') THEN
+    IF of_table NOT IN ('segment_embeddings', 'requirement_embeddings') THEN
         RAISE EXCEPTION 'index_embeddings: % holds no embeddings', of_table;
     END IF;
     IF kind IS NULL OR dimension > 4000 OR (dimension > 2000 AND kind LIKE 'vector%') THEN
@@ -106,8 +106,8 @@ BEGIN
     RETURN true;
 END $$;
 
--- The passages of a job's files nearest to an embedding, by pgvector; see nearest_passages.sql.
-CREATE FUNCTION nearest_passages(job uuid, model text, wanted real[], paths text[], most bigint)
+-- The segments of a job's files nearest to an embedding, by pgvector; see nearest_segments.sql.
+CREATE FUNCTION nearest_segments(job uuid, model text, wanted real[], paths text[], most bigint)
     RETURNS TABLE (path text, first_line int, text text) LANGUAGE plpgsql AS $$
 DECLARE
     kind text := vector_type(cardinality(wanted));
@@ -126,7 +126,7 @@ BEGIN
             GROUP BY latest.sha256
         ), near AS (
             SELECT present.path, e.sha256, e.part, e.embedding::%1$s <#> $2::%1$s AS distance
-            FROM passage_embeddings e
+            FROM segment_embeddings e
             JOIN present ON present.sha256 = e.sha256
             WHERE e.job_id = $1 AND e.model = %2$L AND cardinality(e.embedding) = %3$s
             ORDER BY e.embedding::%1$s <#> $2::%1$s
@@ -134,7 +134,7 @@ BEGIN
         )
         SELECT near.path, p.first_line, p.text
         FROM near
-        JOIN file_passages p ON p.job_id = $1 AND p.sha256 = near.sha256 AND p.part = near.part
+        JOIN file_segments p ON p.job_id = $1 AND p.sha256 = near.sha256 AND p.part = near.part
         ORDER BY near.distance, near.path, near.part
     $q$, kind, model, cardinality(wanted)) USING job, wanted, paths, most;
 END $$;

@@ -209,7 +209,7 @@ CREATE FUNCTION jobs_truncate_rows() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     TRUNCATE messages, checkpoints, llm_requests, phases, todos, replaced_todos, file_versions, blobs, job_shared_files, sources,
-             citations, passages, attempts, indexed_blobs, file_passages, passage_embeddings;
+             citations, passages, attempts, indexed_blobs, file_segments, segment_embeddings;
     RETURN NULL;
 END $$;
 

@@ -46,8 +46,8 @@ async fn column(pool: &PgPool, sql: &'static str, job: Uuid) -> Vec<String> {
     sqlx::query_scalar(sql).bind(job).fetch_all(pool).await.expect("the index can be read")
 }
 
-const PASSAGES: &str = "SELECT text FROM file_passages WHERE job_id = $1 ORDER BY text";
-const EMBEDDED: &str = "SELECT p.text FROM passage_embeddings e JOIN file_passages p USING (job_id, sha256, part)
+const PASSAGES: &str = "SELECT text FROM file_segments WHERE job_id = $1 ORDER BY text";
+const EMBEDDED: &str = "SELECT p.text FROM segment_embeddings e JOIN file_segments p USING (job_id, sha256, part)
                         WHERE e.job_id = $1 AND e.model = 'a-few-words' ORDER BY p.text";
 
 #[sqlx::test(migrations = false)]

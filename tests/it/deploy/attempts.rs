@@ -172,7 +172,7 @@ const SCHEMA: &[(&str, &str)] = &[
     ("no table", "DROP TABLE jobs CASCADE"),
     ("no record of migrations", "DELETE FROM _sqlx_migrations"),
     ("a lock that stops everything", "LOCK TABLE messages IN ACCESS EXCLUSIVE MODE"),
-    ("an index for embeddings", "SELECT index_embeddings('passage_embeddings', 'm', 3)"),
+    ("an index for embeddings", "SELECT index_embeddings('segment_embeddings', 'm', 3)"),
 ];
 
 const SERVER: &[(&str, &str)] = &[

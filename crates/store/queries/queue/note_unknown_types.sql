@@ -35,7 +35,7 @@ WITH known AS MATERIALIZED (
         LIMIT $2
         FOR UPDATE OF j SKIP LOCKED))
     RETURNING 1
-), kept AS (
+), known_again AS (
     UPDATE unknown_job_types t SET since = 'infinity' FROM again
     WHERE t.job_type = again.job_type AND (SELECT count(*) FROM cleared) > 0
 ), forgotten AS (

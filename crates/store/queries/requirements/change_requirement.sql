@@ -6,7 +6,7 @@ WITH known AS MATERIALIZED (
     WHERE r.job_id = $1 AND r.candidate_id = $2 AND r.status = 'pending' AND r.step IS NOT NULL
     LIMIT 1
     FOR UPDATE SKIP LOCKED
-), kept AS (
+), change_log AS (
     INSERT INTO requirement_changes (job_id, requirement_id, step, position, kind, reason, fields, former)
     SELECT $1, k.id, $3, $4, $5, $6, $7::text::jsonb, requirement_as_written(k.whole)
     FROM known k

@@ -7,7 +7,7 @@
 -- by "the" and "must". How frequent a word is the column's statistics say, as of the last ANALYZE; among those that they
 -- do not know the longest count as the rarest. Where nothing needs to be that alike ($5), all words tell, and any length
 -- will do.
-WITH asked AS (
+WITH inputs AS (
     SELECT a.n, a.job_id, a.text, a.before, a.widely
     FROM unnest($1::uuid[], $2::text[], $3::uuid[], $5::boolean[])
         WITH ORDINALITY AS a (job_id, text, before, widely, n)
@@ -20,7 +20,7 @@ WITH asked AS (
     SELECT a.n, a.widely, w.lexeme, count(*) OVER (PARTITION BY a.n) AS n_words,
            row_number() OVER (PARTITION BY a.n
                               ORDER BY coalesce(f.share, 0), char_length(w.lexeme) DESC, w.lexeme) AS place
-    FROM asked a
+    FROM inputs a
     CROSS JOIN LATERAL unnest(to_tsvector('simple', a.text)) AS w
     LEFT JOIN frequent f ON f.word = w.lexeme
 ), telling AS (
@@ -30,7 +30,7 @@ WITH asked AS (
     GROUP BY n
 ), wanted AS MATERIALIZED (
     SELECT a.n, a.job_id, a.before, a.widely, own.created_at AS before_at, t.words, char_length(a.text) AS chars
-    FROM asked a
+    FROM inputs a
     JOIN telling t ON t.n = a.n
     LEFT JOIN requirement_cache own ON own.job_id = a.job_id AND own.id = a.before
 )

@@ -1,4 +1,4 @@
--- The embeddings of these files' passages.
+-- The embeddings of these files' segments.
 SELECT present.path AS "path!", e.sha256 AS "sha256!", e.part AS "part!", e.embedding AS "embedding!"
 FROM (
     SELECT latest.sha256, min(latest.path) AS path
@@ -10,4 +10,4 @@ FROM (
     ) AS latest
     GROUP BY latest.sha256
 ) AS present
-JOIN passage_embeddings e ON e.job_id = $1 AND e.sha256 = present.sha256 AND e.model = $3
+JOIN segment_embeddings e ON e.job_id = $1 AND e.sha256 = present.sha256 AND e.model = $3

@@ -1,4 +1,4 @@
--- Passages of these files with the query's words: first those that satisfy it as a whole ("quoted phrase", -without),
+-- Segments of these files with the query's words: first those that satisfy it as a whole ("quoted phrase", -without),
 -- then those with any of its words, the most and closest ones first.
 WITH query AS (
     SELECT websearch_to_tsquery('simple', $2) || websearch_to_tsquery('english', $2) AS strict,
@@ -16,7 +16,7 @@ WITH query AS (
 SELECT present.path AS "path!", p.first_line AS "first_line!", p.text AS "text!"
 FROM query
 CROSS JOIN present
-JOIN file_passages p ON p.job_id = $1 AND p.sha256 = present.sha256
+JOIN file_segments p ON p.job_id = $1 AND p.sha256 = present.sha256
 WHERE p.words @@ query.strict OR p.words @@ query.loose
 ORDER BY p.words @@ query.strict DESC, ts_rank_cd(p.words, query.loose || query.strict, 1) DESC, present.path, p.part
 LIMIT $4

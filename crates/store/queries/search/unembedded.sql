@@ -1,4 +1,4 @@
--- Passages of these files that the embeddings model has not seen yet.
+-- Segments of these files that the embeddings model has not seen yet.
 SELECT p.sha256 AS "sha256!", p.part AS "part!", p.text AS "text!"
 FROM (
     SELECT DISTINCT latest.sha256
@@ -9,9 +9,9 @@ FROM (
         ORDER BY path, step DESC
     ) AS latest
 ) AS present
-JOIN file_passages p ON p.job_id = $1 AND p.sha256 = present.sha256
+JOIN file_segments p ON p.job_id = $1 AND p.sha256 = present.sha256
 WHERE NOT EXISTS (
-    SELECT 1 FROM passage_embeddings e
+    SELECT 1 FROM segment_embeddings e
     WHERE e.job_id = $1 AND e.sha256 = p.sha256 AND e.part = p.part AND e.model = $3
 )
 ORDER BY p.sha256, p.part

@@ -1,15 +1,15 @@
--- Puts contents of a job aside for a step to come, under its lease; says whether the lease still holds. No file has them
--- until a step names them by their hash, and putting one aside again does nothing. The job's row is locked only against
+-- Stages contents of a job for a step to come, under its lease; says whether the lease still holds. No file has them
+-- until a step names them by their hash, and staging one again does nothing. The job's row is locked only against
 -- being deleted.
 WITH fence AS (
     SELECT id FROM jobs WHERE id = $1 AND lease_epoch = $2 AND status = 'running' FOR KEY SHARE
 ),
-kept AS (
+new_blobs AS (
     INSERT INTO blobs (job_id, sha256, content)
-    SELECT DISTINCT ON (given.sha256) fence.id, given.sha256, given.content
+    SELECT DISTINCT ON (contents.sha256) fence.id, contents.sha256, contents.content
     FROM fence CROSS JOIN (
         SELECT sha256(content) AS sha256, content FROM unnest($3::bytea[]) AS f (content)
-    ) AS given
+    ) AS contents
     ON CONFLICT (job_id, sha256) DO NOTHING
 )
 SELECT EXISTS (SELECT FROM fence) AS "held!"

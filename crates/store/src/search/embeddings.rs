@@ -1,4 +1,4 @@
-//! Embeddings of passages and of requirements: which are missing, keeping them, and finding the nearest ones.
+//! Embeddings of segments and of requirements: which are missing, keeping them, and finding the nearest ones.
 //!
 //! There are two ways to find them, with the same result. Where the database has pgvector, it compares: through an HNSW
 //! index, or exactly where few rows are concerned, as its planner sees fit. Everywhere else the worker reads the
@@ -10,7 +10,7 @@ use crate::{Error, FoundPassage, SimilarRequirement, Store, error::During};
 use futures_util::TryStreamExt as _;
 use uuid::Uuid;
 
-/// A passage without an embedding.
+/// A segment without an embedding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unembedded {
     /// Which content it is of.
@@ -42,7 +42,7 @@ pub struct NearRequirement {
 }
 
 impl Store {
-    /// Passages of these files that `model` has not embedded yet.
+    /// Segments of these files that `model` has not embedded yet.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -56,10 +56,10 @@ impl Store {
         sqlx::query_file_as!(Unembedded, "queries/search/unembedded.sql", job_id, paths, model, limit)
             .fetch_all(&self.pool)
             .await
-            .during("look for passages to embed")
+            .during("look for segments to embed")
     }
 
-    /// Stores the embeddings of passages, one each, all of the same dimension; their length is made 1.
+    /// Stores the embeddings of segments, one each, all of the same dimension; their length is made 1.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -67,13 +67,13 @@ impl Store {
         &self,
         job_id: Uuid,
         model: &str,
-        passages: &[Unembedded],
+        segments: &[Unembedded],
         embeddings: &[Vec<f32>],
     ) -> Result<(), Error> {
-        let keys: Vec<Vec<u8>> = passages.iter().map(|passage| passage.sha256.clone()).collect();
-        let parts: Vec<i32> = passages.iter().map(|passage| passage.part).collect();
+        let keys: Vec<Vec<u8>> = segments.iter().map(|segment| segment.sha256.clone()).collect();
+        let parts: Vec<i32> = segments.iter().map(|segment| segment.part).collect();
         let (numbers, dimension) = in_a_row(embeddings);
-        self.index_embeddings("passage_embeddings", model, dimension).await?;
+        self.index_embeddings("segment_embeddings", model, dimension).await?;
         sqlx::query_file!("queries/search/put_embeddings.sql", job_id, model, &keys, &parts, &numbers, dimension)
             .execute(&self.pool)
             .await
@@ -81,7 +81,7 @@ impl Store {
         Ok(())
     }
 
-    /// Passages of these files nearest to an embedding of `model`, the nearest first.
+    /// Segments of these files nearest to an embedding of `model`, the nearest first.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -125,7 +125,7 @@ impl Store {
         sqlx::query_file_as!(FoundPassage, "queries/search/segments.sql", job_id, &paths, &hashes, &parts)
             .fetch_all(&self.pool)
             .await
-            .during("read passages")
+            .during("read segments")
     }
 
     /// Requirements that those of a job are compared with and `model` has not embedded yet, the job's own first: its

@@ -1,5 +1,5 @@
 //! The search index over a job's texts: what is missing from it, adding, forgetting, and looking things up by words;
-//! `meaning.rs` looks them up by what they mean.
+//! `embeddings.rs` looks them up by what they mean.
 //!
 //! Nothing here belongs to a step. The index is made from the committed files when somebody searches, and what is lost
 //! of it is made again; so it is written outside of the step's transaction, and without the fence.
@@ -52,7 +52,7 @@ impl Store {
             .during("look for texts to index")
     }
 
-    /// Puts contents into the index, each with all of its passages. Indexing one twice does nothing.
+    /// Puts contents into the index, each with all of its segments. Indexing one twice does nothing.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -60,12 +60,12 @@ impl Store {
         &self,
         job_id: Uuid,
         contents: &[Vec<u8>],
-        passages: &[NewPassage],
+        segments: &[NewPassage],
     ) -> Result<(), Error> {
-        let keys: Vec<Vec<u8>> = passages.iter().map(|passage| passage.sha256.clone()).collect();
-        let parts: Vec<i32> = passages.iter().map(|passage| passage.part).collect();
-        let lines: Vec<i32> = passages.iter().map(|passage| passage.first_line).collect();
-        let texts: Vec<String> = passages.iter().map(|passage| bind::text(&passage.text).into_owned()).collect();
+        let keys: Vec<Vec<u8>> = segments.iter().map(|segment| segment.sha256.clone()).collect();
+        let parts: Vec<i32> = segments.iter().map(|segment| segment.part).collect();
+        let lines: Vec<i32> = segments.iter().map(|segment| segment.first_line).collect();
+        let texts: Vec<String> = segments.iter().map(|segment| bind::text(&segment.text).into_owned()).collect();
         sqlx::query_file!("queries/search/index_segments.sql", job_id, contents, &keys, &parts, &lines, &texts)
             .execute(&self.pool)
             .await
@@ -82,7 +82,7 @@ impl Store {
         Ok(done.during("take texts out of the search index")?.rows_affected())
     }
 
-    /// Passages of these files with the words of a query, the best first.
+    /// Segments of these files with the words of a query, the best first.
     ///
     /// # Errors
     /// [`Error::Database`].

@@ -127,7 +127,7 @@ async fn thousands_are_searched_through_the_index(pool: PgPool) {
 async fn an_index_is_made_once_a_model_and_for_embeddings_only(pool: PgPool) {
     let indexes = "(SELECT count(*) FROM pg_indexes WHERE indexdef LIKE '%hnsw%')";
     for (dimension, can_be) in [(3, true), (3, true), (1536, true), (3072, true), (5000, false)] {
-        let made = sqlx::query_scalar("SELECT index_embeddings('passage_embeddings', 'it''s a model', $1)");
+        let made = sqlx::query_scalar("SELECT index_embeddings('segment_embeddings', 'it''s a model', $1)");
         let made: bool = made.bind(dimension).fetch_one(&pool).await.unwrap();
         assert_eq!(made, can_be && has_pgvector(&pool).await, "{dimension}");
     }

@@ -87,7 +87,7 @@ async fn what_was_deleted_or_overwritten_is_forgotten(pool: PgPool) {
     assert_eq!(store.forget_passages(job.id).await.unwrap(), 2);
     let found = store.search_passages(job.id, "words", &all, 10).await.unwrap();
     assert_eq!(found, [FoundPassage { path: "a.md".into(), first_line: 1, text: "new words".into() }]);
-    assert_eq!(value(&pool, "SELECT count(*) FROM file_passages").await.as_deref(), Some("1"));
+    assert_eq!(value(&pool, "SELECT count(*) FROM file_segments").await.as_deref(), Some("1"));
 }
 
 #[sqlx::test(migrations = "../../migrations")]

@@ -1,5 +1,5 @@
 -- A job's requests in at most $2 bars of neighbours: tokens in disjoint parts, cost as it was booked.
-WITH asked AS (
+WITH requests AS (
     SELECT row_number() OVER (ORDER BY step, created_at, id) AS turn, count(*) OVER () AS turns, step,
            least(cached_tokens, prompt_tokens) AS cached, prompt_tokens, completion_tokens, duration_ms, error, cost_usd
     FROM llm_requests
@@ -10,6 +10,6 @@ SELECT min(turn) AS "first_turn!", max(turn) AS "last_turn!", min(step) AS "firs
        sum(completion_tokens)::bigint AS "output_tokens!", sum(duration_ms)::bigint AS "duration_ms!",
        count(error) AS "failed!",
        sum(cost_usd)::double precision AS "cost_usd!"
-FROM asked
+FROM requests
 GROUP BY (turn - 1) * $2::bigint / greatest(turns, $2::bigint)
 ORDER BY min(turn)
