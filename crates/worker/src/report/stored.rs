@@ -11,7 +11,7 @@ use uuid::Uuid;
 /// # Errors
 /// The rows could not be read.
 pub async fn of_stored(store: &Store, job_id: Uuid) -> Result<Option<Vec<u8>>, Error> {
-    let Some(prompt) = store.job_seen(job_id).await?.map(|job| job.prompt) else { return Ok(None) };
+    let Some(prompt) = store.job_seen(job_id).await?.map(|job| job.line.prompt) else { return Ok(None) };
     let sources = store.sources(job_id).await?;
     let rows = Stored { store, job_id, index: facts(store.file_index(job_id).await?), sources };
     let passages = store.passages(job_id).await?;
