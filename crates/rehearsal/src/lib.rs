@@ -15,46 +15,34 @@
 //! | question | module |
 //! |---|---|
 //! | Is the conversation well formed? | [`check`] |
-//! | Which phase, which todo, what was done since that todo began? | `situation`, `frame`, `opening`, `archive` |
+//! | Which phase, which todo, what was done since that todo began? | `request_view` |
 //! | What is to be done for this todo? | `strategic`, `tactical` |
-//! | What does the plan say, and what comes next? | `plan`, `schedule`, `manifest` |
+//! | What does the plan say, and what comes next? | `plan` |
 //! | What does a validator's job do? | `validator` |
 //! | Which sentences are normative, and where do they stand? | `text` |
 //! | What does a requirement look like? | `requirement` |
 //! | How does the decision become an answer? | `reply` |
-//! | What is near to what, for a search over embeddings? | `embedding` |
-//! | How are requests and answers of other protocols read and written? | `dialect` |
+//! | What is near to what, for a search over embeddings? | `server::embedding` |
+//! | How are requests and answers of other protocols read and written? | `server::dialect` |
 //! | How would a model answer that behaves badly? | [`misbehave`] |
 
-use situation::Situation;
+use request_view::RequestView;
 
-mod archive;
 mod call;
-mod candidates;
-pub mod check;
-mod dialect;
-mod embedding;
-mod frame;
-mod manifest;
 pub mod misbehave;
-mod opening;
-mod pages;
 mod plan;
 mod reply;
+mod request_view;
 mod requirement;
-mod schedule;
 mod server;
-mod situation;
 mod strategic;
-mod stream;
 mod summary;
 mod tactical;
-mod task;
 mod text;
+mod unknown_todo;
 mod validator;
-pub mod wire;
 
-pub use server::{MAX_REQUEST_BYTES, Options, Rehearsal, serve};
+pub use server::{MAX_REQUEST_BYTES, Options, Rehearsal, check, serve, wire};
 pub use wire::{ChatRequest, ChatResponse};
 
 /// The name under which the model lists itself. Every other name is answered as well, and echoed.
@@ -69,19 +57,19 @@ pub const DISCLAIMER: &str = "Produced by Plumbline's rehearsal model, a rule-ba
 /// The request is expected to have passed [`check::check`]; one that has not is answered all the same, from whatever
 /// part of it makes sense.
 pub fn answer(request: &ChatRequest) -> ChatResponse {
-    let situation = Situation::read(request);
-    let turn = match situation.stage() {
-        situation::Stage::Summary => summary::turn_for(&situation),
-        situation::Stage::Strategic => strategic::turn_for(&situation),
-        situation::Stage::Tactical => tactical::turn_for(&situation),
+    let view = RequestView::read(request);
+    let turn = match view.stage() {
+        request_view::Stage::Summary => summary::turn_for(&view),
+        request_view::Stage::Strategic => strategic::turn_for(&view),
+        request_view::Stage::Tactical => tactical::turn_for(&view),
     };
-    reply::reply(request, &situation, looked(&situation, turn))
+    reply::reply(request, &view, looked(&view, turn))
 }
 
 /// A todo is not closed unseen: where what is known already answers it, the memory is looked at first.
-fn looked(situation: &Situation<'_>, mut turn: call::Turn) -> call::Turn {
+fn looked(view: &RequestView<'_>, mut turn: call::Turn) -> call::Turn {
     let only_closes = matches!(turn.calls.as_slice(), [call] if call.name == "todo_complete");
-    if only_closes && situation.work().is_empty() {
+    if only_closes && view.work().is_empty() {
         turn.calls.insert(0, call::read_file("workspace.md"));
     }
     turn

@@ -1,8 +1,10 @@
 //! Turns a decision into an answer: leaves out what is done, cuts to the limits, gives ids, counts tokens.
 
 use crate::call::{Call, Turn};
-use crate::situation::{Done, Situation};
-use crate::wire::{ChatRequest, ChatResponse, Choice, FunctionCall, PromptTokensDetails, Reply, ToolCall, Usage};
+use crate::request_view::{Done, RequestView};
+use crate::server::wire::{
+    ChatRequest, ChatResponse, Choice, FunctionCall, PromptTokensDetails, Reply, ToolCall, Usage,
+};
 
 /// The most calls in one answer; more work waits for the next turn.
 pub(crate) const MAX_CALLS: usize = 24;
@@ -12,14 +14,14 @@ pub(crate) const MAX_CALLS: usize = 24;
 const MAX_REFUSALS: usize = 3;
 
 /// The answer to `request` that carries out `turn`.
-pub(crate) fn reply(request: &ChatRequest, situation: &Situation<'_>, turn: Turn) -> ChatResponse {
+pub(crate) fn reply(request: &ChatRequest, view: &RequestView<'_>, turn: Turn) -> ChatResponse {
     let fingerprint = fingerprint(request);
     let say = format!("Rehearsal model: rule-based, no LLM. {}", turn.say);
-    let (say, calls) = match refused(situation) {
+    let (say, calls) = match refused(view) {
         Some(reason) if !turn.calls.is_empty() => {
             (format!("{say} This is refused again and again: {reason}"), Vec::new())
         }
-        _ => (say, outstanding(situation, turn.calls)),
+        _ => (say, outstanding(view, turn.calls)),
     };
     let calls: Vec<ToolCall> =
         calls.into_iter().enumerate().map(|(index, call)| wire_call(fingerprint, index, call)).collect();
@@ -50,11 +52,11 @@ pub(crate) fn reply(request: &ChatRequest, situation: &Situation<'_>, turn: Turn
 ///
 /// Closing calls are always made: they are the last of a turn, and a refused one is to be repeated once its cause is
 /// put right.
-fn outstanding(situation: &Situation<'_>, calls: Vec<Call>) -> Vec<Call> {
+fn outstanding(view: &RequestView<'_>, calls: Vec<Call>) -> Vec<Call> {
     let mut open: Vec<Call> = calls
         .into_iter()
-        .filter(|call| closes(call.name) || !made(situation, call))
-        .filter(|call| situation.bound(call.name))
+        .filter(|call| closes(call.name) || !made(view, call))
+        .filter(|call| view.bound(call.name))
         .collect();
     open.truncate(MAX_CALLS);
     open
@@ -62,10 +64,10 @@ fn outstanding(situation: &Situation<'_>, calls: Vec<Call>) -> Vec<Call> {
 
 /// A call that reads is made again once its result was cleared from the conversation; one that writes only when what it
 /// wrote is gone.
-fn made(situation: &Situation<'_>, call: &Call) -> bool {
-    let work = situation.work();
+fn made(view: &RequestView<'_>, call: &Call) -> bool {
+    let work = view.work();
     match call.name {
-        "read_file" | "list_files" => situation.result_of(call).is_some(),
+        "read_file" | "list_files" => view.result_of(call).is_some(),
         // Each claim gives others.
         "next_requirement" => false,
         _ => work
@@ -87,10 +89,10 @@ fn closes(tool: &str) -> bool {
 }
 
 /// The last refusal, when the closing calls of this todo were refused too often.
-fn refused(situation: &Situation<'_>) -> Option<String> {
-    let last = situation.work().iter().rfind(|done| closes(done.name) && done.failed())?;
-    let same = situation.work().iter().filter(|done| done.name == last.name && done.args == last.args).count();
-    (same >= MAX_REFUSALS).then(|| crate::situation::one_line(last.result))
+fn refused(view: &RequestView<'_>) -> Option<String> {
+    let last = view.work().iter().rfind(|done| closes(done.name) && done.failed())?;
+    let same = view.work().iter().filter(|done| done.name == last.name && done.args == last.args).count();
+    (same >= MAX_REFUSALS).then(|| crate::request_view::one_line(last.result))
 }
 
 fn wire_call(fingerprint: u64, index: usize, call: Call) -> ToolCall {

@@ -10,8 +10,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::call::{Turn, turn};
-use crate::situation::Situation;
-use crate::situation::one_line;
+use crate::request_view::RequestView;
+use crate::request_view::one_line;
 
 /// The longest summary, in bytes: a few hundred words.
 const MAX_BYTES: usize = 2_400;
@@ -26,12 +26,12 @@ static FILE: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// Answers a request without tools.
-pub(crate) fn turn_for(situation: &Situation<'_>) -> Turn {
-    let size: usize = situation.messages.iter().map(|message| message.content.len()).sum();
-    if size < GREETING && situation.history.is_empty() {
+pub(crate) fn turn_for(view: &RequestView<'_>) -> Turn {
+    let size: usize = view.messages.iter().map(|message| message.content.len()).sum();
+    if size < GREETING && view.history.is_empty() {
         return turn("It works on Plumbline jobs: send a todo list and tools.", Vec::new());
     }
-    let mut text = write(situation);
+    let mut text = write(view);
     let room = (size / 2).clamp(40, MAX_BYTES);
     while text.len() > room {
         text.pop();
@@ -39,23 +39,23 @@ pub(crate) fn turn_for(situation: &Situation<'_>) -> Turn {
     turn(text, Vec::new())
 }
 
-fn write(situation: &Situation<'_>) -> String {
-    let mut text = format!("Summary of earlier work.\n\nGoal: {}\n", one_line(situation.prompt()));
-    if let Some(frame) = &situation.frame {
-        let done = frame.todos.iter().filter(|todo| todo.done).count();
-        let _ = writeln!(text, "Phase: {}; {done} of {} todos done.", frame.phase, frame.todos.len());
-        for todo in frame.todos.iter().filter(|todo| !todo.done) {
+fn write(view: &RequestView<'_>) -> String {
+    let mut text = format!("Summary of earlier work.\n\nGoal: {}\n", one_line(view.prompt()));
+    if let Some(todo_list) = &view.todo_list {
+        let done = todo_list.todos.iter().filter(|todo| todo.done).count();
+        let _ = writeln!(text, "Phase: {}; {done} of {} todos done.", todo_list.phase, todo_list.todos.len());
+        for todo in todo_list.todos.iter().filter(|todo| !todo.done) {
             let _ = writeln!(text, "Open: {}. {}", todo.number, todo.text);
         }
     }
-    let said = situation.messages.iter().map(|message| message.content.as_str());
-    let called = situation.history.iter().map(|done| done.arg("path"));
+    let said = view.messages.iter().map(|message| message.content.as_str());
+    let called = view.history.iter().map(|done| done.arg("path"));
     let (mut chunks, mut files) = (BTreeSet::new(), BTreeSet::new());
     for part in said.chain(called) {
         chunks.extend(CHUNK.captures_iter(part).filter_map(|found| found[1].parse::<u32>().ok()));
         files.extend(FILE.find_iter(part).map(|found| found.as_str()));
     }
-    let recorded = situation.history.iter().filter(|done| done.name == "add_requirement" && !done.failed()).count();
+    let recorded = view.history.iter().filter(|done| done.name == "add_requirement" && !done.failed()).count();
     if recorded > 0 {
         let _ = writeln!(text, "Requirements recorded in this stretch: {recorded}.");
     }
@@ -65,7 +65,7 @@ fn write(situation: &Situation<'_>) -> String {
     if !files.is_empty() {
         let _ = writeln!(text, "Files: {}.", files.into_iter().collect::<Vec<_>>().join(", "));
     }
-    let closed = situation.history.iter().filter(|done| done.name == "todo_complete" && !done.failed());
+    let closed = view.history.iter().filter(|done| done.name == "todo_complete" && !done.failed());
     let mut notes: Vec<String> = closed.rev().take(8).map(|done| one_line(done.arg("notes"))).collect();
     notes.reverse();
     for note in notes {

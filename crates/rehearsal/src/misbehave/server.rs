@@ -4,8 +4,8 @@
 //! answer that was cut in a connection that is used again.
 
 use super::{Delivery, Rate, Reaction, Turn, find};
-use crate::wire::ChatRequest;
-use crate::{answer, check};
+use crate::server::wire::ChatRequest;
+use crate::{answer, server::check};
 use serde_json::json;
 use std::collections::HashMap;
 use std::io;

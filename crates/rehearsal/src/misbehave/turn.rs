@@ -1,7 +1,7 @@
 //! The healthy turn, and short ways to spoil it.
 
 use super::Reaction;
-use crate::wire::ChatRequest;
+use crate::server::wire::ChatRequest;
 use serde_json::{Value, json};
 
 /// One turn: what was asked, and what the rehearsal model answers.

@@ -1,4 +1,4 @@
-//! The end of a job: verify, report, hand over.
+//! The end of a job: report, hand over.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,12 +7,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use crate::call::{Call, Turn, job_complete, read_lines, todo_complete, turn, write_file, write_plan};
+use crate::call::{Call, Turn, job_complete, read_lines, todo_complete, turn, write_file};
 use crate::plan::Plan;
-use crate::schedule::{self, LATE};
-use crate::situation::Situation;
-use crate::strategic::planning;
-use crate::tactical::consolidation;
+use crate::plan::schedule::{self, LATE};
+use crate::request_view::RequestView;
+use crate::requirement::table_file;
 use crate::validator;
 
 /// A passage that a refusal names, and a phase.
@@ -23,7 +22,6 @@ static PHASE: LazyLock<Regex> =
 
 const OUTPUT: &str = "output";
 const REPORT: &str = "output/summary_report.md";
-const REQUIREMENTS: &str = "output/requirements.md";
 
 const METHOD: &str = "Every chunk of every readable document was searched for sentences with a normative word (must, \
      shall, should, may not, required, is to be; muss, müssen, soll, darf nicht, ist zu, hat zu). Each was recorded with \
@@ -33,28 +31,14 @@ const METHOD: &str = "Every chunk of every readable document was searched for se
 /// Enough lines of the deliverable to see its count.
 const HEAD_LINES: usize = 8;
 
-/// Final todo 1: tick the last phase and look at what is there.
-pub(super) fn verify(situation: &Situation<'_>) -> Turn {
-    let looked = outputs(situation).and_then(|files| Ok((files, planning::marked(situation)?)));
-    match looked {
-        Err(call) => turn("Looking at the deliverables and the plan.", vec![call]),
-        Ok((files, (plan, ticked))) => {
-            let open = plan.next().map(|phase| format!("; '{}' is still to be done", phase.name)).unwrap_or_default();
-            let notes = format!("{} files in output/, none of them empty: {}{open}", files.len(), files.join(", "));
-            let tick = ticked.map(|_| write_plan(&plan.render()));
-            turn("Verifying the deliverables.", tick.into_iter().chain([todo_complete(&notes)]).collect())
-        }
-    }
-}
-
 /// Final todo 2: the report, unless there is nothing to report on or a phase is still to be done: the engine counts
 /// phases, and one that was done twice makes it believe in the end too early.
-pub(super) fn report(situation: &Situation<'_>) -> Turn {
-    let text = Plan::current(situation).and_then(|plan| {
-        let files = outputs(situation)?;
+pub(super) fn report(view: &RequestView<'_>) -> Turn {
+    let text = Plan::current(view).and_then(|plan| {
+        let files = outputs(view)?;
         match files.is_empty() || plan.next().is_some() {
             true => Ok(None),
-            false => report_text(situation, &files).map(Some),
+            false => report_text(view, &files).map(Some),
         }
     });
     match text {
@@ -68,32 +52,32 @@ pub(super) fn report(situation: &Situation<'_>) -> Turn {
 
 /// Hands the job over when the plan is fulfilled, at the end of a final phase or of any other strategic one. A report or
 /// a table that is missing is written first, in a turn of its own: the hand-over names it, so it has to exist by then.
-pub(super) fn finish(situation: &Situation<'_>) -> Turn {
-    match missing(situation) {
+pub(super) fn finish(view: &RequestView<'_>) -> Turn {
+    match missing(view) {
         Err(call) => turn("Looking at the deliverables.", vec![call]),
         Ok((_, Some(calls))) => turn("Writing what is missing.", calls),
-        Ok((files, None)) => turn("The plan is fulfilled: completing the job.", vec![hand_over(situation, files)]),
+        Ok((files, None)) => turn("The plan is fulfilled: completing the job.", vec![hand_over(view, files)]),
     }
 }
 
 /// The deliverables, and the calls that write the one that is missing. Nothing is made up where nothing was done.
-fn missing(situation: &Situation<'_>) -> Result<(Vec<String>, Option<Vec<Call>>), Call> {
-    let files = outputs(situation)?;
+fn missing(view: &RequestView<'_>) -> Result<(Vec<String>, Option<Vec<Call>>), Call> {
+    let files = outputs(view)?;
     let lacks = |path: &str| files.iter().all(|file| file != path);
-    if lacks(REQUIREMENTS) && !situation.files("candidates")?.is_empty() {
-        let (_, calls) = consolidation::requirements_file(situation)?;
+    if lacks(table_file::PATH) && !view.files("candidates")?.is_empty() {
+        let (_, calls) = table_file::calls(view)?;
         return Ok((files, Some(calls)));
     }
     if !files.is_empty() && lacks(REPORT) {
-        let text = report_text(situation, &files)?;
+        let text = report_text(view, &files)?;
         return Ok((files, Some(vec![write_file(REPORT, &text)])));
     }
     Ok((files, None))
 }
 
 /// The files in output/ that this model writes and that hold anything, or the call that lists them.
-fn outputs(situation: &Situation<'_>) -> Result<Vec<String>, Call> {
-    let files = situation.files(OUTPUT)?;
+pub(super) fn outputs(view: &RequestView<'_>) -> Result<Vec<String>, Call> {
+    let files = view.files(OUTPUT)?;
     Ok(files.into_iter().filter(|(path, size)| *size > 0 && is_own(path)).map(|(path, _)| path).collect())
 }
 
@@ -114,17 +98,17 @@ fn is_own(path: &str) -> bool {
 }
 
 /// What could not be delivered: the requirements of every document that could not be read or came too late.
-fn undelivered_documents(situation: &Situation<'_>) -> Vec<String> {
-    let plan = Plan::current(situation).unwrap_or_default();
-    let late = schedule::late(&plan, &situation.documents()).into_iter().map(|path| (path, LATE.to_owned()));
-    let all = situation.unreadable().into_iter().chain(late);
+fn undelivered_documents(view: &RequestView<'_>) -> Vec<String> {
+    let plan = Plan::current(view).unwrap_or_default();
+    let late = schedule::late(&plan, &view.documents()).into_iter().map(|path| (path, LATE.to_owned()));
+    let all = view.unreadable().into_iter().chain(late);
     all.map(|(path, reason)| format!("requirements of {path}: {reason}")).collect()
 }
 
 /// Leaves out what an earlier refusal named, and says so.
-fn hand_over(situation: &Situation<'_>, files: Vec<String>) -> Call {
-    let mut undelivered: Vec<Value> = undelivered_documents(situation).into_iter().map(Value::from).collect();
-    let refusals: Vec<&str> = situation
+fn hand_over(view: &RequestView<'_>, files: Vec<String>) -> Call {
+    let mut undelivered: Vec<Value> = undelivered_documents(view).into_iter().map(Value::from).collect();
+    let refusals: Vec<&str> = view
         .work()
         .iter()
         .filter(|done| done.name == "job_complete" && done.failed())
@@ -174,14 +158,14 @@ fn not_worked(refusals: &[&str]) -> Vec<Value> {
     passages.into_iter().chain(phases).collect()
 }
 
-fn report_text(situation: &Situation<'_>, files: &[String]) -> Result<String, Call> {
+fn report_text(view: &RequestView<'_>, files: &[String]) -> Result<String, Call> {
     let mut text = format!("# Summary report\n\n{}\n\n## Result\n\n", crate::DISCLAIMER);
-    if files.iter().any(|file| file == REQUIREMENTS) {
-        let call = read_lines(REQUIREMENTS, 1, HEAD_LINES);
-        let head = situation.result_of(&call).ok_or(call)?.result;
+    if files.iter().any(|file| file == table_file::PATH) {
+        let call = read_lines(table_file::PATH, 1, HEAD_LINES);
+        let head = view.result_of(&call).ok_or(call)?.result;
         let count = head.lines().find(|line| line.ends_with(" requirements."));
         let _ = writeln!(text, "{}\n", count.unwrap_or("The number of requirements is not known.").trim());
-    } else if validator::is_job(situation) {
+    } else if validator::is_job(view) {
         let _ = writeln!(text, "What became of each requirement stands in {}.\n", validator::REPORT);
     } else {
         text.push_str("The statements of the prompt are listed; no requirement was recorded.\n\n");
@@ -190,11 +174,11 @@ fn report_text(situation: &Situation<'_>, files: &[String]) -> Result<String, Ca
     for file in files.iter().filter(|file| *file != REPORT) {
         let _ = writeln!(text, "- {file}");
     }
-    let undelivered = undelivered_documents(situation);
+    let undelivered = undelivered_documents(view);
     if !undelivered.is_empty() {
         let _ = writeln!(text, "\n## Not delivered\n\n- {}", undelivered.join("\n- "));
     }
-    let method = if validator::is_job(situation) { validator::METHOD } else { METHOD };
+    let method = if validator::is_job(view) { validator::METHOD } else { METHOD };
     let _ = write!(text, "\n## Method\n\n{method}\n");
     Ok(text)
 }

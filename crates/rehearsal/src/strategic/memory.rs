@@ -1,11 +1,11 @@
 //! What is remembered between phases, and what is made of issues and feedback.
 
-use crate::archive::Archive;
 use crate::call::{Turn, add_note, append, generate_workspace_summary, read_file, todo_complete, turn};
-use crate::situation::{Situation, one_line};
+use crate::request_view::archive::Archive;
+use crate::request_view::{RequestView, one_line};
 
 /// Transition todo 1: the summary is a tool's work.
-pub(super) fn summarize(_: &Situation<'_>) -> Turn {
+pub(super) fn summarize(_: &RequestView<'_>) -> Turn {
     turn(
         "Summarizing the workspace.",
         vec![generate_workspace_summary(), todo_complete("workspace_summary.md is written")],
@@ -13,8 +13,8 @@ pub(super) fn summarize(_: &Situation<'_>) -> Turn {
 }
 
 /// Transition todo 2: one line of progress. Only a line is appended, so that what other turns noted stays.
-pub(super) fn remember(situation: &Situation<'_>) -> Turn {
-    let line = match Archive::read(situation) {
+pub(super) fn remember(view: &RequestView<'_>) -> Turn {
+    let line = match Archive::read(view) {
         Some(archive) => format!("- Finished the phase '{}'.\n", archive.phase),
         None => "- Finished a phase; main_plan.md tells which.\n".to_owned(),
     };
@@ -22,9 +22,8 @@ pub(super) fn remember(situation: &Situation<'_>) -> Turn {
 }
 
 /// After a rewind: the issue is noted where the next phases see it.
-pub(super) fn reconsider(situation: &Situation<'_>) -> Turn {
-    let line =
-        format!("- The last phase was given up: {}\n", one_line(situation.issue().unwrap_or("no reason is named")));
+pub(super) fn reconsider(view: &RequestView<'_>) -> Turn {
+    let line = format!("- The last phase was given up: {}\n", one_line(view.issue().unwrap_or("no reason is named")));
     turn(
         "Noting why the last phase was given up.",
         vec![append("workspace.md", &line), todo_complete(&one_line(&line))],
@@ -32,8 +31,8 @@ pub(super) fn reconsider(situation: &Situation<'_>) -> Turn {
 }
 
 /// Feedback todo 1: the feedback is kept, up to a line's length.
-pub(super) fn take_in_feedback(situation: &Situation<'_>) -> Turn {
-    let feedback = situation.feedback();
+pub(super) fn take_in_feedback(view: &RequestView<'_>) -> Turn {
+    let feedback = view.feedback();
     let feedback =
         if feedback.is_empty() { "the conversation shows none".to_owned() } else { one_line(&feedback.join(" / ")) };
     let line = format!("- Feedback: {feedback}\n");
@@ -41,7 +40,7 @@ pub(super) fn take_in_feedback(situation: &Situation<'_>) -> Turn {
 }
 
 /// Feedback todo 2: what a rule-based model can honestly say about it.
-pub(super) fn evaluate(_: &Situation<'_>) -> Turn {
+pub(super) fn evaluate(_: &RequestView<'_>) -> Turn {
     let note = "A rule-based model cannot judge free text. It will check the deliverables again and write down what the \
                 feedback asks, so that a person or a real model can take it up.";
     turn("Evaluating the feedback.", vec![read_file("workspace.md"), add_note(note), todo_complete(note)])

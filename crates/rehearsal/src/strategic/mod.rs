@@ -2,19 +2,20 @@
 //!
 //! | module | todos |
 //! |---|---|
-//! | `planning` | explore, plan, divide, tick, set todos or complete |
+//! | `planning` | explore, plan, divide, tick, verify, set todos or complete |
 //! | `memory` | workspace summary, workspace.md, reconsidering, feedback |
-//! | `closing` | verify, report, hand over |
+//! | `closing` | report, hand over |
 
 mod closing;
 mod memory;
 mod planning;
 
-use crate::call::{Turn, add_note, read_file, todo_complete, turn};
-use crate::situation::Situation;
+use crate::call::{Turn, turn};
+use crate::request_view::RequestView;
+use crate::unknown_todo::unknown_todo;
 
 /// A rule: what is done for one todo.
-type Rule = fn(&Situation<'_>) -> Turn;
+type Rule = fn(&RequestView<'_>) -> Turn;
 
 /// Key words of the system's todos, all of which must occur, in lower case; the first rule that fits is taken.
 const RULES: &[(&[&str], Rule)] = &[
@@ -28,29 +29,23 @@ const RULES: &[(&[&str], Rule)] = &[
     (&["main_plan.md accordingly"], planning::adapt),
     (&["update main_plan.md"], planning::mark),
     (&["update workspace.md"], memory::remember),
-    (&["verify"], closing::verify),
+    (&["verify"], planning::verify),
     (&["what is missing"], closing::report),
     (&["todo_write"], planning::set_todos),
     (&["job_complete"], planning::set_todos),
 ];
 
 /// Decides one strategic turn.
-pub(crate) fn turn_for(situation: &Situation<'_>) -> Turn {
-    let Some(todo) = situation.frame.as_ref().and_then(|frame| frame.current()) else {
+pub(crate) fn turn_for(view: &RequestView<'_>) -> Turn {
+    let Some(todo) = view.todo_list.as_ref().and_then(|list| list.current()) else {
         return turn("There is no open todo to work on.", Vec::new());
     };
     let text = todo.text.to_lowercase();
     let rule = RULES.iter().find(|(words, _)| words.iter().all(|word| text.contains(word)));
     match rule {
-        Some((_, rule)) => rule(situation),
-        None => unknown(&todo.text),
+        Some((_, rule)) => rule(view),
+        None => unknown_todo(&todo.text),
     }
-}
-
-/// What is done for a todo that no rule fits: it is said, noted and closed, since nothing else would move on.
-pub(crate) fn unknown(todo: &str) -> Turn {
-    let note = format!("The rehearsal model has no rule for the todo '{todo}'; it looked at workspace.md and went on.");
-    turn(note.clone(), vec![read_file("workspace.md"), add_note(&note), todo_complete(&note)])
 }
 
 #[cfg(test)]

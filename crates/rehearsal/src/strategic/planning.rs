@@ -1,12 +1,12 @@
 //! Exploring, planning, and handing the next phase over.
 
-use crate::archive::Archive;
 use crate::call::{Call, Turn, list_files, read_file, todo_complete, todo_write, turn, write_file, write_plan};
-use crate::manifest;
-use crate::opening::Document;
+use crate::plan::manifest;
+use crate::plan::schedule;
 use crate::plan::{Phase, Plan, Step};
-use crate::schedule;
-use crate::situation::{Situation, one_line};
+use crate::request_view::archive::Archive;
+use crate::request_view::opening::Document;
+use crate::request_view::{RequestView, one_line};
 use crate::strategic::closing;
 use crate::validator;
 
@@ -14,12 +14,12 @@ use crate::validator;
 const MIN_TODOS: usize = 5;
 
 /// Initial todo 1: look, then write down what must be remembered.
-pub(super) fn explore(situation: &Situation<'_>) -> Turn {
+pub(super) fn explore(view: &RequestView<'_>) -> Turn {
     let looks = [read_file("instructions.md"), list_files("input")];
-    if looks.iter().any(|call| situation.result_of(call).is_none()) {
+    if looks.iter().any(|call| view.result_of(call).is_none()) {
         return turn("Reading the instructions and listing the documents.", looks.into());
     }
-    let documents = situation.documents();
+    let documents = view.documents();
     let listed: Vec<String> = documents.iter().map(Document::line).collect();
     let listed = if listed.is_empty() { "The job has no documents.".to_owned() } else { listed.join("\n") };
     let memory = format!(
@@ -28,7 +28,7 @@ pub(super) fn explore(situation: &Situation<'_>) -> Turn {
          - Findings go to candidates/part_<n>.md, one line each; deliverables go to output/.\n\n## Progress\n\n\
          - Explored instructions.md and input/.\n",
         crate::DISCLAIMER,
-        one_line(situation.prompt()),
+        one_line(view.prompt()),
     );
     let notes = format!("{} documents", documents.len());
     turn(
@@ -38,17 +38,17 @@ pub(super) fn explore(situation: &Situation<'_>) -> Turn {
 }
 
 /// Initial todo 2: goal, approach and how completion is judged.
-pub(super) fn write_goal(situation: &Situation<'_>) -> Turn {
-    let plan = Plan { head: head(situation), phases: Vec::new() };
+pub(super) fn write_goal(view: &RequestView<'_>) -> Turn {
+    let plan = Plan { head: head(view), phases: Vec::new() };
     turn(
         "Writing the goal and the approach.",
         vec![write_plan(&plan.render()), todo_complete("goal, approach and judgement are written")],
     )
 }
 
-fn head(situation: &Situation<'_>) -> String {
-    let approach = match situation.documents().is_empty() {
-        true if validator::is_job(situation) => validator::APPROACH,
+fn head(view: &RequestView<'_>) -> String {
+    let approach = match view.documents().is_empty() {
+        true if validator::is_job(view) => validator::APPROACH,
         true => {
             "There is no document, so the prompt itself is the work: its statements are listed in output/answer.md. No \
              requirement is recorded, because there is no source to quote."
@@ -63,27 +63,27 @@ fn head(situation: &Situation<'_>) -> String {
         "# Plan\n\n{}\n\n## Goal\n\n{}\n\n## Approach\n\n{approach}\n\n## How completion is judged\n\n\
          Every phase below is ticked, and every deliverable exists in output/.",
         crate::DISCLAIMER,
-        one_line(situation.prompt()),
+        one_line(view.prompt()),
     )
 }
 
 /// The phases that the job needs, as far as they can be known before it begins.
-fn phases(situation: &Situation<'_>) -> Vec<Phase> {
-    if validator::is_job(situation) { vec![validator::phase()] } else { schedule::first(&situation.documents()) }
+fn phases(view: &RequestView<'_>) -> Vec<Phase> {
+    if validator::is_job(view) { vec![validator::phase()] } else { schedule::first(&view.documents()) }
 }
 
 /// Initial todo 3: the phases, by the length of the documents.
-pub(super) fn divide(situation: &Situation<'_>) -> Turn {
-    let plan = Plan { head: head(situation), phases: phases(situation) };
+pub(super) fn divide(view: &RequestView<'_>) -> Turn {
+    let plan = Plan { head: head(view), phases: phases(view) };
     let notes = format!("{} phases", plan.phases.len());
     turn("Dividing the plan into phases.", vec![write_plan(&plan.render()), todo_complete(&notes)])
 }
 
 /// The plan, made anew where it was lost.
-fn plan(situation: &Situation<'_>) -> Result<Plan, Call> {
-    let plan = Plan::current(situation)?;
+fn plan(view: &RequestView<'_>) -> Result<Plan, Call> {
+    let plan = Plan::current(view)?;
     if plan.phases.is_empty() {
-        return Ok(Plan { head: head(situation), phases: phases(situation) });
+        return Ok(Plan { head: head(view), phases: phases(view) });
     }
     Ok(plan)
 }
@@ -91,9 +91,9 @@ fn plan(situation: &Situation<'_>) -> Result<Plan, Call> {
 /// The plan with the finished steps of the phase before ticked, and that phase's name if something was left to tick; or
 /// the call to be made first. A step that was closed without a word on how stays open, so that its phase is taken up
 /// again. After the preparation the manifest tells which phases follow.
-pub(super) fn marked(situation: &Situation<'_>) -> Result<(Plan, Option<String>), Call> {
-    let mut plan = plan(situation)?;
-    let archive = Archive::read(situation);
+pub(super) fn marked(view: &RequestView<'_>) -> Result<(Plan, Option<String>), Call> {
+    let mut plan = plan(view)?;
+    let archive = Archive::read(view);
     let named = archive.as_ref().and_then(|archive| plan.phases.iter().position(|phase| phase.name == archive.phase));
     // Without a note, or with a name that the plan does not have, it was the first phase that is not ticked.
     let at = named.or_else(|| plan.phases.iter().position(|phase| !phase.done()));
@@ -108,14 +108,14 @@ pub(super) fn marked(situation: &Situation<'_>) -> Result<(Plan, Option<String>)
     let name = phase.name.clone();
     let prepared = plan.phases.iter().filter(|phase| phase.name.starts_with(schedule::PREPARATION)).all(Phase::done);
     if name.starts_with(schedule::PREPARATION) && prepared {
-        schedule::lay_out(&mut plan, &manifest::read(situation)?);
+        schedule::lay_out(&mut plan, &manifest::read(view)?);
     }
     Ok((plan, Some(name)))
 }
 
 /// Transition todo 3: tick the finished phase.
-pub(super) fn mark(situation: &Situation<'_>) -> Turn {
-    match marked(situation) {
+pub(super) fn mark(view: &RequestView<'_>) -> Turn {
+    match marked(view) {
         Err(call) => turn("Reading what the plan depends on.", vec![call]),
         Ok((_, None)) => turn("The plan needs no change.", vec![todo_complete("no phase was left to tick")]),
         Ok((plan, Some(name))) => turn(
@@ -125,13 +125,27 @@ pub(super) fn mark(situation: &Situation<'_>) -> Turn {
     }
 }
 
+/// Final todo 1: tick the last phase and look at what is there.
+pub(super) fn verify(view: &RequestView<'_>) -> Turn {
+    let looked = closing::outputs(view).and_then(|files| Ok((files, marked(view)?)));
+    match looked {
+        Err(call) => turn("Looking at the deliverables and the plan.", vec![call]),
+        Ok((files, (plan, ticked))) => {
+            let open = plan.next().map(|phase| format!("; '{}' is still to be done", phase.name)).unwrap_or_default();
+            let notes = format!("{} files in output/, none of them empty: {}{open}", files.len(), files.join(", "));
+            let tick = ticked.map(|_| write_plan(&plan.render()));
+            turn("Verifying the deliverables.", tick.into_iter().chain([todo_complete(&notes)]).collect())
+        }
+    }
+}
+
 /// After a rewind: tick the steps that the archive note shows as done. After feedback: add a phase that answers it.
-pub(super) fn adapt(situation: &Situation<'_>) -> Turn {
-    let mut plan = match plan(situation) {
+pub(super) fn adapt(view: &RequestView<'_>) -> Turn {
+    let mut plan = match plan(view) {
         Err(call) => return turn("Reading the plan.", vec![call]),
         Ok(plan) => plan,
     };
-    let done = Archive::read(situation).unwrap_or_default().done;
+    let done = Archive::read(view).unwrap_or_default().done;
     let notes = match plan.next_mut() {
         Some(phase) => {
             // One step stays open at the least, or the phase would count as finished although it was stopped.
@@ -151,19 +165,19 @@ pub(super) fn adapt(situation: &Situation<'_>) -> Turn {
 }
 
 /// The last todo of most strategic phases: the todos of the next phase, or the end of the job.
-pub(super) fn set_todos(situation: &Situation<'_>) -> Turn {
+pub(super) fn set_todos(view: &RequestView<'_>) -> Turn {
     // The tick may be missing where an earlier todo of this phase was closed too early.
     // Before the first phase there is nothing to tick, and no note either.
-    let marked = match Archive::read(situation) {
-        Some(_) => marked(situation),
-        None => plan(situation).map(|plan| (plan, None)),
+    let marked = match Archive::read(view) {
+        Some(_) => marked(view),
+        None => plan(view).map(|plan| (plan, None)),
     };
     let (plan, ticked) = match marked {
         Err(call) => return turn("Reading the plan.", vec![call]),
         Ok(marked) => marked,
     };
     let tick = ticked.map(|_| write_plan(&plan.render()));
-    let Some(phase) = plan.next() else { return closing::finish(situation) };
+    let Some(phase) = plan.next() else { return closing::finish(view) };
     let todos = todos(phase);
     let description = format!("{} todos of the plan's phase '{}'", todos.len(), phase.name);
     let notes = format!("'{}' is next", phase.name);

@@ -3,22 +3,22 @@
 use std::fmt::Write as _;
 
 use crate::call::{Turn, list_files, read_file, todo_complete, turn, write_file};
-use crate::situation::Situation;
+use crate::request_view::RequestView;
 use crate::text::{collapse, modal, split};
 
 /// Looks at the task again.
-pub(super) fn read_task(situation: &Situation<'_>) -> Turn {
+pub(super) fn read_task(view: &RequestView<'_>) -> Turn {
     let reads = vec![read_file("instructions.md"), list_files("input")];
-    if reads.iter().any(|call| situation.result_of(call).is_none()) {
+    if reads.iter().any(|call| view.result_of(call).is_none()) {
         return turn("Reading the instructions.", reads);
     }
     turn("The task is clear.", vec![todo_complete("instructions.md and input/ were read")])
 }
 
 /// The prompt's sentences, and whether each is normative.
-fn statements(situation: &Situation<'_>) -> String {
+fn statements(view: &RequestView<'_>) -> String {
     let mut text = String::new();
-    for paragraph in situation.prompt().split("\n\n") {
+    for paragraph in view.prompt().split("\n\n") {
         for range in split(paragraph) {
             let sentence = collapse(&paragraph[range]);
             let sentence = sentence.trim_start_matches(['#', '-', '*', ' ']);
@@ -32,8 +32,8 @@ fn statements(situation: &Situation<'_>) -> String {
 }
 
 /// Notes what the prompt says.
-pub(super) fn note_statements(situation: &Situation<'_>) -> Turn {
-    let text = format!("# Statements of the prompt\n\n{}", statements(situation));
+pub(super) fn note_statements(view: &RequestView<'_>) -> Turn {
+    let text = format!("# Statements of the prompt\n\n{}", statements(view));
     turn(
         "Noting what the prompt says.",
         vec![write_file("analysis.md", &text), todo_complete("analysis.md is written")],
@@ -41,13 +41,13 @@ pub(super) fn note_statements(situation: &Situation<'_>) -> Turn {
 }
 
 /// Writes the deliverable of a job without documents.
-pub(super) fn write(situation: &Situation<'_>) -> Turn {
+pub(super) fn write(view: &RequestView<'_>) -> Turn {
     let text = format!(
         "# Answer\n\n{}\n\nThe job has no document, and a rule-based model has no knowledge of its own. This is what the \
          prompt asks and states; a real model would now do it.\n\n{}\nNo requirement was recorded, because there is no \
          source to quote.\n",
         crate::DISCLAIMER,
-        statements(situation)
+        statements(view)
     );
     turn(
         "Writing the answer.",
@@ -56,18 +56,18 @@ pub(super) fn write(situation: &Situation<'_>) -> Turn {
 }
 
 /// Reads the memory, where the feedback stands.
-pub(super) fn read_feedback(situation: &Situation<'_>) -> Turn {
+pub(super) fn read_feedback(view: &RequestView<'_>) -> Turn {
     let read = read_file("workspace.md");
-    match situation.result_of(&read) {
+    match view.result_of(&read) {
         None => turn("Reading workspace.md.", vec![read]),
         Some(_) => turn("The feedback was read.", vec![todo_complete("the feedback in workspace.md was read")]),
     }
 }
 
 /// Writes down what the feedback asks and what was done.
-pub(super) fn write_feedback(situation: &Situation<'_>, number: u32) -> Turn {
+pub(super) fn write_feedback(view: &RequestView<'_>, number: u32) -> Turn {
     let read = read_file("workspace.md");
-    let Some(memory) = situation.result_of(&read) else { return turn("Reading workspace.md.", vec![read]) };
+    let Some(memory) = view.result_of(&read) else { return turn("Reading workspace.md.", vec![read]) };
     let feedback: Vec<&str> = memory.result.lines().filter_map(|line| line.strip_prefix("- Feedback: ")).collect();
     let text = format!(
         "# Feedback {number}\n\n{}\n\nThe feedback:\n\n{}\n\nDone: the deliverables in output/ were listed again. A \

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 use crate::call::{Call, Turn, append, close_passages, read_file, read_lines, todo_complete, turn};
-use crate::candidates;
-use crate::manifest::chunk_file;
-use crate::pages::body;
+use crate::plan::manifest::chunk_file;
+use crate::request_view::pages::body;
+use crate::request_view::{Done, RequestView};
 use crate::requirement;
-use crate::situation::{Done, Situation};
+use crate::requirement::candidates;
 use crate::text::{Finding, ends_in_mid_sentence, findings, without_numbers};
 
 /// Earlier tries to record a sentence, by its text.
@@ -35,16 +35,16 @@ enum Progress<'a> {
 }
 
 /// Processes the chunks `numbers`; the findings go to part `part`.
-pub(super) fn process(situation: &Situation<'_>, numbers: RangeInclusive<u32>, part: u32) -> Turn {
+pub(super) fn process(view: &RequestView<'_>, numbers: RangeInclusive<u32>, part: u32) -> Turn {
     let mut reads: Vec<Call> = numbers.clone().map(|number| read_file(&chunk_file(number))).collect();
     let own = reads.len();
-    let mut texts = match texts(situation, &reads) {
+    let mut texts = match texts(view, &reads) {
         Some(texts) => texts,
         None => return turn(format!("Reading chunks {}-{}.", numbers.start(), numbers.end()), reads),
     };
     if texts.last().is_some_and(|text| ends_in_mid_sentence(text)) {
         reads.push(read_lines(&chunk_file(numbers.end() + 1), 1, LINES_BEHIND));
-        texts = match self::texts(situation, &reads) {
+        texts = match self::texts(view, &reads) {
             Some(texts) => texts,
             None => return turn("The last chunk ends in mid-sentence; reading on.", reads),
         };
@@ -52,7 +52,7 @@ pub(super) fn process(situation: &Situation<'_>, numbers: RangeInclusive<u32>, p
     // A passage is shown with a number before each sentence, which is no part of it.
     let texts: Vec<String> = texts.into_iter().map(without_numbers).collect();
     let findings = findings(&texts.iter().map(String::as_str).collect::<Vec<_>>(), own);
-    let tries = tries(situation);
+    let tries = tries(view);
     let (mut open, mut recorded, mut dropped) = (Vec::new(), String::new(), 0);
     for finding in &findings {
         match progress(finding, &tries) {
@@ -67,20 +67,20 @@ pub(super) fn process(situation: &Situation<'_>, numbers: RangeInclusive<u32>, p
     let notes = format!("{} requirements recorded, {dropped} refused", findings.len() - dropped);
     let write = (!recorded.is_empty()).then(|| append(&candidates::path(part), &recorded));
     // What was refused is left open, for the result to name.
-    let closes = dropped == 0 && situation.bound("close_passages");
+    let closes = dropped == 0 && view.bound("close_passages");
     let close = closes.then(|| close_passages(numbers, NOTHING_LEFT));
     turn(notes.clone(), write.into_iter().chain(close).chain([todo_complete(&notes)]).collect())
 }
 
 /// What the reads gave, or `None` while one of them is still to be made. A chunk that could not be read is empty.
-fn texts<'a>(situation: &Situation<'a>, reads: &[Call]) -> Option<Vec<&'a str>> {
+fn texts<'a>(view: &RequestView<'a>, reads: &[Call]) -> Option<Vec<&'a str>> {
     let text = |done: &Done<'a>| if done.failed() { "" } else { body(done.result).0 };
-    reads.iter().map(|call| situation.result_of(call).map(text)).collect()
+    reads.iter().map(|call| view.result_of(call).map(text)).collect()
 }
 
-fn tries<'a>(situation: &'a Situation<'a>) -> Tries<'a> {
+fn tries<'a>(view: &'a RequestView<'a>) -> Tries<'a> {
     let mut tries = Tries::new();
-    for done in situation.history.iter().filter(|done| done.name == "add_requirement") {
+    for done in view.history.iter().filter(|done| done.name == "add_requirement") {
         tries.entry(done.arg("text")).or_default().push(done);
     }
     tries

@@ -9,52 +9,52 @@
 //! | `answer` | jobs without documents, and feedback |
 
 mod answer;
-pub(crate) mod consolidation;
+mod consolidation;
 mod extraction;
 mod parts;
 mod preparation;
 
 use crate::call::{Turn, append, read_lines, todo_complete, turn};
-use crate::pages::body;
-use crate::situation::Situation;
-use crate::strategic::unknown;
-use crate::task::Task;
+use crate::plan::task::Task;
+use crate::request_view::RequestView;
+use crate::request_view::pages::body;
+use crate::unknown_todo::unknown_todo;
 use crate::validator;
 
 /// Decides one tactical turn.
-pub(crate) fn turn_for(situation: &Situation<'_>) -> Turn {
-    let Some(todo) = situation.frame.as_ref().and_then(|frame| frame.current()) else {
+pub(crate) fn turn_for(view: &RequestView<'_>) -> Turn {
+    let Some(todo) = view.todo_list.as_ref().and_then(|list| list.current()) else {
         return turn("There is no open todo to work on.", Vec::new());
     };
     match Task::read(&todo.text) {
-        Task::Extract(document) => preparation::extract(situation, &document),
-        Task::Chunk(document) => preparation::chunk(situation, &document),
-        Task::CheckManifest => preparation::check_manifest(situation),
-        Task::Structure => preparation::structure(situation),
+        Task::Extract(document) => preparation::extract(view, &document),
+        Task::Chunk(document) => preparation::chunk(view, &document),
+        Task::CheckManifest => preparation::check_manifest(view),
+        Task::Structure => preparation::structure(view),
         Task::NotePrepared => {
             remember("The documents are extracted and chunked; chunks/manifest.json lists the chunks.")
         }
-        Task::Process { first, last, part, .. } => extraction::process(situation, first..=last, part),
-        Task::Review(part) => parts::review(situation, part),
-        Task::WritePart(part) => parts::write(situation, part),
-        Task::CheckPlaces(part) => parts::check_places(situation, part),
-        Task::ListPart(part) => parts::list(situation, part),
+        Task::Process { first, last, part, .. } => extraction::process(view, first..=last, part),
+        Task::Review(part) => parts::review(view, part),
+        Task::WritePart(part) => parts::write(view, part),
+        Task::CheckPlaces(part) => parts::check_places(view, part),
+        Task::ListPart(part) => parts::list(view, part),
         Task::NotePart(part) => remember(&format!("Part {part} of the extraction is in candidates/part_{part}.md.")),
-        Task::CheckParts => consolidation::check_parts(situation),
-        Task::WriteRequirements => consolidation::write_requirements(situation),
-        Task::Coverage => consolidation::coverage(situation),
-        Task::Reorient => answer::read_task(situation),
-        Task::NoteStatements => answer::note_statements(situation),
-        Task::WriteAnswer => answer::write(situation),
-        Task::ReadFeedback => answer::read_feedback(situation),
-        Task::CheckFeedback => consolidation::check_parts(situation),
-        Task::WriteFeedback(number) => answer::write_feedback(situation, number),
-        Task::ReadBack(path) => read_back(situation, &path),
+        Task::CheckParts => consolidation::check_parts(view),
+        Task::WriteRequirements => consolidation::write_requirements(view),
+        Task::Coverage => consolidation::coverage(view),
+        Task::Reorient => answer::read_task(view),
+        Task::NoteStatements => answer::note_statements(view),
+        Task::WriteAnswer => answer::write(view),
+        Task::ReadFeedback => answer::read_feedback(view),
+        Task::CheckFeedback => consolidation::check_parts(view),
+        Task::WriteFeedback(number) => answer::write_feedback(view, number),
+        Task::ReadBack(path) => read_back(view, &path),
         Task::NoteDelivered => remember("The deliverables are in output/."),
-        Task::GraphSchema => validator::look_at_graph(situation),
-        Task::Validate => validator::validate(situation),
-        Task::WriteValidationReport => validator::write_report(situation),
-        Task::Other(text) => unknown(&text),
+        Task::GraphSchema => validator::look_at_graph(view),
+        Task::Validate => validator::validate(view),
+        Task::WriteValidationReport => validator::write_report(view),
+        Task::Other(text) => unknown_todo(&text),
     }
 }
 
@@ -64,9 +64,9 @@ fn remember(line: &str) -> Turn {
 }
 
 /// Reads the head of a file that an earlier todo wrote.
-fn read_back(situation: &Situation<'_>, path: &str) -> Turn {
+fn read_back(view: &RequestView<'_>, path: &str) -> Turn {
     let call = read_lines(path, 1, 40);
-    match situation.result_of(&call) {
+    match view.result_of(&call) {
         None => turn(format!("Reading {path} back."), vec![call]),
         Some(done) if done.failed() => {
             turn(format!("{path} is missing."), vec![todo_complete(&format!("{path} could not be read back"))])

@@ -1,12 +1,12 @@
 //! The end of an extraction phase: its findings file is checked and, in longer jobs, becomes a part of the deliverable.
 
 use crate::call::{Turn, list_files, todo_complete, turn, write_in_pieces};
-use crate::candidates::{self, Candidate, distinct};
-use crate::situation::Situation;
+use crate::request_view::RequestView;
+use crate::requirement::candidates::{self, Candidate, distinct};
 
 /// Counts the findings and those that repeat another.
-pub(super) fn review(situation: &Situation<'_>, part: u32) -> Turn {
-    with_findings(situation, part, |all| {
+pub(super) fn review(view: &RequestView<'_>, part: u32) -> Turn {
+    with_findings(view, part, |all| {
         let (count, kept) = (all.len(), distinct(all).len());
         let notes = format!("{count} findings, {} of them repeat another", count - kept);
         turn(notes.clone(), vec![todo_complete(&notes)])
@@ -14,8 +14,8 @@ pub(super) fn review(situation: &Situation<'_>, part: u32) -> Turn {
 }
 
 /// Counts the findings without a place.
-pub(super) fn check_places(situation: &Situation<'_>, part: u32) -> Turn {
-    with_findings(situation, part, |all| {
+pub(super) fn check_places(view: &RequestView<'_>, part: u32) -> Turn {
+    with_findings(view, part, |all| {
         let lost = all.iter().filter(|candidate| candidate.place.is_empty()).count();
         let notes = format!("{} findings, {lost} without a place", all.len());
         turn(notes.clone(), vec![todo_complete(&notes)])
@@ -23,8 +23,8 @@ pub(super) fn check_places(situation: &Situation<'_>, part: u32) -> Turn {
 }
 
 /// Writes the part's table.
-pub(super) fn write(situation: &Situation<'_>, part: u32) -> Turn {
-    with_findings(situation, part, |all| {
+pub(super) fn write(view: &RequestView<'_>, part: u32) -> Turn {
+    with_findings(view, part, |all| {
         let kept = distinct(all);
         let text = format!(
             "# Requirements, part {part}\n\n{} requirements.\n\n{}\n\n{}",
@@ -39,8 +39,8 @@ pub(super) fn write(situation: &Situation<'_>, part: u32) -> Turn {
 }
 
 /// Looks whether the findings file is where it should be.
-pub(super) fn list(situation: &Situation<'_>, part: u32) -> Turn {
-    match situation.files("candidates") {
+pub(super) fn list(view: &RequestView<'_>, part: u32) -> Turn {
+    match view.files("candidates") {
         Err(_) => turn("Listing candidates/.", vec![list_files("candidates")]),
         Ok(files) => {
             let path = candidates::path(part);
@@ -55,9 +55,9 @@ pub(super) fn list(situation: &Situation<'_>, part: u32) -> Turn {
     }
 }
 
-fn with_findings(situation: &Situation<'_>, part: u32, then: impl FnOnce(Vec<Candidate>) -> Turn) -> Turn {
+fn with_findings(view: &RequestView<'_>, part: u32, then: impl FnOnce(Vec<Candidate>) -> Turn) -> Turn {
     let path = candidates::path(part);
-    match candidates::read(situation, &path) {
+    match candidates::read(view, &path) {
         Err(call) => turn(format!("Reading {path}."), vec![call]),
         Ok(all) => then(all),
     }

@@ -5,44 +5,44 @@ use std::fmt::Write as _;
 use crate::call::{
     Call, Turn, append, chunk_document, extract_document_text, list_files, todo_complete, turn, write_in_pieces,
 };
-use crate::manifest::{self, Entry};
-use crate::opening::UNREADABLE;
-use crate::situation::{Situation, one_line};
+use crate::plan::manifest::{self, Entry};
+use crate::request_view::opening::UNREADABLE;
+use crate::request_view::{RequestView, one_line};
 
 /// Size of a chunk, in tokens, where none is named.
 const USUAL_TOKENS: u32 = 1200;
 
 /// Extracts a document; one that fails is noted, and the others go on.
-pub(super) fn extract(situation: &Situation<'_>, document: &str) -> Turn {
-    once(situation, extract_document_text(document), document, "extracted")
+pub(super) fn extract(view: &RequestView<'_>, document: &str) -> Turn {
+    once(view, extract_document_text(document), document, "extracted")
 }
 
 /// Chunks a document, unless an earlier todo found that it cannot be read.
-pub(super) fn chunk(situation: &Situation<'_>, document: &str) -> Turn {
+pub(super) fn chunk(view: &RequestView<'_>, document: &str) -> Turn {
     let mut call = chunk_document(document);
     // The todo before was closed too early: the text is extracted now, and the call made in other words.
-    if situation.work().iter().any(|done| done.is(&call) && done.was_ill_formed()) {
+    if view.work().iter().any(|done| done.is(&call) && done.was_ill_formed()) {
         let extract = extract_document_text(document);
-        if !tried(situation, &extract) {
+        if !tried(view, &extract) {
             return turn(format!("{document} is to be extracted first."), vec![extract]);
         }
         call.args["max_tokens"] = USUAL_TOKENS.into();
     }
-    let known = situation.unreadable().into_iter().find(|(path, _)| path == document);
+    let known = view.unreadable().into_iter().find(|(path, _)| path == document);
     match known {
-        Some((_, reason)) if !tried(situation, &call) => {
+        Some((_, reason)) if !tried(view, &call) => {
             turn(format!("{document} cannot be chunked."), vec![todo_complete(&format!("not chunked: {reason}"))])
         }
-        _ => once(situation, call, document, "chunked"),
+        _ => once(view, call, document, "chunked"),
     }
 }
 
 /// Makes the call, then closes the todo; a failure is noted in workspace.md, where later phases see it.
-fn once(situation: &Situation<'_>, call: Call, document: &str, done_word: &str) -> Turn {
-    if !tried(situation, &call) {
+fn once(view: &RequestView<'_>, call: Call, document: &str, done_word: &str) -> Turn {
+    if !tried(view, &call) {
         return turn(format!("{document} is to be {done_word}."), vec![call]);
     }
-    match situation.result_of(&call).filter(|done| done.failed()) {
+    match view.result_of(&call).filter(|done| done.failed()) {
         None => turn(format!("{document} is {done_word}."), vec![todo_complete(&format!("{document} is {done_word}"))]),
         Some(done) => {
             let reason = one_line(done.result);
@@ -58,18 +58,18 @@ fn once(situation: &Situation<'_>, call: Call, document: &str, done_word: &str) 
 }
 
 /// Whether the call was made; what it changed stays changed though its result was cleared.
-fn tried(situation: &Situation<'_>, call: &Call) -> bool {
-    situation.work().iter().any(|done| done.is(call))
+fn tried(view: &RequestView<'_>, call: &Call) -> bool {
+    view.work().iter().any(|done| done.is(call))
 }
 
 /// Compares what was chunked with what should have been.
-pub(super) fn check_manifest(situation: &Situation<'_>) -> Turn {
+pub(super) fn check_manifest(view: &RequestView<'_>) -> Turn {
     let listing = list_files("chunks");
-    if situation.result_of(&listing).is_none() {
+    if view.result_of(&listing).is_none() {
         return turn("Listing the chunks.", vec![listing]);
     }
-    with_manifest(situation, |entries| {
-        let missing: Vec<String> = situation
+    with_manifest(view, |entries| {
+        let missing: Vec<String> = view
             .documents()
             .into_iter()
             .map(|document| document.path)
@@ -86,8 +86,8 @@ pub(super) fn check_manifest(situation: &Situation<'_>) -> Turn {
 }
 
 /// Writes the headings of every document with the chunks they begin in.
-pub(super) fn structure(situation: &Situation<'_>) -> Turn {
-    with_manifest(situation, |entries| {
+pub(super) fn structure(view: &RequestView<'_>) -> Turn {
+    with_manifest(view, |entries| {
         let mut text = format!("# Structure of the documents\n\n{}\n", crate::DISCLAIMER);
         let mut source = "";
         let mut last: &[String] = &[];
@@ -115,8 +115,8 @@ pub(super) fn structure(situation: &Situation<'_>) -> Turn {
     })
 }
 
-fn with_manifest(situation: &Situation<'_>, then: impl FnOnce(&[Entry]) -> Turn) -> Turn {
-    match manifest::read(situation) {
+fn with_manifest(view: &RequestView<'_>, then: impl FnOnce(&[Entry]) -> Turn) -> Turn {
+    match manifest::read(view) {
         Err(call) => turn("Reading the manifest.", vec![call]),
         Ok(entries) => then(&entries),
     }

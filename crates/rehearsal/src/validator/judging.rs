@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::batch::{self, Claimed};
 use crate::call::{Call, Turn, append, todo_complete, turn};
-use crate::opening::UNREADABLE;
-use crate::situation::{Done, Situation, one_line};
+use crate::request_view::opening::UNREADABLE;
+use crate::request_view::{Done, RequestView, one_line};
 
 /// Requirements of one claim.
 const AT_ONCE: u32 = 10;
@@ -20,8 +20,8 @@ pub(super) fn claim() -> Call {
 }
 
 /// Decides one turn of the todo.
-pub(crate) fn validate(situation: &Situation<'_>) -> Turn {
-    let work = situation.work();
+pub(crate) fn validate(view: &RequestView<'_>) -> Turn {
+    let work = view.work();
     let Some(at) = work.iter().rposition(|done| done.name == "next_requirement") else {
         return turn("Claiming the first requirements.", vec![claim()]);
     };

@@ -11,8 +11,8 @@ mod judging;
 
 use crate::call::{Call, Turn, get_graph_schema, todo_complete, turn, write_file};
 use crate::plan::Phase;
-use crate::situation::{Situation, one_line};
-use crate::task::Task;
+use crate::plan::task::Task;
+use crate::request_view::{RequestView, one_line};
 
 pub(crate) use judging::validate;
 
@@ -27,8 +27,8 @@ pub(crate) const SWITCHED_OFF: &str = "No graph is configured, so integration is
      was accepted are in output/insert.cypher. ";
 
 /// Whether the job is a validator's: in strategic phases only its instructions tell, since its tools are tactical.
-pub(crate) fn is_job(situation: &Situation<'_>) -> bool {
-    situation.bound("next_requirement") || situation.system().contains("`next_requirement`")
+pub(crate) fn is_job(view: &RequestView<'_>) -> bool {
+    view.bound("next_requirement") || view.system().contains("`next_requirement`")
 }
 
 /// How the plan says it is done.
@@ -49,9 +49,9 @@ pub(crate) fn phase() -> Phase {
 }
 
 /// Looks at the graph; one that cannot be reached is noticed again when requirements are claimed.
-pub(crate) fn look_at_graph(situation: &Situation<'_>) -> Turn {
+pub(crate) fn look_at_graph(view: &RequestView<'_>) -> Turn {
     let call = get_graph_schema();
-    match situation.work().iter().find(|done| done.is(&call)) {
+    match view.work().iter().find(|done| done.is(&call)) {
         None => turn("Looking at the graph.", vec![call]),
         Some(done) => {
             let first = one_line(done.result.lines().next().unwrap_or_default());
@@ -61,9 +61,9 @@ pub(crate) fn look_at_graph(situation: &Situation<'_>) -> Turn {
 }
 
 /// Writes what came of all requirements, in the words of the last claim.
-pub(crate) fn write_report(situation: &Situation<'_>) -> Turn {
+pub(crate) fn write_report(view: &RequestView<'_>) -> Turn {
     let claim: Call = judging::claim();
-    let Some(done) = situation.result_of(&claim) else {
+    let Some(done) = view.result_of(&claim) else {
         return turn("Asking what was judged.", vec![claim]);
     };
     let outcome = match done.result.split_once(batch::JUDGED) {

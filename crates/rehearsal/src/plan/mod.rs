@@ -3,14 +3,18 @@
 //! The plan is written by this model, kept by the engine, and comes back in the opening of every strategic phase. A
 //! phase whose steps are all ticked is finished; the first other one is next.
 
+pub(crate) mod manifest;
+pub(crate) mod schedule;
+pub(crate) mod task;
+
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use crate::call::{Call, read_file};
-use crate::pages::body;
-use crate::situation::Situation;
+use crate::request_view::RequestView;
+use crate::request_view::pages::body;
 
 static PHASE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^\s*## Phase \d+: (.*?)\s*$").expect("PHASE: the pattern is valid"));
@@ -110,14 +114,14 @@ impl Plan {
 
     /// The plan as it stands now, or the call that reads it: what this phase has written last, else what it has read,
     /// else what the phase opened with.
-    pub(crate) fn current(situation: &Situation<'_>) -> Result<Self, Call> {
-        let mut written = situation.history.iter().rev().filter(|done| done.name == "write_plan" && !done.failed());
+    pub(crate) fn current(view: &RequestView<'_>) -> Result<Self, Call> {
+        let mut written = view.history.iter().rev().filter(|done| done.name == "write_plan" && !done.failed());
         if let Some(done) = written.next() {
             return Ok(Self::parse(done.arg("content")));
         }
         let call = read_file("main_plan.md");
-        let read = situation.result_of(&call);
-        match (read, situation.opening("main_plan.md")) {
+        let read = view.result_of(&call);
+        match (read, view.opening("main_plan.md")) {
             (Some(done), _) if !done.failed() => Ok(Self::parse(body(done.result).0)),
             (_, Some(text)) => Ok(Self::parse(text)),
             (Some(_), None) => Ok(Self::default()),

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::call::{Call, read_lines};
-use crate::situation::Situation;
+use crate::request_view::RequestView;
 
 static HEADER: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^\[\S.*: (?:lines \d+-(\d+) of (\d+)|empty)\]$").expect("HEADER: the pattern is valid")
@@ -31,11 +31,11 @@ pub(crate) fn body(result: &str) -> (&str, Option<(usize, usize)>) {
 
 /// The whole text of a file, or the call that reads its next lines, `limit` of them or fewer. A file that is not there is
 /// empty.
-pub(crate) fn read_all(situation: &Situation<'_>, path: &str, limit: usize) -> Result<String, Call> {
+pub(crate) fn read_all(view: &RequestView<'_>, path: &str, limit: usize) -> Result<String, Call> {
     let (mut text, mut next, mut limit) = (String::new(), 1, limit);
     loop {
         let call = read_lines(path, next, limit);
-        let done = situation.result_of(&call).ok_or(call)?;
+        let done = view.result_of(&call).ok_or(call)?;
         if done.failed() {
             let fitting = FITTING.captures(done.result).and_then(|found| found[1].parse::<usize>().ok());
             match fitting.filter(|fitting| (1..limit).contains(fitting)) {

@@ -1,9 +1,9 @@
 //! Which phases a job needs, by the length of its documents.
 
-use crate::manifest::Entry;
-use crate::opening::Document;
+use crate::plan::manifest::Entry;
+use crate::plan::task::Task;
 use crate::plan::{Phase, Plan};
-use crate::task::Task;
+use crate::request_view::opening::Document;
 
 /// What the names of the first phases of a job with documents begin with; when the last of them ends, the extraction
 /// phases are laid out.
@@ -164,10 +164,10 @@ pub(crate) fn feedback(number: u32) -> Phase {
 #[cfg(test)]
 mod tests {
     use super::{PREPARATION, first, lay_out};
-    use crate::manifest::Entry;
-    use crate::opening::Document;
+    use crate::plan::manifest::Entry;
+    use crate::plan::task::Task;
     use crate::plan::{Phase, Plan};
-    use crate::task::Task;
+    use crate::request_view::opening::Document;
 
     fn entries(counts: &[u32]) -> Vec<Entry> {
         let sources =

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::wire::{ChatResponse, Reply};
+use crate::server::wire::{ChatResponse, Reply};
 
 /// The events of an answer, the closing `[DONE]` included; with `usage` the counts come in an event of their own.
 pub(crate) fn events(answer: &ChatResponse, usage: bool) -> String {

@@ -1,7 +1,7 @@
 //! OpenAI's responses.
 
 use super::{called, joined, list, reply, result, said, say, text};
-use crate::wire::{ChatRequest, ChatResponse, Message, Role, Tool};
+use crate::server::wire::{ChatRequest, ChatResponse, Message, Role, Tool};
 use serde_json::{Value, json};
 
 /// Reads a request.

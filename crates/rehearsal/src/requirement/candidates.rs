@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::call::Call;
-use crate::pages::read_all;
-use crate::situation::Situation;
+use crate::request_view::RequestView;
+use crate::request_view::pages::read_all;
 use crate::text::Finding;
 
 static ID: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\breq_\w+").expect("ID: the pattern is valid"));
@@ -45,8 +45,8 @@ pub(crate) fn line(finding: &Finding, result: &str) -> String {
 
 /// Every finding of a file, repeated ones included, or the call that reads its next lines. A file that is not there is
 /// empty.
-pub(crate) fn read(situation: &Situation<'_>, path: &str) -> Result<Vec<Candidate>, Call> {
-    let text = read_all(situation, path, LINES)?;
+pub(crate) fn read(view: &RequestView<'_>, path: &str) -> Result<Vec<Candidate>, Call> {
+    let text = read_all(view, path, LINES)?;
     Ok(text.lines().filter_map(parse).collect())
 }
 

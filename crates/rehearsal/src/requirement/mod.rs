@@ -3,7 +3,9 @@
 //! Every judgement here is a rule that a reader can check: the modal verb gives the priority, key words give type,
 //! flags and tags. The confidence says how whole the sentence is, not how true.
 
+pub(crate) mod candidates;
 mod mentions;
+pub(crate) mod table_file;
 
 use std::sync::LazyLock;
 

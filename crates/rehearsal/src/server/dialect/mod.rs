@@ -1,12 +1,12 @@
 //! The other protocols: a request of theirs is read as chat completions, and the answer written as theirs.
 //!
 //! The brain knows chat completions alone. What a protocol's server would refuse is refused while it is read; that calls
-//! and results belong together is checked afterwards, for all alike, in [`crate::check`].
+//! and results belong together is checked afterwards, for all alike, in [`crate::server::check`].
 
 pub(crate) mod messages;
 pub(crate) mod responses;
 
-use crate::wire::{ChatResponse, FunctionCall, Message, Reply, Role, ToolCall};
+use crate::server::wire::{ChatResponse, FunctionCall, Message, Reply, Role, ToolCall};
 use serde_json::Value;
 
 /// A message of a conversation without calls.

@@ -26,23 +26,23 @@ pub(crate) struct Todo {
 
 /// The whole list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Frame {
+pub(crate) struct TodoList {
     /// What stands behind `Phase:`.
     pub(crate) phase: String,
     /// The todos in order.
     pub(crate) todos: Vec<Todo>,
 }
 
-impl Frame {
+impl TodoList {
     /// Reads the frame out of a message; `None` when there is none in it.
     pub(crate) fn read(message: &str) -> Option<Self> {
         let (_, body) = message.split_once(TITLE)?;
-        let mut frame = Self::default();
+        let mut todo_list = Self::default();
         for line in body.lines() {
             if let Some(phase) = line.trim().strip_prefix("Phase:") {
-                frame.phase = phase.trim().to_owned();
+                todo_list.phase = phase.trim().to_owned();
             } else if let Some(found) = TODO.captures(line) {
-                frame.todos.push(Todo {
+                todo_list.todos.push(Todo {
                     number: found[2].parse().unwrap_or_default(),
                     text: found[3].to_owned(),
                     done: &found[1] != " ",
@@ -50,7 +50,7 @@ impl Frame {
                 });
             }
         }
-        Some(frame)
+        Some(todo_list)
     }
 
     /// The todo to work on: the one the arrow points at, else the first open one.
@@ -62,7 +62,7 @@ impl Frame {
 
 #[cfg(test)]
 mod tests {
-    use super::Frame;
+    use super::TodoList;
 
     const FRAME: &str = "\
 ═══════════════════════════════════════════════════════════════════
@@ -83,26 +83,26 @@ INSTRUCTION: Complete task 2, then call todo_complete()
 
     #[test]
     fn the_frame_of_the_interface_is_understood() {
-        let frame = Frame::read(FRAME).unwrap();
-        assert_eq!(frame.phase, "Requirement Extraction (2 of 4)");
-        let lines: Vec<_> = frame.todos.iter().map(|todo| (todo.number, todo.text.as_str(), todo.done)).collect();
+        let todo_list = TodoList::read(FRAME).unwrap();
+        assert_eq!(todo_list.phase, "Requirement Extraction (2 of 4)");
+        let lines: Vec<_> = todo_list.todos.iter().map(|todo| (todo.number, todo.text.as_str(), todo.done)).collect();
         let expected = [
             (1, "Process section 1-3", true),
             (2, "Consolidate findings", false),
             (3, "Write extraction_results.md", false),
         ];
         assert_eq!(lines, expected);
-        assert_eq!(frame.current().unwrap().number, 2);
+        assert_eq!(todo_list.current().unwrap().number, 2);
     }
 
     #[test]
     fn without_an_arrow_the_first_open_todo_is_current() {
-        let frame = Frame::read(&FRAME.replace("← CURRENT", "")).unwrap();
-        assert_eq!(frame.current().unwrap().number, 2);
+        let todo_list = TodoList::read(&FRAME.replace("← CURRENT", "")).unwrap();
+        assert_eq!(todo_list.current().unwrap().number, 2);
     }
 
     #[test]
     fn other_messages_have_no_frame() {
-        assert_eq!(Frame::read("[ ] 1. not a frame"), None);
+        assert_eq!(TodoList::read("[ ] 1. not a frame"), None);
     }
 }

@@ -1,5 +1,10 @@
 //! What the model can know: one request, read once.
 
+pub(crate) mod archive;
+pub(crate) mod opening;
+pub(crate) mod pages;
+mod todo_list;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -7,9 +12,9 @@ use regex::Regex;
 use serde_json::Value;
 
 use crate::call::{Call, list_files};
-use crate::frame::Frame;
-use crate::opening::{self, Document};
-use crate::wire::{ChatRequest, Message, Role};
+use crate::request_view::opening::Document;
+use crate::request_view::todo_list::TodoList;
+use crate::server::wire::{ChatRequest, Message, Role};
 
 static FILE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^\s*(?:[-*]\s+)?(\S.*?)\s+\(?(\d+)(?:\s*(?:B|bytes))?\)?\s*$").expect("FILE: the pattern is valid")
@@ -70,11 +75,11 @@ impl Done<'_> {
 
 /// One request, taken apart.
 #[derive(Debug)]
-pub(crate) struct Situation<'a> {
+pub(crate) struct RequestView<'a> {
     /// The messages as they came.
     pub(crate) messages: &'a [Message],
     /// The todo list, when there is one.
-    pub(crate) frame: Option<Frame>,
+    pub(crate) todo_list: Option<TodoList>,
     /// Every call of the conversation with its result, in order.
     pub(crate) history: Vec<Done<'a>>,
     /// Where in `history` the work on the current todo begins.
@@ -82,19 +87,24 @@ pub(crate) struct Situation<'a> {
     tools: Vec<&'a str>,
 }
 
-impl<'a> Situation<'a> {
+impl<'a> RequestView<'a> {
     /// Reads a request.
     pub(crate) fn read(request: &'a ChatRequest) -> Self {
         let history = history(&request.messages);
         let switched_off = request.tool_choice.as_ref().is_some_and(|choice| choice == "none");
         let tools = match switched_off {
             true => Vec::new(),
-            false => request.tools.iter().map(crate::wire::Tool::name).collect(),
+            false => request.tools.iter().map(crate::server::wire::Tool::name).collect(),
         };
         Self {
             messages: &request.messages,
             // Behind the conversation by default, directly after the system prompt where so configured.
-            frame: request.messages.iter().rev().filter(prepared).find_map(|message| Frame::read(&message.content)),
+            todo_list: request
+                .messages
+                .iter()
+                .rev()
+                .filter(prepared)
+                .find_map(|message| TodoList::read(&message.content)),
             todo_began: history.iter().rposition(Done::closes_a_todo).map_or(0, |at| at + 1),
             history,
             tools,

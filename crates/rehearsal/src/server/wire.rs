@@ -1,7 +1,7 @@
 //! The chat-completions wire format, as far as this model reads and writes it.
 //!
 //! Requests are read leniently where providers are lenient (unknown keys are ignored, `content` may be a string, a
-//! list of text parts or null) and are checked strictly afterwards, in [`crate::check`]. Answers carry exactly the keys
+//! list of text parts or null) and are checked strictly afterwards, in [`crate::server::check`]. Answers carry exactly the keys
 //! that OpenAI's answers carry, so that a client cannot tell the difference by shape.
 
 use serde::{Deserialize, Deserializer, Serialize};

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::wire::{ChatRequest, Message, Role};
+use crate::server::wire::{ChatRequest, Message, Role};
 
 /// Checks one request; the error is one sentence that names the message at fault.
 pub fn check(request: &ChatRequest) -> Result<(), String> {
@@ -64,7 +64,7 @@ fn nothing_waits(waiting: &BTreeSet<&str>, when: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::check;
-    use crate::wire::ChatRequest;
+    use crate::server::wire::ChatRequest;
     use serde_json::{Value, json};
 
     fn verdict(messages: Value) -> Result<(), String> {

@@ -1,7 +1,7 @@
 //! Anthropic's messages.
 
 use super::{called, list, reply, result, said, say, text};
-use crate::wire::{ChatRequest, ChatResponse, Message, Role, Tool};
+use crate::server::wire::{ChatRequest, ChatResponse, Message, Role, Tool};
 use serde_json::{Value, json};
 
 /// Reads a request.

@@ -1,7 +1,7 @@
 //! Reads the archive note that a strategic phase opens with: which phase came before, how it ended, which of its todos
 //! were done.
 
-use crate::situation::Situation;
+use crate::request_view::RequestView;
 
 /// The title of the note's section in the opening.
 const TITLE: &str = "Archive note of the phase before";
@@ -20,8 +20,8 @@ pub(crate) struct Archive {
 
 impl Archive {
     /// The note of this phase's opening; `None` when there is none, or when it fell to a compaction.
-    pub(crate) fn read(situation: &Situation<'_>) -> Option<Self> {
-        situation.opening(TITLE).map(Self::parse)
+    pub(crate) fn read(view: &RequestView<'_>) -> Option<Self> {
+        view.opening(TITLE).map(Self::parse)
     }
 
     fn parse(text: &str) -> Self {

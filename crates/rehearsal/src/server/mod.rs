@@ -1,5 +1,11 @@
 //! The HTTP side: routes, limits and OpenAI's error shape. All thinking is in [`crate::answer`].
 
+pub mod check;
+mod dialect;
+mod embedding;
+mod stream;
+pub mod wire;
+
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -15,9 +21,9 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::dialect::{messages, responses};
-use crate::wire::{ChatRequest, ChatResponse};
-use crate::{DISCLAIMER, MODEL, answer, check, embedding, stream};
+use crate::server::dialect::{messages, responses};
+use crate::server::wire::{ChatRequest, ChatResponse};
+use crate::{DISCLAIMER, MODEL, answer};
 
 /// The largest request body taken, in bytes: far above any context window, so that no honest request meets it.
 pub const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;

@@ -8,8 +8,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::call::Call;
-use crate::pages::read_all;
-use crate::situation::Situation;
+use crate::request_view::RequestView;
+use crate::request_view::pages::read_all;
 
 /// Where the manifest lies.
 pub(crate) const PATH: &str = "chunks/manifest.json";
@@ -41,8 +41,8 @@ pub(crate) fn chunk_file(number: u32) -> String {
 }
 
 /// The whole manifest, or the call that reads its next lines. A manifest that is not there is empty.
-pub(crate) fn read(situation: &Situation<'_>) -> Result<Vec<Entry>, Call> {
-    Ok(parse(&read_all(situation, PATH, LINES)?))
+pub(crate) fn read(view: &RequestView<'_>) -> Result<Vec<Entry>, Call> {
+    Ok(parse(&read_all(view, PATH, LINES)?))
 }
 
 fn parse(text: &str) -> Vec<Entry> {
