@@ -113,7 +113,7 @@ GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), approve_job(uuid), send_fe
 -- watch -------------------------------------------------------------------------------------------------------------
 GRANT SELECT ON
     jobs, job_documents, job_settings, job_commands, attempts, workers, unknown_job_types, deleted_jobs,
-    usage_daily, usage_of_deleted, concurrency_limits, feedback,
+    usage_daily, usage_of_deleted, concurrency_limits, endpoint_limits, endpoint_slots, feedback,
     messages, checkpoints, llm_requests, phases, todos, replaced_todos,
     blobs, file_versions, shared_files, job_shared_files, sources, citations, passages, coverage, requirement_cache, requirement_changes,
     indexed_blobs, file_segments, segment_embeddings, requirement_embeddings,
@@ -130,6 +130,8 @@ GRANT SELECT, UPDATE ON runnable_jobs TO plumbline_work;
 GRANT SELECT ON waiting_lanes, job_shelves TO plumbline_work;
 GRANT SELECT, UPDATE (max_running) ON concurrency_limits TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON workers TO plumbline_work;
+-- What models' endpoints allow is set by configuration and learnt; all workers draw from it.
+GRANT SELECT, INSERT, UPDATE, DELETE ON endpoint_limits, endpoint_slots TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE ON attempts TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON unknown_job_types TO plumbline_work;
 GRANT SELECT, INSERT ON job_documents TO plumbline_work;

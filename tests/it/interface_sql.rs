@@ -48,6 +48,11 @@ const COLUMNS: &[(&str, &str)] = &[
         "id uuid, hostname text, version text, started_at timestamptz, heartbeat_at timestamptz, concurrency integer",
     ),
     (
+        "endpoint_limits",
+        "endpoint text, key_name text, model text, requests_per_minute bigint, tokens_per_minute bigint, parallel integer, \
+         source text set, blocked_until timestamptz, updated_at timestamptz",
+    ),
+    (
         "requirement_cache",
         "id uuid uuid_v7, job_id uuid, candidate_id text, text text, name text, type text, priority text, \
          source_document text, source_location jsonb, gobd_relevant boolean, gdpr_relevant boolean, citations jsonb, \
@@ -76,6 +81,7 @@ const VALUES: &[(&str, &str, &str)] = &[
     ("phases", "kind", "strategic tactical"),
     ("phases", "outcome", "completed rewound forced"),
     ("attempts", "outcome", "released ended crashed lost"),
+    ("endpoint_limits", "source", "set learnt"),
     ("requirement_cache", "status", "pending validating integrated rejected failed withdrawn"),
 ];
 

@@ -19,6 +19,7 @@ mod address;
 mod admin;
 mod bind;
 mod commit;
+mod endpoint;
 mod error;
 mod error_details;
 pub mod fail_points;
@@ -33,6 +34,7 @@ mod workspace;
 
 pub use admin::{Command, DeletedJob, Health, MIGRATOR, Prunable, PrunedJob, QueueCounts, Retention, Violation};
 pub use commit::{Commit, Committed};
+pub use endpoint::{Amount, Draw, Drawn, EndpointKey, EndpointLimits, Refusal};
 pub use error::Error;
 pub use pool::{ConnectOptions, Store};
 pub use queue::{

@@ -51,6 +51,7 @@ const READING_ROWS: &[(&str, &str)] = &[
     ("what users wrote to jobs", "SELECT text FROM feedback"),
     ("who gave which command", "SELECT * FROM job_commands"),
     ("limits of how many run", "SELECT * FROM concurrency_limits"),
+    ("limits of models", "SELECT * FROM endpoint_limits"),
 ];
 
 const INSERTING: &[(&str, &str)] = &[

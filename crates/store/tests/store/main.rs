@@ -9,6 +9,7 @@ mod commands;
 mod commit;
 mod dashboard;
 mod documents;
+mod endpoint;
 mod fence;
 mod files;
 mod findings;

@@ -55,6 +55,15 @@ pub(crate) async fn running(store: &Store) -> ClaimedJob {
     store.claim(worker, 1, Some(&[job_type])).await.unwrap().remove(0)
 }
 
+/// So many new jobs, running under this worker.
+pub(crate) async fn claimed_by(store: &Store, worker: Uuid, count: i64) -> Vec<ClaimedJob> {
+    let job_type = worker.to_string();
+    for _ in 0..count {
+        store.enqueue(&NewJob { job_type: job_type.clone(), ..NewJob::new("Extract the requirements") }).await.unwrap();
+    }
+    store.claim(worker, count, Some(&[job_type])).await.unwrap()
+}
+
 /// A checkpoint in the first strategic phase.
 pub(crate) fn state() -> State {
     State {

@@ -1,0 +1,1 @@
+SELECT endpoint, key_name, model FROM endpoint_limits

@@ -1,0 +1,227 @@
+//! What models' endpoints allow: token buckets and slots that all workers on one database share.
+
+use crate::{Error, Lease, Store, error::During};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// What `status_reason` says of a job that waits.
+const WAITS: &str = "waits for its model's limit";
+
+/// Which bucket: a provider counts for a key, and for each model apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EndpointKey {
+    /// Scheme and host, and the port where it is not the scheme's own.
+    pub endpoint: String,
+    /// The environment variable with the key.
+    pub key_name: String,
+    /// The model's name.
+    pub model: String,
+}
+
+/// Limits as they are set (`llm.limits`) or learnt; none where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct EndpointLimits {
+    /// Requests within a minute.
+    pub requests_per_minute: Option<i64>,
+    /// Tokens within a minute, prompts and answers.
+    pub tokens_per_minute: Option<i64>,
+    /// Requests at the same time.
+    pub parallel: Option<i32>,
+}
+
+/// Requests, and the tokens that they have.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Amount {
+    /// Requests.
+    pub requests: f64,
+    /// Tokens.
+    pub tokens: f64,
+}
+
+/// What one worker takes, and brings back.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Draw {
+    /// For requests that wait; what is not there yet is waited for.
+    pub needed: Amount,
+    /// For requests to come, as far as it is there now.
+    pub spare: Amount,
+    /// What earlier draws took too little; negative: too much.
+    pub corrected: Amount,
+    /// What was really used since the last draw.
+    pub spent: Amount,
+    /// Requests under way.
+    pub slots_in_use: i32,
+    /// Requests that would be under way without a limit on parallel ones, those included.
+    pub slots_asked: i32,
+}
+
+/// A draw's answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drawn {
+    /// The limits that rule now.
+    pub limits: EndpointLimits,
+    /// Behind what was needed: it may be used when so much has been released.
+    pub position: Amount,
+    /// What has been released of the bucket `refilled_in` from now.
+    pub released: Amount,
+    /// Of what was spare.
+    pub given: Amount,
+    /// Until when the provider answers nothing, and nothing is released.
+    pub refilled_in: Duration,
+    /// Requests that may be under way; none: as many as there are.
+    pub slots: Option<i32>,
+    /// Whether other workers wait for slots.
+    pub contested: bool,
+}
+
+/// A request that was refused as one too many.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Refusal {
+    /// For how long the provider wants none, if it says so.
+    pub wait: Option<Duration>,
+    /// How long ago the request was sent.
+    pub sent_ago: Duration,
+    /// Whether the provider says what its limits are.
+    pub names_limits: bool,
+}
+
+impl Store {
+    /// Draws from a bucket, for a worker whose lease is as long. `None`: no limit of this endpoint is known.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn draw_from_endpoint(
+        &self,
+        key: &EndpointKey,
+        worker_id: Uuid,
+        lease: Duration,
+        draw: &Draw,
+    ) -> Result<Option<Drawn>, Error> {
+        let row = sqlx::query_file!(
+            "queries/draw_from_endpoint.sql",
+            key.endpoint,
+            key.key_name,
+            key.model,
+            worker_id,
+            lease.as_secs_f64(),
+            draw.needed.requests,
+            draw.needed.tokens,
+            draw.spare.requests,
+            draw.spare.tokens,
+            draw.corrected.requests,
+            draw.corrected.tokens,
+            draw.spent.requests,
+            draw.spent.tokens,
+            draw.slots_in_use,
+            draw.slots_asked
+        )
+        .fetch_optional(&self.pool)
+        .await
+        .during("draw from the limit of a model's endpoint")?;
+        Ok(row.map(|row| Drawn {
+            limits: EndpointLimits {
+                requests_per_minute: row.requests_per_minute,
+                tokens_per_minute: row.tokens_per_minute,
+                parallel: row.parallel,
+            },
+            position: Amount { requests: row.requests_position, tokens: row.tokens_position },
+            released: Amount { requests: row.requests_released, tokens: row.tokens_released },
+            given: Amount { requests: row.requests_given, tokens: row.tokens_given },
+            refilled_in: Duration::from_secs_f64(row.refilled_in_s.max(0.0)),
+            slots: row.slots,
+            contested: row.contested.unwrap_or(false),
+        }))
+    }
+
+    /// Sets what a configuration says.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn set_endpoint_limits(&self, key: &EndpointKey, limits: EndpointLimits) -> Result<(), Error> {
+        sqlx::query_file!(
+            "queries/set_endpoint_limits.sql",
+            key.endpoint,
+            key.key_name,
+            key.model,
+            limits.requests_per_minute,
+            limits.tokens_per_minute,
+            limits.parallel
+        )
+        .execute(&self.pool)
+        .await
+        .during("set the limits of a model's endpoint")?;
+        Ok(())
+    }
+
+    /// Takes over what the provider says that it allows.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn learn_endpoint_limits(
+        &self,
+        key: &EndpointKey,
+        requests_per_minute: Option<i64>,
+        tokens_per_minute: Option<i64>,
+    ) -> Result<(), Error> {
+        sqlx::query_file!(
+            "queries/learn_endpoint_limits.sql",
+            key.endpoint,
+            key.key_name,
+            key.model,
+            requests_per_minute,
+            tokens_per_minute
+        )
+        .execute(&self.pool)
+        .await
+        .during("learn the limits of a model's endpoint")?;
+        Ok(())
+    }
+
+    /// Keeps all workers from an endpoint that has refused a request as one too many.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn block_endpoint(&self, key: &EndpointKey, refusal: &Refusal) -> Result<(), Error> {
+        sqlx::query_file!(
+            "queries/block_endpoint.sql",
+            key.endpoint,
+            key.key_name,
+            key.model,
+            refusal.wait.map(|wait| wait.as_secs_f64()),
+            refusal.sent_ago.as_secs_f64(),
+            refusal.names_limits
+        )
+        .execute(&self.pool)
+        .await
+        .during("keep workers from a model's endpoint")?;
+        Ok(())
+    }
+
+    /// The endpoints of which a limit is known.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn known_endpoints(&self) -> Result<Vec<EndpointKey>, Error> {
+        let rows = sqlx::query_file!("queries/known_endpoints.sql").fetch_all(&self.pool).await;
+        let rows = rows.during("list the limits of models' endpoints")?;
+        Ok(rows
+            .into_iter()
+            .map(|row| EndpointKey { endpoint: row.endpoint, key_name: row.key_name, model: row.model })
+            .collect())
+    }
+
+    /// Says in `status_reason` which running jobs wait for their model's limit, and of which that is over; of which it was
+    /// said.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn say_waits_for_limit(&self, jobs: &[(Lease, bool)]) -> Result<Vec<Uuid>, Error> {
+        let ids: Vec<Uuid> = jobs.iter().map(|(lease, _)| lease.job_id).collect();
+        let epochs: Vec<i64> = jobs.iter().map(|(lease, _)| lease.epoch).collect();
+        let waits: Vec<bool> = jobs.iter().map(|(_, waits)| *waits).collect();
+        sqlx::query_file_scalar!("queries/say_waits_for_limit.sql", &ids, &epochs, &waits, WAITS)
+            .fetch_all(&self.pool)
+            .await
+            .during("say which jobs wait for their model's limit")
+    }
+}
