@@ -1,8 +1,8 @@
 //! What every job of the process shares.
 
 use crate::{
-    config::Secrets, graphs::Graphs, health::Health, leftovers::Leftovers, memory::Memory, mirror::Mirror,
-    mirror_feed::Changed, models::Models, options::WorkerOptions, reload::Live, services::Services, setups::Setups,
+    config::Secrets, graphs::Graphs, health::Health, memory::Memory, mirror_feed::MirrorSync, models::Models,
+    options::WorkerOptions, reload::Live, services::Services, setups::Setups,
 };
 use plumbline_store::Store;
 use plumbline_tools::Toolbox;
@@ -27,11 +27,7 @@ pub(crate) struct Context {
     pub(crate) services: Services,
     pub(crate) toolbox: Toolbox,
     pub(crate) parser: plumbline_documents::Parser,
-    pub(crate) mirror: Mirror,
-    /// What steps have changed in files, for the mirror.
-    pub(crate) changed: Arc<Changed>,
-    /// Of deleted jobs.
-    pub(crate) leftovers: Leftovers,
+    pub(crate) mirror: MirrorSync,
     pub(crate) import_root: PathBuf,
     /// For the documents of jobs that are being taken in.
     pub(crate) memory: Memory,

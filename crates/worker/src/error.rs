@@ -1,5 +1,7 @@
 //! Why a worker process ends before its time.
 
+use crate::http::HttpError;
+
 /// A reason to stop the whole process; what concerns one job never gets here.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -12,4 +14,13 @@ pub enum Error {
     /// A loop that everything depends on ended; a process without it would only look alive.
     #[error("the worker's {0} stopped unexpectedly; the process ends so that its supervisor starts it anew")]
     LoopEnded(&'static str),
+}
+
+impl From<HttpError> for Error {
+    fn from(error: HttpError) -> Self {
+        match error {
+            HttpError::Store(error) => Self::Store(error),
+            HttpError::Options(sentence) => Self::Options(sentence),
+        }
+    }
 }

@@ -3,7 +3,7 @@
 //! The loops say so themselves, with one call where they turn; the probes read it. Losing the database is no death:
 //! the claim loop goes on turning and trying, so a probe must not restart a worker for it.
 
-use crate::{mirror_feed::Behind, options::Timing, pulse::Pulse};
+use crate::{http::WorkerHealth, mirror_feed::Behind, options::Timing, pulse::Pulse};
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
@@ -40,8 +40,8 @@ pub(crate) struct Health {
 }
 
 impl Health {
-    /// For a worker with this clockwork.
-    pub(crate) fn new(timing: &Timing) -> Self {
+    /// For a worker with this clockwork, whose folders lack what `behind` says.
+    pub(crate) fn new(timing: &Timing, behind: Arc<Behind>) -> Self {
         Self {
             started: Instant::now(),
             turned_ms: AtomicU64::new(0),
@@ -52,7 +52,7 @@ impl Health {
             delayed: AtomicUsize::new(0),
             stall: STALLED_AFTER + timing.poll * 3,
             pulse: Arc::new(Pulse::new()),
-            behind: Arc::default(),
+            behind,
             refused_files: Mutex::default(),
         }
     }
@@ -97,11 +97,6 @@ impl Health {
         is_news
     }
 
-    /// Whether changed configuration files are refused.
-    pub(crate) fn has_refused_files(&self) -> bool {
-        self.refused_files.lock().unwrap_or_else(PoisonError::into_inner).is_some()
-    }
-
     /// No more jobs are claimed; from now on the claim loop does not turn.
     pub(crate) fn set_draining(&self) {
         self.draining.store(true, Ordering::Relaxed);
@@ -131,10 +126,47 @@ impl Health {
     pub(crate) fn leases_are_valid(&self) -> bool {
         self.leases_are_valid.load(Ordering::Relaxed)
     }
+}
 
-    /// Whether notifications arrive.
-    pub(crate) fn is_listening(&self) -> bool {
+impl WorkerHealth for Health {
+    fn is_alive(&self) -> bool {
+        self.is_alive()
+    }
+
+    fn is_draining(&self) -> bool {
+        self.is_draining()
+    }
+
+    fn turns(&self) -> bool {
+        self.turns()
+    }
+
+    fn since_tick(&self) -> Duration {
+        self.since_tick()
+    }
+
+    fn loop_delay(&self) -> Duration {
+        self.pulse.delay()
+    }
+
+    fn leases_are_valid(&self) -> bool {
+        self.leases_are_valid()
+    }
+
+    fn is_listening(&self) -> bool {
         self.listening.load(Ordering::Relaxed)
+    }
+
+    fn folders_behind(&self) -> usize {
+        self.behind.count()
+    }
+
+    fn has_refused_files(&self) -> bool {
+        self.refused_files.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    fn not_ready_reason(&self) -> Option<String> {
+        self.not_ready_reason()
     }
 }
 
@@ -158,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_loop_that_stands_still_is_noticed_and_a_draining_one_need_not_move() {
-        let mut health = Health::new(&Timing::default());
+        let mut health = Health::new(&Timing::default(), Default::default());
         health.record_tick(true, true);
         assert!(health.is_alive());
         health.started =
@@ -173,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_worker_whose_event_loop_stands_still_is_not_alive_not_even_while_it_drains() {
-        let (loops, mut health) = (Loops::start(), Health::new(&Timing::default()));
+        let (loops, mut health) = (Loops::start(), Health::new(&Timing::default(), Default::default()));
         health.pulse = loops.pulse.clone();
         health.set_draining();
         let blocked = loops.block();
@@ -184,7 +216,7 @@ mod tests {
 
     #[test]
     fn trouble_with_the_database_lasts_as_long_as_something_waits_for_it() {
-        let health = Health::new(&Timing::default());
+        let health = Health::new(&Timing::default(), Default::default());
         assert_eq!(health.not_ready_reason(), None);
         let (one, two) = (health.commit_stalled(), health.commit_stalled());
         assert!(health.not_ready_reason().is_some_and(|trouble| trouble.contains("2 steps")));

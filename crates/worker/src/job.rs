@@ -3,17 +3,15 @@
 use crate::{
     backoff::retry_transient,
     cancellation::{StopLevel, StopListener},
-    config::{OVERRIDES, Resolved},
+    config::OVERRIDES,
     context::Context,
     inbox::Inbox,
-    intake,
-    known_lines::KnownLines,
     mirror_feed::MirrorFeed,
     setups::{Raised, Setup, Unusable},
     step::{End, Stepper, Trouble},
     telemetry::spans,
 };
-use plumbline_engine::{JobError, Leave, Run, Settings};
+use plumbline_engine::{JobError, Leave, Run};
 use plumbline_llm::Learnt;
 use plumbline_store::{
     ClaimedJob, JobInput, LoadedJob, Oversized, ReleaseReason,
@@ -89,7 +87,7 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: StopListener) -> 
         }
     };
     reach(Point::Loaded, part(run.state())).await?;
-    let mirror = MirrorFeed::start(context, claimed);
+    let mirror = MirrorFeed::start(&context.mirror, claimed);
     let mut stepper = Stepper {
         span: spans::Step::begin(claimed.id, step + 1, run.state().phase.kind),
         context,
@@ -186,19 +184,6 @@ async fn left_to_another(context: &Context, claimed: &ClaimedJob) -> Result<bool
     let lease = claimed.lease();
     retry_transient(|| context.store.release(&lease, ReleaseReason::UnknownType)).await?;
     Ok(true)
-}
-
-/// The engine's settings from a configuration, with every tool there is and the model's own count of tokens.
-pub(crate) fn engine_settings(resolved: &Resolved) -> Result<Settings, String> {
-    let mut catalog = plumbline_engine::tools::specs();
-    catalog.extend(plumbline_tools::catalog());
-    let model = resolved.config.llm.model.clone().unwrap_or_default();
-    let encoder = plumbline_tokens::encoder_for(&model);
-    let settings = resolved.settings(catalog, Arc::new(move |text| encoder.count(text)));
-    let mut settings = settings.map_err(|error| error.to_string())?;
-    let known = KnownLines::of(encoder, &settings.prompts, &[intake::WORKSPACE_FORM]);
-    settings.count_tokens = Arc::new(move |text| known.count(text));
-    Ok(settings)
 }
 
 /// The job waits, with its work kept, for somebody who mends what `reason` says.

@@ -1,9 +1,9 @@
 //! Folders of deleted jobs. Whoever deletes a job (`plumbline prune`, a plain DELETE) may not reach the volume that shows it,
 //! so each worker looks now and then for what is to go from its own.
 
-use crate::{backoff::with_call_timeout, context::Context, mirror::Mirror};
+use crate::{backoff::with_call_timeout, mirror::Mirror};
 use chrono::{DateTime, TimeDelta, Utc};
-use plumbline_store::DeletedJob;
+use plumbline_store::{DeletedJob, Store};
 use std::{
     io,
     sync::{Mutex, PoisonError},
@@ -31,39 +31,41 @@ struct Seen {
     stuck: Vec<DeletedJob>,
 }
 
-/// Removes the folders of jobs deleted since the last look, and tries again what could not be removed then. Trouble is
-/// logged, with how many folders it concerns.
-pub(crate) async fn remove(context: &Context) {
-    let (until, stuck) = {
-        let mut seen = context.leftovers.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        (seen.until, std::mem::take(&mut seen.stuck))
-    };
-    let mut round = Round { removed: 0, stuck: Vec::new(), trouble: None };
-    for job in stuck {
-        round.remove(&context.mirror, job).await;
-    }
-    let from = until.map_or(DateTime::UNIX_EPOCH, |until| until - OVERLAP);
-    let (mut place, mut latest) = ((from, Uuid::nil()), until);
-    loop {
-        let jobs = match with_call_timeout(context.store.deleted_jobs(place, BATCH)).await {
-            Ok(jobs) => jobs,
-            Err(error) => {
-                debug!(%error, "folders of deleted jobs are left for the next look");
-                break;
-            }
+impl Leftovers {
+    /// Removes the folders of jobs deleted since the last look, and tries again what could not be removed then. Trouble is
+    /// logged, with how many folders it concerns.
+    pub(crate) async fn remove(&self, mirror: &Mirror, store: &Store) {
+        let (until, stuck) = {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            (seen.until, std::mem::take(&mut seen.stuck))
         };
-        let Some(last) = jobs.last() else { break };
-        place = (last.deleted_at, last.job_id);
-        latest = latest.max(Some(last.deleted_at));
-        for job in jobs {
-            if !round.stuck.iter().any(|stuck| stuck.job_id == job.job_id) {
-                round.remove(&context.mirror, job).await;
+        let mut round = Round { removed: 0, stuck: Vec::new(), trouble: None };
+        for job in stuck {
+            round.remove(mirror, job).await;
+        }
+        let from = until.map_or(DateTime::UNIX_EPOCH, |until| until - OVERLAP);
+        let (mut place, mut latest) = ((from, Uuid::nil()), until);
+        loop {
+            let jobs = match with_call_timeout(store.deleted_jobs(place, BATCH)).await {
+                Ok(jobs) => jobs,
+                Err(error) => {
+                    debug!(%error, "folders of deleted jobs are left for the next look");
+                    break;
+                }
+            };
+            let Some(last) = jobs.last() else { break };
+            place = (last.deleted_at, last.job_id);
+            latest = latest.max(Some(last.deleted_at));
+            for job in jobs {
+                if !round.stuck.iter().any(|stuck| stuck.job_id == job.job_id) {
+                    round.remove(mirror, job).await;
+                }
             }
         }
+        round.tell();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        (seen.until, seen.stuck) = (latest, round.stuck);
     }
-    round.tell();
-    let mut seen = context.leftovers.seen.lock().unwrap_or_else(PoisonError::into_inner);
-    (seen.until, seen.stuck) = (latest, round.stuck);
 }
 
 /// One look.

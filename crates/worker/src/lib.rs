@@ -30,6 +30,8 @@ pub mod config;
 mod context;
 mod desk;
 mod error;
+#[cfg(test)]
+mod every_key;
 mod graphs;
 mod hand_over;
 mod health;
@@ -38,7 +40,6 @@ pub mod http;
 mod inbox;
 pub mod intake;
 mod job;
-mod known_lines;
 mod leftovers;
 mod memory;
 pub mod mirror;

@@ -7,18 +7,18 @@ mod pending;
 mod writer;
 
 pub(crate) use behind::Behind;
-pub(crate) use changed::Changed;
+
+use changed::Changed;
 
 use crate::{
     backoff::with_call_timeout,
-    context::Context,
-    leftovers,
-    mirror::{Finds, IndexEntry, MirrorTrouble},
+    leftovers::Leftovers,
+    mirror::{Finds, IndexEntry, Mirror, MirrorTrouble},
 };
 use pending::{Sender, Wanted};
 use plumbline_engine::{Change, Product};
-use plumbline_store::{ClaimedJob, Lease};
-use std::{sync::Arc, time::Duration};
+use plumbline_store::{ClaimedJob, Lease, Store};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 use tokio::{
     sync::oneshot::{self, error::TryRecvError},
     task::JoinHandle,
@@ -40,6 +40,58 @@ pub(crate) enum Look {
     Back(Finds),
 }
 
+/// The mirror of all jobs of a worker: the folders, the rows they are made from, and what is still lacking.
+#[derive(Debug)]
+pub(crate) struct MirrorSync {
+    mirror: Mirror,
+    store: Store,
+    changed: Arc<Changed>,
+    behind: Arc<Behind>,
+    /// Of deleted jobs.
+    leftovers: Leftovers,
+    /// A folder that says of itself that it is unfinished belongs to a live worker for this long.
+    lease: Duration,
+}
+
+impl MirrorSync {
+    /// Starts to answer what the feeds of jobs ask the rows; ends when it is dropped.
+    pub(crate) fn start(root: PathBuf, store: Store, lease: Duration) -> Self {
+        Self {
+            mirror: Mirror::new(root),
+            changed: Arc::new(Changed::start(store.clone())),
+            store,
+            behind: Arc::default(),
+            leftovers: Leftovers::default(),
+            lease,
+        }
+    }
+
+    /// Folders that do not show everything.
+    pub(crate) fn behind(&self) -> &Arc<Behind> {
+        &self.behind
+    }
+
+    /// Puts right the folders of jobs that have left their worker, where that worker died before it had shown everything,
+    /// or the volume had no room or was not there; and removes those of deleted jobs.
+    pub(crate) async fn catch_up(&self) {
+        self.leftovers.remove(&self.mirror, &self.store).await;
+        let left = self.behind.left_behind();
+        let dead = self.mirror.unfinished(self.lease).await;
+        let dead = dead.into_iter().map(|folder| (Lease { job_id: folder.job, epoch: folder.epoch }, folder.step));
+        for (lease, shown) in left.into_iter().map(|lease| (lease, 0)).chain(dead) {
+            let writer = Writer::new(self, lease);
+            match with_call_timeout(self.store.watch(lease.job_id)).await {
+                // Its next worker begins with a repair.
+                Ok(Some(row)) if matches!(row.status.as_str(), "pending" | "running") => writer.behind.none(&lease),
+                Ok(Some(row)) => writer.catch_up(shown.max(row.step)).await,
+                // A folder of another database, or a job that was pruned.
+                Ok(None) => writer.behind.none(&lease),
+                Err(error) => debug!(job.id = %lease.job_id, %error, "the folder is left for the next look"),
+            }
+        }
+    }
+}
+
 /// The feeding end of one job's mirror.
 pub(crate) struct MirrorFeed {
     pending: Sender,
@@ -52,9 +104,9 @@ pub(crate) struct MirrorFeed {
 
 impl MirrorFeed {
     /// Starts the feed; the folder is made equal to the rows before anything is shown in it.
-    pub(crate) fn start(context: &Context, claimed: &ClaimedJob) -> Self {
+    pub(crate) fn start(sync: &MirrorSync, claimed: &ClaimedJob) -> Self {
         let (pending, receiver) = pending::channel();
-        let writer = Writer::new(context, claimed.lease());
+        let writer = Writer::new(sync, claimed.lease());
         let (behind, lease) = (writer.behind.clone(), claimed.lease());
         let task = tokio::spawn(writer.run(claimed.step, receiver).in_current_span());
         Self { pending, behind, lease, looking: None, task }
@@ -109,24 +161,4 @@ fn touches_files(change: &Change) -> bool {
 
 fn unreadable(error: plumbline_store::Error) -> MirrorTrouble {
     MirrorTrouble { message: format!("the mirror could not read the rows ({error})") }
-}
-
-/// Puts right the folders of jobs that have left their worker, where that worker died before it had shown everything,
-/// or the volume had no room or was not there; and removes those of deleted jobs.
-pub(crate) async fn catch_up(context: Arc<Context>) {
-    leftovers::remove(&context).await;
-    let left = context.health.behind.left_behind();
-    let dead = context.mirror.unfinished(context.options.timing.lease).await;
-    let dead = dead.into_iter().map(|folder| (Lease { job_id: folder.job, epoch: folder.epoch }, folder.step));
-    for (lease, shown) in left.into_iter().map(|lease| (lease, 0)).chain(dead) {
-        let writer = Writer::new(&context, lease);
-        match with_call_timeout(context.store.watch(lease.job_id)).await {
-            // Its next worker begins with a repair.
-            Ok(Some(row)) if matches!(row.status.as_str(), "pending" | "running") => writer.behind.none(&lease),
-            Ok(Some(row)) => writer.catch_up(shown.max(row.step)).await,
-            // A folder of another database, or a job that was pruned.
-            Ok(None) => writer.behind.none(&lease),
-            Err(error) => debug!(job.id = %lease.job_id, %error, "the folder is left for the next look"),
-        }
-    }
 }

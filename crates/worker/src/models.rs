@@ -2,18 +2,17 @@
 
 use crate::{
     clock,
-    config::{DEFAULT_KEY_ENV, Llm, OutputCap, Secrets},
+    config::{Llm, Secrets},
 };
 use plumbline_engine::{
     Failure, FailureClass, Handler, ModelRequest, Phases, Purpose, Replay, Reply, RequestMessage, RequestRecord,
     ToolSpec,
 };
-use plumbline_llm::{Learnt, ModelClient, ModelClientError, ModelConfig, OutputCapField, Timeouts};
+use plumbline_llm::{Learnt, ModelClient, ModelClientError};
 use serde_json::json;
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
 };
 
 /// The clients made so far.
@@ -38,7 +37,7 @@ impl Models {
         if let Some(client) = clients.get(&key) {
             return Ok(client.clone());
         }
-        let client = Arc::new(ModelClient::new(config(llm, &self.secrets))?);
+        let client = Arc::new(ModelClient::new(llm.client_config(&self.secrets))?);
         clients.insert(key, client.clone());
         Ok(client)
     }
@@ -97,7 +96,8 @@ pub async fn try_call(llm: &Llm, secrets: &Secrets) -> Result<Reply, Box<Failure
         max_output_tokens: llm.max_output_tokens,
         attempt: 1,
     };
-    let client = ModelClient::new(config(llm, secrets)).map_err(|error| Box::new(unusable(&request(), llm, &error)))?;
+    let client =
+        ModelClient::new(llm.client_config(secrets)).map_err(|error| Box::new(unusable(&request(), llm, &error)))?;
     let learnt = Learnt::default();
     loop {
         let lessons = learnt.lessons();
@@ -106,66 +106,5 @@ pub async fn try_call(llm: &Llm, secrets: &Secrets) -> Result<Reply, Box<Failure
         if answered.is_ok() || learnt.lessons() == lessons {
             return answered;
         }
-    }
-}
-
-/// What a client is made from.
-pub(crate) fn config(llm: &Llm, secrets: &Secrets) -> ModelConfig {
-    let api_key_env = llm.api_key_env.clone().unwrap_or_else(|| DEFAULT_KEY_ENV.to_string());
-    let total = Duration::from_secs(llm.timeout_s);
-    let mut config = ModelConfig::new(llm.base_url.clone().unwrap_or_default(), llm.model.clone().unwrap_or_default());
-    config.api_key = secrets.for_address(&api_key_env, &config.base_url);
-    config.api_key_env = api_key_env;
-    config.profile = llm.profile.for_client();
-    config.api = llm.api.chosen();
-    config.tool_choice = llm.tool_choice;
-    config.stream = llm.stream;
-    config.service_tier = llm.service_tier.clone();
-    config.temperature = llm.temperature;
-    config.reasoning_level = llm.reasoning_level.clone();
-    config.parallel_tool_calls = llm.parallel_tool_calls;
-    config.output_cap = match llm.output_cap {
-        OutputCap::MaxTokens => OutputCapField::MaxTokens,
-        OutputCap::MaxCompletionTokens => OutputCapField::MaxCompletionTokens,
-    };
-    let idle = Duration::from_secs(llm.idle_timeout_s);
-    config.timeouts = Timeouts { total, first_byte: total, idle, ..Timeouts::default() };
-    config
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{Configs, ModelEnv};
-    use plumbline_llm::{Api, Profile, ReasoningEcho, ToolCallIds};
-    use serde_json::json;
-
-    #[test]
-    fn each_key_of_a_profile_reaches_the_client() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("mine")).unwrap();
-        let profile = json!({
-            "api": "messages", "tool_call_id": "alnum9", "reasoning_field": "thoughts", "reasoning_echo": "never",
-            "tool_choices": ["auto"], "tools_in_summary": true, "user_after_tool": false, "system_in_middle": false,
-            "stream_options": false
-        });
-        let llm = json!({"model": "m", "base_url": "http://127.0.0.1:1/v1", "profile": profile});
-        let file = json!({"$extends": "creator", "llm": llm}).to_string();
-        std::fs::write(folder.path().join("mine/config.json"), file).unwrap();
-        let configs = Configs::from_dir(folder.path()).unwrap();
-        let resolved = configs.resolve("mine", &json!({}), &ModelEnv::default()).unwrap();
-        let config = config(&resolved.config.llm, &Secrets::default());
-        let expected = Profile {
-            api: Some(Api::Messages),
-            tool_call_id: ToolCallIds::Alnum9,
-            reasoning_field: Some("thoughts".into()),
-            reasoning_echo: ReasoningEcho::Never,
-            tool_choices: vec!["auto".into()],
-            tools_in_summary: true,
-            user_after_tool: false,
-            system_in_middle: false,
-            stream_options: false,
-        };
-        assert_eq!(config.profile, expected);
     }
 }

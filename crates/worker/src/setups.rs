@@ -6,7 +6,6 @@
 use crate::{
     config::{ConfigError, Forbidden, Llm, ModelEnv, Resolved},
     intake,
-    job::engine_settings,
 };
 use plumbline_documents::candidates::Scan;
 use plumbline_engine::{Purpose, Settings, SharedFiles};
@@ -42,7 +41,7 @@ pub(crate) struct Setup {
 
 impl Setup {
     fn new(resolved: Resolved, stored: &Value) -> Result<Self, String> {
-        let settings = Arc::new(engine_settings(&resolved)?);
+        let settings = Arc::new(resolved.engine_settings(&[intake::WORKSPACE_FORM])?);
         let [strategic, tactical, summary] =
             [Purpose::Strategic, Purpose::Tactical, Purpose::Summary].map(|purpose| resolved.llm(purpose));
         let shared = intake::shared(&settings.tools);

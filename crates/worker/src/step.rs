@@ -11,6 +11,7 @@ use crate::{
     backoff::{Backoff, retry_transient, with_call_timeout},
     cancellation::{StopLevel, StopListener},
     clock,
+    config::Llm,
     context::Context,
     desk::Desk,
     inbox::Inbox,
@@ -267,10 +268,11 @@ impl Stepper<'_> {
         let llm = self.setup.llm(request.purpose, self.run.fallback_for(request.purpose));
         match self.context.models.client(llm) {
             Ok(client) => {
-                let (again, span) = (|| self.run.request(), spans::model_call(self.lease.job_id, llm, &request));
+                let asked = asked(llm);
+                let (again, span) = (|| self.run.request(), spans::model_call(self.lease.job_id, &asked, &request));
                 let call = client.call(request, again, clock::now, &self.learnt);
                 let answered = call.instrument(span.clone()).await;
-                spans::model_answered(&span, llm, &answered, again);
+                spans::model_answered(&span, &asked, &answered, again);
                 match answered {
                     Ok(reply) => Outcome::ModelReplied(reply),
                     Err(failure) => {
@@ -466,5 +468,15 @@ fn unread(error: WorkspaceError) -> Trouble {
     match error.0.downcast_ref() {
         Some(StoreError::LeaseLost(_)) => Trouble::LeaseLost,
         _ => Trouble::Workspace(error.to_string()),
+    }
+}
+
+/// What telemetry tells of the model that is asked.
+fn asked(llm: &Llm) -> spans::AskedModel<'_> {
+    spans::AskedModel {
+        base_url: llm.base_url.as_deref().unwrap_or_default(),
+        model: llm.model.as_deref().unwrap_or_default(),
+        temperature: llm.temperature,
+        prices: llm.prices.into(),
     }
 }

@@ -32,6 +32,8 @@ mod settings;
 pub(crate) mod spans;
 mod usage;
 
+pub use meter::name_tools;
+
 use opentelemetry::trace::TracerProvider;
 use opentelemetry_sdk::{metrics::SdkMeterProvider, trace::SdkTracerProvider};
 use settings::Settings;

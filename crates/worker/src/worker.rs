@@ -24,17 +24,15 @@ use crate::{
     backoff::{Backoff, jittered, with_call_timeout},
     cancellation::{self, StopLevel},
     clock,
-    config::Secrets,
+    config::{Secrets, catalog},
     context::{Context, STARTS},
     error::Error,
     graphs::Graphs,
     health::Health,
     heartbeat::Keeper,
     http, job,
-    leftovers::Leftovers,
     memory::Memory,
-    mirror::Mirror,
-    mirror_feed::{self, Changed},
+    mirror_feed::MirrorSync,
     models::Models,
     notifier::{Notifier, Wakeup},
     options::WorkerOptions,
@@ -83,7 +81,9 @@ pub async fn run(options: WorkerOptions, mut stop: watch::Receiver<Stop>) -> Res
     let start = || async { Worker::start(opening::store(&options).await?, options.clone(), ours.clone()).await };
     let Some(worker) = opening::retry_until(options.timing.lease, &mut stop, start).await? else { return Ok(()) };
     // Its connections are its own, and the outage may begin between the two.
-    let _http = opening::retry_until(options.timing.lease, &mut stop, || http::start(&worker.context)).await?;
+    let (url, context) = (&options.database_url, worker.context.clone());
+    let serve = || async { Ok(http::start(&options.http, url, context.health.clone()).await?) };
+    let _http = opening::retry_until(options.timing.lease, &mut stop, serve).await?;
     let ended = worker.work().await;
     telemetry::finish().await;
     ended
@@ -113,8 +113,11 @@ struct Worker {
 
 impl Worker {
     async fn start(store: Store, options: WorkerOptions, stop: watch::Receiver<Stop>) -> Result<Self, Error> {
+        telemetry::name_tools(&catalog());
         let parser = Parser::new(options.program.clone());
         let secrets = Arc::new(Secrets::of(&options.configs, &options.model_env));
+        let mirror = MirrorSync::start(options.workspace_dir.clone(), store.clone(), options.timing.lease);
+        let behind = mirror.behind().clone();
         let context = Arc::new(Context {
             worker_id: Uuid::now_v7(),
             live: Live::new(options.configs.clone()),
@@ -125,14 +128,12 @@ impl Worker {
             services: Services::new(secrets),
             toolbox: Toolbox::new(parser.clone()),
             parser,
-            mirror: Mirror::new(options.workspace_dir.clone()),
-            changed: Arc::new(Changed::start(store.clone())),
-            leftovers: Leftovers::default(),
+            mirror,
             import_root: options.workspace_dir.join("import"),
             memory: Memory::new(),
             starts: Arc::new(Semaphore::new(STARTS)),
             store,
-            health: Arc::new(Health::new(&options.timing)),
+            health: Arc::new(Health::new(&options.timing, behind)),
             options,
         });
         registration::write(&context).await?;
@@ -332,7 +333,8 @@ impl Worker {
         if self.sweeps.is_multiple_of(CATCH_UP) {
             // A volume that is stuck keeps one such look waiting, not one more each time.
             if self.catching_up.as_ref().is_none_or(JoinHandle::is_finished) {
-                self.catching_up = Some(tokio::spawn(mirror_feed::catch_up(self.context.clone())));
+                let context = self.context.clone();
+                self.catching_up = Some(tokio::spawn(async move { context.mirror.catch_up().await }));
             }
         }
         self.sweeps = self.sweeps.wrapping_add(1);

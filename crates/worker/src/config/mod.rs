@@ -20,14 +20,14 @@
 //! No secret is ever part of a configuration: keys name the environment variable that holds it.
 
 mod check;
+mod client;
 mod configs;
 mod connections;
 mod coverage;
 mod deliverables;
+mod engine_settings;
 mod env;
 mod error;
-#[cfg(test)]
-mod every_key;
 mod fallback;
 mod files;
 mod job;
@@ -48,6 +48,7 @@ mod resolved;
 mod schema;
 mod secrets;
 mod settings;
+mod token_cache;
 mod validate;
 pub(crate) mod yaml;
 
@@ -55,6 +56,7 @@ pub use configs::Configs;
 pub use connections::{Connections, Embeddings, Neo4j, WebSearch};
 pub use coverage::{Coverage, CoverageSettings, Documents};
 pub use deliverables::{Deliverable, DescribedDeliverable};
+pub use engine_settings::catalog;
 pub use env::ModelEnv;
 pub use error::{ConfigError, OVERRIDES, Problem};
 pub use fallback::LlmFallback;

@@ -247,10 +247,9 @@ fn of_another(other: &Value, own: &Value, llm: &Value, defaults: &Value) -> Valu
     part
 }
 
-#[cfg(test)]
 impl ProfileKeys {
     /// The names of all keys.
-    pub(super) fn names() -> impl Iterator<Item = String> {
+    pub fn names() -> impl Iterator<Item = String> {
         let schema = schemars::schema_for!(Self).to_value();
         let names: Vec<String> =
             schema["properties"].as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect();

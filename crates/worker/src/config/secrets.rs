@@ -143,7 +143,7 @@ impl Secrets {
     /// Adds what stands beside each other in a configuration that the operator wrote. `names_key` says whether he named the
     /// key of a section's model. One that he did not name is the usual key, and that of the environment's address, where
     /// there is one: it goes to no other address for that a file has one.
-    pub(super) fn learn(&self, config: &JobConfig, names_key: impl Fn(&str) -> bool, usual: Option<&str>) {
+    pub fn learn(&self, config: &JobConfig, names_key: impl Fn(&str) -> bool, usual: Option<&str>) {
         let mut beside = self.beside.write().unwrap_or_else(PoisonError::into_inner);
         for (section, llm) in resolved::llms(config).unwrap_or_default() {
             let (name, place_of_llm) = (llm.api_key_env, place(llm.base_url.as_deref()));

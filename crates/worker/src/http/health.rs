@@ -15,6 +15,30 @@ use axum::{
 use serde_json::json;
 use std::time::Duration;
 
+/// What the probes ask the worker that they answer for.
+pub(crate) trait WorkerHealth: Send + Sync {
+    /// Whether everything moves that must.
+    fn is_alive(&self) -> bool;
+    /// Whether the worker is shutting down.
+    fn is_draining(&self) -> bool;
+    /// Whether the claim loop moves, or need not any more.
+    fn turns(&self) -> bool;
+    /// Time since the claim loop last turned.
+    fn since_tick(&self) -> Duration;
+    /// How late the event loop runs what is due.
+    fn loop_delay(&self) -> Duration;
+    /// Whether the leases are trusted.
+    fn leases_are_valid(&self) -> bool;
+    /// Whether notifications arrive.
+    fn is_listening(&self) -> bool;
+    /// Folders that do not show everything.
+    fn folders_behind(&self) -> usize;
+    /// Whether changed configuration files are refused.
+    fn has_refused_files(&self) -> bool;
+    /// What the database does not let this worker do, as a sentence without anything of the driver's.
+    fn not_ready_reason(&self) -> Option<String>;
+}
+
 /// A database that takes longer than this to answer is not ready.
 const ANSWER: Duration = Duration::from_secs(3);
 
@@ -35,9 +59,9 @@ pub(super) async fn alive(State(site): Shared) -> Response {
         "alive": health.is_alive(),
         "claim_loop": claim_loop,
         "since_turn_ms": u64::try_from(health.since_tick().as_millis()).unwrap_or(u64::MAX),
-        "loop_delay_ms": u64::try_from(health.pulse.delay().as_millis()).unwrap_or(u64::MAX),
+        "loop_delay_ms": u64::try_from(health.loop_delay().as_millis()).unwrap_or(u64::MAX),
         "lease_keeper": if health.leases_are_valid() { "holds the leases" } else { "leases lost, reconnecting" },
-        "mirror": match health.behind.count() {
+        "mirror": match health.folders_behind() {
             0 => "shows everything".to_owned(),
             jobs => format!("{jobs} folders do not show everything, see the log; the jobs go on"),
         },

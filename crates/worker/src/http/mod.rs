@@ -27,6 +27,7 @@ mod bind;
 mod chart;
 mod connections;
 mod cursor;
+mod error;
 mod events;
 mod failure;
 mod filters;
@@ -43,5 +44,7 @@ mod server;
 mod session;
 mod streams;
 
+pub use error::HttpError;
+pub(crate) use health::WorkerHealth;
 pub use options::HttpOptions;
 pub(crate) use server::start;

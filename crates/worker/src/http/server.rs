@@ -2,8 +2,9 @@
 //!
 //! It has threads of its own, so that the probes answer when everything else stands still, and say that it does.
 
+use super::{HttpOptions, error::HttpError, health::WorkerHealth};
 use super::{api, assets, bind::bind, connections, events, guard, health, pages, render::Renderer, streams::Streams};
-use crate::{context::Context, error::Error, health::Health, telemetry};
+use crate::telemetry;
 use axum::{Router, middleware, routing::get};
 use plumbline_store::{ConnectOptions, Store};
 use std::{io, sync::Arc, time::Duration};
@@ -25,7 +26,7 @@ const THREADS: usize = 2;
 /// What every request has at hand.
 pub(super) struct Site {
     pub(super) store: Store,
-    pub(super) health: Arc<Health>,
+    pub(super) health: Arc<dyn WorkerHealth>,
     pub(super) renderer: Renderer,
     pub(super) streams: Arc<Streams>,
 }
@@ -53,10 +54,13 @@ impl Drop for Server {
 /// Starts to serve.
 ///
 /// # Errors
-/// [`Error::Options`]: the address cannot be used, or others could reach it without a token.
-pub(crate) async fn start(context: &Context) -> Result<Server, Error> {
-    let (options, health) = (&context.options.http, context.health.clone());
-    options.validate().map_err(Error::Options)?;
+/// [`HttpError::Options`]: the address cannot be used, or others could reach it without a token.
+pub(crate) async fn start(
+    options: &HttpOptions,
+    database_url: &str,
+    health: Arc<dyn WorkerHealth>,
+) -> Result<Server, HttpError> {
+    options.validate().map_err(HttpError::Options)?;
     if options.is_weak() {
         warn!("PLUMBLINE_HTTP_TOKEN is short enough to be guessed; set a longer secret");
     }
@@ -65,15 +69,15 @@ pub(crate) async fn start(context: &Context) -> Result<Server, Error> {
         application_name: "plumbline http".into(),
         statement_timeout: Some(STATEMENT),
     };
-    let store = Store::connect(&context.options.database_url, name).await?;
-    let listener = bind(options).await.map_err(Error::Options)?;
+    let store = Store::connect(database_url, name).await?;
+    let listener = bind(options).await.map_err(HttpError::Options)?;
     let address =
-        listener.local_addr().map_err(|error| Error::Options(format!("the HTTP address is unknown: {error}")))?;
+        listener.local_addr().map_err(|error| HttpError::Options(format!("the HTTP address is unknown: {error}")))?;
     let counting = tokio::spawn(telemetry::queue::keep_counting(store.clone()));
     let site = Arc::new(Site { store, health, renderer: Renderer::new(), streams: Arc::default() });
     let app = router(site, &guard::Guard::new(options));
     let runtime = serve_apart(listener, app)
-        .map_err(|error| Error::Options(format!("the HTTP side could not be started ({error})")))?;
+        .map_err(|error| HttpError::Options(format!("the HTTP side could not be started ({error})")))?;
     info!(http.address = %address, "dashboard at http://{address}/");
     if let Some(announce) = options.announce {
         announce(address);

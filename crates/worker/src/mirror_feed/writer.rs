@@ -1,13 +1,12 @@
 //! The writing end of a job's feed.
 
 use super::{
-    Behind, Changed,
+    Behind, Changed, MirrorSync,
     pending::{Receiver, Steps, Wanted},
     unreadable,
 };
 use crate::{
     backoff::with_call_timeout,
-    context::Context,
     mirror::{Applied, FileEvent, IndexEntry, Marker, Mirror, MirrorTrouble},
     telemetry::spans,
 };
@@ -31,13 +30,13 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(context: &Context, lease: Lease) -> Self {
+    pub(super) fn new(sync: &MirrorSync, lease: Lease) -> Self {
         Self {
-            mirror: context.mirror.clone(),
-            store: context.store.clone(),
-            changed: context.changed.clone(),
+            mirror: sync.mirror.clone(),
+            store: sync.store.clone(),
+            changed: sync.changed.clone(),
             lease,
-            behind: context.health.behind.clone(),
+            behind: sync.behind.clone(),
         }
     }
 

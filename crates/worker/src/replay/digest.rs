@@ -1,6 +1,6 @@
 //! What a request looked like, without its bytes: enough to notice that it would look different, and in which part.
 
-use crate::{config::Llm, config::Secrets, models};
+use crate::config::{Llm, Secrets};
 use plumbline_engine::{ModelRequest, RequestMessage};
 use plumbline_llm::request_body;
 use serde::{Deserialize, Serialize};
@@ -32,13 +32,13 @@ impl RequestDigest {
                 RequestMessage::System(text) | RequestMessage::User(text) => made.update(text),
             }
         }
-        let body = Sha256::new_with_prefix(request_body(&models::config(llm, &Secrets::default()), request));
+        let body = Sha256::new_with_prefix(request_body(&llm.client_config(&Secrets::default()), request));
         Self { body: hex(body), tools: hex(tools), made: hex(made), shown: hex(shown) }
     }
 
     /// A request's bytes, a line a value and a line a line of a text, for a diff that people read.
     pub(crate) fn text(llm: &Llm, request: &ModelRequest<'_>) -> String {
-        let body = request_body(&models::config(llm, &Secrets::default()), request);
+        let body = request_body(&llm.client_config(&Secrets::default()), request);
         let value: serde_json::Value = serde_json::from_slice(body.as_ref()).unwrap_or_default();
         let pretty = serde_json::to_string_pretty(&value).unwrap_or_default();
         pretty.replace("\\n", "\n")

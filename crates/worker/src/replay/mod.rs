@@ -199,9 +199,8 @@ impl<'a> Bench<'a> {
         let raise =
             |resolved: Resolved| resolved.with_raised_limits(raised, &Value::Null).map_err(|error| unreadable(&error));
         let resolved = raise(resolved)?;
-        let settings = |resolved: &Resolved| {
-            crate::job::engine_settings(resolved).map(Arc::new).map_err(|error| unreadable(&error))
-        };
+        let settings =
+            |resolved: &Resolved| resolved.engine_settings(&[]).map(Arc::new).map_err(|error| unreadable(&error));
         let now = tried.map(|tried| tried.of(job, &resolved)).transpose()?.map(raise).transpose()?;
         let (resolved, had) = match now {
             None => (resolved, None),

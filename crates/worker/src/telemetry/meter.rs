@@ -2,11 +2,12 @@
 //! worker runs. The spans are begun where the work is done; this layer watches them begin and end.
 
 use super::{instruments, spans::TARGET};
+use plumbline_engine::ToolSpec;
 use std::{
     collections::HashSet,
     fmt::Debug,
     sync::{
-        LazyLock,
+        OnceLock,
         atomic::{AtomicI64, Ordering},
     },
     time::{Duration, Instant},
@@ -20,9 +21,17 @@ use tracing::{
 use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
 /// Names that may become a label. A model may call anything by any name, and each would be a series of its own.
-static KNOWN: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
-    plumbline_engine::tools::specs().iter().chain(&plumbline_tools::catalog()).map(|spec| spec.name).collect()
-});
+static KNOWN: OnceLock<HashSet<&'static str>> = OnceLock::new();
+
+/// Names the tools that there are. All others are measured as `unknown`; a second call changes nothing.
+pub fn name_tools(tools: &[ToolSpec]) {
+    // The error says that they are named already.
+    let _ = KNOWN.set(tools.iter().map(|tool| tool.name).collect());
+}
+
+fn known(name: &str) -> Option<&'static str> {
+    KNOWN.get()?.get(name).copied()
+}
 
 /// Whether this span is measured here.
 pub(super) fn is_measured(metadata: &Metadata<'_>) -> bool {
@@ -80,7 +89,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Meter {
             _ => {
                 let mut read = Reader::default();
                 attributes.record(&mut read);
-                let name = read.tool.and_then(|tool| KNOWN.get(tool.as_str()).copied()).unwrap_or("unknown");
+                let name = read.tool.and_then(|tool| known(&tool)).unwrap_or("unknown");
                 Measured::Tool { name, started: Instant::now(), failed: read.failed }
             }
         };

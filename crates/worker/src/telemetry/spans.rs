@@ -13,7 +13,6 @@
 //! kinds exist that [`super::meter`] measures: no other layer wants any.
 
 use super::{content, ids, instruments, own_tools::Unanswered, pipeline, place::Place};
-use crate::config::Llm;
 use opentelemetry::{Array, StringValue, Value, trace::Status};
 use plumbline_engine::{Change, Failure, Finish, ModelRequest, PhaseKind, Prices, Reply, RequestRecord};
 use plumbline_store::{ClaimedJob, Error as StoreError};
@@ -95,15 +94,27 @@ fn step(job_id: Uuid, number: i64, phase: PhaseKind) -> Span {
     )
 }
 
+/// The model that a request goes to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AskedModel<'a> {
+    /// Its endpoint.
+    pub(crate) base_url: &'a str,
+    /// Its name.
+    pub(crate) model: &'a str,
+    /// As configured.
+    pub(crate) temperature: Option<f64>,
+    /// What it costs.
+    pub(crate) prices: Prices,
+}
+
 /// The span of a request to the model. It goes around the call where that is made: a future that is handed over takes its
 /// room twice, for each of a thousand jobs that wait.
-pub(crate) fn model_call(job_id: Uuid, llm: &Llm, request: &ModelRequest<'_>) -> Span {
-    let place = Place::of(llm.base_url.as_deref().unwrap_or_default());
-    let model = llm.model.as_deref().unwrap_or_default();
+pub(crate) fn model_call(job_id: Uuid, asked: &AskedModel<'_>, request: &ModelRequest<'_>) -> Span {
+    let (place, model) = (Place::of(asked.base_url), asked.model);
     info_span!(
         target: TARGET, "chat", otel.name = format!("chat {model}"), otel.kind = "client", operation = "chat",
         model.provider = place.provider, model.name = model, model.max_tokens = request.max_output_tokens,
-        model.temperature = llm.temperature, model.host = place.host, model.port = place.port,
+        model.temperature = asked.temperature, model.host = place.host, model.port = place.port,
         conversation.id = %job_id, model.attempt = request.attempt,
     )
 }
@@ -111,7 +122,7 @@ pub(crate) fn model_call(job_id: Uuid, llm: &Llm, request: &ModelRequest<'_>) ->
 /// What became of it: its tokens, its cost, and what was said, if that is wanted. `again` makes the request anew.
 pub(crate) fn model_answered<'r>(
     span: &Span,
-    llm: &Llm,
+    asked: &AskedModel<'_>,
     answered: &Result<Reply, Box<Failure>>,
     again: impl Fn() -> ModelRequest<'r>,
 ) {
@@ -119,9 +130,8 @@ pub(crate) fn model_answered<'r>(
         Ok(reply) => &reply.record,
         Err(failure) => &failure.record,
     };
-    let prices = Prices::from(llm.prices);
-    let cost = prices.cost_microusd(&record.usage());
-    let provider = Place::of(llm.base_url.as_deref().unwrap_or_default()).provider;
+    let cost = asked.prices.cost_microusd(&record.usage());
+    let provider = Place::of(asked.base_url).provider;
     instruments::asked(record, provider, cost, answered.as_ref().err().map(|failure| failure.class));
     if !span.is_disabled() {
         describe(span, answered, record, cost);

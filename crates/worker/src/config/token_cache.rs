@@ -9,12 +9,12 @@ use plumbline_tokens::Encoder;
 use std::{collections::HashMap, iter};
 
 /// The lines of some texts with their tokens.
-pub(crate) struct KnownLines {
+pub(crate) struct TokenCache {
     encoder: Encoder,
     tokens: HashMap<Box<str>, u32>,
 }
 
-impl KnownLines {
+impl TokenCache {
     /// Those of a configuration's prompts and of whatever else all its jobs have.
     pub(crate) fn of(encoder: Encoder, prompts: &Prompts, others: &[&str]) -> Self {
         let Prompts { strategic, tactical, summarization, instructions, todos: _ } = prompts;
@@ -58,16 +58,16 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KnownLines, lines};
+    use super::{TokenCache, lines};
     use plumbline_engine::Prompts;
     use plumbline_tokens::encoder_for;
 
     const PROMPT: &str =
         "# Role\n\nYou extract requirements.\n- one;\n- two.\n  more\n\n\n/path\n**Always**:\r\n\r\n1. cite\n";
 
-    fn known(model: &str) -> KnownLines {
+    fn known(model: &str) -> TokenCache {
         let prompts = Prompts { strategic: PROMPT.into(), instructions: "Read.\nWrite!".into(), ..Prompts::default() };
-        KnownLines::of(encoder_for(model), &prompts, &["═══\n TITLE\n═══"])
+        TokenCache::of(encoder_for(model), &prompts, &["═══\n TITLE\n═══"])
     }
 
     #[test]

@@ -1,0 +1,27 @@
+//! The engine's settings with every tool there is and the model's own count of tokens.
+
+use super::{Resolved, token_cache::TokenCache};
+use plumbline_engine::{Settings, ToolSpec};
+use std::sync::Arc;
+
+/// Every tool there is: the engine's own and those that act outside of it.
+pub fn catalog() -> Vec<ToolSpec> {
+    let mut catalog = plumbline_engine::tools::specs();
+    catalog.extend(plumbline_tools::catalog());
+    catalog
+}
+
+impl Resolved {
+    /// What the engine decides by. The tokens of `shared` texts, which all jobs of the configuration have, are counted once.
+    ///
+    /// # Errors
+    /// A sentence: a prompt does not render.
+    pub fn engine_settings(&self, shared: &[&str]) -> Result<Settings, String> {
+        let encoder = plumbline_tokens::encoder_for(self.config.llm.model.as_deref().unwrap_or_default());
+        let settings = self.settings(catalog(), Arc::new(move |text| encoder.count(text)));
+        let mut settings = settings.map_err(|error| error.to_string())?;
+        let known = TokenCache::of(encoder, &settings.prompts, shared);
+        settings.count_tokens = Arc::new(move |text| known.count(text));
+        Ok(settings)
+    }
+}
