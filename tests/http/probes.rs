@@ -111,7 +111,7 @@ async fn nothing_can_be_changed_from_here(pool: PgPool) {
 
 /// The names of METRICS.md as Prometheus has them.
 fn published() -> BTreeSet<String> {
-    let table = include_str!("../../crates/worker/src/telemetry/METRICS.md");
+    let table = include_str!("../../crates/telemetry/src/METRICS.md");
     let rows = table.lines().filter(|line| line.starts_with("| `") && !line.contains("(latest only)"));
     let named = rows.map(|row| {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();

@@ -1,12 +1,10 @@
 //! The environment variables of the public interface (INTERFACE section 2), read in one place.
 
 use crate::failure::Failure;
+use plumbline_config::{Configs, ModelEnv};
+use plumbline_dashboard::HttpOptions;
 use plumbline_store::{ConnectOptions, Store};
-use plumbline_worker::{
-    Timing,
-    config::{Configs, ModelEnv},
-    http::HttpOptions,
-};
+use plumbline_worker::Timing;
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},

@@ -59,8 +59,8 @@ impl From<crate::private_postgres::Error> for Failure {
     }
 }
 
-impl From<plumbline_worker::config::ConfigError> for Failure {
-    fn from(error: plumbline_worker::config::ConfigError) -> Self {
+impl From<plumbline_config::ConfigError> for Failure {
+    fn from(error: plumbline_config::ConfigError) -> Self {
         Self::new(error.to_string())
     }
 }

@@ -17,6 +17,7 @@
 
 mod address;
 mod admin;
+pub mod backoff;
 mod bind;
 mod commit;
 mod endpoint;

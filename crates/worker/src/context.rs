@@ -1,9 +1,11 @@
 //! What every job of the process shares.
 
 use crate::{
-    config::Secrets, graphs::Graphs, health::Health, memory::Memory, mirror_feed::MirrorSync, models::Models,
-    options::WorkerOptions, reload::Live, services::Services, setups::Setups,
+    graphs::Graphs, health::Health, memory::Memory, models::Models, options::WorkerOptions, reload::Live,
+    services::Services, setups::Setups,
 };
+use plumbline_config::Secrets;
+use plumbline_mirror::MirrorSync;
 use plumbline_store::Store;
 use plumbline_tools::Toolbox;
 use std::{path::PathBuf, sync::Arc};

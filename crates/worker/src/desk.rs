@@ -2,8 +2,8 @@
 //! connection is taken for one query and given back; none is held while a tool works. What is put aside is all that is
 //! written here, under the lease.
 
-use crate::backoff::retry_transient;
 use plumbline_engine::{Citation, FileIndex, RecordedRequirement, Run, Source};
+use plumbline_store::backoff::retry_transient;
 use plumbline_store::{Error, Lease, Store, fail_points::part};
 use plumbline_tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
 

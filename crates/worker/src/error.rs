@@ -1,6 +1,6 @@
 //! Why a worker process ends before its time.
 
-use crate::http::HttpError;
+use plumbline_dashboard::HttpError;
 
 /// A reason to stop the whole process; what concerns one job never gets here.
 #[derive(Debug, thiserror::Error)]

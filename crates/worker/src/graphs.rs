@@ -1,6 +1,6 @@
 //! Graph clients, one per distinct connection, shared by all jobs of the process.
 
-use crate::config::{Neo4j, Secrets};
+use plumbline_config::{Neo4j, Secrets};
 use plumbline_llm::ApiKey;
 use plumbline_tools::{
     Graph,

@@ -1,7 +1,7 @@
 //! `on_complete`: the job that follows is enqueued in the very transaction that completes this one, so that neither
 //! exists without the other.
 
-use crate::config::Resolved;
+use plumbline_config::Resolved;
 use plumbline_engine::{Change, Leave};
 use plumbline_store::NewJob;
 use serde_json::{Value, json};

@@ -3,7 +3,9 @@
 //! The loops say so themselves, with one call where they turn; the probes read it. Losing the database is no death:
 //! the claim loop goes on turning and trying, so a probe must not restart a worker for it.
 
-use crate::{http::WorkerHealth, mirror_feed::Behind, options::Timing, pulse::Pulse};
+use crate::{options::Timing, pulse::Pulse};
+use plumbline_dashboard::WorkerHealth;
+use plumbline_mirror::Behind;
 use std::{
     sync::{
         Arc, Mutex, PoisonError,

@@ -16,8 +16,9 @@
 //! The keeper goes on while the event loop stands still, and a worker that can do nothing must not keep others from its
 //! jobs: then it sends no heartbeat until the loop moves again.
 
-use crate::{options::Timing, pulse::Pulse, telemetry::instruments};
+use crate::{options::Timing, pulse::Pulse};
 use plumbline_store::{ConnectOptions, Store};
+use plumbline_telemetry::instruments;
 use std::{
     sync::{
         Arc, Mutex, PoisonError,

@@ -1,12 +1,9 @@
 //! Files that people put into a running job's `input/`: looked for now and then, beside the job's work, and taken in before
 //! the turn that follows.
 
-use crate::{
-    context::Context,
-    mirror::{Found, IndexEntry},
-    mirror_feed::{Look, MirrorFeed},
-};
+use crate::context::Context;
 use plumbline_engine::{FileIndex, FileWrite, Intake, Source};
+use plumbline_mirror::{Found, IndexEntry, Look, MirrorFeed};
 use std::{
     collections::HashSet,
     time::{Duration, Instant},

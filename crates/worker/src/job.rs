@@ -1,22 +1,22 @@
 //! One claimed job, from claim to leave.
 
 use crate::{
-    backoff::retry_transient,
     cancellation::{StopLevel, StopListener},
-    config::OVERRIDES,
     context::Context,
     inbox::Inbox,
-    mirror_feed::MirrorFeed,
     setups::{Raised, Setup, Unusable},
     step::{End, Stepper, Trouble},
-    telemetry::spans,
 };
+use plumbline_config::OVERRIDES;
 use plumbline_engine::{JobError, Leave, Run};
 use plumbline_llm::Learnt;
+use plumbline_mirror::MirrorFeed;
+use plumbline_store::backoff::retry_transient;
 use plumbline_store::{
     ClaimedJob, JobInput, LoadedJob, Oversized, ReleaseReason,
     fail_points::{Point, part, reach},
 };
+use plumbline_telemetry::spans;
 use std::sync::Arc;
 use tracing::{Instrument, error, info, warn};
 

@@ -13,20 +13,15 @@
 //! | what happens in a step | `step` |
 //! | when is a lease lost | `heartbeat` |
 //! | how does a job begin | `intake` |
-//! | what is in a job's settings | `config`, `prompts` |
-//! | how do files get into the folder | `mirror`, `mirror_feed` |
-//! | what does a person read of a job's documents | `report` |
-//! | does a recorded job come out the same today | `replay` |
-//! | what do probes, dashboards and collectors get | `http`, `health`, `pulse`, `telemetry` |
+//! | what is a job run with | `setups`, `models`, `graphs`, `services` |
+//! | is the worker alive and ready | `health`, `pulse` |
 //!
-//! Decisions about a job are the engine's, SQL is the store's, the outside world is the effects'; this crate only
-//! brings them together.
+//! Decisions about a job are the engine's, SQL is the store's, configuration, mirror, telemetry and HTTP have crates of their
+//! own; this crate only brings them together.
 
 mod active_jobs;
-mod backoff;
 mod cancellation;
 mod clock;
-pub mod config;
 mod context;
 mod desk;
 mod error;
@@ -36,30 +31,20 @@ mod graphs;
 mod hand_over;
 mod health;
 mod heartbeat;
-pub mod http;
 mod inbox;
 pub mod intake;
 mod job;
-mod leftovers;
 mod memory;
-pub mod mirror;
-mod mirror_feed;
 mod models;
 mod notifier;
 mod options;
 mod previous;
-pub mod prompts;
 mod pulse;
 mod raising;
 mod reload;
-mod rendering;
-pub mod replay;
-pub mod report;
 mod services;
 mod setups;
 mod step;
-pub mod telemetry;
-mod templates;
 mod text_index;
 mod validation_desk;
 mod worker;

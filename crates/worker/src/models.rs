@@ -1,9 +1,7 @@
 //! Model clients, one per distinct configuration, shared by all jobs of the process.
 
-use crate::{
-    clock,
-    config::{Llm, Secrets},
-};
+use crate::clock;
+use plumbline_config::{Llm, Secrets};
 use plumbline_engine::{
     Failure, FailureClass, Handler, ModelRequest, Phases, Purpose, Replay, Reply, RequestMessage, RequestRecord,
     ToolSpec,

@@ -3,7 +3,7 @@
 //!
 //! Many at once are one reason. Most are none: that another worker claimed a job, or ended one, changes nothing here.
 
-use crate::backoff::Backoff;
+use plumbline_store::backoff::Backoff;
 use plumbline_store::{JobNotice, Store};
 use std::{
     sync::{

@@ -1,9 +1,7 @@
 //! What a worker process is told: flags and environment, already weighed, as one value.
 
-use crate::{
-    config::{Configs, ModelEnv},
-    http::HttpOptions,
-};
+use plumbline_config::{Configs, ModelEnv};
+use plumbline_dashboard::HttpOptions;
 use std::{path::PathBuf, time::Duration};
 
 /// How a worker runs.

@@ -1,6 +1,6 @@
 //! `context.previous_job_id`: whether a job may build on the one that it names.
 
-use crate::backoff::retry_transient;
+use plumbline_store::backoff::retry_transient;
 use plumbline_store::{Error, PreviousStatus, Store};
 use serde_json::Value;
 use uuid::Uuid;

@@ -3,7 +3,7 @@
 //! A worker whose loops stand still commits nothing, hears no command and obeys no time limit, while its heartbeat would
 //! go on from a thread of its own for ever. So the lease keeper and the probes look here.
 
-use crate::telemetry::instruments;
+use plumbline_telemetry::instruments;
 use std::{
     sync::{
         Arc,

@@ -1,8 +1,8 @@
 //! Clients of the services besides the model and the graph, one per distinct connection, shared by all jobs of the
 //! process.
 
-use crate::config::{Connections, Embeddings, Secrets, WebSearch};
 use crate::text_index::JobTexts;
+use plumbline_config::{Connections, Embeddings, Secrets, WebSearch};
 use plumbline_llm::{Embedder, EmbedderSettings};
 use plumbline_store::Store;
 use plumbline_tools::web::{Fetcher, FetcherOptions, Provider, SearchAccess, SearchService, SearchSettings, Web};

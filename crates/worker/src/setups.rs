@@ -3,10 +3,8 @@
 //! Most jobs of a worker have the same configuration, and its prompts and tool definitions are larger than many a
 //! conversation. So the first job with a configuration makes a [`Setup`] of it, and the others borrow that.
 
-use crate::{
-    config::{ConfigError, Forbidden, Llm, ModelEnv, Resolved},
-    intake,
-};
+use crate::intake;
+use plumbline_config::{ConfigError, Forbidden, Llm, ModelEnv, Resolved};
 use plumbline_documents::candidates::Scan;
 use plumbline_engine::{Purpose, Settings, SharedFiles};
 use plumbline_store::StoredSettings;
@@ -184,7 +182,7 @@ fn key(parts: &[&str]) -> Key {
 #[cfg(test)]
 mod tests {
     use super::{KEPT, Raised, Setups};
-    use crate::config::{Configs, ModelEnv};
+    use plumbline_config::{Configs, ModelEnv};
     use serde_json::{Value, json};
     use std::sync::Arc;
 

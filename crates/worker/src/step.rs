@@ -8,28 +8,29 @@
 //! its future holds the room for a model's call and no more: a commit or a tool takes many times as much.
 
 use crate::{
-    backoff::{Backoff, retry_transient, with_call_timeout},
     cancellation::{StopLevel, StopListener},
     clock,
-    config::Llm,
     context::Context,
     desk::Desk,
     inbox::Inbox,
-    intake::{self, IntakeJob},
-    mirror_feed::MirrorFeed,
+    intake,
+    intake::IntakeJob,
     previous,
-    rendering::Rendering,
     setups::Setup,
-    telemetry::{instruments, spans},
     validation_desk::ValidationDesk,
 };
 use chrono::{DateTime, Utc};
+use plumbline_config::Llm;
 use plumbline_engine::{Change, Effect, Intake, Leave, ModelRequest, Outcome, Passage, Run, Stage, ToolCall};
 use plumbline_llm::Learnt;
+use plumbline_mirror::MirrorFeed;
+use plumbline_report::Rendering;
+use plumbline_store::backoff::{Backoff, retry_transient, with_call_timeout};
 use plumbline_store::{
     ClaimedJob, Commit, Committed, Error as StoreError, JobInput, Lease, ReleaseReason,
     fail_points::{Point, part, reach},
 };
+use plumbline_telemetry::{instruments, spans};
 use plumbline_tools::{BatchError, PreviousJob, ToolContext, WorkspaceError};
 use std::{sync::Arc, time::Duration};
 use tokio::sync::OwnedSemaphorePermit;

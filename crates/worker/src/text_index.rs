@@ -2,9 +2,9 @@
 //! for it. It is no part of the job's state: whatever is missing from it is made again by the next search. Requirements
 //! get their embeddings in the same way.
 
-use crate::backoff::retry_transient;
 use crate::validation_desk::known;
 use plumbline_llm::Embedder;
+use plumbline_store::backoff::retry_transient;
 use plumbline_store::{Error, FoundPassage, NewPassage, Store, Unindexed};
 use plumbline_tools::search::{fuse, passages};
 use plumbline_tools::{BoxFuture, MeantAlike, Ranked, RankedPassage, Ranking, TextIndex, WorkspaceError};

@@ -1,7 +1,7 @@
 //! What a validator's tools see of the hand-over: rows of `requirement_cache`, claimed under the job's lease. As at the
 //! other desk, a connection is taken for one query and given back.
 
-use crate::backoff::retry_transient;
+use plumbline_store::backoff::retry_transient;
 use plumbline_store::{Error, Lease, SimilarRequirement, Store, ValidationTally};
 use plumbline_tools::{Asked, BoxFuture, HandOver, HeldRequirement, KnownRequirement, Tally, WorkspaceError};
 use serde_json::Value;

@@ -21,29 +21,30 @@ pub use stop::Stop;
 
 use crate::{
     active_jobs::ActiveJobs,
-    backoff::{Backoff, jittered, with_call_timeout},
-    cancellation::{self, StopLevel},
+    cancellation,
+    cancellation::StopLevel,
     clock,
-    config::{Secrets, catalog},
     context::{Context, STARTS},
     error::Error,
     graphs::Graphs,
     health::Health,
     heartbeat::Keeper,
-    http, job,
+    job,
     memory::Memory,
-    mirror_feed::MirrorSync,
     models::Models,
     notifier::{Notifier, Wakeup},
     options::WorkerOptions,
     pulse::Beating,
-    reload::{self, Live},
+    reload,
+    reload::Live,
     services::Services,
     setups::Setups,
-    telemetry,
 };
+use plumbline_config::{Secrets, catalog};
 use plumbline_documents::Parser;
 use plumbline_engine::JobError;
+use plumbline_mirror::MirrorSync;
+use plumbline_store::backoff::{Backoff, jittered, with_call_timeout};
 use plumbline_store::{Lease, ReleaseReason, Store};
 use plumbline_tools::Toolbox;
 use std::{
@@ -82,10 +83,10 @@ pub async fn run(options: WorkerOptions, mut stop: watch::Receiver<Stop>) -> Res
     let Some(worker) = opening::retry_until(options.timing.lease, &mut stop, start).await? else { return Ok(()) };
     // Its connections are its own, and the outage may begin between the two.
     let (url, context) = (&options.database_url, worker.context.clone());
-    let serve = || async { Ok(http::start(&options.http, url, context.health.clone()).await?) };
+    let serve = || async { Ok(plumbline_dashboard::start(&options.http, url, context.health.clone()).await?) };
     let _http = opening::retry_until(options.timing.lease, &mut stop, serve).await?;
     let ended = worker.work().await;
-    telemetry::finish().await;
+    plumbline_telemetry::finish().await;
     ended
 }
 
@@ -113,7 +114,7 @@ struct Worker {
 
 impl Worker {
     async fn start(store: Store, options: WorkerOptions, stop: watch::Receiver<Stop>) -> Result<Self, Error> {
-        telemetry::name_tools(&catalog());
+        plumbline_telemetry::name_tools(&catalog());
         let parser = Parser::new(options.program.clone());
         let secrets = Arc::new(Secrets::of(&options.configs, &options.model_env));
         let mirror = MirrorSync::start(options.workspace_dir.clone(), store.clone(), options.timing.lease);
@@ -320,7 +321,7 @@ impl Worker {
         for job in self.context.store.sweep(u32::try_from(lease).unwrap_or(u32::MAX)).await? {
             warn!(job.id = %job.job_id, worker.id = %job.worker_id, n_crashes = job.crash_count, failed = job.failed,
                   "job taken back from a dead worker");
-            telemetry::instruments::rescued(1);
+            plumbline_telemetry::instruments::rescued(1);
         }
         self.look_for_unknown_types().await?;
         clock::set(&self.context.store).await?;

@@ -1,7 +1,7 @@
 //! `plumbline config show` and `config check`.
 
 use crate::{arguments::ConfigCommand, environment, failure::Failure, output};
-use plumbline_worker::config::{Configs, Origin};
+use plumbline_config::{Configs, Origin};
 use serde_json::json;
 
 pub(crate) fn run(command: ConfigCommand) -> Result<u8, Failure> {

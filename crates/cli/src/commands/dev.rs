@@ -10,14 +10,12 @@ use crate::{
     private_postgres::{self, PrivatePostgres},
     stop,
 };
+use plumbline_config::ModelEnv;
+use plumbline_dashboard::HttpOptions;
 use plumbline_rehearsal::Rehearsal;
 use plumbline_store::{NewJob, RequirementRow, Store, WatchRow};
-use plumbline_worker::{
-    Stop, WorkerOptions,
-    config::ModelEnv,
-    http::HttpOptions,
-    telemetry::{self, LogFormat},
-};
+use plumbline_telemetry::LogFormat;
+use plumbline_worker::{Stop, WorkerOptions};
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -38,7 +36,7 @@ const LONGEST: usize = 200;
 const CONCURRENCY: usize = 4;
 
 pub(crate) async fn run(arguments: DevArguments) -> Result<u8, Failure> {
-    telemetry::start(LogFormat::Text, "warn,sqlx=error");
+    plumbline_telemetry::start(LogFormat::Text, "warn,sqlx=error");
     let (stop_sender, stop) = stop::on_signals()?;
     let home = PathBuf::from(".plumbline");
     output::print("Starting a private Postgres under .plumbline/ …")?;

@@ -1,7 +1,6 @@
 //! `plumbline export`.
 
 use crate::{environment, failure::Failure, job_ref::JobRef, output};
-use plumbline_worker::mirror;
 use std::path::Path;
 
 pub(crate) async fn run(job: &JobRef, dir: &Path) -> Result<u8, Failure> {
@@ -16,7 +15,7 @@ pub(crate) async fn run(job: &JobRef, dir: &Path) -> Result<u8, Failure> {
             files.push((path, content));
         }
     }
-    let count = mirror::export(dir, files).await.map_err(|error| Failure::new(error.to_string()))?;
+    let count = plumbline_mirror::export(dir, files).await.map_err(|error| Failure::new(error.to_string()))?;
     output::print(&format!("{count} files written to {}", dir.display()))?;
     Ok(0)
 }

@@ -1,7 +1,7 @@
 //! `plumbline models`: what is known of providers and models.
 
 use crate::{arguments::ModelsArguments, environment, failure::Failure, output};
-use plumbline_worker::config::{Prices, ProfileEntry};
+use plumbline_config::{Prices, ProfileEntry};
 use serde_json::{Value, json};
 
 pub(crate) fn run(arguments: ModelsArguments) -> Result<u8, Failure> {

@@ -8,8 +8,8 @@ use crate::{
     output::{self, thousands},
     terminal::printable,
 };
+use plumbline_mirror::Mirror;
 use plumbline_store::{Prunable, Retention, Store};
-use plumbline_worker::mirror::Mirror;
 use serde_json::json;
 use std::path::Path;
 

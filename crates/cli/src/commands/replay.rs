@@ -7,8 +7,8 @@ use crate::{
     job_ref::JobRef,
     output::{self, thousands},
 };
+use plumbline_replay::{Recording, Replayed, Tried};
 use plumbline_store::Store;
-use plumbline_worker::replay::{self, Recording, Replayed, Tried};
 use serde_json::json;
 use std::path::Path;
 use uuid::Uuid;
@@ -22,8 +22,8 @@ pub(crate) async fn run(arguments: ReplayArguments) -> Result<u8, Failure> {
     for name in &arguments.recordings {
         let recording = read(name).await?;
         let replayed = match &configs {
-            None => replay::replay(&recording, &program).await,
-            Some(configs) => replay::replay_under(&recording, &program, Tried { configs, env: &env }).await,
+            None => plumbline_replay::replay(&recording, &program).await,
+            Some(configs) => plumbline_replay::replay_under(&recording, &program, Tried { configs, env: &env }).await,
         };
         let replayed = replayed.map_err(|error| Failure::new(format!("{name} cannot be replayed: {error}")))?;
         if arguments.json {

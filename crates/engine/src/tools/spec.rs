@@ -138,11 +138,11 @@ impl Phases {
 pub enum Handler {
     /// The engine itself: pure decisions over todos, plan, memory and completion.
     Engine,
-    /// The engine, once the effects crate has looked at what the call names: a refusal is the call's answer.
+    /// The engine, once the tools crate has looked at what the call names: a refusal is the call's answer.
     Checked,
-    /// The effects crate, on the job's own rows and files only: lands in the commit of its turn.
+    /// The tools crate, on the job's own rows and files only: lands in the commit of its turn.
     Local,
-    /// The effects crate, touching the outside or working long: the intent is committed first.
+    /// The tools crate, touching the outside or working long: the intent is committed first.
     Outside,
 }
 

@@ -10,8 +10,8 @@ mod life;
 mod pairs;
 mod wire;
 
-use crate::config::{Configs, ModelEnv, Resolved, catalog};
 use pairs::{Pair, Shown};
+use plumbline_config::{Configs, ModelEnv, Resolved, catalog};
 use plumbline_engine::Settings;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, sync::Arc};

@@ -1,7 +1,8 @@
 //! The table: for each key two values, and what else must be configured for it to matter.
 
 use super::{Resolved, Value, json};
-use crate::{config::ProfileKeys, hand_over::next_job};
+use crate::hand_over::next_job;
+use plumbline_config::ProfileKeys;
 use plumbline_engine::{Change, Leave};
 use uuid::Uuid;
 
@@ -39,7 +40,7 @@ pub(super) fn all() -> Vec<Pair> {
     let plain = |key: &str, one: Value, other: Value| by(key, json!({}), one, other);
     let of_levels = |key: &str, test| Pair {
         key: key.into(),
-        shown: Shown::In { file: "crates/worker/tests/config/levels.rs", test },
+        shown: Shown::In { file: "crates/config/tests/config/levels.rs", test },
     };
     let of_types = |key: &str| Pair {
         key: key.into(),
@@ -88,7 +89,7 @@ pub(super) fn all() -> Vec<Pair> {
         Pair {
             key: "$extends".into(),
             shown: Shown::In {
-                file: "crates/worker/tests/config/layers.rs",
+                file: "crates/config/tests/config/layers.rs",
                 test: "a_chain_in_json_and_yaml_merges_from_the_most_general_down",
             },
         },
@@ -248,8 +249,8 @@ fn models(by: By) -> Vec<Pair> {
 /// Where a test of profiles is.
 fn tests_of(test: &str) -> &'static str {
     match test {
-        "each_key_of_a_profile_reaches_the_client" => "crates/worker/src/models.rs",
-        _ => "crates/worker/tests/config/profiles.rs",
+        "each_key_of_a_profile_reaches_the_client" => "crates/config/src/client.rs",
+        _ => "crates/config/tests/config/profiles.rs",
     }
 }
 

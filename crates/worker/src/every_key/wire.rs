@@ -1,10 +1,15 @@
 //! What a configuration sends: one request of each kind to a server that writes down what it gets.
 
-use crate::{config::Resolved, config::Secrets, graphs::Graphs, graphs::JobGraph, models::Models, services::Services};
+use crate::{
+    graphs::{Graphs, JobGraph},
+    models::Models,
+    services::Services,
+};
 use axum::response::{IntoResponse, Response};
 use axum::{Router, body::Body, body::Bytes, extract::State, http::HeaderMap, http::StatusCode, http::Uri};
 use chrono::{DateTime, Utc};
 use futures_util::StreamExt;
+use plumbline_config::{Resolved, Secrets};
 use plumbline_engine::{ModelRequest, Purpose, RequestMessage, Settings, TodoListPosition};
 use plumbline_llm::Learnt;
 use plumbline_tools::graph::{Access, Statement};

@@ -1,7 +1,8 @@
 //! The start: connecting, and the retries against a database that is restarted at just this moment.
 
 use super::{Stop, stop::until};
-use crate::{backoff::Backoff, error::Error, options::WorkerOptions};
+use crate::{error::Error, options::WorkerOptions};
+use plumbline_store::backoff::Backoff;
 use plumbline_store::{ConnectOptions, Store};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;

@@ -2,7 +2,8 @@
 //! `status_reason`, and fails those that have waited as long as the operator lets them.
 
 use super::Worker;
-use crate::{config::ModelEnv, context::Context};
+use crate::context::Context;
+use plumbline_config::ModelEnv;
 use plumbline_engine::JobError;
 use plumbline_store::Error;
 use serde_json::json;

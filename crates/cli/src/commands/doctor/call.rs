@@ -2,11 +2,9 @@
 
 use super::finding::Finding;
 use crate::environment;
+use plumbline_config::{Configs, Llm, Secrets};
 use plumbline_engine::Purpose;
-use plumbline_worker::{
-    config::{Configs, Llm, Secrets},
-    try_call,
-};
+use plumbline_worker::try_call;
 use serde_json::json;
 
 pub(super) async fn findings(configs: &Configs) -> Vec<Finding> {

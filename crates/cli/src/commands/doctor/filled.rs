@@ -1,7 +1,7 @@
 //! What the environment fills in the job types, and what of it a job type has otherwise; budgets that count nothing.
 
 use super::finding::Finding;
-use plumbline_worker::config::{Configs, ModelEnv};
+use plumbline_config::{Configs, ModelEnv};
 
 /// The variables that fill a key.
 const FILLING: [(&str, &str); 3] = [

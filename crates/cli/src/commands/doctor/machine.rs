@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use crate::environment;
-use plumbline_worker::config::Configs;
+use plumbline_config::Configs;
 use std::{io::ErrorKind, path::Path};
 use tokio::net::TcpListener;
 

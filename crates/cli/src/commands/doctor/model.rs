@@ -2,9 +2,9 @@
 
 use super::finding::Finding;
 use crate::{environment, failure::Failure};
+use plumbline_config::{Configs, Connections, Llm, ModelEnv, Secrets};
 use plumbline_engine::Purpose;
 use plumbline_llm::{Api, ApiKey, Survey, answers_as, survey};
-use plumbline_worker::config::{Configs, Connections, Llm, ModelEnv, Secrets};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},

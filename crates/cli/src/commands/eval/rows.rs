@@ -1,7 +1,7 @@
 //! From a job's recording to what is held against the gold.
 
+use plumbline_replay::Recording;
 use plumbline_tools::evaluation::{Quote, Run};
-use plumbline_worker::replay::Recording;
 use serde_json::Value;
 
 /// The run of a recording: its requirements as they are at its end.

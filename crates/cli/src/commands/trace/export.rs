@@ -1,8 +1,8 @@
 //! `plumbline trace JOB --export FILE`: a recording for `plumbline replay`.
 
 use crate::{commands::replay, environment, failure::Failure, output};
+use plumbline_replay::add_digests;
 use plumbline_store::Store;
-use plumbline_worker::replay::add_digests;
 use std::path::Path;
 use uuid::Uuid;
 

@@ -1,0 +1,65 @@
+//! What is wrong with a configuration, said so that the line can be found.
+
+use std::fmt;
+
+/// One thing wrong with a configuration: a sentence, and where the text stands that causes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The file as the user knows it, e.g. `configs/creator/config.json`; [`OVERRIDES`] for the job's own `config`.
+    pub file: String,
+    /// Line in the file, from 1, where it is known.
+    pub line: Option<usize>,
+    /// One sentence: what is wrong, at which key, what to do.
+    pub message: String,
+}
+
+/// Name of the layer that is no file: the column `jobs.config`.
+pub const OVERRIDES: &str = "the job's config";
+
+impl Problem {
+    pub(crate) fn new(file: impl Into<String>, line: Option<usize>, message: impl Into<String>) -> Self {
+        Self { file: file.into(), line, message: message.into() }
+    }
+
+    /// The same problem, said of a file.
+    pub(crate) fn in_file(mut self, file: &str) -> Self {
+        file.clone_into(&mut self.file);
+        self
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
+            None => write!(f, "{}: {}", self.file, self.message),
+        }
+    }
+}
+
+/// Why a configuration cannot be used: every problem found, so that a person mends them in one go. Never empty.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", joined(.problems))]
+pub struct ConfigError {
+    /// In the order of the files that were read.
+    pub problems: Vec<Problem>,
+    /// Set where the job's row sets what it may not.
+    pub forbidden: Option<super::Forbidden>,
+}
+
+fn joined(problems: &[Problem]) -> String {
+    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl ConfigError {
+    /// `Ok` when there is nothing wrong.
+    pub(crate) fn unless_empty(problems: Vec<Problem>) -> Result<(), Self> {
+        if problems.is_empty() { Ok(()) } else { Err(Self { problems, forbidden: None }) }
+    }
+}
+
+impl From<Problem> for ConfigError {
+    fn from(problem: Problem) -> Self {
+        Self { problems: vec![problem], forbidden: None }
+    }
+}

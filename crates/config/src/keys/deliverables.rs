@@ -1,0 +1,223 @@
+//! `deliverables` and `citations_required`: what a job owes at its end, as data.
+
+use super::job::JobConfig;
+use crate::{
+    ConfigError, Resolved,
+    error::Problem,
+    rules::{json_schema, validate::Broken},
+};
+use plumbline_engine::{Owed, OwedFile, REQUIREMENT_LISTS, path};
+use plumbline_tools::{Inspection, OwedContent};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A file that the job owes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Deliverable {
+    /// Its path in the workspace.
+    Path(String),
+    /// Its path, and what it must be.
+    Described(DescribedDeliverable),
+}
+
+/// A file that the job owes, with what it must be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DescribedDeliverable {
+    /// Its path in the workspace, e.g. `output/answers.json`.
+    pub path: String,
+    /// A JSON Schema that the file must meet.
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
+    pub json_schema: Option<Value>,
+    /// Whether the job is complete only with it, which is so when absent; without it, it is checked only where it is there.
+    pub required: Option<bool>,
+}
+
+impl Deliverable {
+    /// Its path as it was written.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Path(path) => path,
+            Self::Described(described) => &described.path,
+        }
+    }
+
+    /// What it must meet.
+    pub fn json_schema(&self) -> Option<&Value> {
+        match self {
+            Self::Path(_) => None,
+            Self::Described(described) => described.json_schema.as_ref(),
+        }
+    }
+
+    /// Whether the job is complete only with it.
+    pub fn is_required(&self) -> bool {
+        match self {
+            Self::Path(_) => true,
+            Self::Described(described) => described.required.unwrap_or(true),
+        }
+    }
+
+    /// Whether a job with this one owes at least as much as with the other.
+    fn covers(&self, other: &Self) -> bool {
+        self.path() == other.path()
+            && (other.json_schema().is_none() || self.json_schema() == other.json_schema())
+            && (self.is_required() || !other.is_required())
+    }
+}
+
+impl Resolved {
+    /// What the engine decides by.
+    pub(crate) fn owed(&self) -> Owed {
+        let deliverables = self.config.deliverables.as_deref().unwrap_or_default();
+        let file = |owed: &Deliverable| OwedFile {
+            path: normal(owed.path()),
+            required: owed.is_required(),
+            has_schema: owed.json_schema().is_some(),
+        };
+        Owed { files: deliverables.iter().map(file).collect(), is_inspected: !self.inspection_is_empty() }
+    }
+
+    fn inspection_is_empty(&self) -> bool {
+        let deliverables = self.config.deliverables.as_deref().unwrap_or_default();
+        let looks_into = |owed: &Deliverable| owed.json_schema().is_some() || is_json(owed.path());
+        !deliverables.iter().any(looks_into) && self.config.citations_required.as_deref().unwrap_or_default().is_empty()
+    }
+
+    /// What is looked up in the files before the engine decides.
+    ///
+    /// # Errors
+    /// When a schema is none: the sentence.
+    pub fn inspection(&self) -> Result<Inspection, ConfigError> {
+        let deliverables = self.config.deliverables.as_deref().unwrap_or_default();
+        let content = |owed: &Deliverable| {
+            let schema = owed.json_schema();
+            OwedContent::new(normal(owed.path()), is_json(owed.path()), schema)
+                .map_err(|reason| Problem::new("deliverables", None, no_schema(owed.path(), &reason)))
+        };
+        let files = deliverables.iter().map(content).collect::<Result<_, _>>()?;
+        let quoting = self.config.citations_required.iter().flatten().map(|path| normal(path));
+        let quoting = quoting.filter(|path| !self.is_rendered(path)).collect();
+        Ok(Inspection { files, quoting })
+    }
+
+    /// Whether the system makes the file of verified rows at the end, whatever the model wrote there.
+    fn is_rendered(&self, path: &str) -> bool {
+        REQUIREMENT_LISTS.contains(&path) && self.config.tools.all().any(records_requirements)
+    }
+}
+
+fn records_requirements(tool: &str) -> bool {
+    matches!(tool, "add_requirement" | "write_requirement_to_db")
+}
+
+fn is_json(path: &str) -> bool {
+    path.to_ascii_lowercase().ends_with(".json")
+}
+
+fn normal(written: &str) -> String {
+    path::normalize(written).unwrap_or_else(|_| written.to_owned())
+}
+
+fn no_schema(path: &str, reason: &str) -> String {
+    format!("`deliverables` has a `json_schema` for `{path}` that is no JSON Schema ({reason}); correct it")
+}
+
+/// Paths that are none, and schemas that are none.
+pub(crate) fn broken(config: &JobConfig) -> Vec<Broken> {
+    let deliverables = config.deliverables.as_deref().unwrap_or_default();
+    let owed = deliverables.iter().map(|owed| ("deliverables", owed.path()));
+    let quoting = config.citations_required.iter().flatten().map(|path| ("citations_required", path.as_str()));
+    let paths = owed.chain(quoting).filter_map(|(key, written)| wrong_path(key, written));
+    let schemas = deliverables.iter().filter_map(|owed| {
+        let wrong = OwedContent::new(owed.path().to_owned(), true, owed.json_schema()).err()?;
+        Some(Broken::new(&["deliverables"], no_schema(owed.path(), &wrong)))
+    });
+    paths.chain(schemas).collect()
+}
+
+/// What does not do what it seems to: the keys, and the sentence.
+pub(crate) fn warnings(resolved: &Resolved) -> Vec<(Vec<String>, String)> {
+    let config = &resolved.config;
+    let deliverables = config.deliverables.as_deref().unwrap_or_default();
+    let is_owed = |path: &String| deliverables.iter().any(|owed| normal(owed.path()) == normal(path));
+    let nobodys = config.citations_required.iter().flatten().filter(|path| !is_owed(path)).map(|path| {
+        let sentence = format!(
+            "`citations_required` names `{path}`, which is no deliverable: a job without that file is complete, and nothing is looked \
+             up; add it to `deliverables`"
+        );
+        (vec!["citations_required".to_owned()], sentence)
+    });
+    let misspelt = deliverables.iter().flat_map(|owed| {
+        let found = owed.json_schema().map(json_schema::unknown_keywords).unwrap_or_default();
+        found.into_iter().map(|unknown| {
+            let sentence = format!("`deliverables` has a `json_schema` for `{}` with {unknown}", owed.path());
+            (vec!["deliverables".to_owned()], sentence)
+        })
+    });
+    let no_json = deliverables.iter().filter(|owed| owed.json_schema().is_some() && is_no_json(owed.path())).map(|owed| {
+        let sentence = format!(
+            "`deliverables` has a `json_schema` for `{}`, whose content must then be JSON, though its name says otherwise; name a .json \
+             file, or leave the schema out",
+            owed.path()
+        );
+        (vec!["deliverables".to_owned()], sentence)
+    });
+    let found = without_texts(resolved).into_iter().chain(without_sources(config)).chain(nobodys);
+    found.chain(misspelt).chain(no_json).collect()
+}
+
+/// Whether a file's name says that it is something else than JSON.
+fn is_no_json(path: &str) -> bool {
+    let path = path.to_ascii_lowercase();
+    [".md", ".csv", ".txt", ".html"].iter().any(|ending| path.ends_with(ending))
+}
+
+/// Documents of which none may be quoted.
+fn without_sources(config: &JobConfig) -> Option<(Vec<String>, String)> {
+    let all = config.no_sources.iter().flatten().any(|pattern| pattern.trim() == "*");
+    let message = "`no_sources` names every document by `*`, so that nothing can be quoted or cited; name those that are no source";
+    all.then(|| (vec!["no_sources".to_owned()], message.to_owned()))
+}
+
+/// Quotes that can be found nowhere, because the job gets no text to look them up in.
+fn without_texts(resolved: &Resolved) -> Option<(Vec<String>, String)> {
+    let config = &resolved.config;
+    let asks = config.citations_required.as_ref().is_some_and(|files| !files.is_empty());
+    let has = |tool: &str| config.tools.all().any(|name| name == tool);
+    let gets_texts = has("extract_document_text") || config.connections.web_search.is_some() && has("fetch_page");
+    let message = "`citations_required` looks quotes up in texts that `extract_document_text` extracted, and no list of \
+                   `tools` names it, so that every quote is refused; add it to `tools.domain`";
+    (asks && !gets_texts)
+        .then(|| (["citations_required", "tools.domain"].map(str::to_owned).to_vec(), message.to_owned()))
+}
+
+fn wrong_path(key: &str, written: &str) -> Option<Broken> {
+    let reason = match path::normalize(written) {
+        Err(reason) => reason,
+        Ok(path) if path.is_empty() => "it is empty".to_owned(),
+        Ok(path) if path.starts_with("input/") => "what lies there is given to the job".to_owned(),
+        Ok(path) if key == "citations_required" && path.ends_with(".csv") => {
+            "quotes are looked up in text, Markdown and JSON".to_owned()
+        }
+        Ok(_) => return None,
+    };
+    let message =
+        format!("`{key}` names `{written}`, which no job can deliver ({reason}); name a file like output/report.md");
+    Some(Broken::new(&[key], message))
+}
+
+/// The path of the first deliverable, or file with quotes, that a row takes away or asks less of.
+pub(crate) fn taken_away(path: &str, below: &Value, row: &Value) -> Option<String> {
+    let read = |list: &Value| serde_json::from_value::<Vec<Deliverable>>(list.clone()).unwrap_or_default();
+    match path {
+        "deliverables" | "citations_required" | "no_sources" => {
+            let left = read(row);
+            let gone = read(below).into_iter().find(|owed| !left.iter().any(|one| one.covers(owed)));
+            gone.map(|owed| owed.path().to_owned())
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,59 @@
+//! `llm.fallback`: models that are asked when the job's own fails.
+
+use crate::{Llm, Resolved, resolved};
+use plumbline_engine::{FailureClass, Purpose};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A model in place of the job's own, and when it is asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LlmFallback {
+    /// Failures in a row after which it is asked; of `quota`, `unauthorized` and `permanent` the first is enough.
+    #[schemars(range(min = 1, max = 100))]
+    #[serde(default = "after")]
+    pub after: u32,
+    /// Classes of failure: `transient`, `rate_limited`, `overloaded`, `quota`, `unauthorized`, `permanent` and so on.
+    #[schemars(with = "Vec<String>")]
+    pub on: Vec<FailureClass>,
+    /// For which requests: `strategic`, `tactical`, `summary`; for all when empty.
+    #[schemars(with = "Vec<String>")]
+    #[serde(default)]
+    pub purposes: Vec<Purpose>,
+    /// What differs from `llm`. Another model inherits neither what is known of the job's own nor its prices and window.
+    #[schemars(with = "Map<String, Value>")]
+    pub llm: Map<String, Value>,
+}
+
+fn after() -> u32 {
+    3
+}
+
+/// Models that plan, work on todos, and summarize, in the order of [`plumbline_engine::Fallback::models`].
+const PURPOSES: [Purpose; 3] = [Purpose::Strategic, Purpose::Tactical, Purpose::Summary];
+
+impl Resolved {
+    /// The models of each entry of `llm.fallback`, by purpose.
+    pub fn fallbacks(&self) -> Vec<[Llm; 3]> {
+        let of = |entry: &LlmFallback| PURPOSES.map(|purpose| self.fallback(entry, purpose));
+        self.config.llm.fallback.iter().map(of).collect()
+    }
+
+    fn fallback(&self, entry: &LlmFallback, purpose: Purpose) -> Llm {
+        resolved::with_part(&self.llm(purpose), &entry.llm)
+            .expect("the parts were merged and read once when the job was resolved")
+    }
+
+    /// The same as the engine decides by them.
+    pub(crate) fn engine_fallbacks(&self) -> Vec<plumbline_engine::Fallback> {
+        let entries = self.config.llm.fallback.iter().zip(self.fallbacks());
+        let of = |(entry, llms): (&LlmFallback, [Llm; 3])| plumbline_engine::Fallback {
+            after: entry.after,
+            on: entry.on.clone(),
+            purposes: entry.purposes.clone(),
+            models: llms.each_ref().map(crate::settings::model),
+        };
+        entries.map(of).collect()
+    }
+}

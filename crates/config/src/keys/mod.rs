@@ -1,0 +1,11 @@
+//! The keys of a configuration, one section a file: types with the schema, defaults and meaning of each.
+
+pub(crate) mod connections;
+pub(crate) mod coverage;
+pub(crate) mod deliverables;
+pub(crate) mod fallback;
+pub(crate) mod job;
+pub(crate) mod limits;
+pub(crate) mod llm;
+pub(crate) mod prices;
+pub(crate) mod profile;

@@ -1,0 +1,282 @@
+//! Profiles: what is known of a provider's or a model's ways, as data.
+//!
+//! `providers.json` has an entry for each that is known, chosen by what the address and the model's name begin with. Of all
+//! entries that match, the more specific ones lie over the general ones, key by key, and a job type's own `llm.profile` over
+//! all of them. The file of `PLUMBLINE_CONFIG_DIR` adds to the built-in one; where both are as specific, it wins.
+
+use crate::{
+    Llm, OutputCap, Prices,
+    error::Problem,
+    layers::{Kind, Layer, files::Files, merge::merge},
+};
+use plumbline_llm::{Api, Profile, ReasoningEcho, ToolCallIds};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The file.
+pub(crate) const FILE: &str = "providers.json";
+
+/// Ways in which a provider or a model differs from OpenAI's chat completions. What is left out is as they have it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ProfileKeys {
+    /// The protocol that is meant by `llm.api: auto`.
+    #[schemars(with = "String", extend("enum" = ["chat", "responses", "messages"]))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api: Option<Api>,
+    /// The form of tool call ids: `plain` is ours, `functions_index` is `functions.NAME:INDEX` (Kimi), `alnum9` nine
+    /// letters and digits (Mistral).
+    #[schemars(with = "String", extend("enum" = ["plain", "functions_index", "alnum9"]))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_call_id: Option<ToolCallIds>,
+    /// The field in which chat completions take reasoning back, e.g. `reasoning_content`; as it came when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_field: Option<String>,
+    /// Which reasoning goes back with an answer: `always`, that of the `same_endpoint` alone, the same and an `empty_string`
+    /// where there was none, or `never`.
+    #[schemars(with = "String", extend("enum" = ["always", "same_endpoint", "empty_string", "never"]))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_echo: Option<ReasoningEcho>,
+    /// The request field that carries the cap of an answer, where `llm.output_cap` does not say.
+    #[schemars(with = "String", extend("enum" = ["max_tokens", "max_completion_tokens"]))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_cap: Option<OutputCap>,
+    /// The values of `llm.reasoning_level` that the model takes; any when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub efforts: Option<Vec<String>>,
+    /// The values of `llm.tool_choice` that the endpoint takes; any when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_choices: Option<Vec<String>>,
+    /// Whether a request for a summary must name the tools that its conversation calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools_in_summary: Option<bool>,
+    /// Whether a user may speak directly after tool results.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_after_tool: Option<bool>,
+    /// Whether system messages may stand behind the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_in_middle: Option<bool>,
+    /// Whether a request for a stream may have `stream_options`, which ask for its usage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream_options: Option<bool>,
+    /// The model's window, in tokens, where `llm.context_window` does not say.
+    #[schemars(range(min = 1024, max = 100_000_000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_window: Option<u32>,
+    /// Its prices, where `llm.prices` does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Prices>,
+}
+
+/// Keys that `llm` has, too, and that hold there where nobody says otherwise.
+const OF_LLM: [&str; 3] = ["output_cap", "context_window", "prices"];
+
+impl ProfileKeys {
+    /// As the model's client takes it.
+    pub(crate) fn for_client(&self) -> Profile {
+        let plain = Profile::default();
+        Profile {
+            api: self.api,
+            tool_call_id: self.tool_call_id.unwrap_or_default(),
+            reasoning_field: self.reasoning_field.clone(),
+            reasoning_echo: self.reasoning_echo.unwrap_or_default(),
+            tool_choices: self.tool_choices.clone().unwrap_or_default(),
+            tools_in_summary: self.tools_in_summary.unwrap_or(plain.tools_in_summary),
+            user_after_tool: self.user_after_tool.unwrap_or(plain.user_after_tool),
+            system_in_middle: self.system_in_middle.unwrap_or(plain.system_in_middle),
+            stream_options: self.stream_options.unwrap_or(plain.stream_options),
+        }
+    }
+
+    /// Whether the model takes the configured effort.
+    pub(crate) fn takes_effort(&self, llm: &Llm) -> bool {
+        match (&llm.reasoning_level, &self.efforts) {
+            (Some(level), Some(efforts)) => efforts.contains(level),
+            (None, _) | (_, None) => true,
+        }
+    }
+}
+
+/// An entry of `providers.json`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileEntry {
+    /// Its name.
+    pub name: String,
+    /// What addresses begin with; any when none.
+    pub base_url: Option<String>,
+    /// What names of models begin with, with or without what stands before their last slash; any when none.
+    pub model: Option<String>,
+    /// What it says.
+    pub keys: ProfileKeys,
+}
+
+impl ProfileEntry {
+    fn matches(&self, base_url: &str, model: &str) -> bool {
+        let begins = |text: &str, prefix: &Option<String>| {
+            prefix.as_ref().is_none_or(|prefix| text.to_lowercase().starts_with(&prefix.to_lowercase()))
+        };
+        let bare = model.rsplit_once('/').map_or(model, |(_, name)| name);
+        begins(base_url, &self.base_url) && (begins(model, &self.model) || begins(bare, &self.model))
+    }
+
+    /// Whoever names both is more specific than who names one; an address says more than a model's name, for it is the
+    /// server that refuses a request; then the longer one.
+    fn specificity(&self) -> (usize, usize, usize) {
+        let [base_url, model] = [&self.base_url, &self.model].map(|prefix| prefix.as_ref().map_or(0, String::len));
+        (usize::from(base_url > 0) + usize::from(model > 0), base_url, model)
+    }
+}
+
+/// Everything that is known of providers and models.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profiles(Vec<ProfileEntry>);
+
+impl Profiles {
+    /// Those of the built-in file and of the operator's.
+    ///
+    /// # Errors
+    /// The first entry that cannot be read.
+    pub(crate) fn of(built_in: &Files, files: &Files) -> Result<Self, Problem> {
+        let own = files.get(FILE).filter(|file| !file.is_built_in);
+        let mut entries = Vec::new();
+        for file in built_in.get(FILE).into_iter().chain(own) {
+            let (value, lines) = crate::layers::parse::parse(file, crate::layers::parse::Format::Json)?;
+            let wrong = |said: String| Problem::new(&file.shown, lines.of("profiles"), said);
+            let list = value["profiles"].as_array().ok_or_else(|| {
+                wrong("has no list `profiles`; write {\"profiles\": [{\"name\": …, \"match\": …}]}".to_owned())
+            })?;
+            for (at, one) in list.iter().enumerate() {
+                entries.push(entry(one).map_err(|said| wrong(format!("`profiles[{at}]`: {said}")))?);
+            }
+        }
+        // Stable: of equals, the operator's come last and win.
+        entries.sort_by_key(ProfileEntry::specificity);
+        Ok(Self(entries))
+    }
+
+    /// All of them, the general ones first.
+    pub fn iter(&self) -> impl Iterator<Item = &ProfileEntry> {
+        self.0.iter()
+    }
+
+    /// The name of the most specific one for a model at an address.
+    pub fn name_of(&self, base_url: &str, model: &str) -> Option<&str> {
+        self.0.iter().rev().find(|entry| entry.matches(base_url, model)).map(|entry| entry.name.as_str())
+    }
+
+    /// What is known of a model at an address.
+    fn known_of(&self, llm: &Value) -> Value {
+        let text = |key: &str| llm[key].as_str().unwrap_or_default();
+        let mut known = json!({});
+        for entry in self.0.iter().filter(|entry| entry.matches(text("base_url"), text("model"))) {
+            merge(&mut known, &json!(entry.keys));
+        }
+        known
+    }
+
+    /// The layer that a configuration gets over `defaults`. `merged` is the configuration without it, `below` the same
+    /// without the job's row.
+    pub(crate) fn layer(&self, merged: &Value, below: &Value, defaults: &Value) -> Layer {
+        let llm = &merged["llm"];
+        let own = self.over_own(llm, &below["llm"]["profile"]);
+        let mut value = json!({"llm": with_keys_of_llm(&own)});
+        for purpose in ["strategic", "tactical", "summary"] {
+            if let Some(whole) = of_other_model(llm, &merged["llm_by_purpose"][purpose]) {
+                let other = self.over_own(&whole, &below["llm_by_purpose"][purpose]["profile"]);
+                value["llm_by_purpose"][purpose] = of_another(&other, &own, llm, defaults);
+            }
+        }
+        Layer::unwritten_file(FILE, value, Kind::Profile)
+    }
+
+    /// Puts what is known of the models to fall back on under what the configuration says of them. Nothing of the job's own
+    /// model holds for another.
+    pub(crate) fn know_fallbacks(&self, merged: &mut Value, defaults: &Value) {
+        let llm = merged["llm"].clone();
+        for entry in merged["llm"]["fallback"].as_array_mut().into_iter().flatten() {
+            let part = entry["llm"].clone();
+            let Some(whole) = of_other_model(&llm, &part) else { continue };
+            let mut known = with_keys_of_llm(&self.over_own(&whole, &part["profile"]));
+            for key in OF_LLM {
+                if known[key].is_null() {
+                    known[key] = defaults["llm"][key].clone();
+                }
+            }
+            merge(&mut known, &part);
+            entry["llm"] = known;
+        }
+    }
+
+    /// What is known of a model, under what a job type says of it.
+    fn over_own(&self, llm: &Value, profile: &Value) -> Value {
+        let mut known = self.known_of(llm);
+        if profile.is_object() {
+            merge(&mut known, profile);
+        }
+        known
+    }
+}
+
+/// The part of a configuration that names another model or address, over `llm`; none where it names the same.
+fn of_other_model(llm: &Value, part: &Value) -> Option<Value> {
+    let is_other = ["model", "base_url"].iter().any(|key| !part[*key].is_null() && part[*key] != llm[*key]);
+    (is_other && part.is_object()).then(|| {
+        let mut whole = llm.clone();
+        merge(&mut whole, part);
+        whole
+    })
+}
+
+fn with_keys_of_llm(known: &Value) -> Value {
+    let mut llm = json!({"profile": known});
+    for key in OF_LLM.into_iter().filter(|key| !known[*key].is_null()) {
+        llm[key] = known[key].clone();
+    }
+    llm
+}
+
+/// A purpose's model of its own inherits nothing of what is known of the job's: its ways are replaced when the part is put over
+/// `llm`, and its window here.
+fn of_another(other: &Value, own: &Value, llm: &Value, defaults: &Value) -> Value {
+    let mut part = json!({"profile": other});
+    for key in OF_LLM {
+        // What a file says of `llm` holds for all purposes.
+        let is_said = llm[key] != defaults["llm"][key];
+        let known = [&other[key], &defaults["llm"][key]].into_iter().find(|value| !value.is_null());
+        if let (false, true, Some(known)) = (is_said, own[key] != other[key], known) {
+            part[key] = known.clone();
+        }
+    }
+    part
+}
+
+impl ProfileKeys {
+    /// The names of all keys.
+    pub fn names() -> impl Iterator<Item = String> {
+        let schema = schemars::schema_for!(Self).to_value();
+        let names: Vec<String> =
+            schema["properties"].as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect();
+        names.into_iter()
+    }
+}
+
+/// One entry, or what is wrong with it.
+fn entry(value: &Value) -> Result<ProfileEntry, String> {
+    let mut keys = value.as_object().cloned().ok_or("it is no object; write {\"name\": …, \"match\": …}")?;
+    let name = keys.remove("name").as_ref().and_then(Value::as_str).map(str::to_owned);
+    let name = name.filter(|name| !name.is_empty()).ok_or("it has no `name`")?;
+    let matches: Match =
+        serde_json::from_value(keys.remove("match").unwrap_or_else(|| json!({}))).map_err(|error| {
+            format!("`match` of `{name}` is {{base_url, model}}, texts that something begins with ({error})")
+        })?;
+    let keys = serde_json::from_value(Value::Object(keys)).map_err(|error| format!("of `{name}`: {error}"))?;
+    Ok(ProfileEntry { name, base_url: matches.base_url, model: matches.model, keys })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Match {
+    base_url: Option<String>,
+    model: Option<String>,
+}

@@ -1,0 +1,94 @@
+//! The configuration and prompt files: those built into the binary, and over them those of a folder.
+//!
+//! A folder need not be complete. A file in it replaces the built-in one of the same name, so a team keeps only its own
+//! job types there and goes on extending `defaults`.
+
+use super::parse::Format;
+use crate::{ConfigError, error::Problem};
+use rust_embed::Embed;
+use std::{collections::BTreeMap, fs, io, path::Path};
+
+#[derive(Embed)]
+#[folder = "$CARGO_MANIFEST_DIR/../../configs"]
+struct BuiltInConfigs;
+
+#[derive(Embed)]
+#[folder = "$CARGO_MANIFEST_DIR/../../prompts"]
+struct BuiltInPrompts;
+
+/// A text and the name under which the user knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct File {
+    pub(crate) shown: String,
+    pub(crate) text: String,
+    /// Whether it came with the binary; the operator wrote the others.
+    pub(crate) is_built_in: bool,
+}
+
+/// Files by their path within the folder, `/`-separated.
+pub(crate) type Files = BTreeMap<String, File>;
+
+/// The configurations built into the binary.
+pub(crate) fn built_in_configs() -> Files {
+    embedded::<BuiltInConfigs>("configs")
+}
+
+/// The prompts built into the binary.
+pub(crate) fn built_in_prompts() -> Files {
+    embedded::<BuiltInPrompts>("prompts")
+}
+
+fn embedded<E: Embed>(folder: &str) -> Files {
+    E::iter()
+        .filter_map(|path| {
+            let text = String::from_utf8(E::get(&path)?.data.into_owned()).ok()?;
+            Some((path.to_string(), File { shown: format!("{folder}/{path}"), text, is_built_in: true }))
+        })
+        .collect()
+}
+
+/// Puts the files of `dir` over `files`: those directly in it, and with `nested` those one folder deeper.
+///
+/// # Errors
+/// When the folder or a file in it cannot be read as text.
+pub(crate) fn overlay(files: &mut Files, dir: &Path, nested: bool) -> Result<(), ConfigError> {
+    let mut own = Files::new();
+    read_folder(dir, "", nested, &mut own).map_err(|(path, error)| {
+        Problem::new(path, None, format!("cannot be read ({error}); check the path and its permissions"))
+    })?;
+    // A type given as YAML must also displace a built-in one given as JSON.
+    for path in own.keys() {
+        if let Some((stem, _)) = config_stem(path) {
+            files.retain(|known, _| config_stem(known).is_none_or(|(other, _)| other != stem));
+        }
+    }
+    files.extend(own);
+    Ok(())
+}
+
+/// `creator/config` and its format for `creator/config.yaml`; `defaults` for `defaults.json`.
+pub(crate) fn config_stem(path: &str) -> Option<(&str, Format)> {
+    let (stem, extension) = path.rsplit_once('.')?;
+    let is_config = stem == "defaults" || stem.ends_with("/config");
+    is_config.then(|| Format::of_extension(extension)).flatten().map(|format| (stem, format))
+}
+
+fn read_folder(dir: &Path, prefix: &str, nested: bool, files: &mut Files) -> Result<(), (String, io::Error)> {
+    let shown = |path: &Path| path.display().to_string();
+    for entry in fs::read_dir(dir).map_err(|error| (shown(dir), error))? {
+        let path = entry.map_err(|error| (shown(dir), error))?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if name.starts_with('.') {
+            continue;
+        }
+        if path.is_dir() {
+            if nested {
+                read_folder(&path, &format!("{prefix}{name}/"), false, files)?;
+            }
+        } else if matches!(path.extension().and_then(|e| e.to_str()), Some("json" | "yaml" | "yml" | "md")) {
+            let text = fs::read_to_string(&path).map_err(|error| (shown(&path), error))?;
+            files.insert(format!("{prefix}{name}"), File { shown: shown(&path), text, is_built_in: false });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,276 @@
+//! The layers of a job type's configuration, the lowest first: `defaults`, the environment, the files of the type and of
+//! those that it extends, the environment's connections, the job's own `config`. Later layers win, so that the
+//! environment fills what a job type leaves open and overrides nothing.
+
+pub(crate) mod env;
+pub(crate) mod files;
+pub(crate) mod locate;
+pub(crate) mod merge;
+pub(crate) mod origin;
+pub(crate) mod parse;
+pub(crate) mod yaml;
+
+use super::{ModelEnv, Profiles, error::Problem};
+use crate::{
+    layers::{locate::Lines, merge::merge},
+    rules::check,
+};
+use serde_json::{Map, Value, json};
+
+/// One source of configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct Layer {
+    /// File name, or what it is.
+    pub(crate) name: String,
+    /// The object it contributes, without `$extends`.
+    pub(crate) value: Value,
+    /// Where its keys stand.
+    pub(crate) lines: Lines,
+    /// Whether the operator wrote it: a file that did not come with the binary, or the environment.
+    pub(crate) is_operators: bool,
+    /// What it is.
+    pub(crate) kind: Kind,
+}
+
+/// What a layer is, in the order of precedence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// `defaults`.
+    Defaults,
+    /// What is known of the model and its provider.
+    Profile,
+    /// What the environment fills.
+    Environment,
+    /// The file of a job type.
+    Type,
+    /// What the environment puts over the files.
+    Connections,
+    /// A job's own `config`.
+    Row,
+}
+
+impl Layer {
+    /// A layer that is no file.
+    pub(crate) fn unwritten(name: &str, value: Value, kind: Kind) -> Self {
+        Self { name: name.into(), value, lines: Lines::default(), is_operators: kind != Kind::Row, kind }
+    }
+
+    /// What is made from a file whose keys stand elsewhere. Nobody's wish, so that it is no bound.
+    pub(crate) fn unwritten_file(name: &str, value: Value, kind: Kind) -> Self {
+        Self { is_operators: false, ..Self::unwritten(name, value, kind) }
+    }
+
+    /// Where it says a key, for a person.
+    fn place_of(&self, path: &str) -> String {
+        match (self.kind, self.lines.of(path)) {
+            (Kind::Environment | Kind::Connections, _) => format!("{} ({})", self.name, env::variable_of(path)),
+            (Kind::Defaults | Kind::Type, Some(line)) if !self.is_operators => {
+                // There is no such file in the user's folder.
+                format!("built in ({}:{line})", self.name.trim_start_matches("configs/"))
+            }
+            (_, Some(line)) => format!("{}:{line}", self.name),
+            (_, None) => self.name.clone(),
+        }
+    }
+
+    /// The same layer, with the place of each value in the value's stead.
+    fn of_places(&self) -> Self {
+        Self { value: places(self, &self.value, ""), ..self.clone() }
+    }
+}
+
+fn places(layer: &Layer, value: &Value, path: &str) -> Value {
+    match value {
+        Value::Null => Value::Null,
+        Value::Object(map) => {
+            let below = |(key, value): (&String, &Value)| {
+                (key.clone(), places(layer, value, &crate::layers::locate::child(path, key)))
+            };
+            Value::Object(map.iter().map(below).collect())
+        }
+        _ => Value::String(layer.place_of(path)),
+    }
+}
+
+/// A service that is `false` is none, as one that is `null`; and `postgres: true` says what holds anyway.
+pub(crate) fn with_switches(mut value: Value) -> Value {
+    if let Some(connections) = value.get_mut("connections").and_then(Value::as_object_mut) {
+        for key in ["neo4j", "embeddings", "web_search"] {
+            if connections.get(key) == Some(&Value::Bool(false)) {
+                connections.insert(key.to_owned(), Value::Null);
+            }
+        }
+        if connections.get("postgres") == Some(&Value::Bool(true)) {
+            connections.remove("postgres");
+        }
+    }
+    value
+}
+
+/// The sections that the environment fills.
+const FILLED: [&str; 2] = ["llm", "limits"];
+
+/// Puts the environment's values where the files leave nothing: a `null` in a type's file takes back what another file
+/// says, and leaves the key open. A section that is gone is put back whole, by [`check::refill`].
+fn fill(merged: &mut Value, environment: &Value) {
+    for section in FILLED {
+        let Some(map) = merged.get_mut(section).and_then(Value::as_object_mut) else { continue };
+        for (key, value) in environment[section].as_object().into_iter().flatten() {
+            map.entry(key.clone()).or_insert_with(|| value.clone());
+        }
+    }
+}
+
+/// Layers in the order in which they are put on top of each other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Layers(Vec<Layer>);
+
+impl Layers {
+    /// The files of an `$extends` chain, the most general first, between the two words of the environment.
+    pub(crate) fn new(mut files: Vec<Layer>, env: &ModelEnv) -> Self {
+        let after_defaults = usize::from(files.first().is_some_and(|file| file.kind == Kind::Defaults));
+        let environment = |value, kind| Layer::unwritten("the environment", value, kind);
+        files.insert(after_defaults, environment(env.layer(), Kind::Environment));
+        files.extend(env.connections_layer().map(|value| environment(value, Kind::Connections)));
+        Self(files)
+    }
+
+    /// With a job's own `config` over all.
+    pub(crate) fn with_row(mut self, row: Layer) -> Self {
+        self.0.push(row);
+        self
+    }
+
+    /// With what is known of the model and its provider, over `defaults` and under everything else.
+    pub(crate) fn with_profile(mut self, profiles: &Profiles) -> Self {
+        // A profile is the operator's, the choice of a model among them may be the row's.
+        let (merged, below) = (self.merged(), self.merged_if(|layer| layer.kind != Kind::Row, None));
+        let above = self.0.iter().position(|layer| layer.kind == Kind::Defaults).map_or(0, |at| at + 1);
+        let layer = profiles.layer(&merged, &below, &self.defaults());
+        self.0.insert(above, layer);
+        self
+    }
+
+    /// The values of `defaults`.
+    pub(crate) fn defaults(&self) -> Value {
+        self.iter().find(|layer| layer.kind == Kind::Defaults).map_or(Value::Null, |layer| layer.value.clone())
+    }
+
+    /// All layers, the lowest first.
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &Layer> {
+        self.0.iter()
+    }
+
+    /// The layers that speak of this very job type: its own file, and the job's row.
+    pub(crate) fn iter_own(&self) -> impl Iterator<Item = &Layer> {
+        let file = self.iter().rev().find(|layer| layer.kind == Kind::Type);
+        file.into_iter().chain(self.iter().filter(|layer| layer.kind == Kind::Row))
+    }
+
+    /// Everything merged.
+    pub(crate) fn merged(&self) -> Value {
+        self.merged_if(|_| true, None)
+    }
+
+    /// The layers that count, merged. With an `origin`, groups that the files take out are put back from it before anything
+    /// is put over them.
+    fn merged_if(&self, counts: impl Fn(&Layer) -> bool, origin: Option<&Value>) -> Value {
+        let mut merged = json!({});
+        let (files, over): (Vec<&Layer>, Vec<&Layer>) =
+            self.iter().filter(|layer| counts(layer)).partition(|layer| layer.kind <= Kind::Type);
+        files.iter().for_each(|layer| merge(&mut merged, &layer.value));
+        fill(&mut merged, self.environment());
+        if let Some(origin) = origin {
+            check::refill(&mut merged, origin);
+        }
+        over.iter().for_each(|layer| merge(&mut merged, &layer.value));
+        merged
+    }
+
+    /// What the environment fills.
+    fn environment(&self) -> &Value {
+        self.iter().find(|layer| layer.kind == Kind::Environment).map_or(&Value::Null, |layer| &layer.value)
+    }
+
+    /// Everything merged, groups that were taken out put back.
+    pub(crate) fn refilled(&self) -> Value {
+        let origin = self.origin();
+        let mut merged = self.merged_if(|_| true, Some(&origin));
+        check::refill(&mut merged, &origin);
+        merged
+    }
+
+    /// What would hold without the job's own `config`.
+    pub(crate) fn without_row(&self) -> Value {
+        Self(self.iter().filter(|layer| layer.kind != Kind::Row).cloned().collect()).refilled()
+    }
+
+    /// What the operator set.
+    pub(crate) fn bounds(&self) -> Value {
+        let mut bounds = self.merged_if(|layer| layer.is_operators, None);
+        for section in FILLED {
+            // A section that a file takes back is the environment's again.
+            if let Value::Object(map) = &mut bounds
+                && !map.contains_key(section)
+            {
+                map.insert(section.to_owned(), self.environment()[section].clone());
+            }
+        }
+        bounds
+    }
+
+    /// What every job type begins with: the most general file, and the environment.
+    pub(crate) fn origin(&self) -> Value {
+        let is_file = |layer: &&Layer| matches!(layer.kind, Kind::Defaults | Kind::Type);
+        let first = self.iter().find(is_file);
+        let mut origin = json!({});
+        let connections = self.iter().filter(|layer| layer.kind == Kind::Connections);
+        for layer in first.into_iter().chain(connections) {
+            merge(&mut origin, &layer.value);
+        }
+        // Over the first file where that is `defaults`; what a type's own file says, it says over the environment.
+        match first.is_some_and(|file| file.kind == Kind::Defaults) {
+            true => merge(&mut origin, self.environment()),
+            false => fill(&mut origin, self.environment()),
+        }
+        origin
+    }
+
+    /// The layers with the place of each value in the value's stead: merged, they say where each value comes from.
+    pub(crate) fn of_places(&self) -> Self {
+        Self(self.iter().map(Layer::of_places).collect())
+    }
+
+    /// Whether `llm.base_url` is left to the environment.
+    pub(crate) fn leaves_endpoint_open(&self) -> bool {
+        let said = |layer: &Layer| match layer.value.get("llm") {
+            Some(Value::Null) => Some(false),
+            Some(llm) => llm.get("base_url").map(|url| !url.is_null()),
+            None => None,
+        };
+        let files = self.iter().rev().filter(|layer| matches!(layer.kind, Kind::Type | Kind::Row));
+        !files.filter_map(said).next().unwrap_or(false)
+    }
+
+    /// Takes a key out of all files but the last one's: what is not handed on by `$extends`.
+    pub(crate) fn disinherit(files: &mut [Layer], key: &str) {
+        let own = files.len().saturating_sub(1);
+        for layer in files.iter_mut().take(own).filter(|layer| layer.kind == Kind::Type) {
+            layer.value.as_object_mut().and_then(|map: &mut Map<_, _>| map.remove(key));
+        }
+    }
+
+    /// The problem of some values together, at the highest layer that sets one of them: whoever wrote that layer
+    /// wrote last and can mend it. Keys that nobody set belong to the job type's own file.
+    pub(crate) fn blame(&self, keys: &[String], message: String) -> Problem {
+        let set = |layer: &'_ Layer| {
+            let found = keys.iter().find(|key| layer.value.pointer(&format!("/{}", key.replace('.', "/"))).is_some());
+            found.map(|key| (layer.name.clone(), layer.lines.of(key)))
+        };
+        let culprit = self.iter().rev().find_map(set);
+        let (name, line) = culprit
+            .or_else(|| self.iter_own().next().map(|layer| (layer.name.clone(), None)))
+            .unwrap_or_else(|| ("configuration".into(), None));
+        Problem::new(name, line, message)
+    }
+}

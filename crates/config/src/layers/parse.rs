@@ -1,0 +1,53 @@
+//! From a file's text to a JSON value, with the line of what does not parse.
+
+use super::{files::File, locate::Lines};
+use crate::error::Problem;
+use crate::layers::yaml;
+use serde_json::Value;
+
+/// The two ways to write a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Json,
+    Yaml,
+}
+
+impl Format {
+    pub(crate) fn of_extension(extension: &str) -> Option<Self> {
+        match extension {
+            "json" => Some(Self::Json),
+            "yaml" | "yml" => Some(Self::Yaml),
+            _ => None,
+        }
+    }
+}
+
+/// The file's value, which must be an object, and the lines of its keys.
+pub(crate) fn parse(file: &File, format: Format) -> Result<(Value, Lines), Problem> {
+    let text = file.text.trim_start_matches('\u{feff}');
+    let (value, lines) = match format {
+        Format::Json => {
+            let value = serde_json::from_str(text).map_err(|error| {
+                let reason = error.to_string();
+                let reason = reason.split(" at line ").next().unwrap_or_default();
+                Problem::new(&file.shown, Some(error.line()), format!("is not valid JSON: {reason}"))
+            });
+            (value?, Lines::of_json(text))
+        }
+        Format::Yaml => (parse_yaml(file, text)?, Lines::of_yaml(text)),
+    };
+    if let Some((path, line)) = lines.twice() {
+        return Err(Problem::new(&file.shown, Some(line), format!("`{path}` appears twice; keep one")));
+    }
+    match value {
+        Value::Object(_) => Ok((value, lines)),
+        _ => Err(Problem::new(&file.shown, Some(1), "must be an object with keys and values")),
+    }
+}
+
+fn parse_yaml(file: &File, text: &str) -> Result<Value, Problem> {
+    yaml::parse_value(text).map_err(|error| {
+        let line = usize::try_from(error.line).ok().filter(|line| *line > 0);
+        Problem::new(&file.shown, line, format!("is not valid YAML: {}", error.message))
+    })
+}

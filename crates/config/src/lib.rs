@@ -1,0 +1,63 @@
+//! Configuration: what a job type may do, with which model, within which bounds.
+//!
+//! ```text
+//! configs/defaults.json                 built in or from a folder
+//!          ▲
+//! configs/providers.json                what is known of the model and its provider
+//!          ▲
+//!     environment                        PLUMBLINE_MODEL, OPENAI_BASE_URL, PLUMBLINE_MAX_ITERATIONS
+//!          ▲
+//! configs/creator/config.json            the files of the job type and of those that it extends
+//!          ▲
+//!     jobs.config                        one job's own overrides
+//! ```
+//!
+//! The layers merge (`layers`), each is checked by itself against the JSON Schema made from the types of `keys` (`rules`,
+//! with the line of every mistake), then the whole is checked for contradictions (`rules::validate`). What comes out
+//! is a [`Resolved`] configuration. It is stored with the job, prompts included, when the job first starts, and used
+//! for the rest of its life: a job does not change its ways because somebody edits a file.
+//!
+//! | question | module |
+//! |---|---|
+//! | which keys are there | `keys`, one file a section |
+//! | from which files and variables, in which order | `layers` |
+//! | what may be set, by whom, and what contradicts itself | `rules` |
+//! | which job types are there, what is one's configuration | [`Configs`] |
+//! | what is a job run with | [`Resolved`]: the engine's settings, its prompts, its models |
+//! | which secret goes to which host | [`Secrets`] |
+//!
+//! No secret is ever part of a configuration: keys name the environment variable that holds it.
+
+mod client;
+mod engine_settings;
+mod error;
+mod keys;
+mod layers;
+mod prompts;
+mod raised;
+mod registry;
+mod resolved;
+mod rules;
+mod secrets;
+mod settings;
+mod token_cache;
+
+pub use engine_settings::catalog;
+pub use error::{ConfigError, OVERRIDES, Problem};
+pub use keys::connections::{Connections, Embeddings, Neo4j, WebSearch};
+pub use keys::coverage::{Coverage, CoverageSettings, Documents};
+pub use keys::deliverables::{Deliverable, DescribedDeliverable};
+pub use keys::fallback::LlmFallback;
+pub use keys::job::{JobConfig, OnComplete, PhaseSettings, Tools};
+pub use keys::limits::{Limits, RepeatedCalls};
+pub use keys::llm::{Llm, LlmByPurpose, OutputCap};
+pub use keys::prices::{PriceTable, Prices};
+pub use keys::profile::{ProfileEntry, ProfileKeys, Profiles};
+pub use layers::env::ModelEnv;
+pub use layers::origin::Origin;
+pub use prompts::PromptSources;
+pub use registry::Configs;
+pub use resolved::Resolved;
+pub use rules::levels::{Forbidden, Level};
+pub use rules::schema::schema_json;
+pub use secrets::{DEFAULT_KEY_ENV, Listed, Secrets};

@@ -1,0 +1,355 @@
+//! All configurations at hand, and how one job's is resolved from them.
+
+use super::{
+    ConfigError, JobConfig, ModelEnv, Profiles, Resolved,
+    error::{OVERRIDES, Problem},
+    layers::{Kind, Layer, Layers, with_switches},
+    resolved, secrets,
+};
+use crate::prompts::PromptSources;
+use crate::{
+    keys::{deliverables, prices},
+    layers::{
+        files::{self, File, Files, config_stem},
+        origin,
+        origin::Origin,
+        parse::parse,
+    },
+    rules::{
+        check,
+        levels::{self, Forbidden, Level},
+        nearest::advice,
+        validate,
+    },
+};
+use plumbline_engine::ToolSpec;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// The file that every job type begins with.
+const DEFAULTS: &str = "defaults";
+
+/// The configuration and prompt files of a process, as they were read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Configs {
+    files: Files,
+    prompts: Files,
+    /// The operator's folders over the built-in files: for configurations, and for prompts.
+    folders: (Option<PathBuf>, Option<PathBuf>),
+}
+
+impl Configs {
+    /// The copies built into the binary.
+    pub fn embedded() -> Self {
+        Self { files: files::built_in_configs(), prompts: files::built_in_prompts(), folders: (None, None) }
+    }
+
+    /// The files of `dir` over the built-in ones (`PLUMBLINE_CONFIG_DIR`).
+    ///
+    /// # Errors
+    /// When the folder or a file in it cannot be read.
+    pub fn from_dir(dir: &Path) -> Result<Self, ConfigError> {
+        Self::load(Some(dir), None)
+    }
+
+    /// The built-in files, under those of a folder for configurations (`PLUMBLINE_CONFIG_DIR`) and one for prompts
+    /// (`PLUMBLINE_PROMPTS_DIR`), where given.
+    ///
+    /// # Errors
+    /// When a folder or a file in it cannot be read.
+    pub fn load(config_dir: Option<&Path>, prompts_dir: Option<&Path>) -> Result<Self, ConfigError> {
+        let mut configs = Self::embedded();
+        configs.folders = (config_dir.map(Path::to_owned), prompts_dir.map(Path::to_owned));
+        if let Some(dir) = config_dir {
+            files::overlay(&mut configs.files, dir, true)?;
+        }
+        if let Some(dir) = prompts_dir {
+            files::overlay(&mut configs.prompts, dir, false)?;
+        }
+        Ok(configs)
+    }
+
+    /// The same folders, read anew.
+    ///
+    /// # Errors
+    /// When a folder or a file in it cannot be read.
+    pub fn reread(&self) -> Result<Self, ConfigError> {
+        Self::load(self.folders.0.as_deref(), self.folders.1.as_deref())
+    }
+
+    /// Whether anything in it can change while the process lives.
+    pub fn has_folders(&self) -> bool {
+        self.folders.0.is_some() || self.folders.1.is_some()
+    }
+
+    /// What is known of providers and models.
+    ///
+    /// # Errors
+    /// When `providers.json` cannot be read.
+    pub fn profiles(&self) -> Result<Profiles, ConfigError> {
+        Ok(Profiles::of(&files::built_in_configs(), &self.files)?)
+    }
+
+    /// Names of the job types, sorted.
+    pub fn job_types(&self) -> Vec<&str> {
+        let types = self.files.keys().filter_map(|path| config_stem(path)?.0.strip_suffix("/config"));
+        let mut types: Vec<&str> = types.collect();
+        types.dedup();
+        types
+    }
+
+    /// The configuration of one job: `defaults`, the environment, the type's files, the job's own `config` over all.
+    ///
+    /// # Errors
+    /// Everything that keeps the job from running, one sentence each: an unknown type, files or overrides that do not
+    /// validate, no model or endpoint configured.
+    pub fn resolve(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Resolved, ConfigError> {
+        let resolved = self.show(job_type, overrides, env)?;
+        ConfigError::unless_empty(resolved::without_model(&resolved.config))?;
+        ConfigError::unless_empty(prices::budget_of_nothing(&resolved).into_iter().collect())?;
+        Ok(resolved)
+    }
+
+    /// As [`Self::resolve`], but a model need not be configured: for looking at a configuration.
+    ///
+    /// # Errors
+    /// As for [`Self::resolve`], the model aside.
+    pub fn show(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Resolved, ConfigError> {
+        let row = Layer::unwritten(OVERRIDES, overrides_object(overrides)?, Kind::Row);
+        let layers = Layers::new(self.chain(job_type)?, env).with_row(row).with_profile(&self.profiles()?);
+        ConfigError::unless_empty(layers.iter().flat_map(check::layer).collect())?;
+        levels::check(&layers, env)?;
+        let config = self.typed(job_type, &layers, env)?;
+        let endpoint_from_env =
+            env.base_url.is_some() && config.llm.base_url == env.base_url && layers.leaves_endpoint_open();
+        Ok(Resolved { config, prompts: self.prompt_sources(job_type)?, endpoint_from_env })
+    }
+
+    /// Whether a job that has begun still keeps to what its row may set now. Files that no longer validate are none of its
+    /// business: it goes on as it was stored.
+    ///
+    /// # Errors
+    /// What the row sets and may not.
+    pub fn check_levels(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<(), ConfigError> {
+        match self.show(job_type, overrides, env) {
+            Err(error) if error.forbidden.is_some() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Everything wrong with any of the files, tool names and prompts included. `catalog` is every tool there is.
+    pub fn check(&self, catalog: &[ToolSpec]) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for job_type in self.job_types() {
+            let checked = self.show(job_type, &json!({}), &ModelEnv::default()).and_then(|resolved| {
+                let file = self.config_file(job_type)?.map_or(job_type, |(file, _)| &file.shown);
+                resolved.settings(catalog.to_vec(), std::sync::Arc::new(|_| 0)).map(drop).map_err(|error| ConfigError {
+                    problems: error.problems.into_iter().map(|problem| placed(problem, job_type, file)).collect(),
+                    forbidden: error.forbidden,
+                })
+            });
+            problems.extend(checked.err().into_iter().flat_map(|error| error.problems));
+        }
+        // Two types may extend the same broken file.
+        let mut seen = std::collections::HashSet::new();
+        problems.retain(|problem| seen.insert(problem.to_string()));
+        problems
+    }
+
+    /// The values of `defaults`, for [`super::schema_json`].
+    ///
+    /// # Errors
+    /// When the file does not parse.
+    pub fn defaults(&self) -> Result<Value, ConfigError> {
+        Ok(Layers::new(self.chain("defaults")?, &ModelEnv::default()).merged())
+    }
+
+    /// Where each value of a job type's configuration comes from: every leaf key with dots, its value, and the file with
+    /// its line, or the variable.
+    ///
+    /// # Errors
+    /// As for [`Self::show`].
+    pub fn origins(&self, job_type: &str, env: &ModelEnv) -> Result<Vec<Origin>, ConfigError> {
+        let resolved = self.show(job_type, &json!({}), env)?;
+        let layers = Layers::new(self.chain(job_type)?, env).with_profile(&self.profiles()?);
+        let places = layers.of_places().refilled();
+        let config = serde_json::to_value(&resolved.config)
+            .map_err(|error| Problem::new(job_type, None, format!("cannot be shown: {error}")))?;
+        Ok(origin::all(&config, &places))
+    }
+
+    /// What the operator's own files and the environment set for a job type; nothing where they do not parse.
+    pub(crate) fn set_by_operator(&self, job_type: &str, env: &ModelEnv) -> Value {
+        self.chain(job_type).map(|files| Layers::new(files, env).bounds()).unwrap_or_default()
+    }
+
+    /// What is allowed in the files and will not do what it is meant to do.
+    pub fn warnings(&self, env: &ModelEnv) -> Vec<Problem> {
+        let shown = |job_type: &str| {
+            let resolved = self.show(job_type, &json!({}), env).ok()?;
+            let layers = Layers::new(self.chain(job_type).ok()?, env);
+            let warnings = prices::warnings(&resolved).into_iter().chain(deliverables::warnings(&resolved));
+            Some(warnings.map(|(keys, message)| layers.blame(&keys, message)).collect::<Vec<_>>())
+        };
+        let mut warnings: Vec<Problem> = self.job_types().into_iter().filter_map(shown).flatten().collect();
+        warnings.dedup();
+        warnings
+    }
+
+    fn typed(&self, job_type: &str, layers: &Layers, env: &ModelEnv) -> Result<JobConfig, ConfigError> {
+        ConfigError::unless_empty(layers.iter_own().filter_map(|layer| other_type(layer, job_type)).collect())?;
+        let mut merged = layers.refilled();
+        merged["job_type"] = json!(job_type);
+        self.profiles()?.know_fallbacks(&mut merged, &layers.defaults());
+        let missing = check::missing(&merged);
+        let say = |path: String| {
+            let message = format!("`{path}` has no value; set it or extend `defaults`");
+            layers.blame(&[path], message)
+        };
+        ConfigError::unless_empty(missing.into_iter().map(say).collect())?;
+        let config: JobConfig = serde_json::from_value(merged)
+            .map_err(|error| layers.blame(&[], format!("does not describe a job type: {error}")))?;
+        let llms = resolved::llms(&config).map_err(|error| layers.blame(&["llm_by_purpose".into()], error))?;
+        let mut broken = validate::broken_rules(&config, &llms);
+        broken.extend(secrets::refused(&config, &llms, env).into_iter().map(validate::Broken::refused_variable));
+        broken.extend(levels::unknown_keys(&config).into_iter().map(validate::Broken::unknown_opened));
+        broken.extend(self.unknown_follower(&config));
+        ConfigError::unless_empty(broken.into_iter().map(|rule| layers.blame(&rule.keys, rule.message)).collect())?;
+        Ok(config)
+    }
+
+    fn unknown_follower(&self, config: &JobConfig) -> Option<validate::Broken> {
+        let follower = config.on_complete.enqueue.as_deref()?;
+        let known = self.job_types();
+        (!known.contains(&follower)).then(|| {
+            let advice = advice(follower, &known);
+            let message = format!("`on_complete.enqueue` names the unknown job type `{follower}`; {advice}");
+            validate::Broken::new(&["on_complete.enqueue"], message)
+        })
+    }
+
+    /// The files of the `$extends` chain, the most general first.
+    fn chain(&self, job_type: &str) -> Result<Vec<Layer>, ConfigError> {
+        let mut layers = Vec::new();
+        let mut visited: Vec<String> = Vec::new();
+        let mut next = Some(job_type.to_owned());
+        while let Some(name) = next {
+            let Some((file, format)) = self.config_file(&name)? else {
+                return Err(self.unknown_type(&name, layers.last()).into());
+            };
+            let kind = if name == DEFAULTS { Kind::Defaults } else { Kind::Type };
+            visited.push(name);
+            let (value, lines) = parse(file, format)?;
+            let is_operators = !file.is_built_in;
+            let mut layer = Layer { name: file.shown.clone(), value: with_switches(value), lines, is_operators, kind };
+            next = take_extends(&mut layer)?;
+            if let Some(again) = next.as_ref().filter(|name| visited.contains(name)) {
+                let round = format!("{} → {again}", visited.join(" → "));
+                let message = format!("`$extends` goes round in a circle ({round}); take one of the links out");
+                return Err(Problem::new(layer.name, layer.lines.of("$extends"), message).into());
+            }
+            layers.push(layer);
+        }
+        layers.reverse();
+        Layers::disinherit(&mut layers, "on_complete");
+        Ok(layers)
+    }
+
+    fn unknown_type(&self, name: &str, extended_by: Option<&Layer>) -> Problem {
+        let mut known = self.job_types();
+        match extended_by {
+            Some(layer) => {
+                known.insert(0, DEFAULTS);
+                let message = format!("`$extends` names `{name}`, which does not exist; {}", advice(name, &known));
+                Problem::new(&layer.name, layer.lines.of("$extends"), message)
+            }
+            None => {
+                let message = format!("there is no job type `{name}`; {}", advice(name, &known));
+                Problem::new("job_type", None, message)
+            }
+        }
+    }
+
+    fn config_file(&self, name: &str) -> Result<Option<(&File, crate::layers::parse::Format)>, Problem> {
+        let stem = if name == DEFAULTS { name.to_owned() } else { format!("{name}/config") };
+        let mut found = self.files.iter().filter_map(|(path, file)| {
+            config_stem(path).filter(|(known, _)| *known == stem).map(|(_, format)| (file, format))
+        });
+        let first = found.next();
+        match found.next() {
+            Some((second, _)) => {
+                Err(Problem::new(&second.shown, None, format!("`{name}` is configured twice; keep one file")))
+            }
+            None => Ok(first),
+        }
+    }
+
+    /// The prompts, with the instructions of the type or of the nearest type it extends.
+    fn prompt_sources(&self, job_type: &str) -> Result<PromptSources, ConfigError> {
+        let instructions = self.instructions(job_type)?;
+        PromptSources::gather(
+            |name| self.prompts.get(name).map(|file| (file.shown.as_str(), file.text.as_str())),
+            instructions,
+        )
+        .map_err(ConfigError::from)
+    }
+
+    fn instructions(&self, job_type: &str) -> Result<String, ConfigError> {
+        let mut next = Some(job_type.to_owned());
+        // The chain has been walked before, so it has no circle.
+        while let Some(name) = next {
+            if let Some(file) = self.files.get(&format!("{name}/instructions.md")) {
+                return Ok(file.text.clone());
+            }
+            let Some((file, format)) = self.config_file(&name)? else { break };
+            next = parse(file, format)?.0["$extends"].as_str().map(str::to_owned);
+        }
+        let file = self.config_file(job_type)?.and_then(|(file, _)| file.shown.rsplit_once('/'));
+        let folder = file.map_or_else(|| format!("configs/{job_type}"), |(folder, _)| folder.to_owned());
+        let message = format!("job type `{job_type}` has no instructions; write {folder}/instructions.md");
+        Err(Problem::new("instructions.md", None, message).into())
+    }
+}
+
+fn take_extends(layer: &mut Layer) -> Result<Option<String>, Problem> {
+    let Some(map) = layer.value.as_object_mut() else { return Ok(None) };
+    map.remove("$schema");
+    match map.remove("$extends") {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(name)) => Ok(Some(name)),
+        Some(_) => {
+            let message = "`$extends` must be `\"defaults\"` or the name of a job type";
+            Err(Problem::new(&layer.name, layer.lines.of("$extends"), message))
+        }
+    }
+}
+
+fn overrides_object(overrides: &Value) -> Result<Value, ConfigError> {
+    match overrides {
+        Value::Null => Ok(json!({})),
+        Value::Object(map) if map.contains_key("$extends") || map.contains_key("$schema") => {
+            let key = if map.contains_key("$extends") { "$extends" } else { "$schema" };
+            let sentence =
+                format!("`{key}` has level operator and works in configuration files only; choose the job_type");
+            Err((Forbidden { key: key.to_owned(), level: Level::Operator }, sentence).into())
+        }
+        Value::Object(_) => Ok(with_switches(overrides.clone())),
+        _ => Err(Problem::new(OVERRIDES, None, "must be a JSON object with the keys of a configuration").into()),
+    }
+}
+
+/// A layer that says it is of another type than it is: a copied file, or a job that wants to be what it is not.
+fn other_type(layer: &Layer, job_type: &str) -> Option<Problem> {
+    let said = layer.value.get("job_type")?.as_str().filter(|said| *said != job_type)?;
+    let message = format!("`job_type` is `{said}`, but the job's type is `{job_type}`; correct it or leave it out");
+    Some(Problem::new(&layer.name, layer.lines.of("job_type"), message))
+}
+
+/// Names the file of a problem that was found in a resolved configuration, where files are no longer known.
+fn placed(problem: Problem, job_type: &str, config_file: &str) -> Problem {
+    match problem.file.as_str() {
+        "tools" => problem.in_file(config_file),
+        "instructions.md" => problem.in_file(&format!("{job_type}/instructions.md")),
+        _ => problem,
+    }
+}

@@ -1,0 +1,149 @@
+//! A configuration with everything decided, as a job carries it through its life.
+
+use super::{
+    ConfigError, Configs, JobConfig, Llm, ModelEnv,
+    error::{OVERRIDES, Problem},
+};
+use crate::layers::merge::merge;
+use crate::prompts::PromptSources;
+use plumbline_engine::Purpose;
+use serde_json::{Map, Value, json};
+
+/// One job's configuration and prompts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// The merged configuration.
+    pub config: JobConfig,
+    /// The texts, before they are rendered against the bound tools.
+    pub prompts: PromptSources,
+    /// Whether `llm.base_url` is the environment's; see [`Self::with_endpoint_of`].
+    pub endpoint_from_env: bool,
+}
+
+impl Resolved {
+    /// What is stored with the job: the configuration and the prompts. Contains no secrets, because a configuration
+    /// only names the variables that hold them.
+    pub fn to_stored(&self) -> Value {
+        json!({
+            "config": self.config,
+            "prompts": self.prompts,
+            "endpoint_from_env": self.endpoint_from_env,
+        })
+    }
+
+    /// The same configuration with the endpoint of this process, where the job's came from the environment too.
+    ///
+    /// Everything else of a stored configuration stays as it was when the job started. Where the model is reached is a
+    /// fact about the machine and not about the job: a job that goes on elsewhere, or after a local model server came
+    /// back on another port, must not wait for an address that no longer exists.
+    #[must_use]
+    pub fn with_endpoint_of(mut self, env: &ModelEnv) -> Self {
+        if let (true, Some(base_url)) = (self.endpoint_from_env, &env.base_url) {
+            self.config.llm.base_url = Some(base_url.clone());
+        }
+        self
+    }
+
+    /// The same configuration under the `limits` of the job's row as it is now, so that a job that is paused by a
+    /// budget goes on after the budget in `jobs.config` is raised.
+    ///
+    /// # Errors
+    /// When those limits are no limits; the sentence says which key.
+    pub fn with_limits_of(mut self, overrides: &Value) -> Result<Self, ConfigError> {
+        let Some(raised) = overrides.get("limits") else {
+            return Ok(self);
+        };
+        let wrong = |error: serde_json::Error| Problem::new(OVERRIDES, None, format!("`limits`: {error}"));
+        let mut limits = serde_json::to_value(&self.config.limits).map_err(wrong)?;
+        merge(&mut limits, raised);
+        self.config.limits = serde_json::from_value(limits).map_err(wrong)?;
+        Ok(self)
+    }
+
+    /// Reads what [`Self::to_stored`] gave. A key that a newer version added takes its built-in default.
+    ///
+    /// # Errors
+    /// When the value was not written by this or an older version.
+    pub fn from_stored(stored: &Value) -> Result<Self, ConfigError> {
+        let unreadable = |reason: String| {
+            let message = format!("cannot be read ({reason}); it was written by a newer version or changed by hand");
+            ConfigError::from(Problem::new("the job's stored configuration", None, message))
+        };
+        let mut config = Configs::embedded().defaults()?;
+        // Absent optional keys are stored as `null`, which removes a default here too.
+        merge(&mut config, &stored["config"]);
+        Ok(Self {
+            config: serde_json::from_value(config).map_err(|error| unreadable(error.to_string()))?,
+            prompts: serde_json::from_value(stored["prompts"].clone())
+                .map_err(|error| unreadable(error.to_string()))?,
+            endpoint_from_env: stored["endpoint_from_env"] == json!(true),
+        })
+    }
+
+    /// The model for requests of a purpose: `llm` with the parts of `llm_by_purpose` over it.
+    pub fn llm(&self, purpose: Purpose) -> Llm {
+        purpose_llm(&self.config, purpose).expect("the parts were merged and read once when the job was resolved")
+    }
+}
+
+fn purpose_llm(config: &JobConfig, purpose: Purpose) -> serde_json::Result<Llm> {
+    let by_purpose = &config.llm_by_purpose;
+    let part = match purpose {
+        Purpose::Strategic => &by_purpose.strategic,
+        Purpose::Tactical => &by_purpose.tactical,
+        Purpose::Summary => &by_purpose.summary,
+    };
+    with_part(&config.llm, part)
+}
+
+pub(crate) fn with_part(llm: &Llm, part: &Map<String, Value>) -> serde_json::Result<Llm> {
+    let mut whole = serde_json::to_value(llm)?;
+    // What is known of a model says nothing of another.
+    if ["model", "base_url"].iter().any(|key| part.get(*key).is_some_and(|own| *own != whole[*key])) {
+        whole["profile"] = json!({});
+    }
+    merge(&mut whole, &Value::Object(part.clone()));
+    serde_json::from_value(whole)
+}
+
+/// The sections of models to fall back on: without a key of their own, and with one.
+pub(crate) const FALLBACK: &str = "llm.fallback";
+pub(crate) const FALLBACK_WITH_KEY: &str = "llm.fallback.llm";
+
+/// Every model of a configuration with the section it comes from; the error's sentence names the section.
+pub(crate) fn llms(config: &JobConfig) -> Result<Vec<(&'static str, Llm)>, String> {
+    let sections = [
+        ("llm_by_purpose.strategic", Purpose::Strategic),
+        ("llm_by_purpose.tactical", Purpose::Tactical),
+        ("llm_by_purpose.summary", Purpose::Summary),
+    ];
+    let mut llms = vec![("llm", config.llm.clone())];
+    for (section, purpose) in sections {
+        let llm = purpose_llm(config, purpose).map_err(|error| format!("`{section}` over `llm`: {error}"))?;
+        if llm != config.llm {
+            llms.push((section, llm));
+        }
+    }
+    for (place, entry) in config.llm.fallback.iter().enumerate() {
+        let llm = with_part(&config.llm, &entry.llm)
+            .map_err(|error| format!("`llm.fallback[{place}].llm` over `llm`: {error}"))?;
+        let names_key = entry.llm.get("api_key_env").is_some_and(Value::is_string);
+        llms.push((if names_key { FALLBACK_WITH_KEY } else { FALLBACK }, llm));
+    }
+    Ok(llms)
+}
+
+/// What a job needs to talk to a model and has not got.
+pub(crate) fn without_model(config: &JobConfig) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut ask = |missing: bool, what: &str, key: &str, variable: &str| {
+        if missing {
+            let message =
+                format!("no {what} is configured for job type `{}`; set {variable} or `llm.{key}`", config.job_type);
+            problems.push(Problem::new("llm", None, message));
+        }
+    };
+    ask(config.llm.model.is_none(), "model", "model", "PLUMBLINE_MODEL");
+    ask(config.llm.base_url.is_none(), "model endpoint", "base_url", "OPENAI_BASE_URL");
+    problems
+}

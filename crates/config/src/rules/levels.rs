@@ -1,0 +1,390 @@
+//! Who may set what: the operator, in files and environment, or whoever inserts a job, in its `config`.
+//!
+//! Each key of the schema has a level, `x-level`: `operator`, `job` or `bounded`. What counts is the value that a row
+//! leaves behind, not how it is written: `null` takes back what the layers below say, and a value that is there already
+//! is nobody's wish. A bound is what the operator set; a built-in default is none.
+
+use super::schema::{complete, without_null};
+use crate::{
+    JobConfig, ModelEnv,
+    error::Problem,
+    keys::{coverage, deliverables},
+    layers::{Layers, locate::child},
+    secrets,
+};
+use plumbline_engine::path::is_like;
+use serde_json::Value;
+use std::fmt;
+
+/// Who may set a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// The operator alone.
+    Operator,
+    /// A job's row too.
+    Job,
+    /// A job's row, up to what the operator set.
+    Bounded,
+}
+
+impl Level {
+    /// As it stands in the schema.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Job => "job",
+            Self::Bounded => "bounded",
+        }
+    }
+
+    fn of(property: &Value) -> Self {
+        match property["x-level"].as_str() {
+            Some("job") => Self::Job,
+            Some("bounded") => Self::Bounded,
+            // A key that nobody thought of is the operator's.
+            _ => Self::Operator,
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a row sets and may not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forbidden {
+    /// The key with dots, e.g. `llm.base_url`.
+    pub key: String,
+    /// Its level.
+    pub level: Level,
+}
+
+/// Keys whose levels differ from that of the key above them; `configs/schema.json` has the result at every key.
+const LEVELS: [(&str, Level); 22] = [
+    ("display_name", Level::Job),
+    ("llm.model", Level::Job),
+    ("llm.temperature", Level::Job),
+    ("llm.reasoning_level", Level::Job),
+    ("llm.tool_choice", Level::Job),
+    ("llm.parallel_tool_calls", Level::Job),
+    ("llm.context_window", Level::Bounded),
+    ("llm.max_output_tokens", Level::Bounded),
+    ("tools", Level::Job),
+    ("phase_settings", Level::Job),
+    ("limits", Level::Bounded),
+    ("coverage_settings", Level::Bounded),
+    ("on_complete", Level::Job),
+    ("deliverables", Level::Job),
+    ("citations_required", Level::Job),
+    ("no_sources", Level::Job),
+    ("coverage", Level::Job),
+    ("llm_by_purpose.*.model", Level::Job),
+    ("llm_by_purpose.*.temperature", Level::Job),
+    ("llm_by_purpose.*.reasoning_level", Level::Job),
+    ("llm_by_purpose.*.tool_choice", Level::Job),
+    ("llm_by_purpose.*.parallel_tool_calls", Level::Job),
+];
+
+/// Those of a purpose that are as in `llm`.
+const BOUNDED_OF_PURPOSE: [&str; 2] = ["context_window", "max_output_tokens"];
+
+/// Writes the levels into a schema.
+pub(crate) fn write(schema: &mut Value) {
+    write_below(schema, "", Level::Operator);
+}
+
+fn write_below(schema: &mut Value, path: &str, inherited: Level) {
+    let schema = match schema.get("anyOf").is_some() {
+        true => &mut schema["anyOf"][0],
+        false => schema,
+    };
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for (key, property) in properties {
+        let path = child(path, key);
+        let level = own_level(&path).unwrap_or(inherited);
+        if let Some(map) = property.as_object_mut() {
+            map.insert("x-level".into(), level.as_str().into());
+        }
+        write_below(property, &path, level);
+    }
+}
+
+fn own_level(path: &str) -> Option<Level> {
+    let purpose = path.strip_prefix("llm_by_purpose.").and_then(|rest| rest.split_once('.')).map(|(_, key)| key);
+    let known = |(pattern, level): &(&str, Level)| {
+        let of_purpose = pattern.strip_prefix("llm_by_purpose.*.").is_some_and(|key| Some(key) == purpose);
+        (*pattern == path || of_purpose).then_some(*level)
+    };
+    let bounded = purpose.is_some_and(|key| BOUNDED_OF_PURPOSE.contains(&key));
+    LEVELS.iter().find_map(known).or(bounded.then_some(Level::Bounded))
+}
+
+/// What a job's own layer changes and may not, the first in the order of the schema.
+///
+/// # Errors
+/// The key, its level and a sentence.
+pub(crate) fn check(layers: &Layers, env: &ModelEnv) -> Result<(), (Forbidden, String)> {
+    let below = layers.without_row();
+    let judge = Judge { below: &below, row: &layers.refilled(), bounds: &layers.bounds(), env };
+    judge.group(complete(), "")
+}
+
+struct Judge<'a> {
+    /// What would hold without the row.
+    below: &'a Value,
+    /// What holds with it.
+    row: &'a Value,
+    /// What the operator set.
+    bounds: &'a Value,
+    env: &'a ModelEnv,
+}
+
+impl Judge<'_> {
+    fn group(&self, schema: &Value, path: &str) -> Result<(), (Forbidden, String)> {
+        for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+            let path = child(path, key);
+            let inner = without_null(property);
+            let is_word = |value: &Value| !value.is_object() && !value.is_null();
+            let has_word = is_word(at(self.below, &path)) || is_word(at(self.row, &path));
+            if inner.get("properties").is_some() && !has_word {
+                self.group(inner, &path)?;
+            } else if at(self.below, &path) != at(self.row, &path) {
+                self.key(&path, Level::of(property))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One key whose value the row changes.
+    fn key(&self, path: &str, level: Level) -> Result<(), (Forbidden, String)> {
+        let refuse = |sentence: String| Err((Forbidden { key: path.to_owned(), level }, sentence));
+        if self.is_opened(path) {
+            return self.within_opened(path).or_else(refuse);
+        }
+        match level {
+            Level::Operator if path == "autonomy" && at(self.row, path) == "review" => Ok(()),
+            Level::Operator => refuse(format!(
+                "`{path}` has level operator: a job may not set it; leave it out, or ask the operator for `job_may_set` in \
+                 the job type"
+            )),
+            Level::Bounded if path == coverage::PATTERNS => {
+                let gone = coverage::taken_away(at(self.bounds, path), at(self.row, path));
+                gone.map_or(Ok(()), |pattern| {
+                    refuse(format!(
+                        "`{path}` has level bounded: a job may add to what the operator set and take nothing away, and {pattern} \
+                         is missing; name it too"
+                    ))
+                })
+            }
+            Level::Bounded => self.within_bound(path).or_else(|bound| {
+                refuse(format!(
+                    "`{path}` has level bounded: a job may not go beyond what the operator set, {bound}; lower it or leave it \
+                     out"
+                ))
+            }),
+            Level::Job => self.within_type(path).or_else(refuse),
+        }
+    }
+
+    /// `job_may_set` of the type; a key there opens what is below it.
+    fn is_opened(&self, path: &str) -> bool {
+        let opens = |open: &str| path.strip_prefix(open).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        texts(at(self.below, "job_may_set")).any(opens)
+    }
+
+    /// An address and the name of a secret are opened for what the operator lists, not for anything.
+    fn within_opened(&self, path: &str) -> Result<(), String> {
+        let Some(text) = at(self.row, path).as_str() else { return Ok(()) };
+        let is_address = path.ends_with(".base_url") || path.ends_with(".uri");
+        if is_address && !texts(at(self.below, "addresses_allowed")).any(|allowed| begins_with(text, allowed)) {
+            return Err(format!(
+                "`{path}` has level operator and is an address that `addresses_allowed` of the job type does not name; ask the \
+                 operator to add it"
+            ));
+        }
+        if path.ends_with("_env") && !secrets::may_be_named(text, &names_of_variables(self.below), self.env) {
+            return Err(format!(
+                "`{path}` has level operator and names a variable that is no secret for jobs; ask the operator to list it in \
+                 PLUMBLINE_SECRETS"
+            ));
+        }
+        Ok(())
+    }
+
+    /// The bound that is passed, where one is.
+    fn within_bound(&self, path: &str) -> Result<(), Value> {
+        if path.starts_with("coverage_settings.") {
+            return self.is_stricter(path);
+        }
+        let bound = of_purpose_or_llm(self.bounds, path);
+        let wanted = of_purpose_or_llm(self.row, path);
+        // Of words, the stricter one is a bound.
+        if bound == "stop" && wanted != bound {
+            return Err(bound.clone());
+        }
+        let Some(most) = bound.as_f64() else { return Ok(()) };
+        // Without a value there is no limit.
+        match wanted.as_f64().is_some_and(|wanted| wanted <= most) {
+            true => Ok(()),
+            false => Err(bound.clone()),
+        }
+    }
+
+    /// Of coverage a job may ask for more than its type does, never for less: for a larger share, or fewer closed passages. A
+    /// built-in value is a bound here, too.
+    fn is_stricter(&self, path: &str) -> Result<(), Value> {
+        let (bound, wanted) = (at(self.below, path), at(self.row, path));
+        let stricter = match (bound.as_f64(), wanted.as_f64()) {
+            (Some(bound), Some(wanted)) if path.ends_with(".minimum") => wanted >= bound,
+            (Some(bound), Some(wanted)) => wanted <= bound,
+            _ => false,
+        };
+        if stricter { Ok(()) } else { Err(bound.clone()) }
+    }
+
+    /// What a job may choose, it chooses among what its type offers.
+    fn within_type(&self, path: &str) -> Result<(), String> {
+        if path == "coverage" && at(self.row, path) != "documents" {
+            return Err("`coverage` has level job: a job may switch it on, not off; leave it out".to_owned());
+        }
+        if path.starts_with("tools.") {
+            return self.within_tools(path);
+        }
+        if let Some(gone) = deliverables::taken_away(path, at(self.below, path), at(self.row, path)) {
+            return Err(format!(
+                "`{path}` has level job: a job may add to it and take nothing away, and `{gone}` is missing or asked less of; \
+                 name what the job type names, and then the job's own"
+            ));
+        }
+        let (models, model) = (at(self.below, "models_allowed"), at(self.row, path));
+        let is_model = path == "llm.model" || (path.starts_with("llm_by_purpose.") && path.ends_with(".model"));
+        match model.as_str().filter(|_| is_model && models.is_array()) {
+            Some(name) if !texts(models).any(|pattern| is_like(name, pattern)) => Err(format!(
+                "`{path}` is `{name}`, which `models_allowed` of the job type does not name; choose one that it does"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn within_tools(&self, path: &str) -> Result<(), String> {
+        let all = || self.below["tools"].as_object().into_iter().flat_map(|lists| lists.values()).flat_map(texts);
+        let other = texts(at(self.row, path)).find(|name| !all().any(|known| known == *name));
+        other.map_or(Ok(()), |name| {
+            Err(format!(
+                "`{path}` names `{name}`, which none of the job type's lists has: a job may leave tools out and add none"
+            ))
+        })
+    }
+}
+
+/// The value at a key with dots; null where there is none.
+fn at<'a>(value: &'a Value, path: &str) -> &'a Value {
+    path.split('.').try_fold(value, |value, key| value.get(key)).unwrap_or(&Value::Null)
+}
+
+/// As [`at`]; a purpose that says nothing has what `llm` says.
+fn of_purpose_or_llm<'a>(value: &'a Value, path: &str) -> &'a Value {
+    let found = at(value, path);
+    let key = path.strip_prefix("llm_by_purpose.").and_then(|rest| rest.split_once('.')).map(|(_, key)| key);
+    match key.filter(|_| found.is_null()) {
+        Some(key) => at(value, &format!("llm.{key}")),
+        None => found,
+    }
+}
+
+/// The variables that a configuration names.
+fn names_of_variables(value: &Value) -> Vec<String> {
+    let Some(map) = value.as_object() else { return Vec::new() };
+    let named = |(key, value): (&String, &Value)| match value.as_str() {
+        Some(name) if key.ends_with("_env") => vec![name.to_owned()],
+        _ => names_of_variables(value),
+    };
+    map.iter().flat_map(named).collect()
+}
+
+fn texts(list: &Value) -> impl Iterator<Item = &str> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// Whether an address has the scheme, host and port of `allowed`, and a path that is its or beneath it.
+fn begins_with(address: &str, allowed: &str) -> bool {
+    let (Some(address), Some(allowed)) = (Address::of(address), Address::of(allowed)) else { return false };
+    let beneath = address.path.strip_prefix(allowed.path.trim_end_matches('/'));
+    let is_beneath = beneath.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    // Dots would climb out of the path again, in any spelling.
+    let climbs = address.path.split('/').any(|part| part.starts_with('.')) || address.path.contains(['%', '\\']);
+    address.origin.eq_ignore_ascii_case(&allowed.origin) && is_beneath && !climbs
+}
+
+struct Address<'a> {
+    /// `scheme://host:port`, the port always there.
+    origin: String,
+    path: &'a str,
+}
+
+impl<'a> Address<'a> {
+    /// None for what has a login, a query or anything else that could be read in two ways.
+    fn of(text: &'a str) -> Option<Self> {
+        let (scheme, rest) = text.split_once("://")?;
+        let end = rest.find('/').unwrap_or(rest.len());
+        let (host, path) = rest.split_at(end);
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']');
+        let is_plain = !host.is_empty() && host.chars().all(plain) && !text.contains(['?', '#', '@', ' ']);
+        let has_port =
+            host.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.chars().all(|c| c.is_ascii_digit()));
+        let usual = match scheme.to_ascii_lowercase().as_str() {
+            "http" => ":80",
+            "https" => ":443",
+            _ => "",
+        };
+        is_plain.then(|| Self { origin: format!("{scheme}://{host}{}", if has_port { "" } else { usual }), path })
+    }
+}
+
+/// Keys that `job_may_set` names and no configuration has.
+pub(crate) fn unknown_keys(config: &JobConfig) -> Vec<&str> {
+    let is_known = |path: &str| {
+        path.split('.').try_fold(complete(), |schema, key| without_null(schema)["properties"].get(key)).is_some()
+    };
+    config.job_may_set.iter().flatten().map(String::as_str).filter(|path| !is_known(path)).collect()
+}
+
+impl From<(Forbidden, String)> for crate::ConfigError {
+    fn from((forbidden, sentence): (Forbidden, String)) -> Self {
+        Self { problems: vec![Problem::new(crate::OVERRIDES, None, sentence)], forbidden: Some(forbidden) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begins_with;
+
+    #[test]
+    fn an_address_begins_with_another_as_a_whole() {
+        let allowed = "https://models.example/v1";
+        for address in ["https://models.example/v1", "HTTPS://Models.Example:443/v1/", "https://models.example/v1/chat"]
+        {
+            assert!(begins_with(address, allowed), "{address}");
+        }
+        for address in [
+            "http://models.example/v1",
+            "https://models.example:8443/v1",
+            "https://models.example/v10",
+            "https://models.example/",
+            "https://models.example.evil.example/v1",
+            "https://models.example@evil.example/v1",
+            "https://evil.example/?https://models.example/v1",
+            "https://models.example/v1/../admin",
+            "https://models.example/v1/%2e%2e/admin",
+            "https://models.example\\@evil.example/v1",
+            "models.example/v1",
+        ] {
+            assert!(!begins_with(address, allowed), "{address}");
+        }
+        assert!(begins_with("http://127.0.0.1:8080/v1", "http://127.0.0.1:8080"));
+        assert!(!begins_with("http://127.0.0.1:80801/v1", "http://127.0.0.1:8080"));
+    }
+}

@@ -1,0 +1,140 @@
+//! The JSON Schema of a configuration, made from the types in this folder.
+//!
+//! Two forms: [`complete`] describes a whole configuration, every key that must have a value included, and is what
+//! the loader checks against. [`schema_json`] is `configs/schema.json`, for editors: it describes one file, which may
+//! leave anything to the file it extends and may remove with `null`.
+
+use super::levels;
+use crate::JobConfig;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+static COMPLETE: LazyLock<Value> = LazyLock::new(|| {
+    let generator = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator();
+    let mut schema = generator.into_root_schema_for::<JobConfig>().to_value();
+    relax_purposes(&mut schema);
+    relax_ceiling(&mut schema["properties"]["limits_ceiling"]);
+    levels::write(&mut schema);
+    schema
+});
+
+/// The schema of a whole configuration.
+pub(crate) fn complete() -> &'static Value {
+    &COMPLETE
+}
+
+/// Keys of `llm` that mean nothing to a summary: it is asked for without tools and without a todo list.
+const OF_TURNS: [&str; 3] = ["tool_choice", "parallel_tool_calls", "todo_list_position"];
+
+/// A purpose holds any part of `llm`, so nothing in it is required; and only what means something to it.
+fn relax_purposes(schema: &mut Value) {
+    let purposes = schema.pointer_mut("/properties/llm_by_purpose/properties").and_then(Value::as_object_mut);
+    for (purpose, part) in purposes.into_iter().flatten() {
+        forget_required(part);
+        if let Some(keys) = part["properties"].as_object_mut() {
+            // Its entries say for which purposes they are.
+            keys.remove("fallback");
+        }
+        if let (true, Some(keys)) = (purpose == "summary", part["properties"].as_object_mut()) {
+            keys.retain(|key, _| !OF_TURNS.contains(&key.as_str()));
+        }
+    }
+}
+
+/// A ceiling names some of the limits, and none of them is too low for one.
+fn relax_ceiling(schema: &mut Value) {
+    forget_required(schema);
+    let Some(map) = schema.as_object_mut() else { return };
+    map.remove("minimum");
+    let Some(properties) = map.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    // A choice among words has no more or less.
+    properties.retain(|_, property| property["enum"].is_null());
+    for property in properties {
+        relax_ceiling(property.1);
+    }
+}
+
+fn forget_required(schema: &mut Value) {
+    if let Some(map) = schema.as_object_mut() {
+        map.remove("required");
+    }
+    schema.get_mut("anyOf").and_then(Value::as_array_mut).into_iter().flatten().for_each(forget_required);
+    for property in schema.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+        forget_required(property.1);
+    }
+}
+
+/// The schema of a value without the alternative `null` that an optional key has.
+pub(crate) fn without_null(schema: &Value) -> &Value {
+    let alternatives = schema.get("anyOf").and_then(Value::as_array);
+    alternatives.and_then(|list| list.iter().find(|one| one["type"] != "null")).unwrap_or(schema)
+}
+
+/// The text of `configs/schema.json`: the types, with the defaults of `defaults` written beside the keys.
+pub fn schema_json(defaults: &Value) -> String {
+    let mut schema = complete().clone();
+    for_one_file(&mut schema, Some(defaults));
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.insert("$extends".into(), extends_property());
+        properties.insert(
+            "$schema".into(),
+            json!({"type": "string", "description": "For editors; not read.", "x-level": "operator"}),
+        );
+    }
+    let mut text = serde_json::to_string_pretty(&schema).expect("a JSON value can be written: it has string keys only");
+    text.push('\n');
+    text
+}
+
+fn extends_property() -> Value {
+    json!({
+        "type": "string",
+        "description": "The configuration that this one builds on: `defaults` or another job type. \
+                        Objects merge, arrays and scalars replace, `null` removes.",
+        "x-level": "operator"
+    })
+}
+
+/// Turns the schema of a whole value into that of a part in a file.
+fn for_one_file(schema: &mut Value, default: Option<&Value>) {
+    forget_required(schema);
+    let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) else { return };
+    for (key, property) in properties {
+        let default = default.and_then(|default| default.get(key));
+        allow_null(property);
+        for_one_file(nested(property), default);
+        if let (Some(value), Some(map)) = (default.filter(|value| !value.is_object()), property.as_object_mut()) {
+            map.insert("default".into(), value.clone());
+        }
+    }
+}
+
+fn nested(schema: &mut Value) -> &mut Value {
+    if schema.get("anyOf").is_none() {
+        return schema;
+    }
+    &mut schema["anyOf"][0]
+}
+
+fn allow_null(schema: &mut Value) {
+    let Some(map) = schema.as_object_mut() else { return };
+    if let Some(Value::Array(alternatives)) = map.get_mut("anyOf") {
+        if !alternatives.iter().any(|one| one["type"] == "null") {
+            alternatives.push(json!({"type": "null"}));
+        }
+        return;
+    }
+    if let Some(Value::String(name)) = map.get("type").cloned() {
+        map.insert("type".into(), json!([name, "null"]));
+    }
+    allow_null_in_enum(map);
+}
+
+fn allow_null_in_enum(map: &mut Map<String, Value>) {
+    if let Some(Value::Array(words)) = map.get_mut("enum")
+        && !words.contains(&Value::Null)
+    {
+        words.push(Value::Null);
+    }
+}

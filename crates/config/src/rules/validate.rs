@@ -1,0 +1,205 @@
+//! Rules between keys, which no single key's type can say. Each broken rule is one sentence at the key to change.
+
+use crate::{
+    JobConfig, Llm, WebSearch,
+    keys::{coverage, deliverables},
+    resolved::FALLBACK,
+};
+use plumbline_tools::web::Provider;
+
+/// A broken rule.
+#[derive(Debug)]
+pub(crate) struct Broken {
+    /// The keys that do not go together, dotted.
+    pub(crate) keys: Vec<String>,
+    /// The sentence.
+    pub(crate) message: String,
+}
+
+impl Broken {
+    pub(crate) fn new(keys: &[&str], message: String) -> Self {
+        Self { keys: keys.iter().map(ToString::to_string).collect(), message }
+    }
+
+    /// A key that names a variable which is no secret of a configuration.
+    pub(crate) fn refused_variable((key, name): (String, String)) -> Self {
+        let message = format!(
+            "`{key}` names the variable {name}, which no configuration may use; name another one, or list it in \
+             PLUMBLINE_SECRETS (DATABASE_URL and PLUMBLINE_* never)"
+        );
+        Self::new(&[&key], message)
+    }
+
+    /// A key of `job_may_set` that there is not.
+    pub(crate) fn unknown_opened(key: &str) -> Self {
+        let message =
+            format!("`job_may_set` names `{key}`, which is no key of a configuration; correct it or take it out");
+        Self::new(&["job_may_set"], message)
+    }
+}
+
+/// Everything in which the configuration contradicts itself. `llms` are the models by purpose, fully merged.
+pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> Vec<Broken> {
+    let mut broken = Vec::new();
+    phases(config, &mut broken);
+    repeated_calls(config, &mut broken);
+    tool_result(config, &mut broken);
+    ceiling(config, &mut broken);
+    connections(config, &mut broken);
+    broken.extend(coverage::broken(config));
+    broken.extend(deliverables::broken(config));
+    for (section, llm) in llms {
+        // A model to fall back on may have a smaller window: the conversation is cut to it.
+        let threshold = if section.starts_with(FALLBACK) { 0 } else { config.limits.context_threshold_tokens };
+        model(section, llm, threshold, &mut broken);
+    }
+    broken
+}
+
+fn phases(config: &JobConfig, broken: &mut Vec<Broken>) {
+    let (min, max) = (config.phase_settings.min_todos, config.phase_settings.max_todos);
+    if min > max {
+        let message = format!(
+            "`phase_settings.min_todos` ({min}) is above `phase_settings.max_todos` ({max}); lower one or raise the other"
+        );
+        broken.push(Broken::new(&["phase_settings.min_todos", "phase_settings.max_todos"], message));
+    }
+}
+
+fn repeated_calls(config: &JobConfig, broken: &mut Vec<Broken>) {
+    let calls = config.limits.repeated_calls;
+    if !(calls.nudge <= calls.refuse && calls.refuse <= calls.replan) {
+        let message = format!(
+            "`limits.repeated_calls` must rise from nudge to refuse to replan, but it is {}, {}, {}",
+            calls.nudge, calls.refuse, calls.replan
+        );
+        let key = |name: &str| format!("limits.repeated_calls.{name}");
+        broken.push(Broken::new(&[&key("nudge"), &key("refuse"), &key("replan")], message));
+    }
+}
+
+fn tool_result(config: &JobConfig, broken: &mut Vec<Broken>) {
+    let (result, threshold) = (config.limits.max_tool_result_tokens, config.limits.context_threshold_tokens);
+    if result >= threshold {
+        let message = format!(
+            "`limits.max_tool_result_tokens` ({result}) must be below `limits.context_threshold_tokens` ({threshold}), \
+             or one result fills the context"
+        );
+        broken.push(Broken::new(&["limits.max_tool_result_tokens", "limits.context_threshold_tokens"], message));
+    }
+}
+
+/// A job begins below the ceiling up to which its limits may be raised. Groups of limits have no ceiling that a start could pass.
+fn ceiling(config: &JobConfig, broken: &mut Vec<Broken>) {
+    let Ok(limits) = serde_json::to_value(&config.limits) else { return };
+    for (name, most) in &config.limits_ceiling {
+        let (limit, Some(ceiling)) = (&limits[name], most.as_f64()) else { continue };
+        if limit.as_f64().is_some_and(|limit| limit > ceiling) {
+            let message = format!(
+                "`limits_ceiling.{name}` ({most}) is below `limits.{name}` ({limit}), where a job begins; raise the ceiling or \
+                 lower the limit"
+            );
+            broken.push(Broken::new(&[&format!("limits_ceiling.{name}")], message));
+        }
+    }
+}
+
+fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<Broken>) {
+    if llm.model.as_ref().is_some_and(|name| name.trim().is_empty()) {
+        let message =
+            format!("`{section}.model` is empty; name a model, or take the key out so that PLUMBLINE_MODEL fills it");
+        broken.push(Broken::new(&[&format!("{section}.model")], message));
+    }
+    if !llm.profile.takes_effort(llm) {
+        let (level, known) = (llm.reasoning_level.as_deref().unwrap_or_default(), llm.profile.efforts.as_deref());
+        let message = format!(
+            "`{section}.reasoning_level` is `{level}`, which the model does not take; it takes {}",
+            known.unwrap_or_default().join(", ")
+        );
+        broken.push(Broken::new(&[&format!("{section}.reasoning_level")], message));
+    }
+    let (window, answer) = (llm.context_window, llm.max_output_tokens);
+    if answer >= window {
+        let message = format!(
+            "`{section}.max_output_tokens` ({answer}) must be below `{section}.context_window` ({window}), \
+             or there is no room for the prompt"
+        );
+        broken.push(Broken::new(
+            &[&format!("{section}.max_output_tokens"), &format!("{section}.context_window")],
+            message,
+        ));
+    } else if u64::from(threshold) + u64::from(answer) > u64::from(window) {
+        let message = format!(
+            "`limits.context_threshold_tokens` ({threshold}) and `{section}.max_output_tokens` ({answer}) together \
+             exceed `{section}.context_window` ({window}); lower the threshold to {} or less",
+            window - answer
+        );
+        let keys = [&format!("{section}.max_output_tokens"), &format!("{section}.context_window")];
+        broken.push(Broken::new(&["limits.context_threshold_tokens", keys[0], keys[1]], message));
+    }
+    address(&format!("{section}.base_url"), llm.base_url.as_deref(), broken);
+    variable(&format!("{section}.api_key_env"), llm.api_key_env.as_deref(), broken);
+}
+
+fn connections(config: &JobConfig, broken: &mut Vec<Broken>) {
+    let connections = &config.connections;
+    if let Some(neo4j) = &connections.neo4j {
+        variable("connections.neo4j.password_env", neo4j.password_env.as_deref(), broken);
+        credentials("connections.neo4j.uri", &neo4j.uri, broken);
+    }
+    if let Some(embeddings) = &connections.embeddings {
+        address("connections.embeddings.base_url", Some(&embeddings.base_url), broken);
+        variable("connections.embeddings.api_key_env", embeddings.api_key_env.as_deref(), broken);
+    }
+    if let Some(search) = &connections.web_search {
+        address("connections.web_search.base_url", search.base_url.as_deref(), broken);
+        provider(search, broken);
+        variable("connections.web_search.api_key_env", search.api_key_env.as_deref(), broken);
+    }
+}
+
+fn provider(search: &WebSearch, broken: &mut Vec<Broken>) {
+    let (key, base_url) = ("connections.web_search.provider", "connections.web_search.base_url");
+    match Provider::from_word(&search.provider) {
+        None => {
+            let message = format!("`{key}` is `{}`; it must be searxng, tavily or brave", search.provider);
+            broken.push(Broken::new(&[key], message));
+        }
+        Some(Provider::Searxng) if search.base_url.is_none() => {
+            broken
+                .push(Broken::new(&[key, base_url], format!("`{base_url}` is missing: searxng has no usual address")));
+        }
+        Some(_) => {}
+    }
+}
+
+fn address(key: &str, url: Option<&str>, broken: &mut Vec<Broken>) {
+    let Some(url) = url else { return };
+    if !(url.starts_with("http://") || url.starts_with("https://")) {
+        broken.push(Broken::new(&[key], format!("`{key}` must begin with http:// or https://")));
+    }
+    credentials(key, url, broken);
+}
+
+/// Configurations are stored and shown, so no secret may stand in an address (lesson 75).
+fn credentials(key: &str, url: &str, broken: &mut Vec<Broken>) {
+    let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next().unwrap_or("");
+    if authority.contains('@') {
+        let message =
+            format!("`{key}` contains user name or password; take them out, secrets come from the environment");
+        broken.push(Broken::new(&[key], message));
+    }
+}
+
+/// Somebody may have put the secret itself where its variable's name belongs; the sentence does not repeat it.
+fn variable(key: &str, name: Option<&str>, broken: &mut Vec<Broken>) {
+    let Some(name) = name else { return };
+    let plain = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    if name.is_empty() || !plain || name.starts_with(|c: char| c.is_ascii_digit()) {
+        let message = format!(
+            "`{key}` must be the name of an environment variable (capital letters, digits, underscores), \
+             not the secret itself"
+        );
+        broken.push(Broken::new(&[key], message));
+    }
+}

@@ -1,0 +1,218 @@
+//! From a resolved configuration to what the engine decides with.
+
+use super::{ConfigError, Coverage, CoverageSettings, Llm, Resolved, Tools, error::Problem};
+use crate::rules::nearest::advice;
+use plumbline_engine::{
+    Handler, Limits, ModelSettings, OtherModels, PhaseKind, PhaseSettings, Phases, Purpose, RepeatedCalls, Settings,
+    SystemBeginnings, TokenCounter, ToolSpec,
+};
+use std::sync::Arc;
+
+impl Resolved {
+    /// The engine's settings. `catalog` is every tool there is; of it come out those that the configuration lists, in
+    /// the order of its lists, each bound where the lists and its own nature agree.
+    ///
+    /// # Errors
+    /// When a list names a tool that does not exist or does not work in its phase, or a prompt does not render.
+    pub fn settings(&self, catalog: Vec<ToolSpec>, count_tokens: TokenCounter) -> Result<Settings, ConfigError> {
+        let lists = &self.tools_with_service();
+        let covers = self.config.coverage == Coverage::Documents;
+        let mut tools = select(lists, &catalog, covers)?;
+        check_what_is_delivered(lists, &mut tools);
+        let deferred = on_demand(lists, &catalog, &mut tools);
+        let prompts = self.prompts.render(&self.config, &tools).map_err(ConfigError::from)?;
+        let names = deferred.iter().map(|tool| tool.name.to_string()).collect();
+        tools.extend(deferred);
+        Ok(Settings {
+            prompts,
+            tools: Arc::new(tools.into()),
+            deferred: Arc::new(names),
+            phases: self.phases(),
+            limits: self.limits(),
+            model: model(&self.llm(Purpose::Tactical)),
+            other_models: OtherModels {
+                strategic: self.other_model(Purpose::Strategic),
+                summary: self.other_model(Purpose::Summary),
+            },
+            fallbacks: self.engine_fallbacks(),
+            autonomy: self.config.autonomy,
+            owed: self.owed(),
+            coverage: self.coverage(),
+            prepare: self.config.documents.prepare,
+            count_tokens,
+            beginnings: SystemBeginnings::default(),
+        })
+    }
+
+    /// The lists without the tools whose service is not configured: a tool that can only fail is not offered.
+    fn tools_with_service(&self) -> Tools {
+        let mut lists = self.config.tools.clone();
+        if self.config.connections.web_search.is_none() {
+            let Tools { workspace, strategic, tactical, domain, deferred } = &mut lists;
+            for list in [workspace, strategic, tactical, domain, deferred] {
+                list.retain(|name| !WEB_RESEARCH.contains(&name.as_str()));
+            }
+        }
+        lists
+    }
+
+    fn coverage(&self) -> Option<plumbline_engine::CoverageSettings> {
+        let CoverageSettings { minimum, max_closed, .. } = self.config.coverage_settings;
+        let bounds = plumbline_engine::CoverageSettings { minimum, max_closed };
+        (self.config.coverage == Coverage::Documents).then_some(bounds)
+    }
+
+    fn phases(&self) -> PhaseSettings {
+        let phases = &self.config.phase_settings;
+        PhaseSettings {
+            min_todos: phases.min_todos as usize,
+            max_todos: phases.max_todos as usize,
+            archive_on_transition: phases.archive_on_transition,
+            history_at_boundary: phases.history_at_boundary,
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        let limits = &self.config.limits;
+        Limits {
+            max_iterations: limits.max_iterations,
+            context_threshold_tokens: limits.context_threshold_tokens,
+            keep_recent_tool_results: limits.keep_recent_tool_results as usize,
+            max_tool_result_tokens: limits.max_tool_result_tokens,
+            token_budget: limits.token_budget,
+            cost_budget_microusd: limits.cost_budget_usd.map(|usd| (usd * 1e6).round() as i64),
+            deadline_s: limits.deadline_s,
+            turns_without_tool_call: limits.turns_without_tool_call,
+            repeated_calls: RepeatedCalls {
+                nudge: limits.repeated_calls.nudge,
+                refuse: limits.repeated_calls.refuse,
+                replan: limits.repeated_calls.replan,
+            },
+            turns_without_progress: limits.turns_without_progress,
+            on_tool_failure: limits.on_tool_failure,
+        }
+    }
+
+    /// The model of a purpose; none where it is the one that works on todos.
+    fn other_model(&self, purpose: Purpose) -> Option<ModelSettings> {
+        let [model, tactical] = [purpose, Purpose::Tactical].map(|purpose| model(&self.llm(purpose)));
+        (model != tactical).then_some(model)
+    }
+}
+
+pub(crate) fn model(llm: &Llm) -> ModelSettings {
+    ModelSettings {
+        model: llm.model.clone().unwrap_or_default(),
+        max_output_tokens: llm.max_output_tokens,
+        context_window: llm.context_window,
+        max_retries: llm.max_retries,
+        todo_list_position: llm.todo_list_position,
+        prices: llm.prices.into(),
+    }
+}
+
+/// The tools that `connections.web_search` switches on.
+const WEB_RESEARCH: [&str; 2] = ["web_search", "fetch_page"];
+
+/// The tool that loads the deferred ones.
+const SEARCH: &str = "search_tools";
+
+/// The deferred tools that are not bound anyway. Where there are any, the one that finds them is bound.
+fn on_demand(lists: &Tools, catalog: &[ToolSpec], bound: &mut Vec<ToolSpec>) -> Vec<ToolSpec> {
+    let is_bound = |bound: &[ToolSpec], name: &str| bound.iter().any(|tool| tool.name == name);
+    let deferred = catalog.iter().filter(|tool| lists.deferred.iter().any(|name| name == tool.name));
+    let deferred: Vec<ToolSpec> = deferred.filter(|tool| !is_bound(bound, tool.name)).cloned().collect();
+    if !deferred.is_empty() && !is_bound(bound, SEARCH) {
+        bound.extend(catalog.iter().find(|tool| tool.name == SEARCH).cloned());
+    }
+    deferred
+}
+
+/// The listed tools in the order of the lists, with the phases they are bound in.
+fn select(lists: &Tools, catalog: &[ToolSpec], covers: bool) -> Result<Vec<ToolSpec>, ConfigError> {
+    let mut selected: Vec<ToolSpec> = Vec::new();
+    let mut wrong = Vec::new();
+    for (list, names, kinds) in listed(lists) {
+        for name in names {
+            let Some(tool) = catalog.iter().find(|tool| tool.name == name) else {
+                wrong.push(unknown_tool(list, name, catalog));
+                continue;
+            };
+            let kinds: Vec<PhaseKind> = kinds.iter().copied().filter(|kind| tool.phases.contains(*kind)).collect();
+            match selected.iter_mut().find(|chosen| chosen.name == tool.name) {
+                _ if kinds.is_empty() => wrong.push(wrong_phase(list, tool)),
+                Some(chosen) => chosen.phases = widened(chosen.phases, &kinds),
+                None => selected.push(ToolSpec { phases: widened(Phases::Neither, &kinds), ..tool.clone() }),
+            }
+        }
+    }
+    bind_gates(catalog, covers, &mut selected);
+    wrong.extend(
+        lists
+            .deferred
+            .iter()
+            .filter(|name| !catalog.iter().any(|tool| tool.name == name.as_str()))
+            .map(|name| unknown_tool("deferred", name, catalog)),
+    );
+    ConfigError::unless_empty(wrong)?;
+    Ok(selected)
+}
+
+/// What a phase and a job end by. Without one of them a job could not go on, so they are bound wherever they work, whatever
+/// the lists say.
+const GATES: [&str; 4] = ["todo_complete", "todo_write", "todo_rewind", "job_complete"];
+
+/// And what a job answers for its documents' passages by, where it must.
+const LEDGER: [&str; 2] = ["close_passages", "coverage"];
+
+fn bind_gates(catalog: &[ToolSpec], covers: bool, selected: &mut Vec<ToolSpec>) {
+    let is_gate = |name: &str| GATES.contains(&name) || (covers && LEDGER.contains(&name));
+    for gate in catalog.iter().filter(|tool| is_gate(tool.name)) {
+        match selected.iter_mut().find(|chosen| chosen.name == gate.name) {
+            Some(chosen) => chosen.phases = gate.phases,
+            None => selected.push(gate.clone()),
+        }
+    }
+}
+
+/// Where requirements are recorded, the ids that a deliverable names are looked up before the job is complete.
+fn check_what_is_delivered(lists: &Tools, selected: &mut [ToolSpec]) {
+    if lists.all().any(|name| matches!(name, "add_requirement" | "write_requirement_to_db"))
+        && let Some(gate) = selected.iter_mut().find(|tool| tool.name == "job_complete")
+    {
+        gate.handler = Handler::Checked;
+    }
+}
+
+const BOTH: &[PhaseKind] = &[PhaseKind::Strategic, PhaseKind::Tactical];
+
+fn listed(lists: &Tools) -> [(&'static str, &[String], &'static [PhaseKind]); 4] {
+    [
+        ("workspace", &lists.workspace, BOTH),
+        ("strategic", &lists.strategic, &BOTH[..1]),
+        ("tactical", &lists.tactical, &BOTH[1..]),
+        ("domain", &lists.domain, BOTH),
+    ]
+}
+
+fn widened(phases: Phases, by: &[PhaseKind]) -> Phases {
+    let in_kind = |kind| phases.contains(kind) || by.contains(&kind);
+    match (in_kind(PhaseKind::Strategic), in_kind(PhaseKind::Tactical)) {
+        (true, true) => Phases::Both,
+        (true, false) => Phases::Strategic,
+        (false, true) => Phases::Tactical,
+        (false, false) => Phases::Neither,
+    }
+}
+
+fn unknown_tool(list: &str, name: &str, catalog: &[ToolSpec]) -> Problem {
+    let known: Vec<&str> = catalog.iter().map(|tool| tool.name).collect();
+    Problem::new("tools", None, format!("`tools.{list}` names the unknown tool `{name}`; {}", advice(name, &known)))
+}
+
+fn wrong_phase(list: &str, tool: &ToolSpec) -> Problem {
+    let kinds: Vec<&str> = BOTH.iter().filter(|kind| tool.phases.contains(**kind)).map(|kind| kind.as_str()).collect();
+    let where_it_works = if kinds.is_empty() { "no" } else { kinds[0] };
+    let message = format!("`tools.{list}` names `{}`, which works in {where_it_works} phases only; move it", tool.name);
+    Problem::new("tools", None, message)
+}

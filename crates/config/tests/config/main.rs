@@ -1,0 +1,55 @@
+//! Configuration and prompts as they are shipped, and as users get them wrong.
+
+#![allow(clippy::unwrap_used, reason = "a helper that cannot set the test up fails the test")]
+
+mod environment;
+mod layers;
+mod levels;
+mod mistakes;
+mod profiles;
+mod prompts;
+mod reference;
+mod schema;
+mod tool_table;
+mod tools;
+
+use plumbline_config::{ConfigError, Configs, ModelEnv, Resolved};
+use plumbline_engine::ToolSpec;
+use serde_json::Value;
+use std::fs;
+
+/// Every tool there is.
+fn catalog() -> Vec<ToolSpec> {
+    let mut catalog = plumbline_engine::tools::specs();
+    catalog.extend(plumbline_tools::catalog());
+    catalog
+}
+
+/// A process whose environment names a model.
+fn env() -> ModelEnv {
+    ModelEnv { model: Some("test-model".into()), base_url: Some("http://127.0.0.1:1/v1".into()), ..ModelEnv::default() }
+}
+
+/// The creator with some overrides.
+fn creator(overrides: Value) -> Result<Resolved, ConfigError> {
+    Configs::embedded().resolve("creator", &overrides, &env())
+}
+
+/// A job type of the operator's that sets this over the creator.
+fn operators(keys: &Value) -> Result<Resolved, ConfigError> {
+    let mut file = serde_json::json!({"$extends": "creator"});
+    file.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
+    let dir = folder(&[("mine/config.json", &file.to_string())]);
+    Configs::from_dir(dir.path())?.resolve("mine", &serde_json::json!({}), &env())
+}
+
+/// A configuration folder with these files.
+fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = dir.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    dir
+}

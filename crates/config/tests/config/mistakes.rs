@@ -1,0 +1,219 @@
+//! Every mistake is one sentence that says what, where and what to do.
+
+use crate::{catalog, creator, env, folder};
+use plumbline_config::{Configs, ModelEnv};
+use serde_json::{Value, json};
+
+/// The error of a job type `mine` whose file has this text.
+fn error_of(name: &str, text: &str) -> String {
+    let dir = folder(&[(name, text)]);
+    let configs = Configs::from_dir(dir.path()).unwrap();
+    let error = configs.resolve("mine", &json!({}), &env()).expect_err(text);
+    error.to_string().replace(&format!("{}/", dir.path().display()), "")
+}
+
+#[test]
+fn an_unknown_key_is_named_with_file_line_and_the_nearest_known_key() {
+    let text = "{\n  \"$extends\": \"defaults\",\n  \"limits\": {\n    \"max_iteration\": 5\n  }\n}";
+    assert_eq!(
+        error_of("mine/config.json", text),
+        "mine/config.json:4: unknown key `limits.max_iteration`; did you mean `max_iterations`?"
+    );
+    let text = "$extends: defaults\nllm:\n  modle: x\n";
+    assert_eq!(
+        error_of("mine/config.yaml", text),
+        "mine/config.yaml:3: unknown key `llm.modle`; did you mean `model`?"
+    );
+}
+
+#[test]
+fn the_jobs_own_config_is_checked_alike() {
+    for (overrides, expected) in [
+        (json!({"limit": {}}), "the job's config: unknown key `limit`; did you mean `limits`?"),
+        (json!({"llm": {"api_key": "sk-1234"}}), "unknown key `llm.api_key`; did you mean `api_key_env`?"),
+        (json!({"limits": {"max_iterations": 0}}), "`limits.max_iterations` is 0; it must be at least 1"),
+        (json!({"limits": {"max_iterations": -5}}), "`limits.max_iterations` is -5; it must be at least 1"),
+        (json!({"limits": {"max_iterations": 5_000_000_000_u64}}), "it must be at most 1000000000"),
+        (json!({"limits": {"max_iterations": "many"}}), "`limits.max_iterations` is a text; it must be a whole number"),
+        (json!({"limits": {"max_iterations": 1.5}}), "`limits.max_iterations` is a number; it must be a whole number"),
+        (json!({"limits": {"cost_budget_usd": -1}}), "`limits.cost_budget_usd` is -1; it must be at least 0"),
+        (json!({"limits": 5}), "`limits` is a number; it must be an object"),
+        (json!({"limits": {"max_iterations": null}}), "the job's config: `limits.max_iterations` has no value"),
+        (json!({"autonomy": "ful"}), "`autonomy` is `ful`; it must be one of `full`, `review`"),
+        (json!({"tools": {"domain": ["cite", 5]}}), "`tools.domain.1` is a number; it must be a text"),
+        (json!({"llm": {"temperature": 3}}), "`llm.temperature` is 3; it must be at most 2"),
+        (json!({"llm_by_purpose": {"summary": {"modle": "x"}}}), "unknown key `llm_by_purpose.summary.modle`"),
+        (
+            json!({"connections": {"neo4j": {"url": "bolt://x"}}}),
+            "unknown key `connections.neo4j.url`; did you mean `uri`?",
+        ),
+        (
+            json!({"connections": {"neo4j": {"user": "x"}}}),
+            "`connections.neo4j.user` has level operator: a job may not set it",
+        ),
+        (json!({"on_complete": {"enqueue": "creater"}}), "the unknown job type `creater`; did you mean `creator`?"),
+        (json!({"job_type": "other"}), "the job's config: `job_type` has level operator"),
+        (json!({"limits": {"keep_recent_tool_results": 5_000_000_000_u64}}), "it must be at most 4294967295"),
+        (json!({"$extends": "creator"}), "`$extends` has level operator and works in configuration files only"),
+        (json!([1]), "the job's config: must be a JSON object"),
+    ] {
+        let error = creator(overrides.clone()).expect_err(&overrides.to_string()).to_string();
+        assert!(error.contains(expected), "{overrides}\n{error}");
+    }
+}
+
+#[test]
+fn rules_between_keys_are_checked_where_the_last_word_was_written() {
+    for (overrides, expected) in [
+        (
+            json!({"phase_settings": {"min_todos": 30}}),
+            "the job's config: `phase_settings.min_todos` (30) is above `phase_settings.max_todos` (20)",
+        ),
+        (json!({"limits": {"context_threshold_tokens": 200_000}}), "together exceed `llm.context_window` (128000)"),
+        (
+            json!({"llm": {"context_window": 8000}}),
+            "`llm.max_output_tokens` (8192) must be below `llm.context_window` (8000)",
+        ),
+        (
+            json!({"llm_by_purpose": {"summary": {"context_window": 32000}}}),
+            "together exceed `llm_by_purpose.summary.context_window` (32000); lower the threshold to 23808 or less",
+        ),
+        (json!({"limits": {"max_tool_result_tokens": 90_000}}), "or one result fills the context"),
+        (
+            json!({"limits": {"repeated_calls": {"nudge": 6}}}),
+            "must rise from nudge to refuse to replan, but it is 6, 5, 8",
+        ),
+    ] {
+        let error = creator(overrides.clone()).expect_err(&overrides.to_string()).to_string();
+        assert!(error.starts_with("the job's config: ") && error.contains(expected), "{overrides}\n{error}");
+    }
+}
+
+#[test]
+fn an_address_in_a_file_is_checked() {
+    let text = "$extends: creator\nllm_by_purpose:\n  summary:\n    base_url: localhost:1\n";
+    let error = error_of("mine/config.yaml", text);
+    assert!(error.contains("base_url` must begin with http:// or https://"), "{error}");
+}
+
+#[test]
+fn lesson_75_a_secret_in_the_wrong_place_is_refused_and_not_repeated() {
+    for overrides in [
+        json!({"llm": {"api_key_env": "sk-SECRET"}}),
+        json!({"llm": {"base_url": "https://user:SECRET@host/v1"}}),
+        json!({"llm": {"prices": "SECRET"}}),
+        json!({"connections": {"neo4j": {"uri": "bolt://neo4j:SECRET@host"}}}),
+    ] {
+        let error = creator(overrides.clone()).expect_err(&overrides.to_string()).to_string();
+        assert!(!error.contains("SECRET"), "{error}");
+    }
+}
+
+#[test]
+fn a_circle_of_extensions_is_named() {
+    let dir = folder(&[("a/config.json", r#"{"$extends": "b"}"#), ("b/config.json", "{\n\"$extends\": \"a\"}")]);
+    let configs = Configs::from_dir(dir.path()).unwrap();
+    let error = configs.resolve("a", &json!({}), &env()).unwrap_err().to_string();
+    assert!(error.contains("b/config.json:2: `$extends` goes round in a circle (a → b → a)"), "{error}");
+}
+
+#[test]
+fn files_that_do_not_parse_are_named_with_their_line() {
+    for (name, text, expected) in [
+        ("mine/config.json", "{\n  \"llm\": {,}\n}", "mine/config.json:2: is not valid JSON"),
+        ("mine/config.yaml", "llm:\n  model: x\n  model: y\n", "mine/config.yaml:3: is not valid YAML"),
+        ("mine/config.json", "{\"llm\": {},\n\"llm\": {}}", "mine/config.json:2: `llm` appears twice; keep one"),
+        (
+            "mine/config.json",
+            "{\"$extends\": \"defaults\",\n\"job_type\": \"yours\"}",
+            "mine/config.json:2: `job_type` is `yours`",
+        ),
+        ("mine/config.json", "[]", "mine/config.json:1: must be an object"),
+        ("mine/config.json", "{\"$extends\": 5}", "`$extends` must be"),
+        (
+            "mine/config.json",
+            "{\"$extends\": \"defualts\"}",
+            "`$extends` names `defualts`, which does not exist; did you mean `defaults`?",
+        ),
+        ("mine/config.json", "{\"$extends\": \"xyz\"}", "which does not exist; known are `defaults`, "),
+        ("mine/config.json", "{}", "mine/config.json: `autonomy` has no value; set it or extend `defaults`"),
+    ] {
+        let error = error_of(name, text);
+        assert!(error.contains(expected), "{text}\n{error}");
+    }
+}
+
+#[test]
+fn instructions_are_missed_where_they_belong() {
+    let dir = folder(&[("mine/config.json", "{\"$extends\": \"defaults\"}")]);
+    let error = Configs::from_dir(dir.path()).unwrap().resolve("mine", &json!({}), &env()).unwrap_err().to_string();
+    let place = format!("has no instructions; write {}/mine/instructions.md", dir.path().display());
+    assert!(error.contains(&place), "{error}");
+}
+
+#[test]
+fn a_job_type_that_does_not_exist_is_answered_with_those_that_do() {
+    let error = Configs::embedded().resolve("creater", &json!({}), &env()).unwrap_err().to_string();
+    assert!(error.contains("there is no job type `creater`; did you mean `creator`?"), "{error}");
+    let missing = Configs::from_dir(std::path::Path::new("/no/such/folder")).unwrap_err().to_string();
+    assert!(missing.starts_with("/no/such/folder: cannot be read"), "{missing}");
+    for name in ["../../etc/passwd", "defaults/../creator", ""] {
+        assert!(Configs::embedded().resolve(name, &json!({}), &env()).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn a_job_needs_a_model_but_a_look_at_its_configuration_does_not() {
+    let nothing = ModelEnv::default();
+    let error = Configs::embedded().resolve("creator", &json!({}), &nothing).unwrap_err().to_string();
+    assert!(error.contains("PLUMBLINE_MODEL") && error.contains("OPENAI_BASE_URL"), "{error}");
+    assert!(Configs::embedded().show("creator", &Value::Null, &nothing).is_ok());
+}
+
+#[test]
+fn check_finds_what_is_wrong_in_any_file_and_nothing_in_the_built_in_ones() {
+    assert_eq!(Configs::embedded().check(&catalog()), []);
+    let dir = folder(&[
+        ("one/config.json", r#"{"$extends": "creator", "limit": 1}"#),
+        ("two/config.json", r#"{"$extends": "creator", "tools": {"domain": ["cit"]}}"#),
+        ("three/config.json", r#"{"$extends": "creator"}"#),
+        ("three/instructions.md", "Use {{ nonsense }}."),
+    ]);
+    let problems = Configs::from_dir(dir.path()).unwrap().check(&catalog());
+    let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(text.len(), 3, "{text:?}");
+    assert!(text[0].contains("one/config.json:1: unknown key `limit`"), "{text:?}");
+    assert!(text[1].contains("instructions.md") && text[1].contains("does not render"), "{text:?}");
+    assert!(
+        text[2].contains("two/config.json: `tools.domain` names the unknown tool `cit`; did you mean `cite`?"),
+        "{text:?}"
+    );
+}
+
+#[test]
+fn a_pattern_must_be_a_regular_expression_that_says_something() {
+    for (pattern, words) in [
+        ("(", "`coverage_settings.patterns` cannot be used: the pattern 1 is none that can be used: unclosed group"),
+        ("a*", "the pattern 1 matches an empty text"),
+    ] {
+        let error = crate::operators(&json!({"coverage_settings": {"patterns": [pattern]}})).expect_err(pattern);
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+#[test]
+fn what_a_job_owes_must_be_deliverable_by_a_model_with_a_name() {
+    for (keys, words) in [
+        (json!({"deliverables": ["input/a.md"]}), "`deliverables` names `input/a.md`, which no job can deliver"),
+        (json!({"deliverables": ["../a.md"]}), "`deliverables` names `../a.md`"),
+        (json!({"deliverables": [{"json_schema": {}}]}), "`deliverables.0.path` has no value"),
+        (json!({"deliverables": [{"path": "output/a.json", "shema": {}}]}), "unknown key `deliverables.0.shema`"),
+        (json!({"deliverables": [5]}), "`deliverables.0` is a number"),
+        (json!({"deliverables": [{"path": "output/a.json", "json_schema": {"type": 5}}]}), "that is no JSON Schema"),
+        (json!({"citations_required": ["output/a.csv"]}), "quotes are looked up in text, Markdown and JSON"),
+        (json!({"llm": {"model": " "}}), "`llm.model` is empty; name a model"),
+    ] {
+        let error = crate::operators(&keys).expect_err(&keys.to_string()).to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}

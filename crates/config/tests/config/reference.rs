@@ -1,0 +1,168 @@
+//! `configs/REFERENCE.md` is made from the schema, which is made from the types.
+
+use plumbline_config::{Configs, schema_json};
+use serde_json::{Map, Value};
+use std::{fmt::Write as _, fs, path::Path};
+
+/// What stands above the tables.
+const HEAD: &str = "\
+# Every key of a configuration
+
+Made from `schema.json`; never edited. Keys of a section are written with its name before them. A default is that of
+`defaults.json`; a key without one is absent unless it is set, which its meaning explains. `null` removes a key that an
+extended configuration sets.
+
+The level says who may set a key: the `operator` in these files and the environment, a `job` in its row too, or a job up to
+the value that the operator set (`bounded`).
+";
+
+#[test]
+fn the_committed_reference_is_the_one_the_schema_gives() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/REFERENCE.md");
+    let schema: Value = serde_json::from_str(&schema_json(&Configs::embedded().defaults().unwrap())).unwrap();
+    let expected = reference(&schema);
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, &expected).unwrap();
+    }
+    let committed = fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        committed == expected,
+        "configs/REFERENCE.md is out of date: run the test with UPDATE=1 and commit the file"
+    );
+}
+
+#[test]
+fn the_reference_has_every_key_with_its_bounds() {
+    let schema: Value = serde_json::from_str(&schema_json(&Configs::embedded().defaults().unwrap())).unwrap();
+    let reference = reference(&schema);
+    for row in [
+        "| `limits.max_iterations` | integer, 1 to 1,000,000,000 | `1000` |",
+        "| `autonomy` | `full`, `review` | `full` |",
+        "| `connections.neo4j.uri` | string | |",
+        "| `coverage` | `documents` or `off` | `off` |",
+        "| `llm.prices` | object of `cache_write`, `cached_input`, `input`, `output` or `free` | |",
+    ] {
+        assert!(reference.contains(row), "{row} is not in:\n{reference}");
+    }
+    assert!(!reference.contains("| anything |"), "a key takes something else:\n{reference}");
+    let described = reference.lines().filter(|line| line.starts_with("| `")).all(|line| !line.ends_with("|  |"));
+    assert!(described, "a key has no meaning:\n{reference}");
+}
+
+fn reference(schema: &Value) -> String {
+    let mut text = HEAD.to_owned();
+    let keys = properties(schema);
+    let (sections, plain): (Vec<_>, Vec<_>) = keys.iter().partition(|(_, key)| !properties(key).is_empty());
+    table(&mut text, plain.iter().map(|(name, key)| ((*name).clone(), *key)));
+    for (name, section) in sections {
+        let _ = write!(text, "\n## {name}\n{}\n", meaning(section));
+        let mut rows = Vec::new();
+        leaves(name, section, &mut rows);
+        table(&mut text, rows.into_iter());
+    }
+    text
+}
+
+fn properties(schema: &Value) -> Map<String, Value> {
+    schema["properties"].as_object().cloned().unwrap_or_default()
+}
+
+/// The keys below a section, whatever their depth; one that holds keys of its own stands before them.
+fn leaves<'a>(name: &str, section: &'a Value, rows: &mut Vec<(String, &'a Value)>) {
+    for (below, key) in section["properties"].as_object().into_iter().flatten() {
+        let name = format!("{name}.{below}");
+        rows.push((name.clone(), key));
+        leaves(&name, key, rows);
+    }
+}
+
+fn table<'a>(text: &mut String, rows: impl Iterator<Item = (String, &'a Value)>) {
+    text.push_str("\n| key | type | default | level | meaning |\n|---|---|---|---|---|\n");
+    for (name, key) in rows {
+        let _ = writeln!(text, "| `{name}` | {} |{} | {} | {} |", kind(key), default(key), level(key), meaning(key));
+    }
+}
+
+/// The type in words, with its bounds; for a choice, the words to choose from.
+fn kind(key: &Value) -> String {
+    let choices: Vec<String> = key["enum"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(|word| format!("`{word}`"))
+        .collect();
+    if !choices.is_empty() {
+        return choices.join(", ");
+    }
+    let alternatives = ["oneOf", "anyOf"].iter().find_map(|either| key[either].as_array());
+    if let Some(alternatives) = alternatives {
+        return alternatives
+            .iter()
+            .filter(|one| one["type"] != "null")
+            .map(alternative)
+            .collect::<Vec<_>>()
+            .join(" or ");
+    }
+    let types = match &key["type"] {
+        Value::String(name) => vec![name.as_str()],
+        Value::Array(names) => names.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect(),
+        _ => vec!["anything"],
+    };
+    let mut kind = types.join(" or ");
+    if let Some(item) = key["items"]["type"].as_str() {
+        let _ = write!(kind, " of {item}s");
+    }
+    match (number(&key["minimum"]), number(&key["maximum"])) {
+        (Some(least), Some(most)) => kind + &format!(", {least} to {most}"),
+        (Some(least), None) => kind + &format!(", from {least}"),
+        (None, Some(most)) => kind + &format!(", up to {most}"),
+        (None, None) => kind,
+    }
+}
+
+/// One of several things that a key takes: a word, an object with its keys, or a type.
+fn alternative(one: &Value) -> String {
+    let keys: Vec<String> = properties(one).keys().map(|name| format!("`{name}`")).collect();
+    match &one["const"] {
+        Value::String(word) => format!("`{word}`"),
+        _ if !keys.is_empty() => format!("object of {}", keys.join(", ")),
+        _ => kind(one),
+    }
+}
+
+/// A bound as people read it: `1,000,000`.
+fn number(bound: &Value) -> Option<String> {
+    let bound = bound.as_f64()?;
+    if bound.fract() != 0.0 || bound.abs() > 1e15 {
+        return Some(bound.to_string());
+    }
+    let digits = format!("{:.0}", bound.abs());
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap()).collect();
+    Some(format!("{}{}", if bound < 0.0 { "-" } else { "" }, groups.join(",")))
+}
+
+/// The default in a cell; long lists are better read in `defaults.json`.
+fn default(key: &Value) -> String {
+    match &key["default"] {
+        Value::Null => String::new(),
+        Value::Object(_) => " (see below)".to_owned(),
+        Value::Array(list) if list.is_empty() => " none".to_owned(),
+        Value::Array(list) => {
+            let words: Vec<String> = list.iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
+            format!(" {}", words.join(" "))
+        }
+        Value::String(text) => format!(" `{text}`"),
+        other => format!(" `{other}`"),
+    }
+}
+
+fn level(key: &Value) -> &str {
+    key["x-level"].as_str().unwrap_or_default()
+}
+
+fn meaning(key: &Value) -> String {
+    let text = key["description"].as_str().unwrap_or_default();
+    text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
+}

@@ -1,0 +1,152 @@
+//! Server-sent events: what changed, when it changed.
+//!
+//! Each open stream looks at its job's row once a second and says something only when the row differs. Steps notify
+//! nobody (NOTIFY takes a lock over the whole server's commits), so looking is the one way that sees everything. One
+//! look is one read by primary key; the number of streams is bounded.
+
+use crate::{
+    api,
+    pages::error::ApiFailure,
+    server::{Shared, connections::Client, streams::Slot},
+};
+use axum::{
+    Extension,
+    extract::{Path, State},
+    response::{
+        Sse,
+        sse::{Event, KeepAlive},
+    },
+};
+use futures_util::{Stream, stream};
+use plumbline_store::{Error, JobsPulse, Store, WatchRow};
+use std::{
+    convert::Infallible,
+    time::{Duration, Instant},
+};
+use tokio::time::{Interval, MissedTickBehavior, interval};
+use uuid::Uuid;
+
+/// Between two looks.
+const LOOK: Duration = Duration::from_secs(1);
+/// What a browser waits before it connects again.
+const RETRY: Duration = Duration::from_secs(3);
+/// A stream's life; a browser opens the next one by itself, and one that nobody reads any more does not stay for ever.
+const LIFE: Duration = Duration::from_secs(3600);
+
+/// `/api/jobs/{id}/events`: an event `job` for each change of the row, `end` after the last one.
+pub(crate) async fn of_job(
+    State(site): Shared,
+    Extension(Client(client)): Extension<Client>,
+    Path(id): Path<String>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiFailure> {
+    let slot = site.streams.admit(client)?;
+    let job = api::find(&site, &id).await?;
+    let look = JobLook { store: site.store.clone(), id: job.id, last: None, ended: false };
+    Ok(serve(look, slot))
+}
+
+/// `/api/jobs/events`: an event `jobs` whenever the list of jobs has changed.
+pub(crate) async fn of_all(
+    State(site): Shared,
+    Extension(Client(client)): Extension<Client>,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiFailure> {
+    let slot = site.streams.admit(client)?;
+    Ok(serve(JobsLook { store: site.store.clone(), last: None }, slot))
+}
+
+/// What a stream looks at.
+trait Look: Send + 'static {
+    /// The event for what is new since the last look, if anything is; `Err` when nothing more will come.
+    fn look(&mut self) -> impl Future<Output = Result<Option<Event>, Ended>> + Send;
+}
+
+/// Nothing more will come.
+struct Ended;
+
+struct JobLook {
+    store: Store,
+    id: Uuid,
+    last: Option<WatchRow>,
+    ended: bool,
+}
+
+impl Look for JobLook {
+    async fn look(&mut self) -> Result<Option<Event>, Ended> {
+        if self.ended {
+            return Err(Ended);
+        }
+        let row = match self.store.watch(self.id).await {
+            Ok(Some(row)) => row,
+            // The job was pruned.
+            Ok(None) => return Ok(Some(self.end())),
+            Err(error) => return Ok(trouble(&error)),
+        };
+        if self.last.as_ref() == Some(&row) {
+            let ended = matches!(row.status.as_str(), "completed" | "failed" | "cancelled");
+            return Ok(ended.then(|| self.end()));
+        }
+        let event = Event::default().event("job").id(row.step.to_string()).json_data(&row);
+        self.last = Some(row);
+        Ok(event.ok())
+    }
+}
+
+impl JobLook {
+    fn end(&mut self) -> Event {
+        self.ended = true;
+        let status = self.last.as_ref().map_or("gone", |row| row.status.as_str());
+        Event::default().event("end").data(status)
+    }
+}
+
+struct JobsLook {
+    store: Store,
+    last: Option<JobsPulse>,
+}
+
+impl Look for JobsLook {
+    async fn look(&mut self) -> Result<Option<Event>, Ended> {
+        let pulse = match self.store.jobs_pulse().await {
+            Ok(pulse) => pulse,
+            Err(error) => return Ok(trouble(&error)),
+        };
+        if self.last == Some(pulse) {
+            return Ok(None);
+        }
+        self.last = Some(pulse);
+        Ok(Event::default().event("jobs").json_data(pulse).ok())
+    }
+}
+
+/// The stream lives through trouble of the database; whoever reads it is told that it is quiet for a reason.
+fn trouble(error: &Error) -> Option<Event> {
+    tracing::debug!(%error, "an event stream could not look at the rows");
+    Some(Event::default().comment("the database does not answer; trying again"))
+}
+
+struct Looking<L> {
+    look: L,
+    clock: Interval,
+    ends: Instant,
+    _slot: Slot,
+}
+
+fn serve<L: Look>(look: L, slot: Slot) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
+    let mut clock = interval(LOOK);
+    clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let first = stream::iter([Ok(Event::default().retry(RETRY))]);
+    let later =
+        stream::unfold(Looking { look, clock, ends: Instant::now() + LIFE, _slot: slot }, |mut looking| async move {
+            while Instant::now() < looking.ends {
+                looking.clock.tick().await;
+                match looking.look.look().await {
+                    Ok(Some(event)) => return Some((Ok(event), looking)),
+                    Ok(None) => {}
+                    Err(Ended) => return None,
+                }
+            }
+            None
+        });
+    Sse::new(futures_util::StreamExt::chain(first, later))
+        .keep_alive(KeepAlive::new().interval(Duration::from_secs(15)))
+}

@@ -1,0 +1,51 @@
+//! The parameters of lists.
+
+use super::cursor;
+use crate::pages::error::Failure;
+use plumbline_store::{JobFilter, Store};
+use serde::Deserialize;
+
+/// Jobs of a page when the request does not say.
+const LIMIT: i64 = 50;
+/// Most jobs of a page.
+const MAX_LIMIT: i64 = 200;
+
+/// Every status, in the order people look for them.
+pub(crate) const STATUSES: [&str; 7] = ["running", "pending", "review", "paused", "completed", "failed", "cancelled"];
+
+/// `?status=&type=&limit=&after=`; empty counts as absent, as forms send it.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct JobsQuery {
+    #[serde(default)]
+    pub(crate) status: String,
+    #[serde(default, rename = "type")]
+    pub(crate) job_type: String,
+    #[serde(default)]
+    pub(crate) limit: String,
+    #[serde(default)]
+    pub(crate) after: String,
+}
+
+impl JobsQuery {
+    /// What the store is asked for.
+    pub(crate) async fn filter(&self, store: &Store) -> Result<(JobFilter, i64), Failure> {
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let status = given(&self.status);
+        if let Some(unknown) = status.as_deref().filter(|status| !STATUSES.contains(status)) {
+            return Err(Failure::bad(format!("there is no status `{unknown}`; there are {}", STATUSES.join(", "))));
+        }
+        let limit = match given(&self.limit) {
+            None => LIMIT,
+            Some(text) => text
+                .parse()
+                .ok()
+                .filter(|limit| (1..=MAX_LIMIT).contains(limit))
+                .ok_or_else(|| Failure::bad(format!("`limit` must be a number from 1 to {MAX_LIMIT}")))?,
+        };
+        let after = match given(&self.after) {
+            None => None,
+            Some(text) => Some(cursor::read(store, &text).await?),
+        };
+        Ok((JobFilter { status, job_type: given(&self.job_type), since: None, after }, limit))
+    }
+}

@@ -1,0 +1,112 @@
+//! The probes and the metrics.
+//!
+//! `/healthz` asks whether a restart would help: only loops that stand still count. `/readyz` asks whether this worker
+//! can work now: the database answers and takes what is written, its schema is known, and the worker is not on its way
+//! out.
+
+use super::server::Shared;
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::json;
+use std::time::Duration;
+
+/// What the probes ask the worker that they answer for.
+pub trait WorkerHealth: Send + Sync {
+    /// Whether everything moves that must.
+    fn is_alive(&self) -> bool;
+    /// Whether the worker is shutting down.
+    fn is_draining(&self) -> bool;
+    /// Whether the claim loop moves, or need not any more.
+    fn turns(&self) -> bool;
+    /// Time since the claim loop last turned.
+    fn since_tick(&self) -> Duration;
+    /// How late the event loop runs what is due.
+    fn loop_delay(&self) -> Duration;
+    /// Whether the leases are trusted.
+    fn leases_are_valid(&self) -> bool;
+    /// Whether notifications arrive.
+    fn is_listening(&self) -> bool;
+    /// Folders that do not show everything.
+    fn folders_behind(&self) -> usize;
+    /// Whether changed configuration files are refused.
+    fn has_refused_files(&self) -> bool;
+    /// What the database does not let this worker do, as a sentence without anything of the driver's.
+    fn not_ready_reason(&self) -> Option<String>;
+}
+
+/// A database that takes longer than this to answer is not ready.
+const ANSWER: Duration = Duration::from_secs(3);
+
+/// Said of configuration files that changed and do not validate; jobs go on with those of before, so the worker is ready.
+const REFUSED: &str = "changed configuration files are refused and those of before are in use; the worker's log and `plumbline \
+                       config check` say why";
+
+/// `/healthz`.
+pub(crate) async fn alive(State(site): Shared) -> Response {
+    let health = &site.health;
+    let status = if health.is_alive() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let claim_loop = match (health.is_draining(), health.turns()) {
+        (true, _) => "draining",
+        (false, true) => "turning",
+        (false, false) => "standing still",
+    };
+    let body = json!({
+        "alive": health.is_alive(),
+        "claim_loop": claim_loop,
+        "since_turn_ms": u64::try_from(health.since_tick().as_millis()).unwrap_or(u64::MAX),
+        "loop_delay_ms": u64::try_from(health.loop_delay().as_millis()).unwrap_or(u64::MAX),
+        "lease_keeper": if health.leases_are_valid() { "holds the leases" } else { "leases lost, reconnecting" },
+        "mirror": match health.folders_behind() {
+            0 => "shows everything".to_owned(),
+            jobs => format!("{jobs} folders do not show everything, see the log; the jobs go on"),
+        },
+        "listener": if health.is_listening() { "listening" } else { "reconnecting, polling meanwhile" },
+    });
+    (status, Json(body)).into_response()
+}
+
+/// `/readyz`.
+pub(crate) async fn ready(State(site): Shared) -> Response {
+    let (ready, reason) = match readiness(&site).await {
+        Ok(()) => (true, None),
+        Err(reason) => (false, Some(reason)),
+    };
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    // What is wrong with them may name what is not for everybody, and nobody has to show a token here.
+    let note = site.health.has_refused_files().then_some(REFUSED);
+    (status, Json(json!({"ready": ready, "reason": reason, "note": note}))).into_response()
+}
+
+async fn readiness(site: &super::server::Site) -> Result<(), String> {
+    if site.health.is_draining() {
+        return Err("the worker is shutting down and claims no more jobs".into());
+    }
+    if !site.health.is_alive() {
+        return Err("the worker's loops stand still".into());
+    }
+    match tokio::time::timeout(ANSWER, site.store.check_schema()).await {
+        Err(_) => Err(format!("the database did not answer within {} s", ANSWER.as_secs())),
+        Ok(Ok(())) => site.health.not_ready_reason().map_or(Ok(()), Err),
+        // The driver's words may name hosts and users, and nobody has to show a token here.
+        Ok(Err(error @ plumbline_store::Error::Database { .. })) => {
+            tracing::debug!(%error, "not ready");
+            Err("the database cannot be reached".into())
+        }
+        Ok(Err(error)) => Err(error.to_string()),
+    }
+}
+
+/// `/metrics`, in the text format of Prometheus. The queue is counted anew when the last count is old.
+pub(crate) async fn metrics(State(site): Shared) -> Response {
+    if let Err(error) = plumbline_telemetry::queue::refresh(&site.store).await {
+        tracing::debug!(%error, "the queue could not be counted for the metrics");
+    }
+    match plumbline_telemetry::render_prometheus() {
+        Ok(text) => ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response(),
+        Err(reason) => crate::pages::error::plain(StatusCode::INTERNAL_SERVER_ERROR, &reason, true),
+    }
+}

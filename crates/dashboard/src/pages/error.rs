@@ -1,0 +1,72 @@
+//! Answers that are not what was asked for: one sentence, as JSON under `/api/`, as a page elsewhere.
+
+use axum::{
+    Json,
+    http::{HeaderValue, StatusCode, header},
+    response::{Html, IntoResponse, Response},
+};
+use plumbline_store::Error;
+use serde_json::json;
+
+/// Why a request cannot be answered.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) status: StatusCode,
+    pub(crate) sentence: String,
+}
+
+impl Failure {
+    pub(crate) fn not_found(sentence: impl Into<String>) -> Self {
+        Self { status: StatusCode::NOT_FOUND, sentence: sentence.into() }
+    }
+
+    pub(crate) fn bad(sentence: impl Into<String>) -> Self {
+        Self { status: StatusCode::BAD_REQUEST, sentence: sentence.into() }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        tracing::warn!(%error, "a page could not be read from the database");
+        let status =
+            if error.is_transient() { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::INTERNAL_SERVER_ERROR };
+        // The driver's words may name hosts and users; the log has them.
+        let sentence = "the database did not answer; the worker's log says why, try again in a moment";
+        Self { status, sentence: sentence.into() }
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        plain(self.status, &self.sentence, false)
+    }
+}
+
+/// A failure that the API gives as JSON.
+#[derive(Debug)]
+pub(crate) struct ApiFailure(Failure);
+
+impl<E: Into<Failure>> From<E> for ApiFailure {
+    fn from(failure: E) -> Self {
+        Self(failure.into())
+    }
+}
+
+impl IntoResponse for ApiFailure {
+    fn into_response(self) -> Response {
+        plain(self.0.status, &self.0.sentence, true)
+    }
+}
+
+/// An answer of one sentence.
+pub(crate) fn plain(status: StatusCode, sentence: &str, api: bool) -> Response {
+    let mut response = if api {
+        (status, Json(json!({"error": sentence}))).into_response()
+    } else {
+        (status, Html(super::render::message_page(status, sentence))).into_response()
+    };
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+    }
+    response
+}

@@ -1,0 +1,144 @@
+//! The workspace: its files, a viewer, downloads.
+
+use super::Head;
+use crate::{
+    api,
+    pages::{error::Failure, markdown},
+    server::Shared,
+};
+use axum::{
+    extract::{Path, Query, State, rejection::QueryRejection},
+    http::{HeaderValue, header},
+    response::{Html, IntoResponse, Response},
+};
+use serde::Deserialize;
+use serde_json::json;
+
+/// Files of a page.
+const FILES: i64 = 200;
+/// Bytes of a page of the viewer, and of one read of a download.
+const PART: i32 = 131_072;
+/// Largest download.
+const LARGEST: i64 = 64 * 1024 * 1024;
+
+#[derive(Deserialize)]
+pub(crate) struct After {
+    #[serde(default)]
+    after: String,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Place {
+    path: String,
+    #[serde(default)]
+    from: i32,
+}
+
+/// `/jobs/{id}/files`.
+pub(crate) async fn list(
+    State(site): Shared,
+    Path(id): Path<String>,
+    Query(place): Query<After>,
+) -> Result<Html<String>, Failure> {
+    let head = Head::of(&site, &id, "files").await?;
+    let files = site.store.file_page(head.job.id, &place.after, FILES).await?;
+    let full = i64::try_from(files.len()).is_ok_and(|found| found == FILES);
+    let next = files.last().filter(|_| full).map(|file| file.path.clone());
+    site.renderer
+        .page("files.html", json!({ "head": head, "files": files, "next": next, "first": place.after.is_empty() }))
+}
+
+/// `/jobs/{id}/file?path=`: text is shown, a part at a time.
+pub(crate) async fn view(
+    State(site): Shared,
+    Path(id): Path<String>,
+    place: Result<Query<Place>, QueryRejection>,
+) -> Result<Html<String>, Failure> {
+    let place = known(place)?;
+    let head = Head::of(&site, &id, "files").await?;
+    let part = site.store.file_part(head.job.id, &place.path, place.from, PART).await?;
+    let part = part.ok_or_else(|| missing(&place.path))?;
+    let whole = place.from == 0 && i64::from(PART) >= part.size;
+    let text = as_text(&part.part, whole);
+    let next = place.from.checked_add(PART).filter(|next| i64::from(*next) < part.size);
+    let previous = (place.from > 0).then(|| (place.from - PART).max(0));
+    let blocks = text.as_deref().filter(|_| markdown::is_markdown(&place.path)).map(markdown::blocks);
+    let values = json!({ "head": head, "text": text, "blocks": blocks, "next": next, "previous": previous, "whole": whole, "path": place.path, "size": part.size, "step": part.step, "updated_at": part.updated_at, "from": place.from });
+    site.renderer.page("file.html", values)
+}
+
+/// `/jobs/{id}/raw?path=`: the bytes, never as something that a browser would run.
+pub(crate) async fn download(
+    State(site): Shared,
+    Path(id): Path<String>,
+    place: Result<Query<Place>, QueryRejection>,
+) -> Result<Response, Failure> {
+    let place = known(place)?;
+    let job = api::find(&site, &id).await?;
+    let mut bytes = Vec::new();
+    loop {
+        let from = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
+        let part = site.store.file_part(job.id, &place.path, from, PART * 8).await?;
+        let part = part.ok_or_else(|| missing(&place.path))?;
+        if part.size > LARGEST {
+            return Err(Failure::bad(format!(
+                "`{}` is larger than {} MiB: write it with `plumbline export`",
+                place.path,
+                LARGEST / 1_048_576
+            )));
+        }
+        let last = part.part.is_empty();
+        bytes.extend(part.part);
+        if last || i64::try_from(bytes.len()).is_ok_and(|held| held >= part.size) {
+            break;
+        }
+    }
+    let name: String = place.path.rsplit('/').next().unwrap_or("file").chars().map(tame).collect();
+    let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""))
+        .unwrap_or(HeaderValue::from_static("attachment"));
+    let kind = HeaderValue::from_static("application/octet-stream");
+    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, disposition)], bytes).into_response())
+}
+
+fn known(place: Result<Query<Place>, QueryRejection>) -> Result<Place, Failure> {
+    place.map(|query| query.0).map_err(|_| Failure::bad("`path` must name a file of the job"))
+}
+
+fn missing(path: &str) -> Failure {
+    Failure::not_found(format!("the job has no file `{path}`; it may have been deleted"))
+}
+
+/// A header takes plain characters only.
+fn tame(char: char) -> char {
+    if char.is_ascii_alphanumeric() || matches!(char, '.' | '-' | '_' | ' ') { char } else { '_' }
+}
+
+/// The text, or none for bytes that are none. A part may begin and end inside a character.
+fn as_text(bytes: &[u8], whole: bool) -> Option<String> {
+    if bytes.contains(&0) {
+        return None;
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text.to_owned()),
+        Err(_) if whole => None,
+        Err(_) => {
+            let text = String::from_utf8_lossy(bytes);
+            let broken = text.matches('\u{fffd}').count();
+            (broken <= 6).then(|| text.trim_matches('\u{fffd}').to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{as_text, tame};
+
+    #[test]
+    fn only_text_is_shown_as_text() {
+        assert_eq!(as_text("Prüfung".as_bytes(), true).as_deref(), Some("Prüfung"));
+        assert_eq!(as_text(b"%PDF-1.7\n\xe2\xe3\xcf\xd3", true), None);
+        assert_eq!(as_text(b"a\0b", false), None);
+        assert_eq!(as_text(&"Prüfung".as_bytes()[3..], false).as_deref(), Some("fung"));
+        assert_eq!("a\"b\r\n.md".chars().map(tame).collect::<String>(), "a_b__.md");
+    }
+}

@@ -1,0 +1,60 @@
+//! The dashboard's pages, one file each: what is read, and what the template gets.
+
+pub(crate) mod assets;
+pub(crate) mod chart;
+pub(crate) mod error;
+pub(crate) mod highlight;
+pub(crate) mod markdown;
+pub(crate) mod redact;
+pub(crate) mod render;
+pub(crate) mod template_filters;
+
+pub(crate) mod files;
+pub(crate) mod list;
+pub(crate) mod overview;
+pub(crate) mod plan;
+pub(crate) mod report;
+pub(crate) mod requirements;
+pub(crate) mod timeline;
+
+use super::{api, server::Site};
+use crate::pages::error::Failure;
+use axum::{
+    http::{StatusCode, Uri},
+    response::Response,
+};
+use plumbline_store::JobDetail;
+use serde::Serialize;
+
+/// Every other path.
+pub(crate) async fn nothing_here(uri: Uri) -> Response {
+    let sentence = "nothing is served at this address; the jobs are at /, the API is at /api/jobs";
+    error::plain(StatusCode::NOT_FOUND, sentence, uri.path().starts_with("/api/"))
+}
+
+/// What every page of a job shows at its head.
+#[derive(Serialize)]
+pub(crate) struct Head {
+    pub(crate) job: JobDetail,
+    /// The page within the job.
+    tab: &'static str,
+    /// Seconds from start to end, or to now.
+    running_secs: Option<f64>,
+    ended: bool,
+    /// Whether it recorded any: others have no page of them.
+    has_requirements: bool,
+    /// Whether it has any: others have no report.
+    has_documents: bool,
+}
+
+impl Head {
+    async fn of(site: &Site, id: &str, tab: &'static str) -> Result<Self, Failure> {
+        let job = api::find(site, id).await?;
+        let ended = job.completed_at.is_some();
+        let until = job.completed_at.unwrap_or_else(chrono::Utc::now);
+        let running_secs = job.started_at.map(|started| (until - started).num_milliseconds() as f64 / 1000.0);
+        let has_requirements = !site.store.findings_counts(job.id).await?.is_empty();
+        let has_documents = !site.store.sources(job.id).await?.is_empty();
+        Ok(Self { job, tab, running_secs, ended, has_requirements, has_documents })
+    }
+}

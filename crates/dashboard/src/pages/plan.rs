@@ -1,0 +1,51 @@
+//! The plan and every todo of every phase.
+
+use super::Head;
+use crate::{
+    pages::{error::Failure, markdown},
+    server::Shared,
+};
+use axum::{
+    extract::{Path, State},
+    response::Html,
+};
+use plumbline_store::{PhaseLine, TodoRow};
+use serde::Serialize;
+use serde_json::json;
+
+/// The plan's file.
+const PLAN: &str = "main_plan.md";
+/// Bytes of it that are shown.
+const SHOWN: i32 = 65_536;
+/// Phases shown.
+const PHASES: i64 = 60;
+
+#[derive(Serialize)]
+struct PhaseTodos {
+    phase: Option<PhaseLine>,
+    number: i32,
+    todos: Vec<TodoRow>,
+}
+
+/// `/jobs/{id}/plan`.
+pub(crate) async fn show(State(site): Shared, Path(id): Path<String>) -> Result<Html<String>, Failure> {
+    let head = Head::of(&site, &id, "plan").await?;
+    let plan = site.store.file_part(head.job.id, PLAN, 0, SHOWN).await?;
+    let plan = plan.map(|part| markdown::blocks(&String::from_utf8_lossy(&part.part)));
+    let phases = site.store.phase_lines(head.job.id, PHASES).await?;
+    let oldest = phases.iter().map(|phase| phase.phase_number).min().unwrap_or(0);
+    let lists = lists(&phases, &site.store.todos_from(head.job.id, oldest).await?);
+    site.renderer.page("plan.html", json!({ "head": head, "plan": plan, "lists": lists }))
+}
+
+/// Newest phase first; todos written ahead stand before it.
+fn lists(phases: &[PhaseLine], todos: &[TodoRow]) -> Vec<PhaseTodos> {
+    let lists = todos.chunk_by(|one, next| one.phase_number == next.phase_number).rev();
+    lists
+        .map(|todos| {
+            let number = todos[0].phase_number;
+            let phase = phases.iter().find(|phase| phase.phase_number == number).cloned();
+            PhaseTodos { phase, number, todos: todos.to_vec() }
+        })
+        .collect()
+}

@@ -1,0 +1,168 @@
+//! A job's own settings as they may be shown. What is known to hold no secret is shown, and everything else is not: a list
+//! of words that secrets are called by misses the next one.
+
+use plumbline_config::schema_json;
+use serde_json::Value;
+use std::sync::LazyLock;
+
+/// In place of a value that may be a secret.
+const HIDDEN: &str = "[hidden]";
+/// The key whose values are addresses, headers and logins of other services.
+const CONNECTIONS: &str = "connections";
+
+/// The keys of a configuration file, nested as they are written.
+static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
+    let text = schema_json(&Value::Null);
+    serde_json::from_str(&text).expect("the schema is JSON")
+});
+
+/// Leaves the values of known keys, and of strings no login; hides what is under unknown keys and under `connections`.
+pub(crate) fn hide(config: &mut Value) {
+    if let Some(connections) = config.get_mut(CONNECTIONS) {
+        hide_each(connections);
+    }
+    show_known(config, &SCHEMA);
+}
+
+/// Hides the values of an object, whose keys say what there is.
+fn hide_each(value: &mut Value) {
+    match value {
+        Value::Null => {}
+        Value::Object(fields) => fields.values_mut().for_each(hide_all),
+        _ => hide_all(value),
+    }
+}
+
+fn hide_all(value: &mut Value) {
+    if !value.is_null() {
+        *value = HIDDEN.into();
+    }
+}
+
+fn show_known(value: &mut Value, schema: &Value) {
+    let schema = fitting(schema, value);
+    match (value, schema.get("properties")) {
+        (Value::Object(fields), Some(known)) => {
+            for (key, field) in fields {
+                match known.get(key) {
+                    _ if key == CONNECTIONS => {}
+                    Some(_) if key.ends_with("_env") && !names_a_variable(field) => hide_all(field),
+                    Some(schema) => show_known(field, schema),
+                    None => hide_all(field),
+                }
+            }
+        }
+        (Value::Array(items), _) if schema.get("items").is_some() => {
+            items.iter_mut().for_each(|item| show_known(item, &schema["items"]));
+        }
+        (Value::String(text), _) if is_text(schema) => *text = without_logins(text),
+        (Value::Null | Value::Bool(_) | Value::Number(_), _) => {}
+        (unexpected, _) => hide_all(unexpected),
+    }
+}
+
+/// Of a schema with alternatives, the one that describes the value: an object's, or another.
+fn fitting<'a>(schema: &'a Value, value: &Value) -> &'a Value {
+    let fits = |one: &&Value| one["properties"].is_object() == value.is_object();
+    schema["anyOf"].as_array().and_then(|list| list.iter().find(fits)).unwrap_or(schema)
+}
+
+fn is_text(schema: &Value) -> bool {
+    match &schema["type"] {
+        Value::Array(types) => types.iter().any(|kind| kind == "string"),
+        kind => kind == "string",
+    }
+}
+
+/// Whether it can be the name of an environment variable, not the secret itself in the wrong place.
+fn names_a_variable(value: &Value) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+    value.is_null() || value.as_str().is_some_and(|name| name.bytes().all(allowed))
+}
+
+/// Text with the login, the query and the fragment of each URL in it hidden. A password may have any character in it, so
+/// whatever stands between the scheme and the last `@` before the next URL goes.
+fn without_logins(text: &str) -> String {
+    let mut parts = text.split("://");
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        shown.push_str("://");
+        let place = part.rsplit_once('@').map_or(part, |(_login, place)| {
+            shown.extend([HIDDEN, "@"]);
+            place
+        });
+        let (url, rest) = place.split_at(place.find(char::is_whitespace).unwrap_or(place.len()));
+        let (open, secret) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
+        shown.extend([open, if secret.is_empty() { "" } else { HIDDEN }, rest]);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hide;
+    use serde_json::{Value, json};
+
+    fn shown(mut value: Value) -> Value {
+        hide(&mut value);
+        value
+    }
+
+    #[test]
+    fn known_keys_are_shown() {
+        let known = json!({
+            "display_name": "Policies",
+            "llm": {"model": "m", "api_key_env": "OPENAI_API_KEY", "base_url": "https://host/v1", "prices": {"input": 1.5}},
+            "llm_by_purpose": {"summary": {"model": "small"}},
+            "limits": {"token_budget": 5, "cost_budget_usd": null, "repeated_calls": {"nudge": 3}},
+            "tools": {"domain": ["search_files"]},
+        });
+        assert_eq!(shown(known.clone()), known);
+    }
+
+    #[test]
+    fn the_value_of_an_unknown_key_is_hidden_wherever_it_is() {
+        let unknown = json!({
+            "dsn": "host=db user=me password=canary",
+            "X-Auth": "canary",
+            "llm": {"headers": {"X-Auth": "canary"}, "model": {"name": "canary"}, "temperature": ["canary"], "timeout_s": "canary"},
+            "limits": "canary",
+            "tools": {"domain": [{"name": "canary"}, "search_files"], "own": ["canary"]},
+            "none": null,
+        });
+        let expected = json!({
+            "dsn": "[hidden]",
+            "X-Auth": "[hidden]",
+            "llm": {"headers": "[hidden]", "model": "[hidden]", "temperature": "[hidden]", "timeout_s": "[hidden]"},
+            "limits": "[hidden]",
+            "tools": {"domain": ["[hidden]", "search_files"], "own": "[hidden]"},
+            "none": null,
+        });
+        assert_eq!(shown(unknown), expected);
+    }
+
+    #[test]
+    fn of_connections_only_the_names_are_shown() {
+        let connections = json!({"connections": {
+            "neo4j": {"uri": "bolt://graph", "user": "canary", "dsn": "host=db password=canary"},
+            "mcp": {"files": {"headers": {"X-Auth": "canary"}}},
+            "web_search": null,
+        }});
+        let expected = json!({"connections": {"neo4j": "[hidden]", "mcp": "[hidden]", "web_search": null}});
+        assert_eq!(shown(connections), expected);
+        assert_eq!(shown(json!({"connections": "canary"})), json!({"connections": "[hidden]"}));
+        assert_eq!(shown(json!("canary")), json!("[hidden]"));
+    }
+
+    #[test]
+    fn every_url_in_a_string_loses_its_login_and_its_query() {
+        let text = "see http://u:canary@a/x and postgres://v:c@nar?y #@b/db?password=canary then https://c#canary";
+        let expected = "see http://[hidden]@a/x and postgres://[hidden]@b/db[hidden] then https://c[hidden]";
+        assert_eq!(shown(json!({"display_name": text})), json!({"display_name": expected}));
+    }
+
+    #[test]
+    fn a_key_in_place_of_a_variable_s_name_is_hidden() {
+        assert_eq!(shown(json!({"llm": {"api_key_env": "sk-canary"}})), json!({"llm": {"api_key_env": "[hidden]"}}));
+    }
+}

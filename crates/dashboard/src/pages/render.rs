@@ -1,0 +1,63 @@
+//! Templates to pages. The templates end in `.html`, so everything put into them is escaped.
+
+use super::assets;
+use crate::pages::{error::Failure, template_filters};
+use axum::{http::StatusCode, response::Html};
+use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, value::Serde};
+use plumbline_report::environment;
+use serde::Serialize;
+
+const TEMPLATES: [(&str, &str); 11] = [
+    ("base.html", include_str!("templates/base.html")),
+    ("macros.html", include_str!("templates/macros.html")),
+    ("job.html", include_str!("templates/job.html")),
+    ("list.html", include_str!("templates/list.html")),
+    ("overview.html", include_str!("templates/overview.html")),
+    ("timeline.html", include_str!("templates/timeline.html")),
+    ("plan.html", include_str!("templates/plan.html")),
+    ("files.html", include_str!("templates/files.html")),
+    ("file.html", include_str!("templates/file.html")),
+    ("requirements.html", include_str!("templates/requirements.html")),
+    ("requirement.html", include_str!("templates/requirement.html")),
+];
+
+/// The compiled templates.
+pub(crate) struct Renderer {
+    environment: Environment<'static>,
+}
+
+impl Renderer {
+    pub(crate) fn new() -> Self {
+        let mut environment = environment(&TEMPLATES, UndefinedBehavior::SemiStrict);
+        template_filters::register(&mut environment);
+        environment.add_global("asset_version", assets::version());
+        environment.add_global("release", env!("CARGO_PKG_VERSION"));
+        Self { environment }
+    }
+
+    /// A page.
+    pub(crate) fn page(&self, template: &str, values: impl Serialize) -> Result<Html<String>, Failure> {
+        let rendered =
+            self.environment.get_template(template).and_then(|template| template.render(Value::from(Serde(values))));
+        rendered.map(Html).map_err(|error| {
+            tracing::error!(template, error = %format!("{error:#}"), "a page could not be rendered");
+            let sentence = "this page could not be made; please report it with the worker's log".into();
+            Failure { status: StatusCode::INTERNAL_SERVER_ERROR, sentence }
+        })
+    }
+}
+
+/// A page of one sentence; needs no template, so it can say that a template failed.
+pub(crate) fn message_page(status: StatusCode, sentence: &str) -> String {
+    let title = status.canonical_reason().unwrap_or("Error");
+    format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{title} · Plumbline</title>\
+         <link rel=\"stylesheet\" href=\"/assets/style.css?v={}\"></head>\
+         <body><main class=\"message\"><p class=\"code\">{}</p><h1>{title}</h1><p>{}</p>\
+         <p><a href=\"/\">All jobs</a></p></main></body></html>\n",
+        assets::version(),
+        status.as_u16(),
+        HtmlEscape(sentence)
+    )
+}

@@ -1,0 +1,174 @@
+//! What the job found, and for each requirement the place in the document that says so.
+
+use super::Head;
+use crate::{
+    pages::{error::Failure, highlight},
+    server::{Shared, Site},
+};
+use axum::{
+    extract::{Path, Query, State},
+    response::Html,
+};
+use plumbline_store::RequirementRow;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+/// Requirements of a page.
+const REQUIREMENTS: i64 = 25;
+/// Largest text of a document that is searched, in bytes.
+const LARGEST: i32 = 32 * 1024 * 1024;
+/// Citations of a requirement that are shown in place.
+const CITATIONS: usize = 12;
+/// Characters of a text without pages that are shown around a quote.
+const AROUND: usize = 1200;
+
+#[derive(Deserialize)]
+pub(crate) struct After {
+    #[serde(default)]
+    after: Uuid,
+}
+
+/// `/jobs/{id}/requirements`.
+pub(crate) async fn list(
+    State(site): Shared,
+    Path(id): Path<String>,
+    Query(place): Query<After>,
+) -> Result<Html<String>, Failure> {
+    let head = Head::of(&site, &id, "requirements").await?;
+    let requirements = site.store.requirement_page(head.job.id, place.after, REQUIREMENTS).await?;
+    let findings = site.store.findings_counts(head.job.id).await?;
+    let full = i64::try_from(requirements.len()).is_ok_and(|found| found == REQUIREMENTS);
+    let next = requirements.last().filter(|_| full).map(|last| last.id);
+    let first = place.after.is_nil();
+    site.renderer.page(
+        "requirements.html",
+        json!({ "head": head, "requirements": requirements, "findings": findings, "next": next, "first": first }),
+    )
+}
+
+/// `/jobs/{id}/requirements/{requirement}`.
+pub(crate) async fn view(
+    State(site): Shared,
+    Path((id, requirement)): Path<(String, Uuid)>,
+) -> Result<Html<String>, Failure> {
+    let head = Head::of(&site, &id, "requirements").await?;
+    // Ids are dense enough that the one asked for is the first after the one just before it.
+    let before = Uuid::from_u128(requirement.as_u128().saturating_sub(1));
+    let mut around = site.store.requirement_page(head.job.id, before, 2).await?.into_iter();
+    let line = around.next().filter(|line| line.id == requirement);
+    let line =
+        line.ok_or_else(|| Failure::not_found(format!("job {} has no requirement {requirement}", head.job.id)))?;
+    let next = around.next().map(|line| line.id);
+    let citations = in_place(&site, head.job.id, &line).await?;
+    site.renderer
+        .page("requirement.html", json!({ "head": head, "requirement": line, "citations": citations, "next": next }))
+}
+
+/// A citation with the text it is from.
+#[derive(Serialize)]
+struct InPlace {
+    source: String,
+    page: Option<i64>,
+    quote: String,
+    verified: bool,
+    /// The file with the source's text, where there is one.
+    text_path: Option<String>,
+    /// The page around the quote, in three parts; none when the quote is not found in it.
+    shown: Option<[String; 3]>,
+}
+
+async fn in_place(site: &Site, job_id: Uuid, requirement: &RequirementRow) -> Result<Vec<InPlace>, Failure> {
+    let cited = requirement.citations.as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut shown = Vec::new();
+    let mut held: Option<(String, Option<String>, String)> = None;
+    for citation in cited.iter().take(CITATIONS) {
+        let text = |key: &str| citation.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let source = text("source");
+        if held.as_ref().is_none_or(|(name, ..)| *name != source) {
+            let (path, content) = source_text(site, job_id, &source).await?;
+            held = Some((source.clone(), path, content));
+        }
+        let (text_path, content) = held.as_ref().map_or((None, ""), |(_, path, content)| (path.clone(), content));
+        let (page, quote) = (page_of(citation), text("quote"));
+        shown.push(InPlace {
+            shown: around(content, page, &quote),
+            verified: citation.get("verified") == Some(&Value::Bool(true)),
+            source,
+            page,
+            quote,
+            text_path,
+        });
+    }
+    Ok(shown)
+}
+
+/// The text of a document and where it is; empty where there is none.
+async fn source_text(site: &Site, job_id: Uuid, source: &str) -> Result<(Option<String>, String), Failure> {
+    let Some(found) = site.store.source_text(job_id, source).await? else {
+        return Ok((None, String::new()));
+    };
+    let part = site.store.file_part(job_id, &found.text_path, 0, LARGEST).await?;
+    let text = part.and_then(|part| String::from_utf8(part.part).ok());
+    Ok(text.map_or((None, String::new()), |text| (Some(found.text_path), text)))
+}
+
+/// Pages are numbers; an outside writer may give them as text.
+fn page_of(citation: &Value) -> Option<i64> {
+    let page = citation.get("page")?;
+    page.as_i64().or_else(|| page.as_str()?.trim().parse().ok())
+}
+
+/// The page with the quote marked in it. A quote may run over the end of its page.
+fn around(content: &str, page: Option<i64>, quote: &str) -> Option<[String; 3]> {
+    let file = plumbline_documents::from_text_file(content);
+    let at =
+        page.filter(|_| file.paged).and_then(|page| file.pages.iter().position(|held| i64::from(held.number) == page));
+    let text = match at {
+        None => file.pages.iter().map(|page| page.text.as_str()).collect::<Vec<_>>().join("\n\n"),
+        Some(at) => {
+            let here = &file.pages[at].text;
+            if highlight::locate(here, quote).is_some() {
+                return parts(here, quote, usize::MAX);
+            }
+            let following = file.pages.get(at + 1).map_or("", |page| page.text.as_str());
+            format!("{here}\n{following}")
+        }
+    };
+    parts(&text, quote, AROUND)
+}
+
+fn parts(text: &str, quote: &str, most: usize) -> Option<[String; 3]> {
+    let found = highlight::locate(text, quote)?;
+    let skipped = found.before.chars().count().saturating_sub(most);
+    let before: String = found.before.chars().skip(skipped).collect();
+    let before = if skipped > 0 { format!("… {before}") } else { before };
+    let mut rest = found.after.chars();
+    let mut after: String = rest.by_ref().take(most).collect();
+    if rest.next().is_some() {
+        after.push_str(" …");
+    }
+    Some([before, found.quote.to_owned(), after])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::around;
+
+    #[test]
+    fn a_quote_is_shown_on_its_page_and_over_its_end() {
+        let text = "[page 1]\n\nFirst. Records must\n\n[page 2]\n\nbe kept. Second.\n";
+        let [before, quote, after] =
+            around(text, Some(1), "Records must be kept.").expect("it runs over the page's end");
+        assert_eq!(
+            (before.as_str(), quote.as_str(), after.as_str()),
+            ("First. ", "Records must\nbe kept.", " Second.")
+        );
+        let [before, ..] = around(text, Some(2), "Second.").expect("on its page");
+        assert_eq!(before, "be kept. ");
+        assert_eq!(around(text, Some(2), "Not there at all."), None);
+        let long = format!("{} The quote. {}", "x".repeat(5000), "y".repeat(5000));
+        let [before, _, after] = around(&long, None, "The quote.").expect("a text without pages");
+        assert!(before.starts_with('…') && after.ends_with('…') && before.len() < 1300);
+    }
+}

@@ -1,0 +1,136 @@
+//! The server: what all requests share, which path leads where, and its life beside the worker's.
+//!
+//! It has threads of its own, so that the probes answer when everything else stands still, and say that it does.
+
+pub(crate) mod access;
+pub(crate) mod bind;
+pub(crate) mod connections;
+pub(crate) mod session;
+pub(crate) mod streams;
+
+use super::{HttpOptions, error::HttpError, health::WorkerHealth};
+use super::{api, health, pages};
+use crate::{
+    api::events,
+    pages::{assets, render::Renderer},
+    server::{bind::bind, streams::Streams},
+};
+use axum::{Router, middleware, routing::get};
+use plumbline_store::{ConnectOptions, Store};
+use std::{io, sync::Arc, time::Duration};
+use tokio::{
+    net::TcpListener,
+    runtime::{Builder, Runtime},
+    task::JoinHandle,
+};
+use tracing::{info, warn};
+
+/// Connections of the HTTP side, apart from those of the steps.
+const CONNECTIONS: u32 = 2;
+/// After how long the server gives a page's statement up.
+const STATEMENT: Duration = Duration::from_secs(10);
+
+/// Threads of the HTTP side: a page that takes long keeps no probe waiting.
+const THREADS: usize = 2;
+
+/// What every request has at hand.
+pub(crate) struct Site {
+    pub(crate) store: Store,
+    pub(crate) health: Arc<dyn WorkerHealth>,
+    pub(crate) renderer: Renderer,
+    pub(crate) streams: Arc<Streams>,
+}
+
+/// A handler's way to it.
+pub(crate) type Shared = axum::extract::State<Arc<Site>>;
+
+/// The running server; it ends with this value.
+pub struct Server {
+    /// There until the drop.
+    runtime: Option<Runtime>,
+    counting: JoinHandle<()>,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Waiting for what is being answered would block the thread that drops.
+            runtime.shutdown_background();
+        }
+        self.counting.abort();
+    }
+}
+
+/// Starts to serve.
+///
+/// # Errors
+/// [`HttpError::Options`]: the address cannot be used, or others could reach it without a token.
+pub async fn start(
+    options: &HttpOptions,
+    database_url: &str,
+    health: Arc<dyn WorkerHealth>,
+) -> Result<Server, HttpError> {
+    options.validate().map_err(HttpError::Options)?;
+    if options.is_weak() {
+        warn!("PLUMBLINE_HTTP_TOKEN is short enough to be guessed; set a longer secret");
+    }
+    let name = ConnectOptions {
+        max_connections: CONNECTIONS,
+        application_name: "plumbline http".into(),
+        statement_timeout: Some(STATEMENT),
+    };
+    let store = Store::connect(database_url, name).await?;
+    let listener = bind(options).await.map_err(HttpError::Options)?;
+    let address =
+        listener.local_addr().map_err(|error| HttpError::Options(format!("the HTTP address is unknown: {error}")))?;
+    let counting = tokio::spawn(plumbline_telemetry::queue::keep_counting(store.clone()));
+    let site = Arc::new(Site { store, health, renderer: Renderer::new(), streams: Arc::default() });
+    let app = router(site, &access::Guard::new(options));
+    let runtime = serve_apart(listener, app)
+        .map_err(|error| HttpError::Options(format!("the HTTP side could not be started ({error})")))?;
+    info!(http.address = %address, "dashboard at http://{address}/");
+    if let Some(announce) = options.announce {
+        announce(address);
+    }
+    Ok(Server { runtime: Some(runtime), counting })
+}
+
+/// Serves on threads of its own, which look at the listener themselves.
+fn serve_apart(listener: TcpListener, app: Router) -> io::Result<Runtime> {
+    let listener = listener.into_std()?;
+    let runtime =
+        Builder::new_multi_thread().worker_threads(THREADS).thread_name("plumbline-http").enable_all().build()?;
+    let listener = {
+        let _entered = runtime.enter();
+        TcpListener::from_std(listener)?
+    };
+    runtime.spawn(connections::serve(listener, app));
+    Ok(runtime)
+}
+
+fn router(site: Arc<Site>, guard: &access::Guard) -> Router {
+    let guard = Arc::new(guard.clone());
+    Router::new()
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics))
+        .route("/assets/{name}", get(assets::serve))
+        .route("/favicon.ico", get(assets::icon))
+        .route("/", get(pages::list::show))
+        .route("/jobs/{id}", get(pages::overview::show))
+        .route("/jobs/{id}/timeline", get(pages::timeline::show))
+        .route("/jobs/{id}/plan", get(pages::plan::show))
+        .route("/jobs/{id}/files", get(pages::files::list))
+        .route("/jobs/{id}/file", get(pages::files::view))
+        .route("/jobs/{id}/raw", get(pages::files::download))
+        .route("/jobs/{id}/report", get(pages::report::show))
+        .route("/jobs/{id}/requirements", get(pages::requirements::list))
+        .route("/jobs/{id}/requirements/{requirement}", get(pages::requirements::view))
+        .route("/api/jobs", get(api::jobs))
+        .route("/api/jobs/events", get(events::of_all))
+        .route("/api/jobs/{id}", get(api::job))
+        .route("/api/jobs/{id}/events", get(events::of_job))
+        .fallback(pages::nothing_here)
+        .with_state(site)
+        .layer(middleware::from_fn_with_state(guard, access::check))
+}

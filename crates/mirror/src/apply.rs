@@ -1,0 +1,181 @@
+//! Showing what steps changed.
+//!
+//! What a disk takes longest for is to be told that something must not be lost. Several files cost little more than one
+//! when all are written first and flushed then, so everything that waits is shown in passes: write, begin to flush,
+//! flush, put into place.
+
+use super::{
+    Applied, FileEvent, MirrorTrouble,
+    folder::{Folder, Temporary, Ways},
+    marker::{self, Fence, Marker, Seen},
+};
+use std::{mem, vec};
+
+/// Files that are written before they are flushed; each is open until then.
+const AT_ONCE: usize = 32;
+
+/// What steps changed, on its way into a folder.
+pub(crate) struct Showing {
+    folder: Folder,
+    fence: Fence,
+    events: vec::IntoIter<FileEvent>,
+    ways: Ways,
+    /// Written and not in their places.
+    temporaries: Vec<Temporary>,
+    /// Where something was put.
+    written: Vec<String>,
+    /// Whether any file was put into its place or deleted.
+    touched: bool,
+    troubles: Vec<MirrorTrouble>,
+    /// A worker of a newer epoch has the job.
+    stale: bool,
+}
+
+impl Showing {
+    /// Of `events` in a folder whose marker says that this worker may write.
+    pub(crate) fn new(folder: Folder, fence: Fence, events: Vec<FileEvent>) -> Self {
+        // What is gone makes room for what is there now: a file may stand where a folder was.
+        let (mut first, written): (Vec<_>, Vec<_>) =
+            events.into_iter().partition(|event| matches!(event, FileEvent::Deleted { .. }));
+        first.extend(written);
+        Self {
+            folder,
+            fence,
+            events: first.into_iter(),
+            ways: Ways::default(),
+            temporaries: Vec::new(),
+            written: Vec::new(),
+            touched: false,
+            troubles: Vec::new(),
+            stale: false,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.stale || (self.events.as_slice().is_empty() && self.temporaries.is_empty())
+    }
+
+    /// Writes the next files, at most as many as there is `room` for. One bad file does not keep the others from being
+    /// shown.
+    fn prepare(&mut self, room: &mut usize) {
+        while *room > 0 && !self.stale {
+            let Some(event) = self.events.next() else { return };
+            *room -= 1;
+            match event {
+                FileEvent::Written { path, content } => self.begin_file(&path, &content),
+                FileEvent::Deleted { .. } if !self.fence.is_open(&self.folder) => self.stale = true,
+                FileEvent::Deleted { path } => {
+                    self.touched = true;
+                    if let Err(error) = self.folder.remove(&path) {
+                        self.troubles.push(MirrorTrouble::at("delete", &path, &error));
+                    }
+                }
+            }
+        }
+    }
+
+    fn begin_file(&mut self, path: &str, content: &[u8]) {
+        match self.folder.prepare(path, content) {
+            Ok(temporary) => self.temporaries.push(temporary),
+            Err(error) => self.troubles.push(MirrorTrouble::at("write", path, &error)),
+        }
+    }
+
+    fn flush(&mut self) {
+        for temporary in mem::take(&mut self.temporaries) {
+            match temporary.flush() {
+                Ok(()) => self.temporaries.push(temporary),
+                Err(error) => {
+                    self.folder.discard(&temporary);
+                    self.troubles.push(MirrorTrouble::at("write", &temporary.path, &error));
+                }
+            }
+        }
+    }
+
+    /// Asks whether it may when only the renaming is left to do, before each.
+    fn place(&mut self) {
+        for temporary in mem::take(&mut self.temporaries) {
+            self.stale = self.stale || !self.fence.is_open(&self.folder);
+            let placed = match self.stale {
+                true => Ok(false),
+                false => self.folder.place(&mut self.ways, &temporary).map(|()| true),
+            };
+            match placed {
+                Ok(true) => {
+                    self.touched = true;
+                    self.written.push(temporary.path);
+                }
+                Ok(false) => self.folder.discard(&temporary),
+                Err(error) => {
+                    self.folder.discard(&temporary);
+                    self.troubles.push(MirrorTrouble::at("write", &temporary.path, &error));
+                }
+            }
+        }
+    }
+
+    /// The folder, where something was put, and what went wrong; `None` in place of the folder when it is another
+    /// worker's.
+    pub(crate) fn end(mut self) -> (Option<Folder>, Vec<String>, Vec<MirrorTrouble>) {
+        // The last file may have taken or left its place after a newer worker had made its look, and its end.
+        if self.touched && (self.stale || !self.fence.is_open(&self.folder)) {
+            self.stale = true;
+            self.troubles.extend(marker::reopen(&self.folder).err());
+        }
+        ((!self.stale).then_some(self.folder), self.written, self.troubles)
+    }
+}
+
+/// Shows all of it; the same number of files is underway at a time, however many folders they are for.
+pub(crate) fn show(showings: &mut [Showing]) {
+    while showings.iter().any(|showing| !showing.is_over()) {
+        let mut room = AT_ONCE;
+        showings.iter_mut().for_each(|showing| showing.prepare(&mut room));
+        let begun = || showings.iter().flat_map(|showing| &showing.temporaries);
+        if begun().nth(1).is_some() {
+            begun().for_each(Temporary::begin_flush);
+        }
+        showings.iter_mut().for_each(Showing::flush);
+        showings.iter_mut().for_each(Showing::place);
+    }
+}
+
+/// Begins to show steps in a folder, if it is this worker's. A folder without a marker is not the one that a repair left,
+/// and lacks more than these steps.
+pub(crate) fn begin(
+    folder: Folder,
+    epoch: i64,
+    events: Vec<FileEvent>,
+) -> Result<Result<(Showing, Seen), Applied>, MirrorTrouble> {
+    let Some(seen) = marker::see(&folder) else {
+        return Ok(Err(Applied::Wiped));
+    };
+    if !claim(&folder, epoch, Some(seen.marker))? {
+        return Ok(Err(Applied::Stale));
+    }
+    let fence = Fence::new(epoch, Some(&seen));
+    Ok(Ok((Showing::new(folder, fence, events), seen)))
+}
+
+/// Says how far the folder has got.
+pub(crate) fn finish(showing: Showing, seen: &Seen, epoch: i64, step: i64) -> Result<Applied, MirrorTrouble> {
+    let (folder, _, troubles) = showing.end();
+    let Some(folder) = folder else { return Ok(Applied::Stale) };
+    MirrorTrouble::of_all(troubles)?;
+    if seen.marker.done || !seen.young {
+        marker::write(&folder, Marker { epoch, step, done: false })?;
+    }
+    Ok(Applied::Written)
+}
+
+/// Says whose folder it is before the first file is written, so that an older worker stops from here on. The step
+/// stays: how far the files have got is only known after they are written.
+pub(crate) fn claim(folder: &Folder, epoch: i64, marker: Option<Marker>) -> Result<bool, MirrorTrouble> {
+    match marker {
+        Some(marker) if marker.epoch > epoch => Ok(false),
+        Some(marker) if marker.epoch == epoch => Ok(true),
+        older => marker::write(folder, Marker { epoch, step: older.map_or(0, |marker| marker.step), done: false })
+            .map(|()| true),
+    }
+}

@@ -1,0 +1,331 @@
+//! One job's folder, opened so that no path leads out of it.
+
+use super::{
+    IndexEntry, MirrorTrouble,
+    shared::{self, Shared},
+};
+use cap_std::{
+    ambient_authority,
+    fs::{Dir, File, OpenOptions},
+};
+use rustix::{
+    fs::{Advice, Mode, OFlags, fadvise, openat},
+    io::Errno,
+};
+use std::{
+    collections::HashMap,
+    fs,
+    io::{self, Write as _},
+    path::Path,
+    sync::{Arc, OnceLock},
+};
+use uuid::Uuid;
+
+/// What is the mirror's own and no file of the job.
+pub(crate) const OWN: &str = ".plumbline";
+const TMP: &str = "tmp";
+/// What people may look for in any workspace, also while nothing is in it. Rows know files only.
+const USUAL: [&str; 5] = ["archive", "input", "output", "tool_results", "tools"];
+/// What they may look for where a job has these tools, by the documentation of the tool: a job without them has no such folder.
+const OF_TOOLS: [(&str, &str); 6] = [
+    ("tools/chunk_document.md", "chunks"),
+    ("tools/extract_document_text.md", "chunks"),
+    ("tools/add_requirement.md", "candidates"),
+    ("tools/add_requirement.md", "requirements"),
+    ("tools/web_search.md", "web_sources"),
+    ("tools/fetch_page.md", "web_sources"),
+];
+
+/// An open job folder. All paths are relative to it.
+pub(crate) struct Folder {
+    pub(crate) dir: Dir,
+    /// What is the mirror's own in it.
+    pub(crate) own: Dir,
+    /// Files that are being written.
+    tmp: Dir,
+    /// What it is in, where jobs share files; none for an export.
+    root: Option<Arc<Root>>,
+    /// It was not there before.
+    pub(crate) is_new: bool,
+}
+
+/// What all jobs' folders are in, open.
+pub(crate) struct Root {
+    pub(crate) dir: Dir,
+    /// Opened when it is first needed; none where that cannot be.
+    pub(crate) shared: OnceLock<Option<Shared>>,
+}
+
+/// A file that is written as a whole and not in its place.
+pub(crate) struct Temporary {
+    pub(crate) path: String,
+    content: Content,
+}
+
+/// What will be in its place.
+enum Content {
+    /// What was written under this name.
+    Written(String, File),
+    /// Another name of this copy, which is on the disk already.
+    Shared(String),
+}
+
+/// Folders within a job's folder that are known to be real ones, by their path.
+#[derive(Default)]
+pub(crate) struct Ways(HashMap<String, Dir>);
+
+/// Opens what all jobs' folders are in, created when missing.
+pub(crate) fn open_root(root: &Path) -> io::Result<Arc<Root>> {
+    let open = || Dir::open_ambient_dir(root, ambient_authority());
+    let opened = match open() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Dir::create_ambient_dir_all(root, ambient_authority()).and_then(|()| open())
+        }
+        opened => opened,
+    };
+    Ok(Arc::new(Root { dir: opened?, shared: OnceLock::new() }))
+}
+
+impl Folder {
+    /// Opens `name` under `root`, both created when missing.
+    pub(crate) fn open(root: &Path, name: &str) -> Result<Self, MirrorTrouble> {
+        let opened = open_root(root).and_then(|opened| Self::within(&opened, name));
+        opened.map_err(|error| MirrorTrouble::at("open its folder", &root.join(name).display().to_string(), &error))
+    }
+
+    /// Opens `name` under an open `root`, created when missing.
+    pub(crate) fn within(root: &Arc<Root>, name: &str) -> io::Result<Self> {
+        let (dir, is_new) = make_and_open(&root.dir, name)?;
+        Self::of(dir, Some(Arc::clone(root)), is_new)
+    }
+
+    /// Opens `dir` itself, created when missing.
+    pub(crate) fn at(dir: &Path) -> io::Result<Self> {
+        Dir::create_ambient_dir_all(dir, ambient_authority())?;
+        Self::of(Dir::open_ambient_dir(dir, ambient_authority())?, None, false)
+    }
+
+    fn of(dir: Dir, root: Option<Arc<Root>>, is_new: bool) -> io::Result<Self> {
+        let own = way(&dir, OWN)?;
+        let tmp = way(&own, TMP)?;
+        Ok(Self { dir, own, tmp, root, is_new })
+    }
+
+    /// Writes a file that is to be put into its place once it is flushed to the disk.
+    pub(crate) fn prepare(&self, path: &str, content: &[u8]) -> io::Result<Temporary> {
+        workspace_path(path)?;
+        let shares = if shared::may_share(path) { self.shared() } else { None };
+        let content = match shares.and_then(|shared| shared.keep(path, content)) {
+            Some(copy) => Content::Shared(copy),
+            None => self.write(content)?,
+        };
+        Ok(Temporary { path: path.to_owned(), content })
+    }
+
+    fn write(&self, content: &[u8]) -> io::Result<Content> {
+        let name = Uuid::new_v4().to_string();
+        let mut file = self.tmp.open_with(&name, OpenOptions::new().write(true).create_new(true))?;
+        match file.write_all(content) {
+            Ok(()) => Ok(Content::Written(name, file)),
+            Err(error) => {
+                self.remove_temporary(&name);
+                Err(error)
+            }
+        }
+    }
+
+    fn shared(&self) -> Option<&Shared> {
+        let root = self.root.as_ref()?;
+        root.shared.get_or_init(|| Shared::open(&root.dir).ok()).as_ref()
+    }
+
+    /// Puts a flushed file into its place, whole or not at all.
+    pub(crate) fn place(&self, ways: &mut Ways, temporary: &Temporary) -> io::Result<()> {
+        let parts = workspace_path(&temporary.path)?;
+        let (name, parents) = parts.split_last().expect("a workspace path has a part");
+        let parent = ways.to(&self.dir, parents)?;
+        match &temporary.content {
+            Content::Written(written, _) => self.replace(written, parent, name)?,
+            Content::Shared(copy) => self.link(copy, parent, name)?,
+        }
+        self.make_of_tool(&temporary.path)
+    }
+
+    /// Makes the folders that belong to a tool, if the path is that of its documentation.
+    fn make_of_tool(&self, path: &str) -> io::Result<()> {
+        OF_TOOLS.iter().filter(|(tool, _)| *tool == path).try_for_each(|(_, folder)| self.make(folder))
+    }
+
+    fn make(&self, folder: &str) -> io::Result<()> {
+        match self.dir.create_dir(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes `name` in `parent` another name of a shared copy. Most often it is free.
+    fn link(&self, copy: &str, parent: &Dir, name: &str) -> io::Result<()> {
+        let shared = self.shared().ok_or_else(|| io::Error::other("the folder of shared files is gone"))?;
+        match shared.link(copy, parent, name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let temporary = Uuid::new_v4().to_string();
+                shared.link(copy, &self.tmp, &temporary)?;
+                let replaced = self.replace(&temporary, parent, name);
+                // Where both were names of the same file already, the system leaves both.
+                self.remove_temporary(&temporary);
+                replaced
+            }
+            linked => linked,
+        }
+    }
+
+    fn replace(&self, temporary: &str, parent: &Dir, name: &str) -> io::Result<()> {
+        match self.tmp.rename(temporary, parent, name) {
+            // Rows are the truth, so a folder that stands there goes.
+            Err(error) if error.kind() == io::ErrorKind::IsADirectory => {
+                parent.remove_dir_all(name)?;
+                self.tmp.rename(temporary, parent, name)
+            }
+            replaced => replaced,
+        }
+    }
+
+    /// Removes a file that will not get to its place.
+    pub(crate) fn discard(&self, temporary: &Temporary) {
+        if let Content::Written(written, _) = &temporary.content {
+            self.remove_temporary(written);
+        }
+    }
+
+    fn remove_temporary(&self, name: &str) {
+        // What went wrong is reported; the next repair empties the folder once more.
+        let _ = self.tmp.remove_file(name);
+    }
+
+    /// Puts one file into its place, whole or not at all.
+    pub(crate) fn put(&self, path: &str, content: &[u8]) -> io::Result<()> {
+        let temporary = self.prepare(path, content)?;
+        let placed = temporary.flush().and_then(|()| self.place(&mut Ways::default(), &temporary));
+        placed.inspect_err(|_| self.discard(&temporary))
+    }
+
+    /// Removes a file; one that is not there is no error.
+    pub(crate) fn remove(&self, path: &str) -> io::Result<()> {
+        workspace_path(path)?;
+        match self.dir.remove_file(path) {
+            Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Empties the folder of unfinished writes that a killed process left.
+    pub(crate) fn sweep_temporaries(&self) -> io::Result<()> {
+        for entry in self.tmp.entries()? {
+            let entry = entry?;
+            match entry.file_type()?.is_dir() {
+                true => self.tmp.remove_dir_all(entry.file_name())?,
+                false => entry.remove_file()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the folders that a workspace with these files has; what stands there already is left alone.
+    pub(crate) fn make_usual(&self, index: &[IndexEntry]) -> io::Result<()> {
+        USUAL.iter().try_for_each(|folder| self.make(folder))?;
+        index.iter().try_for_each(|entry| self.make_of_tool(&entry.path))
+    }
+}
+
+impl Temporary {
+    /// Begins to write it to the disk and does not wait. Several that are begun before the first is flushed get there
+    /// together; otherwise each flush waits for the disk anew. A volume that cannot begin early only takes longer.
+    pub(crate) fn begin_flush(&self) {
+        if let Content::Written(_, file) = &self.content {
+            let _ = fadvise(file, 0, None, Advice::DontNeed);
+        }
+    }
+
+    /// Flushes it to the disk.
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        match &self.content {
+            Content::Written(_, file) => file.sync_all(),
+            Content::Shared(_) => Ok(()),
+        }
+    }
+}
+
+impl Ways {
+    /// The folder at `parts` under `top`, made when it is missing.
+    fn to<'a>(&'a mut self, top: &'a Dir, parts: &[&str]) -> io::Result<&'a Dir> {
+        let Some((first, rest)) = parts.split_first() else { return Ok(top) };
+        let path = parts.join("/");
+        if !self.0.contains_key(&path) {
+            let opened = rest.iter().try_fold(way(top, first)?, |dir, part| way(&dir, part))?;
+            self.0.insert(path.clone(), opened);
+        }
+        Ok(&self.0[&path])
+    }
+}
+
+/// Opens `name` as a real folder, made when it is missing; see [`make_way`].
+fn way(dir: &Dir, name: &str) -> io::Result<Dir> {
+    make_and_open(dir, name).map(|(opened, _)| opened)
+}
+
+/// The same, and whether it had to be made. Most often it is there, and then it takes one call of the system.
+fn make_and_open(dir: &Dir, name: &str) -> io::Result<(Dir, bool)> {
+    match open_real(dir, name) {
+        Ok(opened) => Ok((opened, false)),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+            let made = make_way(dir, name)?;
+            Ok((open_real(dir, name)?, made))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens a folder that is no link. `name` is a single one, so it leads nowhere else.
+fn open_real(dir: &Dir, name: &str) -> rustix::io::Result<Dir> {
+    let opened = openat(dir, name, OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
+    Ok(Dir::from_std_file(fs::File::from(opened)))
+}
+
+/// Makes sure that `path` is a real folder: a link or a file that stands there goes, so that nothing is written
+/// through it. Says whether it had to be made.
+pub(crate) fn make_way(dir: &Dir, path: &str) -> io::Result<bool> {
+    match dir.symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => return Ok(false),
+        Ok(_) => dir.remove_file(path)?,
+        Err(_) => {}
+    }
+    match dir.create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        made => made.map(|()| true),
+    }
+}
+
+/// The parts of a workspace path: relative, without `.` or `..`, and not in the mirror's own folder.
+fn workspace_path(path: &str) -> io::Result<Vec<&str>> {
+    let parts: Vec<&str> = path.split('/').collect();
+    let plain = parts.iter().all(|part| !matches!(*part, "" | "." | "..") && !part.contains('\0'));
+    match plain && parts[0] != OWN {
+        true => Ok(parts),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a path within the workspace")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::workspace_path;
+
+    #[test]
+    fn only_plain_relative_paths_are_workspace_paths() {
+        for path in ["a.md", "output/a b.md", "input/ä/…x"] {
+            assert!(workspace_path(path).is_ok(), "{path}");
+        }
+        for path in ["", ".", "/etc/passwd", "../x", "a/../b", "a/./b", "a//b", "a/", ".plumbline/mirror.json"] {
+            assert!(workspace_path(path).is_err(), "{path}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Steps of all jobs that wait to be shown. Whatever waits is written together, so that a disk with much to do is asked
+//! less often for each file; see [`super::apply`].
+
+use super::{
+    Applied, FileEvent, MirrorTrouble, apply,
+    folder::{Folder, open_root},
+    folder_name,
+};
+use std::{
+    collections::VecDeque,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tokio::{sync::oneshot, task};
+use uuid::Uuid;
+
+/// Jobs whose steps are written together.
+const TOGETHER: usize = 16;
+/// Threads that write at a time, where one cannot keep up.
+const THREADS: usize = 4;
+
+/// What steps of one job changed.
+#[derive(Debug)]
+pub(crate) struct Order {
+    pub(crate) job: Uuid,
+    pub(crate) epoch: i64,
+    pub(crate) step: i64,
+    pub(crate) events: Vec<FileEvent>,
+    pub(crate) answer: oneshot::Sender<Result<Applied, MirrorTrouble>>,
+}
+
+/// Orders, and who works on them.
+#[derive(Debug, Default)]
+pub(crate) struct Queue(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    waiting: VecDeque<Order>,
+    threads: usize,
+}
+
+impl Queue {
+    /// Adds an order; it is answered when it is done.
+    pub(crate) fn push(self: &Arc<Self>, root: &Arc<PathBuf>, order: Order) {
+        let starts = {
+            let mut state = self.state();
+            state.waiting.push_back(order);
+            let starts = state.threads < THREADS && state.waiting.len() > state.threads * TOGETHER;
+            state.threads += usize::from(starts);
+            starts
+        };
+        if starts {
+            let (queue, root) = (Arc::clone(self), Arc::clone(root));
+            task::spawn_blocking(move || queue.work(&root));
+        }
+    }
+
+    fn work(&self, root: &Path) {
+        while let Some(orders) = self.take() {
+            // A panic is logged by the panic hook; whoever waits for these orders finds that nobody answers.
+            let _ = catch_unwind(AssertUnwindSafe(|| carry_out(root, orders)));
+        }
+    }
+
+    /// The next orders; `None` ends the thread.
+    fn take(&self) -> Option<Vec<Order>> {
+        let mut state = self.state();
+        if state.waiting.is_empty() {
+            state.threads -= 1;
+            return None;
+        }
+        let count = state.waiting.len().min(TOGETHER);
+        Some(state.waiting.drain(..count).collect())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn carry_out(root: &Path, orders: Vec<Order>) {
+    let opened = open_root(root);
+    let (mut showings, mut begun) = (Vec::new(), Vec::new());
+    for order in orders {
+        let name = folder_name(order.job);
+        let folder = match &opened {
+            Ok(opened) => Folder::within(opened, &name).map_err(|error| trouble(root, &name, &error)),
+            Err(error) => Err(trouble(root, &name, error)),
+        };
+        match folder.and_then(|folder| apply::begin(folder, order.epoch, order.events)) {
+            Ok(Ok((showing, seen))) => {
+                showings.push(showing);
+                begun.push((seen, order.epoch, order.step, order.answer));
+            }
+            Ok(Err(left)) => tell(order.answer, Ok(left)),
+            Err(trouble) => tell(order.answer, Err(trouble)),
+        }
+    }
+    apply::show(&mut showings);
+    for (showing, (seen, epoch, step, answer)) in showings.into_iter().zip(begun) {
+        tell(answer, apply::finish(showing, &seen, epoch, step));
+    }
+}
+
+fn trouble(root: &Path, name: &str, error: &std::io::Error) -> MirrorTrouble {
+    MirrorTrouble::at("open its folder", &root.join(name).display().to_string(), error)
+}
+
+fn tell(answer: oneshot::Sender<Result<Applied, MirrorTrouble>>, result: Result<Applied, MirrorTrouble>) {
+    // Nobody waits any more when the job is gone.
+    let _ = answer.send(result);
+}

@@ -1,0 +1,172 @@
+//! Making the folder equal to the rows, when a job starts on a machine, when it leaves it, or after trouble.
+
+use super::{
+    FileEvent, IndexEntry, Mirror, MirrorTrouble, Repaired,
+    apply::{self, Showing, claim},
+    folder::Folder,
+    marker::{self, Fence, Marker},
+};
+use crate::diff::survey;
+use std::{fmt::Display, future::Future, mem, vec};
+use uuid::Uuid;
+
+/// Most files that are read from the rows before they are written, and from how many bytes of them on no more are read:
+/// a workspace may be larger than the memory.
+const AT_ONCE: usize = 32;
+const AT_ONCE_BYTES: usize = 1 << 20;
+
+impl Mirror {
+    /// Writes files that are missing or differ and removes files that no row knows, but for new ones under `input/`. Then
+    /// the marker is `last`. `read` gives the content of a workspace path from the rows; `None` when it is gone
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// When the folder could not be made equal; what could be has been.
+    pub async fn repair<F, E>(
+        &self,
+        job: Uuid,
+        last: Marker,
+        index: &[IndexEntry],
+        read: impl Fn(String) -> F,
+    ) -> Result<Repaired, MirrorTrouble>
+    where
+        F: Future<Output = Result<Option<Vec<u8>>, E>>,
+        E: Display,
+    {
+        let entries = index.to_vec();
+        let Some(mut plan) = self.blocking(job, move |folder| clean(&folder, last, &entries)).await? else {
+            return Ok(Repaired { stale: true, ..Repaired::default() });
+        };
+        log_removed(job, &plan.removed);
+        let mut repaired = Repaired { removed: mem::take(&mut plan.removed), ..Repaired::default() };
+        if !plan.is_done() {
+            let mut wanted = plan.wanted.into_iter();
+            while wanted.len() > 0 {
+                let part = load(&mut wanted, &read, &mut plan.troubles).await;
+                let put = self.blocking(job, move |folder| Ok(write(folder, last.epoch, part))).await?;
+                repaired.written.extend(put.written);
+                plan.troubles.extend(put.troubles);
+                if put.stale {
+                    return Ok(Repaired { stale: true, ..repaired });
+                }
+            }
+            MirrorTrouble::of_all(plan.troubles)?;
+            self.blocking(job, move |folder| marker::write(&folder, last)).await?;
+        }
+        Ok(repaired)
+    }
+}
+
+/// What is left to do after the strays are gone.
+#[derive(Default)]
+pub(crate) struct Plan {
+    wanted: Vec<String>,
+    pub(crate) removed: Vec<String>,
+    troubles: Vec<MirrorTrouble>,
+}
+
+impl Plan {
+    fn is_done(&self) -> bool {
+        self.wanted.is_empty() && self.troubles.is_empty()
+    }
+}
+
+/// Looks, and removes what no row knows; where nothing else is to be done, that is all. `None` when a newer epoch has
+/// the job.
+fn clean(folder: &Folder, last: Marker, index: &[IndexEntry]) -> Result<Option<Plan>, MirrorTrouble> {
+    let make_usual =
+        || folder.make_usual(index).map_err(|error| MirrorTrouble::at("make the usual folders in", ".", &error));
+    if folder.is_new && index.is_empty() {
+        // Nobody can have put anything into it.
+        make_usual()?;
+        marker::write(folder, last)?;
+        return Ok(Some(Plan::default()));
+    }
+    if !claim(folder, last.epoch, marker::read(folder))? {
+        return Ok(None);
+    }
+    folder.sweep_temporaries().map_err(|error| MirrorTrouble::at("empty", ".plumbline/tmp", &error))?;
+    make_usual()?;
+    let survey = survey(folder, index)?;
+    let mut plan = Plan { wanted: survey.wanted, ..Plan::default() };
+    if !remove(folder, last.epoch, survey.strays, &mut plan)? {
+        return Ok(None);
+    }
+    if plan.is_done() {
+        marker::write(folder, last)?;
+    }
+    Ok(Some(plan))
+}
+
+/// Removes what no row knew when it was looked up; `false` when a newer epoch has the job. A worker may have stood still
+/// since it looked, for longer than its lease: then these may be files of the newer one, which has ended its work here.
+pub(crate) fn remove(folder: &Folder, epoch: i64, strays: Vec<String>, plan: &mut Plan) -> Result<bool, MirrorTrouble> {
+    let mut fence = Fence::new(epoch, None);
+    for path in strays {
+        if !fence.is_open(folder) {
+            return Ok(false);
+        }
+        match folder.remove(&path) {
+            Ok(()) => plan.removed.push(path),
+            Err(error) => plan.troubles.push(MirrorTrouble::at("remove", &path, &error)),
+        }
+        if !fence.is_open(folder) {
+            marker::reopen(folder)?;
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The contents of the next files; those that are gone meanwhile are passed over.
+async fn load<F, E>(
+    wanted: &mut vec::IntoIter<String>,
+    read: impl Fn(String) -> F,
+    troubles: &mut Vec<MirrorTrouble>,
+) -> Vec<FileEvent>
+where
+    F: Future<Output = Result<Option<Vec<u8>>, E>>,
+    E: Display,
+{
+    let (mut events, mut bytes) = (Vec::new(), 0);
+    while events.len() < AT_ONCE && bytes < AT_ONCE_BYTES {
+        let Some(path) = wanted.next() else { break };
+        match read(path.clone()).await {
+            Ok(Some(content)) => {
+                bytes += content.len();
+                events.push(FileEvent::Written { path, content });
+            }
+            Ok(None) => {}
+            Err(error) => troubles.push(not_loaded(&path, &error)),
+        }
+    }
+    events
+}
+
+/// What became of some files.
+struct Put {
+    written: Vec<String>,
+    troubles: Vec<MirrorTrouble>,
+    /// A worker of a newer epoch has the job.
+    stale: bool,
+}
+
+fn write(folder: Folder, epoch: i64, events: Vec<FileEvent>) -> Put {
+    let mut showing = [Showing::new(folder, Fence::new(epoch, None), events)];
+    apply::show(&mut showing);
+    let [showing] = showing;
+    let (folder, written, troubles) = showing.end();
+    Put { written, troubles, stale: folder.is_none() }
+}
+
+fn not_loaded(path: &str, error: &impl Display) -> MirrorTrouble {
+    MirrorTrouble::new(format!("the content of `{path}` could not be loaded ({error})"))
+}
+
+/// What was written is the caller's to tell; what was removed is named here, so that a person who misses a file of
+/// theirs finds out why.
+fn log_removed(job: Uuid, removed: &[String]) {
+    for path in removed {
+        tracing::warn!(job.id = %job, file.path = path, "mirror: removed a file that no row knows");
+    }
+}

@@ -1,0 +1,102 @@
+//! The documentation of the tools is the same in every job's folder, some forty files: it is on the disk once, and each
+//! folder has links to it. Writing it anew for each job would cost more than all the job's own files.
+//!
+//! A link gives one file several names, so what a person changes in one of them changes in all. The copies are
+//! read-only for that reason, none is linked without a look at what is in it (see [`crate::content_cache`]), and a repair
+//! compares every file with its row.
+
+use super::folder::{OWN, make_way};
+use crate::{content_cache, diff::digest};
+use cap_std::fs::{Dir, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use uuid::Uuid;
+
+const SHARED: &str = ".plumbline/shared";
+
+/// The folder with the copies, open.
+pub(crate) struct Shared(Dir);
+
+/// The name of a file's copy, if it is one of those that jobs share.
+fn name_of(path: &str) -> Option<&str> {
+    path.strip_prefix("tools/").filter(|name| name.ends_with(".md") && !name.contains('/'))
+}
+
+/// Whether jobs share the file at this path.
+pub(crate) fn may_share(path: &str) -> bool {
+    name_of(path).is_some()
+}
+
+impl Shared {
+    /// Opens the folder with the copies, which is below the `root` of all jobs' folders. `None` is no error: where the
+    /// volume has no links, every folder has files of its own.
+    pub(crate) fn open(root: &Dir) -> io::Result<Self> {
+        make_way(root, OWN)?;
+        make_way(root, SHARED)?;
+        let shared = Self(root.open_dir(SHARED)?);
+        shared.try_linking()?;
+        Ok(shared)
+    }
+
+    fn try_linking(&self) -> io::Result<()> {
+        let [one, other] = ["one", "other"].map(|name| format!("{name}.{}", Uuid::new_v4()));
+        self.0.create(&one)?;
+        let linked = self.0.hard_link(&one, &self.0, &other);
+        // What stays takes its room and nothing else.
+        let _ = (self.0.remove_file(&one), self.0.remove_file(&other));
+        linked
+    }
+
+    /// Makes sure that there is a copy of the file with this content, and gives its name to link to: another content has
+    /// another copy, so that nobody's takes the place of one that is about to be linked. `None` where the file is not one
+    /// that jobs share, or the copy could not be made.
+    pub(crate) fn keep(&self, path: &str, content: &[u8]) -> Option<String> {
+        let copy = format!("{}.{}", &digest(content)[..16], name_of(path)?);
+        (self.has(&copy, content) || self.write(&copy, content).is_ok()).then_some(copy)
+    }
+
+    /// Makes `name` in `folder` another name of the copy. A file can have only so many names (65,000 on ext4): one that
+    /// has them all is left to those who have it, and a new copy takes its place.
+    pub(crate) fn link(&self, copy: &str, folder: &Dir, name: &str) -> io::Result<()> {
+        match self.0.hard_link(copy, folder, name) {
+            Err(error) if error.kind() == io::ErrorKind::TooManyLinks => {
+                self.write(copy, &self.0.read(copy)?)?;
+                self.0.hard_link(copy, folder, name)
+            }
+            linked => linked,
+        }
+    }
+
+    fn has(&self, name: &str, content: &[u8]) -> bool {
+        let seen = self.0.symlink_metadata(name);
+        let Ok(metadata) = seen.as_ref() else { return false };
+        if content_cache::has(metadata, content) {
+            return true;
+        }
+        let read = || {
+            let mut file = self.0.open(name)?;
+            let (metadata, mut found) = (file.metadata()?, Vec::with_capacity(content.len() + 1));
+            file.read_to_end(&mut found)?;
+            io::Result::Ok((metadata, found))
+        };
+        let Ok((metadata, found)) = read() else { return false };
+        content_cache::remember(&metadata, &found);
+        found == content
+    }
+
+    fn write(&self, name: &str, content: &[u8]) -> io::Result<()> {
+        let temporary = format!("{name}.{}", Uuid::new_v4());
+        let mut file = self.0.open_with(&temporary, OpenOptions::new().write(true).create_new(true))?;
+        let mut written = || {
+            file.write_all(content)?;
+            let mut permissions = file.metadata()?.permissions();
+            permissions.set_readonly(true);
+            file.set_permissions(permissions)?;
+            file.sync_all()?;
+            self.0.rename(&temporary, &self.0, name)
+        };
+        written().inspect_err(|_| {
+            // The error is told; a file that could not be removed either only takes its room.
+            let _ = self.0.remove_file(&temporary);
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! Folders of deleted jobs. Whoever deletes a job (`plumbline prune`, a plain DELETE) may not reach the volume that shows it,
+//! so each worker looks now and then for what is to go from its own.
+
+use crate::Mirror;
+use chrono::{DateTime, TimeDelta, Utc};
+use plumbline_store::backoff::with_call_timeout;
+use plumbline_store::{DeletedJob, Store};
+use std::{
+    io,
+    sync::{Mutex, PoisonError},
+};
+use tracing::{debug, info, warn};
+use uuid::Uuid;
+
+/// Deleted jobs that are looked up at once.
+const BATCH: i64 = 1000;
+
+/// How far a look goes back behind the one before: a transaction that took that long may have added to what was read.
+const OVERLAP: TimeDelta = TimeDelta::minutes(10);
+
+/// What the last look came to.
+#[derive(Debug, Default)]
+pub(crate) struct Leftovers {
+    seen: Mutex<Seen>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// When the last job was deleted that a look has seen; all of them are new before the first.
+    until: Option<DateTime<Utc>>,
+    /// Those whose folders could not be removed.
+    stuck: Vec<DeletedJob>,
+}
+
+impl Leftovers {
+    /// Removes the folders of jobs deleted since the last look, and tries again what could not be removed then. Trouble is
+    /// logged, with how many folders it concerns.
+    pub(crate) async fn remove(&self, mirror: &Mirror, store: &Store) {
+        let (until, stuck) = {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            (seen.until, std::mem::take(&mut seen.stuck))
+        };
+        let mut round = Round { removed: 0, stuck: Vec::new(), trouble: None };
+        for job in stuck {
+            round.remove(mirror, job).await;
+        }
+        let from = until.map_or(DateTime::UNIX_EPOCH, |until| until - OVERLAP);
+        let (mut place, mut latest) = ((from, Uuid::nil()), until);
+        loop {
+            let jobs = match with_call_timeout(store.deleted_jobs(place, BATCH)).await {
+                Ok(jobs) => jobs,
+                Err(error) => {
+                    debug!(%error, "folders of deleted jobs are left for the next look");
+                    break;
+                }
+            };
+            let Some(last) = jobs.last() else { break };
+            place = (last.deleted_at, last.job_id);
+            latest = latest.max(Some(last.deleted_at));
+            for job in jobs {
+                if !round.stuck.iter().any(|stuck| stuck.job_id == job.job_id) {
+                    round.remove(mirror, job).await;
+                }
+            }
+        }
+        round.tell();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        (seen.until, seen.stuck) = (latest, round.stuck);
+    }
+}
+
+/// One look.
+struct Round {
+    removed: usize,
+    stuck: Vec<DeletedJob>,
+    trouble: Option<io::Error>,
+}
+
+impl Round {
+    async fn remove(&mut self, mirror: &Mirror, job: DeletedJob) {
+        let folder = mirror.remove(job.job_id).await;
+        let import = match &job.import_path {
+            Some(name) => mirror.remove_import(name).await,
+            None => Ok(false),
+        };
+        let mut is_stuck = false;
+        for done in [folder, import] {
+            match done {
+                Ok(removed) => self.removed += usize::from(removed),
+                Err(error) => (is_stuck, self.trouble) = (true, Some(error)),
+            }
+        }
+        if is_stuck {
+            self.stuck.push(job);
+        }
+    }
+
+    fn tell(&self) {
+        if self.removed > 0 {
+            info!(n_folders = self.removed, "folders of deleted jobs removed");
+        }
+        if let Some(error) = &self.trouble {
+            warn!(n_jobs = self.stuck.len(), %error, "folders of deleted jobs could not be removed; trying again");
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The writing end of a job's feed.
+
+use super::{
+    Behind, Changed, MirrorSync,
+    pending::{Receiver, Steps, Wanted},
+    unreadable,
+};
+use crate::{Applied, FileEvent, IndexEntry, Marker, Mirror, MirrorTrouble};
+use plumbline_store::backoff::with_call_timeout;
+use plumbline_store::{
+    ChangedFile, Lease, Store,
+    fail_points::{Point, reach},
+};
+use plumbline_telemetry::spans;
+use std::sync::Arc;
+use tracing::{Span, info, warn};
+
+/// Most bytes of files that are read from the rows at once, where a file is not larger by itself.
+const READ_AT_ONCE: i64 = 1 << 20;
+
+/// Writes one job's folder.
+pub(crate) struct Writer {
+    mirror: Mirror,
+    store: Store,
+    changed: Arc<Changed>,
+    lease: Lease,
+    pub(crate) behind: Arc<Behind>,
+}
+
+impl Writer {
+    pub(crate) fn new(sync: &MirrorSync, lease: Lease) -> Self {
+        Self {
+            mirror: sync.mirror.clone(),
+            store: sync.store.clone(),
+            changed: sync.changed.clone(),
+            lease,
+            behind: sync.behind.clone(),
+        }
+    }
+
+    /// Repairs the folder and shows what comes, until no more comes or another worker has the job. It waits most of the
+    /// time, so all that it does besides is boxed.
+    pub(crate) async fn run(self, step: i64, waiting: Receiver) {
+        let (mut last, mut shown) = (step, step);
+        // Of a new job there is nothing to show yet: its folder is begun with its first files.
+        let (mut begun, mut lacks) = (step > 0, false);
+        if begun {
+            lacks = self.note(Box::pin(self.repair(step)).await);
+        }
+        while let Some(batch) = waiting.next(&self.mirror).await {
+            if !begun {
+                begun = true;
+                lacks = self.note(Box::pin(self.repair(step)).await);
+            }
+            let mut look = batch.look;
+            if let Some(steps) = batch.steps {
+                last = steps.number;
+                let waited = steps.since.elapsed();
+                let bringing_up = self.bring_up(&steps, shown, lacks, look.as_mut());
+                let brought = Box::pin(spans::mirror(last, waited, bringing_up)).await;
+                let stale = matches!(brought, Ok(Applied::Stale));
+                lacks = self.note(brought);
+                if stale {
+                    return;
+                }
+                shown = if lacks { shown } else { last };
+            }
+            if let Some(look) = look {
+                Box::pin(self.look(look)).await;
+            }
+        }
+        // What people changed meanwhile is put right at the latest now.
+        let there = waiting.left_a_row();
+        drop(waiting);
+        match there {
+            true => Box::pin(self.catch_up(last)).await,
+            false => Box::pin(self.end(last)).await,
+        }
+    }
+
+    /// Of a job that was deleted while it ran there is nothing to show.
+    async fn end(self, step: i64) {
+        match with_call_timeout(self.store.watch(self.lease.job_id)).await {
+            Ok(None) => self.remove().await,
+            _ => self.catch_up(step).await,
+        }
+    }
+
+    async fn look(&self, Wanted { known, answer }: Wanted) {
+        let found = self.mirror.found(self.lease.job_id, &known).await;
+        // Nobody waits any more when the job is gone.
+        let _ = answer.send(found.unwrap_or_default());
+    }
+
+    /// Shows what steps after the one that is shown have changed. After trouble the folder lacks more than these: it is made equal
+    /// to the rows.
+    async fn bring_up(
+        &self,
+        steps: &Steps,
+        shown: i64,
+        lacks: bool,
+        look: Option<&mut Wanted>,
+    ) -> Result<Applied, MirrorTrouble> {
+        if lacks {
+            return Box::pin(self.repair(steps.number)).await;
+        }
+        self.reach(Point::BeforeMirror, &steps.parts).await?;
+        let brought = match self.show(steps.number, shown, look).await {
+            Ok(Applied::Wiped) => Box::pin(self.repair(steps.number)).await,
+            brought => brought,
+        };
+        self.reach(Point::AfterMirror, &steps.parts).await?;
+        brought
+    }
+
+    /// Makes the folder of a job that has left equal to the rows, and says that it is.
+    pub(crate) async fn catch_up(self, step: i64) {
+        if self.note(self.make_equal(step, true).await) {
+            self.behind.left(&self.lease);
+        }
+    }
+
+    async fn remove(&self) {
+        if let Err(error) = self.mirror.remove(self.lease.job_id).await {
+            warn!(job.id = %self.lease.job_id, %error, "the folder of a deleted job stays; remove it by hand");
+        }
+        self.behind.none(&self.lease);
+    }
+
+    /// Whether there was trouble.
+    fn note(&self, result: Result<Applied, MirrorTrouble>) -> bool {
+        if matches!(result, Ok(Applied::Stale)) {
+            info!(job.id = %self.lease.job_id, "the folder is a later worker's and is left to it");
+        }
+        match &result {
+            Ok(_) => self.behind.none(&self.lease),
+            Err(error) => self.behind.trouble(&self.lease, error),
+        }
+        result.is_err()
+    }
+
+    /// Makes the folder equal to the rows.
+    async fn repair(&self, step: i64) -> Result<Applied, MirrorTrouble> {
+        self.make_equal(step, false).await
+    }
+
+    /// Makes the folder equal to the rows, and says so in it: as of `step`, and whether nothing more comes.
+    async fn make_equal(&self, step: i64, done: bool) -> Result<Applied, MirrorTrouble> {
+        // Before its first step a job has no files.
+        let rows = match step {
+            0 => Vec::new(),
+            _ => Box::pin(with_call_timeout(self.store.file_index(self.lease.job_id))).await.map_err(unreadable)?,
+        };
+        let index: Vec<IndexEntry> = rows
+            .into_iter()
+            .filter_map(|row| {
+                let size = u64::try_from(row.size).unwrap_or(0);
+                Some(IndexEntry { path: row.path, sha256: row.sha256?, size })
+            })
+            .collect();
+        // Boxed too: while many jobs wait for their turn at the disk, none of them reads.
+        let read = |path: String| {
+            Box::pin(async move { with_call_timeout(self.store.read_file(self.lease.job_id, &path)).await })
+        };
+        let last = Marker { epoch: self.lease.epoch, step, done };
+        let repaired = self.mirror.repair(self.lease.job_id, last, &index, read).await?;
+        if step > 0 && !(repaired.written.is_empty() && repaired.removed.is_empty()) {
+            info!(
+                job.id = %self.lease.job_id,
+                n_written = repaired.written.len(),
+                n_removed = repaired.removed.len(),
+                "the mirror was put right from the rows"
+            );
+        }
+        Ok(if repaired.stale { Applied::Stale } else { Applied::Written })
+    }
+
+    /// The small files first, which are written together; each of the others is in memory by itself.
+    async fn show(&self, step: i64, shown: i64, look: Option<&mut Wanted>) -> Result<Applied, MirrorTrouble> {
+        let (mut events, mut large) = (Vec::new(), Vec::new());
+        let changed = self.changed.after(self.lease.job_id, shown).await?;
+        Span::current().record("n_files", changed.len());
+        if let Some(look) = look {
+            // What the job itself has written since it asked is nobody's who put it there.
+            look.known.extend(changed.iter().filter(|file| !file.deleted).map(entry));
+        }
+        for ChangedFile { path, size, deleted, content, .. } in changed {
+            match (content, deleted) {
+                (Some(content), _) => events.push(FileEvent::Written { path, content }),
+                (None, true) => events.push(FileEvent::Deleted { path }),
+                (None, false) => large.push((path, size)),
+            }
+        }
+        let mut brought = self.apply(step, events).await?;
+        for paths in parts(large) {
+            if brought != Applied::Written {
+                break;
+            }
+            brought = self.apply(step, Box::pin(self.read_back(&paths)).await?).await?;
+        }
+        Ok(brought)
+    }
+
+    async fn apply(&self, step: i64, events: Vec<FileEvent>) -> Result<Applied, MirrorTrouble> {
+        self.mirror.apply(self.lease.job_id, self.lease.epoch, step, events).await
+    }
+
+    /// Files as the rows have them now; what is gone meanwhile comes by as gone.
+    async fn read_back(&self, paths: &[String]) -> Result<Vec<FileEvent>, MirrorTrouble> {
+        let files = with_call_timeout(self.store.read_files(self.lease.job_id, paths)).await.map_err(unreadable)?;
+        Ok(files.into_iter().map(|(path, content)| FileEvent::Written { path, content }).collect())
+    }
+
+    async fn reach(&self, point: Point, parts: &[&str]) -> Result<(), MirrorTrouble> {
+        for part in parts {
+            reach(point, part).await.map_err(unreadable)?;
+        }
+        Ok(())
+    }
+}
+
+fn entry(file: &ChangedFile) -> IndexEntry {
+    IndexEntry { path: file.path.clone(), sha256: String::new(), size: u64::try_from(file.size).unwrap_or(0) }
+}
+
+/// Paths of files that are read together.
+fn parts(files: Vec<(String, i64)>) -> Vec<Vec<String>> {
+    let (mut parts, mut room) = (Vec::<Vec<String>>::new(), 0);
+    for (path, size) in files {
+        match parts.last_mut().filter(|_| size <= room) {
+            Some(part) => part.push(path),
+            None => {
+                room = READ_AT_ONCE;
+                parts.push(vec![path]);
+            }
+        }
+        room -= size;
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{READ_AT_ONCE, parts};
+
+    #[test]
+    fn files_are_read_together_up_to_a_size_and_a_larger_one_by_itself() {
+        let half = READ_AT_ONCE / 2;
+        let files = [("a", half), ("b", half), ("c", 3 * READ_AT_ONCE), ("d", 1), ("e", half)];
+        let read = parts(files.map(|(path, size)| (path.to_owned(), size)).to_vec());
+        assert_eq!(read, [vec!["a", "b"], vec!["c"], vec!["d", "e"]]);
+    }
+}

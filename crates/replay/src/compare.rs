@@ -1,0 +1,219 @@
+//! Whether a step came out as recorded. The order is that of cause and effect: what was said, what was done, what is
+//! remembered; so the first difference is nearest to its cause.
+
+use super::{Bench, Difference, rows::Rows, shown, step::Redone};
+use plumbline_engine::{Change, Message, MessageKind, Product, RequirementChange, Retry, State, TodoStatus};
+use plumbline_store::RecordedStep;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+/// The first difference between a recorded step and the same step done again; `rows` are those before it.
+pub(crate) fn step(bench: &Bench<'_>, rows: &Rows, recorded: &RecordedStep, now: &Redone) -> Option<Difference> {
+    let differs =
+        |what: String, recorded_text: &str, now: &str| Some(Difference::new(recorded.step, what, recorded_text, now));
+    requests(recorded, now)
+        .or_else(|| messages(recorded, now))
+        .or_else(|| files(rows, recorded, now))
+        .or_else(|| lists("effects", &effects(recorded), &effects_now(rows, &now.changes)))
+        .or_else(|| lists("citations", &texts(&recorded.citations), &citations_now(&now.changes)))
+        .or_else(|| lists("requirements", &texts(&recorded.requirements), &requirements_now(&now.changes)))
+        .or_else(|| lists("requirements put right", &texts(&recorded.put_right), &put_right_now(&now.changes)))
+        .or_else(|| lists("cleared results", &cleared(recorded), &cleared_now(&now.changes)))
+        .or_else(|| state(bench, recorded, &now.state))
+        .and_then(|Unlike { what, recorded, now }| differs(what, &recorded, &now))
+}
+
+/// Two things that are not alike.
+struct Unlike {
+    what: String,
+    recorded: String,
+    now: String,
+}
+
+impl Unlike {
+    fn new(what: impl Into<String>, recorded: impl Into<String>, now: impl Into<String>) -> Self {
+        Self { what: what.into(), recorded: recorded.into(), now: now.into() }
+    }
+}
+
+fn requests(recorded: &RecordedStep, now: &Redone) -> Option<Unlike> {
+    let (then, asked) = (recorded.requests.len(), usize::from(now.request.is_some()));
+    (then != asked).then(|| Unlike::new("the number of requests", then.to_string(), asked.to_string()))
+}
+
+fn messages(recorded: &RecordedStep, now: &Redone) -> Option<Unlike> {
+    let said: Vec<&Message> = now
+        .changes
+        .iter()
+        .filter_map(|change| if let Change::Message(message) = change { Some(message) } else { None })
+        .collect();
+    let pairs = recorded.messages.iter().zip(&said).find_map(|(then, now)| message(then, now));
+    pairs.or_else(|| {
+        let (then, now) = (recorded.messages.get(said.len()), said.get(recorded.messages.len()));
+        let text = |message: Option<&Message>| {
+            message.map_or_else(|| "nothing more".to_owned(), |m| format!("{}: {}", kind(m), m.content))
+        };
+        let seq = then.or(now.copied())?.seq;
+        Some(Unlike::new(format!("message {seq}"), text(then), text(now.copied())))
+    })
+}
+
+fn message(then: &Message, now: &Message) -> Option<Unlike> {
+    let what = format!("message {} ({})", then.seq, kind(then));
+    if (then.seq, then.role, then.kind) != (now.seq, now.role, now.kind) {
+        return Some(Unlike::new(what, kind(then), kind(now)));
+    }
+    if then.content != stored(&now.content) {
+        return Some(Unlike::new(what, &then.content, &now.content));
+    }
+    let rest =
+        |message: &Message| serde_json::json!([message.tool_calls, message.tool_call_id, message.extra]).to_string();
+    let (then, now) = (rest(then), rest(now));
+    (then != stored(&now)).then(|| Unlike::new(format!("{what}'s calls"), then, now))
+}
+
+/// Postgres keeps no NUL characters; see the store's `rows`.
+fn stored(text: &str) -> String {
+    text.replace('\0', "\u{FFFD}")
+}
+
+fn kind(message: &Message) -> &'static str {
+    match message.kind {
+        MessageKind::System => "system prompt",
+        MessageKind::Opening => "opening",
+        MessageKind::Summary => "summary",
+        MessageKind::Feedback => "feedback",
+        MessageKind::Nudge => "nudge",
+        MessageKind::Reply => "answer",
+        MessageKind::ToolResult => "tool result",
+    }
+}
+
+fn files(rows: &Rows, recorded: &RecordedStep, now: &Redone) -> Option<Unlike> {
+    let changed = rows.job.file_changes(&now.changes);
+    let paths: BTreeSet<&String> = recorded.files.keys().chain(changed.keys()).collect();
+    paths.into_iter().find_map(|path| {
+        let before = rows.job.file(path);
+        let then = recorded.files.get(path).map_or(before, Option::as_deref);
+        let now = changed.get(path).map_or(before, Option::as_deref);
+        (then != now).then(|| Unlike::new(format!("file {path}"), text(then), text(now)))
+    })
+}
+
+fn text(content: Option<&[u8]>) -> String {
+    content.map_or_else(|| "(no file)".to_owned(), |content| String::from_utf8_lossy(content).into_owned())
+}
+
+/// Phases that opened and closed and todos that were closed. When a todo was written cannot be told from the rows of a
+/// list that was written anew, and is seen in the openings, the archives and `todos.yaml`.
+fn effects(recorded: &RecordedStep) -> Vec<String> {
+    let effects = recorded.effects.iter().filter(|effect| effect.kind != "todo written");
+    sorted(effects.map(|effect| format!("{} {}", effect.kind, effect.what)))
+}
+
+fn effects_now(rows: &Rows, changes: &[Change]) -> Vec<String> {
+    let mut opened = std::collections::BTreeMap::new();
+    let mut effects = Vec::new();
+    for change in changes {
+        match change {
+            Change::PhaseOpened { number, kind, name } => {
+                opened.insert(*number, (*kind, name.as_str()));
+                effects.push(format!("phase opened {number} ({}): {name}", kind.as_str()));
+            }
+            Change::PhaseClosed { number, outcome } => {
+                let phase = opened
+                    .get(number)
+                    .copied()
+                    .or_else(|| rows.job.phases.get(number).map(|phase| (phase.kind, phase.name.as_str())));
+                let (kind, name) = phase.map_or(("unknown", ""), |(kind, name)| (kind.as_str(), name));
+                effects.push(format!("phase {} {number} ({kind}): {name}", outcome.as_str()));
+            }
+            _ => {}
+        }
+    }
+    for (number, list) in rows.job.lists_after(changes) {
+        let was =
+            |position| rows.job.list(number).iter().find(|todo| todo.position == position).map(|todo| todo.status);
+        let closed = list.iter().filter(|todo| !todo.status.is_open() && was(todo.position) != Some(todo.status));
+        effects.extend(
+            closed.map(|todo| format!("todo {} {number}.{} {}", word(todo.status), todo.position, todo.content)),
+        );
+    }
+    sorted(effects.into_iter())
+}
+
+fn word(status: TodoStatus) -> &'static str {
+    status.as_str()
+}
+
+fn texts(values: &[Value]) -> Vec<String> {
+    sorted(values.iter().map(Value::to_string))
+}
+
+fn citations_now(changes: &[Change]) -> Vec<String> {
+    sorted(changes.iter().filter_map(|change| match change {
+        Change::Product(Product::AddCitation(citation)) => serde_json::to_value(citation).ok().map(|v| v.to_string()),
+        _ => None,
+    }))
+}
+
+fn requirements_now(changes: &[Change]) -> Vec<String> {
+    sorted(changes.iter().filter_map(|change| {
+        let Change::Product(Product::AddRequirement(requirement)) = change else { return None };
+        let mut value = serde_json::to_value(requirement).ok()?;
+        value.as_object_mut()?.remove("content_key");
+        Some(value.to_string())
+    }))
+}
+
+fn put_right_now(changes: &[Change]) -> Vec<String> {
+    sorted(changes.iter().filter_map(|change| {
+        let Change::Product(Product::ChangeRequirement(change)) = change else { return None };
+        let RequirementChange { candidate_id, reason, fields, .. } = &**change;
+        let value = json!({"candidate_id": candidate_id, "kind": change.kind(), "reason": reason, "fields": fields});
+        Some(value.to_string())
+    }))
+}
+
+fn cleared(recorded: &RecordedStep) -> Vec<String> {
+    sorted(recorded.cleared.iter().map(i64::to_string))
+}
+
+fn cleared_now(changes: &[Change]) -> Vec<String> {
+    sorted(changes.iter().flat_map(|change| match change {
+        Change::ResultsCleared(seqs) => seqs.iter().map(i64::to_string).collect(),
+        Change::Message(message) if message.cleared => vec![message.seq.to_string()],
+        _ => Vec::new(),
+    }))
+}
+
+fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
+    // The same citation twice in a step is one row.
+    texts.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+fn lists(what: &str, then: &[String], now: &[String]) -> Option<Unlike> {
+    let only = |one: &[String], other: &[String]| one.iter().find(|text| !other.contains(text)).cloned();
+    let (gone, new) = (only(then, now), only(now, then));
+    (gone.is_some() || new.is_some()).then(|| {
+        let none = || "(nothing)".to_owned();
+        Unlike::new(what, gone.unwrap_or_else(none), new.unwrap_or_else(none))
+    })
+}
+
+/// The checkpoint, where it was kept; times and the count of failures in a row, which hang on the clock, left out.
+fn state(bench: &Bench<'_>, recorded: &RecordedStep, now: &State) -> Option<Unlike> {
+    let then: State = match serde_json::from_value(recorded.state.clone()?) {
+        Ok(state) => state,
+        Err(error) => return Some(Unlike::new("the checkpoint", format!("unreadable: {error}"), "readable")),
+    };
+    let started_at = bench.recording.job.started_at;
+    let plain = |state: &State| State { retry: Retry::default(), started_at, ..state.clone() };
+    let (then, now) = (serde_json::to_value(plain(&then)).ok()?, serde_json::to_value(plain(now)).ok()?);
+    let (then, now) = (then.as_object()?, now.as_object()?);
+    let keys: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+    keys.into_iter().find(|key| then.get(*key) != now.get(*key)).map(|key| {
+        let part = |map: &serde_json::Map<String, Value>| map.get(key).map(shown).unwrap_or_default();
+        Unlike::new(format!("the checkpoint's `{key}`"), part(then), part(now))
+    })
+}

@@ -1,0 +1,83 @@
+//! The rows that a recording is run on.
+
+use super::step::Redone;
+use plumbline_engine::{
+    Citation, FileIndex, JobFacts, JobRows, Passage, RecordedRequirement, Settings, Snapshot, Source,
+};
+use plumbline_store::{RecordedJob, RecordedStep};
+use plumbline_tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
+use sha2::{Digest as _, Sha256};
+use std::{future::ready, sync::Arc};
+
+/// One job's rows after a step, and the claim that wrote it.
+#[derive(Clone)]
+pub(crate) struct Rows {
+    pub(crate) job: JobRows,
+    lease_epoch: i64,
+}
+
+impl Rows {
+    /// A job before its first step.
+    pub(crate) fn new(job: &RecordedJob) -> Self {
+        let (id, job_type, prompt) = (job.id, job.job_type.clone(), job.prompt.clone());
+        let facts = JobFacts { id, job_type, prompt, step: 0, started_at: job.started_at };
+        Self { job: JobRows::new(facts), lease_epoch: 0 }
+    }
+
+    /// What the store's load would give at the beginning of a step.
+    pub(crate) fn snapshot(&self, settings: Arc<Settings>, step: &RecordedStep) -> Snapshot {
+        // Only the first step of a claim can meet calls that were in flight when the claim before was cut off.
+        let new_claim = self.lease_epoch != step.lease_epoch;
+        self.job.snapshot(settings, step.feedback.clone(), new_claim && step.interrupted)
+    }
+
+    /// One step's transaction.
+    pub(crate) fn commit(&mut self, redone: &Redone) {
+        self.job.commit(redone.step, &redone.changes, &redone.state);
+        self.lease_epoch = redone.lease_epoch;
+    }
+}
+
+impl Workspace for Rows {
+    fn index(&self) -> &FileIndex {
+        self.job.index()
+    }
+
+    fn sources(&self) -> &[Source] {
+        &self.job.sources
+    }
+
+    fn passages(&self) -> Vec<PassagePlace> {
+        self.job.passages.values().map(|passage: &Passage| PassagePlace::from(passage)).collect()
+    }
+
+    fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(ready(Ok(self.job.file(path).map(<[u8]>::to_vec))))
+    }
+
+    fn put_aside(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
+        self.job.put_aside(contents.into_iter().map(|content| (Sha256::digest(&content).into(), content)));
+        Box::pin(ready(Ok(())))
+    }
+
+    fn read_aside<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(ready(Ok(self.job.read_aside(sha256))))
+    }
+
+    fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
+        Box::pin(ready(Ok(self.job.citations.get(id).cloned())))
+    }
+
+    fn citations(&self) -> BoxFuture<'_, Result<Vec<Citation>, WorkspaceError>> {
+        Box::pin(ready(Ok(self.job.citations.values().cloned().collect())))
+    }
+
+    fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
+        let known = self.job.recorded.iter().find(|known| known.is_of(content_key));
+        Box::pin(ready(Ok(known.map(|known| known.requirement.candidate_id.clone()))))
+    }
+
+    fn recorded(&self) -> BoxFuture<'_, Result<Vec<RecordedRequirement>, WorkspaceError>> {
+        Box::pin(ready(Ok(self.job.recorded.clone())))
+    }
+}

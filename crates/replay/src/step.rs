@@ -1,0 +1,221 @@
+//! One step done again: the step loop's *next → perform → apply*, with the record in place of the outside.
+
+use super::{Bench, Difference, RequestDigest, carried, rows::Rows};
+use plumbline_engine::{
+    Change, Effect, Failure, FileWrite, Finish, Intake, Leave, Message, MessageKind, ModelRequest, Outcome, Reply,
+    RequestRecord, Run, Source, Stage, State, WAITING,
+};
+use plumbline_report::Rendering;
+use plumbline_store::RecordedStep;
+use serde_json::Map;
+
+/// Where the summary's own text begins and what the engine adds behind it; see the engine's `compaction`.
+const SUMMARY_HEAD: &str = "Summary of earlier work";
+const SUMMARY_TAIL: &str = "\n\n### Documents";
+
+/// What a step came to.
+#[derive(Debug)]
+pub(crate) struct Redone {
+    pub(crate) step: i64,
+    pub(crate) lease_epoch: i64,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) state: State,
+    pub(crate) left: Option<Leave>,
+    pub(crate) request: Option<RequestDigest>,
+}
+
+/// Why a step does not come to its end.
+pub(crate) enum Stop {
+    /// It asks for something else than was recorded.
+    Differs(Difference),
+    /// The engine refuses what the record says.
+    Broken(String),
+}
+
+impl Bench<'_> {
+    /// Does a step again, as far as its commit.
+    pub(crate) async fn redo_step(&self, rows: &Rows, step: &RecordedStep) -> Result<Redone, Stop> {
+        let snapshot = rows.snapshot(self.settings.clone(), step);
+        let mut run = Run::load(snapshot).map_err(|corrupt| Stop::Broken(corrupt.to_string()))?;
+        let mut changes = Vec::new();
+        let mut request = None;
+        let mut placed = self.placed(step, &run);
+        loop {
+            if run.feedback_waiting() {
+                changes.extend(apply(&mut run, Outcome::FeedbackReceived(Vec::new()), step)?);
+            }
+            if run.left().is_some() || !(changes.is_empty() || run.joins_next_commit()) {
+                break;
+            }
+            let is_first = changes.is_empty() && placed.is_none();
+            if let (true, None, Effect::CallModel(now)) = (is_first, &request, run.next()) {
+                self.compare_with_what_it_had(rows, step, &now)?;
+            }
+            let outcome = match placed.take() {
+                Some(placed) => Outcome::FilesPlaced(placed),
+                None => self.perform(rows, step, &run, &mut request).await?,
+            };
+            changes.extend(apply(&mut run, outcome, step)?);
+        }
+        let rendering = Rendering::of(&run, &changes, rows).await.map_err(|error| Stop::Broken(error.to_string()))?;
+        rendering.add(&mut run, &mut changes);
+        Ok(Redone {
+            step: step.step,
+            lease_epoch: step.lease_epoch,
+            changes,
+            state: run.state().clone(),
+            left: run.left().cloned(),
+            request,
+        })
+    }
+
+    async fn perform(
+        &self,
+        rows: &Rows,
+        step: &RecordedStep,
+        run: &Run,
+        asked: &mut Option<RequestDigest>,
+    ) -> Result<Outcome, Stop> {
+        Ok(match run.next() {
+            Effect::TakeIn => Outcome::TakenIn(Intake {
+                waiting: waiting(step),
+                previous: carried::previous(step),
+                ..self.intake(step, is_first_file)
+            }),
+            Effect::Carry { .. } => Outcome::Carried(carried::recorded(step).map_err(Stop::Broken)?),
+            Effect::Prepare { document } => Outcome::Prepared(self.prepare(rows, document).await?),
+            Effect::CallModel(request) => {
+                let record = self.check_request(step, &request, asked)?;
+                answer(step, run, record, request.max_output_tokens)?
+            }
+            Effect::RunTools { calls, .. } => Outcome::ToolsReturned(self.run_tools(rows, run, step, &calls).await?),
+            Effect::Wait { .. } => Outcome::Woken,
+            Effect::Leave(leave) => return Err(Stop::Broken(format!("a run went on after it left: {leave:?}"))),
+        })
+    }
+
+    /// Where another configuration is tried: whether the request from these rows is the one that it would have been.
+    fn compare_with_what_it_had(&self, rows: &Rows, step: &RecordedStep, now: &ModelRequest<'_>) -> Result<(), Stop> {
+        let Some(had) = &self.had else { return Ok(()) };
+        let run =
+            Run::load(rows.snapshot(had.settings.clone(), step)).map_err(|error| Stop::Broken(error.to_string()))?;
+        let Effect::CallModel(before) = run.next() else { return Ok(()) };
+        let before = RequestDigest::text(&had.resolved.llm(before.purpose), &before);
+        let now = RequestDigest::text(&self.resolved.llm(now.purpose), now);
+        match before == now {
+            true => Ok(()),
+            false => Err(Stop::Differs(Difference::new(step.step, "the request", &before, &now))),
+        }
+    }
+
+    /// The record of the request that the run makes now, if it is the one that was made then.
+    fn check_request<'s>(
+        &self,
+        step: &'s RecordedStep,
+        request: &ModelRequest<'_>,
+        asked: &mut Option<RequestDigest>,
+    ) -> Result<&'s RequestRecord, Stop> {
+        let differs = |what: &str, recorded: &str, now: &str| {
+            Err(Stop::Differs(Difference::new(step.step, what.to_owned(), recorded, now)))
+        };
+        let digest = RequestDigest::of(&self.resolved.llm(request.purpose), request);
+        let purpose = request.purpose.as_str();
+        let Some(record) = step.requests.first().filter(|_| asked.is_none()) else {
+            return differs("what is done", "no further request to the model", &format!("a {purpose} request"));
+        };
+        if record.purpose != request.purpose {
+            return differs("the request's purpose", record.purpose.as_str(), purpose);
+        }
+        if record.attempt != request.attempt {
+            return differs("the request's attempt", &record.attempt.to_string(), &request.attempt.to_string());
+        }
+        if let Some(before) = self.recording.requests.get(&step.step)
+            && let Some(part) = before.part_that_differs(&digest)
+        {
+            return differs(&format!("the request ({part})"), &before.body, &digest.body);
+        }
+        *asked = Some(digest);
+        Ok(record)
+    }
+
+    /// What a person put into `input/` before this step.
+    fn placed(&self, step: &RecordedStep, run: &Run) -> Option<Intake> {
+        let state = run.state();
+        let asks_next = matches!(state.stage, Stage::Model) && state.phase.number > 0;
+        let placed = self.intake(step, |path| path.starts_with("input/"));
+        (asks_next && step.requests.is_empty() && !placed.files.is_empty()).then_some(placed)
+    }
+
+    /// Files of a step that came from the user, with what is known of them as documents.
+    fn intake(&self, step: &RecordedStep, from_the_user: impl Fn(&str) -> bool) -> Intake {
+        let mut intake = Intake::default();
+        for (path, content) in step.files.iter().filter(|(path, _)| from_the_user(path)) {
+            let Some(content) = content else { continue };
+            intake.files.push(FileWrite { path: path.clone(), content: content.clone() });
+            let known = self.recording.job.sources.iter().find(|source| source.path == *path);
+            intake.sources.extend(known.map(|source| Source {
+                size: i64::try_from(content.len()).unwrap_or(i64::MAX),
+                text_path: None,
+                ..source.clone()
+            }));
+        }
+        intake
+    }
+}
+
+/// How many requirements waited then, as the first opening says.
+fn waiting(step: &RecordedStep) -> Option<u64> {
+    let (_, rest) = of_kind(step, MessageKind::Opening)?.content.split_once(WAITING)?;
+    rest.lines().next()?.parse().ok()
+}
+
+/// The files that intake makes; what else the first step writes is the engine's.
+fn is_first_file(path: &str) -> bool {
+    matches!(path, "instructions.md" | "workspace.md") || path.starts_with("input/") || path.starts_with("tools/")
+}
+
+fn apply(run: &mut Run, outcome: Outcome, step: &RecordedStep) -> Result<Vec<Change>, Stop> {
+    run.apply(outcome, step.created_at).map_err(|illegal| Stop::Broken(illegal.to_string()))
+}
+
+/// What came of the request, as its record tells.
+fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, max_output_tokens: u32) -> Result<Outcome, Stop> {
+    let record = record.clone();
+    if let Some(message) = record.error.clone() {
+        let unknown = "a request failed, and the recording does not say of which class the failure was: record it anew";
+        let class = record.failure_class.ok_or_else(|| Stop::Broken(unknown.to_owned()))?;
+        let suspicion = plumbline_llm::suspicion(class, &message);
+        let failure = Failure { class, message, retry_after_s: None, hint: None, suspicion, jitter: 0.0, record };
+        return Ok(Outcome::ModelFailed(failure));
+    }
+    let finish = plumbline_llm::finish(&record, max_output_tokens);
+    let reply = match &run.state().stage {
+        Stage::Summary { .. } => summary(step, record, finish),
+        Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+            let Some(message) = of_kind(step, MessageKind::Reply) else {
+                let now = "a turn of the conversation";
+                return Err(Stop::Differs(Difference::new(step.step, "what is asked", "another request", now)));
+            };
+            Reply {
+                content: message.content.clone(),
+                tool_calls: message.tool_calls.clone(),
+                finish,
+                extra: message.extra.clone(),
+                record,
+            }
+        }
+    };
+    Ok(Outcome::ModelReplied(reply))
+}
+
+/// The summary without what the engine puts around it. Where it was of no use, what stands there is the one before.
+fn summary(step: &RecordedStep, record: RequestRecord, finish: Finish) -> Reply {
+    let text = of_kind(step, MessageKind::Summary).map(|message| message.content.as_str()).unwrap_or_default();
+    let text = text.strip_prefix(SUMMARY_HEAD).unwrap_or(text);
+    let text = text.split(SUMMARY_TAIL).next().unwrap_or(text).trim();
+    Reply { content: text.to_owned(), tool_calls: Vec::new(), finish, extra: Map::new(), record }
+}
+
+fn of_kind(step: &RecordedStep, kind: MessageKind) -> Option<&Message> {
+    step.messages.iter().find(|message| message.kind == kind)
+}

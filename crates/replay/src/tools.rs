@@ -1,0 +1,167 @@
+//! The calls of a turn: local tools are really run; what depends on the outside, on other jobs or on the ranked index
+//! is answered from the record.
+
+use super::{Bench, rows::Rows, step::Stop};
+use plumbline_engine::{FileWrite, Judgement, Prepared, Product, Run, Source, ToolCall, ToolReturn, Verdict};
+use plumbline_store::RecordedStep;
+use plumbline_tools::ToolContext;
+use serde_json::{Value, json};
+use std::{collections::BTreeSet, time::Duration};
+use uuid::Uuid;
+
+/// Tools that are answered from the record, whatever their arguments.
+const FROM_THE_RECORD: [&str; 8] = [
+    "web_search",
+    "fetch_page",
+    "get_graph_schema",
+    "execute_cypher_query",
+    "next_requirement",
+    "integrate_requirement",
+    "reject_requirement",
+    "query_similar_requirements",
+];
+/// Of these, those that judge a requirement of another job: progress that is in none of this job's rows.
+const JUDGING: [&str; 2] = ["integrate_requirement", "reject_requirement"];
+/// Begins the remark that the engine puts behind a result that repeats itself; see the engine's `calls`.
+const REMARK: &str = "\n\n(This is the same result for the same call, ";
+/// What a ranked search says of itself; see `search_files`.
+const RANKED: [&str; 3] = ["these passages come nearest", "so this is a text search)", "ranked by meaning"];
+/// What the engine itself writes at any time, which therefore is nobody's product.
+const OF_THE_ENGINE: [&str; 6] =
+    ["todos.yaml", "workspace_summary.md", "progress.md", "main_plan.md", "archive/", "tool_results/"];
+
+impl Bench<'_> {
+    /// One return per call, in their order.
+    pub(crate) async fn run_tools(
+        &self,
+        rows: &Rows,
+        run: &Run,
+        step: &RecordedStep,
+        calls: &[&ToolCall],
+    ) -> Result<Vec<ToolReturn>, Stop> {
+        let mut returns = Vec::with_capacity(calls.len());
+        let recorded: Vec<bool> = calls.iter().map(|call| is_from_the_record(step, call)).collect();
+        // Calls that are really run see what the calls before them produced; the toolbox sees to that within a group.
+        let mut rows = std::borrow::Cow::Borrowed(rows);
+        let mut at = 0;
+        for group in recorded.chunk_by(|one, next| one == next) {
+            let calls = &calls[at..at + group.len()];
+            at += group.len();
+            let given = match group.first() {
+                Some(true) => calls.iter().map(|call| self.recorded_return(step, call, &rows)).collect(),
+                Some(false) | None => self.really_run(&rows, run, calls).await?,
+            };
+            if at < recorded.len() {
+                given.iter().for_each(|given| rows.to_mut().job.lay_products(&given.products));
+            }
+            returns.extend(given);
+        }
+        Ok(returns)
+    }
+
+    async fn really_run(&self, rows: &Rows, run: &Run, calls: &[&ToolCall]) -> Result<Vec<ToolReturn>, Stop> {
+        let bound: Vec<&str> = run.bound(run.state().phase.kind).map(|tool| tool.name).collect();
+        let limits = &self.resolved.config.limits;
+        let bounds = ToolContext {
+            max_result_tokens: run.settings().limits.max_tool_result_tokens,
+            call_timeout: Duration::from_secs(limits.tool_timeout_s),
+            retries: limits.tool_retries,
+            inspection: Some(&self.inspection),
+            no_sources: self.resolved.config.no_sources.as_deref().unwrap_or_default(),
+            scan: &self.scan,
+            ..ToolContext::new(self.recording.job.id, &bound)
+        };
+        self.toolbox.run(calls, rows, &bounds).await.map_err(|error| Stop::Broken(error.to_string()))
+    }
+
+    /// The text and the passages of a document, as the system made them.
+    pub(crate) async fn prepare(&self, rows: &Rows, document: &str) -> Result<Prepared, Stop> {
+        let limits = &self.resolved.config.limits;
+        let bounds = ToolContext {
+            call_timeout: Duration::from_secs(limits.tool_timeout_s),
+            retries: limits.tool_retries,
+            scan: &self.scan,
+            no_sources: self.resolved.config.no_sources.as_deref().unwrap_or_default(),
+            ..ToolContext::new(self.recording.job.id, &[])
+        };
+        self.toolbox.prepare(document, rows, &bounds).await.map_err(|error| Stop::Broken(error.to_string()))
+    }
+
+    fn recorded_return(&self, step: &RecordedStep, call: &ToolCall, rows: &Rows) -> ToolReturn {
+        let content = recorded_result(step, call).unwrap_or_default();
+        let is_error = content.starts_with("Error: ");
+        let products = if is_error { Vec::new() } else { self.recorded_products(step, call, rows) };
+        ToolReturn { call_id: call.id.clone(), content, is_error, gave_up: false, products }
+    }
+
+    /// The step's files that neither the engine nor a tool that is really run writes: the call's own.
+    fn recorded_products(&self, step: &RecordedStep, call: &ToolCall, rows: &Rows) -> Vec<Product> {
+        if JUDGING.contains(&call.name.as_str()) {
+            let mut products = vec![Product::JudgeRequirement(Box::new(a_judgement()))];
+            products.extend(self.files(step, rows, |path| path.starts_with("output/insert")));
+            return products;
+        }
+        match call.name.as_str() {
+            "web_search" | "fetch_page" => self.files(step, rows, |path| path.starts_with("web_sources/")),
+            "execute_cypher_query" => self.files(step, rows, |path| path.starts_with("output/")),
+            _ => Vec::new(),
+        }
+    }
+
+    fn files(&self, step: &RecordedStep, rows: &Rows, mine: impl Fn(&str) -> bool) -> Vec<Product> {
+        let written_by_calls = written_by_other_calls(step);
+        let mut products = Vec::new();
+        for (path, content) in &step.files {
+            let Some(content) = content else { continue };
+            let engine = OF_THE_ENGINE.iter().any(|prefix| path.starts_with(prefix));
+            if !mine(path) || engine || written_by_calls.contains(path) || rows.job.file(path) == Some(content) {
+                continue;
+            }
+            products.push(Product::WriteFile(FileWrite { path: path.clone(), content: content.clone() }));
+            let known = self.recording.job.sources.iter().find(|source| source.path == *path);
+            products.extend(known.map(|source| Product::AddSource(Source { ..source.clone() })));
+        }
+        products
+    }
+}
+
+fn is_from_the_record(step: &RecordedStep, call: &ToolCall) -> bool {
+    let ranked = || {
+        let mode = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
+        let by_meaning = mode["mode"] == json!("semantic") || mode["mode"] == json!("hybrid");
+        let result = recorded_result(step, call).unwrap_or_default();
+        by_meaning || RANKED.iter().any(|words| result.contains(words))
+    };
+    FROM_THE_RECORD.contains(&call.name.as_str()) || (call.name == "search_files" && ranked())
+}
+
+/// What a call gave, before the engine moved a large result to a file or remarked on a repeated one.
+fn recorded_result(step: &RecordedStep, call: &ToolCall) -> Option<String> {
+    let moved = step.files.get(&format!("tool_results/{}.md", call.id)).and_then(Option::as_ref);
+    if let Some(whole) = moved {
+        return Some(String::from_utf8_lossy(whole).into_owned());
+    }
+    let message = step.messages.iter().find(|message| message.tool_call_id.as_ref() == Some(&call.id))?;
+    let content = message.content.split(REMARK).next().unwrap_or(&message.content);
+    Some(content.to_owned())
+}
+
+/// Files that the answer's other calls name as theirs.
+fn written_by_other_calls(step: &RecordedStep) -> BTreeSet<String> {
+    let calls = step.messages.iter().flat_map(|message| &message.tool_calls);
+    calls
+        .filter(|call| !FROM_THE_RECORD.contains(&call.name.as_str()))
+        .filter_map(|call| serde_json::from_str::<Value>(&call.arguments).ok()?["path"].as_str().map(str::to_owned))
+        .collect()
+}
+
+/// Stands for a judgement whose row belongs to another job: it counts as progress and is written nowhere.
+fn a_judgement() -> Judgement {
+    Judgement {
+        id: Uuid::nil(),
+        verdict: Verdict::Accepted,
+        reason: None,
+        graph_node_id: None,
+        validation_result: Value::Null,
+    }
+}

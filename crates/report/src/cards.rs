@@ -1,0 +1,94 @@
+//! Requirements, to stand beside the quotes that they rest on.
+
+use plumbline_engine::Requirement;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// Requirements that are shown; `output/requirements.json` has all.
+const MOST: usize = 5_000;
+/// Characters of a requirement's words that are shown.
+const MOST_CHARS: usize = 600;
+/// Quotes of a requirement that are named.
+const MOST_QUOTES: usize = 20;
+
+/// A requirement as it is shown.
+#[derive(Serialize)]
+pub(crate) struct Card {
+    id: String,
+    name: String,
+    text: String,
+    r#type: String,
+    priority: String,
+    carried: bool,
+    /// The citations that it rests on, by their ids.
+    quotes: Vec<String>,
+    /// Whether it was shown in full already.
+    #[serde(skip)]
+    pub(crate) is_shown: bool,
+}
+
+/// All of them.
+pub(crate) struct Cards {
+    pub(crate) all: Vec<Card>,
+    /// Those that are too many to be shown.
+    pub(crate) left_out: usize,
+    /// Which rest on a citation.
+    resting: HashMap<String, Vec<usize>>,
+}
+
+impl Cards {
+    /// `citation_of`: the id of the citation with that source and that quote.
+    pub(crate) fn of<'a>(
+        standing: impl Iterator<Item = &'a Requirement>,
+        citation_of: &HashMap<(&str, &str), &str>,
+    ) -> Self {
+        let mut standing: Vec<&Requirement> = standing.collect();
+        let left_out = standing.len().saturating_sub(MOST);
+        standing.truncate(MOST);
+        let all: Vec<Card> = standing.into_iter().map(|requirement| card(requirement, citation_of)).collect();
+        let mut resting: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, card) in all.iter().enumerate() {
+            for quote in &card.quotes {
+                resting.entry(quote.clone()).or_default().push(at);
+            }
+        }
+        Self { all, left_out, resting }
+    }
+
+    /// The requirements that rest on these citations, each once, in the order of the citations.
+    pub(crate) fn resting_on<'a>(&self, citations: impl Iterator<Item = &'a String>) -> Vec<usize> {
+        let mut found: Vec<usize> = Vec::new();
+        for at in citations.filter_map(|citation| self.resting.get(citation)).flatten() {
+            if !found.contains(at) {
+                found.push(*at);
+            }
+        }
+        found
+    }
+}
+
+fn card(requirement: &Requirement, citation_of: &HashMap<(&str, &str), &str>) -> Card {
+    let cited = requirement.citations.as_array().into_iter().flatten();
+    let mut quotes: Vec<String> = Vec::new();
+    for cited in cited.take(MOST_QUOTES) {
+        let text = |key: &str| cited.get(key).and_then(Value::as_str);
+        let known = text("source").zip(text("quote")).and_then(|key| citation_of.get(&key));
+        quotes.extend(known.filter(|id| !quotes.iter().any(|quote| quote == **id)).map(|id| (*id).to_owned()));
+    }
+    let mut chars = requirement.text.chars();
+    let mut text: String = chars.by_ref().take(MOST_CHARS).collect();
+    if chars.next().is_some() {
+        text.push('…');
+    }
+    Card {
+        id: requirement.candidate_id.clone(),
+        name: requirement.name.clone(),
+        text,
+        r#type: requirement.r#type.clone(),
+        priority: requirement.priority.clone(),
+        carried: requirement.tags.iter().any(|tag| tag == "carried"),
+        quotes,
+        is_shown: false,
+    }
+}

@@ -1,0 +1,111 @@
+//! `output/report.html`: the text of a job's documents page by page, each verified quote marked in it, the requirement beside
+//! it, and what became of each passage. One file that asks for nothing outside itself and runs no code; everything in it that
+//! comes from documents and models is escaped by the templates.
+//!
+//! The worker writes it in the step that ends a job with documents or parks it in review; the dashboard and
+//! `plumbline report` make the same of the rows as they stand. A long text is read and written part by part, never on the event
+//! loop, and no more than [`MOST_TEXT`] bytes of texts are shown: the file says which pages it leaves out.
+
+mod cards;
+mod html;
+mod marks;
+mod page;
+mod passages;
+mod rendering;
+mod stored;
+mod templates;
+mod writer;
+
+pub use rendering::Rendering;
+pub use stored::of_stored;
+pub use templates::environment;
+
+use marks::Marks;
+use plumbline_engine::{Change, Citation, Passage, Product, RecordedRequirement, Requirement};
+use plumbline_tools::{Workspace, WorkspaceError, part_path};
+use uuid::Uuid;
+use writer::Writer;
+
+/// Bytes of texts that are shown, over all documents: some 3,000 pages, which a browser opens in seconds.
+const MOST_TEXT: u64 = 8 << 20;
+
+/// What a report tells of, besides files.
+pub(crate) struct Facts<'a> {
+    pub(crate) job_id: Uuid,
+    pub(crate) prompt: &'a str,
+    /// By their numbers.
+    pub(crate) passages: Vec<&'a Passage>,
+    pub(crate) recorded: &'a [RecordedRequirement],
+    /// What the step at hand does besides what is in the rows.
+    pub(crate) changes: &'a [Change],
+}
+
+impl Facts<'_> {
+    fn standing(&self) -> impl Iterator<Item = &Requirement> {
+        self.recorded.iter().filter(|known| !known.is_withdrawn()).map(|known| &known.requirement)
+    }
+
+    fn products(&self) -> impl Iterator<Item = &Product> {
+        self.changes.iter().filter_map(Change::product)
+    }
+}
+
+/// Makes the report. `rows`: the job's files, documents and citations.
+///
+/// # Errors
+/// The rows could not be read.
+pub(crate) async fn write(facts: &Facts<'_>, rows: &dyn Workspace) -> Result<Vec<u8>, WorkspaceError> {
+    let mut citations = rows.citations().await?;
+    citations.extend(facts.products().filter_map(|product| match product {
+        Product::AddCitation(citation) => Some(Citation::clone(citation)),
+        _ => None,
+    }));
+    let mut writer = Writer::new(facts, rows.sources(), Marks::of(citations, &facts.passages));
+    let mut room = MOST_TEXT;
+    for source in rows.sources() {
+        writer = off_the_loop(writer, Writer::begin_document).await;
+        let Some(text_path) = &source.text_path else { continue };
+        let mut next = text(facts, rows, text_path).await?;
+        for number in 2.. {
+            let Some(part) = next.take() else { break };
+            let Some(left) = room.checked_sub(part.len() as u64) else {
+                writer.leave_out();
+                break;
+            };
+            room = left;
+            next = text(facts, rows, &part_path(text_path, number)).await?;
+            let (written, behind) =
+                off_the_loop((writer, next), move |(writer, next): &mut (Writer, Option<String>)| {
+                    writer.write_part(&part, next.as_deref().unwrap_or_default());
+                })
+                .await;
+            (writer, next) = (written, behind);
+        }
+    }
+    Ok(off_the_loop((writer, String::new()), |(writer, done)| *done = writer.finish()).await.1.into_bytes())
+}
+
+/// Does what takes long on a thread of its own.
+async fn off_the_loop<T: Send + 'static>(mut state: T, work: impl FnOnce(&mut T) + Send + 'static) -> T {
+    let done = tokio::task::spawn_blocking(move || {
+        work(&mut state);
+        state
+    });
+    done.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+/// A part of a text as it is after the step at hand; none where there is none.
+async fn text(facts: &Facts<'_>, rows: &dyn Workspace, path: &str) -> Result<Option<String>, WorkspaceError> {
+    let written = facts.products().filter(|product| product.path() == Some(path)).last();
+    let bytes = match written {
+        Some(Product::WriteFile(file)) => Some(file.content.clone()),
+        Some(Product::PlaceFile(file)) => rows.read_aside(&file.sha256).await?,
+        Some(Product::DeleteFile { .. }) => None,
+        _ if rows.index().contains_key(path) => rows.read(path).await?,
+        _ => None,
+    };
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+#[cfg(test)]
+mod tests;

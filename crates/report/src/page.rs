@@ -1,0 +1,57 @@
+//! One page: what became of its passages, its text with the marks in it, the requirements that rest on quotes of it.
+
+use super::{cards::Cards, html::render, marks::Marks, passages::PassageLine, writer::Document};
+use plumbline_documents::marked::{MarkedPage, Piece};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// An element around a piece of text.
+#[derive(Serialize)]
+struct Element {
+    tag: &'static str,
+    /// Of the first piece of a quote.
+    id: Option<String>,
+}
+
+/// Writes a page, and takes note of what it shows.
+pub(crate) fn html(page: &MarkedPage<'_>, document: &mut Document, marks: &Marks, cards: &mut Cards) -> String {
+    let number = page.number.unwrap_or(1);
+    // A long page goes on in another part of the text.
+    let is_new = document.known.insert(number);
+    let on_page = |passage: &PassageLine| passage.on_page(page.number.and_then(|number| i32::try_from(number).ok()));
+    let passages: Vec<PassageLine> = match is_new {
+        true => document.passages.iter().filter_map(on_page).collect(),
+        false => Vec::new(),
+    };
+    let begin = page.pieces.iter().flat_map(|piece| &piece.begin);
+    let citations = begin.filter_map(|key| marks.all[*key].citation.as_ref());
+    let resting = cards.resting_on(citations);
+    let beside: Vec<Value> = resting
+        .into_iter()
+        .map(|at| {
+            let card = &mut cards.all[at];
+            let again = std::mem::replace(&mut card.is_shown, true);
+            json!({"again": again, "card": card})
+        })
+        .collect();
+    let pieces: Vec<Value> =
+        page.pieces.iter().map(|piece| json!({"text": piece.text, "elements": elements(piece, marks)})).collect();
+    let label = match (page.number, is_new) {
+        (Some(number), true) => format!("Page {number}"),
+        (Some(number), false) => format!("Page {number}, continued"),
+        (None, true) => "Text".to_owned(),
+        (None, false) => "Text, continued".to_owned(),
+    };
+    let id = is_new.then(|| format!("{}page-{number}", document.prefix));
+    render("page.html", json!({"id": id, "label": label, "passages": passages, "pieces": pieces, "beside": beside}))
+}
+
+/// From the outermost to the innermost.
+fn elements(piece: &Piece<'_>, marks: &Marks) -> Vec<Element> {
+    let element = |key: &usize, begins: bool| {
+        let mark = &marks.all[*key];
+        Element { tag: mark.tag(), id: mark.id().filter(|_| begins) }
+    };
+    let go_on = piece.go_on.iter().map(|key| element(key, false));
+    go_on.chain(piece.begin.iter().map(|key| element(key, true))).collect()
+}

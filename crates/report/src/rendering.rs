@@ -1,0 +1,76 @@
+//! What the system delivers of the rows, in the step with which a job ends or is parked in review: its requirements
+//! ([`plumbline_tools::deliverables`]) and the report of its documents ([`crate`]).
+
+use crate::Facts;
+use plumbline_engine::{Change, FileWrite, Product, REPORT, RecordedRequirement, Run, lay_requirements};
+use plumbline_tools::{
+    Workspace, WorkspaceError,
+    deliverables::{Rendered, Rows, SUMMARY_REPORT, render},
+};
+
+/// What the system makes of a job's rows and of the changes with which it leaves.
+#[derive(Default)]
+pub struct Rendering {
+    products: Vec<Product>,
+    /// Those of them that count as deliverables.
+    listed: Vec<String>,
+}
+
+impl Rendering {
+    /// Renders what is due at this end. `rows`: those before this step.
+    ///
+    /// # Errors
+    /// The rows could not be read.
+    pub async fn of(run: &Run, changes: &[Change], rows: &dyn Workspace) -> Result<Self, WorkspaceError> {
+        let mut rendering = Self::default();
+        if !changes.iter().any(|change| matches!(change, Change::Left(_))) || !(run.renders() || run.reports()) {
+            return Ok(rendering);
+        }
+        let mut recorded = rows.recorded().await?;
+        lay_requirements(&mut recorded, products(changes));
+        if run.renders() {
+            let report = after(SUMMARY_REPORT, rows.read(SUMMARY_REPORT).await?, changes);
+            rendering.take(run, &recorded, report.and_then(|report| String::from_utf8(report).ok()));
+        }
+        if run.reports() {
+            let (job, passages) = (run.job(), run.passages().collect());
+            let facts = Facts { job_id: job.id, prompt: &job.prompt, passages, recorded: &recorded, changes };
+            let content = crate::write(&facts, rows).await?;
+            rendering.products.push(Product::WriteFile(FileWrite { path: REPORT.to_owned(), content }));
+        }
+        Ok(rendering)
+    }
+
+    fn take(&mut self, run: &Run, recorded: &[RecordedRequirement], report: Option<String>) {
+        let rows = Rows { recorded, sources: run.sources(), files: run.files(), report: report.as_deref() };
+        let Rendered { products, listed } = render(&rows);
+        self.products.extend(products);
+        self.listed.extend(listed);
+    }
+
+    /// Adds it to the changes with which the job leaves.
+    pub fn add(self, run: &mut Run, changes: &mut Vec<Change>) {
+        if !self.products.is_empty() {
+            run.deliver(changes, self.products, &self.listed);
+        }
+    }
+}
+
+fn products(changes: &[Change]) -> impl Iterator<Item = &Product> {
+    changes.iter().filter_map(Change::product)
+}
+
+/// A file's content after the changes.
+fn after(path: &str, mut content: Option<Vec<u8>>, changes: &[Change]) -> Option<Vec<u8>> {
+    for product in products(changes) {
+        match product {
+            Product::WriteFile(file) if file.path == path => content = Some(file.content.clone()),
+            Product::DeleteFile { path: deleted } if deleted == path => content = None,
+            Product::AppendFile { path: grown, text } if grown == path => {
+                content.get_or_insert_default().extend_from_slice(text.as_bytes());
+            }
+            _ => {}
+        }
+    }
+    content
+}

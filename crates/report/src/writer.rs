@@ -1,0 +1,150 @@
+//! The report as it grows: document by document, part by part.
+
+use super::{
+    Facts,
+    cards::{Card, Cards},
+    html::render,
+    marks::{Mark, Marks},
+    page,
+    passages::{Counts, PassageLine},
+};
+use plumbline_documents::marked;
+use plumbline_engine::Source;
+use serde::Serialize;
+use serde_json::json;
+use std::{
+    collections::{BTreeSet, HashMap},
+    ops::Range,
+};
+
+/// Passages that are named as open at the head.
+const MOST_NAMED: usize = 200;
+/// Characters of the job's prompt that are shown.
+const MOST_PROMPT: usize = 300;
+
+/// A document of the report.
+#[derive(Serialize)]
+pub(crate) struct Document {
+    path: String,
+    counts: Counts,
+    /// What its pages' ids begin with: nothing for the first that has a text.
+    pub(crate) prefix: String,
+    has_text: bool,
+    #[serde(skip)]
+    pub(crate) passages: Vec<PassageLine>,
+    /// Pages that have their element.
+    #[serde(skip)]
+    pub(crate) known: BTreeSet<u32>,
+    /// Stretches that run into the next part.
+    #[serde(skip)]
+    carried: Vec<(usize, Range<isize>)>,
+}
+
+/// What is written up to now, and what it is written from.
+pub(crate) struct Writer {
+    out: String,
+    marks: Marks,
+    cards: Cards,
+    waiting: std::vec::IntoIter<Document>,
+    document: Option<Document>,
+}
+
+impl Writer {
+    /// Begins the file with what is known of the whole job.
+    pub(crate) fn new(facts: &Facts<'_>, sources: &[Source], marks: Marks) -> Self {
+        let quotes =
+            marks.all.iter().filter_map(|mark| Some(((&*mark.document, &*mark.text), mark.citation.as_deref()?)));
+        let quotes: HashMap<(&str, &str), &str> = quotes.collect();
+        let cards = Cards::of(facts.standing(), &quotes);
+        let documents = documents(facts, sources);
+        let open: Vec<_> = documents.iter().flat_map(open_passages).collect();
+        let named = open.len().min(MOST_NAMED);
+        let out = render(
+            "head.html",
+            json!({
+                "job_id": facts.job_id,
+                "prompt": facts.prompt.chars().take(MOST_PROMPT).collect::<String>(),
+                "counts": Counts::of(facts.passages.iter().copied()),
+                "quotes": quotes.len(),
+                "requirements": cards.all.len() + cards.left_out,
+                "documents": documents,
+                "open": open[..named],
+                "more_open": open.len() - named,
+            }),
+        );
+        Self { out, marks, cards, waiting: documents.into_iter(), document: None }
+    }
+
+    /// Goes on with the next document.
+    pub(crate) fn begin_document(&mut self) {
+        self.document = self.waiting.next();
+        let Some(document) = &self.document else { return };
+        // The passages of a document without a text say why there is none.
+        let passages = if document.has_text { &[] } else { &*document.passages };
+        self.out.push_str(&render("document.html", json!({"document": document, "passages": passages})));
+    }
+
+    /// Writes a part of the document's text; `next` is the one behind it.
+    pub(crate) fn write_part(&mut self, part: &str, next: &str) {
+        let Some(document) = &mut self.document else { return };
+        let (keys, open): (Vec<usize>, Vec<&Mark>) = self.marks.open_of(&document.path).unzip();
+        let words: Vec<_> = open.into_iter().map(Mark::words).collect();
+        let mut stretches = std::mem::take(&mut document.carried);
+        for (key, place) in keys.into_iter().zip(marked::places(part, next, &words)) {
+            let Some(place) = place else { continue };
+            self.marks.all[key].is_placed = true;
+            stretches.push((key, place.start.cast_signed()..place.end.cast_signed()));
+        }
+        for page in marked::pages(part, &stretches) {
+            self.out.push_str(&page::html(&page, document, &self.marks, &mut self.cards));
+        }
+        let length = part.len().cast_signed();
+        let into_next = stretches.into_iter().filter(|(_, range)| range.end > length);
+        document.carried = into_next.map(|(key, range)| (key, range.start - length..range.end - length)).collect();
+    }
+
+    /// The rest of the document is not shown.
+    pub(crate) fn leave_out(&mut self) {
+        let Some(document) = &self.document else { return };
+        let most = super::MOST_TEXT >> 20;
+        self.out.push_str(&render("left_out.html", json!({"last": document.known.last(), "most": most})));
+    }
+
+    /// Ends the file with what has no place in the texts.
+    pub(crate) fn finish(&mut self) -> String {
+        let unplaced = self.marks.all.iter().filter(|mark| mark.citation.is_some() && !mark.is_placed);
+        let unplaced: Vec<_> = unplaced.map(Mark::as_listed).collect();
+        let unshown: Vec<&Card> = self.cards.all.iter().filter(|card| !card.is_shown).collect();
+        let left_out = [("quotes", self.marks.unmarked), ("requirements", self.cards.left_out)];
+        self.out
+            .push_str(&render("foot.html", json!({"unplaced": unplaced, "unshown": unshown, "left_out": left_out})));
+        std::mem::take(&mut self.out)
+    }
+}
+
+fn documents(facts: &Facts<'_>, sources: &[Source]) -> Vec<Document> {
+    let with_text = sources.iter().find(|source| source.text_path.is_some()).map(|source| &source.path);
+    let document = |(number, source): (usize, &Source)| {
+        let of = || facts.passages.iter().copied().filter(|passage| passage.document == source.path);
+        let is_first = with_text == Some(&source.path);
+        Document {
+            path: source.path.clone(),
+            counts: Counts::of(of()),
+            prefix: if is_first { String::new() } else { format!("document-{number}-") },
+            has_text: source.text_path.is_some(),
+            passages: of().map(PassageLine::of).collect(),
+            known: BTreeSet::new(),
+            carried: Vec::new(),
+        }
+    };
+    (1..).zip(sources).map(document).collect()
+}
+
+/// The passages that nobody answered for, with the elements of the pages they begin on.
+fn open_passages(document: &Document) -> impl Iterator<Item = serde_json::Value> {
+    let open = document.passages.iter().filter(|passage| passage.is_open());
+    open.map(|passage| {
+        let page = passage.pages.map_or(1, |(first, _)| first);
+        json!({"passage": passage, "document": document.path, "page": format!("{}page-{page}", document.prefix)})
+    })
+}

@@ -1,0 +1,137 @@
+//! What is measured by the life of a span, with or without a collector: which tool ran how long, and how many jobs this
+//! worker runs. The spans are begun where the work is done; this layer watches them begin and end.
+
+use super::{instruments, spans::TARGET};
+use plumbline_engine::ToolSpec;
+use std::{
+    collections::HashSet,
+    fmt::Debug,
+    sync::{
+        OnceLock,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+use tokio::sync::Notify;
+use tracing::{
+    Metadata, Subscriber,
+    field::{Field, Visit},
+    span::{Attributes, Id, Record},
+};
+use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
+
+/// Names that may become a label. A model may call anything by any name, and each would be a series of its own.
+static KNOWN: OnceLock<HashSet<&'static str>> = OnceLock::new();
+
+/// Names the tools that there are. All others are measured as `unknown`; a second call changes nothing.
+pub fn name_tools(tools: &[ToolSpec]) {
+    // The error says that they are named already.
+    let _ = KNOWN.set(tools.iter().map(|tool| tool.name).collect());
+}
+
+fn known(name: &str) -> Option<&'static str> {
+    KNOWN.get()?.get(name).copied()
+}
+
+/// Whether this span is measured here.
+pub(crate) fn is_measured(metadata: &Metadata<'_>) -> bool {
+    metadata.is_span() && metadata.target() == TARGET && matches!(metadata.name(), "tool" | "claim")
+}
+
+/// Claims whose span is open, and who wants to know that none is.
+static OPEN: AtomicI64 = AtomicI64::new(0);
+static CLOSED: Notify = Notify::const_new();
+
+/// Waits until the spans of all claims have ended, at most this long: a job's mirror may hold one open for a moment after
+/// the job has been given back.
+pub(crate) async fn all_closed(patience: Duration) {
+    let closed = async {
+        loop {
+            let next = CLOSED.notified();
+            if OPEN.load(Ordering::Acquire) <= 0 {
+                return;
+            }
+            next.await;
+        }
+    };
+    // What is still open then is not told.
+    let _ = tokio::time::timeout(patience, closed).await;
+}
+
+fn opened() {
+    OPEN.fetch_add(1, Ordering::AcqRel);
+    instruments::held(1);
+}
+
+fn closed() {
+    OPEN.fetch_sub(1, Ordering::AcqRel);
+    CLOSED.notify_waiters();
+    instruments::held(-1);
+}
+
+/// The layer.
+pub(crate) struct Meter;
+
+/// A span that is being measured.
+enum Measured {
+    Tool { name: &'static str, started: Instant, failed: bool },
+    Claim,
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Meter {
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        let measured = match attributes.metadata().name() {
+            "claim" => {
+                opened();
+                Measured::Claim
+            }
+            _ => {
+                let mut read = Reader::default();
+                attributes.record(&mut read);
+                let name = read.tool.and_then(|tool| known(&tool)).unwrap_or("unknown");
+                Measured::Tool { name, started: Instant::now(), failed: read.failed }
+            }
+        };
+        span.extensions_mut().insert(measured);
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        let mut read = Reader::default();
+        values.record(&mut read);
+        let Some(span) = context.span(id).filter(|_| read.failed) else { return };
+        if let Some(Measured::Tool { failed, .. }) = span.extensions_mut().get_mut() {
+            *failed = true;
+        }
+    }
+
+    fn on_close(&self, id: Id, context: Context<'_, S>) {
+        let Some(span) = context.span(&id) else { return };
+        match span.extensions_mut().remove::<Measured>() {
+            Some(Measured::Claim) => closed(),
+            Some(Measured::Tool { name, started, failed }) => instruments::tool_ran(name, failed, started.elapsed()),
+            None => {}
+        }
+    }
+}
+
+/// Reads the two fields that matter.
+#[derive(Default)]
+struct Reader {
+    tool: Option<String>,
+    failed: bool,
+}
+
+impl Visit for Reader {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "tool.name" => self.tool = Some(value.to_owned()),
+            "error.type" => self.failed = true,
+            _ => {}
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.record_str(field, &format!("{value:?}"));
+    }
+}
