@@ -1,65 +1,14 @@
-//! System tests: the real binary on a real Postgres, one module a subject.
+//! System tests: the real binary on a real Postgres, a folder a subject.
 
-mod bad_input;
-mod candidates;
-mod checker;
-mod clocks;
-mod commands;
-mod control;
-mod costly_work;
-mod counters;
-mod coverage;
-mod crashes;
-mod deploy;
-mod dev;
-mod doctor;
-mod documentation;
-mod drain;
-mod end_to_end;
-mod enqueueing;
-mod eval;
-mod example;
-mod fault_table;
-mod first_step;
-mod given_documents;
+mod conversation;
+mod evidence;
 mod handover;
-mod handover_dev;
-mod handover_graph;
-mod history;
-mod horizon;
-mod interface_commands;
-mod interface_places;
-mod interface_sql;
-mod interface_tools;
-mod kill;
-mod levels;
-mod lost_answers;
-mod migrations;
-mod operators;
-mod owed_files;
-mod own_records;
-mod own_types;
-mod planted;
-mod pooler;
-mod postgres_trouble;
-mod promises;
-mod protocols;
-mod provider;
-mod raised_limits;
-mod replay;
-mod report;
-mod retention;
-mod setup;
-mod sizes;
-mod starved;
-mod terminal;
-mod two_workers;
-mod unknown_types;
-mod validator;
-mod validator_outages;
-mod validator_sql;
-mod versions;
-mod volumes;
+mod interface;
+mod meta;
+mod operations;
+mod queue;
+mod recovery;
+mod settings;
 
 /// The graph server of the client's own tests: one double, checked in one place.
 #[path = "../../crates/tools/tests/graph/kit/mod.rs"]

@@ -44,7 +44,10 @@ pub(super) fn all() -> Vec<Pair> {
     };
     let of_types = |key: &str| Pair {
         key: key.into(),
-        shown: Shown::In { file: "tests/it/owed_files.rs", test: "deliverables_are_checked_before_a_job_is_complete" },
+        shown: Shown::In {
+            file: "tests/it/settings/owed_files.rs",
+            test: "deliverables_are_checked_before_a_job_is_complete",
+        },
     };
     let mut pairs = vec![
         plain("job_type", json!("creator"), json!("validator")),
@@ -60,7 +63,7 @@ pub(super) fn all() -> Vec<Pair> {
         Pair {
             key: "no_sources".into(),
             shown: Shown::In {
-                file: "tests/it/owed_files.rs",
+                file: "tests/it/settings/owed_files.rs",
                 test: "nothing_is_quoted_from_a_document_that_is_no_source",
             },
         },
@@ -76,12 +79,12 @@ pub(super) fn all() -> Vec<Pair> {
         },
         Pair {
             key: "coverage_settings.patterns".into(),
-            shown: Shown::In { file: "tests/it/candidates.rs", test: "patterns_of_a_job_type_add_candidates" },
+            shown: Shown::In { file: "tests/it/evidence/candidates.rs", test: "patterns_of_a_job_type_add_candidates" },
         },
         Pair {
             key: "llm.fallback".into(),
             shown: Shown::In {
-                file: "tests/it/provider.rs",
+                file: "tests/it/conversation/provider.rs",
                 test: "a_model_that_is_overloaded_is_replaced_by_another",
             },
         },

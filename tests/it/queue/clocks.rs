@@ -14,7 +14,7 @@ const LATER: f64 = 4.0;
 /// Compiles the library that makes a clock wrong; the C compiler is the one that the binary was linked with.
 fn wrong_clock(folder: &Path) -> PathBuf {
     let library = folder.join("shift.so");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("it/clocks/shift.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("it/queue/clocks/shift.c");
     let compiled = std::process::Command::new("cc")
         .args(["-shared", "-fPIC", "-o"])
         .arg(&library)

@@ -3,7 +3,7 @@
 use plumbline_system_tests::{Command, PgPool, Uuid, World, eventually};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _};
 
-const ROLES: &str = include_str!("../../../deploy/roles.sql");
+const ROLES: &str = include_str!("../../../../deploy/roles.sql");
 
 /// SQLSTATE: insufficient privilege.
 pub(super) const REFUSED: &str = "42501";

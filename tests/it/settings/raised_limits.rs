@@ -12,7 +12,7 @@ async fn world(pool: PgPool, ceiling: &Value) -> World {
 }
 
 fn configure(world: &World, ceiling: &Value) {
-    let shipped = include_str!("../../configs/creator/config.json");
+    let shipped = include_str!("../../../configs/creator/config.json");
     let mut config: Value = serde_json::from_str(shipped).expect("the shipped configuration is JSON");
     config["llm"]["prices"] = json!({"input": 3.0, "cached_input": 0.3, "output": 9.0});
     config["limits"]["cost_budget_usd"] = json!(0.02);
@@ -160,8 +160,8 @@ async fn the_limits_that_the_database_knows_are_those_of_the_schema(pool: PgPool
     .fetch_all(&world.pool)
     .await
     .expect("the limits can be read");
-    let schema: Value = serde_json::from_str(include_str!("../../configs/schema.json")).expect("the schema is JSON");
-    let defaults: Value = serde_json::from_str(include_str!("../../configs/defaults.json")).expect("it is JSON");
+    let schema: Value = serde_json::from_str(include_str!("../../../configs/schema.json")).expect("the schema is JSON");
+    let defaults: Value = serde_json::from_str(include_str!("../../../configs/defaults.json")).expect("it is JSON");
     let mut of_schema = Vec::new();
     limits(&schema["properties"]["limits"], &defaults["limits"], "", &mut of_schema);
     of_schema.sort_by(|one, other| one.0.cmp(&other.0));

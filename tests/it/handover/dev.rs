@@ -1,6 +1,6 @@
 //! `plumbline dev` to its end: the table says what came of the document, with a graph and without.
 
-use crate::handover_graph::Graph;
+use crate::handover::graph::Graph;
 use plumbline_system_tests::{Ended, Program, program};
 use serde_json::json;
 use std::{fs, path::Path};

@@ -1,6 +1,6 @@
 //! A graph that is away, or that refuses: the validator waits or pauses, and every requirement is where it was.
 
-use crate::handover_graph::{Graph, assert_statuses, created, insert_validator, policy};
+use crate::handover::graph::{Graph, assert_statuses, created, insert_validator, policy};
 use plumbline_system_tests::{PgPool, Uuid, World};
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! What a job owes, at the real binary: files that are there, meet their schemas, and quote what stands in the documents.
 
-use crate::own_types::{job, job_types, reads, run};
+use crate::settings::own_types::{job, job_types, reads, run};
 use plumbline_system_tests::{
     PgPool, Uuid, World,
     scripted::{Reply, Scripted},

@@ -1,13 +1,13 @@
 //! The outside validator of `docs/sql.md`, as it stands there.
 
-use crate::handover_graph::{assert_statuses, created, insert_validator, policy};
+use crate::handover::graph::{assert_statuses, created, insert_validator, policy};
 use plumbline_system_tests::{PgPool, World};
 use serde_json::json;
 use sqlx::Executor as _;
 
 /// The SQL block behind the words that introduce it.
 fn outside_validator() -> &'static str {
-    let manual = include_str!("../../docs/sql.md");
+    let manual = include_str!("../../../docs/sql.md");
     let (_, rest) = manual.split_once("An outside validator takes rows itself.").expect("the manual has the section");
     let (_, rest) = rest.split_once("```sql\n").expect("a block of SQL follows");
     let (sql, _) = rest.split_once("```").expect("the block ends");

@@ -1,6 +1,6 @@
 //! What a job does with what it recorded, and what the system delivers of it, against the real binary.
 
-use crate::promises::{closing, opens};
+use crate::conversation::promises::{closing, opens};
 use plumbline_system_tests::{
     PgPool, World,
     jobs::NewJob,

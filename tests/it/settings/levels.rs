@@ -43,7 +43,7 @@ fn keys(schema: &Value, path: &str, found: &mut Vec<Key>) {
 
 /// The keys that a row may not set to everything.
 fn guarded() -> Vec<Key> {
-    let schema: Value = serde_json::from_str(include_str!("../../configs/schema.json")).expect("the schema is JSON");
+    let schema: Value = serde_json::from_str(include_str!("../../../configs/schema.json")).expect("the schema is JSON");
     let mut found = Vec::new();
     keys(&schema, "", &mut found);
     found.retain(|(_, level, _)| level != "job");
@@ -122,7 +122,7 @@ fn bound(key: &str) -> u64 {
 
 /// The operator's configuration: a review at the end, and a bound wherever there can be one.
 fn operators() -> Value {
-    let shipped = include_str!("../../configs/creator/config.json");
+    let shipped = include_str!("../../../configs/creator/config.json");
     let mut config: Value = serde_json::from_str(shipped).expect("the shipped configuration is JSON");
     config["autonomy"] = json!("review");
     for (key, level, _) in guarded() {

@@ -1,7 +1,7 @@
 //! Validators that die, share and are stopped: every requirement is in the graph once, and none is lost.
 
 use crate::graph_kit::Moment;
-use crate::handover_graph::{Graph, all, assert_statuses, created, insert_validator, policy, statuses};
+use crate::handover::graph::{Graph, all, assert_statuses, created, insert_validator, policy, statuses};
 use plumbline_system_tests::{Answer, PgPool, Uuid, World, eventually, seed::Seed};
 use serde_json::{Value, json};
 

@@ -128,7 +128,7 @@ async fn each_role_can_do_what_the_table_says_and_no_more(pool: PgPool) {
 fn hold_against_the_page(table: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/roles.md");
     let page = fs::read_to_string(&path).expect("the page can be read");
-    let begin = "<!-- made by tests/it/deploy/role_table.rs -->\n";
+    let begin = "<!-- made by tests/it/operations/deploy/role_table.rs -->\n";
     let (head, written) = page.split_once(begin).expect("the page has its mark");
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, format!("{head}{begin}{table}")).expect("the page can be written");

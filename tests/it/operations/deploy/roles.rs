@@ -8,7 +8,7 @@ use plumbline_system_tests::{
 use sqlx::Executor as _;
 use std::{collections::BTreeSet, fs};
 
-const HAND_OVER: &str = include_str!("../../../docs/sql.md");
+const HAND_OVER: &str = include_str!("../../../../docs/sql.md");
 
 /// Every right that one of the roles has in this database.
 async fn rights(pool: &PgPool) -> BTreeSet<String> {

@@ -14,7 +14,7 @@ const PAGES_A_CLAIM: u64 = 4;
 /// Pages by which two claims in the same situation may differ.
 const AIR: u64 = 120;
 
-const CLAIM: &str = include_str!("../../crates/store/queries/queue/claim.sql");
+const CLAIM: &str = include_str!("../../../crates/store/queries/queue/claim.sql");
 
 /// A claim that has no marks to go on from.
 fn from_the_front() -> String {

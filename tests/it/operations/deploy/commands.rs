@@ -4,7 +4,7 @@ use super::user::{User, world};
 use plumbline_system_tests::{Ended, PgPool, Uuid, World, jobs::NewJob};
 use serde_json::json;
 
-const README: &str = include_str!("../../../deploy/README.md");
+const README: &str = include_str!("../../../../deploy/README.md");
 /// Heads the table.
 const HEAD: &str = "| command |";
 

@@ -1,0 +1,6 @@
+//! What the model is asked, in which protocol, and what becomes of its answers and failures.
+
+pub(crate) mod promises;
+mod protocols;
+mod provider;
+mod replay;

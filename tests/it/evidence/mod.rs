@@ -1,0 +1,9 @@
+//! What a job finds: candidates, coverage, requirements with their evidence, reports.
+
+mod candidates;
+mod coverage;
+mod eval;
+mod own_records;
+mod planted;
+mod report;
+mod versions;

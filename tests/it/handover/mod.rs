@@ -1,0 +1,8 @@
+//! From the creator to the validator, and into the graph.
+
+mod both_jobs;
+mod dev;
+pub(crate) mod graph;
+mod validator;
+mod validator_outages;
+mod validator_sql;

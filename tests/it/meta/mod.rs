@@ -1,0 +1,5 @@
+//! Tests of what is written about the system, and of the tests' own instruments.
+
+mod documentation;
+mod fault_table;
+mod invariants_self_test;

@@ -1,0 +1,10 @@
+//! Setting up, upgrading, deploying, watching, deleting.
+
+mod deploy;
+mod dev;
+mod doctor;
+mod migrations;
+mod operators;
+mod pooler;
+mod retention;
+mod setup;

@@ -1,0 +1,13 @@
+//! The queue and its workers: claims, limits, clocks, steering, large and costly work.
+
+mod clocks;
+mod control;
+mod costly_work;
+mod crashes;
+mod first_step;
+mod heartbeat_starvation;
+mod integer_widths;
+mod sizes;
+mod two_workers;
+mod unknown_types;
+mod xmin_horizon;

@@ -1,0 +1,8 @@
+//! What is taken away from a job: its process, its database, its volume; and going back.
+
+mod drain;
+mod history;
+mod kill;
+mod lost_answers;
+mod postgres_trouble;
+mod volumes;

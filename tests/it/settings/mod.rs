@@ -1,0 +1,6 @@
+//! Who may set what, and what a job type of an operator's own does with it.
+
+mod levels;
+mod owed_files;
+mod own_types;
+mod raised_limits;
