@@ -1,11 +1,11 @@
 //! `SIGTERM` at random moments: jobs change hands without a lease running out.
 
 use crate::{
-    calm::Calm,
+    baseline::Baseline,
+    fixture,
     kills::{all_ended, fill},
     latency::{self, Times},
     size::Size,
-    worlds,
 };
 use plumbline_system_tests::{Program, Signal, World, seed::Seed};
 use std::time::Duration;
@@ -14,11 +14,11 @@ use std::time::Duration;
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let world = World::open().await;
     latency::keep_worker_names(&world.pool).await;
-    let calm = Calm::measure(&world, None).await;
+    let baseline = Baseline::measure(&world, None).await;
     let mut workers = vec![start(&world, 0), start(&world, 1)];
     let (mut jobs, mut moments) = (Vec::new(), Vec::new());
     for number in 2..2 + size.drains {
-        fill(&world, &calm, &mut jobs).await;
+        fill(&world, &baseline, &mut jobs).await;
         tokio::time::sleep(Duration::from_millis(200 + seed.below(800))).await;
         let oldest = workers.remove(0);
         workers.push(start(&world, number));
@@ -34,7 +34,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let crashed = "SELECT count(*) FROM attempts WHERE outcome = 'crashed' OR attempt > 1";
     let crashed: i64 = sqlx::query_scalar(crashed).fetch_one(&world.pool).await.expect("attempts can be counted");
     assert_eq!(crashed, 0, "a worker that stops in order gives its jobs back, and the attempt with them");
-    let repeated = calm.assert_same(&world, &jobs).await;
+    let repeated = baseline.assert_same(&world, &jobs).await;
     drop(workers);
     world.close().await;
     format!(
@@ -46,7 +46,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
 
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("drained-{n}");
-    let mut command = worlds::worker(world, &name);
+    let mut command = fixture::worker(world, &name);
     // No lease runs out here: what is shown is that none has to.
     command.env("PLUMBLINE_LEASE_SECS", "300");
     (name, world.start(command))

@@ -3,10 +3,10 @@
 //! committed may be missing afterwards.
 
 use crate::{
-    calm::Calm,
+    baseline::Baseline,
+    fixture,
     kills::{all_ended, end, fill},
     size::Size,
-    worlds,
 };
 use plumbline_system_tests::{PgPool, Program, World, cluster::Cluster, proxy::Proxy, seed::Seed};
 use sqlx::postgres::PgPoolOptions;
@@ -18,12 +18,12 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let proxy = Proxy::start(primary.port()).await;
     let moving = primary.database().await.connect_options().as_ref().clone().port(proxy.port);
     let world = World::new(PgPoolOptions::new().max_connections(4).connect_lazy_with(moving)).await;
-    let calm = Calm::measure(&world, None).await;
+    let baseline = Baseline::measure(&world, None).await;
     let mut workers: Vec<(String, Program)> = (0..3).map(|n| start(&world, n)).collect();
     let mut jobs = Vec::new();
     for round in 0..size.failovers {
         let standby = primary.standby().await;
-        fill(&world, &calm, &mut jobs).await;
+        fill(&world, &baseline, &mut jobs).await;
         tokio::time::sleep(Duration::from_millis(seed.below(2_000))).await;
         let dies = round % 2 == 1;
         if dies {
@@ -35,20 +35,20 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
             // The old server takes writes like before; nobody is left who would send it any.
             let old = primary.admin(world.pool.connect_options().get_database().expect("it has a name"));
             let before = newest_step(&old).await;
-            fill(&world, &calm, &mut jobs).await;
+            fill(&world, &baseline, &mut jobs).await;
             all_ended(&world, &mut workers).await;
             assert_eq!(newest_step(&old).await, before, "a step was committed on a server that was left");
         }
         primary = standby;
     }
-    let repeated = end(world, &calm, workers, &jobs).await;
+    let repeated = end(world, &baseline, workers, &jobs).await;
     format!("{} failovers over {} jobs: 0 failed, no step lost, all the same; {repeated}", size.failovers, jobs.len())
 }
 
 /// A worker whose lease is longer than a failover takes.
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("moved-{n}");
-    let mut command = worlds::worker(world, &name);
+    let mut command = fixture::worker(world, &name);
     command.env("PLUMBLINE_LEASE_SECS", "12");
     (name, world.start(command))
 }

@@ -2,7 +2,7 @@
 //! when the grace is over, and the lease with it; a second signal waits for neither. The attempt is given back, and a
 //! successor goes on without waiting for the lease.
 
-use crate::{calm::Calm, latency, size::Size, worlds};
+use crate::{baseline::Baseline, fixture, latency, size::Size};
 use plumbline_system_tests::{Answer, PgPool, Program, Signal, Uuid, World, eventually};
 use std::fmt::{self, Display};
 use tokio::task::JoinSet;
@@ -59,10 +59,10 @@ pub(crate) async fn play(size: &Size) -> String {
 
 async fn stop(grace: u64, call: Call) -> Left {
     let world = World::open().await;
-    let calm = Calm::measure(&world, None).await;
-    let held = world.model.requests() + calm.requests / 2;
+    let baseline = Baseline::measure(&world, None).await;
+    let held = world.model.requests() + baseline.requests / 2;
     world.model.hold_from(held);
-    let job = calm.insert(&world).await;
+    let job = baseline.insert(&world).await;
     let worker = start(&world, "leaving", grace);
     world.model.arrived(held).await;
     let before = world.job(job).await.step;
@@ -89,7 +89,7 @@ async fn stop(grace: u64, call: Call) -> Left {
     assert_eq!((row.attempt, row.claims), (1, 2), "{call:?} of {grace} s: the attempt is given back");
     let (outcome, released, last, claimed, stepped) = handed_over(&world.pool, job).await;
     let left = Left { grace, call, released: released - asked, claimed, stepped };
-    let repeated = calm.assert_same(&world, &[job]).await.calls;
+    let repeated = baseline.assert_same(&world, &[job]).await.calls;
     let kept = last > before;
     let expected = match call {
         Call::Ends => ("released", true, 0),
@@ -158,7 +158,7 @@ async fn workers(pool: &PgPool) -> i64 {
 
 /// A worker whose lease does not run out meanwhile.
 fn start(world: &World, name: &str, grace: u64) -> Program {
-    let mut command = worlds::worker(world, name);
+    let mut command = fixture::worker(world, name);
     command.env("PLUMBLINE_DRAIN_SECS", grace.to_string()).env("PLUMBLINE_LEASE_SECS", "600");
     world.start(command)
 }

@@ -1,10 +1,10 @@
 //! `kill -9` at random moments over many jobs, several workers at all times.
 
 use crate::{
-    calm::{Calm, Repeated},
+    baseline::{Baseline, Repeated},
+    fixture,
     latency::{self, Times},
     size::Size,
-    worlds,
 };
 use plumbline_system_tests::{PgPool, Program, Signal, Uuid, World, seed::Seed};
 use std::time::{Duration, Instant};
@@ -24,12 +24,12 @@ const LONGEST: Duration = Duration::from_secs(600);
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let world = World::open().await;
     latency::keep_worker_names(&world.pool).await;
-    let calm = Calm::measure(&world, None).await;
+    let baseline = Baseline::measure(&world, None).await;
     let mut workers: Vec<(String, Program)> = (0..WORKERS).map(|n| start(&world, n)).collect();
     let (mut jobs, mut moments, mut started) = (Vec::new(), Vec::new(), WORKERS);
     let begun = Instant::now();
     while moments.len() < size.kills || jobs.len() < size.jobs {
-        fill_to(OPEN.min(size.jobs as i64), &world, &calm, &mut jobs).await;
+        fill_to(OPEN.min(size.jobs as i64), &world, &baseline, &mut jobs).await;
         tokio::time::sleep(Duration::from_millis(seed.below(MOST_PAUSE))).await;
         let busy = busy(&world.pool).await;
         let chosen: Vec<usize> = (0..WORKERS).filter(|n| busy.contains(&workers[*n].0)).collect();
@@ -52,7 +52,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let rate = moments.len() as f64 / begun.elapsed().as_secs_f64();
     all_ended(&world, &mut workers).await;
     let times = Times::to_the_next_step(&world.pool, &moments).await;
-    let repeated = calm.assert_same(&world, &jobs).await;
+    let repeated = baseline.assert_same(&world, &jobs).await;
     drop(workers);
     world.close().await;
     format!(
@@ -60,13 +60,13 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
          from kill -9 to the next step {times} (lease {} s, sweep every 1 s)",
         moments.len(),
         jobs.len(),
-        worlds::LEASE_SECS
+        fixture::LEASE_SECS
     )
 }
 
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("killed-{n}");
-    let mut command = worlds::worker(world, &name);
+    let mut command = fixture::worker(world, &name);
     command.env("PLUMBLINE_CONCURRENCY", SLOTS);
     (name, world.start(command))
 }
@@ -96,24 +96,29 @@ pub(crate) async fn busy(pool: &PgPool) -> Vec<String> {
 }
 
 /// Keeps the queue full for a few workers.
-pub(crate) async fn fill(world: &World, calm: &Calm, jobs: &mut Vec<Uuid>) {
-    fill_to(8, world, calm, jobs).await;
+pub(crate) async fn fill(world: &World, baseline: &Baseline, jobs: &mut Vec<Uuid>) {
+    fill_to(8, world, baseline, jobs).await;
 }
 
-pub(crate) async fn fill_to(most: i64, world: &World, calm: &Calm, jobs: &mut Vec<Uuid>) {
+pub(crate) async fn fill_to(most: i64, world: &World, baseline: &Baseline, jobs: &mut Vec<Uuid>) {
     let open: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE status IN ('pending', 'running')")
         .fetch_one(&world.pool)
         .await
         .expect("jobs can be counted");
     for _ in open..most {
-        jobs.push(calm.insert(world).await);
+        jobs.push(baseline.insert(world).await);
     }
 }
 
 /// The end of a scene on a server of its own: the workers end all jobs, which leave the same behind as the undisturbed one.
-pub(crate) async fn end(world: World, calm: &Calm, mut workers: Vec<(String, Program)>, jobs: &[Uuid]) -> Repeated {
+pub(crate) async fn end(
+    world: World,
+    baseline: &Baseline,
+    mut workers: Vec<(String, Program)>,
+    jobs: &[Uuid],
+) -> Repeated {
     all_ended(&world, &mut workers).await;
-    let repeated = calm.assert_same(&world, jobs).await;
+    let repeated = baseline.assert_same(&world, jobs).await;
     drop(workers);
     world.finish_repaired().await;
     repeated

@@ -11,7 +11,7 @@
 //! | [`network`] | connections to Postgres reset, stalled, half-closed, cut after any byte, answers to COMMIT lost |
 //! | [`restarts`] | Postgres restarted underneath, in both ways, kills on top of it |
 //! | [`failover`] | a standby promoted and the address moved to it, the old server dead or still there |
-//! | [`trouble`] | read-only, too many connections, a changed password, a lost right, locks, deadlocks |
+//! | [`database_faults`] | read-only, too many connections, a changed password, a lost right, locks, deadlocks |
 //! | [`pairs`] | a second fault while another worker takes over from the first |
 //!
 //! After each scene every job must have left exactly what the undisturbed one left, at most one model call more a
@@ -20,9 +20,11 @@
 //!
 //! `FAULT_SCENES=kills,network` runs only these.
 
-mod calm;
+mod baseline;
+mod database_faults;
 mod drains;
 mod failover;
+mod fixture;
 mod grace;
 mod kills;
 mod latency;
@@ -32,8 +34,6 @@ mod place;
 mod restarts;
 mod size;
 mod sweep;
-mod trouble;
-mod worlds;
 mod zombies;
 
 use plumbline_system_tests::{cluster::Cluster, seed::Seed};
@@ -72,7 +72,7 @@ async fn play(scenes: Vec<(&'static str, Scene, Seed)>, size: Rc<Size>) {
         if size.plays(name) && (!scene.has_a_server_of_its_own() || Cluster::is_installed()) {
             let begun = Instant::now();
             let tally = scene.play(&size, seed).await;
-            println!("{name:9} {tally}  ({:.0} s)", begun.elapsed().as_secs_f64());
+            println!("{name:15} {tally}  ({:.0} s)", begun.elapsed().as_secs_f64());
         }
     }
 }
@@ -88,7 +88,7 @@ enum Scene {
     Network,
     Restarts,
     Failover,
-    Trouble,
+    DatabaseFaults,
     Pairs,
 }
 
@@ -96,13 +96,13 @@ enum Scene {
 const TRACKS: [&[(&str, Scene)]; 3] = [
     &[("kills", Scene::Kills), ("drains", Scene::Drains), ("grace", Scene::Grace)],
     &[("sweep", Scene::Sweep), ("restarts", Scene::Restarts), ("failover", Scene::Failover), ("pairs", Scene::Pairs)],
-    &[("zombies", Scene::Zombies), ("network", Scene::Network), ("trouble", Scene::Trouble)],
+    &[("zombies", Scene::Zombies), ("network", Scene::Network), ("database_faults", Scene::DatabaseFaults)],
 ];
 
 impl Scene {
     /// Whether it does to a server what must not be done to anybody else's.
     fn has_a_server_of_its_own(self) -> bool {
-        matches!(self, Self::Restarts | Self::Failover | Self::Trouble | Self::Pairs)
+        matches!(self, Self::Restarts | Self::Failover | Self::DatabaseFaults | Self::Pairs)
     }
 
     /// Plays it; what it tells is what it counted.
@@ -116,7 +116,7 @@ impl Scene {
             Self::Network => network::play(size, seed).await,
             Self::Restarts => restarts::play(size, seed).await,
             Self::Failover => failover::play(size, seed).await,
-            Self::Trouble => trouble::play(size).await,
+            Self::DatabaseFaults => database_faults::play(size).await,
             Self::Pairs => pairs::play(size, seed).await,
         }
     }

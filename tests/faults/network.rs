@@ -1,10 +1,10 @@
 //! A bad network between workers and Postgres.
 
 use crate::{
-    calm::Calm,
+    baseline::Baseline,
+    fixture,
     kills::{all_ended, fill},
     size::Size,
-    worlds,
 };
 use plumbline_system_tests::{
     Program, Uuid, World,
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// What goes wrong in a round.
 #[derive(Clone, Copy, Debug)]
-enum Trouble {
+enum NetworkFault {
     Reset,
     HalfClose,
     CutAfter,
@@ -26,8 +26,14 @@ enum Trouble {
     Stall,
 }
 
-const TROUBLES: [Trouble; 6] =
-    [Trouble::Reset, Trouble::HalfClose, Trouble::CutAfter, Trouble::LostCommit, Trouble::Refuse, Trouble::Stall];
+const FAULTS: [NetworkFault; 6] = [
+    NetworkFault::Reset,
+    NetworkFault::HalfClose,
+    NetworkFault::CutAfter,
+    NetworkFault::LostCommit,
+    NetworkFault::Refuse,
+    NetworkFault::Stall,
+];
 
 /// Bytes after which a connection is cut: from within one answer to a few steps.
 const FARTHEST_CUT: u64 = 30_000;
@@ -36,25 +42,25 @@ const FARTHEST_CUT: u64 = 30_000;
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let world = World::open().await;
     let proxy = Proxy::start(world.pool.connect_options().get_port()).await;
-    let calm = Calm::measure(&world, None).await;
+    let baseline = Baseline::measure(&world, None).await;
     let mut workers: Vec<(String, Program)> = (0..3).map(|n| start(&world, &proxy, n)).collect();
     let (mut jobs, mut rounds) = (Vec::new(), 0);
     for _ in 0..size.cuts {
-        for trouble in TROUBLES {
-            fill(&world, &calm, &mut jobs).await;
+        for fault in FAULTS {
+            fill(&world, &baseline, &mut jobs).await;
             plumbline_system_tests::eventually("no job to be near its last crash", async || {
                 (!poison_is_near(&world.pool).await).then_some(())
             })
             .await;
-            strike(&world, &calm, &mut jobs, &proxy, trouble, &mut seed).await;
+            strike(&world, &baseline, &mut jobs, &proxy, fault, &mut seed).await;
             rounds += 1;
         }
     }
     // Silence that never ends: what waits for an answer gives up and goes on over another connection.
     proxy.order(Order::Forget);
-    fill(&world, &calm, &mut jobs).await;
+    fill(&world, &baseline, &mut jobs).await;
     all_ended(&world, &mut workers).await;
-    let repeated = calm.assert_same(&world, &jobs).await;
+    let repeated = baseline.assert_same(&world, &jobs).await;
     let lost = proxy.commits_lost();
     assert!(lost >= size.cuts as u64, "only {lost} answers to commits were lost in {rounds} rounds");
     drop(workers);
@@ -66,24 +72,31 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
 }
 
 /// Lets it happen, at a random moment.
-async fn strike(world: &World, calm: &Calm, jobs: &mut Vec<Uuid>, proxy: &Proxy, trouble: Trouble, seed: &mut Seed) {
+async fn strike(
+    world: &World,
+    baseline: &Baseline,
+    jobs: &mut Vec<Uuid>,
+    proxy: &Proxy,
+    fault: NetworkFault,
+    seed: &mut Seed,
+) {
     tokio::time::sleep(Duration::from_millis(seed.below(400))).await;
-    match trouble {
-        Trouble::Reset => proxy.order(Order::Reset),
-        Trouble::HalfClose => proxy.order(Order::HalfClose),
-        Trouble::CutAfter => proxy.cut_after(seed.below(FARTHEST_CUT)),
-        Trouble::LostCommit => {
+    match fault {
+        NetworkFault::Reset => proxy.order(Order::Reset),
+        NetworkFault::HalfClose => proxy.order(Order::HalfClose),
+        NetworkFault::CutAfter => proxy.cut_after(seed.below(FARTHEST_CUT)),
+        NetworkFault::LostCommit => {
             let before = proxy.commits_lost();
             proxy.lose_a_commit();
             plumbline_system_tests::eventually("the answer to a commit to be lost", async || {
                 // The jobs may have ended meanwhile, and then there would be no more commits.
-                fill(world, calm, jobs).await;
+                fill(world, baseline, jobs).await;
                 (proxy.commits_lost() > before).then_some(())
             })
             .await;
         }
-        Trouble::Refuse | Trouble::Stall => {
-            proxy.order(if matches!(trouble, Trouble::Refuse) { Order::Refuse } else { Order::Stall });
+        NetworkFault::Refuse | NetworkFault::Stall => {
+            proxy.order(if matches!(fault, NetworkFault::Refuse) { Order::Refuse } else { Order::Stall });
             tokio::time::sleep(Duration::from_millis(200 + seed.below(6_000))).await;
         }
     }
@@ -92,7 +105,7 @@ async fn strike(world: &World, calm: &Calm, jobs: &mut Vec<Uuid>, proxy: &Proxy,
 
 fn start(world: &World, proxy: &Proxy, n: usize) -> (String, Program) {
     let name = format!("behind-{n}");
-    let mut command = worlds::worker(world, &name);
+    let mut command = fixture::worker(world, &name);
     let through = world.pool.connect_options().as_ref().clone().port(proxy.port);
     command.env("DATABASE_URL", through.to_url_lossy().to_string());
     (name, world.start(command))

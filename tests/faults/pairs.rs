@@ -1,7 +1,7 @@
 //! Two faults, the second at the moment when another worker takes over from the first: what rescues must survive being
 //! interrupted itself.
 
-use crate::{calm::Calm, kills::all_ended, latency, size::Size, worlds};
+use crate::{baseline::Baseline, fixture, kills::all_ended, latency, size::Size};
 use plumbline_system_tests::{Answer, PgPool, Program, Signal, Uuid, World, cluster::Cluster, eventually, seed::Seed};
 
 /// What happens to the worker that holds the jobs.
@@ -35,7 +35,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let cluster = Cluster::start();
     let world = World::new(cluster.database().await).await;
     latency::keep_worker_names(&world.pool).await;
-    let calm = Calm::measure(&world, None).await;
+    let baseline = Baseline::measure(&world, None).await;
     let mut pairs: Vec<(First, Second)> =
         FIRST.iter().flat_map(|first| SECOND.iter().map(|second| (*first, *second))).collect();
     let mut jobs = Vec::new();
@@ -43,15 +43,15 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     for number in 0..wanted {
         let pair = pairs.swap_remove(seed.below(pairs.len() as u64) as usize);
         // No job can end before so many calls are made: however late the test looks, they are still there.
-        let calls = 1 + seed.below(calm.requests - 1);
+        let calls = 1 + seed.below(baseline.requests - 1);
         world.model.hold_from(world.model.requests() + calls);
-        let ended = suffer(&cluster, &world, &calm, pair, number).await;
+        let ended = suffer(&cluster, &world, &baseline, pair, number).await;
         for &job in &ended {
             assert_eq!(world.job(job).await.status, "completed", "{pair:?}");
         }
         jobs.extend(ended);
     }
-    let repeated = calm.assert_same(&world, &jobs).await;
+    let repeated = baseline.assert_same(&world, &jobs).await;
     world.finish_repaired().await;
     format!("{wanted} pairs over {} jobs: 0 failed, all the same; {repeated}", jobs.len())
 }
@@ -60,7 +60,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
 async fn suffer(
     cluster: &Cluster,
     world: &World,
-    calm: &Calm,
+    baseline: &Baseline,
     (first, second): (First, Second),
     n: usize,
 ) -> Vec<Uuid> {
@@ -69,7 +69,7 @@ async fn suffer(
     successor.1.signal(Signal::STOP);
     let mut jobs = Vec::new();
     for _ in 0..JOBS {
-        jobs.push(calm.insert(world).await);
+        jobs.push(baseline.insert(world).await);
     }
     eventually("the holder to hold them", async || (held(&world.pool, &holder.0).await == JOBS as i64).then_some(()))
         .await;
@@ -105,7 +105,7 @@ async fn suffer(
 /// A worker whose lease is longer than a restart takes, and that does not wait for calls in flight when it is stopped.
 fn start(world: &World, role: &str, n: usize) -> (String, Program) {
     let name = format!("{role}-{n}");
-    let mut command = worlds::worker(world, &name);
+    let mut command = fixture::worker(world, &name);
     command.env("PLUMBLINE_LEASE_SECS", "8").env("PLUMBLINE_DRAIN_SECS", "1");
     (name, world.start(command))
 }

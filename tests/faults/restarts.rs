@@ -1,10 +1,10 @@
 //! Postgres restarted underneath, fast and immediately, with workers killed on top of it.
 
 use crate::{
-    calm::Calm,
+    baseline::Baseline,
+    fixture,
     kills::{end, fill},
     size::Size,
-    worlds,
 };
 use plumbline_system_tests::{Program, World, cluster::Cluster, jobs::poison_is_near, seed::Seed};
 use std::time::Duration;
@@ -13,11 +13,11 @@ use std::time::Duration;
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let cluster = Cluster::start();
     let world = World::new(cluster.database().await).await;
-    let calm = Calm::measure(&world, None).await;
+    let baseline = Baseline::measure(&world, None).await;
     let mut workers: Vec<(String, Program)> = (0..3).map(|n| start(&world, n)).collect();
     let (mut jobs, mut restarts, mut kills) = (Vec::new(), 0, 0);
     while restarts < size.restarts {
-        fill(&world, &calm, &mut jobs).await;
+        fill(&world, &baseline, &mut jobs).await;
         tokio::time::sleep(Duration::from_millis(200 + seed.below(1_500))).await;
         if poison_is_near(&world.pool).await {
             continue;
@@ -32,14 +32,14 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
         cluster.restart(if restarts % 2 == 0 { "fast" } else { "immediate" }).await;
         restarts += 1;
     }
-    let repeated = end(world, &calm, workers, &jobs).await;
+    let repeated = end(world, &baseline, workers, &jobs).await;
     format!("{restarts} restarts and {kills} kills over {} jobs: 0 failed, all the same; {repeated}", jobs.len())
 }
 
 /// A worker whose lease is longer than a restart takes.
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("restarted-{n}");
-    let mut command = worlds::worker(world, &name);
+    let mut command = fixture::worker(world, &name);
     command.env("PLUMBLINE_LEASE_SECS", "12");
     (name, world.start(command))
 }

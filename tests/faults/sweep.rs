@@ -2,7 +2,7 @@
 //! that a new fail-point is swept from the day it is added.
 
 use crate::{
-    calm::Calm,
+    baseline::Baseline,
     place::{self, Places},
     size::Size,
 };
@@ -50,13 +50,13 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
 async fn all_places() -> Places {
     let world = World::open().await;
     let trace = world.folder().join("trace");
-    let calm = Calm::measure(&world, Some(&trace)).await;
+    let baseline = Baseline::measure(&world, Some(&trace)).await;
     let places = place::read(&trace);
     for point in Point::ALL.iter().filter(|point| !matches!(point, Point::Releasing | Point::PutAside)) {
         let prefix = format!("{}/", point.name());
         assert!(places.keys().any(|place| place.starts_with(&prefix)), "no job passes the fail-point {prefix}");
     }
-    calm.assert_same(&world, &[]).await;
+    baseline.assert_same(&world, &[]).await;
     world.close().await;
     places
 }
@@ -77,12 +77,12 @@ fn tries(places: &Places, size: &Size, seed: &mut Seed) -> VecDeque<Try> {
 
 async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
     let world = World::open().await;
-    let calm = Calm::measure(&world, None).await;
+    let baseline = Baseline::measure(&world, None).await;
     let mut jobs = Vec::new();
     loop {
         let next = tries.borrow_mut().pop_front();
         let Some(next) = next else { break };
-        let job = calm.insert(&world).await;
+        let job = baseline.insert(&world).await;
         jobs.push(job);
         let ended = work(&world, &place::armed(&next.place, next.nth, next.action)).await;
         if next.action == "crash" {
@@ -94,7 +94,7 @@ async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
         }
         assert_eq!(world.job(job).await.status, "completed", "{next:?}");
     }
-    calm.assert_same(&world, &jobs).await;
+    baseline.assert_same(&world, &jobs).await;
     world.close().await;
 }
 
@@ -108,28 +108,28 @@ async fn work(world: &World, armed: &str) -> Ended {
 /// Each place acts once, on whichever of some jobs comes first: so every pair of troubles has its chance.
 async fn all_at_once(places: Places) {
     let world = World::open().await;
-    let calm = Calm::measure(&world, None).await;
+    let baseline = Baseline::measure(&world, None).await;
     let mut jobs = Vec::new();
     for action in ["error", "delay:150"] {
         for _ in 0..4 {
-            jobs.push(calm.insert(&world).await);
+            jobs.push(baseline.insert(&world).await);
         }
         let armed: Vec<String> = places.keys().map(|place| place::armed(place, 1, action)).collect();
         let ended = work(&world, &armed.join(";")).await;
         assert_eq!(ended.code, Some(0), "{action} at each place ended the worker: {}", ended.stderr);
     }
-    calm.assert_same(&world, &jobs).await;
+    baseline.assert_same(&world, &jobs).await;
     world.close().await;
 }
 
 /// A worker that is asked to stop while a model call is in flight, and has trouble giving the job back.
 async fn while_releasing(mut seed: Seed) {
     let world = World::open().await;
-    let calm = Calm::measure(&world, None).await;
+    let baseline = Baseline::measure(&world, None).await;
     let mut jobs = Vec::new();
     for action in ["crash", "error", "delay:500"] {
-        let request = world.model.requests() + 1 + seed.below(calm.requests);
-        let job = calm.insert(&world).await;
+        let request = world.model.requests() + 1 + seed.below(baseline.requests);
+        let job = baseline.insert(&world).await;
         jobs.push(job);
         let parts = ["strategic", "tactical", "transition", "compaction", "completion", "abandoned"];
         let armed: Vec<String> =
@@ -148,6 +148,6 @@ async fn while_releasing(mut seed: Seed) {
         }
         world.work_until_idle().await;
     }
-    calm.assert_same(&world, &jobs).await;
+    baseline.assert_same(&world, &jobs).await;
     world.close().await;
 }

@@ -2,10 +2,10 @@
 //! and by the mirror.
 
 use crate::{
-    calm::Calm,
+    baseline::Baseline,
+    fixture,
     kills::{all_ended, busy, fill_to, may_be_taken_away},
     size::Size,
-    worlds,
 };
 use plumbline_system_tests::{PgPool, Program, Signal, Uuid, World, eventually, seed::Seed};
 use std::time::Duration;
@@ -27,20 +27,20 @@ const FOLDER_LEFT: &str = "the folder is a later worker's";
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     let world = World::open().await;
     crate::latency::keep_worker_names(&world.pool).await;
-    let calm = Calm::measure(&world, None).await;
+    let baseline = Baseline::measure(&world, None).await;
     let mut workers: Vec<(String, Program)> = (0..WORKERS).map(|n| start(&world, n)).collect();
     let (mut jobs, mut rounds) = (Vec::new(), 0);
     // By which of the two a zombie is refused first is chance: a few more are made where nobody has met one of them.
     while rounds < size.zombies || (rounds < size.zombies + MORE && !noticed(&workers)) {
         let most = FROZEN.min((size.zombies + MORE) - rounds);
-        rounds += freeze(most, &world, &calm, &mut workers, &mut jobs, &mut seed).await;
+        rounds += freeze(most, &world, &baseline, &mut workers, &mut jobs, &mut seed).await;
         if rounds >= size.zombies {
             all_ended(&world, &mut workers).await;
         }
     }
     let lost = "SELECT count(*) FROM attempts WHERE outcome = 'crashed'";
     let lost: i64 = sqlx::query_scalar(lost).fetch_one(&world.pool).await.expect("attempts can be counted");
-    let repeated = calm.assert_same(&world, &jobs).await;
+    let repeated = baseline.assert_same(&world, &jobs).await;
     let (dropped, folders) = (said(&workers, DROPPED), said(&workers, FOLDER_LEFT));
     assert!(dropped > 0, "no worker noticed that it had lost a job");
     assert!(folders > 0, "no worker noticed that it had lost a folder");
@@ -57,12 +57,12 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
 async fn freeze(
     most: usize,
     world: &World,
-    calm: &Calm,
+    baseline: &Baseline,
     workers: &mut [(String, Program)],
     jobs: &mut Vec<Uuid>,
     seed: &mut Seed,
 ) -> usize {
-    fill_to(OPEN, world, calm, jobs).await;
+    fill_to(OPEN, world, baseline, jobs).await;
     tokio::time::sleep(Duration::from_millis(seed.below(400))).await;
     let busy = busy(&world.pool).await;
     let mut chosen: Vec<usize> = (0..WORKERS).filter(|n| busy.contains(&workers[*n].0)).collect();
@@ -99,7 +99,7 @@ fn noticed(workers: &[(String, Program)]) -> bool {
 
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("frozen-{n}");
-    let mut command = worlds::worker(world, &name);
+    let mut command = fixture::worker(world, &name);
     command.env("PLUMBLINE_CONCURRENCY", SLOTS);
     (name, world.start(command))
 }

@@ -1,6 +1,6 @@
-//! A database that is there and will not: each trouble lasts long enough that no step can be committed, and passes.
+//! A database that is there and will not: each fault lasts long enough that no step can be committed, and passes.
 
-use crate::{calm::Calm, size::Size};
+use crate::{baseline::Baseline, size::Size};
 use plumbline_system_tests::{
     Answer, PgPool, Uuid, World,
     cluster::{Cluster, PASSWORD, WORKER, create_database},
@@ -8,8 +8,8 @@ use plumbline_system_tests::{
 use sqlx::{AssertSqlSafe, Executor as _, Row as _};
 use std::time::Duration;
 
-/// One trouble: statements that begin it and end it, said by the cluster's owner.
-struct Trouble {
+/// One fault: statements that begin it and end it, said by the cluster's owner.
+struct DatabaseFault {
     name: &'static str,
     begin: &'static [&'static str],
     end: &'static [&'static str],
@@ -18,34 +18,34 @@ struct Trouble {
 /// Sessions that are open notice nothing of a changed password or limit: they are ended.
 const END_SESSIONS: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'worker'";
 
-const TROUBLES: [Trouble; 6] = [
-    Trouble {
+const FAULTS: [DatabaseFault; 6] = [
+    DatabaseFault {
         name: "read-only",
         // Sessions would hear of a setting of the server a moment later.
         begin: &["ALTER ROLE worker SET default_transaction_read_only = on", END_SESSIONS],
         end: &["ALTER ROLE worker RESET default_transaction_read_only", END_SESSIONS],
     },
-    Trouble {
+    DatabaseFault {
         name: "too many connections",
         begin: &["ALTER ROLE worker CONNECTION LIMIT 0", END_SESSIONS],
         end: &["ALTER ROLE worker CONNECTION LIMIT -1"],
     },
-    Trouble {
+    DatabaseFault {
         name: "changed password",
         begin: &["ALTER ROLE worker PASSWORD 'second'", END_SESSIONS],
         end: &["ALTER ROLE worker PASSWORD 'first'"],
     },
-    Trouble {
+    DatabaseFault {
         name: "right taken away",
         begin: &["REVOKE INSERT ON checkpoints FROM worker"],
         end: &["GRANT INSERT ON checkpoints TO worker"],
     },
-    Trouble {
+    DatabaseFault {
         name: "locked table",
         begin: &["BEGIN", "LOCK TABLE checkpoints IN ACCESS EXCLUSIVE MODE"],
         end: &["ROLLBACK"],
     },
-    Trouble {
+    DatabaseFault {
         name: "deadlock and serialization failures",
         begin: &[
             "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -66,37 +66,37 @@ pub(crate) async fn play(_size: &Size) -> String {
     let world = World::new(create_database(&as_worker).await).await;
     let database = world.pool.connect_options().get_database().expect("it has a name").to_owned();
     let admin = cluster.admin(&database);
-    let calm = Calm::measure(&world, None).await;
+    let baseline = Baseline::measure(&world, None).await;
     let mut jobs = Vec::new();
-    for trouble in &TROUBLES {
-        jobs.push(suffer(&world, &calm, &admin, trouble).await);
+    for fault in &FAULTS {
+        jobs.push(suffer(&world, &baseline, &admin, fault).await);
     }
-    calm.assert_same(&world, &jobs).await;
+    baseline.assert_same(&world, &jobs).await;
     world.finish().await;
-    let names: Vec<&str> = TROUBLES.iter().map(|trouble| trouble.name).collect();
+    let names: Vec<&str> = FAULTS.iter().map(|fault| fault.name).collect();
     format!("{}: no step lost, no job failed", names.join(", "))
 }
 
-/// A job whose model answers only once the trouble is there, so that the next commit meets it.
-async fn suffer(world: &World, calm: &Calm, admin: &PgPool, trouble: &Trouble) -> Uuid {
-    let job = calm.insert(world).await;
-    let in_the_middle = world.model.requests() + calm.requests / 2;
+/// A job whose model answers only once the fault is there, so that the next commit meets it.
+async fn suffer(world: &World, baseline: &Baseline, admin: &PgPool, fault: &DatabaseFault) -> Uuid {
+    let job = baseline.insert(world).await;
+    let in_the_middle = world.model.requests() + baseline.requests / 2;
     world.model.hold_from(in_the_middle);
     let mut worker = world.worker();
     world.model.arrived(in_the_middle).await;
     // One session says all, because some of it is the session's own.
     let mut session = admin.acquire().await.expect("the owner can connect");
-    for statement in trouble.begin {
-        session.execute(*statement).await.unwrap_or_else(|error| panic!("{}: {error}", trouble.name));
+    for statement in fault.begin {
+        session.execute(*statement).await.unwrap_or_else(|error| panic!("{}: {error}", fault.name));
     }
     let before = steps(&mut session, job).await;
     world.model.answers(Answer::Work);
     world.model.answered(in_the_middle).await;
     tokio::time::sleep(LASTS).await;
-    assert_eq!(steps(&mut session, job).await, before, "{}: a step was committed in it", trouble.name);
-    assert!(worker.runs(), "{} ended the worker: {}", trouble.name, worker.stderr());
-    for statement in trouble.end {
-        session.execute(*statement).await.unwrap_or_else(|error| panic!("{}: {error}", trouble.name));
+    assert_eq!(steps(&mut session, job).await, before, "{}: a step was committed in it", fault.name);
+    assert!(worker.runs(), "{} ended the worker: {}", fault.name, worker.stderr());
+    for statement in fault.end {
+        session.execute(*statement).await.unwrap_or_else(|error| panic!("{}: {error}", fault.name));
     }
     drop(session);
     world.becomes(job, "completed").await;

@@ -11,7 +11,7 @@ use std::{collections::HashSet, fmt};
 
 /// What a job leaves behind when nobody disturbs it.
 #[derive(Debug)]
-pub(crate) struct Calm {
+pub(crate) struct Baseline {
     markdown: String,
     record: Record,
     /// Model calls it takes.
@@ -20,7 +20,7 @@ pub(crate) struct Calm {
     asked_before: u64,
 }
 
-impl Calm {
+impl Baseline {
     /// Runs a job that is small, and still goes through everything: both kinds of phases, a document read in a process
     /// of its own, a compaction, the completion.
     pub(crate) async fn measure(world: &World, trace: Option<&std::path::Path>) -> Self {
