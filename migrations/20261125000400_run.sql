@@ -222,6 +222,21 @@ COMMENT ON COLUMN endpoint_limits.tokens_drawn IS 'Internal: all that was ever d
 COMMENT ON COLUMN endpoint_limits.tokens_used IS 'Internal: what answered requests used within about a minute before used_at.';
 COMMENT ON COLUMN endpoint_limits.refusals IS 'Internal: times in a row that the provider refused requests, a minute apart at most.';
 
+-- Workers keep in mind what they have drawn last; whatever changes, by whomever, they hear.
+CREATE FUNCTION endpoint_limits_notify() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+BEGIN
+    PERFORM pg_notify('plumbline_endpoint_limits', '');
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER endpoint_limits_notify_new AFTER INSERT OR DELETE ON endpoint_limits
+    FOR EACH STATEMENT EXECUTE FUNCTION endpoint_limits_notify();
+CREATE TRIGGER endpoint_limits_notify_change AFTER UPDATE ON endpoint_limits
+    FOR EACH ROW
+    WHEN ((OLD.requests_per_minute, OLD.tokens_per_minute, OLD.parallel, OLD.blocked_until)
+          IS DISTINCT FROM (NEW.requests_per_minute, NEW.tokens_per_minute, NEW.parallel, NEW.blocked_until))
+    EXECUTE FUNCTION endpoint_limits_notify();
+
 -- Slots are lent to workers, which lend them to their jobs. Those of a worker whose heartbeat is too old do not count.
 CREATE TABLE endpoint_slots (
     endpoint      text NOT NULL,
@@ -242,10 +257,10 @@ COMMENT ON TABLE endpoint_slots IS 'Of endpoints with a limit on parallel reques
 CREATE FUNCTION endpoint_rate(per_minute bigint) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN 0.9 * per_minute / 60;
 
--- How much it holds at most: what comes in three seconds. Providers count over a sliding minute, in which what was saved
--- up comes on top of the rate.
+-- How much it holds at most: what comes in a second. Providers count over a sliding minute, some over less, in which what
+-- was saved up comes on top of the rate.
 CREATE FUNCTION endpoint_capacity(per_minute bigint) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN 3 * 0.9 * per_minute / 60;
+RETURN 0.9 * per_minute / 60;
 
 -- How many parallel requests a worker may have under way, which asks for so many and has some of them already. Called with
 -- the endpoint's row locked; as a function it sees what others have committed while it waited for that.

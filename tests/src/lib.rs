@@ -18,6 +18,7 @@ pub mod cluster;
 pub mod documents;
 pub mod invariants;
 pub mod jobs;
+pub mod limited_model;
 pub mod mirror;
 pub mod model;
 pub mod pgbouncer;

@@ -50,7 +50,7 @@ pub use keys::deliverables::{Deliverable, DescribedDeliverable};
 pub use keys::fallback::LlmFallback;
 pub use keys::job::{JobConfig, OnComplete, PhaseSettings, Tools};
 pub use keys::limits::{Limits, RepeatedCalls};
-pub use keys::llm::{Llm, LlmByPurpose, OutputCap};
+pub use keys::llm::{Llm, LlmByPurpose, LlmLimits, OutputCap};
 pub use keys::prices::{PriceTable, Prices};
 pub use keys::profile::{ProfileEntry, ProfileKeys, Profiles};
 pub use layers::env::ModelEnv;

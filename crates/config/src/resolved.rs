@@ -102,6 +102,10 @@ pub(crate) fn with_part(llm: &Llm, part: &Map<String, Value>) -> serde_json::Res
     if ["model", "base_url"].iter().any(|key| part.get(*key).is_some_and(|own| *own != whole[*key])) {
         whole["profile"] = json!({});
     }
+    // A provider counts for each model and key apart.
+    if ["model", "base_url", "api_key_env"].iter().any(|key| part.get(*key).is_some_and(|own| *own != whole[*key])) {
+        whole["limits"] = json!({});
+    }
     merge(&mut whole, &Value::Object(part.clone()));
     serde_json::from_value(whole)
 }

@@ -6,6 +6,7 @@ use crate::dialect::{self, Decoded, Manner, NoAnswer, ORIGIN};
 use crate::http::{Answer, exchange, most_bytes};
 use crate::learnt::Learnt;
 use crate::profile::Api;
+use crate::stated_limits::StatedLimits;
 use crate::{answer, wish};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
@@ -68,6 +69,11 @@ impl ModelClient {
         Ok(Self { config, http, url, place, endpoint })
     }
 
+    /// Scheme and host, and the port where it is not the scheme's own.
+    pub fn endpoint(&self) -> &str {
+        &self.endpoint
+    }
+
     /// What the client was made from.
     pub fn config(&self) -> &ModelConfig {
         &self.config
@@ -96,6 +102,8 @@ impl ModelClient {
         drop(messages);
         let posted = self.post(manner.api, body);
         let answered = exchange(posted, manner.api, self.config.timeouts, most_bytes(max_output_tokens)).await;
+        let stated = answered.as_ref().map(|answer| StatedLimits::of_headers(|name| answer.header(name)));
+        learnt.state_limits(stated.unwrap_or_default());
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
         let answer = match answered {
             Ok(answer) => answer,

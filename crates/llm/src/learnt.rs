@@ -6,12 +6,13 @@
 use crate::config::{ModelConfig, Streaming};
 use crate::dialect::Manner;
 use crate::profile::Api;
+use crate::stated_limits::StatedLimits;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// What one job has learnt. Starts empty.
 #[derive(Debug, Default)]
-pub struct Learnt(Mutex<HashMap<String, Lessons>>);
+pub struct Learnt(Mutex<HashMap<String, Lessons>>, Mutex<StatedLimits>);
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Lessons {
@@ -59,6 +60,15 @@ impl Lesson {
 }
 
 impl Learnt {
+    /// What the headers of the latest answer say that the provider allows.
+    pub fn stated_limits(&self) -> StatedLimits {
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn state_limits(&self, limits: StatedLimits) {
+        *self.1.lock().unwrap_or_else(PoisonError::into_inner) = limits;
+    }
+
     /// How many lessons there were: whoever asks once, and not by the engine, asks again where there was one more.
     pub fn lessons(&self) -> usize {
         let lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -98,7 +98,7 @@ impl Store {
         draw: &Draw,
     ) -> Result<Option<Drawn>, Error> {
         let row = sqlx::query_file!(
-            "queries/draw_from_endpoint.sql",
+            "queries/endpoint/draw_from_endpoint.sql",
             key.endpoint,
             key.key_name,
             key.model,
@@ -133,19 +133,25 @@ impl Store {
         }))
     }
 
-    /// Sets what a configuration says.
+    /// Sets what a configuration says, if it `is_current`: that of a job which began earlier counts where nothing is set.
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn set_endpoint_limits(&self, key: &EndpointKey, limits: EndpointLimits) -> Result<(), Error> {
+    pub async fn set_endpoint_limits(
+        &self,
+        key: &EndpointKey,
+        limits: EndpointLimits,
+        is_current: bool,
+    ) -> Result<(), Error> {
         sqlx::query_file!(
-            "queries/set_endpoint_limits.sql",
+            "queries/endpoint/set_endpoint_limits.sql",
             key.endpoint,
             key.key_name,
             key.model,
             limits.requests_per_minute,
             limits.tokens_per_minute,
-            limits.parallel
+            limits.parallel,
+            is_current
         )
         .execute(&self.pool)
         .await
@@ -164,7 +170,7 @@ impl Store {
         tokens_per_minute: Option<i64>,
     ) -> Result<(), Error> {
         sqlx::query_file!(
-            "queries/learn_endpoint_limits.sql",
+            "queries/endpoint/learn_endpoint_limits.sql",
             key.endpoint,
             key.key_name,
             key.model,
@@ -183,7 +189,7 @@ impl Store {
     /// [`Error::Database`].
     pub async fn block_endpoint(&self, key: &EndpointKey, refusal: &Refusal) -> Result<(), Error> {
         sqlx::query_file!(
-            "queries/block_endpoint.sql",
+            "queries/endpoint/block_endpoint.sql",
             key.endpoint,
             key.key_name,
             key.model,
@@ -202,7 +208,7 @@ impl Store {
     /// # Errors
     /// [`Error::Database`].
     pub async fn known_endpoints(&self) -> Result<Vec<EndpointKey>, Error> {
-        let rows = sqlx::query_file!("queries/known_endpoints.sql").fetch_all(&self.pool).await;
+        let rows = sqlx::query_file!("queries/endpoint/known_endpoints.sql").fetch_all(&self.pool).await;
         let rows = rows.during("list the limits of models' endpoints")?;
         Ok(rows
             .into_iter()
@@ -219,7 +225,7 @@ impl Store {
         let ids: Vec<Uuid> = jobs.iter().map(|(lease, _)| lease.job_id).collect();
         let epochs: Vec<i64> = jobs.iter().map(|(lease, _)| lease.epoch).collect();
         let waits: Vec<bool> = jobs.iter().map(|(_, waits)| *waits).collect();
-        sqlx::query_file_scalar!("queries/say_waits_for_limit.sql", &ids, &epochs, &waits, WAITS)
+        sqlx::query_file_scalar!("queries/endpoint/say_waits_for_limit.sql", &ids, &epochs, &waits, WAITS)
             .fetch_all(&self.pool)
             .await
             .during("say which jobs wait for their model's limit")

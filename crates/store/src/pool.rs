@@ -17,7 +17,7 @@ use sqlx::{
     postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions},
 };
 use std::{sync::Arc, time::Duration};
-use tokio::time::timeout;
+use tokio::{sync::watch, time::timeout};
 
 /// How long a call waits for a free connection, or for the server to accept one, before it is a transient error.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -35,6 +35,7 @@ pub struct Store {
     pub(crate) batcher: Arc<CommitBatcher>,
     pub(crate) resume_points: Arc<ResumePoints>,
     pub(crate) known_sets: KnownSets,
+    pub(crate) limits_changed: Arc<watch::Sender<u64>>,
 }
 
 /// How to connect.
@@ -120,7 +121,13 @@ impl Store {
 
     /// A store over an existing pool.
     pub fn from_pool(pool: PgPool) -> Self {
-        Self { pool, batcher: Arc::default(), resume_points: Arc::default(), known_sets: KnownSets::default() }
+        Self {
+            pool,
+            batcher: Arc::default(),
+            resume_points: Arc::default(),
+            known_sets: KnownSets::default(),
+            limits_changed: Arc::default(),
+        }
     }
 
     /// Closes the pool and waits until its connections are gone.

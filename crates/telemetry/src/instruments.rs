@@ -37,6 +37,7 @@ pub struct Instruments {
     rescued: Counter<u64>,
     refused: Counter<u64>,
     passages: Counter<u64>,
+    limit_waits: Gauge<i64>,
     tools: Histogram<f64>,
     tool: Histogram<f64>,
     mirror: Histogram<f64>,
@@ -134,6 +135,7 @@ impl Instruments {
             rescued: build.counter(&metrics::RESCUED),
             refused: build.counter(&metrics::REFUSED),
             passages: build.counter(&metrics::PASSAGES),
+            limit_waits: build.gauge(&metrics::LIMIT_WAITS),
             tools: build.seconds(&metrics::TOOLS),
             tool: build.seconds(&metrics::TOOL),
             mirror: build.seconds(&metrics::MIRROR),
@@ -183,6 +185,11 @@ pub fn rescued(jobs: usize) {
 /// The fence refused a commit.
 pub fn refused() {
     instruments().refused.add(1, &[]);
+}
+
+/// So many requests wait for a limit.
+pub fn waits_for_limit(requests: usize) {
+    instruments().limit_waits.record(i64::try_from(requests).unwrap_or(i64::MAX), &[]);
 }
 
 /// A step that was committed has moved passages.

@@ -105,6 +105,7 @@ list! {
     RESCUED = Item::new("plumbline.jobs.rescued", Kind::Counter, "", "Jobs that this worker took back from dead workers");
     REFUSED = Item::new("plumbline.writes.refused", Kind::Counter, "", "Commits refused by the fence: another claim or a user's command");
     PASSAGES = Item::new("plumbline.passages", Kind::Counter, "", "Passages of documents that came to a state").by(&["state"]);
+    LIMIT_WAITS = Item::new("plumbline.limit.waiting", Kind::Gauge, "", "Requests of this worker that wait for a limit of their model's endpoint");
     TOOLS = Item::new("plumbline.tools.duration", Kind::Histogram(SECONDS), "s", "The tools of one turn");
     TOOL = Item::new("plumbline.tool.duration", Kind::Histogram(SECONDS), "s", "One tool call; a name that no tool has is `unknown`").by(&["tool", "outcome"]);
     MIRROR = Item::new("plumbline.mirror.lag", Kind::Histogram(SHORT_SECONDS), "s", "From a commit until the folder shows it");

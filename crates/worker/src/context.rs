@@ -1,8 +1,15 @@
 //! What every job of the process shares.
 
 use crate::{
-    graphs::Graphs, health::Health, memory::Memory, models::Models, options::WorkerOptions, reload::Live,
-    services::Services, setups::Setups,
+    graphs::Graphs,
+    health::Health,
+    limits::{Limits, RefusedKeys},
+    memory::Memory,
+    models::Models,
+    options::WorkerOptions,
+    reload::Live,
+    services::Services,
+    setups::Setups,
 };
 use plumbline_config::Secrets;
 use plumbline_mirror::MirrorSync;
@@ -25,6 +32,9 @@ pub(crate) struct Context {
     pub(crate) secrets: Arc<Secrets>,
     pub(crate) setups: Setups,
     pub(crate) models: Models,
+    /// Of models' endpoints.
+    pub(crate) limits: Arc<Limits>,
+    pub(crate) refused_keys: RefusedKeys,
     pub(crate) graphs: Graphs,
     pub(crate) services: Services,
     pub(crate) toolbox: Toolbox,

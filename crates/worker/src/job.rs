@@ -101,6 +101,7 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: StopListener) -> 
         start: None,
         changes: Vec::new(),
         learnt: Learnt::default(),
+        permit: None,
         mirror,
         inbox: Inbox::new(claimed.id),
         signal,

@@ -13,8 +13,8 @@ use crate::{
     context::Context,
     desk::Desk,
     inbox::Inbox,
-    intake,
-    intake::IntakeJob,
+    intake::{self, IntakeJob},
+    limits::Permit,
     previous,
     setups::Setup,
     validation_desk::ValidationDesk,
@@ -92,6 +92,8 @@ pub(crate) struct Stepper<'a> {
     pub(crate) changes: Vec<Change>,
     /// What its requests to models have taught.
     pub(crate) learnt: Learnt,
+    /// The right to send the request that is next, where its endpoint has a limit.
+    pub(crate) permit: Option<Permit>,
     pub(crate) mirror: MirrorFeed,
     pub(crate) inbox: Inbox,
     pub(crate) signal: StopListener,
@@ -126,8 +128,16 @@ impl Stepper<'_> {
             if Box::pin(self.take_in_placed()).await? {
                 continue;
             }
+            if let Some(reason) = self.refused_key() {
+                Box::pin(self.wait_for_another_key(reason)).await?;
+                return Ok(End::Released);
+            }
             self.wait_to_start().await;
+            if !Box::pin(self.wait_for_limit()).await {
+                continue;
+            }
             let outcome = self.perform().instrument(self.span.span()).await?;
+            self.permit = None;
             self.apply(outcome)?;
             reach(Point::Applied, part(self.run.state())).await?;
         }
@@ -274,7 +284,7 @@ impl Stepper<'_> {
                 let call = client.call(request, again, clock::now, &self.learnt);
                 let answered = call.instrument(span.clone()).await;
                 spans::model_answered(&span, &asked, &answered, again);
-                match answered {
+                match Box::pin(self.note_limits(&client, answered)).await {
                     Ok(reply) => Outcome::ModelReplied(reply),
                     Err(failure) => {
                         debug!(job.id = %self.lease.job_id, error = failure.message, "model call failed");

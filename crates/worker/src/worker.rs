@@ -30,6 +30,7 @@ use crate::{
     health::Health,
     heartbeat::Keeper,
     job,
+    limits::{Limits, RefusedKeys},
     memory::Memory,
     models::Models,
     notifier::{Notifier, Wakeup},
@@ -119,12 +120,15 @@ impl Worker {
         let secrets = Arc::new(Secrets::of(&options.configs, &options.model_env));
         let mirror = MirrorSync::start(options.workspace_dir.clone(), store.clone(), options.timing.lease);
         let behind = mirror.behind().clone();
+        let worker_id = Uuid::now_v7();
         let context = Arc::new(Context {
-            worker_id: Uuid::now_v7(),
+            worker_id,
             live: Live::new(options.configs.clone()),
             secrets: secrets.clone(),
             setups: Setups::default(),
             models: Models::new(secrets.clone()),
+            limits: Limits::start(store.clone(), worker_id, options.timing.lease),
+            refused_keys: RefusedKeys::default(),
             graphs: Graphs::new(secrets.clone()),
             services: Services::new(secrets),
             toolbox: Toolbox::new(parser.clone()),

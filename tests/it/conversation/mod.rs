@@ -4,3 +4,4 @@ pub(crate) mod promises;
 mod protocols;
 mod provider;
 mod replay;
+mod shared_limits;

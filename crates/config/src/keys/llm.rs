@@ -71,6 +71,9 @@ pub struct Llm {
     /// Sent as `service_tier`, e.g. `flex`, `priority` or `auto`, which changes speed and price: set `llm.prices` to the
     /// tier's. Not sent when absent.
     pub service_tier: Option<String>,
+    /// What the provider allows to the key, kept by all workers on one database together; what it says itself in its answers
+    /// is learnt, and kept too. Several job types with one model and key should say the same.
+    pub limits: LlmLimits,
     /// Models that are asked when this one fails, in their order: `[{after: 3, on: [overloaded], llm: {model: …}}]`. A job
     /// stays with one to the end of the phase.
     pub fallback: Vec<LlmFallback>,
@@ -81,6 +84,24 @@ impl Llm {
     pub fn protocol(&self) -> Api {
         self.api.chosen().or(self.profile.api).unwrap_or(Api::Chat)
     }
+}
+
+/// What a provider allows; a key that is absent has no limit here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LlmLimits {
+    /// Requests within a minute.
+    #[schemars(range(min = 1, max = 1_000_000_000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_per_minute: Option<u32>,
+    /// Tokens within a minute, those of prompts and of answers together.
+    #[schemars(range(min = 1, max = 1_000_000_000_000u64))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_per_minute: Option<u64>,
+    /// Requests under way at the same time, e.g. as many as a server of one's own has slots.
+    #[schemars(range(min = 1, max = 100_000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel: Option<u32>,
 }
 
 /// The protocol, or that it is found out.

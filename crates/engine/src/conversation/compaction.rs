@@ -98,6 +98,16 @@ impl Run {
         }
     }
 
+    /// Estimated tokens of the request that is next, whatever it is for.
+    pub fn next_request_tokens(&self) -> u32 {
+        match self.state.stage {
+            Stage::Summary { .. } => self.own_count(),
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
+                self.estimate()
+            }
+        }
+    }
+
     /// Our own count of the next turn's request.
     fn count_of_turn(&self) -> u32 {
         let tools = self.tool_tokens.get(&self.state.phase.kind).copied().unwrap_or(0);

@@ -3,10 +3,14 @@
 use crate::{Error, Store, error::During};
 use serde::Deserialize;
 use sqlx::postgres::{PgListener, PgPoolOptions};
+use std::sync::Arc;
+use tokio::sync::watch;
 use uuid::Uuid;
 
 /// The channel of the public interface.
 const CHANNEL: &str = "plumbline_jobs";
+/// Among workers: that the limit of some model's endpoint has changed, or is blocked.
+const LIMITS_CHANNEL: &str = "plumbline_endpoint_limits";
 
 /// A notification's payload.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -21,6 +25,7 @@ pub struct JobNotice {
 #[derive(Debug)]
 pub struct Listener {
     inner: PgListener,
+    limits_changed: Arc<watch::Sender<u64>>,
 }
 
 impl Store {
@@ -38,8 +43,15 @@ impl Store {
             .await
             .during(doing)?;
         let mut inner = PgListener::connect_with(&own).await.during(doing)?;
-        inner.listen(CHANNEL).await.during(doing)?;
-        Ok(Listener { inner })
+        inner.listen_all([CHANNEL, LIMITS_CHANNEL]).await.during(doing)?;
+        Ok(Listener { inner, limits_changed: self.limits_changed.clone() })
+    }
+}
+
+impl Store {
+    /// Rises with each notice that a limit of a model's endpoint has changed, while one of this store's listeners listens.
+    pub fn limits_changed(&self) -> watch::Receiver<u64> {
+        self.limits_changed.subscribe()
     }
 }
 
@@ -52,12 +64,21 @@ impl Listener {
     pub async fn next(&mut self) -> Result<Option<JobNotice>, Error> {
         loop {
             let Some(notice) = self.inner.try_recv().await.during("listen for changes of jobs")? else {
+                self.tell_of_limits();
                 return Ok(None);
             };
+            if notice.channel() == LIMITS_CHANNEL {
+                self.tell_of_limits();
+                continue;
+            }
             // Anyone may notify the channel; what is not ours is passed over.
             if let Ok(notice) = serde_json::from_str(notice.payload()) {
                 return Ok(Some(notice));
             }
         }
+    }
+
+    fn tell_of_limits(&self) {
+        self.limits_changed.send_modify(|changes| *changes += 1);
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{Error, Lease, Store, bind::text, error::During, error_details};
 use plumbline_engine::JobError;
+use std::time::Duration;
 
 /// Why a worker gives a job back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +52,27 @@ impl Store {
             lease.epoch,
             reason.as_str(),
             reason.outcome()
+        )
+        .fetch_optional(&self.pool)
+        .await
+        .during("release the job")?
+        .map(drop)
+        .ok_or(Error::LeaseLost(lease.job_id))
+    }
+
+    /// Gives a job back that cannot go on here now: pending, with the reason, and not due before so long a time. The attempt
+    /// does not count.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when it was no longer ours; [`Error::Database`].
+    pub async fn release_for(&self, lease: &Lease, reason: &str, wait: Duration) -> Result<(), Error> {
+        let reason = text(reason);
+        sqlx::query_file_scalar!(
+            "queries/queue/release_for.sql",
+            lease.job_id,
+            lease.epoch,
+            reason.as_ref(),
+            wait.as_secs_f64()
         )
         .fetch_optional(&self.pool)
         .await

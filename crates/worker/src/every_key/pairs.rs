@@ -231,7 +231,14 @@ fn models(by: By) -> Vec<Pair> {
         });
         let lesson = "crates/engine/tests/engine/lessons/providers.rs";
         let written = in_file(section, "prices.cache_write", lesson, "lesson_47_cached_tokens_are_counted_and_priced");
-        known.chain([written]).collect::<Vec<_>>()
+        let shared = "tests/it/shared_limits.rs";
+        let limits = [
+            ("requests_per_minute", "requests_a_minute_are_shared_by_all_workers"),
+            ("tokens_per_minute", "a_limit_of_tokens_that_is_halved_is_learnt_by_all_workers"),
+            ("parallel", "parallel_requests_are_shared_by_all_workers"),
+        ];
+        let limits = limits.map(|(key, test)| in_file(section, &format!("limits.{key}"), shared, test));
+        known.chain([written]).chain(limits).collect::<Vec<_>>()
     });
     let pairs = sections.iter().flat_map(|section| {
         // A summary is asked for without tools and without a todo list.

@@ -1,4 +1,4 @@
--- What llm.limits says. A learnt limit that is lower goes on ruling; one that was only as high as the earlier setting goes.
+-- What llm.limits says: that of a job which began earlier ($7 false) only where nothing is set. A learnt limit that is lower goes on ruling; one that was only as high as the earlier setting goes.
 INSERT INTO endpoint_limits AS l
     (endpoint, key_name, model, requests_per_minute, tokens_per_minute, parallel, source)
 VALUES ($1, $2, $3, $4, $5, $6, 'set')
@@ -18,3 +18,4 @@ SET requests_per_minute = CASE WHEN l.source = 'learnt' AND l.requests_per_minut
 WHERE (CASE WHEN l.source = 'set' THEN l.requests_per_minute ELSE l.set_requests END,
        CASE WHEN l.source = 'set' THEN l.tokens_per_minute ELSE l.set_tokens END, l.parallel)
       IS DISTINCT FROM ($4, $5, $6)
+  AND ($7::boolean OR l.source = 'learnt' AND l.set_requests IS NULL AND l.set_tokens IS NULL AND l.parallel IS NULL)

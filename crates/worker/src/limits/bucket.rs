@@ -1,0 +1,196 @@
+//! The task that draws from one bucket for all requests of this process.
+
+use super::{
+    as_count,
+    line::{Due, Line, Waiter},
+    permit::Answered,
+    telling::Telling,
+};
+use plumbline_llm::StatedLimits;
+use plumbline_store::backoff::with_call_timeout;
+use plumbline_store::{EndpointKey, EndpointLimits, Error, Store};
+use plumbline_telemetry::instruments;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, watch};
+use tracing::{debug, info, warn};
+use uuid::Uuid;
+
+/// After a draw that failed.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What happens to a bucket.
+#[derive(Debug)]
+pub(super) enum Message {
+    /// A request waits.
+    Wish(Box<Waiter>),
+    /// One has ended.
+    Settled { reserved: f64, answered: Answered, stated: StatedLimits },
+}
+
+/// One bucket, as this process knows it.
+pub(super) struct Bucket {
+    store: Store,
+    key: EndpointKey,
+    worker_id: Uuid,
+    lease: Duration,
+    line: Line,
+    telling: Telling,
+    configured: Option<EndpointLimits>,
+    stated: StatedLimits,
+    changes: watch::Receiver<u64>,
+    failed_at: Option<Instant>,
+}
+
+impl Bucket {
+    /// Starts the task; it ends with the last sender.
+    pub(super) fn start(
+        store: Store,
+        key: EndpointKey,
+        worker_id: Uuid,
+        lease: Duration,
+    ) -> mpsc::UnboundedSender<Message> {
+        let (sender, inbox) = mpsc::unbounded_channel();
+        let bucket = Self {
+            changes: store.limits_changed(),
+            telling: Telling::new(store.clone()),
+            store,
+            key,
+            worker_id,
+            lease,
+            line: Line::new(Instant::now()),
+            configured: None,
+            stated: StatedLimits::default(),
+            failed_at: None,
+        };
+        tokio::spawn(bucket.run(inbox));
+        sender
+    }
+
+    async fn run(mut self, mut inbox: mpsc::UnboundedReceiver<Message>) {
+        loop {
+            while let Ok(message) = inbox.try_recv() {
+                self.take(message).await;
+            }
+            self.line.drop_gone();
+            let waits_over = self.line.admit(Instant::now());
+            self.telling.over(waits_over);
+            self.telling.tell(&mut self.line).await;
+            let now = Instant::now();
+            let wake = match (self.line.due(now), self.failed_at.map(|at| at + AGAIN).filter(|again| *again > now)) {
+                (Due::Draw, None) => {
+                    self.draw().await;
+                    continue;
+                }
+                (Due::Draw, Some(again)) => Some(again),
+                (Due::At(at), _) => Some(at),
+                (Due::Nothing, _) => None,
+            };
+            let wake = [wake, self.telling.next(&self.line)].into_iter().flatten().min();
+            let pause = async {
+                match wake {
+                    Some(at) => tokio::time::sleep_until(at.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                message = inbox.recv() => match message {
+                    Some(message) => self.take(message).await,
+                    None => return,
+                },
+                changed = self.changes.changed() => match changed {
+                    Ok(()) => self.line.forget_seen(),
+                    Err(_) => return,
+                },
+                () = pause => {}
+            }
+        }
+    }
+
+    async fn take(&mut self, message: Message) {
+        match message {
+            Message::Wish(waiter) => {
+                self.configure(waiter.wish.configured, waiter.wish.is_current).await;
+                self.line.join(*waiter);
+            }
+            Message::Settled { reserved, answered, stated } => {
+                match answered {
+                    Answered::Used { tokens, completion } => self.line.used(reserved, tokens, completion),
+                    Answered::Refused { .. } => self.line.refused(reserved),
+                    Answered::Unknown => self.line.lost(reserved),
+                }
+                self.learn(stated).await;
+                self.block(answered).await;
+            }
+        }
+    }
+
+    /// Writes what a configuration says, when it says something else than the last one did.
+    async fn configure(&mut self, limits: EndpointLimits, is_current: bool) {
+        let is_said = limits != EndpointLimits::default();
+        let is_news = if is_current { self.configured != Some(limits) } else { self.configured.is_none() };
+        if !is_said || !is_news {
+            return;
+        }
+        let set = self.store.set_endpoint_limits(&self.key, limits, is_current);
+        if self.noted(with_call_timeout(set).await) {
+            self.configured = Some(limits);
+        }
+    }
+
+    /// Takes over what the provider says of its limits, when it says something else than before.
+    async fn learn(&mut self, stated: StatedLimits) {
+        if !stated.is_any() || stated == self.stated {
+            return;
+        }
+        let [requests, tokens] = [stated.requests_per_minute, stated.tokens_per_minute].map(as_count);
+        let learn = self.store.learn_endpoint_limits(&self.key, requests, tokens);
+        if self.noted(with_call_timeout(learn).await) {
+            self.stated = stated;
+        }
+    }
+
+    /// Keeps all workers from the endpoint for a time.
+    async fn block(&mut self, answered: Answered) {
+        let limits = self.line.limits();
+        let names_limits = match limits.tokens_per_minute {
+            Some(_) => self.stated.tokens_per_minute.is_some(),
+            None => self.stated.requests_per_minute.is_some(),
+        };
+        let Some(refusal) = answered.refusal(names_limits) else { return };
+        info!(
+            model.endpoint = self.key.endpoint,
+            model.name = self.key.model,
+            wait_s = refusal.wait.map(|wait| wait.as_secs()),
+            "the provider refused a request as one too many; all workers wait"
+        );
+        self.line.forget_seen();
+        let block = self.store.block_endpoint(&self.key, &refusal);
+        self.noted(with_call_timeout(block).await);
+    }
+
+    async fn draw(&mut self) {
+        let draw = self.line.draw(Instant::now());
+        let drawn = self.store.draw_from_endpoint(&self.key, self.worker_id, self.lease, &draw);
+        match with_call_timeout(drawn).await {
+            Ok(drawn) => {
+                debug!(model.name = self.key.model, ?draw, ?drawn, "drawn");
+                self.failed_at = None;
+                self.line.drew(&draw, drawn, Instant::now());
+            }
+            Err(error) => {
+                if self.failed_at.is_none() {
+                    warn!(model.endpoint = self.key.endpoint, %error, "nothing could be drawn; trying again");
+                }
+                self.failed_at = Some(Instant::now());
+            }
+        }
+        instruments::waits_for_limit(self.line.len());
+    }
+
+    fn noted(&self, done: Result<(), Error>) -> bool {
+        if let Err(error) = &done {
+            warn!(model.endpoint = self.key.endpoint, %error, "a limit could not be noted");
+        }
+        done.is_ok()
+    }
+}

@@ -1,0 +1,161 @@
+//! What models' endpoints allow, kept by all workers on one database together (see `endpoint_limits`).
+//!
+//! ```text
+//! step loop ──acquire──▶ bucket ──one draw for all that wait──▶ endpoint_limits
+//!     │                    ▲ │
+//!     └──settle: used, refused, stated limits┘ └──▶ status_reason of who waits for long
+//! ```
+//!
+//! A [`bucket`] of this process is a task for each endpoint, key and model of which a limit is known: set in `llm.limits`,
+//! said by the provider, or learnt from a refusal. Of others nothing is asked, and the database is not either.
+
+mod bucket;
+mod line;
+mod permit;
+mod refused_keys;
+mod telling;
+
+pub(crate) use permit::{Answered, Permit, is_waited_for};
+pub(crate) use refused_keys::RefusedKeys;
+
+use bucket::{Bucket, Message};
+use line::Waiter;
+use plumbline_config::Llm;
+use plumbline_llm::{ModelClient, StatedLimits};
+use plumbline_store::backoff::with_call_timeout;
+use plumbline_store::{EndpointKey, EndpointLimits, Lease, Store};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
+use tokio::sync::{mpsc, oneshot};
+use tracing::warn;
+use uuid::Uuid;
+
+/// How often the rows are looked at for endpoints that are new there, when no notice came.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// A request that is to be sent.
+#[derive(Debug)]
+pub(crate) struct Wish {
+    /// Of the job.
+    pub(crate) lease: Lease,
+    /// Estimated tokens of the prompt.
+    pub(crate) prompt_tokens: u32,
+    /// What `llm.limits` says.
+    pub(crate) configured: EndpointLimits,
+    /// Whether that is the configuration as it is now, and not as it was when the job began.
+    pub(crate) is_current: bool,
+}
+
+/// The limits of all endpoints that this process asks.
+#[derive(Debug)]
+pub(crate) struct Limits {
+    store: Store,
+    worker_id: Uuid,
+    /// How long this worker lives without a heartbeat.
+    lease: Duration,
+    /// Endpoints with a row.
+    known: Mutex<HashSet<EndpointKey>>,
+    buckets: Mutex<HashMap<EndpointKey, mpsc::UnboundedSender<Message>>>,
+}
+
+impl Limits {
+    /// Starts to look which endpoints have limits.
+    pub(crate) fn start(store: Store, worker_id: Uuid, lease: Duration) -> Arc<Self> {
+        let limits = Arc::new(Self { store, worker_id, lease, known: Mutex::default(), buckets: Mutex::default() });
+        tokio::spawn(look(Arc::downgrade(&limits)));
+        limits
+    }
+
+    /// Waits until the request may be sent. Dropped while it waits, it has taken nothing. None: no limit is known.
+    pub(crate) async fn acquire(&self, key: &EndpointKey, wish: Wish) -> Option<Permit> {
+        if wish.configured == EndpointLimits::default() && !self.is_known(key) {
+            return None;
+        }
+        let bucket = self.bucket(key);
+        let (reply, granted) = oneshot::channel();
+        // The bucket lives as long as this.
+        let _ = bucket.send(Message::Wish(Box::new(Waiter::new(wish, reply))));
+        granted.await.ok().map(|tokens| Permit::new(bucket, tokens))
+    }
+
+    /// An endpoint of which no limit was known has answered so.
+    pub(crate) async fn learn(&self, key: &EndpointKey, answered: Answered, stated: StatedLimits) {
+        let noted = async {
+            if stated.is_any() {
+                let [requests, tokens] = [stated.requests_per_minute, stated.tokens_per_minute].map(as_count);
+                self.store.learn_endpoint_limits(key, requests, tokens).await?;
+            }
+            if let Some(refusal) = answered.refusal(stated.is_any()) {
+                self.store.block_endpoint(key, &refusal).await?;
+            }
+            Ok(())
+        };
+        if !stated.is_any() && answered.refusal(false).is_none() {
+            return;
+        }
+        match with_call_timeout(noted).await {
+            Ok(()) => {
+                self.known.lock().unwrap_or_else(PoisonError::into_inner).insert(key.clone());
+            }
+            Err(error) => warn!(model.endpoint = key.endpoint, %error, "a limit could not be noted"),
+        }
+    }
+
+    /// Whether no endpoint has a limit.
+    pub(crate) fn knows_none(&self) -> bool {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
+    fn is_known(&self, key: &EndpointKey) -> bool {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
+    }
+
+    fn bucket(&self, key: &EndpointKey) -> mpsc::UnboundedSender<Message> {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = || Bucket::start(self.store.clone(), key.clone(), self.worker_id, self.lease);
+        buckets.entry(key.clone()).or_insert_with(start).clone()
+    }
+
+    async fn look(&self) -> Result<(), plumbline_store::Error> {
+        let found = with_call_timeout(self.store.known_endpoints()).await?;
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = found.into_iter().collect();
+        Ok(())
+    }
+}
+
+async fn look(limits: Weak<Limits>) {
+    let Some(mut changes) = limits.upgrade().map(|limits| limits.store.limits_changed()) else { return };
+    while let Some(limits) = limits.upgrade() {
+        if let Err(error) = limits.look().await {
+            tracing::debug!(%error, "the limits of models' endpoints could not be read");
+        }
+        drop(limits);
+        let _ = tokio::time::timeout(LOOK_EVERY, changes.changed()).await;
+    }
+}
+
+/// The bucket of requests that a client sends.
+pub(crate) fn key_of(client: &ModelClient) -> EndpointKey {
+    let config = client.config();
+    EndpointKey {
+        endpoint: client.endpoint().to_owned(),
+        key_name: config.api_key_env.clone(),
+        model: config.model.clone(),
+    }
+}
+
+/// What `llm.limits` says.
+pub(crate) fn configured(llm: &Llm) -> EndpointLimits {
+    EndpointLimits {
+        requests_per_minute: llm.limits.requests_per_minute.map(i64::from),
+        tokens_per_minute: as_count(llm.limits.tokens_per_minute),
+        parallel: llm.limits.parallel.and_then(|parallel| i32::try_from(parallel).ok()),
+    }
+}
+
+fn as_count(number: Option<u64>) -> Option<i64> {
+    number.and_then(|number| i64::try_from(number).ok())
+}

@@ -1,0 +1,93 @@
+//! The right to send one request, and what came of it.
+
+use super::bucket::Message;
+use plumbline_engine::{Failure, FailureClass, Reply};
+use plumbline_llm::StatedLimits;
+use plumbline_store::Refusal;
+use std::{
+    sync::Mutex,
+    sync::PoisonError,
+    time::{Duration, Instant},
+};
+use tokio::sync::mpsc;
+
+/// The longest wish of a provider for which jobs wait in line. For a longer one they are parked, each by its own refusal:
+/// what is counted anew tomorrow is no rate.
+const LONGEST_WAIT_S: u64 = 60;
+
+/// A request that may be sent; dropped unsettled, it counts as sent.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    bucket: mpsc::UnboundedSender<Message>,
+    sent: Instant,
+    /// What was drawn for it.
+    tokens: f64,
+    /// Until it is settled.
+    open: Mutex<bool>,
+}
+
+/// How a request ended, as far as limits are concerned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Answered {
+    /// It was answered, with so many tokens in all; so many of them are the answer's.
+    Used { tokens: f64, completion: f64 },
+    /// The provider has refused it as one too many.
+    Refused { wait: Option<Duration>, sent_ago: Duration },
+    /// Something else; whether it counted nobody knows.
+    Unknown,
+}
+
+impl Answered {
+    /// Reads an answer to a request that was sent so long ago.
+    pub(crate) fn of(answer: &Result<Reply, Box<Failure>>, sent_ago: Duration) -> Self {
+        match answer {
+            Ok(reply) => {
+                let usage = reply.record.usage();
+                let completion = f64::from(usage.completion_tokens);
+                Self::Used { tokens: f64::from(usage.prompt_tokens) + completion, completion }
+            }
+            Err(failure) if is_waited_for(failure) => {
+                Self::Refused { wait: failure.retry_after_s.map(Duration::from_secs), sent_ago }
+            }
+            Err(_) => Self::Unknown,
+        }
+    }
+
+    /// What all workers should know of it.
+    pub(super) fn refusal(self, names_limits: bool) -> Option<Refusal> {
+        match self {
+            Self::Refused { wait, sent_ago } => Some(Refusal { wait, sent_ago, names_limits }),
+            Self::Used { .. } | Self::Unknown => None,
+        }
+    }
+}
+
+/// Whether the failure is one of a rate, for which jobs wait in line.
+pub(crate) fn is_waited_for(failure: &Failure) -> bool {
+    failure.class == FailureClass::RateLimited && failure.retry_after_s.is_none_or(|wait| wait <= LONGEST_WAIT_S)
+}
+
+impl Permit {
+    pub(super) fn new(bucket: mpsc::UnboundedSender<Message>, tokens: f64) -> Self {
+        Self { bucket, sent: Instant::now(), tokens, open: Mutex::new(true) }
+    }
+
+    /// Says how the request ended.
+    pub(crate) fn settle(&self, answer: &Result<Reply, Box<Failure>>, stated: StatedLimits) {
+        self.close(Answered::of(answer, self.sent.elapsed()), stated);
+    }
+
+    fn close(&self, answered: Answered, stated: StatedLimits) {
+        let was_open = std::mem::replace(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner), false);
+        if was_open {
+            // A bucket that is gone ended with the worker.
+            let _ = self.bucket.send(Message::Settled { reserved: self.tokens, answered, stated });
+        }
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.close(Answered::Unknown, StatedLimits::default());
+    }
+}

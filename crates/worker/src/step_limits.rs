@@ -1,0 +1,112 @@
+//! What a step waits for before it asks its model: the limit of the endpoint, and a key that is not refused.
+
+use crate::{
+    cancellation::StopLevel,
+    limits::{self, Answered, Wish, is_waited_for},
+    step::{Stepper, Trouble},
+};
+use plumbline_engine::{Failure, FailureClass, KEY_REFUSED, PhaseKind, Purpose, Reply, Stage};
+use plumbline_llm::ModelClient;
+use plumbline_store::{EndpointLimits, backoff::retry_transient};
+use std::time::Duration;
+use tracing::info;
+
+/// After how long a job whose key was refused for another one is tried again, and how much more that may be: as after a
+/// refusal of its own.
+const KEY_S: (u64, u64) = (150, 150);
+
+impl Stepper<'_> {
+    /// Waits until the next request may be sent; no, when the worker is to stop meanwhile.
+    pub(crate) async fn wait_for_limit(&mut self) -> bool {
+        let Some(purpose) = self.next_purpose() else { return true };
+        let llm = self.setup.llm(purpose, self.run.fallback_for(purpose));
+        if limits::configured(llm) == EndpointLimits::default() && self.context.limits.knows_none() {
+            return true;
+        }
+        let Ok(client) = self.context.models.client(llm) else { return true };
+        let wish = Wish {
+            lease: self.lease,
+            prompt_tokens: self.run.next_request_tokens(),
+            configured: limits::configured(llm),
+            is_current: !self.claimed.has_settings,
+        };
+        let key = limits::key_of(&client);
+        tokio::select! {
+            biased;
+            permit = self.context.limits.acquire(&key, wish) => self.permit = permit,
+            () = self.signal.at_least(StopLevel::Drain) => return false,
+        }
+        true
+    }
+
+    /// Passes on what an answer says of limits and of the key. A failure for which all jobs wait in line is no reason to
+    /// wait elsewhere.
+    pub(crate) async fn note_limits(
+        &self,
+        client: &ModelClient,
+        mut answered: Result<Reply, Box<Failure>>,
+    ) -> Result<Reply, Box<Failure>> {
+        let stated = self.learnt.stated_limits();
+        match &self.permit {
+            Some(permit) => permit.settle(&answered, stated),
+            None => {
+                let sent_ago = answered
+                    .as_ref()
+                    .map_or_else(|failure| failure.record.duration_ms, |reply| reply.record.duration_ms);
+                let sent_ago = Duration::from_millis(u64::try_from(sent_ago).unwrap_or(0));
+                let ended = Answered::of(&answered, sent_ago);
+                self.context.limits.learn(&limits::key_of(client), ended, stated).await;
+            }
+        }
+        match &mut answered {
+            Ok(_) => self.context.refused_keys.taken(client),
+            Err(failure) if failure.class == FailureClass::Unauthorized => {
+                let hint = failure.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
+                self.context.refused_keys.refused(client, format!("{}{hint}", failure.message));
+            }
+            Err(failure) if is_waited_for(failure) => failure.retry_after_s = None,
+            Err(_) => {}
+        }
+        answered
+    }
+
+    /// Why the next request would be refused for its key, as another job's was. A job that falls back in that case asks
+    /// itself.
+    pub(crate) fn refused_key(&self) -> Option<String> {
+        if self.context.refused_keys.is_empty() {
+            return None;
+        }
+        let purpose = self.next_purpose()?;
+        let client = self.context.models.client(self.setup.llm(purpose, self.run.fallback_for(purpose))).ok()?;
+        let falls_back = |entry: &plumbline_engine::Fallback| entry.on.contains(&FailureClass::Unauthorized);
+        if self.run.settings().fallbacks.iter().any(falls_back) {
+            return None;
+        }
+        self.context.refused_keys.reason(&client)
+    }
+
+    /// Gives the job back until a worker has another key, or this one is to be tried again.
+    pub(crate) async fn wait_for_another_key(&self, reason: String) -> Result<(), Trouble> {
+        let reason = format!("{KEY_REFUSED}: {reason}");
+        info!(job.id = %self.lease.job_id, reason, "job parked: another job's request was refused with the same key");
+        let (least, more) = KEY_S;
+        let spread = self.lease.job_id.as_u128() as u64 % more;
+        let store = &self.context.store;
+        let wait = Duration::from_secs(least + spread);
+        Ok(retry_transient(|| store.release_for(&self.lease, &reason, wait)).await?)
+    }
+
+    /// What the model is asked for next; none where it is not asked.
+    fn next_purpose(&self) -> Option<Purpose> {
+        let state = self.run.state();
+        if state.retry.not_before.is_some() {
+            return None;
+        }
+        match (&state.stage, state.phase.kind) {
+            (Stage::Summary { .. }, _) => Some(Purpose::Summary),
+            (Stage::Model | Stage::Review { .. }, PhaseKind::Strategic) => Some(Purpose::Strategic),
+            (Stage::Model | Stage::Review { .. }, PhaseKind::Tactical) => Some(Purpose::Tactical),
+            (Stage::Intake | Stage::Prepare { .. } | Stage::Tools { .. }, _) => None,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Limits of a model's endpoint, shared by several worker processes on one database.
+
+use plumbline_system_tests::{
+    PgPool, Program, Uuid, World, documents, eventually,
+    jobs::NewJob,
+    limited_model::{Allowance, LimitedModel},
+};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// A job type whose model is this one, under these limits.
+fn job_type(world: &World, model: &LimitedModel, limits: &Value) {
+    let folder = world.folder().join("types/limited");
+    std::fs::create_dir_all(&folder).expect("the world's folder can be written");
+    let llm = json!({"base_url": model.base_url(), "model": "limited", "max_retries": 5, "limits": limits});
+    let config = json!({"$extends": "creator", "on_complete": null, "llm": llm}).to_string();
+    std::fs::write(folder.join("config.json"), config).expect("the world's folder can be written");
+}
+
+fn workers(world: &World, count: usize, jobs_each: usize) -> Vec<Program> {
+    let jobs_each = jobs_each.to_string();
+    let start = |_| {
+        let mut command = world.command(&["worker", "--concurrency", &jobs_each]);
+        command.env("PLUMBLINE_CONFIG_DIR", world.folder().join("types"));
+        world.start(command)
+    };
+    (0..count).map(start).collect()
+}
+
+async fn insert(world: &World, count: usize) -> Vec<Uuid> {
+    let policy = documents::policy(2);
+    let new = NewJob { job_type: "limited", ..NewJob::with_content("policy.md", policy.markdown.as_bytes()) };
+    let mut jobs = Vec::new();
+    for _ in 0..count {
+        jobs.push(world.insert(&new).await);
+    }
+    jobs
+}
+
+async fn text(world: &World, query: &'static str) -> String {
+    sqlx::query_scalar(query).fetch_one(&world.pool).await.expect("rows can be read")
+}
+
+async fn count(world: &World, query: &'static str) -> i64 {
+    sqlx::query_scalar(query).fetch_one(&world.pool).await.expect("rows can be counted")
+}
+
+async fn all_complete(world: &World, jobs: &[Uuid]) {
+    for job in jobs {
+        world.becomes(*job, "completed").await;
+    }
+}
+
+/// Stops the workers and ends the test.
+async fn finish(world: World, workers: Vec<Program>) {
+    for worker in workers {
+        worker.stop().await;
+    }
+    world.finish().await;
+}
+
+const FAILED: &str = "SELECT count(*) FROM llm_requests WHERE error IS NOT NULL";
+const PARKED: &str = "SELECT count(*) FROM attempts WHERE attempt > 1 OR lease_epoch > 1";
+const WAITING: &str =
+    "SELECT count(*) FROM jobs WHERE status = 'running' AND status_reason = 'waits for its model''s limit'";
+const RULES: &str = "SELECT concat_ws(' ', key_name, model, tokens_per_minute, source) FROM endpoint_limits";
+
+/// Twice as many jobs as workers, whose model halves its limit in mid-run. `PLUMBLINE_LIMIT_WORKERS` says how many workers.
+async fn a_limit_is_halved(pool: PgPool, is_stated: bool) {
+    let named = std::env::var("PLUMBLINE_LIMIT_WORKERS").ok().and_then(|number| number.parse().ok());
+    let many: usize = named.unwrap_or(4);
+    let tokens = 2_000_000 * many as u64;
+    let world = World::new(pool).await;
+    let allowance = Allowance { tokens_per_minute: tokens as f64, is_stated, ..Allowance::default() };
+    let model = LimitedModel::start(allowance).await;
+    job_type(&world, &model, &if is_stated { json!({}) } else { json!({"tokens_per_minute": tokens}) });
+    let jobs = insert(&world, 3 * many).await;
+    let workers = workers(&world, many, 3);
+    let enough = 12 * many as u64;
+    eventually("a part of the requests", async || (model.seen().answered >= enough).then_some(())).await;
+    model.allows(|allowance| allowance.tokens_per_minute /= 2.0);
+    eventually("a job says that it waits", async || (count(&world, WAITING).await > 0).then_some(())).await;
+    let lowered = eventually("the lower limit is known", async || {
+        let rules = text(&world, RULES).await;
+        rules.ends_with("learnt").then_some(rules)
+    });
+    let lowered = lowered.await;
+    if is_stated {
+        let halved = format!("OPENAI_API_KEY limited {} learnt", tokens / 2);
+        eventually("the halved limit is known", async || (text(&world, RULES).await == halved).then_some(())).await;
+    } else {
+        let guess: u64 = lowered.split(' ').nth(2).and_then(|word| word.parse().ok()).expect("a limit of tokens");
+        assert!(guess >= tokens / 2 && guess < tokens, "{lowered}");
+    }
+    all_complete(&world, &jobs).await;
+    let seen = model.seen();
+    println!("{} answered, {} refused; {}", seen.answered, seen.refused.len(), text(&world, RULES).await);
+    assert!(seen.refused_share() <= 0.02, "{} of {} refused", seen.refused.len(), seen.answered);
+    assert_eq!(count(&world, FAILED).await, seen.refused.len() as i64, "nothing else went wrong");
+    assert_eq!(count(&world, PARKED).await, 0, "jobs wait in line, and none is parked for a refusal");
+    finish(world, workers).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_limit_of_tokens_that_is_halved_is_learnt_by_all_workers(pool: PgPool) {
+    a_limit_is_halved(pool, true).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_limit_of_tokens_that_is_halved_without_a_word_is_guessed(pool: PgPool) {
+    a_limit_is_halved(pool, false).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn parallel_requests_are_shared_by_all_workers(pool: PgPool) {
+    let world = World::new(pool).await;
+    let model = LimitedModel::start(Allowance { thinks: Duration::from_millis(150), ..Allowance::default() }).await;
+    job_type(&world, &model, &json!({"parallel": 2}));
+    let jobs = insert(&world, 6).await;
+    let workers = workers(&world, 3, 2);
+    all_complete(&world, &jobs).await;
+    let seen = model.seen();
+    assert_eq!((seen.most_at_once, seen.refused.len()), (2, 0));
+    let took_part = "SELECT count(DISTINCT worker_id) FROM attempts";
+    assert_eq!(count(&world, took_part).await, 3);
+    eventually("slots that nobody uses are given back", async || {
+        (count(&world, "SELECT count(*) FROM endpoint_slots WHERE slots > 0").await == 0).then_some(())
+    })
+    .await;
+    finish(world, workers).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn requests_a_minute_are_shared_by_all_workers(pool: PgPool) {
+    let world = World::new(pool).await;
+    // As many as come in five seconds are sent in no five seconds more often.
+    let model = LimitedModel::start(Allowance::default()).await;
+    job_type(&world, &model, &json!({"requests_per_minute": 360}));
+    let jobs = insert(&world, 6).await;
+    let workers = workers(&world, 3, 2);
+    all_complete(&world, &jobs).await;
+    let seen = model.seen();
+    let most = seen.most_within(Duration::from_secs(5));
+    assert!((20..=33).contains(&most), "{most} within 5 s, of {} in all", seen.answered);
+    assert_eq!(
+        text(&world, "SELECT concat_ws(' ', requests_per_minute, source) FROM endpoint_limits").await,
+        "360 set"
+    );
+    finish(world, workers).await;
+}

@@ -1,0 +1,209 @@
+//! A model server that allows so much and no more, counted over a sliding window as providers do, and that writes down what
+//! came: the rehearsal model's brain behind a rate limit.
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Json, Response},
+};
+use plumbline_rehearsal::{ChatRequest, answer};
+use serde_json::{Value, json};
+use std::{
+    collections::VecDeque,
+    net::{Ipv4Addr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+use tokio::{net::TcpListener, task::JoinHandle};
+
+/// What it allows.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowance {
+    /// Tokens within a minute.
+    pub tokens_per_minute: f64,
+    /// Requests within a minute.
+    pub requests_per_minute: f64,
+    /// Over how long it counts: a minute's share of this.
+    pub window: Duration,
+    /// Whether its answers say so in headers.
+    pub is_stated: bool,
+    /// How long an answer takes.
+    pub thinks: Duration,
+}
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Self {
+            tokens_per_minute: f64::INFINITY,
+            requests_per_minute: f64::INFINITY,
+            window: Duration::from_secs(10),
+            is_stated: false,
+            thinks: Duration::from_millis(30),
+        }
+    }
+}
+
+/// What came so far.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// Requests that were answered.
+    pub answered: u64,
+    /// Requests that were refused, and when.
+    pub refused: Vec<Instant>,
+    /// When requests came that were answered.
+    pub arrivals: Vec<Instant>,
+    /// The most that were under way at the same time.
+    pub most_at_once: u64,
+}
+
+impl Seen {
+    /// Of all requests, the share that was refused.
+    pub fn refused_share(&self) -> f64 {
+        let refused = self.refused.len() as f64;
+        refused / (refused + self.answered as f64).max(1.0)
+    }
+
+    /// The most requests that came within a span.
+    pub fn most_within(&self, span: Duration) -> usize {
+        let within = |from: &Instant| self.arrivals.iter().filter(|at| *at >= from && **at < *from + span).count();
+        self.arrivals.iter().map(within).max().unwrap_or(0)
+    }
+}
+
+#[derive(Debug)]
+struct Desk {
+    allowance: Allowance,
+    /// Within the window: when, and how many tokens.
+    used: VecDeque<(Instant, f64)>,
+    seen: Seen,
+    under_way: u64,
+}
+
+/// The server, for as long as this lives.
+#[derive(Debug)]
+pub struct LimitedModel {
+    address: SocketAddr,
+    desk: Arc<Mutex<Desk>>,
+    task: JoinHandle<()>,
+}
+
+impl LimitedModel {
+    /// Starts it on a free port.
+    ///
+    /// # Panics
+    /// When loopback has no free port.
+    pub async fn start(allowance: Allowance) -> Self {
+        let desk = Desk { allowance, used: VecDeque::new(), seen: Seen::default(), under_way: 0 };
+        let desk = Arc::new(Mutex::new(desk));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let router = Router::new().fallback(route).with_state(desk.clone());
+        let task = tokio::spawn(async move { drop(axum::serve(listener, router).await) });
+        Self { address, desk, task }
+    }
+
+    /// `llm.base_url`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// What came so far.
+    pub fn seen(&self) -> Seen {
+        lock(&self.desk).seen.clone()
+    }
+
+    /// Allows something else from now on.
+    pub fn allows(&self, change: impl FnOnce(&mut Allowance)) {
+        change(&mut lock(&self.desk).allowance);
+    }
+}
+
+impl Drop for LimitedModel {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+fn lock(desk: &Mutex<Desk>) -> std::sync::MutexGuard<'_, Desk> {
+    desk.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Desk {
+    /// Takes a request of so many tokens in, or says after how long there would be room for it.
+    fn admit(&mut self, tokens: f64, now: Instant) -> Result<(), Duration> {
+        let Allowance { tokens_per_minute, requests_per_minute, window, .. } = self.allowance;
+        while self.used.front().is_some_and(|(at, _)| now - *at >= window) {
+            self.used.pop_front();
+        }
+        let share = window.as_secs_f64() / 60.0;
+        let (most_tokens, most_requests) = (tokens_per_minute * share, requests_per_minute * share);
+        let (mut sum, mut count) = (self.used.iter().map(|(_, tokens)| tokens).sum::<f64>(), self.used.len() as f64);
+        if sum + tokens <= most_tokens && count < most_requests {
+            self.used.push_back((now, tokens));
+            self.seen.answered += 1;
+            self.seen.arrivals.push(now);
+            return Ok(());
+        }
+        self.seen.refused.push(now);
+        for (at, of_one) in &self.used {
+            (sum, count) = (sum - of_one, count - 1.0);
+            if sum + tokens <= most_tokens && count < most_requests {
+                return Err(*at + window - now);
+            }
+        }
+        Err(window)
+    }
+}
+
+/// Counts the request as under way for as long as it lives, however it ends.
+struct UnderWay(Arc<Mutex<Desk>>);
+
+impl UnderWay {
+    fn begin(desk: &Arc<Mutex<Desk>>) -> Self {
+        let mut now = lock(desk);
+        now.under_way += 1;
+        now.seen.most_at_once = now.seen.most_at_once.max(now.under_way);
+        Self(desk.clone())
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        lock(&self.0).under_way -= 1;
+    }
+}
+
+async fn route(State(desk): State<Arc<Mutex<Desk>>>, body: Bytes) -> Response {
+    let under_way = UnderWay::begin(&desk);
+    let answered = tokio::task::spawn_blocking(move || {
+        let request: ChatRequest = serde_json::from_slice(&body).expect("workers send requests that can be read");
+        serde_json::to_value(answer(&request)).expect("an answer can be written")
+    });
+    let answered = answered.await.expect("the rehearsal model does not panic");
+    let tokens = |key: &str| answered["usage"][key].as_f64().unwrap_or(0.0);
+    let admitted = lock(&desk).admit(tokens("prompt_tokens") + tokens("completion_tokens"), Instant::now());
+    let allowance = lock(&desk).allowance;
+    let mut response = match admitted {
+        Ok(()) => {
+            tokio::time::sleep(allowance.thinks).await;
+            Json(answered).into_response()
+        }
+        Err(wait) => refusal(wait),
+    };
+    drop(under_way);
+    if allowance.is_stated {
+        let headers = response.headers_mut();
+        headers.insert("x-ratelimit-limit-tokens", (allowance.tokens_per_minute as u64).into());
+    }
+    response
+}
+
+fn refusal(wait: Duration) -> Response {
+    let error: Value =
+        json!({"error": {"message": "Rate limit reached", "type": "tokens", "code": "rate_limit_exceeded"}});
+    let mut response = (StatusCode::TOO_MANY_REQUESTS, Json(error)).into_response();
+    response.headers_mut().insert("retry-after", (wait.as_secs_f64().ceil() as u64).into());
+    response
+}
