@@ -2,7 +2,7 @@
 
 use crate::{
     error::{During, Error},
-    proc,
+    procfs,
 };
 use sqlx::{
     AssertSqlSafe, ConnectOptions, PgPool,
@@ -24,7 +24,7 @@ impl Server {
         let pool = pool(options.clone(), 1).await.during("connect to the server of DATABASE_URL")?;
         let backend: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&pool).await?;
         let backend = u32::try_from(backend)?;
-        let postmaster = proc::parent(backend).ok_or_else(|| {
+        let postmaster = procfs::parent(backend).ok_or_else(|| {
             Error::new("the processes of Postgres are not visible from here; run the benchmarks on its machine")
         })?;
         Ok(Self { options, postmaster })
@@ -38,9 +38,9 @@ impl Server {
     /// CPU time of all of the server's processes, the ones of these sessions left out.
     pub(crate) fn cpu(&self, own: &[u32]) -> Result<Duration, Error> {
         let mut total = Duration::ZERO;
-        for pid in proc::children(self.postmaster).into_iter().filter(|pid| !own.contains(pid)) {
+        for pid in procfs::children(self.postmaster).into_iter().filter(|pid| !own.contains(pid)) {
             // A process that ends meanwhile is an idle helper of the server.
-            total += proc::cpu(pid).unwrap_or_default();
+            total += procfs::cpu(pid).unwrap_or_default();
         }
         Ok(total)
     }

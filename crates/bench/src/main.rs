@@ -12,18 +12,18 @@
 //! Each figure has a file in [`figures`] and stands beside its floor: the same work done by the plainest means, in the
 //! same run, on the same machine.
 
+mod child;
 mod database;
 mod error;
 mod figures;
+mod fixture;
 mod instructed;
 mod machine;
 mod model;
-mod net;
 mod options;
-mod proc;
-mod process;
+mod procfs;
+mod proxy;
 mod report;
-mod site;
 mod sizes;
 
 use clap::Parser;

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::{error::Error, instructed, model, process::Plumbline, report::Figure, sizes::Sizes};
+use crate::{child::Plumbline, error::Error, instructed, model, report::Figure, sizes::Sizes};
 use std::path::PathBuf;
 
 /// Measures Plumbline against its targets.

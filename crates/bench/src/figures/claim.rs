@@ -9,8 +9,8 @@ use super::commit::{claimer, connect};
 use crate::{
     database::Database,
     error::{During, Error},
+    fixture::{Bench, Fixture},
     report::{Figure, Target, median},
-    site::{Bench, Site},
     sizes::Sizes,
 };
 use plumbline_store::Store;
@@ -52,35 +52,35 @@ impl Pace {
 }
 
 /// Who claims, and where.
-struct Desk {
-    site: Site,
+struct Setup {
+    fixture: Fixture,
     store: Store,
     worker: Uuid,
 }
 
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let sizes = &bench.sizes;
-    let site = bench.site("claim", Duration::ZERO).await?;
-    let store = connect(&site, 2).await?;
-    let desk = Desk { worker: claimer(&store).await?, store, site };
+    let fixture = bench.fixture("claim", Duration::ZERO).await?;
+    let store = connect(&fixture, 2).await?;
+    let setup = Setup { worker: claimer(&store).await?, store, fixture };
     let mut speeds = BATCHES.map(|batch| (batch, Speeds::default()));
-    create_plain(&desk.site.database).await?;
+    create_plain(&setup.fixture.database).await?;
     for (batch, speeds) in &mut speeds {
-        speeds.alone = desk.pace(*batch, sizes).await?;
+        speeds.alone = setup.pace(*batch, sizes).await?;
     }
-    fill(&desk.site.database, sizes.other_ended, sizes.other_pending).await?;
+    fill(&setup.fixture.database, sizes.other_ended, sizes.other_pending).await?;
     for (batch, speeds) in &mut speeds {
-        speeds.crowded = desk.pace(*batch, sizes).await?;
+        speeds.crowded = setup.pace(*batch, sizes).await?;
     }
-    let mut snapshot = desk.site.database.pool.begin().await?;
+    let mut snapshot = setup.fixture.database.pool.begin().await?;
     sqlx::query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(&mut *snapshot).await?;
     sqlx::query("SELECT count(*) FROM workers").execute(&mut *snapshot).await?;
-    desk.churn(sizes.jobs.min(2000), sizes.snapshot).await?;
+    setup.churn(sizes.jobs.min(2000), sizes.snapshot).await?;
     for (batch, speeds) in &mut speeds {
-        speeds.held = desk.pace(*batch, sizes).await?;
+        speeds.held = setup.pace(*batch, sizes).await?;
     }
     snapshot.rollback().await?;
-    bench.close(desk.site).await?;
+    bench.close(setup.fixture).await?;
     Ok(speeds.into_iter().flat_map(|(batch, speeds)| figures(bench, batch, speeds)).collect())
 }
 
@@ -101,12 +101,12 @@ fn figures(bench: &Bench, batch: i64, speeds: Speeds) -> [Figure; 3] {
     [alone, crowded, held]
 }
 
-impl Desk {
+impl Setup {
     /// More often than the sizes say, since a run takes less than a second, and the floor each time before.
     async fn pace(&self, batch: i64, sizes: &Sizes) -> Result<Pace, Error> {
         let mut pace = Pace::default();
         for _ in 0..2 * sizes.runs + 1 {
-            pace.plain.push(plain_per_second(&self.site.database, batch, PLAIN * sizes.jobs).await?);
+            pace.plain.push(plain_per_second(&self.fixture.database, batch, PLAIN * sizes.jobs).await?);
             pace.claims.push(self.per_second(batch, sizes.jobs).await?);
         }
         Ok(pace)
@@ -116,7 +116,11 @@ impl Desk {
     /// must not need it.
     async fn per_second(&self, batch: i64, jobs: usize) -> Result<f64, Error> {
         let insert = "INSERT INTO jobs (prompt, priority) SELECT 'claim ' || n, 9 FROM generate_series(1, $1) AS n";
-        sqlx::query(insert).bind(i64::try_from(jobs)?).execute(&self.site.database.pool).await.during("insert jobs")?;
+        sqlx::query(insert)
+            .bind(i64::try_from(jobs)?)
+            .execute(&self.fixture.database.pool)
+            .await
+            .during("insert jobs")?;
         let started = Instant::now();
         let mut claimed = 0;
         while claimed < jobs {

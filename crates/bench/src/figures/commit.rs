@@ -3,8 +3,8 @@
 use super::floor;
 use crate::{
     error::{During, Error},
+    fixture::{Bench, Fixture},
     report::{Figure, Target, median},
-    site::{Bench, Site},
 };
 use plumbline_bench::turn;
 use plumbline_store::{Commit, ConnectOptions, Lease, NewJob, NewWorker, Store};
@@ -27,15 +27,15 @@ const MARGIN: f64 = 1.0;
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let (mut alone, mut plain, mut together, mut plain_together) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..bench.sizes.runs {
-        let site = bench.site("commit", Duration::ZERO).await?;
-        floor::create(&site.database).await?;
+        let fixture = bench.fixture("commit", Duration::ZERO).await?;
+        floor::create(&fixture.database).await?;
         let each = bench.sizes.commits / CONNECTIONS + 1;
-        let (step, row) = one_by_one(&site, bench.sizes.commits).await?;
+        let (step, row) = one_by_one(&fixture, bench.sizes.commits).await?;
         alone.push(step);
         plain.push(row);
-        plain_together.push(floor::inserts_per_second(&site.database, CONNECTIONS, each).await?);
-        together.push(per_second(&site, each).await?);
-        bench.close(site).await?;
+        plain_together.push(floor::inserts_per_second(&fixture.database, CONNECTIONS, each).await?);
+        together.push(per_second(&fixture, each).await?);
+        bench.close(fixture).await?;
     }
     Ok(vec![
         Figure::new("P5", "a step's commit, one connection", "ms", alone)
@@ -50,21 +50,21 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
 
 /// Median milliseconds of a step and of a plain row, a block of the one after a block of the other: what else the machine
 /// does strikes both.
-async fn one_by_one(site: &Site, commits: usize) -> Result<(f64, f64), Error> {
+async fn one_by_one(fixture: &Fixture, commits: usize) -> Result<(f64, f64), Error> {
     // Of three connections, steps that follow one another use a single one; the others are for what is no step.
-    let store = connect(site, 3).await?;
+    let store = connect(fixture, 3).await?;
     let lease = running(&store, 1).await?.remove(0);
     let each = commits / BLOCKS;
     let (mut steps, mut rows, mut step) = (Vec::new(), Vec::new(), 0);
     for _ in 0..BLOCKS {
-        rows.extend(floor::insert_and_commit(&site.database, each).await?);
+        rows.extend(floor::insert_and_commit(&fixture.database, each).await?);
         steps.extend(commit(&store, lease, &mut step, each).await?);
     }
     Ok((median(&steps), median(&rows)))
 }
 
-async fn per_second(site: &Site, each: usize) -> Result<f64, Error> {
-    let store = connect(site, u32::try_from(CONNECTIONS)?).await?;
+async fn per_second(fixture: &Fixture, each: usize) -> Result<f64, Error> {
+    let store = connect(fixture, u32::try_from(CONNECTIONS)?).await?;
     let leases = running(&store, CONNECTIONS).await?;
     let started = Instant::now();
     let tasks: Vec<_> = leases
@@ -102,9 +102,9 @@ async fn commit(store: &Store, lease: Lease, step: &mut i64, commits: usize) -> 
     Ok(taken)
 }
 
-pub(super) async fn connect(site: &Site, connections: u32) -> Result<Store, Error> {
+pub(super) async fn connect(fixture: &Fixture, connections: u32) -> Result<Store, Error> {
     let options = ConnectOptions { max_connections: connections, ..ConnectOptions::default() };
-    Store::connect(&site.database.url, options).await.during("connect the store")
+    Store::connect(&fixture.database.url, options).await.during("connect the store")
 }
 
 /// A worker that claims, without a process behind it.

@@ -2,8 +2,8 @@
 
 use crate::{
     error::{During, Error},
+    fixture::Bench,
     report::{Figure, Target},
-    site::Bench,
 };
 use plumbline_bench::prose::prose;
 use plumbline_documents::{

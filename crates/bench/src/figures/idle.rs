@@ -2,11 +2,11 @@
 
 use crate::{
     error::Error,
+    fixture::{Bench, defaults},
     model::Order,
-    net::Proxy,
-    proc,
+    procfs,
+    proxy::Proxy,
     report::{Figure, Target},
-    site::{Bench, defaults},
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -38,16 +38,16 @@ pub(super) async fn size(bench: &Bench) -> Result<Vec<Figure>, Error> {
 
 /// From starting the process to the attempt's row, by the same machine's clock.
 async fn start_to_claim(bench: &Bench) -> Result<f64, Error> {
-    let site = bench.site("start", Duration::ZERO).await?;
+    let fixture = bench.fixture("start", Duration::ZERO).await?;
     let order = Order { tag: "start".into(), turns: 3, bytes: 200, reads: false, trace: false };
-    site.insert(&[order], &defaults()).await?;
+    fixture.insert(&[order], &defaults()).await?;
     let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-    let worker = site.worker(50)?;
-    site.completed().await?;
+    let worker = fixture.worker(50)?;
+    fixture.completed().await?;
     worker.stop()?;
     let statement = "SELECT extract(epoch FROM min(started_at))::float8 FROM attempts";
-    let claimed: f64 = sqlx::query_scalar(statement).fetch_one(&site.database.pool).await?;
-    bench.close(site).await?;
+    let claimed: f64 = sqlx::query_scalar(statement).fetch_one(&fixture.database.pool).await?;
+    bench.close(fixture).await?;
     Ok((claimed - started) * 1e3)
 }
 
@@ -58,16 +58,16 @@ struct Idle {
 }
 
 async fn idle(bench: &Bench) -> Result<Idle, Error> {
-    let site = bench.site("idle", Duration::ZERO).await?;
+    let fixture = bench.fixture("idle", Duration::ZERO).await?;
     let proxy = Proxy::start(bench.server.address()).await?;
-    let worker = site.worker_on(&site.database.url_through(proxy.port()), 50, &[])?;
+    let worker = fixture.worker_on(&fixture.database.url_through(proxy.port()), 50, &[])?;
     tokio::time::sleep(SETTLES).await;
     let before = proxy.counts().statements();
     tokio::time::sleep(bench.sizes.idle).await;
     let statements = (proxy.counts().statements() - before) as f64 / bench.sizes.idle.as_secs_f64();
-    let memory = proc::memory(worker.pid())?.0 as f64 / f64::from(1 << 20);
+    let memory = procfs::memory(worker.pid())?.0 as f64 / f64::from(1 << 20);
     let connections = proxy.counts().connections() as f64;
     worker.stop()?;
-    bench.close(site).await?;
+    bench.close(fixture).await?;
     Ok(Idle { memory, statements, connections })
 }

@@ -4,8 +4,8 @@
 use crate::{
     database::Database,
     error::{During, Error},
+    fixture::Bench,
     report::{Figure, Target},
-    site::Bench,
 };
 use sqlx::AssertSqlSafe;
 use std::time::{Duration, Instant};
@@ -18,14 +18,14 @@ const TURNS: usize = 3;
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let (mut jobs, mut plain) = (Vec::new(), Vec::new());
     for _ in 0..bench.sizes.runs {
-        let site = bench.site("insert", Duration::ZERO).await?;
+        let fixture = bench.fixture("insert", Duration::ZERO).await?;
         let create = "CREATE TABLE plain_jobs (LIKE jobs INCLUDING DEFAULTS INCLUDING GENERATED, PRIMARY KEY (id))";
-        sqlx::query(create).execute(&site.database.pool).await?;
+        sqlx::query(create).execute(&fixture.database.pool).await?;
         for _ in 0..TURNS {
-            plain.push(per_second(&site.database, "plain_jobs", bench.sizes.jobs).await?);
-            jobs.push(per_second(&site.database, "jobs", bench.sizes.jobs).await?);
+            plain.push(per_second(&fixture.database, "plain_jobs", bench.sizes.jobs).await?);
+            jobs.push(per_second(&fixture.database, "jobs", bench.sizes.jobs).await?);
         }
-        bench.close(site).await?;
+        bench.close(fixture).await?;
     }
     let name = format!("inserting {} jobs, {BATCH} a statement", bench.sizes.jobs);
     Ok(vec![Figure::new("P9", name, "/s", jobs).floor("key only", &plain).target(Target::RatioAtLeast(0.5))])

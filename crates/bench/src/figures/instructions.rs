@@ -5,9 +5,9 @@
 
 use crate::{
     error::{During, Error},
+    fixture::Bench,
     instructed::{REGION, What},
     report::{Figure, Target},
-    site::Bench,
 };
 use clap::ValueEnum;
 use serde::Deserialize;

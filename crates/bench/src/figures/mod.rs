@@ -19,7 +19,7 @@
 
 mod claim;
 mod commit;
-mod crowd;
+mod concurrency;
 mod documents;
 mod floor;
 mod idle;
@@ -28,12 +28,12 @@ mod instructions;
 mod pickup;
 mod prompt;
 mod recovery;
+mod round_trips;
 mod run;
 mod sampler;
 mod steps;
-mod trips;
 
-use crate::{error::Error, report::Figure, site::Bench};
+use crate::{error::Error, fixture::Bench, report::Figure};
 use std::pin::Pin;
 
 pub(crate) use run::run;
@@ -49,10 +49,10 @@ struct Group {
 
 const GROUPS: [Group; 15] = [
     Group { ids: &["P1", "P2", "P3"], measure: |bench| Box::pin(steps::measure(bench)) },
-    Group { ids: &["P4"], measure: |bench| Box::pin(trips::measure(bench)) },
+    Group { ids: &["P4"], measure: |bench| Box::pin(round_trips::measure(bench)) },
     Group { ids: &["P5"], measure: |bench| Box::pin(commit::measure(bench)) },
-    Group { ids: &["P6"], measure: |bench| Box::pin(crowd::hundreds(bench)) },
-    Group { ids: &["P7"], measure: |bench| Box::pin(crowd::thousands(bench)) },
+    Group { ids: &["P6"], measure: |bench| Box::pin(concurrency::hundreds(bench)) },
+    Group { ids: &["P7"], measure: |bench| Box::pin(concurrency::thousands(bench)) },
     Group { ids: &["P8"], measure: |bench| Box::pin(pickup::measure(bench)) },
     Group { ids: &["P9"], measure: |bench| Box::pin(insert::measure(bench)) },
     Group { ids: &["P10"], measure: |bench| Box::pin(claim::measure(bench)) },

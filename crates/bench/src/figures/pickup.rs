@@ -4,9 +4,9 @@
 use super::floor::PlainQueue;
 use crate::{
     error::{During, Error},
+    fixture::{Bench, Fixture, defaults},
     model::Order,
     report::{Figure, Target, percentile},
-    site::{Bench, Site, defaults},
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -19,19 +19,19 @@ const POLL_MS: f64 = 1000.0;
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let (mut middle, mut slow, mut polled, mut plain) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..bench.sizes.runs {
-        let site = bench.site("pickup", Duration::ZERO).await?;
-        let mut queue = PlainQueue::open(&site.database).await?;
-        let worker = site.worker(50)?;
+        let fixture = bench.fixture("pickup", Duration::ZERO).await?;
+        let mut queue = PlainQueue::open(&fixture.database).await?;
+        let worker = fixture.worker(50)?;
         // The first jobs find a worker that still starts.
-        pickups(&site, &mut queue, "warm", 3).await?;
-        let (told, plainly) = pickups(&site, &mut queue, "told", bench.sizes.pickups).await?;
+        pickups(&fixture, &mut queue, "warm", 3).await?;
+        let (told, plainly) = pickups(&fixture, &mut queue, "told", bench.sizes.pickups).await?;
         plain.push(percentile(&plainly, 0.5));
         middle.push(percentile(&told, 0.5));
         slow.push(percentile(&told, 0.99));
-        sqlx::query("ALTER TABLE jobs DISABLE TRIGGER jobs_notify_inserted").execute(&site.database.pool).await?;
-        polled.push(percentile(&pickups(&site, &mut queue, "polled", bench.sizes.pickups / 20 + 1).await?.0, 1.0));
+        sqlx::query("ALTER TABLE jobs DISABLE TRIGGER jobs_notify_inserted").execute(&fixture.database.pool).await?;
+        polled.push(percentile(&pickups(&fixture, &mut queue, "polled", bench.sizes.pickups / 20 + 1).await?.0, 1.0));
         worker.stop()?;
-        bench.close(site).await?;
+        bench.close(fixture).await?;
     }
     Ok(vec![
         Figure::new("P8", "insert to first request, p50", "ms", middle.clone()).target(Target::AtMost(2.0)),
@@ -44,15 +44,20 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
 }
 
 /// One job after the other, and one row of a plain queue after each; the milliseconds of each.
-async fn pickups(site: &Site, queue: &mut PlainQueue, kind: &str, times: usize) -> Result<(Vec<f64>, Vec<f64>), Error> {
+async fn pickups(
+    fixture: &Fixture,
+    queue: &mut PlainQueue,
+    kind: &str,
+    times: usize,
+) -> Result<(Vec<f64>, Vec<f64>), Error> {
     let (mut taken, mut plain) = (Vec::with_capacity(times), Vec::with_capacity(times));
     for place in 0..times {
         let tag = format!("{kind}-{place}");
         let order = Order { tag: tag.clone(), turns: 3, bytes: 200, reads: false, trace: false };
         let inserted = SystemTime::now().duration_since(UNIX_EPOCH).during("read the clock")?;
-        site.insert(&[order], &defaults()).await?;
-        site.completed().await?;
-        let arrived = Duration::from_micros(site.model.trace(&tag).await?.first_at_us);
+        fixture.insert(&[order], &defaults()).await?;
+        fixture.completed().await?;
+        let arrived = Duration::from_micros(fixture.model.trace(&tag).await?.first_at_us);
         taken.push(arrived.saturating_sub(inserted).as_secs_f64() * 1e3);
         plain.push(queue.pickup().await?);
     }

@@ -5,9 +5,9 @@
 
 use crate::{
     error::{During, Error},
+    fixture::{Bench, Fixture, many_turns, whole_conversation},
     model::{Order, Trace},
     report::{Figure, Target},
-    site::{Bench, Site, many_turns, whole_conversation},
 };
 use plumbline_bench::prose::prose;
 use serde_json::{Value, json};
@@ -24,11 +24,11 @@ const MARGIN: f64 = 0.1;
 const PREFIX_MARGIN: f64 = 0.02;
 
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
-    let site = bench.site("prompt", Duration::ZERO).await?;
+    let fixture = bench.fixture("prompt", Duration::ZERO).await?;
     let turns = bench.sizes.traced_turns;
-    let (bounded, bounded_tokens) = traced(&site, "bounded", turns, &many_turns()).await?;
-    let (whole, whole_tokens) = traced(&site, "whole", turns, &whole_conversation()).await?;
-    bench.close(site).await?;
+    let (bounded, bounded_tokens) = traced(&fixture, "bounded", turns, &many_turns()).await?;
+    let (whole, whole_tokens) = traced(&fixture, "whole", turns, &whole_conversation()).await?;
+    bench.close(fixture).await?;
     let shared = |trace: &Trace| vec![trace.repeated as f64 * 100.0 / trace.compared as f64];
     let fixed = bounded
         .fixed_parts
@@ -55,7 +55,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
 }
 
 /// Runs the job; what the model saw of it, and the prompt tokens of all of its requests.
-async fn traced(site: &Site, tag: &str, turns: u32, config: &Value) -> Result<(Trace, f64), Error> {
+async fn traced(fixture: &Fixture, tag: &str, turns: u32, config: &Value) -> Result<(Trace, f64), Error> {
     let order = Order { tag: tag.to_owned(), turns, bytes: 2048, reads: true, trace: true };
     let document = prose(turns.into(), turns as usize * 2200);
     sqlx::query(
@@ -65,16 +65,16 @@ async fn traced(site: &Site, tag: &str, turns: u32, config: &Value) -> Result<(T
     .bind(order.prompt())
     .bind(config)
     .bind(document.into_bytes())
-    .execute(&site.database.pool)
+    .execute(&fixture.database.pool)
     .await?;
     let job_types = reading()?;
     let folder = job_types.path().to_string_lossy();
-    let worker = site.worker_on(&site.database.url, 1, &[("PLUMBLINE_CONFIG_DIR", &folder)])?;
-    site.completed().await?;
+    let worker = fixture.worker_on(&fixture.database.url, 1, &[("PLUMBLINE_CONFIG_DIR", &folder)])?;
+    fixture.completed().await?;
     worker.stop()?;
     let tokens = "SELECT sum(prompt_tokens)::float8 FROM llm_requests JOIN jobs ON jobs.id = job_id WHERE prompt = $1";
-    let tokens: f64 = sqlx::query_scalar(tokens).bind(order.prompt()).fetch_one(&site.database.pool).await?;
-    Ok((site.model.trace(tag).await?, tokens))
+    let tokens: f64 = sqlx::query_scalar(tokens).bind(order.prompt()).fetch_one(&fixture.database.pool).await?;
+    Ok((fixture.model.trace(tag).await?, tokens))
 }
 
 /// A folder with the job type `reading`: the creator's, but what the scripted model reads without citing any of it is no

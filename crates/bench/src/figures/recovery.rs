@@ -1,11 +1,11 @@
 //! P16: how soon another worker goes on with a job whose worker was killed, or was asked to stop.
 
 use crate::{
+    child::Program,
     error::{During, Error},
+    fixture::{Bench, Fixture, many_turns},
     model::Order,
-    process::Program,
     report::{Figure, Target, percentile},
-    site::{Bench, Site, many_turns},
 };
 use futures_util::future::try_join_all;
 use std::time::{Duration, Instant};
@@ -69,37 +69,37 @@ async fn succession(
     after: Duration,
     end: fn(Program) -> Result<(), Error>,
 ) -> Result<f64, Error> {
-    let site = bench.site(name, Duration::from_millis(200)).await?;
+    let fixture = bench.fixture(name, Duration::from_millis(200)).await?;
     let patience = terms.bound() * PATIENCE;
     let (lease, beat) = (terms.lease_secs.to_string(), terms.beat_secs.to_string());
     let env = [("PLUMBLINE_LEASE_SECS", lease.as_str()), ("PLUMBLINE_HEARTBEAT_SECS", beat.as_str())];
-    let first = site.worker_on(&site.database.url, 1, &env)?;
+    let first = fixture.worker_on(&fixture.database.url, 1, &env)?;
     let order = Order { tag: "recovery".into(), turns: 100_000, bytes: 200, reads: false, trace: false };
-    site.insert(&[order], &many_turns()).await?;
-    look(&site, "step >= 3", patience).await.during("wait for the first worker's steps")?;
-    let second = site.worker_on(&site.database.url, 1, &env)?;
-    look(&site, "(SELECT count(*) FROM workers) = 2", patience).await.during("wait for the second worker")?;
+    fixture.insert(&[order], &many_turns()).await?;
+    look(&fixture, "step >= 3", patience).await.during("wait for the first worker's steps")?;
+    let second = fixture.worker_on(&fixture.database.url, 1, &env)?;
+    look(&fixture, "(SELECT count(*) FROM workers) = 2", patience).await.during("wait for the second worker")?;
     tokio::time::sleep(after).await;
     let started = Instant::now();
     end(first)?;
     // A step of the second claim: its checkpoint is younger than its attempt.
     let resumed = "EXISTS (SELECT FROM checkpoints c JOIN attempts a USING (job_id)
                            WHERE a.lease_epoch = 2 AND c.created_at > a.started_at)";
-    look(&site, resumed, patience).await.during("wait for the second worker's first step")?;
+    look(&fixture, resumed, patience).await.during("wait for the second worker's first step")?;
     let taken = started.elapsed().as_secs_f64();
     second.kill()?;
-    bench.close(site).await?;
+    bench.close(fixture).await?;
     Ok(taken)
 }
 
 /// Waits until this holds of the one job.
-async fn look(site: &Site, condition: &str, within: Duration) -> Result<(), Error> {
+async fn look(fixture: &Fixture, condition: &str, within: Duration) -> Result<(), Error> {
     let statement = format!("SELECT {condition} FROM jobs");
     let started = Instant::now();
     while started.elapsed() < within {
         // The conditions are those above.
         let query = sqlx::query_scalar::<_, Option<bool>>(sqlx::AssertSqlSafe(statement.clone()));
-        if query.fetch_one(&site.database.pool).await? == Some(true) {
+        if query.fetch_one(&fixture.database.pool).await? == Some(true) {
             return Ok(());
         }
         tokio::time::sleep(LOOK_EVERY).await;

@@ -2,13 +2,13 @@
 
 use super::{GROUPS, Group};
 use crate::{
+    child::Model,
     database::Server,
     error::{During, Error},
+    fixture::Bench,
     machine,
     options::Options,
-    process::Model,
     report::{Figure, Report},
-    site::Bench,
 };
 use futures_util::FutureExt;
 use std::{

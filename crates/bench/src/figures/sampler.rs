@@ -1,9 +1,9 @@
 //! Watching one job while it runs: at which step it is, what time, CPU and log that took.
 
 use crate::{
+    child::Program,
     error::{During, Error},
-    process::Program,
-    site::{Bench, Site},
+    fixture::{Bench, Fixture},
 };
 use std::time::{Duration, Instant};
 
@@ -48,9 +48,9 @@ pub(super) struct PerStep {
     pub(super) memory: f64,
 }
 
-/// Watches the site's only running job, which has this tag, until all are done.
-pub(super) async fn watch(bench: &Bench, site: &Site, worker: &Program, tag: &str) -> Result<Course, Error> {
-    let mut connection = site.database.pool.acquire().await?;
+/// Watches the fixture's only running job, which has this tag, until all are done.
+pub(super) async fn watch(bench: &Bench, fixture: &Fixture, worker: &Program, tag: &str) -> Result<Course, Error> {
+    let mut connection = fixture.database.pool.acquire().await?;
     let own: i32 = sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut *connection).await?;
     let own = [u32::try_from(own)?];
     let started = Instant::now();
@@ -72,13 +72,13 @@ pub(super) async fn watch(bench: &Bench, site: &Site, worker: &Program, tag: &st
             at: started.elapsed(),
             step,
             wal,
-            worker_cpu: crate::proc::cpu(worker.pid())?,
+            worker_cpu: crate::procfs::cpu(worker.pid())?,
             server_cpu: bench.server.cpu(&own)?,
-            memory: crate::proc::memory(worker.pid())?.0,
+            memory: crate::procfs::memory(worker.pid())?.0,
         });
         tokio::time::sleep(LOOK_EVERY).await;
     }
-    Ok(Course { samples, model_us: site.model.trace(tag).await?.busy_us })
+    Ok(Course { samples, model_us: fixture.model.trace(tag).await?.busy_us })
 }
 
 impl Course {

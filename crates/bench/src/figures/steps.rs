@@ -7,9 +7,9 @@
 use super::{floor, sampler};
 use crate::{
     error::Error,
+    fixture::{Bench, Fixture, many_turns, whole_conversation},
     model::Order,
     report::{Figure, Target, median},
-    site::{Bench, Site, many_turns, whole_conversation},
 };
 use sampler::{Course, PerStep};
 use serde_json::Value;
@@ -137,18 +137,18 @@ fn growth(runs: &[Run], places: [u32; 3]) -> Vec<Figure> {
 
 async fn run(bench: &Bench) -> Result<Run, Error> {
     let sizes = &bench.sizes;
-    let site = bench.site("steps", Duration::ZERO).await?;
-    floor::create(&site.database).await?;
+    let fixture = bench.fixture("steps", Duration::ZERO).await?;
+    floor::create(&fixture.database).await?;
     let commits = sizes.commits.min(1000);
     let before = bench.server.cpu(&[])?;
-    let plain = median(&floor::insert_and_commit(&site.database, commits).await?);
+    let plain = median(&floor::insert_and_commit(&fixture.database, commits).await?);
     let plain_server_cpu = bench.server.cpu(&[])?.saturating_sub(before).as_secs_f64() * 1e3 / commits as f64;
     // The first job of a database fills its caches and the server's plans.
-    course(bench, &site, "warm", 40, &many_turns()).await?;
+    course(bench, &fixture, "warm", 40, &many_turns()).await?;
     let [late, very_late] = sizes.long_at;
-    let whole = course(bench, &site, "whole", sizes.whole_at + WHOLE_REACH + 10, &whole_conversation()).await?;
-    let long = course(bench, &site, "long", very_late + LONG_REACH + 10, &many_turns()).await?;
-    bench.close(site).await?;
+    let whole = course(bench, &fixture, "whole", sizes.whole_at + WHOLE_REACH + 10, &whole_conversation()).await?;
+    let long = course(bench, &fixture, "long", very_late + LONG_REACH + 10, &many_turns()).await?;
+    bench.close(fixture).await?;
     Ok(Run {
         whole: [whole.around(EARLY, EARLY_REACH)?, whole.around(sizes.whole_at, WHOLE_REACH)?],
         long: [long.around(EARLY, EARLY_REACH)?, long.around(late, LONG_REACH)?, long.around(very_late, LONG_REACH)?],
@@ -158,11 +158,11 @@ async fn run(bench: &Bench) -> Result<Run, Error> {
 }
 
 /// One job from its insertion to its end, at a worker of its own.
-async fn course(bench: &Bench, site: &Site, tag: &str, turns: u32, config: &Value) -> Result<Course, Error> {
+async fn course(bench: &Bench, fixture: &Fixture, tag: &str, turns: u32, config: &Value) -> Result<Course, Error> {
     let order = Order { tag: tag.to_owned(), turns, bytes: BYTES, reads: false, trace: false };
-    site.insert(&[order], config).await?;
-    let worker = site.worker(1)?;
-    let course = sampler::watch(bench, site, &worker, tag).await?;
+    fixture.insert(&[order], config).await?;
+    let worker = fixture.worker(1)?;
+    let course = sampler::watch(bench, fixture, &worker, tag).await?;
     worker.stop()?;
     Ok(course)
 }

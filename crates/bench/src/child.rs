@@ -83,7 +83,7 @@ impl Model {
         let stdout = child.stdout.take().ok_or_else(|| Error::new("the model's output is not connected"))?;
         let line = BufReader::new(stdout).lines().next_line().await.during("read the model's address")?;
         let address = line.ok_or_else(|| Error::new("the model ended before it said its address"))?;
-        Ok(Self { address, http: crate::net::client()?, _child: child })
+        Ok(Self { address, http: crate::proxy::client()?, _child: child })
     }
 
     /// What to put into `OPENAI_BASE_URL`.

@@ -3,10 +3,10 @@
 
 use crate::{
     error::Error,
+    fixture::{Bench, defaults},
     model::Order,
-    proc,
+    procfs,
     report::{Figure, Target},
-    site::{Bench, defaults},
 };
 use std::time::{Duration, Instant};
 
@@ -72,22 +72,22 @@ async fn crowd(
 
 /// The clock runs from the insertion on; the start of the worker is part of it.
 async fn run(bench: &Bench, jobs: usize, delay: Duration) -> Result<Taken, Error> {
-    let site = bench.site("crowd", delay).await?;
+    let fixture = bench.fixture("crowd", delay).await?;
     let orders: Vec<Order> = (0..jobs)
         .map(|place| Order { tag: format!("crowd-{place}"), turns: TURNS, bytes: 2048, reads: false, trace: false })
         .collect();
     let started = Instant::now();
-    site.insert(&orders, &defaults()).await?;
+    fixture.insert(&orders, &defaults()).await?;
     let server_before = bench.server.cpu(&[])?;
-    let worker = site.worker(jobs)?;
-    site.completed().await?;
+    let worker = fixture.worker(jobs)?;
+    fixture.completed().await?;
     let taken = Taken {
         secs: started.elapsed().as_secs_f64(),
-        memory: proc::memory(worker.pid())?.1 as f64 / f64::from(1 << 20),
-        worker_cpu: proc::cpu(worker.pid())?.as_secs_f64(),
+        memory: procfs::memory(worker.pid())?.1 as f64 / f64::from(1 << 20),
+        worker_cpu: procfs::cpu(worker.pid())?.as_secs_f64(),
         server_cpu: bench.server.cpu(&[])?.saturating_sub(server_before).as_secs_f64(),
     };
     worker.stop()?;
-    bench.close(site).await?;
+    bench.close(fixture).await?;
     Ok(taken)
 }

@@ -3,10 +3,10 @@
 
 use crate::{
     error::Error,
+    fixture::{Bench, Fixture, many_turns},
     model::Order,
-    net::Proxy,
+    proxy::Proxy,
     report::{Figure, Target},
-    site::{Bench, Site, many_turns},
 };
 use std::time::Duration;
 
@@ -22,12 +22,12 @@ const MARGIN: f64 = 0.5;
 pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let (mut commits, mut trips) = (Vec::new(), Vec::new());
     for _ in 0..bench.sizes.runs {
-        let site = bench.site("trips", Duration::ZERO).await?;
+        let fixture = bench.fixture("trips", Duration::ZERO).await?;
         let mut counted = Vec::new();
         for turns in TURNS {
-            counted.push(count(bench, &site, turns).await?);
+            counted.push(count(bench, &fixture, turns).await?);
         }
-        bench.close(site).await?;
+        bench.close(fixture).await?;
         let steps = f64::from(TURNS[1] - TURNS[0]);
         commits.push((counted[1].0 - counted[0].0) / steps);
         trips.push((counted[1].1 - counted[0].1) / steps);
@@ -41,15 +41,15 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
 }
 
 /// Commits and round trips of a whole job.
-async fn count(bench: &Bench, site: &Site, turns: u32) -> Result<(f64, f64), Error> {
+async fn count(bench: &Bench, fixture: &Fixture, turns: u32) -> Result<(f64, f64), Error> {
     let proxy = Proxy::start(bench.server.address()).await?;
     let order = Order { tag: format!("trips-{turns}"), turns, bytes: 2048, reads: false, trace: false };
-    site.insert(&[order], &many_turns()).await?;
-    let before = site.database.writes().await?;
-    let worker = site.worker_on(&site.database.url_through(proxy.port()), 1, &[])?;
-    site.completed().await?;
+    fixture.insert(&[order], &many_turns()).await?;
+    let before = fixture.database.writes().await?;
+    let worker = fixture.worker_on(&fixture.database.url_through(proxy.port()), 1, &[])?;
+    fixture.completed().await?;
     let trips = proxy.counts().round_trips();
-    let commits = site.database.writes().await? - before;
+    let commits = fixture.database.writes().await? - before;
     worker.stop()?;
     Ok((commits as f64, trips as f64))
 }

@@ -1,10 +1,10 @@
 //! A place to measure at: a database, a model, a workspace, and workers.
 
 use crate::{
+    child::{Model, Plumbline, Program},
     database::{Database, Server},
     error::{During, Error},
     model::Order,
-    process::{Model, Plumbline, Program},
     sizes::Sizes,
 };
 use serde_json::{Value, json};
@@ -34,8 +34,8 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// A site with a fresh, migrated database and a model with this delay.
-    pub(crate) async fn site(&self, name: &str, delay: Duration) -> Result<Site, Error> {
+    /// A fixture with a fresh, migrated database and a model with this delay.
+    pub(crate) async fn fixture(&self, name: &str, delay: Duration) -> Result<Fixture, Error> {
         let database = self.server.create(&format!("bench_{name}")).await?;
         let workspace = tempfile::tempdir().during("make a workspace folder")?;
         let mut migrate = self.plumbline.command(&database.url, workspace.path());
@@ -43,26 +43,26 @@ impl Bench {
         if !status.during("run `plumbline migrate`")?.success() {
             return Err(Error::new("`plumbline migrate` failed; its message is above"));
         }
-        Ok(Site { database, model: Model::start(delay).await?, workspace, plumbline: self.plumbline.clone() })
+        Ok(Fixture { database, model: Model::start(delay).await?, workspace, plumbline: self.plumbline.clone() })
     }
 
-    /// Takes a site away.
-    pub(crate) async fn close(&self, site: Site) -> Result<(), Error> {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).push(site.workspace);
-        self.server.drop(site.database).await
+    /// Takes a fixture away.
+    pub(crate) async fn close(&self, fixture: Fixture) -> Result<(), Error> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).push(fixture.workspace);
+        self.server.drop(fixture.database).await
     }
 }
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Site {
+pub(crate) struct Fixture {
     pub(crate) database: Database,
     pub(crate) model: Model,
     workspace: TempDir,
     plumbline: Plumbline,
 }
 
-impl Site {
+impl Fixture {
     /// Starts a worker for so many jobs at once.
     pub(crate) fn worker(&self, concurrency: usize) -> Result<Program, Error> {
         self.worker_on(&self.database.url, concurrency, &[])
