@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use plumbline_engine::{
     Autonomy, Effect, FileWrite, Finish, HistoryAtBoundary, Intake, JobFacts, Limits, Memory, ModelSettings, Outcome,
     PhaseSettings, Prices, Product, Prompts, Purpose, RepeatedCalls, Reply, RequestRecord, Run, Settings, Snapshot,
-    StrategicTodos, SystemBeginnings, TodoListPosition, ToolCall, ToolReturn,
+    StrategicTodos, SystemPromptPrefixes, TodoListPosition, ToolCall, ToolReturn,
 };
 use serde_json::{Map, json};
 use std::sync::Arc;
@@ -53,7 +53,7 @@ pub fn settings() -> Settings {
         coverage: None,
         prepare: plumbline_engine::Prepare::Start,
         count_tokens: Arc::new(plumbline_tokens::count),
-        beginnings: SystemBeginnings::default(),
+        prompt_prefixes: SystemPromptPrefixes::default(),
     }
 }
 

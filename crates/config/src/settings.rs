@@ -4,7 +4,7 @@ use super::{ConfigError, Coverage, CoverageSettings, Llm, Resolved, Tools, error
 use crate::rules::nearest::advice;
 use plumbline_engine::{
     Handler, Limits, ModelSettings, OtherModels, PhaseKind, PhaseSettings, Phases, Purpose, RepeatedCalls, Settings,
-    SystemBeginnings, TokenCounter, ToolSpec,
+    SystemPromptPrefixes, TokenCounter, ToolSpec,
 };
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Resolved {
             coverage: self.coverage(),
             prepare: self.config.documents.prepare,
             count_tokens,
-            beginnings: SystemBeginnings::default(),
+            prompt_prefixes: SystemPromptPrefixes::default(),
         })
     }
 

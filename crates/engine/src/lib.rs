@@ -71,6 +71,6 @@ pub use vocabulary::{
     HistoryAtBoundary, Illegal, Intake, JobError, Judgement, Leave, Limits, LookedInto, ModelRequest, ModelSettings,
     OnToolFailure, OtherModels, Outage, Outcome, Owed, OwedFile, PhaseSettings, PlacedFile, Prepare, Prepared, Prices,
     Product, Prompts, Purpose, RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement,
-    RequirementChange, Settings, SharedFile, SharedFiles, Source, Suspicion, SystemBeginnings, TodoListPosition,
+    RequirementChange, Settings, SharedFile, SharedFiles, Source, Suspicion, SystemPromptPrefixes, TodoListPosition,
     TokenCounter, ToolReturn, Usage, Verdict, WITHDRAWN, candidate_id_of, lay_requirements, nearest, nearest_by, path,
 };

@@ -316,10 +316,10 @@ impl Run {
                 .to_string()
         });
         let system = self.system_text(now);
-        let system_seq = self.say(Role::System, MessageKind::System, system);
+        let system_seq = self.push_message(Role::System, MessageKind::System, system);
         let body = body.strip_prefix(SUMMARY_HEAD).unwrap_or(&body).trim().to_string();
         let text = format!("{SUMMARY_HEAD}\n\n{body}\n\n{}", opening::bearings(self));
-        let summary_seq = self.say(Role::User, MessageKind::Summary, text);
+        let summary_seq = self.push_message(Role::User, MessageKind::Summary, text);
         self.state.context =
             ContextWindow { system_seq, summary_seq: Some(summary_seq), kept, tail_from: keep_from, anchor: None };
         self.drop_unseen_messages();
@@ -364,7 +364,7 @@ impl Run {
                  what is found there before you read on, and close the todo with a note on what is left, or give the phase up \
                  so that its todos are cut smaller."
             );
-            self.say(Role::User, MessageKind::Nudge, text);
+            self.push_message(Role::User, MessageKind::Nudge, text);
         }
         false
     }

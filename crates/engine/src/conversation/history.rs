@@ -79,7 +79,7 @@ pub struct ToolCallRef<'a> {
 impl History {
     /// An empty one, for a job with these settings.
     pub(crate) fn new(settings: &Settings) -> Self {
-        Self { beginnings: Arc::clone(settings.beginnings()), ..Self::default() }
+        Self { beginnings: Arc::clone(settings.prompt_prefixes()), ..Self::default() }
     }
 
     /// The messages, ascending by `seq`.

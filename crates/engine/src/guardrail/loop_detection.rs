@@ -85,13 +85,13 @@ impl Run {
         let guards = &mut self.state.guards;
         match (outcome, self.state.phase.kind) {
             (PhaseOutcome::Rewound | PhaseOutcome::Forced, _) => {
-                (guards.rewinds, guards.making_up) = (guards.rewinds + 1, true)
+                (guards.rewinds, guards.recovering) = (guards.rewinds + 1, true)
             }
             (PhaseOutcome::Completed, PhaseKind::Tactical) => {
                 self.state.phase.completed += 1;
                 guards.last_list = Some(list_print(self.todos.iter().map(|todo| todo.content.as_str())));
-                match guards.making_up {
-                    true => guards.making_up = false,
+                match guards.recovering {
+                    true => guards.recovering = false,
                     false => guards.rewinds = guards.rewinds.saturating_sub(1),
                 }
                 match guards.phase_has_results {
@@ -135,7 +135,7 @@ impl Run {
     /// A file has changed: calls that looked at it, or at a folder above it, are worth making again. They go on counting,
     /// so that looks with writes between them that change nothing are still found. What a result itself was moved to is
     /// no change.
-    pub(crate) fn freshen_looks_at(&mut self, path: &str) {
+    pub(crate) fn invalidate_reads(&mut self, path: &str) {
         if path.starts_with(RESULTS) {
             return;
         }

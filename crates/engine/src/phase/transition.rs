@@ -62,13 +62,13 @@ impl Run {
         let text = self.archive_note(outcome, issue);
         if self.settings.phases.archive_on_transition {
             let path = format!("archive/phase_{number}.yaml");
-            self.produce(Product::WriteFile(FileWrite::text(path, text.clone())));
+            self.record_product(Product::WriteFile(FileWrite::text(path, text.clone())));
         }
         self.pending.push(Change::PhaseClosed { number, outcome });
         if self.state.phase.kind == PhaseKind::Tactical {
             self.note_worked(outcome, issue);
             let summary = workspace_summary::render(self);
-            self.produce(Product::WriteFile(FileWrite::text("workspace_summary.md", summary)));
+            self.record_product(Product::WriteFile(FileWrite::text("workspace_summary.md", summary)));
         }
         if outcome != PhaseOutcome::Completed {
             self.drop_todo_file();
@@ -92,7 +92,7 @@ impl Run {
     /// Takes `todos.yaml` away when its list is no longer anybody's: it was given up, or never begun. The archive keeps it.
     pub(crate) fn drop_todo_file(&mut self) {
         if self.files.contains_key(TODOS) {
-            self.produce(Product::DeleteFile { path: TODOS.into() });
+            self.record_product(Product::DeleteFile { path: TODOS.into() });
         }
     }
 
@@ -105,11 +105,11 @@ impl Run {
             let outcome = "failed";
             let text =
                 Archive { number, kind, name, outcome, issue: Some(&error.message), todos: &self.todos }.render();
-            self.produce(Product::WriteFile(FileWrite::text(format!("archive/phase_{number}.yaml"), text)));
+            self.record_product(Product::WriteFile(FileWrite::text(format!("archive/phase_{number}.yaml"), text)));
         }
         self.drop_todo_file();
         let text = error_file::render(self, error);
-        self.produce(Product::WriteFile(FileWrite::text(error_file::PATH, text)));
+        self.record_product(Product::WriteFile(FileWrite::text(error_file::PATH, text)));
     }
 
     /// The job fails at the end of a phase, in which nothing is left to do: a retry finds a phase of its own, with todos that
@@ -119,7 +119,7 @@ impl Run {
         let outcome = PhaseOutcome::Forced;
         let note = self.archive_note(outcome, Some(&error.message));
         self.pending.push(Change::PhaseClosed { number: self.state.phase.number, outcome });
-        (self.state.guards.rewinds, self.state.guards.making_up) = (0, false);
+        (self.state.guards.rewinds, self.state.guards.recovering) = (0, false);
         let next = Next { failed: Some(error.message.clone()), ..Next::strategic(Opening::Rewound) };
         self.open_phase(next, Some(note), now);
         self.go(Leave::Failed(error));
@@ -130,12 +130,12 @@ impl Run {
         if !self.files.contains_key(error_file::PATH) {
             return;
         }
-        self.produce(Product::DeleteFile { path: error_file::PATH.into() });
+        self.record_product(Product::DeleteFile { path: error_file::PATH.into() });
         let phase = &self.state.phase;
         if phase.kind == PhaseKind::Tactical && !self.files.contains_key(TODOS) {
             let todos = self.todos.iter().map(PlannedTodo::from).collect();
             let plan = TodoPlan { phase: phase.name.clone(), description: phase.description.clone(), todos };
-            self.produce(Product::WriteFile(FileWrite::text(TODOS, archive::todo_plan(&plan))));
+            self.record_product(Product::WriteFile(FileWrite::text(TODOS, archive::todo_plan(&plan))));
         }
     }
 
@@ -173,9 +173,9 @@ impl Run {
         self.state.work = Work::default();
         let closed = self.close_answered();
         let system = self.system_text(now);
-        let system_seq = self.say(Role::System, MessageKind::System, system);
+        let system_seq = self.push_message(Role::System, MessageKind::System, system);
         let opening = opening::opening(self, &next, &closed, note.as_deref());
-        let opening_seq = self.say(Role::User, MessageKind::Opening, opening);
+        let opening_seq = self.push_message(Role::User, MessageKind::Opening, opening);
         self.move_context(system_seq, opening_seq);
         // Fruitless turns in a row go on counting: only a call ends them, or a re-planning would hide the silence.
         let guards = &mut self.state.guards;

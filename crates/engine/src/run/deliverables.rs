@@ -51,7 +51,7 @@ impl Run {
         }
         changes.retain(|change| !matches!(change, Change::Left(_)));
         for product in products {
-            self.produce(product);
+            self.record_product(product);
         }
         changes.append(&mut self.pending);
         changes.push(Change::Left(leave.clone()));

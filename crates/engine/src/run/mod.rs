@@ -318,7 +318,7 @@ impl Run {
     }
 
     /// Remembers a change and keeps the run equal to what loading it would give.
-    pub(crate) fn produce(&mut self, product: Product) {
+    pub(crate) fn record_product(&mut self, product: Product) {
         // Its passages are written as rows of the ledger. Thousands of them are not held twice.
         if let Product::CutDocument(cut) = product {
             return self.ledger.cut(*cut, self.step);
@@ -330,21 +330,21 @@ impl Run {
         }
         match &product {
             Product::WriteFile(file) => {
-                self.freshen_looks_at(&file.path);
+                self.invalidate_reads(&file.path);
                 self.files.insert(file.path.clone(), FileFacts::of(&file.content));
                 if let Some(text) = self.memory.get_mut(&file.path) {
                     *text = String::from_utf8_lossy(&file.content).into_owned();
                 }
             }
             Product::PlaceFile(file) => {
-                self.freshen_looks_at(&file.path);
+                self.invalidate_reads(&file.path);
                 self.files.insert(file.path.clone(), FileFacts { size: file.size, placeholder: false });
             }
             Product::ShareFiles(shared) => {
                 self.files.extend(shared.files.iter().map(|file| (file.path.clone(), file.facts)));
             }
             Product::AppendFile { path, text } => {
-                self.freshen_looks_at(path);
+                self.invalidate_reads(path);
                 let facts = self.files.entry(path.clone()).or_insert(FileFacts { size: 0, placeholder: true });
                 facts.size += text.len() as u64;
                 facts.placeholder &= crate::is_placeholder(text.as_bytes());
@@ -353,7 +353,7 @@ impl Run {
                 }
             }
             Product::DeleteFile { path } => {
-                self.freshen_looks_at(path);
+                self.invalidate_reads(path);
                 self.files.remove(path);
                 if let Some(memory) = self.memory.get_mut(path) {
                     memory.clear();

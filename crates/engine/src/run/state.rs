@@ -184,7 +184,7 @@ pub struct Guards {
     pub rewinds: u32,
     /// Whether a phase was given up and no tactical one has come to its end since.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub making_up: bool,
+    pub recovering: bool,
     /// Compactions without a turn in between.
     pub compactions_in_row: u32,
     /// How often in a row the conversation was compacted with the same todo current and no result in between.

@@ -63,14 +63,14 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 
 pub(super) fn generate_summary(run: &mut Run) -> String {
     let text = workspace_summary::render(run);
-    run.produce(Product::WriteFile(FileWrite::text("workspace_summary.md", text.clone())));
+    run.record_product(Product::WriteFile(FileWrite::text("workspace_summary.md", text.clone())));
     text
 }
 
 pub(super) fn add(run: &mut Run, arguments: &Map<String, Value>, section: Section) -> Answer {
     let text = arguments::text(arguments, "text", "Section 4 defines 'record'; use that meaning")?;
     let updated = with_line(&run.memory.workspace, section.heading(), &text.replace('\n', " "));
-    run.produce(Product::WriteFile(FileWrite::text("workspace.md", updated)));
+    run.record_product(Product::WriteFile(FileWrite::text("workspace.md", updated)));
     Ok(format!("Added to {} of workspace.md.", section.heading().trim_start_matches("## ")))
 }
 

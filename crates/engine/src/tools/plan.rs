@@ -51,7 +51,7 @@ pub(super) fn write(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
         None => arguments::text(arguments, "content", "# Plan …")?,
     };
     let phases = read_plan(&content);
-    run.produce(Product::WriteFile(FileWrite::text("main_plan.md", content + "\n")));
+    run.record_product(Product::WriteFile(FileWrite::text("main_plan.md", content + "\n")));
     Ok(match phases.len() {
         0 => "main_plan.md written. No phases were recognised in it: begin each with a heading such as '## Phase 1: name'.".into(),
         1 => "main_plan.md written with 1 phase.".into(),

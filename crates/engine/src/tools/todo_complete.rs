@@ -230,7 +230,7 @@ pub(crate) fn note_progress(run: &mut Run, content: &str, notes: Option<&str>) {
     let begin = if run.files.contains_key("progress.md") { "" } else { PROGRESS_HEAD };
     let notes = notes.map(|notes| format!(" — {}", notes.replace('\n', " "))).unwrap_or_default();
     let text = format!("{begin}{heading}- {}{notes}\n", content.replace('\n', " "));
-    run.produce(added_to_progress(run, text));
+    run.record_product(added_to_progress(run, text));
 }
 
 /// The file with one entry more. Whole where its text is at hand, because what is added to a file is read from the rows

@@ -255,7 +255,7 @@ fn renumber(todos: &mut [PlannedTodo]) {
 }
 
 fn stage(run: &mut Run, plan: TodoPlan) {
-    run.produce(Product::WriteFile(FileWrite::text("todos.yaml", archive::todo_plan(&plan))));
+    run.record_product(Product::WriteFile(FileWrite::text("todos.yaml", archive::todo_plan(&plan))));
     let todos: Vec<Todo> = (1..)
         .zip(&plan.todos)
         .map(|(position, todo)| Todo {

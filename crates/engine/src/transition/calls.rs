@@ -187,7 +187,7 @@ impl Run {
         }
         let path = format!("{RESULTS}{}.md", call.id);
         let shown = self.excerpt(&content, &path);
-        self.produce(Product::WriteFile(FileWrite::text(path, content)));
+        self.record_product(Product::WriteFile(FileWrite::text(path, content)));
         shown
     }
 }

@@ -21,7 +21,7 @@ impl Run {
         }
         self.ledger.carry(&carried.passages, self.step);
         for product in carried.products {
-            self.produce(product);
+            self.record_product(product);
         }
         self.go_on_prepared(beginning, now);
     }

@@ -23,7 +23,7 @@ impl Run {
     /// Feedback on finished work opens a strategic phase about it. The phase before was closed with the job, and is
     /// not closed twice (lesson 22).
     fn reopen(&mut self, now: DateTime<Utc>) {
-        (self.state.guards.rewinds, self.state.guards.making_up) = (0, false);
+        (self.state.guards.rewinds, self.state.guards.recovering) = (0, false);
         let note = self.archive_note(PhaseOutcome::Completed, None);
         self.open_phase(Next::strategic(Opening::Feedback), Some(note), now);
         self.ready_for_model(now);
@@ -36,7 +36,11 @@ impl Run {
         }
         let taken = std::mem::take(&mut self.feedback);
         for feedback in &taken {
-            self.say(Role::User, MessageKind::Feedback, format!("Feedback from the user:\n\n{}", feedback.text));
+            self.push_message(
+                Role::User,
+                MessageKind::Feedback,
+                format!("Feedback from the user:\n\n{}", feedback.text),
+            );
         }
         self.pending.push(Change::FeedbackTaken(taken.iter().map(|f| f.id).collect()));
     }

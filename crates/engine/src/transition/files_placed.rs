@@ -15,7 +15,7 @@ impl Run {
             "The user has put new files into the workspace:\n\n{}\n\nThey belong to the job from now on.",
             names.join("\n")
         );
-        self.say(Role::User, MessageKind::Nudge, notice);
+        self.push_message(Role::User, MessageKind::Nudge, notice);
         self.prepare_or_ask(now);
     }
 }

@@ -4,7 +4,7 @@ use crate::{Beginning, Intake, JobError, Leave, Previous, Run, phase::opening};
 use chrono::{DateTime, Utc};
 
 impl Run {
-    pub(super) fn taken_in(&mut self, intake: Intake, now: DateTime<Utc>) {
+    pub(super) fn intake_done(&mut self, intake: Intake, now: DateTime<Utc>) {
         let given = intake.files.iter().find(|file| file.path == opening::CONTEXT).and_then(opening::given);
         let waiting = intake.waiting;
         self.state.previous = intake.previous.map(|job_id| Previous { job_id, versions: None });

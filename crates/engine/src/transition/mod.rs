@@ -56,7 +56,7 @@ impl Run {
         self.check_legal(&outcome)?;
         self.forget_failure();
         match outcome {
-            Outcome::TakenIn(intake) => self.taken_in(intake, now),
+            Outcome::TakenIn(intake) => self.intake_done(intake, now),
             Outcome::IntakeRefused { reason } => self.intake_refused(reason),
             Outcome::Prepared(prepared) => self.prepared(prepared, now),
             Outcome::Carried(carried) => self.carried(carried, now),
@@ -140,7 +140,7 @@ impl Run {
     }
 
     /// Appends a message to the history and to the context.
-    pub(crate) fn say(&mut self, role: Role, kind: MessageKind, content: String) -> i64 {
+    pub(crate) fn push_message(&mut self, role: Role, kind: MessageKind, content: String) -> i64 {
         let tokens = self.count(&content);
         self.push(Message {
             seq: 0,
@@ -166,7 +166,7 @@ impl Run {
     }
 
     /// Answers a call in the history; the tokens of the answer.
-    pub(crate) fn answer(&mut self, call: &ToolCall, content: String) -> u32 {
+    pub(crate) fn push_tool_result(&mut self, call: &ToolCall, content: String) -> u32 {
         let tokens = self.count(&content);
         self.push(Message {
             seq: 0,

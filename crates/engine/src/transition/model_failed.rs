@@ -80,7 +80,7 @@ impl Run {
     /// The same request would bring the same call; so the model is told, once.
     fn remark_on_call(&mut self) {
         if self.tail().next_back().is_none_or(|last| last.visible_content() != CALL_NOT_PARSED) {
-            self.say(Role::User, MessageKind::Nudge, CALL_NOT_PARSED.to_owned());
+            self.push_message(Role::User, MessageKind::Nudge, CALL_NOT_PARSED.to_owned());
         }
     }
 

@@ -133,10 +133,10 @@ impl Run {
         let calls = self.calls_of(message_seq);
         let text = self.cut_off(cap, 0);
         for call in &calls {
-            self.answer(call, format!("Error: {text}"));
+            self.push_tool_result(call, format!("Error: {text}"));
         }
         if calls.is_empty() {
-            self.say(Role::User, MessageKind::Nudge, text);
+            self.push_message(Role::User, MessageKind::Nudge, text);
         }
         let turns = self.state.guards.truncated_turns;
         self.after_fruitless_turn(turns, "no_end", "answers were cut off at the output limit", now);
@@ -178,7 +178,7 @@ impl Run {
             ),
             (Finish::Done | Finish::Truncated, None) => "Nothing happens by text alone: use a tool.".to_string(),
         };
-        self.say(Role::User, MessageKind::Nudge, text);
+        self.push_message(Role::User, MessageKind::Nudge, text);
         self.after_fruitless_turn(turns, "no_tool_calls", "the model answered without calling a tool", now);
     }
 
@@ -198,7 +198,7 @@ impl Run {
     /// The job fails for what the model did. A retry goes on with the phase as it is, counts anew, and the model is told.
     fn fail_in_the_middle(&mut self, error: JobError) {
         self.state.guards = crate::Guards::default();
-        self.say(Role::User, MessageKind::Nudge, told_to_go_on(&error.message));
+        self.push_message(Role::User, MessageKind::Nudge, told_to_go_on(&error.message));
         self.leave(Leave::Failed(error));
     }
 

@@ -49,10 +49,10 @@ impl Run {
         };
         let Prepared { document, note, products } = prepared;
         for product in products {
-            self.produce(product);
+            self.record_product(product);
         }
         if !self.ledger.knows(&document) {
-            self.produce(Product::CutDocument(Box::new(without_text(self.next_passage(), &document, &note))));
+            self.record_product(Product::CutDocument(Box::new(without_text(self.next_passage(), &document, &note))));
         }
         if !note.is_empty() && beginning.notes.len() < MAX_NOTES {
             beginning.notes.push(note);
@@ -70,7 +70,7 @@ impl Run {
             if !beginning.notes.is_empty() {
                 let text =
                     format!("Documents were prepared that had no passages yet:\n\n{}", beginning.notes.join("\n\n"));
-                self.say(Role::User, MessageKind::Nudge, text);
+                self.push_message(Role::User, MessageKind::Nudge, text);
             }
             self.ready_for_model(now);
         }
@@ -101,13 +101,13 @@ impl Run {
     /// Takes in the files of an intake.
     pub(super) fn take_files(&mut self, intake: Intake) {
         for file in intake.files {
-            self.produce(Product::WriteFile(file));
+            self.record_product(Product::WriteFile(file));
         }
         if let Some(shared) = intake.shared {
-            self.produce(Product::ShareFiles(shared));
+            self.record_product(Product::ShareFiles(shared));
         }
         for source in intake.sources {
-            self.produce(Product::AddSource(source));
+            self.record_product(Product::AddSource(source));
         }
     }
 }

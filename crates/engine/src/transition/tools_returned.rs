@@ -62,7 +62,7 @@ impl Run {
                 stuck.get_or_insert(format!("the call of {} gave the same result {count} times", call.name));
             }
             let bytes = answered.content.len();
-            room.take(bytes, self.answer(call, answered.content));
+            room.take(bytes, self.push_tool_result(call, answered.content));
         }
         (self.interrupted, self.answer_worked) = (false, false);
         // Whatever the calls had to wait for is back.
@@ -144,7 +144,7 @@ impl Run {
     pub(super) fn take_products(&mut self, products: Vec<Product>) -> bool {
         let progress = !products.is_empty();
         for product in products {
-            self.produce(product);
+            self.record_product(product);
         }
         progress
     }

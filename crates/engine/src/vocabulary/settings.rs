@@ -43,16 +43,16 @@ pub struct Settings {
     /// Counts tokens for messages the engine writes itself.
     pub count_tokens: TokenCounter,
     /// Made when first needed.
-    pub beginnings: SystemBeginnings,
+    pub prompt_prefixes: SystemPromptPrefixes,
 }
 
 /// What the system prompts of strategic and of tactical phases begin with: one text each for all jobs with the same
 /// settings. A provider's cache serves it to all of them, and a worker holds it once.
 #[derive(Debug, Default)]
-pub struct SystemBeginnings(OnceLock<Arc<[Box<str>]>>);
+pub struct SystemPromptPrefixes(OnceLock<Arc<[Box<str>]>>);
 
 /// A copy may get other prompts.
-impl Clone for SystemBeginnings {
+impl Clone for SystemPromptPrefixes {
     fn clone(&self) -> Self {
         Self::default()
     }
@@ -279,14 +279,14 @@ impl Settings {
     }
 
     /// What system prompts begin with, of both kinds of phases.
-    pub(crate) fn beginnings(&self) -> &Arc<[Box<str>]> {
+    pub(crate) fn prompt_prefixes(&self) -> &Arc<[Box<str>]> {
         let Prompts { strategic, tactical, instructions, .. } = &self.prompts;
         let beginning = |prompt: &str, kind| {
             let (prompt, tools, instructions) = (prompt.trim(), self.tools_on_demand(kind), instructions.trim());
             let limit = self.size_of_an_answer(kind);
             format!("{prompt}\n\n{limit}{tools}\n\n## Instructions\n\n{instructions}\n\n").into_boxed_str()
         };
-        self.beginnings.0.get_or_init(|| {
+        self.prompt_prefixes.0.get_or_init(|| {
             [beginning(strategic, PhaseKind::Strategic), beginning(tactical, PhaseKind::Tactical)].into()
         })
     }
@@ -297,7 +297,7 @@ impl Settings {
             PhaseKind::Strategic => 0,
             PhaseKind::Tactical => 1,
         };
-        &self.beginnings()[place]
+        &self.prompt_prefixes()[place]
     }
 
     /// How much an answer holds, in words that a model can plan by: a record of a requirement takes about 400 tokens, and

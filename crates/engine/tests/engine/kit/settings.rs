@@ -2,7 +2,7 @@
 
 use plumbline_engine::{
     Autonomy, CoverageSettings, Handler, HistoryAtBoundary, Limits, ModelSettings, OnToolFailure, OtherModels,
-    PhaseSettings, Phases, Prices, Prompts, RepeatedCalls, Replay, Settings, StrategicTodos, SystemBeginnings,
+    PhaseSettings, Phases, Prices, Prompts, RepeatedCalls, Replay, Settings, StrategicTodos, SystemPromptPrefixes,
     SystemTodo, TodoListPosition, ToolSpec, tools,
 };
 use serde_json::json;
@@ -53,7 +53,7 @@ pub(crate) fn settings() -> Settings {
         prepare: plumbline_engine::Prepare::Start,
         deferred: Arc::default(),
         count_tokens: Arc::new(count),
-        beginnings: SystemBeginnings::default(),
+        prompt_prefixes: SystemPromptPrefixes::default(),
     }
 }
 
