@@ -3,9 +3,9 @@
 use crate::prose::prose;
 use chrono::{DateTime, Utc};
 use plumbline_engine::{
-    Autonomy, Effect, FileWrite, Finish, HistoryAtBoundary, Intake, JobFacts, Limits, Memory, ModelSettings, Outcome,
-    PhaseSettings, Prices, Product, Prompts, Purpose, RepeatedCalls, Reply, RequestRecord, Run, Settings, Snapshot,
-    StrategicTodos, SystemPromptPrefixes, TodoListPosition, ToolCall, ToolReturn,
+    Autonomy, Effect, FileWrite, FinishReason, HistoryAtBoundary, Intake, JobFacts, Limits, Memory, ModelSettings,
+    Outcome, PhaseSettings, Prices, Product, Prompts, Purpose, RepeatedCalls, Reply, RequestRecord, Run, Settings,
+    Snapshot, StrategicTodos, SystemPromptPrefixes, TodoListPosition, ToolCall, ToolReturn,
 };
 use serde_json::{Map, json};
 use std::sync::Arc;
@@ -167,7 +167,7 @@ pub fn perform(run: &mut Run, turn: Turn) {
 
 fn reply(tool_calls: Vec<ToolCall>) -> Reply {
     let record = RequestRecord { estimated: true, ..RequestRecord::sent("bench", Purpose::Tactical, 1, Utc::now()) };
-    Reply { content: String::new(), tool_calls, finish: Finish::Done, extra: Map::new(), record }
+    Reply { content: String::new(), tool_calls, finish: FinishReason::Done, extra: Map::new(), record }
 }
 
 fn call(name: &str, arguments: &serde_json::Value) -> ToolCall {

@@ -67,10 +67,11 @@ pub use run::{
 pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use transition::KEY_REFUSED;
 pub use vocabulary::{
-    Autonomy, Change, Citation, Corrupt, CoverageSettings, Effect, Failure, FailureClass, Feedback, FileWrite, Finish,
-    HistoryAtBoundary, Illegal, Intake, JobError, Judgement, Leave, Limits, LookedInto, ModelRequest, ModelSettings,
-    OnToolFailure, OtherModels, Outage, Outcome, Owed, OwedFile, PhaseSettings, PlacedFile, Prepare, Prepared, Prices,
-    Product, Prompts, Purpose, RecordedRequirement, RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement,
-    RequirementChange, Settings, SharedFile, SharedFiles, Source, Suspicion, SystemPromptPrefixes, TodoListPosition,
-    TokenCounter, ToolReturn, Usage, Verdict, WITHDRAWN, candidate_id_of, lay_requirements, nearest, nearest_by, path,
+    Autonomy, Change, Citation, Corrupt, CoverageSettings, Effect, Failure, FailureClass, Feedback, FileWrite,
+    FinishReason, HistoryAtBoundary, Illegal, Intake, JobError, Judgement, Leave, Limits, LookedInto, ModelRequest,
+    ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, Owed, OwedFile, PhaseSettings, PlacedFile, Prepare,
+    Prepared, Prices, Product, Prompts, Purpose, RecordedRequirement, RepeatedCalls, Reply, RequestMessage,
+    RequestRecord, Requirement, RequirementChange, Settings, SharedFile, SharedFiles, Source, Suspicion,
+    SystemPromptPrefixes, TodoListPosition, TokenCounter, ToolReturn, Usage, Verdict, WITHDRAWN, candidate_id_of,
+    lay_requirements, nearest, nearest_by, path,
 };

@@ -4,7 +4,7 @@ use crate::classify::Problem;
 use crate::dialect::Decoded;
 use crate::ending::{self, Ending};
 use crate::usage;
-use plumbline_engine::{Finish, Reply, RequestRecord, Usage};
+use plumbline_engine::{FinishReason, Reply, RequestRecord, Usage};
 
 /// What was sent.
 pub(crate) struct Sent<'a> {
@@ -46,13 +46,13 @@ pub(crate) fn reply(
 ///
 /// An answer counts as cut when the provider says so or when it used up its cap: some servers report `tool_calls` for a
 /// call that the cap cut in two (FAULTS F38). Only the provider's own count can show that; ours is of another tokenizer.
-pub fn finish(record: &RequestRecord, max_output_tokens: u32) -> Finish {
+pub fn finish(record: &RequestRecord, max_output_tokens: u32) -> FinishReason {
     let cap_reached = !record.estimated && record.completion_tokens >= max_output_tokens;
     match ending::of(record.finish_reason.as_deref()) {
-        Ending::Finished(Finish::Done | Finish::Unfinished) if cap_reached => Finish::Truncated,
+        Ending::Finished(FinishReason::Done | FinishReason::Unfinished) if cap_reached => FinishReason::Truncated,
         Ending::Finished(finish) => finish,
         // Of an answer by a version that did not know the word for a failure's.
-        Ending::Failed(_) => Finish::Done,
+        Ending::Failed(_) => FinishReason::Done,
     }
 }
 

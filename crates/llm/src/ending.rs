@@ -6,13 +6,13 @@
 
 use crate::classify::Problem;
 use crate::dialect::Decoded;
-use plumbline_engine::{FailureClass, Finish, Suspicion};
+use plumbline_engine::{FailureClass, FinishReason, Suspicion};
 
 /// What a word means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// There is an answer.
-    Finished(Finish),
+    Finished(FinishReason),
     /// There is none, whatever else the body says.
     Failed(FailureClass),
 }
@@ -30,8 +30,8 @@ pub(crate) fn of(word: Option<&str>) -> Ending {
     let word = word.unwrap_or("").to_ascii_lowercase();
     match word.as_str() {
         "" | "stop" | "tool_calls" | "tool_call" | "tool_use" | "function_call" | "end_turn" | "stop_sequence"
-        | "eos" | "eos_token" | "complete" | "completed" => Finished(Finish::Done),
-        "length" | "max_tokens" | "max_output_tokens" | "model_length" => Finished(Finish::Truncated),
+        | "eos" | "eos_token" | "complete" | "completed" => Finished(FinishReason::Done),
+        "length" | "max_tokens" | "max_output_tokens" | "model_length" => Finished(FinishReason::Truncated),
         "content_filter"
         | "content_filtered"
         | "safety"
@@ -42,21 +42,21 @@ pub(crate) fn of(word: Option<&str>) -> Ending {
         | "prohibited_content"
         | "spii"
         | "sensitive"
-        | "guardrail_intervened" => Finished(Finish::Refused),
+        | "guardrail_intervened" => Finished(FinishReason::Refused),
         "error" | "failed" | "network_error" | "abort" => Failed(FailureClass::Transient),
         "insufficient_system_resource" => Failed(FailureClass::Overloaded),
         "model_context_window_exceeded" | "context_length_exceeded" => Failed(FailureClass::ContextTooLong),
         word if OF_A_CALL.contains(&word) => Failed(FailureClass::Malformed),
         // `pause_turn`, and whatever comes next.
-        _ => Finished(Finish::Unfinished),
+        _ => Finished(FinishReason::Unfinished),
     }
 }
 
 /// Of a protocol's word and the provider's own beside it, the one that tells the truth: the provider's own where it is
 /// known to be no good end and the other says nothing of that.
 pub(crate) fn telling<'a>(word: Option<&'a str>, native: Option<&'a str>) -> Option<&'a str> {
-    let is_benign = matches!(of(word), Ending::Finished(Finish::Done | Finish::Unfinished));
-    let is_known_bad = !matches!(of(native), Ending::Finished(Finish::Done | Finish::Unfinished));
+    let is_benign = matches!(of(word), Ending::Finished(FinishReason::Done | FinishReason::Unfinished));
+    let is_known_bad = !matches!(of(native), Ending::Finished(FinishReason::Done | FinishReason::Unfinished));
     if is_benign && is_known_bad { native } else { word }
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn problem(decoded: &Decoded, completion_tokens: Option<u32>, place: 
             Some(if of_a_call { problem.suspecting(Suspicion::Call) } else { problem })
         }
         // An input that filled the window to the last token leaves none for the answer; a larger cap would be in vain.
-        Ending::Finished(Finish::Truncated) if completion_tokens == Some(0) && decoded.says_nothing() => {
+        Ending::Finished(FinishReason::Truncated) if completion_tokens == Some(0) && decoded.says_nothing() => {
             let message =
                 format!("{place} ended its answer with `{said}` before the first token: the input fills the window");
             Some(Problem::new(FailureClass::ContextTooLong, message))

@@ -2,8 +2,8 @@
 
 use super::{Bench, Difference, RequestDigest, carried, rows::Rows};
 use plumbline_engine::{
-    Change, Effect, Failure, FileWrite, Finish, Intake, Leave, Message, MessageKind, ModelRequest, Outcome, Reply,
-    RequestRecord, Run, Source, Stage, State, WAITING,
+    Change, Effect, Failure, FileWrite, FinishReason, Intake, Leave, Message, MessageKind, ModelRequest, Outcome,
+    Reply, RequestRecord, Run, Source, Stage, State, WAITING,
 };
 use plumbline_report::Rendering;
 use plumbline_store::RecordedStep;
@@ -209,7 +209,7 @@ fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, max_output_tok
 }
 
 /// The summary without what the engine puts around it. Where it was of no use, what stands there is the one before.
-fn summary(step: &RecordedStep, record: RequestRecord, finish: Finish) -> Reply {
+fn summary(step: &RecordedStep, record: RequestRecord, finish: FinishReason) -> Reply {
     let text = of_kind(step, MessageKind::Summary).map(|message| message.content.as_str()).unwrap_or_default();
     let text = text.strip_prefix(SUMMARY_HEAD).unwrap_or(text);
     let text = text.split(SUMMARY_TAIL).next().unwrap_or(text).trim();

@@ -15,7 +15,7 @@
 use super::{content, ids, instruments, pipeline};
 use crate::{endpoint::Place, engine_tool_spans::Unanswered};
 use opentelemetry::{Array, StringValue, Value, trace::Status};
-use plumbline_engine::{Change, Failure, Finish, ModelRequest, PhaseKind, Prices, Reply, RequestRecord};
+use plumbline_engine::{Change, Failure, FinishReason, ModelRequest, PhaseKind, Prices, Reply, RequestRecord};
 use plumbline_store::{ClaimedJob, Error as StoreError};
 use std::{
     future::Future,
@@ -166,7 +166,7 @@ fn describe(span: &Span, answered: &Result<Reply, Box<Failure>>, record: &Reques
 /// Why an answer ended, in the conventions' words.
 pub fn finish(reply: &Reply) -> &'static str {
     match (&reply.finish, reply.tool_calls.is_empty()) {
-        (Finish::Truncated, _) => "length",
+        (FinishReason::Truncated, _) => "length",
         (_, false) => "tool_call",
         (_, true) => "stop",
     }

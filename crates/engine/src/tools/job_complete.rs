@@ -190,7 +190,7 @@ impl Claim {
             return Ok(());
         }
         Err(format!(
-            "the job is not complete: {}. Finish these files, or leave them out and say in 'undelivered' what is \
+            "the job is not complete: {}. FinishReason these files, or leave them out and say in 'undelivered' what is \
              missing and why.{}",
             problems.join("; "),
             existing(run)

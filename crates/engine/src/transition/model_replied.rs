@@ -1,7 +1,8 @@
 //! The model answered: its message goes into the history; calls are run or prepared, prose is answered by a nudge.
 
 use crate::{
-    Finish, JobError, Leave, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, Stage, ToolCall,
+    FinishReason, JobError, Leave, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, Stage,
+    ToolCall,
     guardrail::loop_detection::MAX_FORCED_REPLANS,
     phase::{opening::told_to_go_on, transition::Next},
     run::state::Anchor,
@@ -34,19 +35,19 @@ impl Run {
         let seq = self.state.next_seq;
         let cap = self.output_cap();
         let tool_calls = match finish {
-            Finish::Truncated => marked_where_torn(tool_calls, cap),
-            Finish::Done | Finish::Refused | Finish::Unfinished => tool_calls,
+            FinishReason::Truncated => marked_where_torn(tool_calls, cap),
+            FinishReason::Done | FinishReason::Refused | FinishReason::Unfinished => tool_calls,
         };
         let (tool_calls, readings): (Vec<_>, Vec<_>) =
             tool_calls.into_iter().enumerate().map(|(at, call)| rekey(self.by_first_name(call), seq, at)).unzip();
         // Text alone that was cut off is of no use to anybody.
-        let is_dead = finish == Finish::Truncated && tool_calls.is_empty();
+        let is_dead = finish == FinishReason::Truncated && tool_calls.is_empty();
         let content = if is_dead { clip(&content).to_string() } else { content };
         self.push_reply(content, tool_calls, extra);
         self.state.context.anchor =
             (!estimated).then_some(Anchor { tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens), seq });
         match (finish, readings.is_empty()) {
-            (Finish::Truncated, _) => match readings.iter().any(Reading::is_usable) {
+            (FinishReason::Truncated, _) => match readings.iter().any(Reading::is_usable) {
                 true => {
                     // The calls before the torn one are a turn like another; the next answer may be longer.
                     self.state.guards.truncated_turns = 1;
@@ -54,8 +55,10 @@ impl Run {
                 }
                 false => self.answer_truncated(seq, cap, now),
             },
-            (Finish::Done | Finish::Refused | Finish::Unfinished, true) => self.answer_silence(finish, now),
-            (Finish::Done | Finish::Refused | Finish::Unfinished, false) => {
+            (FinishReason::Done | FinishReason::Refused | FinishReason::Unfinished, true) => {
+                self.answer_silence(finish, now)
+            }
+            (FinishReason::Done | FinishReason::Refused | FinishReason::Unfinished, false) => {
                 self.state.guards.truncated_turns = 0;
                 self.begin_calls(seq, readings, now);
             }
@@ -109,7 +112,7 @@ impl Run {
         if reply.content.len() + calls <= self.output_cap() as usize * MAX_BYTES_A_TOKEN {
             return reply;
         }
-        reply.finish = Finish::Truncated;
+        reply.finish = FinishReason::Truncated;
         reply.content = clip(&reply.content).to_string();
         reply.tool_calls.truncate(MAX_CALLS);
         for call in &mut reply.tool_calls {
@@ -159,24 +162,26 @@ impl Run {
         )
     }
 
-    fn answer_silence(&mut self, finish: Finish, now: DateTime<Utc>) {
+    fn answer_silence(&mut self, finish: FinishReason, now: DateTime<Utc>) {
         self.state.guards.silent_turns += 1;
         let turns = self.state.guards.silent_turns;
         let text = match (finish, self.current_todo()) {
-            (Finish::Refused, _) => {
+            (FinishReason::Refused, _) => {
                 "The last answer was withheld by the provider. Work on the current todo in another \
                                      way, or note what cannot be done and close the todo."
                     .to_string()
             }
-            (Finish::Unfinished, _) => {
+            (FinishReason::Unfinished, _) => {
                 "The last answer ended before it was complete. Go on from there, by calling a tool.".to_string()
             }
-            (Finish::Done | Finish::Truncated, Some(todo)) => format!(
+            (FinishReason::Done | FinishReason::Truncated, Some(todo)) => format!(
                 "Nothing happens by text alone: work is done by calling tools. The current todo is {} ('{}'). Use a \
                  tool that moves it forward, and close it once it is done.",
                 todo.position, todo.content
             ),
-            (Finish::Done | Finish::Truncated, None) => "Nothing happens by text alone: use a tool.".to_string(),
+            (FinishReason::Done | FinishReason::Truncated, None) => {
+                "Nothing happens by text alone: use a tool.".to_string()
+            }
         };
         self.push_message(Role::User, MessageKind::Nudge, text);
         self.after_fruitless_turn(turns, "no_tool_calls", "the model answered without calling a tool", now);

@@ -18,7 +18,7 @@ pub use effect::{Effect, ModelRequest, RequestMessage};
 pub use error::{Corrupt, Illegal};
 pub use nearest::{nearest, nearest_by};
 pub use outcome::{
-    Failure, FailureClass, Feedback, Finish, Intake, LookedInto, Outage, Outcome, Prepared, Reply, Suspicion,
+    Failure, FailureClass, Feedback, FinishReason, Intake, LookedInto, Outage, Outcome, Prepared, Reply, Suspicion,
     ToolReturn, Usage,
 };
 pub use recorded::{RecordedRequirement, RequirementChange, WITHDRAWN, candidate_id_of, lay_requirements};

@@ -78,7 +78,7 @@ pub struct Reply {
     /// Its calls, with the provider's ids (re-keyed by the engine) and arguments as they came.
     pub tool_calls: Vec<ToolCall>,
     /// Why it ended.
-    pub finish: Finish,
+    pub finish: FinishReason,
     /// Provider fields to echo.
     pub extra: Map<String, Value>,
     /// For `llm_requests`, tokens included.
@@ -116,7 +116,7 @@ impl RequestRecord {
 /// Why the model stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Finish {
+pub enum FinishReason {
     /// It was done, with or without tool calls.
     Done,
     /// It ran into the answer cap: calls may be cut and are never run.

@@ -5,8 +5,8 @@
 
 use crate::kit::{Dialogue, call, change, effect, failure, intake, reply, says, settings};
 use plumbline_engine::{
-    Autonomy, Change, Effect, FailureClass, Feedback, FileWrite, Finish, Intake, Outage, Outcome, Prepared, Reply,
-    Settings, Source, Stage, ToolReturn,
+    Autonomy, Change, Effect, FailureClass, Feedback, FileWrite, FinishReason, Intake, Outage, Outcome, Prepared,
+    Reply, Settings, Source, Stage, ToolReturn,
 };
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -151,8 +151,8 @@ fn placed() -> Intake {
 fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
     let engine_call = call("get_progress", &json!({}));
     let local_call = call("write_file", &json!({"path": "a.md", "content": "x"}));
-    let cut = Reply { finish: Finish::Truncated, ..reply("", vec![local_call.clone()]) };
-    let withheld = Reply { finish: Finish::Refused, ..says("") };
+    let cut = Reply { finish: FinishReason::Truncated, ..reply("", vec![local_call.clone()]) };
+    let withheld = Reply { finish: FinishReason::Refused, ..says("") };
     let mut columns = vec![
         ("documents".to_string(), intake()),
         ("reason".into(), Outcome::IntakeRefused { reason: "the document is missing.".into() }),
@@ -163,7 +163,7 @@ fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
         ("local tool".into(), Outcome::ModelReplied(reply("", vec![local_call]))),
         ("cut".into(), Outcome::ModelReplied(cut)),
         ("withheld".into(), Outcome::ModelReplied(withheld)),
-        ("unfinished".into(), Outcome::ModelReplied(Reply { finish: Finish::Unfinished, ..says("Two") })),
+        ("unfinished".into(), Outcome::ModelReplied(Reply { finish: FinishReason::Unfinished, ..says("Two") })),
     ];
     columns.extend(classes().into_iter().map(|class| (format!("{class:?}"), Outcome::ModelFailed(failure(class)))));
     columns.extend([

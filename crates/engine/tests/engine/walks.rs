@@ -9,8 +9,8 @@ use choices::Choices;
 use chrono::TimeDelta;
 use invariants::Watch;
 use plumbline_engine::{
-    Autonomy, Effect, Failure, FailureClass, Feedback, Finish, HistoryAtBoundary, Leave, Outcome, PhaseKind, Purpose,
-    Reply, Settings, Stage, Suspicion, TodoListPosition, ToolCall,
+    Autonomy, Effect, Failure, FailureClass, Feedback, FinishReason, HistoryAtBoundary, Leave, Outcome, PhaseKind,
+    Purpose, Reply, Settings, Stage, Suspicion, TodoListPosition, ToolCall,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -110,7 +110,7 @@ impl Walk {
             0..6 => self.answers(says("Let me think about this.")),
             6..11 => {
                 let calls = self.calls();
-                self.answers(Reply { finish: Finish::Truncated, ..reply("", calls) })
+                self.answers(Reply { finish: FinishReason::Truncated, ..reply("", calls) })
             }
             11..15 => self.failed(),
             _ => {

@@ -2,7 +2,7 @@
 
 use crate::inline_tool_calls;
 use crate::{ending, ending::Ending};
-use plumbline_engine::{Finish, ToolCall};
+use plumbline_engine::{FinishReason, ToolCall};
 use serde_json::{Map, Value};
 
 /// Longest word for the end of an answer that is kept, in characters; those of the protocols have less than forty.
@@ -31,7 +31,7 @@ impl Decoded {
             call.name = inline_tool_calls::name(&call.name, bound).to_owned();
         }
         if self.tool_calls.is_empty()
-            && ending::of(self.finish_reason.as_deref()) == Ending::Finished(Finish::Done)
+            && ending::of(self.finish_reason.as_deref()) == Ending::Finished(FinishReason::Done)
             && let Some((calls, rest)) = inline_tool_calls::recover(&self.content, bound)
         {
             (self.tool_calls, self.content) = (calls, rest);

@@ -2,7 +2,7 @@
 
 use crate::server::Server;
 use crate::talk::{ask, completion, now};
-use plumbline_engine::{Finish, Purpose, Reply, RequestRecord, ToolCall};
+use plumbline_engine::{FinishReason, Purpose, Reply, RequestRecord, ToolCall};
 use plumbline_llm::ModelConfig;
 use serde_json::{Map, Value, json};
 
@@ -30,7 +30,7 @@ async fn the_whole_reply() {
     let expected = Reply {
         content: "Reading.".into(),
         tool_calls: vec![call("call_1", "read_file", "{\"path\":\"a\"}")],
-        finish: Finish::Done,
+        finish: FinishReason::Done,
         extra: Map::new(),
         record: RequestRecord {
             prompt_tokens: 10,
@@ -87,15 +87,15 @@ async fn tool_calls_in_every_form() {
 #[tokio::test]
 async fn f38_a_cut_answer_is_known_by_its_reason_or_by_its_length() {
     for (reason, completion_tokens, expected) in [
-        ("stop", 99, Finish::Done),
-        ("tool_calls", 5, Finish::Done),
-        ("something_new", 5, Finish::Unfinished),
-        ("length", 50, Finish::Truncated),
-        ("max_tokens", 50, Finish::Truncated),
-        ("MAX_TOKENS", 50, Finish::Truncated),
-        ("tool_calls", 100, Finish::Truncated),
-        ("stop", 101, Finish::Truncated),
-        ("content_filter", 5, Finish::Refused),
+        ("stop", 99, FinishReason::Done),
+        ("tool_calls", 5, FinishReason::Done),
+        ("something_new", 5, FinishReason::Unfinished),
+        ("length", 50, FinishReason::Truncated),
+        ("max_tokens", 50, FinishReason::Truncated),
+        ("MAX_TOKENS", 50, FinishReason::Truncated),
+        ("tool_calls", 100, FinishReason::Truncated),
+        ("stop", 101, FinishReason::Truncated),
+        ("content_filter", 5, FinishReason::Refused),
     ] {
         let mut body = completion(json!({"content": "x"}), reason);
         body["usage"]["completion_tokens"] = completion_tokens.into();
@@ -108,7 +108,7 @@ async fn f38_a_cut_answer_is_known_by_its_reason_or_by_its_length() {
 #[tokio::test]
 async fn a_refusal_is_one_and_keeps_its_words() {
     let reply = reply_to(&completion(json!({"content": null, "refusal": "I cannot."}), "stop")).await;
-    assert_eq!((reply.finish, reply.content.as_str()), (Finish::Refused, "I cannot."));
+    assert_eq!((reply.finish, reply.content.as_str()), (FinishReason::Refused, "I cannot."));
     assert_eq!(reply.record.finish_reason.as_deref(), Some("refusal"));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::double::{APIS, Double, End, Said};
 use crate::talk::{calling, message, now, request, result, tool};
-use plumbline_engine::{Finish, Message, ModelRequest, Purpose, Reply, RequestMessage, Role, ToolSpec};
+use plumbline_engine::{FinishReason, Message, ModelRequest, Purpose, Reply, RequestMessage, Role, ToolSpec};
 use plumbline_llm::{Api, Learnt, ModelClient, ModelConfig, Streaming, ToolChoice};
 use serde_json::Value;
 
@@ -99,15 +99,15 @@ async fn a_conversation_in_every_protocol() {
         assert_eq!(calls, [("read_file", ARGUMENTS); 2], "{api:?}");
         let usage = first.record.usage();
         assert_eq!((usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens), (20, 12, 7), "{api:?}");
-        assert!(!first.record.estimated && first.finish == Finish::Done, "{api:?} {:?}", first.record);
+        assert!(!first.record.estimated && first.finish == FinishReason::Done, "{api:?} {:?}", first.record);
 
         assert_eq!(job.turn().await.tool_calls[0].name, "todo_complete", "{api:?}");
         assert!(job.last_request().to_string().contains("s3cr3t"), "{api:?}: what the provider wants back is not sent");
         let refused = job.turn().await;
-        assert_eq!((refused.finish, refused.content.as_str()), (Finish::Refused, "I will not."), "{api:?}");
+        assert_eq!((refused.finish, refused.content.as_str()), (FinishReason::Refused, "I will not."), "{api:?}");
         assert!(job.last_request().to_string().contains("more"), "{api:?}");
         let cut = job.turn().await;
-        assert_eq!((cut.finish, cut.tool_calls.len()), (Finish::Truncated, 1), "{api:?}");
+        assert_eq!((cut.finish, cut.tool_calls.len()), (FinishReason::Truncated, 1), "{api:?}");
         assert_eq!(job.summary().await.content, "It was so.", "{api:?}");
         assert_eq!(job.double.seen().len(), 5, "{api:?}");
     }

@@ -4,7 +4,7 @@ use crate::server::Server;
 use crate::talk::{ask, completion, message, now, request, tool};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::IntoResponse;
-use plumbline_engine::{Failure, FailureClass, Finish, Reply, Role, Suspicion};
+use plumbline_engine::{Failure, FailureClass, FinishReason, Reply, Role, Suspicion};
 use plumbline_llm::{Api, Learnt, ModelClient, ModelConfig};
 use serde_json::{Value, json};
 
@@ -139,10 +139,10 @@ async fn endings_that_are_none_are_failures_and_are_paid_for() {
 #[tokio::test]
 async fn q24_q25_endings_that_are_neither_whole_nor_cut() {
     for (word, finish) in [
-        ("sensitive", Finish::Refused),
-        ("guardrail_intervened", Finish::Refused),
-        ("pause_turn", Finish::Unfinished),
-        ("something_new", Finish::Unfinished),
+        ("sensitive", FinishReason::Refused),
+        ("guardrail_intervened", FinishReason::Refused),
+        ("pause_turn", FinishReason::Unfinished),
+        ("something_new", FinishReason::Unfinished),
     ] {
         let reply = answer_to(&completion(json!({"content": "x"}), word)).await.unwrap();
         assert_eq!((reply.finish, reply.record.finish_reason.as_deref()), (finish, Some(word)));
@@ -155,17 +155,17 @@ async fn q28_a_cap_reached_before_the_first_token_is_a_full_window() {
     body["usage"]["completion_tokens"] = json!(0);
     assert_eq!(failed_answer(&body).await.class, FailureClass::ContextTooLong);
     body["choices"][0]["message"]["content"] = json!("x");
-    assert_eq!(answer_to(&body).await.unwrap().finish, Finish::Truncated);
+    assert_eq!(answer_to(&body).await.unwrap().finish, FinishReason::Truncated);
 }
 
 #[tokio::test]
 async fn q31_q32_ollama_gives_no_reason_and_vllm_a_wrong_one() {
     let mut body = completion(json!({"content": "x"}), "");
     body["choices"][0]["finish_reason"] = Value::Null;
-    assert_eq!(answer_to(&body).await.unwrap().finish, Finish::Done);
+    assert_eq!(answer_to(&body).await.unwrap().finish, FinishReason::Done);
     let mut cut = completion(json!({"content": "", "tool_calls": [{"function": {"name": "t"}}]}), "tool_calls");
     cut["usage"]["completion_tokens"] = json!(100);
-    assert_eq!(answer_to(&cut).await.unwrap().finish, Finish::Truncated);
+    assert_eq!(answer_to(&cut).await.unwrap().finish, FinishReason::Truncated);
 }
 
 #[tokio::test]

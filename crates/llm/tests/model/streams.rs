@@ -6,7 +6,7 @@ use crate::talk::{ask, completion, message, now, request};
 use axum::body::{Body, Bytes};
 use axum::response::IntoResponse;
 use futures_util::{StreamExt, stream};
-use plumbline_engine::{Failure, FailureClass, Finish, Reply, Role};
+use plumbline_engine::{Failure, FailureClass, FinishReason, Reply, Role};
 use plumbline_llm::{Api, Learnt, ModelClient, ModelConfig, Streaming, Timeouts};
 use serde_json::{Value, json};
 use std::io;
@@ -32,7 +32,7 @@ async fn reply_to(api: Api, body: impl Into<Bytes>) -> Result<Reply, Box<Failure
 }
 
 /// What must be the same however it came.
-fn heard(reply: &Reply) -> (String, Vec<(String, String)>, Finish, Value) {
+fn heard(reply: &Reply) -> (String, Vec<(String, String)>, FinishReason, Value) {
     let calls = reply.tool_calls.iter().map(|call| (call.name.clone(), call.arguments.clone())).collect();
     let mut extra = Value::Object(reply.extra.clone());
     extra["origin"] = Value::Null;

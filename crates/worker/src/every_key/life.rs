@@ -3,9 +3,9 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use plumbline_engine::{
-    Candidate, CutDocument, Effect, Failure, FailureClass, FileWrite, Finish, Intake, JobFacts, Memory, ModelRequest,
-    Opening, Outcome, Passage, PhaseKind, Prepared, Product, Purpose, Reply, RequestMessage, RequestRecord, Run,
-    Settings, Snapshot, ToolCall, ToolReturn, blocks,
+    Candidate, CutDocument, Effect, Failure, FailureClass, FileWrite, FinishReason, Intake, JobFacts, Memory,
+    ModelRequest, Opening, Outcome, Passage, PhaseKind, Prepared, Product, Purpose, Reply, RequestMessage,
+    RequestRecord, Run, Settings, Snapshot, ToolCall, ToolReturn, blocks,
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -218,7 +218,7 @@ fn answer(purpose: Purpose, content: &str, calls: &[(&str, Value)]) -> Outcome {
     Outcome::ModelReplied(Reply {
         content: content.to_owned(),
         tool_calls: calls.iter().enumerate().map(call).collect(),
-        finish: Finish::Done,
+        finish: FinishReason::Done,
         extra: Map::new(),
         record: record(purpose, None),
     })
@@ -226,7 +226,7 @@ fn answer(purpose: Purpose, content: &str, calls: &[(&str, Value)]) -> Outcome {
 
 fn cut(purpose: Purpose) -> Outcome {
     match answer(purpose, "It was a long", &[]) {
-        Outcome::ModelReplied(reply) => Outcome::ModelReplied(Reply { finish: Finish::Truncated, ..reply }),
+        Outcome::ModelReplied(reply) => Outcome::ModelReplied(Reply { finish: FinishReason::Truncated, ..reply }),
         other => other,
     }
 }

@@ -117,8 +117,10 @@ fn a_cut_call_is_never_run() {
 #[test]
 fn a_cut_answer_without_calls_gets_a_remark() {
     let mut dialogue = Dialogue::working(settings(), 1);
-    let cut =
-        plumbline_engine::Reply { finish: plumbline_engine::Finish::Truncated, ..crate::kit::says("I think that") };
+    let cut = plumbline_engine::Reply {
+        finish: plumbline_engine::FinishReason::Truncated,
+        ..crate::kit::says("I think that")
+    };
     dialogue.reply(cut);
     assert!(dialogue.request()[3].text.contains("Split the work"), "{}", dialogue.request()[3].text);
 }

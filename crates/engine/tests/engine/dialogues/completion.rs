@@ -41,7 +41,7 @@ fn a_missing_file_a_stub_and_an_input_are_no_deliverables() {
     assert_eq!(
         dialogue.call("job_complete", claim(&wrong, &[])),
         "Error: the job is not complete: output/none.md does not exist; output/stub.md has no real content yet; \
-         input/policy.pdf is an input, not a result. Finish these files, or leave them out and say in 'undelivered' \
+         input/policy.pdf is an input, not a result. FinishReason these files, or leave them out and say in 'undelivered' \
          what is missing and why. In output/: output/report.md, output/stub.md."
     );
     assert!(dialogue.run.left().is_none());

@@ -1,7 +1,7 @@
 //! Failures and endings whose words do not say what they are: the engine decides by what it knows of the job.
 
 use crate::kit::{Dialogue, failure, says, settings};
-use plumbline_engine::{Failure, FailureClass, Finish, Leave, Outcome, Reply, Stage, Suspicion};
+use plumbline_engine::{Failure, FailureClass, FinishReason, Leave, Outcome, Reply, Stage, Suspicion};
 use serde_json::json;
 
 fn fails(dialogue: &mut Dialogue, class: FailureClass, suspicion: Suspicion) {
@@ -90,12 +90,12 @@ fn a_model_that_never_answered_is_a_mistake_of_the_configuration() {
 #[test]
 fn an_answer_that_is_not_complete_is_asked_on_and_its_calls_are_carried_out() {
     let mut dialogue = Dialogue::begun(settings());
-    dialogue.reply(Reply { finish: Finish::Unfinished, ..says("I begin") });
+    dialogue.reply(Reply { finish: FinishReason::Unfinished, ..says("I begin") });
     let request = dialogue.request();
     let nudge = &request[request.len() - 2].text;
     assert_eq!(nudge, "The last answer ended before it was complete. Go on from there, by calling a tool.");
     let call = crate::kit::call("write_plan", &json!({"content": "# Plan\n\n## Phase 1: All\n- [ ] do it\n"}));
-    dialogue.reply(Reply { finish: Finish::Unfinished, ..crate::kit::reply("", vec![call]) });
+    dialogue.reply(Reply { finish: FinishReason::Unfinished, ..crate::kit::reply("", vec![call]) });
     assert!(dialogue.toy.text("main_plan.md").contains("Phase 1"));
 }
 

@@ -1,7 +1,7 @@
 //! Guardrails: each configured bound is reached here.
 
 use crate::kit::{Dialogue, call, check, reply, settings};
-use plumbline_engine::{Effect, Finish, Leave, Opening, Outcome, PhaseKind, PhaseOutcome, Reply};
+use plumbline_engine::{Effect, FinishReason, Leave, Opening, Outcome, PhaseKind, PhaseOutcome, Reply};
 use serde_json::json;
 
 #[test]
@@ -42,7 +42,7 @@ fn answers_that_are_always_cut_are_replanned_then_end_the_job() {
 #[test]
 fn a_withheld_answer_is_answered_by_another_way() {
     let mut dialogue = Dialogue::begun(settings());
-    dialogue.reply(Reply { finish: Finish::Refused, ..crate::kit::says("") });
+    dialogue.reply(Reply { finish: FinishReason::Refused, ..crate::kit::says("") });
     assert!(dialogue.request()[3].text.starts_with("The last answer was withheld by the provider."));
 }
 

@@ -11,8 +11,8 @@ use super::{
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use plumbline_engine::{
-    Change, Effect, Failure, FailureClass, Feedback, Finish, Illegal, Leave, ModelRequest, Opening, Outcome, PhaseKind,
-    Reply, Run, Settings, ToolCall, ToolReturn,
+    Change, Effect, Failure, FailureClass, Feedback, FinishReason, Illegal, Leave, ModelRequest, Opening, Outcome,
+    PhaseKind, Reply, Run, Settings, ToolCall, ToolReturn,
 };
 use serde_json::{Value, json};
 
@@ -165,7 +165,7 @@ impl Dialogue {
         let mut torn = call(torn.0, torn.1);
         torn.arguments.pop();
         calls.push(torn);
-        self.reply(Reply { finish: Finish::Truncated, ..reply("", calls) })
+        self.reply(Reply { finish: FinishReason::Truncated, ..reply("", calls) })
     }
 
     /// The model call fails.

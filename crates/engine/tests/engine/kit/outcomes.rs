@@ -2,7 +2,7 @@
 
 use chrono::DateTime;
 use plumbline_engine::{
-    Failure, FailureClass, FileWrite, Finish, Intake, Outcome, Purpose, Reply, RequestRecord, Source, ToolCall,
+    Failure, FailureClass, FileWrite, FinishReason, Intake, Outcome, Purpose, Reply, RequestRecord, Source, ToolCall,
 };
 use serde_json::{Map, Value};
 
@@ -45,7 +45,7 @@ pub(crate) fn reply(content: &str, tool_calls: Vec<ToolCall>) -> Reply {
     Reply {
         content: content.into(),
         tool_calls,
-        finish: Finish::Done,
+        finish: FinishReason::Done,
         extra: Map::new(),
         record: record(100, 10, None),
     }
