@@ -38,7 +38,7 @@ fn row(tool: &ToolSpec) -> String {
     };
     let carried_out = match tool.handler {
         Handler::Engine | Handler::Checked | Handler::Local => "with the step",
-        Handler::Outside => "outside, after a commit",
+        Handler::External => "outside, after a commit",
     };
     let arguments = arguments(tool);
     let what = tool.description.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");

@@ -21,8 +21,8 @@ impl Run {
             },
             Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => Effect::CallModel(self.request()),
             Stage::Tools { .. } => {
-                let calls = self.outside_calls();
-                let commit_first = calls.iter().any(|call| self.handler(&call.name) == Some(Handler::Outside));
+                let calls = self.external_calls();
+                let commit_first = calls.iter().any(|call| self.handler(&call.name) == Some(Handler::External));
                 Effect::RunTools { calls, commit_first }
             }
         }
@@ -33,7 +33,7 @@ impl Run {
     pub fn joins_next_commit(&self) -> bool {
         match &self.state.stage {
             Stage::Tools { .. } => {
-                !self.outside_calls().iter().any(|call| self.handler(&call.name) == Some(Handler::Outside))
+                !self.external_calls().iter().any(|call| self.handler(&call.name) == Some(Handler::External))
             }
             Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => {
                 false
@@ -72,7 +72,7 @@ impl Run {
     /// The calls at hand that the outside has to carry out: known, bound, well-formed, not refused, and not interrupted
     /// in an earlier attempt when running them twice would not be safe. For a todo that passages must be read for, that
     /// reading stands in place of the call that closes it.
-    pub(crate) fn outside_calls(&self) -> Vec<&ToolCall> {
+    pub(crate) fn external_calls(&self) -> Vec<&ToolCall> {
         let calls = self.calls_at_hand().iter().zip(&self.readings).take(crate::transition::MAX_CALLS);
         let carried_out = calls.filter(|(call, reading)| self.runs_outside(call, reading));
         carried_out.map(|(call, _)| self.passage_reads.get(&call.id).map_or(call, |read| &read.call)).collect()

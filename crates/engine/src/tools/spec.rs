@@ -143,7 +143,7 @@ pub enum Handler {
     /// The tools crate, on the job's own rows and files only: lands in the commit of its turn.
     Local,
     /// The tools crate, touching the outside or working long: the intent is committed first.
-    Outside,
+    External,
 }
 
 /// Whether a tool may run again when a worker died while it was in flight.

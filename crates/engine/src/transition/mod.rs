@@ -119,7 +119,7 @@ impl Run {
 
     /// Whether the returns are one per call asked for, in order.
     fn answers(&self, returns: &[ToolReturn]) -> bool {
-        let asked = self.outside_calls();
+        let asked = self.external_calls();
         asked.len() == returns.len() && asked.iter().zip(returns).all(|(call, given)| call.id == given.call_id)
     }
 

@@ -125,7 +125,7 @@ impl Run {
         self.state.guards.silent_turns = 0;
         self.state.stage = Stage::Tools { message_seq };
         self.take_up(self.calls_of(message_seq), readings);
-        if self.outside_calls().is_empty() {
+        if self.external_calls().is_empty() {
             self.tools_returned(Vec::new(), now);
         }
     }

@@ -43,7 +43,7 @@ impl Run {
     fn instead_of_waiting(&self, reason: &str) -> Option<Vec<ToolReturn>> {
         let held_back = |name: &str| self.bound_tool(name).is_some_and(|tool| tool.replay == Replay::Unsafe);
         let unsafe_in_flight = self.interrupted && self.calls.iter().any(|call| held_back(&call.name));
-        unsafe_in_flight.then(|| self.outside_calls().iter().map(|call| ToolReturn::error(&call.id, reason)).collect())
+        unsafe_in_flight.then(|| self.external_calls().iter().map(|call| ToolReturn::error(&call.id, reason)).collect())
     }
 
     /// The calls stay open, so that a retried job makes them again.

@@ -32,7 +32,7 @@ fn spec() -> ToolSpec {
         description: "Extract the text of a document under input/ (PDF, DOCX, ODT, EPUB, HTML, Markdown, plain text) into a page-marked file under chunks/. Returns the file's path and a short description.".into(),
         parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
-        handler: Handler::Outside,
+        handler: Handler::External,
         replay: Replay::Safe,
         reads_only: false,
     }

@@ -23,7 +23,7 @@ fn spec() -> ToolSpec {
         description: "Run a Cypher query against the graph. It reads; adding needs leave in the configuration.".into(),
         parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
-        handler: Handler::Outside,
+        handler: Handler::External,
         // An addition that was in flight may have happened: MERGE is safe to repeat, CREATE is not.
         replay: Replay::Unsafe,
         reads_only: false,

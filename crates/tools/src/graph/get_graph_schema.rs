@@ -26,7 +26,7 @@ fn spec() -> ToolSpec {
                 .into(),
         parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
-        handler: Handler::Outside,
+        handler: Handler::External,
         replay: Replay::Safe,
         reads_only: true,
     }

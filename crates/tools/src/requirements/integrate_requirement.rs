@@ -40,7 +40,7 @@ fn spec() -> ToolSpec {
             .into(),
         parameters: schema().into(),
         documentation: documentation(),
-        handler: Handler::Outside,
+        handler: Handler::External,
         replay: Replay::Keyed,
         reads_only: false,
     }

@@ -38,7 +38,7 @@ fn spec() -> ToolSpec {
                 .into(),
         parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
-        handler: Handler::Outside,
+        handler: Handler::External,
         replay: Replay::Keyed,
         reads_only: false,
     }

@@ -28,7 +28,7 @@ fn spec() -> ToolSpec {
         description: "Fetch a page of the web (HTML, text, PDF) as readable text into a file under web_sources/. Returns the file's path and how the text begins.".into(),
         parameters: schema().into(),
         documentation: DOCUMENTATION.into(),
-        handler: Handler::Outside,
+        handler: Handler::External,
         replay: Replay::Safe,
         reads_only: false,
     }

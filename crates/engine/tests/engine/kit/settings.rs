@@ -106,9 +106,9 @@ fn test_tools() -> Vec<ToolSpec> {
         tool("write_file", Phases::Both, Handler::Local, Replay::Safe),
         tool("read_file", Phases::Both, Handler::Local, Replay::Safe),
         tool("add_requirement", Phases::Tactical, Handler::Local, Replay::Safe),
-        tool("web_search", Phases::Both, Handler::Outside, Replay::Safe),
-        tool("index_page", Phases::Tactical, Handler::Outside, Replay::Keyed),
-        tool("send_letter", Phases::Tactical, Handler::Outside, Replay::Unsafe),
+        tool("web_search", Phases::Both, Handler::External, Replay::Safe),
+        tool("index_page", Phases::Tactical, Handler::External, Replay::Keyed),
+        tool("send_letter", Phases::Tactical, Handler::External, Replay::Unsafe),
         tool("switched_off", Phases::Neither, Handler::Local, Replay::Safe),
     ]
 }
