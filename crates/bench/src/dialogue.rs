@@ -119,7 +119,7 @@ fn started(settings: Settings) -> Run {
     };
     let mut run = Run::load(snapshot).expect("a job without rows is well-formed");
     let files = vec![FileWrite::text("instructions.md", prose(4, 3000))];
-    apply(&mut run, Outcome::TakenIn(Intake { files, ..Intake::default() }), now);
+    apply(&mut run, Outcome::IntakeDone(Intake { files, ..Intake::default() }), now);
     let todos: Vec<_> = (1..=5).map(|id| json!({"id": id, "content": format!("Process section {id}")})).collect();
     let mut calls = vec![
         ("write_plan", json!({"content": "# Plan\n\n## Phase 1: Extraction\n- [ ] all sections\n"})),

@@ -77,7 +77,7 @@ impl Bench<'_> {
         asked: &mut Option<RequestDigest>,
     ) -> Result<Outcome, Stop> {
         Ok(match run.next() {
-            Effect::TakeIn => Outcome::TakenIn(Intake {
+            Effect::Intake => Outcome::IntakeDone(Intake {
                 waiting: waiting(step),
                 previous: carried::previous(step),
                 ..self.intake(step, is_first_file)

@@ -30,7 +30,7 @@ pub enum Point {
     /// The run is rebuilt from its rows.
     Loaded,
     /// The job's documents are taken in, nothing is committed.
-    TakenIn,
+    IntakeDone,
     /// The model is about to be asked.
     BeforeModel,
     /// The model has answered, nobody else knows.
@@ -66,7 +66,7 @@ impl Point {
     pub const ALL: [Self; 17] = [
         Self::Claimed,
         Self::Loaded,
-        Self::TakenIn,
+        Self::IntakeDone,
         Self::BeforeModel,
         Self::AfterModel,
         Self::BeforeTools,
@@ -88,7 +88,7 @@ impl Point {
         match self {
             Self::Claimed => "claimed",
             Self::Loaded => "loaded",
-            Self::TakenIn => "taken_in",
+            Self::IntakeDone => "intake_done",
             Self::BeforeModel => "before_model",
             Self::AfterModel => "after_model",
             Self::BeforeTools => "before_tools",

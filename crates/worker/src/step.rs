@@ -146,9 +146,9 @@ impl Stepper<'_> {
     pub(crate) async fn perform(&self) -> Result<Outcome, Trouble> {
         let part = part(self.run.state());
         Ok(match self.run.next() {
-            Effect::TakeIn => {
+            Effect::Intake => {
                 let outcome = Box::pin(self.take_in()).await?;
-                reach(Point::TakenIn, part).await?;
+                reach(Point::IntakeDone, part).await?;
                 outcome
             }
             Effect::Prepare { document } => {
@@ -246,7 +246,9 @@ impl Stepper<'_> {
         let (instructions, shared) = (&self.run.settings().prompts.instructions, &self.setup.shared);
         let taken = intake::take_in(job, &self.context.import_root, &self.context.parser, instructions, shared).await;
         Ok(match taken {
-            Outcome::TakenIn(taken) => Outcome::TakenIn(Intake { waiting: self.waiting().await?, previous, ..taken }),
+            Outcome::IntakeDone(taken) => {
+                Outcome::IntakeDone(Intake { waiting: self.waiting().await?, previous, ..taken })
+            }
             refused => refused,
         })
     }

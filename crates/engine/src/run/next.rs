@@ -14,7 +14,7 @@ impl Run {
             return Effect::Wait { until };
         }
         match &self.state.stage {
-            Stage::Intake => Effect::TakeIn,
+            Stage::Intake => Effect::Intake,
             Stage::Prepare { .. } => match (self.unprepared().next(), self.carries_over()) {
                 (None, Some(previous)) => Effect::Carry { previous },
                 (document, _) => Effect::Prepare { document: document.unwrap_or_default() },

@@ -56,7 +56,7 @@ impl Run {
         self.check_legal(&outcome)?;
         self.forget_failure();
         match outcome {
-            Outcome::TakenIn(intake) => self.intake_done(intake, now),
+            Outcome::IntakeDone(intake) => self.intake_done(intake, now),
             Outcome::IntakeRefused { reason } => self.intake_refused(reason),
             Outcome::Prepared(prepared) => self.prepared(prepared, now),
             Outcome::Carried(carried) => self.carried(carried, now),
@@ -85,7 +85,7 @@ impl Run {
             && match (&self.state.stage, outcome) {
                 (_, Outcome::FeedbackReceived(_)) => true,
                 (_, Outcome::Woken) => waiting,
-                (Stage::Intake, Outcome::TakenIn(_) | Outcome::IntakeRefused { .. })
+                (Stage::Intake, Outcome::IntakeDone(_) | Outcome::IntakeRefused { .. })
                 | (Stage::Model, Outcome::FilesPlaced(_)) => true,
                 (Stage::Prepare { .. }, Outcome::Prepared(prepared)) => {
                     self.unprepared().next() == Some(prepared.document.as_str())
@@ -103,7 +103,7 @@ impl Run {
                     | Stage::Tools { .. }
                     | Stage::Summary { .. }
                     | Stage::Review { .. },
-                    Outcome::TakenIn(_)
+                    Outcome::IntakeDone(_)
                     | Outcome::IntakeRefused { .. }
                     | Outcome::Prepared(_)
                     | Outcome::Carried(_)
@@ -219,7 +219,7 @@ impl Run {
 
 fn outcome_name(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::TakenIn(_) => "taken in",
+        Outcome::IntakeDone(_) => "taken in",
         Outcome::IntakeRefused { .. } => "intake refused",
         Outcome::Prepared(_) => "prepared",
         Outcome::Carried(_) => "carried",

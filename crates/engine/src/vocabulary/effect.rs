@@ -13,7 +13,7 @@ use uuid::Uuid;
 #[derive(Debug)]
 pub enum Effect<'a> {
     /// Gather the job's documents and first files.
-    TakeIn,
+    Intake,
     /// Take the text out of a document and cut it into passages.
     Prepare {
         /// The document, a path under `input/`.

@@ -18,7 +18,7 @@ use uuid::Uuid;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// The job's documents and first files are at hand.
-    TakenIn(Intake),
+    IntakeDone(Intake),
     /// The job cannot be started: the sentence for its error.
     IntakeRefused {
         /// What, where, what to do.

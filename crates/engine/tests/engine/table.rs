@@ -39,7 +39,7 @@ fn name_of_stage(stage: &Stage) -> &'static str {
 
 fn name_of_outcome(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::TakenIn(_) => "taken in",
+        Outcome::IntakeDone(_) => "taken in",
         Outcome::IntakeRefused { .. } => "intake refused",
         Outcome::Prepared(_) => "prepared",
         Outcome::Carried(_) => "carried",
@@ -192,7 +192,7 @@ fn returns(dialogue: &Dialogue) -> Vec<ToolReturn> {
         Effect::RunTools { calls, .. } => {
             calls.iter().map(|call| ToolReturn::ok(&call.id, "Done.", Vec::new())).collect()
         }
-        Effect::TakeIn
+        Effect::Intake
         | Effect::Prepare { .. }
         | Effect::Carry { .. }
         | Effect::CallModel(_)

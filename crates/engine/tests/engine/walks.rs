@@ -71,7 +71,7 @@ impl Walk {
             _ => {}
         }
         match self.dialogue.run.next() {
-            Effect::TakeIn => intake(),
+            Effect::Intake => intake(),
             Effect::Carry { .. } => Outcome::Carried(plumbline_engine::Carried::default()),
             Effect::Prepare { document } => Outcome::Prepared(crate::kit::prepare(document, &self.dialogue.toy)),
             Effect::RunTools { .. } => Outcome::ToolsReturned(self.dialogue.returns()),

@@ -47,7 +47,7 @@ fn life(settings: &Settings, manner: Manner) -> String {
     for _ in 0..STEPS {
         // Writing to a String cannot fail.
         let outcome = match run.next() {
-            Effect::TakeIn => Outcome::TakenIn(Intake { files: vec![document()], ..Intake::default() }),
+            Effect::Intake => Outcome::IntakeDone(Intake { files: vec![document()], ..Intake::default() }),
             Effect::Carry { .. } => Outcome::Carried(plumbline_engine::Carried::default()),
             Effect::Prepare { document } => Outcome::Prepared(prepared(document)),
             Effect::CallModel(request) => {

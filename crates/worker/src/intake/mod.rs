@@ -74,7 +74,7 @@ pub async fn take_in(
     shared: &Arc<SharedFiles>,
 ) -> Outcome {
     match gather(job, import_root, parser, instructions).await {
-        Ok(intake) => Outcome::TakenIn(Intake { shared: Some(Arc::clone(shared)), ..intake }),
+        Ok(intake) => Outcome::IntakeDone(Intake { shared: Some(Arc::clone(shared)), ..intake }),
         Err(reason) => Outcome::IntakeRefused { reason },
     }
 }

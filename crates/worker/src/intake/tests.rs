@@ -44,7 +44,7 @@ async fn take(job: &IntakeJob, root: &Path) -> Outcome {
 
 async fn taken(job: &IntakeJob, root: &Path) -> Intake {
     match take(job, root).await {
-        Outcome::TakenIn(intake) => intake,
+        Outcome::IntakeDone(intake) => intake,
         other => panic!("{other:?}"),
     }
 }

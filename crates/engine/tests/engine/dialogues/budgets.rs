@@ -127,5 +127,5 @@ fn work_of_the_last_paid_answer_is_kept() {
 fn the_run_that_never_began_has_used_nothing() {
     let dialogue = Dialogue::new(settings());
     assert_eq!(dialogue.run.state().totals, plumbline_engine::Totals::default());
-    assert!(matches!(dialogue.run.next(), Effect::TakeIn));
+    assert!(matches!(dialogue.run.next(), Effect::Intake));
 }

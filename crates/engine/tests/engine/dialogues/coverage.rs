@@ -78,8 +78,8 @@ fn documents_are_prepared_before_the_first_request_one_a_step() {
 fn what_an_earlier_job_found_is_carried_over_before_the_first_request() {
     let previous = Some(uuid::Uuid::from_u128(9));
     let mut dialogue = Dialogue::new(covering());
-    let Outcome::TakenIn(intake) = intake_of_four() else { unreachable!("it is an intake") };
-    dialogue.try_apply(Outcome::TakenIn(Intake { previous, ..intake })).expect("the documents are at hand");
+    let Outcome::IntakeDone(intake) = intake_of_four() else { unreachable!("it is an intake") };
+    dialogue.try_apply(Outcome::IntakeDone(Intake { previous, ..intake })).expect("the documents are at hand");
     let cut = crate::kit::prepare("input/policy.pdf", &dialogue.toy);
     dialogue.try_apply(Outcome::Prepared(cut)).expect("it answers what is prepared");
     dialogue.crash();
@@ -324,7 +324,7 @@ fn todos_for_what_was_left_behind_are_added_where_the_model_writes_none() {
 fn a_job_without_documents_has_no_passages_to_account_for() {
     let mut dialogue = Dialogue::new(covering());
     let files = vec![FileWrite::text("instructions.md", "Compare the two interfaces.\n")];
-    dialogue.apply(Outcome::TakenIn(Intake { files, ..Intake::default() }));
+    dialogue.apply(Outcome::IntakeDone(Intake { files, ..Intake::default() }));
     dialogue.write_plan(1);
     dialogue.open_tactical();
     assert_eq!(complete(&mut dialogue, json!([])), "The job is complete.");

@@ -206,7 +206,7 @@ fn a_job_that_cannot_be_started_fails_with_the_reason_and_may_be_retried() {
     dialogue.apply(Outcome::IntakeRefused { reason: "the document input/a.pdf does not exist.".into() });
     assert_eq!(dialogue.reason(), "the document input/a.pdf does not exist.");
     dialogue.resume(|_| {});
-    assert!(matches!(dialogue.run.next(), Effect::TakeIn));
+    assert!(matches!(dialogue.run.next(), Effect::Intake));
     dialogue.apply(intake_of(Vec::new()));
     assert!(dialogue.request()[1].text.contains("### Documents\n\n(none)"), "{}", dialogue.request()[1].text);
 }

@@ -23,7 +23,7 @@ pub(crate) fn intake_of_four() -> Outcome {
     let files = vec![instructions, FileWrite::text("input/policy.pdf", FOUR)];
     let sources =
         vec![Source { path: "input/policy.pdf".into(), size: FOUR.len() as i64, pages: Some(4), text_path: None }];
-    Outcome::TakenIn(Intake { files, sources, ..Intake::default() })
+    Outcome::IntakeDone(Intake { files, sources, ..Intake::default() })
 }
 
 /// The given documents.
@@ -32,7 +32,7 @@ pub(crate) fn intake_of(sources: Vec<Source>) -> Outcome {
         FileWrite::text("instructions.md", "Record each requirement with page and quote.\n"),
         FileWrite::text("input/policy.pdf", "Invoices must be kept for ten years, in order."),
     ];
-    Outcome::TakenIn(Intake { files, sources, ..Intake::default() })
+    Outcome::IntakeDone(Intake { files, sources, ..Intake::default() })
 }
 
 /// The model says something and calls nothing.

@@ -62,7 +62,7 @@ fn leaves(leave: &Leave) -> String {
 /// What is next, in a line.
 pub(crate) fn effect(effect: &Effect<'_>) -> String {
     match effect {
-        Effect::TakeIn => "take in the documents".into(),
+        Effect::Intake => "take in the documents".into(),
         Effect::Carry { previous } => format!("carry over from {previous}"),
         Effect::Prepare { document } => format!("prepare {document}"),
         Effect::CallModel(request) => {
