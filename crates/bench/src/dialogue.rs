@@ -3,7 +3,7 @@
 use crate::prose::prose;
 use chrono::{DateTime, Utc};
 use plumbline_engine::{
-    Autonomy, Effect, FileWrite, FinishReason, HistoryAtBoundary, Intake, JobFacts, Limits, Memory, ModelSettings,
+    Autonomy, Effect, FileWrite, FinishReason, HistoryAtBoundary, Intake, JobInfo, Limits, Memory, ModelSettings,
     Outcome, PhaseSettings, Prices, Product, Prompts, Purpose, RepeatedCalls, Reply, RequestRecord, Run, Settings,
     Snapshot, StrategicTodos, SystemPromptPrefixes, TodoListPosition, ToolCall, ToolReturn,
 };
@@ -95,7 +95,7 @@ fn after_turns_with(settings: Settings, turns: usize) -> Run {
 
 fn started(settings: Settings) -> Run {
     let now = Utc::now();
-    let job = JobFacts {
+    let job = JobInfo {
         id: Uuid::from_u128(7),
         job_type: "creator".into(),
         prompt: "Extract the requirements".into(),

@@ -60,7 +60,7 @@ pub use phase::{
     WAITING, Work, Worked, plan,
 };
 pub use run::{
-    Anchor, Beginning, ContextWindow, FileChanges, FileFacts, FileIndex, Guards, JobFacts, JobRows, Memory, PhaseRow,
+    Anchor, Beginning, ContextWindow, FileChanges, FileIndex, FileMeta, Guards, JobInfo, JobRows, Memory, PhaseRow,
     PhaseState, Progress, REPORT, REQUIREMENT_LISTS, Retry, Run, STATE_VERSION, Snapshot, Stage, StagedPhase, State,
     Totals,
 };

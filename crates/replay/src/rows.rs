@@ -2,7 +2,7 @@
 
 use super::step::Redone;
 use plumbline_engine::{
-    Citation, FileIndex, JobFacts, JobRows, Passage, RecordedRequirement, Settings, Snapshot, Source,
+    Citation, FileIndex, JobInfo, JobRows, Passage, RecordedRequirement, Settings, Snapshot, Source,
 };
 use plumbline_store::{RecordedJob, RecordedStep};
 use plumbline_tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
@@ -20,7 +20,7 @@ impl Rows {
     /// A job before its first step.
     pub(crate) fn new(job: &RecordedJob) -> Self {
         let (id, job_type, prompt) = (job.id, job.job_type.clone(), job.prompt.clone());
-        let facts = JobFacts { id, job_type, prompt, step: 0, started_at: job.started_at };
+        let facts = JobInfo { id, job_type, prompt, step: 0, started_at: job.started_at };
         Self { job: JobRows::new(facts), lease_epoch: 0 }
     }
 

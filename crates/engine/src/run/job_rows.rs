@@ -4,7 +4,7 @@
 //! A step's files and todo lists are folded before they are written, as the store folds them: no row is written twice by a step.
 
 use crate::{
-    Change, Citation, Feedback, FileFacts, FileIndex, JobFacts, Memory, Message, Passage, PhaseKind, PhaseOutcome,
+    Change, Citation, Feedback, FileIndex, FileMeta, JobInfo, Memory, Message, Passage, PhaseKind, PhaseOutcome,
     Product, RecordedRequirement, Settings, Snapshot, Source, State, Todo, lay_requirements,
 };
 use std::{
@@ -30,7 +30,7 @@ pub struct PhaseRow {
 #[derive(Clone, Debug)]
 pub struct JobRows {
     /// The job, with the number of its last step.
-    pub job: JobFacts,
+    pub job: JobInfo,
     /// The last checkpoint; none before the first step.
     pub state: Option<State>,
     /// The conversation.
@@ -58,9 +58,9 @@ pub struct JobRows {
 
 impl JobRows {
     /// A job before its first step.
-    pub fn new(job: JobFacts) -> Self {
+    pub fn new(job: JobInfo) -> Self {
         Self {
-            job: JobFacts { step: 0, ..job },
+            job: JobInfo { step: 0, ..job },
             state: None,
             messages: Vec::new(),
             phases: BTreeMap::new(),
@@ -227,7 +227,7 @@ impl JobRows {
     fn put_file(&mut self, path: String, content: Option<Vec<u8>>) {
         match content {
             Some(content) => {
-                self.index.insert(path.clone(), FileFacts::of(&content));
+                self.index.insert(path.clone(), FileMeta::of(&content));
                 self.files.insert(path, content);
             }
             None => {

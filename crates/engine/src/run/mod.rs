@@ -9,7 +9,7 @@ pub(crate) mod state;
 
 pub use deliverables::{REPORT, REQUIREMENT_LISTS};
 pub use job_rows::{FileChanges, JobRows, PhaseRow};
-pub use snapshot::{FileFacts, FileIndex, JobFacts, Memory, Progress, Snapshot};
+pub use snapshot::{FileIndex, FileMeta, JobInfo, Memory, Progress, Snapshot};
 pub use state::{
     Anchor, Beginning, ContextWindow, Guards, PhaseState, Retry, STATE_VERSION, Stage, StagedPhase, State, Totals,
 };
@@ -35,7 +35,7 @@ const PLAN: &str = "main_plan.md";
 /// rows after any step gives an equal run.
 #[derive(Debug)]
 pub struct Run {
-    pub(crate) job: JobFacts,
+    pub(crate) job: JobInfo,
     pub(crate) settings: Arc<Settings>,
     pub(crate) state: State,
     /// The messages of the context window and whatever else was loaded, ascending by `seq`.
@@ -190,7 +190,7 @@ impl Run {
     }
 
     /// The job.
-    pub fn job(&self) -> &JobFacts {
+    pub fn job(&self) -> &JobInfo {
         &self.job
     }
 
@@ -331,21 +331,21 @@ impl Run {
         match &product {
             Product::WriteFile(file) => {
                 self.invalidate_reads(&file.path);
-                self.files.insert(file.path.clone(), FileFacts::of(&file.content));
+                self.files.insert(file.path.clone(), FileMeta::of(&file.content));
                 if let Some(text) = self.memory.get_mut(&file.path) {
                     *text = String::from_utf8_lossy(&file.content).into_owned();
                 }
             }
             Product::PlaceFile(file) => {
                 self.invalidate_reads(&file.path);
-                self.files.insert(file.path.clone(), FileFacts { size: file.size, placeholder: false });
+                self.files.insert(file.path.clone(), FileMeta { size: file.size, placeholder: false });
             }
             Product::ShareFiles(shared) => {
                 self.files.extend(shared.files.iter().map(|file| (file.path.clone(), file.facts)));
             }
             Product::AppendFile { path, text } => {
                 self.invalidate_reads(path);
-                let facts = self.files.entry(path.clone()).or_insert(FileFacts { size: 0, placeholder: true });
+                let facts = self.files.entry(path.clone()).or_insert(FileMeta { size: 0, placeholder: true });
                 facts.size += text.len() as u64;
                 facts.placeholder &= crate::is_placeholder(text.as_bytes());
                 if let Some(memory) = self.memory.get_mut(path) {

@@ -9,7 +9,7 @@ use uuid::Uuid;
 #[derive(Clone, Debug)]
 pub struct Snapshot {
     /// The job as the user wrote it.
-    pub job: JobFacts,
+    pub job: JobInfo,
     /// The resolved configuration, one for all jobs that have the same.
     pub settings: Arc<Settings>,
     /// The last checkpoint; none for a job that never took a step.
@@ -39,7 +39,7 @@ pub struct Snapshot {
 
 /// The user's row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct JobFacts {
+pub struct JobInfo {
     /// `jobs.id`.
     pub id: Uuid,
     /// `jobs.job_type`.
@@ -53,11 +53,11 @@ pub struct JobFacts {
 }
 
 /// The workspace's files by path, without their content.
-pub type FileIndex = BTreeMap<String, FileFacts>;
+pub type FileIndex = BTreeMap<String, FileMeta>;
 
 /// What decisions need to know of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileFacts {
+pub struct FileMeta {
     /// Bytes.
     pub size: u64,
     /// Whether its content is no real content (see [`is_placeholder`]); stored with the file, so that no decision
@@ -65,7 +65,7 @@ pub struct FileFacts {
     pub placeholder: bool,
 }
 
-impl FileFacts {
+impl FileMeta {
     /// The facts of some content.
     pub fn of(content: &[u8]) -> Self {
         Self { size: content.len() as u64, placeholder: is_placeholder(content) }

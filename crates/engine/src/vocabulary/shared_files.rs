@@ -1,6 +1,6 @@
 //! Files that many jobs have alike.
 
-use crate::FileFacts;
+use crate::FileMeta;
 use std::{fmt, sync::Arc};
 
 /// A set of files, made once and referred to by all jobs that have it: a job's rows and memory hold its name, and the
@@ -23,7 +23,7 @@ pub struct SharedFile {
     /// SHA-256 of the bytes.
     pub sha256: [u8; 32],
     /// What decisions need to know of it.
-    pub facts: FileFacts,
+    pub facts: FileMeta,
 }
 
 impl fmt::Debug for SharedFiles {

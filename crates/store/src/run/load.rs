@@ -9,7 +9,7 @@ use crate::{
     workspace::files::{facts, read_files},
 };
 use plumbline_engine::{
-    Feedback, FileIndex, JobFacts, Memory, Message, Passage, Settings, Snapshot, Source, State, Todo,
+    Feedback, FileIndex, JobInfo, Memory, Message, Passage, Settings, Snapshot, Source, State, Todo,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -20,7 +20,7 @@ use uuid::Uuid;
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedJob {
     /// The job as the user wrote it.
-    pub facts: JobFacts,
+    pub facts: JobInfo,
     /// The last checkpoint; none for a job that never took a step.
     pub state: Option<State>,
     /// The messages of the checkpoint's context, ascending by `seq`.
@@ -53,7 +53,7 @@ impl LoadedJob {
             return None;
         }
         Some(Self {
-            facts: JobFacts {
+            facts: JobInfo {
                 id: claimed.id,
                 job_type: claimed.job_type.clone(),
                 prompt: input.prompt.clone(),
@@ -115,7 +115,7 @@ impl Store {
             None => Default::default(),
         };
         Ok(LoadedJob {
-            facts: JobFacts {
+            facts: JobInfo {
                 id: row.id,
                 job_type: row.job_type,
                 prompt: row.prompt,

@@ -1,7 +1,7 @@
 //! Reading the workspace.
 
 use crate::{Error, Store, error::During};
-use plumbline_engine::{FileFacts, FileIndex};
+use plumbline_engine::{FileIndex, FileMeta};
 use sqlx::PgConnection;
 use std::collections::BTreeMap;
 use uuid::Uuid;
@@ -102,7 +102,7 @@ pub fn facts(rows: Vec<FileRow>) -> FileIndex {
     rows.into_iter()
         .map(|row| {
             let size = u64::try_from(row.size).unwrap_or_default();
-            (row.path, FileFacts { size, placeholder: row.placeholder })
+            (row.path, FileMeta { size, placeholder: row.placeholder })
         })
         .collect()
 }

@@ -4,7 +4,7 @@
 use crate::support::{self, message};
 use chrono::{TimeZone, Utc};
 use plumbline_engine::{
-    AnsweredPassage, Block, Candidate, Change, Citation, FileFacts, FileWrite, Message, MessageKind, Passage,
+    AnsweredPassage, Block, Candidate, Change, Citation, FileMeta, FileWrite, Message, MessageKind, Passage,
     PassageState, PhaseKind, PhaseOutcome, Product, Progress, Purpose, RequestRecord, Requirement, Role, SharedFile,
     SharedFiles, Source, State, Todo, TodoStatus, ToolCall, Totals,
 };
@@ -52,7 +52,7 @@ pub(crate) fn documentation() -> Arc<SharedFiles> {
         path: path.to_owned(),
         content: text.as_bytes().into(),
         sha256,
-        facts: FileFacts::of(text.as_bytes()),
+        facts: FileMeta::of(text.as_bytes()),
     };
     let cite = [
         0x01, 0x75, 0xec, 0x51, 0xda, 0x49, 0xfd, 0xe5, 0xf7, 0xbf, 0x50, 0xfa, 0x58, 0x03, 0xd4, 0xfd, 0x50, 0x29,

@@ -1,7 +1,7 @@
 //! What the rows become.
 
 use super::{Rows, SUMMARY_REPORT, render};
-use plumbline_engine::{FileFacts, FileIndex, Product, RecordedRequirement, Requirement, Source};
+use plumbline_engine::{FileIndex, FileMeta, Product, RecordedRequirement, Requirement, Source};
 use serde_json::{Value, json};
 
 fn recorded(id: &str, name: &str, place: Value, status: &str) -> RecordedRequirement {
@@ -103,7 +103,7 @@ fn the_figures_of_the_report_are_the_rows_and_stand_once() {
 
 #[test]
 fn pages_of_what_was_withdrawn_go_and_what_others_wrote_stays() {
-    let facts = FileFacts { size: 1, placeholder: false };
+    let facts = FileMeta { size: 1, placeholder: false };
     let paths = ["requirements/req_00000000000c.md", "requirements/req_00000000000a.md", "requirements/notes.md"];
     let index: FileIndex = paths.map(|path| (path.to_owned(), facts)).into();
     let deleted: Vec<String> =

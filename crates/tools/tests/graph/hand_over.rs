@@ -1,7 +1,7 @@
 //! A hand-over in memory, and short ways to run the validator's tools against it.
 
 use plumbline_documents::Parser;
-use plumbline_engine::{Citation, FileFacts, FileIndex, Judgement, Product, Source, ToolCall, ToolReturn, Verdict};
+use plumbline_engine::{Citation, FileIndex, FileMeta, Judgement, Product, Source, ToolCall, ToolReturn, Verdict};
 use plumbline_tools::{
     Asked, BatchError, BoxFuture, Graph, HandOver, HeldRequirement, KnownRequirement, Tally, ToolContext, Toolbox,
     Workspace, WorkspaceError,
@@ -41,7 +41,7 @@ impl Rows {
                 let mut parts = self.script.lock().unwrap();
                 let script = parts.entry(path.clone()).or_default();
                 script.push_str(text);
-                self.index.lock().unwrap().insert(path.clone(), FileFacts::of(script.as_bytes()));
+                self.index.lock().unwrap().insert(path.clone(), FileMeta::of(script.as_bytes()));
             }
             // Of the job whose requirements they are.
             Product::AddRequirement(_) => {}

@@ -5,7 +5,7 @@
 use axum::routing::post;
 use axum::{Json, Router};
 use plumbline_documents::Parser;
-use plumbline_engine::{Citation, FileFacts, FileIndex, Source, ToolCall, ToolReturn};
+use plumbline_engine::{Citation, FileIndex, FileMeta, Source, ToolCall, ToolReturn};
 use plumbline_llm::ApiKey;
 use plumbline_llm::{Embedder, EmbedderSettings};
 use plumbline_tools::{
@@ -82,7 +82,7 @@ async fn turn_over(paths: &[&str], index: Option<&dyn TextIndex>, calls: &[(&str
         arguments: arguments.to_string(),
     };
     let calls: Vec<ToolCall> = calls.iter().map(call).collect();
-    let files = OneText(paths.iter().map(|path| ((*path).into(), FileFacts::of(TEXT.as_bytes()))).collect());
+    let files = OneText(paths.iter().map(|path| ((*path).into(), FileMeta::of(TEXT.as_bytes()))).collect());
     let mut ctx = ToolContext::new(Uuid::nil(), &["search_files", "write_file"]);
     ctx.texts = index;
     let toolbox = Toolbox::new(Parser::new("/nonexistent"));

@@ -2,7 +2,7 @@
 
 use plumbline_documents::Parser;
 use plumbline_engine::{
-    Citation, FileFacts, FileIndex, Passage, Product, RecordedRequirement, Source, ToolCall, ToolReturn,
+    Citation, FileIndex, FileMeta, Passage, Product, RecordedRequirement, Source, ToolCall, ToolReturn,
     lay_requirements,
 };
 use plumbline_tools::{
@@ -54,7 +54,7 @@ pub(crate) struct Memory {
 
 impl Memory {
     fn put(&mut self, path: &str, content: Vec<u8>) {
-        self.index.insert(path.into(), FileFacts::of(&content));
+        self.index.insert(path.into(), FileMeta::of(&content));
         self.files.insert(path.into(), content);
     }
 

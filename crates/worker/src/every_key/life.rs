@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use plumbline_engine::{
-    Candidate, CutDocument, Effect, Failure, FailureClass, FileWrite, FinishReason, Intake, JobFacts, Memory,
+    Candidate, CutDocument, Effect, Failure, FailureClass, FileWrite, FinishReason, Intake, JobInfo, Memory,
     ModelRequest, Opening, Outcome, Passage, PhaseKind, Prepared, Product, Purpose, Reply, RequestMessage,
     RequestRecord, Run, Settings, Snapshot, ToolCall, ToolReturn, blocks,
 };
@@ -78,7 +78,7 @@ fn start() -> DateTime<Utc> {
 }
 
 fn snapshot(settings: &Settings) -> Snapshot {
-    let job = JobFacts {
+    let job = JobInfo {
         id: Uuid::nil(),
         job_type: "creator".into(),
         prompt: "Extract the requirements.".into(),

@@ -1,7 +1,7 @@
 //! `tools/<tool>.md`: the documentation of each tool that a job has bound. It is the same for all jobs of a
 //! configuration, so it is made once and shared.
 
-use plumbline_engine::{FileFacts, SharedFile, SharedFiles, ToolSpec};
+use plumbline_engine::{FileMeta, SharedFile, SharedFiles, ToolSpec};
 use sha2::{Digest as _, Sha256};
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,7 +20,7 @@ pub(crate) fn shared(tools: &[ToolSpec]) -> Arc<SharedFiles> {
 }
 
 fn file(path: String, content: Vec<u8>) -> SharedFile {
-    let (sha256, facts) = (Sha256::digest(&content).into(), FileFacts::of(&content));
+    let (sha256, facts) = (Sha256::digest(&content).into(), FileMeta::of(&content));
     SharedFile { path, content: content.into(), sha256, facts }
 }
 

@@ -2,7 +2,7 @@
 
 use super::dialogue::start;
 use plumbline_engine::{
-    Change, Feedback, FileWrite, JobFacts, JobRows, Leave, Product, RequestRecord, Settings, Snapshot, State,
+    Change, Feedback, FileWrite, JobInfo, JobRows, Leave, Product, RequestRecord, Settings, Snapshot, State,
 };
 use std::ops::Deref;
 use uuid::Uuid;
@@ -29,7 +29,7 @@ impl Deref for Toy {
 
 impl Toy {
     pub(crate) fn new(settings: Settings) -> Self {
-        let job = JobFacts {
+        let job = JobInfo {
             id: Uuid::from_u128(7),
             job_type: "creator".into(),
             prompt: "Extract the requirements of policy.pdf.".into(),
