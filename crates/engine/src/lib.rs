@@ -68,7 +68,7 @@ pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use transition::KEY_REFUSED;
 pub use vocabulary::{
     Autonomy, Change, Citation, Corrupt, CoverageSettings, Effect, Failure, FailureClass, Feedback, FileWrite,
-    FinishReason, HistoryAtBoundary, Illegal, Intake, JobError, Judgement, Leave, Limits, LookedInto, ModelRequest,
+    FinishReason, HistoryAtBoundary, Illegal, Intake, JobError, JobExit, Judgement, Limits, LookedInto, ModelRequest,
     ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, Owed, OwedFile, PhaseSettings, PlacedFile, Prepare,
     Prepared, Prices, Product, Prompts, Purpose, RecordedRequirement, RepeatedCalls, Reply, RequestMessage,
     RequestRecord, Requirement, RequirementChange, Settings, SharedFile, SharedFiles, Source, Suspicion,

@@ -41,7 +41,7 @@ pub use recording::{RECORDING_VERSION, Recording};
 
 use plumbline_config::{Configs, ModelEnv, Resolved};
 use plumbline_documents::{Parser, candidates::Scan};
-use plumbline_engine::{Leave, Settings};
+use plumbline_engine::{JobExit, Settings};
 use plumbline_store::{RecordedJob, RecordedStep};
 use plumbline_tools::{Inspection, Toolbox};
 use rows::Rows;
@@ -240,13 +240,13 @@ fn is_only_a_leave(step: &RecordedStep) -> bool {
 
 /// Whether the job ends as it did. A job that is under way, cancelled or failed by something else than the engine says
 /// nothing about how the engine would end it.
-fn ending(recording: &Recording, left: Option<&Leave>) -> Option<Difference> {
+fn ending(recording: &Recording, left: Option<&JobExit>) -> Option<Difference> {
     let job = &recording.job;
     let now = match left {
-        Some(Leave::Completed { .. }) => "completed",
-        Some(Leave::Review { .. }) => "review",
-        Some(Leave::Failed(_)) => "failed",
-        Some(Leave::Paused { .. } | Leave::Parked { .. }) | None => "going on",
+        Some(JobExit::Completed { .. }) => "completed",
+        Some(JobExit::Review { .. }) => "review",
+        Some(JobExit::Failed(_)) => "failed",
+        Some(JobExit::Paused { .. } | JobExit::Parked { .. }) | None => "going on",
     };
     let fits = match job.status.as_str() {
         "completed" => matches!(now, "completed" | "review"),

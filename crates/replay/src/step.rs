@@ -2,7 +2,7 @@
 
 use super::{Bench, Difference, RequestDigest, carried, rows::Rows};
 use plumbline_engine::{
-    Change, Effect, Failure, FileWrite, FinishReason, Intake, Leave, Message, MessageKind, ModelRequest, Outcome,
+    Change, Effect, Failure, FileWrite, FinishReason, Intake, JobExit, Message, MessageKind, ModelRequest, Outcome,
     Reply, RequestRecord, Run, Source, Stage, State, WAITING,
 };
 use plumbline_report::Rendering;
@@ -20,7 +20,7 @@ pub(crate) struct Redone {
     pub(crate) lease_epoch: i64,
     pub(crate) changes: Vec<Change>,
     pub(crate) state: State,
-    pub(crate) left: Option<Leave>,
+    pub(crate) left: Option<JobExit>,
     pub(crate) request: Option<RequestDigest>,
 }
 
@@ -44,7 +44,7 @@ impl Bench<'_> {
             if run.feedback_waiting() {
                 changes.extend(apply(&mut run, Outcome::FeedbackReceived(Vec::new()), step)?);
             }
-            if run.left().is_some() || !(changes.is_empty() || run.joins_next_commit()) {
+            if run.exit().is_some() || !(changes.is_empty() || run.joins_next_commit()) {
                 break;
             }
             let is_first = changes.is_empty() && placed.is_none();
@@ -64,7 +64,7 @@ impl Bench<'_> {
             lease_epoch: step.lease_epoch,
             changes,
             state: run.state().clone(),
-            left: run.left().cloned(),
+            left: run.exit().cloned(),
             request,
         })
     }
@@ -90,7 +90,7 @@ impl Bench<'_> {
             }
             Effect::RunTools { calls, .. } => Outcome::ToolsReturned(self.run_tools(rows, run, step, &calls).await?),
             Effect::Wait { .. } => Outcome::Woken,
-            Effect::Leave(leave) => return Err(Stop::Broken(format!("a run went on after it left: {leave:?}"))),
+            Effect::Exit(leave) => return Err(Stop::Broken(format!("a run went on after it left: {leave:?}"))),
         })
     }
 

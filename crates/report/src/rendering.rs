@@ -23,7 +23,7 @@ impl Rendering {
     /// The rows could not be read.
     pub async fn of(run: &Run, changes: &[Change], rows: &dyn Workspace) -> Result<Self, WorkspaceError> {
         let mut rendering = Self::default();
-        if !changes.iter().any(|change| matches!(change, Change::Left(_))) || !(run.renders() || run.reports()) {
+        if !changes.iter().any(|change| matches!(change, Change::Exited(_))) || !(run.renders() || run.reports()) {
             return Ok(rendering);
         }
         let mut recorded = rows.recorded().await?;

@@ -2,7 +2,7 @@
 //! exists without the other.
 
 use plumbline_config::Resolved;
-use plumbline_engine::{Change, Leave};
+use plumbline_engine::{Change, JobExit};
 use plumbline_store::NewJob;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -17,7 +17,8 @@ pub(crate) fn next_job(
     changes: &[Change],
 ) -> Option<NewJob> {
     let hands_over = requirements > 0 || !resolved.config.tools.all().any(|tool| tool == "add_requirement");
-    let completes = hands_over && changes.iter().any(|change| matches!(change, Change::Left(Leave::Completed { .. })));
+    let completes =
+        hands_over && changes.iter().any(|change| matches!(change, Change::Exited(JobExit::Completed { .. })));
     let job_type = resolved.config.on_complete.enqueue.clone().filter(|_| completes)?;
     let mut next = NewJob::new(format!("Check and integrate the requirements of job {}.", job_id));
     next.idempotency_key = Some(format!("on_complete:{}", job_id));

@@ -8,7 +8,7 @@ use crate::{
     step::{End, Stepper, Trouble},
 };
 use plumbline_config::OVERRIDES;
-use plumbline_engine::{JobError, Leave, Run};
+use plumbline_engine::{JobError, JobExit, Run};
 use plumbline_llm::Learnt;
 use plumbline_mirror::MirrorFeed;
 use plumbline_store::backoff::retry_transient;
@@ -191,23 +191,23 @@ async fn left_to_another(context: &Context, claimed: &ClaimedJob) -> Result<bool
 async fn park(context: &Context, claimed: &ClaimedJob, reason: String) -> Result<End, Trouble> {
     let lease = claimed.lease();
     retry_transient(|| context.store.park(&lease, &reason)).await?;
-    Ok(End::Left(Leave::Paused { reason }))
+    Ok(End::Left(JobExit::Paused { reason }))
 }
 
 async fn refuse(context: &Context, claimed: &ClaimedJob, error: JobError) -> Result<End, Trouble> {
     let lease = claimed.lease();
     retry_transient(|| context.store.reject(&lease, &error)).await?;
-    Ok(End::Left(Leave::Failed(error)))
+    Ok(End::Left(JobExit::Failed(error)))
 }
 
-fn log_leave(claimed: &ClaimedJob, leave: &Leave) {
+fn log_leave(claimed: &ClaimedJob, leave: &JobExit) {
     let id = claimed.id;
     match leave {
-        Leave::Completed { .. } => info!(job.id = %id, "job completed"),
-        Leave::Review { reason, .. } => info!(job.id = %id, reason, "job in review"),
-        Leave::Paused { reason } => warn!(job.id = %id, reason, "job paused"),
-        Leave::Parked { until, reason } => warn!(job.id = %id, %until, reason, "job parked"),
-        Leave::Failed(error) => warn!(job.id = %id, error = error.message, "job failed"),
+        JobExit::Completed { .. } => info!(job.id = %id, "job completed"),
+        JobExit::Review { reason, .. } => info!(job.id = %id, reason, "job in review"),
+        JobExit::Paused { reason } => warn!(job.id = %id, reason, "job paused"),
+        JobExit::Parked { until, reason } => warn!(job.id = %id, %until, reason, "job parked"),
+        JobExit::Failed(error) => warn!(job.id = %id, error = error.message, "job failed"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! How a job goes on that is paused by one of its limits: what the user reads beside the reason.
 
 use crate::clock;
-use plumbline_engine::{Change, Leave, Run};
+use plumbline_engine::{Change, JobExit, Run};
 use uuid::Uuid;
 
 /// The limits that `plumbline resume` has a flag for.
@@ -15,7 +15,7 @@ const FLAGS: [(&str, &str); 4] = [
 /// Adds to a pause by a limit how that limit is raised.
 pub(crate) fn say_how(run: &Run, job_id: Uuid, changes: &mut [Change]) {
     let pauses = changes.iter_mut().filter_map(|change| match change {
-        Change::Left(Leave::Paused { reason }) => Some(reason),
+        Change::Exited(JobExit::Paused { reason }) => Some(reason),
         _ => None,
     });
     for reason in pauses {

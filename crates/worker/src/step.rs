@@ -21,7 +21,7 @@ use crate::{
 };
 use chrono::{DateTime, Utc};
 use plumbline_config::Llm;
-use plumbline_engine::{Change, Effect, Intake, Leave, ModelRequest, Outcome, Passage, Run, Stage, ToolCall};
+use plumbline_engine::{Change, Effect, Intake, JobExit, ModelRequest, Outcome, Passage, Run, Stage, ToolCall};
 use plumbline_llm::Learnt;
 use plumbline_mirror::MirrorFeed;
 use plumbline_report::Rendering;
@@ -44,7 +44,7 @@ const EXTRACTION: &str = "extract_document_text";
 #[derive(Debug)]
 pub(crate) enum End {
     /// By the engine's word.
-    Left(Leave),
+    Left(JobExit),
     /// Given back at a step boundary, because the worker is shutting down.
     Released,
 }
@@ -113,7 +113,7 @@ impl Stepper<'_> {
             if self.run.feedback_waiting() {
                 self.apply(Outcome::FeedbackReceived(Vec::new()))?;
             }
-            if let Some(leave) = self.run.left().cloned() {
+            if let Some(leave) = self.run.exit().cloned() {
                 return Box::pin(self.leave(leave)).await;
             }
             if !self.changes.is_empty() && !self.run.joins_next_commit() {
@@ -179,7 +179,7 @@ impl Stepper<'_> {
                 self.wait(until).await;
                 Outcome::Woken
             }
-            Effect::Leave(leave) => return Err(Trouble::Internal(format!("a run went on after it left: {leave:?}"))),
+            Effect::Exit(leave) => return Err(Trouble::Internal(format!("a run went on after it left: {leave:?}"))),
         })
     }
 
@@ -380,10 +380,10 @@ impl Stepper<'_> {
         Ok(())
     }
 
-    async fn leave(&mut self, leave: Leave) -> Result<End, Trouble> {
+    async fn leave(&mut self, leave: JobExit) -> Result<End, Trouble> {
         // A run may be loaded just to leave again, e.g. when its budget is still used up.
-        if !self.changes.iter().any(|change| matches!(change, Change::Left(_))) {
-            self.changes.push(Change::Left(leave.clone()));
+        if !self.changes.iter().any(|change| matches!(change, Change::Exited(_))) {
+            self.changes.push(Change::Exited(leave.clone()));
         }
         let desk = Desk::new(&self.context.store, self.lease, &self.run);
         let rendering = Rendering::of(&self.run, &self.changes, &desk).await.map_err(unread)?;
@@ -402,7 +402,7 @@ impl Stepper<'_> {
         self.stores_settings = false;
         self.start = None;
         self.signal.commit();
-        if committed.feedback_pending && self.run.left().is_none() {
+        if committed.feedback_pending && self.run.exit().is_none() {
             let feedback = Box::pin(retry_transient(|| self.context.store.feedback(self.lease.job_id))).await?;
             info!(job.id = %self.lease.job_id, n_feedback = feedback.len(), "feedback received");
             self.apply(Outcome::FeedbackReceived(feedback))?;
@@ -456,7 +456,7 @@ impl Stepper<'_> {
         if delayed.take().is_some() {
             info!(job.id = %self.lease.job_id, step = self.step, "the delayed commit went through");
         }
-        if self.run.left().is_some() {
+        if self.run.exit().is_some() {
             // The mirror may take longer than the next look at what is ours, which must not drop it half way.
             self.signal.mark_exited();
         }

@@ -133,7 +133,7 @@ impl Run {
 
     /// Shrinks the context if the next request would pass the threshold, or if that is worth it already.
     pub(crate) fn keep_context_in_bounds(&mut self, now: DateTime<Utc>) {
-        if self.left.is_some() {
+        if self.exit.is_some() {
             return;
         }
         let estimate = self.estimate();

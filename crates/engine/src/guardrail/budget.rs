@@ -1,7 +1,7 @@
 //! Budgets: hard limits of a job. Using one up pauses the job with the reason and keeps the work (lesson 15); raising
 //! it and resuming goes on.
 
-use crate::{Leave, Run};
+use crate::{JobExit, Run};
 use chrono::{DateTime, TimeDelta, Utc};
 
 /// Why the job may not make another request, if so. Time is checked by [`deadline_passed`].
@@ -37,10 +37,10 @@ fn dollars(microusd: i64) -> String {
 }
 
 /// The pause for a budget. Where the model only fails, what it said last stands beside the budget that this used up.
-pub(crate) fn pause(run: &Run, reason: &str) -> Leave {
+pub(crate) fn pause(run: &Run, reason: &str) -> JobExit {
     let failing = run.state.retry.last_error.as_ref();
     let failing = failing.map(|error| format!("; the last request failed: {error}")).unwrap_or_default();
-    Leave::Paused { reason: format!("{reason}{failing}") }
+    JobExit::Paused { reason: format!("{reason}{failing}") }
 }
 
 /// Why the job may not go on at this moment, if its time is over.

@@ -4,7 +4,7 @@
 //! phase, for each change of the model reads the conversation anew; the next phase begins with the job's own model. Where
 //! the other one fails, too, so that the job is parked or paused, it comes back to its own.
 
-use crate::{Failure, FailureClass, Leave, ModelSettings, Purpose, Retry, Run, Stage};
+use crate::{Failure, FailureClass, JobExit, ModelSettings, Purpose, Retry, Run, Stage};
 use chrono::{DateTime, Utc};
 
 /// An entry of `llm.fallback`.
@@ -75,7 +75,7 @@ impl Run {
 
     /// A job that has to wait, or for a person, comes back to its own model.
     pub(crate) fn come_back_if_left(&mut self) {
-        if matches!(self.left, Some(Leave::Parked { .. } | Leave::Paused { .. })) {
+        if matches!(self.exit, Some(JobExit::Parked { .. } | JobExit::Paused { .. })) {
             self.come_back();
         }
     }

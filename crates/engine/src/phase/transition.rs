@@ -2,8 +2,8 @@
 //! prompt and everything the model needs to find its bearings. New todos exist before the old conversation goes.
 
 use crate::{
-    Change, ContextWindow, FileWrite, HistoryAtBoundary, JobError, Leave, MessageKind, MessageRef, Opening, PhaseKind,
-    PhaseOutcome, PlannedTodo, Product, Role, Run, Todo, TodoPlan, TodoStatus, Work, Worked,
+    Change, ContextWindow, FileWrite, HistoryAtBoundary, JobError, JobExit, MessageKind, MessageRef, Opening,
+    PhaseKind, PhaseOutcome, PlannedTodo, Product, Role, Run, Todo, TodoPlan, TodoStatus, Work, Worked,
     phase::{
         archive::{self, Archive},
         opening,
@@ -122,7 +122,7 @@ impl Run {
         (self.state.guards.rewinds, self.state.guards.recovering) = (0, false);
         let next = Next { failed: Some(error.message.clone()), ..Next::strategic(Opening::Rewound) };
         self.open_phase(next, Some(note), now);
-        self.go(Leave::Failed(error));
+        self.go(JobExit::Failed(error));
     }
 
     /// A job that goes on after it failed: what was written for that is true no longer.

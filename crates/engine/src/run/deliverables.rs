@@ -1,7 +1,7 @@
 //! What the system itself delivers, in the step that ends the job or parks it in review: of a job that records requirements lists
 //! made of its rows, of one with documents a report.
 
-use crate::{Change, Leave, Product, Run, Settings, Stage};
+use crate::{Change, JobExit, Product, Run, Settings, Stage};
 use serde_json::Value;
 
 /// The lists of all requirements that the system renders.
@@ -31,7 +31,7 @@ impl Run {
     }
 
     fn ends(&self) -> bool {
-        matches!(self.left, Some(Leave::Completed { .. } | Leave::Review { .. } | Leave::Failed(_)))
+        matches!(self.exit, Some(JobExit::Completed { .. } | JobExit::Review { .. } | JobExit::Failed(_)))
     }
 
     /// Whether the system renders this file when the job ends.
@@ -42,20 +42,20 @@ impl Run {
 
     /// Adds what the system made of the rows to the changes with which the job leaves, and to the deliverables of its result.
     pub fn deliver(&mut self, changes: &mut Vec<Change>, products: Vec<Product>, listed: &[String]) {
-        let Some(mut leave) = self.left.take() else { return };
-        if let Leave::Completed { result } | Leave::Review { result, .. } = &mut leave {
+        let Some(mut leave) = self.exit.take() else { return };
+        if let JobExit::Completed { result } | JobExit::Review { result, .. } = &mut leave {
             list(result, listed);
             if let Stage::Review { result: kept } = &mut self.state.stage {
                 kept.clone_from(result);
             }
         }
-        changes.retain(|change| !matches!(change, Change::Left(_)));
+        changes.retain(|change| !matches!(change, Change::Exited(_)));
         for product in products {
             self.record_product(product);
         }
         changes.append(&mut self.pending);
-        changes.push(Change::Left(leave.clone()));
-        self.left = Some(leave);
+        changes.push(Change::Exited(leave.clone()));
+        self.exit = Some(leave);
     }
 }
 

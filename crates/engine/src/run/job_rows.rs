@@ -265,7 +265,7 @@ impl JobRows {
             | Change::TodoMoved { .. }
             | Change::Request(_)
             | Change::FeedbackTaken(_)
-            | Change::Left(_) => {}
+            | Change::Exited(_) => {}
         }
     }
 

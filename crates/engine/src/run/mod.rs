@@ -15,7 +15,7 @@ pub use state::{
 };
 
 use crate::{
-    Change, Corrupt, Feedback, History, Leave, MessageRef, Passage, PhaseKind, Product, Settings, Source, Todo,
+    Change, Corrupt, Feedback, History, JobExit, MessageRef, Passage, PhaseKind, Product, Settings, Source, Todo,
     TodoStatus, ToolCall, ToolSpec, Touched,
     guardrail::{budget, loop_detection},
     ledger::{Ledger, PassageRead, ShownPassage},
@@ -49,7 +49,7 @@ pub struct Run {
     pub(crate) requirements: i64,
     pub(crate) feedback: Vec<Feedback>,
     pub(crate) interrupted: bool,
-    pub(crate) left: Option<Leave>,
+    pub(crate) exit: Option<JobExit>,
     /// Tokens of the tool definitions, by phase kind.
     pub(crate) tool_tokens: HashMap<PhaseKind, u32>,
     pub(crate) counted_list: todo_list::Counted,
@@ -105,7 +105,7 @@ impl Run {
             feedback: snapshot.feedback,
             // Only calls that were waited for were in flight; those of later answers are new.
             interrupted: snapshot.interrupted && in_flight,
-            left: None,
+            exit: None,
             tool_tokens: HashMap::new(),
             counted_list: todo_list::Counted::default(),
             planned: OnceLock::new(),
@@ -122,15 +122,15 @@ impl Run {
         run.put_notes(messages.iter().filter(|message| message.cleared).map(|message| message.seq));
         run.check_messages()?;
         run.read_calls();
-        run.left = run.leave_at_once();
+        run.exit = run.exit_at_once();
         Ok(run)
     }
 
     /// A job in review without feedback has nothing to do, and one whose budget is used up may not go on.
-    fn leave_at_once(&self) -> Option<Leave> {
+    fn exit_at_once(&self) -> Option<JobExit> {
         match &self.state.stage {
             Stage::Review { result } if self.feedback.is_empty() => {
-                Some(Leave::Review { result: result.clone(), reason: "waiting for approval or feedback".to_string() })
+                Some(JobExit::Review { result: result.clone(), reason: "waiting for approval or feedback".to_string() })
             }
             Stage::Model | Stage::Summary { .. } => budget::used_up(self).map(|reason| budget::pause(self, &reason)),
             Stage::Intake | Stage::Prepare { .. } | Stage::Tools { .. } | Stage::Review { .. } => None,
@@ -226,12 +226,12 @@ impl Run {
 
     /// Whether feedback is waiting to be taken in: apply [`crate::Outcome::FeedbackReceived`].
     pub fn feedback_waiting(&self) -> bool {
-        !self.feedback.is_empty() && self.left.is_none()
+        !self.feedback.is_empty() && self.exit.is_none()
     }
 
     /// How the job leaves this worker, once it does.
-    pub fn left(&self) -> Option<&Leave> {
-        self.left.as_ref()
+    pub fn exit(&self) -> Option<&JobExit> {
+        self.exit.as_ref()
     }
 
     /// The first open todo.

@@ -7,8 +7,8 @@ use crate::{Effect, Handler, MessageRef, Replay, Run, Stage, ToolCall, ToolSpec,
 impl Run {
     /// The next effect.
     pub fn next(&self) -> Effect<'_> {
-        if let Some(leave) = &self.left {
-            return Effect::Leave(leave);
+        if let Some(leave) = &self.exit {
+            return Effect::Exit(leave);
         }
         if let Some(until) = self.state.retry.not_before {
             return Effect::Wait { until };

@@ -6,7 +6,7 @@ use super::{
     undelivered::{self, Undelivered},
 };
 use crate::{
-    Autonomy, Change, Handler, JobError, Leave, Passage, PassageState, Phases, REQUIREMENT_LISTS, Replay, Run, Todo,
+    Autonomy, Change, Handler, JobError, JobExit, Passage, PassageState, Phases, REQUIREMENT_LISTS, Replay, Run, Todo,
     TodoStatus, ToolSpec,
     ledger::{MAX_NAMED, worst_of},
     transition::Consequence,
@@ -54,12 +54,12 @@ pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequenc
     claim.check_work(run)?;
     claim.check_coverage(run)?;
     if let Some(leave) = claim.owing(run) {
-        *consequence = Consequence::Leave(leave);
+        *consequence = Consequence::Exit(leave);
         close_todos(run);
         return Ok("The job ends as failed: it owes files that were not delivered. Its files are kept.".into());
     }
     if let Some(leave) = claim.not_covered(run) {
-        *consequence = Consequence::Leave(leave);
+        *consequence = Consequence::Exit(leave);
         close_todos(run);
         return Ok(
             "The job ends as failed: too little of its documents was worked through. Files and rows are kept.".into()
@@ -67,14 +67,14 @@ pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequenc
     }
     let result = claim.to_json(run);
     if claim.deliverables.is_empty() && run.requirements == 0 {
-        *consequence = Consequence::Leave(claim.nothing_delivered()?);
+        *consequence = Consequence::Exit(claim.nothing_delivered()?);
         close_todos(run);
         return Ok("The job ends as failed: nothing was delivered. Its files are kept.".into());
     }
     close_todos(run);
-    *consequence = Consequence::Leave(match run.settings.autonomy {
-        Autonomy::Full => Leave::Completed { result },
-        Autonomy::Review => Leave::Review { result, reason: "waiting for approval or feedback".into() },
+    *consequence = Consequence::Exit(match run.settings.autonomy {
+        Autonomy::Full => JobExit::Completed { result },
+        Autonomy::Review => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
     });
     Ok("The job is complete.".into())
 }
@@ -155,7 +155,7 @@ impl Claim {
     }
 
     /// The end of a job that owes a file and says that it is not delivered.
-    fn owing(&self, run: &Run) -> Option<Leave> {
+    fn owing(&self, run: &Run) -> Option<JobExit> {
         let owed = run.settings.owed.files.iter().filter(|owed| owed.required);
         let missing: Vec<&str> = owed
             .map(|owed| owed.path.as_str())
@@ -165,7 +165,7 @@ impl Claim {
             let were = if missing.len() == 1 { "was" } else { "were" };
             let why = self.undelivered.sentences().join("; ");
             let sentence = format!("{} {were} owed and not delivered: {why}", missing.join(", "));
-            Leave::Failed(JobError::new("not_delivered", sentence).with("summary", self.summary.clone()))
+            JobExit::Failed(JobError::new("not_delivered", sentence).with("summary", self.summary.clone()))
         })
     }
 
@@ -264,7 +264,7 @@ impl Claim {
     }
 
     /// The end of a job that has worked through too little of its documents, or closed too much of them.
-    fn not_covered(&self, run: &Run) -> Option<Leave> {
+    fn not_covered(&self, run: &Run) -> Option<JobExit> {
         let bounds = run.settings.coverage.filter(|_| !run.ledger.is_empty())?;
         let counts = run.ledger.counts();
         let sentence = if counts.share() < bounds.minimum {
@@ -291,10 +291,10 @@ impl Claim {
             .with("summary", self.summary.clone())
             .with("coverage", counts.share())
             .with("undelivered", self.undelivered.to_json());
-        Some(Leave::Failed(error))
+        Some(JobExit::Failed(error))
     }
 
-    fn nothing_delivered(&self) -> Result<Leave, String> {
+    fn nothing_delivered(&self) -> Result<JobExit, String> {
         if self.undelivered.is_empty() {
             return Err("the job is not complete: no deliverable is named and no requirement is recorded. Name the \
                         result files, or say in 'undelivered' what could not be delivered and why."
@@ -305,7 +305,7 @@ impl Claim {
             format!("nothing was delivered: {}", self.undelivered.sentences().join("; ")),
         )
         .with("summary", self.summary.clone());
-        Ok(Leave::Failed(error))
+        Ok(JobExit::Failed(error))
     }
 
     /// The model's words, and beside them what the ledger says.

@@ -103,7 +103,7 @@ impl Run {
         consequence: &Consequence,
     ) -> Result<(), String> {
         match consequence {
-            Consequence::Leave(_) => {
+            Consequence::Exit(_) => {
                 return Err("not carried out: an earlier call of this answer ended the job.".into());
             }
             Consequence::NextPhase(_) if self.handler_is_engine(&call.name) => {

@@ -4,7 +4,7 @@
 //! its front there, the answer comes as if nothing were amiss, and only the reported count of the prompt tells
 //! (ollama#17427). One small count may be a mistake of counting; two in a row are a job that works blindly.
 
-use crate::{Leave, RequestRecord, Retry, Run};
+use crate::{JobExit, RequestRecord, Retry, Run};
 
 /// Fewer tokens no server keeps of what it cuts; a smaller report is a mistake of its counting.
 const FEWEST_KEPT: u32 = 1000;
@@ -37,6 +37,6 @@ impl Run {
              front; give it a window of {window} tokens (Ollama: set OLLAMA_CONTEXT_LENGTH={window} for the server and \
              start it anew) or lower `llm.context_window`, then resume the job"
         );
-        self.leave(Leave::Paused { reason });
+        self.leave(JobExit::Paused { reason });
     }
 }

@@ -1,6 +1,6 @@
 //! The job's first step.
 
-use crate::{Beginning, Intake, JobError, Leave, Previous, Run, phase::opening};
+use crate::{Beginning, Intake, JobError, JobExit, Previous, Run, phase::opening};
 use chrono::{DateTime, Utc};
 
 impl Run {
@@ -13,6 +13,6 @@ impl Run {
     }
 
     pub(super) fn intake_refused(&mut self, reason: String) {
-        self.leave(Leave::Failed(JobError::new("input", reason).with("stage", "intake")));
+        self.leave(JobExit::Failed(JobError::new("input", reason).with("stage", "intake")));
     }
 }

@@ -15,7 +15,7 @@ mod tools_returned;
 mod tools_unavailable;
 
 use crate::{
-    Change, Illegal, Leave, LookedInto, Message, MessageKind, Outcome, Role, Run, Stage, ToolCall, ToolReturn,
+    Change, Illegal, JobExit, LookedInto, Message, MessageKind, Outcome, Role, Run, Stage, ToolCall, ToolReturn,
     guardrail::budget,
 };
 use chrono::{DateTime, Utc};
@@ -33,13 +33,13 @@ pub(crate) enum Consequence {
     /// The phase ends and this one begins.
     NextPhase(crate::phase::transition::Next),
     /// The job leaves.
-    Leave(Leave),
+    Exit(JobExit),
 }
 
 impl Consequence {
     /// Adds to the result what was counted in the job's files, where that is what a return says.
     fn count(&mut self, content: &str) {
-        if let Self::Leave(Leave::Completed { result } | Leave::Review { result, .. }) = self
+        if let Self::Exit(JobExit::Completed { result } | JobExit::Review { result, .. }) = self
             && let Ok(counts) = serde_json::from_str::<LookedInto>(content)
         {
             result["counts"] = json!(counts);
@@ -81,7 +81,7 @@ impl Run {
 
     fn check_legal(&self, outcome: &Outcome) -> Result<(), Illegal> {
         let waiting = self.state.retry.not_before.is_some();
-        let legal = self.left.is_none()
+        let legal = self.exit.is_none()
             && match (&self.state.stage, outcome) {
                 (_, Outcome::FeedbackReceived(_)) => true,
                 (_, Outcome::Woken) => waiting,
@@ -132,7 +132,7 @@ impl Run {
             Stage::Summary { .. } => "summary",
             Stage::Review { .. } => "review",
         };
-        match (&self.left, self.state.retry.not_before) {
+        match (&self.exit, self.state.retry.not_before) {
             (Some(_), _) => "left".to_string(),
             (None, Some(_)) => format!("{stage}, waiting"),
             (None, None) => stage.to_string(),
@@ -184,17 +184,17 @@ impl Run {
     }
 
     /// The job leaves this worker.
-    pub(crate) fn leave(&mut self, leave: Leave) {
-        if let Leave::Failed(error) = &leave {
+    pub(crate) fn leave(&mut self, leave: JobExit) {
+        if let JobExit::Failed(error) = &leave {
             self.record_failure(error);
         }
         self.go(leave);
     }
 
     /// The same, once everything of it is on record.
-    pub(crate) fn go(&mut self, leave: Leave) {
-        self.pending.push(Change::Left(leave.clone()));
-        self.left = Some(leave);
+    pub(crate) fn go(&mut self, leave: JobExit) {
+        self.pending.push(Change::Exited(leave.clone()));
+        self.exit = Some(leave);
     }
 
     /// The run is about to ask the model again: take in feedback, keep to the budgets, keep the context in bounds.
@@ -208,7 +208,7 @@ impl Run {
     /// No request is made beyond a budget, whether it is a turn, a summary or another try.
     fn keep_to_budgets(&mut self, now: DateTime<Utc>) {
         let asks_next = matches!(self.state.stage, Stage::Model | Stage::Summary { .. });
-        if self.left.is_none()
+        if self.exit.is_none()
             && asks_next
             && let Some(reason) = budget::used_up(self).or_else(|| budget::deadline_passed(self, now))
         {

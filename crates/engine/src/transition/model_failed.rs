@@ -1,7 +1,7 @@
 //! The model call failed: wait, park, pause, shrink, or fail. A provider's outage costs no job (lesson 39).
 
 use crate::{
-    Change, Failure, FailureClass, JobError, Leave, MessageKind, RequestRecord, Role, Run, Stage, Suspicion,
+    Change, Failure, FailureClass, JobError, JobExit, MessageKind, RequestRecord, Role, Run, Stage, Suspicion,
     conversation::compaction::{MAX_COMPACTIONS_IN_ROW, Shrunk},
     guardrail::{
         budget,
@@ -108,7 +108,7 @@ impl Run {
             Verdict::Wait(until) => self.state.retry.not_before = Some(in_time(until)),
             Verdict::Park(until) => {
                 let until = in_time(until);
-                self.leave(Leave::Parked { until, reason: format!("model unavailable: {}", failure.message) });
+                self.leave(JobExit::Parked { until, reason: format!("model unavailable: {}", failure.message) });
             }
             Verdict::GiveUp => self.fail(failure),
         }
@@ -121,14 +121,14 @@ impl Run {
         // However long that takes, it is no outage of the provider.
         self.state.retry = crate::Retry::default();
         let reason = format!("{KEY_REFUSED}: {}", with_hint(failure));
-        self.leave(Leave::Parked { until, reason });
+        self.leave(JobExit::Parked { until, reason });
     }
 
     /// Waiting does not bring money; a person does. The work is kept.
     fn pause_for_operator(&mut self, failure: &Failure) {
         // The next try starts with a clean count once the operator has resumed the job.
         self.state.retry = crate::Retry::default();
-        self.leave(Leave::Paused { reason: with_hint(failure) });
+        self.leave(JobExit::Paused { reason: with_hint(failure) });
     }
 
     fn shrink_after_refusal(&mut self, failure: &Failure, now: DateTime<Utc>) {
@@ -173,7 +173,7 @@ impl Run {
         }
         // A retried job must not inherit the count that ended it (lesson 25).
         self.state.retry = crate::Retry::default();
-        self.leave(Leave::Failed(error));
+        self.leave(JobExit::Failed(error));
     }
 
     /// Books a request, failed or not.

@@ -1,7 +1,7 @@
 //! The model answered: its message goes into the history; calls are run or prepared, prose is answered by a nudge.
 
 use crate::{
-    FinishReason, JobError, Leave, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, Stage,
+    FinishReason, JobError, JobExit, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, Stage,
     ToolCall,
     guardrail::loop_detection::MAX_FORCED_REPLANS,
     phase::{opening::told_to_go_on, transition::Next},
@@ -204,7 +204,7 @@ impl Run {
     fn fail_in_the_middle(&mut self, error: JobError) {
         self.state.guards = crate::Guards::default();
         self.push_message(Role::User, MessageKind::Nudge, told_to_go_on(&error.message));
-        self.leave(Leave::Failed(error));
+        self.leave(JobExit::Failed(error));
     }
 
     /// Gives the phase up and opens a strategic phase about the reason.

@@ -37,7 +37,7 @@ impl Run {
 
     /// The run is about to ask the model, but for documents that nobody has prepared.
     pub(crate) fn prepare_or_ask(&mut self, now: DateTime<Utc>) {
-        match self.left.is_none() && self.is_to_prepare() {
+        match self.exit.is_none() && self.is_to_prepare() {
             true => self.state.stage = Stage::Prepare { beginning: Beginning::default() },
             false => self.ready_for_model(now),
         }

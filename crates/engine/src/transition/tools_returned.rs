@@ -2,7 +2,7 @@
 
 use super::Consequence;
 use crate::{
-    Autonomy, JobError, Leave, OnToolFailure, PhaseOutcome, Product, Retry, Run, Stage, ToolReturn,
+    Autonomy, JobError, JobExit, OnToolFailure, PhaseOutcome, Product, Retry, Run, Stage, ToolReturn,
     conversation::compaction::Room, guardrail::loop_detection::Repetition, ledger::ShownPassage,
     phase::transition::Next, tools,
 };
@@ -83,7 +83,7 @@ impl Run {
         let error = JobError::new("tool", format!("{tool} failed and was not to be gone on without: {why}"))
             .with("tool", tool)
             .with("last_error", why);
-        self.leave(Leave::Failed(error));
+        self.leave(JobExit::Failed(error));
     }
 
     fn after_calls(&mut self, consequence: Consequence, progress: bool, stuck: Option<String>, now: DateTime<Utc>) {
@@ -91,20 +91,20 @@ impl Run {
         // The calls are answered, however the job goes on or ends: a retry must not run them again.
         self.state.stage = Stage::Model;
         match consequence {
-            Consequence::Leave(Leave::Failed(error)) => self.fail_at_the_end(error, now),
-            Consequence::Leave(leave) => {
-                if matches!(leave, Leave::Completed { .. } | Leave::Review { .. }) {
+            Consequence::Exit(JobExit::Failed(error)) => self.fail_at_the_end(error, now),
+            Consequence::Exit(leave) => {
+                if matches!(leave, JobExit::Completed { .. } | JobExit::Review { .. }) {
                     self.close_phase(PhaseOutcome::Completed, None);
                 }
                 // A completed job stands as one in review does: words of the user that arrived while it ended reopen it.
-                if let Leave::Review { result, .. } | Leave::Completed { result } = &leave {
+                if let JobExit::Review { result, .. } | JobExit::Completed { result } = &leave {
                     self.state.stage = Stage::Review { result: result.clone() };
                 }
                 self.leave(leave);
             }
             Consequence::NextPhase(next) => {
                 self.turn_the_page(next, now);
-                if self.left.is_none() {
+                if self.exit.is_none() {
                     self.prepare_or_ask(now);
                 }
             }
@@ -124,12 +124,12 @@ impl Run {
             (Some(reason), Autonomy::Review) => {
                 let result = json!({"summary": reason, "deliverables": [], "undelivered": [reason], "confidence": 0.0, "notes": null});
                 self.state.stage = Stage::Review { result: result.clone() };
-                self.leave(Leave::Review { result, reason });
+                self.leave(JobExit::Review { result, reason });
             }
             // A retry goes on with the phase that comes next.
             (Some(reason), Autonomy::Full) => {
                 self.open_phase(Next { failed: Some(reason.clone()), ..next }, Some(note), now);
-                self.leave(Leave::Failed(JobError::new("no_progress", reason)));
+                self.leave(JobExit::Failed(JobError::new("no_progress", reason)));
             }
         }
     }

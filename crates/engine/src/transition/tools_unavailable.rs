@@ -2,7 +2,7 @@
 //! not asked meanwhile: it could only try again, at a price.
 
 use crate::{
-    JobError, Leave, Outage, Replay, Retry, Run, ToolReturn,
+    JobError, JobExit, Outage, Replay, Retry, Run, ToolReturn,
     guardrail::{
         budget,
         retry::{self, Streak, Verdict},
@@ -18,7 +18,7 @@ impl Run {
         if outage.needs_operator {
             // The next try starts with a clean count once the operator has resumed the job.
             self.state.retry = Retry::default();
-            return self.leave(Leave::Paused { reason: outage.reason });
+            return self.leave(JobExit::Paused { reason: outage.reason });
         }
         let retry = &mut self.state.retry;
         retry.failures += 1;
@@ -33,7 +33,7 @@ impl Run {
         let in_time = |until: DateTime<Utc>| budget::deadline(self).map_or(until, |deadline| until.min(deadline));
         match retry::decide_outage(outage.jitter, streak, now) {
             Verdict::Wait(until) => self.state.retry.not_before = Some(in_time(until)),
-            Verdict::Park(until) => self.leave(Leave::Parked { until: in_time(until), reason: outage.reason }),
+            Verdict::Park(until) => self.leave(JobExit::Parked { until: in_time(until), reason: outage.reason }),
             Verdict::GiveUp => self.give_up_waiting(&outage.reason),
         }
     }
@@ -54,6 +54,6 @@ impl Run {
             .with("attempts", retry.failures)
             .with("first_error", retry.first_error)
             .with("last_error", retry.last_error);
-        self.leave(Leave::Failed(error));
+        self.leave(JobExit::Failed(error));
     }
 }

@@ -69,7 +69,7 @@ pub enum Change {
     /// These feedback rows are now part of the conversation.
     FeedbackTaken(Vec<i64>),
     /// The job leaves the worker.
-    Left(Leave),
+    Exited(JobExit),
 }
 
 /// What work produces besides conversation.
@@ -371,7 +371,7 @@ impl Purpose {
 /// How a job leaves the worker that runs it. Never part of the checkpoint: a resumed job must not find its own stop
 /// sign (lesson 25).
 #[derive(Clone, Debug, PartialEq)]
-pub enum Leave {
+pub enum JobExit {
     /// Done; the gate accepted it.
     Completed {
         /// The arguments of `job_complete`.

@@ -4,7 +4,7 @@
 use crate::{
     conversation::{MessageRef, ToolCall},
     tools::ToolSpec,
-    vocabulary::change::{Leave, Purpose},
+    vocabulary::change::{JobExit, Purpose},
 };
 use chrono::{DateTime, Utc};
 use uuid::Uuid;
@@ -40,7 +40,7 @@ pub enum Effect<'a> {
         until: DateTime<Utc>,
     },
     /// Nothing more: the job leaves this worker. Commit and forget the run.
-    Leave(&'a Leave),
+    Exit(&'a JobExit),
 }
 
 /// A request as neutral data; the adapter gives it the provider's form.

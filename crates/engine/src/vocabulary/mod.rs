@@ -11,8 +11,8 @@ mod settings;
 mod shared_files;
 
 pub use change::{
-    Change, Citation, FileWrite, JobError, Judgement, Leave, PlacedFile, Product, Purpose, RequestRecord, Requirement,
-    Source, Verdict,
+    Change, Citation, FileWrite, JobError, JobExit, Judgement, PlacedFile, Product, Purpose, RequestRecord,
+    Requirement, Source, Verdict,
 };
 pub use effect::{Effect, ModelRequest, RequestMessage};
 pub use error::{Corrupt, Illegal};

@@ -3,7 +3,7 @@
 //! the window has room for. (That each call has its result is checked by the kit, for every request.)
 
 use crate::kit::{Dialogue, call, reply, says};
-use plumbline_engine::{Change, Effect, FailureClass, Leave, Outcome, PhaseKind, Purpose, Settings, ToolCall};
+use plumbline_engine::{Change, Effect, FailureClass, JobExit, Outcome, PhaseKind, Purpose, Settings, ToolCall};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::json;
@@ -69,7 +69,7 @@ proptest! {
     ) {
         let mut conversation = Conversation::new(threshold, summaries);
         for event in events {
-            if conversation.dialogue.run.left().is_some() {
+            if conversation.dialogue.run.exit().is_some() {
                 break;
             }
             conversation.happens(&event);
@@ -161,8 +161,8 @@ impl Conversation {
         if changes.iter().any(|change| matches!(change, Change::PhaseOpened { .. })) {
             self.words.clear();
         }
-        if let Some(leave) = self.dialogue.run.left() {
-            let Leave::Failed(error) = leave else { panic!("{leave:?}") };
+        if let Some(leave) = self.dialogue.run.exit() {
+            let JobExit::Failed(error) = leave else { panic!("{leave:?}") };
             let too_long = error.details.get("class").is_some_and(|class| class == "context_too_long");
             assert!(too_long || error.details["kind"] == "stuck", "{leave:?}");
             return;

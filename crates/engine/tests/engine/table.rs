@@ -197,7 +197,7 @@ fn returns(dialogue: &Dialogue) -> Vec<ToolReturn> {
         | Effect::Carry { .. }
         | Effect::CallModel(_)
         | Effect::Wait { .. }
-        | Effect::Leave(_) => Vec::new(),
+        | Effect::Exit(_) => Vec::new(),
     }
 }
 
@@ -253,7 +253,7 @@ fn short(told: &Change) -> String {
         | Change::Product(_)
         | Change::Request(_)
         | Change::FeedbackTaken(_)
-        | Change::Left(_)) => change(other),
+        | Change::Exited(_)) => change(other),
     }
 }
 

@@ -9,7 +9,7 @@ use choices::Choices;
 use chrono::TimeDelta;
 use invariants::Watch;
 use plumbline_engine::{
-    Autonomy, Effect, Failure, FailureClass, Feedback, FinishReason, HistoryAtBoundary, Leave, Outcome, PhaseKind,
+    Autonomy, Effect, Failure, FailureClass, Feedback, FinishReason, HistoryAtBoundary, JobExit, Outcome, PhaseKind,
     Purpose, Reply, Settings, Stage, Suspicion, TodoListPosition, ToolCall,
 };
 use proptest::prelude::*;
@@ -48,7 +48,7 @@ impl Walk {
 
     /// One step; false when the job is over.
     fn step(&mut self) -> bool {
-        if self.dialogue.run.left().is_some() {
+        if self.dialogue.run.exit().is_some() {
             return self.take_up_again();
         }
         self.dialogue.later(TimeDelta::seconds(1));
@@ -81,7 +81,7 @@ impl Walk {
             }
             Effect::CallModel(request) if request.purpose == Purpose::Summary => self.summary(),
             Effect::CallModel(_) => self.turn(),
-            Effect::Leave(leave) => panic!("a job that left is taken up again elsewhere: {leave:?}"),
+            Effect::Exit(leave) => panic!("a job that left is taken up again elsewhere: {leave:?}"),
         }
     }
 
@@ -167,19 +167,19 @@ impl Walk {
     /// What a person or the queue does with a job that left; false when it is over.
     fn take_up_again(&mut self) -> bool {
         self.watch.stays_left(&mut self.dialogue);
-        match self.dialogue.left().clone() {
-            Leave::Completed { .. } => return false,
-            Leave::Failed(_) => self.dialogue.resume(|_| {}),
-            Leave::Parked { until, .. } => {
+        match self.dialogue.exit().clone() {
+            JobExit::Completed { .. } => return false,
+            JobExit::Failed(_) => self.dialogue.resume(|_| {}),
+            JobExit::Parked { until, .. } => {
                 self.dialogue.now = until;
                 self.dialogue.resume(|_| {});
             }
-            Leave::Paused { .. } => self.dialogue.resume(|settings| {
+            JobExit::Paused { .. } => self.dialogue.resume(|settings| {
                 settings.limits.max_iterations += 20;
                 settings.limits.token_budget = settings.limits.token_budget.map(|budget| budget + 40_000);
                 settings.limits.deadline_s = None;
             }),
-            Leave::Review { .. } => {
+            JobExit::Review { .. } => {
                 self.feedback();
                 self.dialogue.resume(|_| {});
             }

@@ -15,7 +15,7 @@
 
 use super::{
     Commit, Committed,
-    exit::{self, JobExit},
+    exit::{self, ExitRow},
     file_versions::FileVersions,
     step_rows::StepRows,
 };
@@ -56,7 +56,7 @@ struct PreparedRareRows {
     requirement_changes: Vec<RequirementChange>,
     /// Whether passages may have other requirements than before.
     counts_requirements: bool,
-    exit: Option<JobExit>,
+    exit: Option<ExitRow>,
     next_job: Option<NewJob>,
 }
 
@@ -114,7 +114,7 @@ impl PreparedStep {
             documents: rows.rare.documents(commit.lease.job_id, commit.expected_step + 1),
             requirement_changes: rows.rare.requirement_changes.iter().copied().cloned().collect(),
             counts_requirements: rows.rare.changes_requirements(),
-            exit: rows.rare.exit.map(|leave| JobExit::of(commit.lease, leave)),
+            exit: rows.rare.exit.map(|leave| ExitRow::of(commit.lease, leave)),
             next_job: commit.enqueue_next.cloned(),
         };
         Self {
@@ -235,7 +235,7 @@ async fn write_rare_rows(tx: &mut PgConnection, steps: &[&PreparedStep]) -> Resu
     if !counted.is_empty() {
         coverage::count_requirements(tx, &counted).await?;
     }
-    let exits: Vec<&JobExit> = rare().filter_map(|(_, rare)| rare.exit.as_ref()).collect();
+    let exits: Vec<&ExitRow> = rare().filter_map(|(_, rare)| rare.exit.as_ref()).collect();
     let exited =
         if exits.is_empty() { Vec::new() } else { exit::exit(tx, &exits).await.during("set the job's new status")? };
     for (job_id, rare) in rare() {

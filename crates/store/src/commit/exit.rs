@@ -2,7 +2,7 @@
 
 use crate::{Lease, bind::json, error_details};
 use chrono::{DateTime, Utc};
-use plumbline_engine::Leave;
+use plumbline_engine::JobExit;
 use serde::Serialize;
 use serde_json::Value;
 use sqlx::PgConnection;
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 /// The columns that an exit sets, as `exit_jobs.sql` takes them; what is none stays or becomes null.
 #[derive(Debug, Serialize)]
-pub(super) struct JobExit {
+pub(super) struct ExitRow {
     job_id: Uuid,
     lease_epoch: i64,
     status: &'static str,
@@ -23,8 +23,8 @@ pub(super) struct JobExit {
     attempt_outcome: &'static str,
 }
 
-impl JobExit {
-    pub(super) fn of(lease: Lease, leave: &Leave) -> Self {
+impl ExitRow {
+    pub(super) fn of(lease: Lease, leave: &JobExit) -> Self {
         let ended = |status| Self {
             job_id: lease.job_id,
             lease_epoch: lease.epoch,
@@ -37,15 +37,15 @@ impl JobExit {
             attempt_outcome: "ended",
         };
         match leave {
-            Leave::Completed { result } => Self { result: Some(result.clone()), ..ended("completed") },
-            Leave::Review { result, reason } => {
+            JobExit::Completed { result } => Self { result: Some(result.clone()), ..ended("completed") },
+            JobExit::Review { result, reason } => {
                 Self { result: Some(result.clone()), reason: Some(reason.clone()), ..ended("review") }
             }
-            Leave::Failed(error) => {
+            JobExit::Failed(error) => {
                 Self { error: Some(error.message.clone()), details: Some(error_details::of(error)), ..ended("failed") }
             }
-            Leave::Paused { reason } => Self { reason: Some(reason.clone()), ..ended("paused") },
-            Leave::Parked { until, reason } => Self {
+            JobExit::Paused { reason } => Self { reason: Some(reason.clone()), ..ended("paused") },
+            JobExit::Parked { until, reason } => Self {
                 run_at: Some(*until),
                 reason: Some(reason.clone()),
                 attempt_outcome: "released",
@@ -57,7 +57,7 @@ impl JobExit {
 
 /// Sets the statuses and closes the attempts. Gives the jobs that are where they wanted to go: feedback that arrived
 /// first keeps one from ending or waiting for review.
-pub(super) async fn exit(tx: &mut PgConnection, exits: &[&JobExit]) -> Result<Vec<Uuid>, sqlx::Error> {
+pub(super) async fn exit(tx: &mut PgConnection, exits: &[&ExitRow]) -> Result<Vec<Uuid>, sqlx::Error> {
     let rows = sqlx::query_file!("queries/commit/exit_jobs.sql", json(exits)).fetch_all(tx).await?;
     let wanted = |id| exits.iter().find(|exit| exit.job_id == id).map(|exit| exit.status);
     Ok(rows.into_iter().filter(|row| wanted(row.id) == Some(&row.status)).map(|row| row.id).collect())

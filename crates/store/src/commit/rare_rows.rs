@@ -14,7 +14,7 @@
 
 use super::{Commit, checkpoint_retention, file_versions::StagedFile, phase_rows::PhaseRows};
 use crate::{bind::json, requirements::coverage::PassageRow};
-use plumbline_engine::{Citation, Judgement, Leave, Passage, Requirement, RequirementChange, SharedFiles, Source};
+use plumbline_engine::{Citation, JobExit, Judgement, Passage, Requirement, RequirementChange, SharedFiles, Source};
 use serde::{Serialize, Serializer};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -66,7 +66,7 @@ pub(super) struct RareRows<'a> {
     pub(super) requirement_changes: Vec<&'a RequirementChange>,
     /// How the job leaves its worker, after all else.
     #[serde(skip)]
-    pub(super) exit: Option<&'a Leave>,
+    pub(super) exit: Option<&'a JobExit>,
 }
 
 /// A row of `requirement_cache`.

@@ -115,7 +115,7 @@ impl<'a> StepRows<'a> {
                 Change::Product(product) => rows.product(product),
                 Change::Request(record) => rows.requests.push(RequestRow { id: Uuid::now_v7(), record }),
                 Change::FeedbackTaken(ids) => rows.rare.feedback_read.extend(ids),
-                Change::Left(leave) => rows.rare.exit = Some(leave),
+                Change::Exited(leave) => rows.rare.exit = Some(leave),
             }
         }
         rows.feedback_read = rows.rare.feedback_read.len();

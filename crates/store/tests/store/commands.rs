@@ -1,7 +1,7 @@
 //! The SQL functions, through the store and as a user calls them.
 
 use crate::support::{column, commit, execute, pending, running, sentence, store, value, worker};
-use plumbline_engine::{Change, JobError, Leave};
+use plumbline_engine::{Change, JobError, JobExit};
 use plumbline_store::{Command, Error, Store};
 use serde_json::json;
 use sqlx::PgPool;
@@ -16,8 +16,8 @@ async fn refused(store: &Store, id: Uuid, command: &Command) -> String {
 
 async fn in_review(store: &Store) -> Uuid {
     let job = running(store).await;
-    let leave = Leave::Review { result: json!({"summary": "s"}), reason: "ready".into() };
-    commit(store, job.lease(), 0, &[Change::Left(leave)]).await.unwrap();
+    let leave = JobExit::Review { result: json!({"summary": "s"}), reason: "ready".into() };
+    commit(store, job.lease(), 0, &[Change::Exited(leave)]).await.unwrap();
     job.id
 }
 
@@ -45,7 +45,7 @@ async fn retry_starts_the_counts_anew_and_keeps_the_work(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
     commit(&store, job.lease(), 0, &[]).await.unwrap();
-    commit(&store, job.lease(), 1, &[Change::Left(Leave::Failed(JobError::new("k", "broken")))]).await.unwrap();
+    commit(&store, job.lease(), 1, &[Change::Exited(JobExit::Failed(JobError::new("k", "broken")))]).await.unwrap();
     execute(&pool, "UPDATE jobs SET crash_count = 2").await.unwrap();
     store.command(job.id, &Command::Retry).await.unwrap();
     let row = column(&pool, job.id, "concat_ws(' ', status, attempt, crash_count, step, error_message, error_details)");

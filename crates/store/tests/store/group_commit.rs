@@ -6,7 +6,7 @@ use crate::{
     support::{column, execute, message, progress, running, state, store, until_blocked, value},
 };
 use plumbline_engine::{
-    Change, FailureClass, FileWrite, JobError, Judgement, Leave, MessageKind, PhaseKind, PhaseOutcome, Product,
+    Change, FailureClass, FileWrite, JobError, JobExit, Judgement, MessageKind, PhaseKind, PhaseOutcome, Product,
     Purpose, RequestRecord, Role, Todo, TodoStatus, ToolCall, Verdict,
 };
 use plumbline_store::{ClaimedJob, Commit, Committed, Error, Lease, Store, StoredSettings};
@@ -255,8 +255,8 @@ async fn what_a_job_writes_now_and_then_goes_with_the_others_too(pool: PgPool) {
 async fn jobs_that_end_do_so_with_the_others(pool: PgPool) {
     let store = store(&pool);
     let [alone, a, b, heard, plain] = jobs(&store).await;
-    let completed = || Change::Left(Leave::Completed { result: json!({"summary": "done"}) });
-    let failed = || Change::Left(Leave::Failed(JobError::new("input", "a \"bad\" file\0")));
+    let completed = || Change::Exited(JobExit::Completed { result: json!({"summary": "done"}) });
+    let failed = || Change::Exited(JobExit::Failed(JobError::new("input", "a \"bad\" file\0")));
     let step = |job: &ClaimedJob, end: Change| {
         let (store, lease) = (store.clone(), job.lease());
         async move { commit(&store, lease, [turn(1), vec![end]].concat()).await }

@@ -2,13 +2,13 @@
 
 use crate::support::{column, commit, execute, outcomes, progress, running, state, store, value, worker};
 use chrono::{TimeZone, Utc};
-use plumbline_engine::{Change, JobError, Leave};
+use plumbline_engine::{Change, JobError, JobExit};
 use plumbline_store::{Commit, NewJob};
 use serde_json::json;
 use sqlx::PgPool;
 
-fn left(leave: Leave) -> [Change; 1] {
-    [Change::Left(leave)]
+fn left(leave: JobExit) -> [Change; 1] {
+    [Change::Exited(leave)]
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -16,7 +16,7 @@ async fn completed_with_its_result(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
     let result = json!({"summary": "12 requirements", "deliverables": ["output/report.md"], "confidence": 0.9});
-    commit(&store, job.lease(), 0, &left(Leave::Completed { result: result.clone() })).await.unwrap();
+    commit(&store, job.lease(), 0, &left(JobExit::Completed { result: result.clone() })).await.unwrap();
     let detail = store.job_detail(job.id).await.unwrap().unwrap();
     assert_eq!((detail.status.as_str(), detail.step, detail.attempt), ("completed", 1, 1));
     let mut expected = result;
@@ -35,7 +35,7 @@ async fn failed_with_one_sentence_and_the_details(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
     let error = JobError::new("refused", "the provider refused the content").with("attempts", 3);
-    commit(&store, job.lease(), 0, &left(Leave::Failed(error))).await.unwrap();
+    commit(&store, job.lease(), 0, &left(JobExit::Failed(error))).await.unwrap();
     let detail = store.job_detail(job.id).await.unwrap().unwrap();
     assert_eq!(detail.status, "failed");
     assert_eq!(detail.error_message.as_deref(), Some("the provider refused the content"));
@@ -51,7 +51,7 @@ async fn paused_by_a_budget_and_resumed_without_losing_an_attempt(pool: PgPool) 
     let store = store(&pool);
     let job = running(&store).await;
     let reason = "cost budget of 5.00 USD reached".to_owned();
-    commit(&store, job.lease(), 0, &left(Leave::Paused { reason: reason.clone() })).await.unwrap();
+    commit(&store, job.lease(), 0, &left(JobExit::Paused { reason: reason.clone() })).await.unwrap();
     assert_eq!(column(&pool, job.id, "status || ': ' || status_reason").await, Some(format!("paused: {reason}")));
     assert_eq!(column(&pool, job.id, "attempt").await.as_deref(), Some("0"));
     let worker = worker(&store).await;
@@ -69,7 +69,7 @@ async fn parked_until_later_by_itself(pool: PgPool) {
     let job = running(&store).await;
     let until = Utc.with_ymd_and_hms(2099, 1, 1, 0, 0, 0).unwrap();
     let reason = "the model's provider is away".to_owned();
-    commit(&store, job.lease(), 0, &left(Leave::Parked { until, reason })).await.unwrap();
+    commit(&store, job.lease(), 0, &left(JobExit::Parked { until, reason })).await.unwrap();
     let detail = store.job_detail(job.id).await.unwrap().unwrap();
     assert_eq!((detail.status.as_str(), detail.run_at, detail.attempt), ("pending", until, 0));
     assert_eq!(detail.status_reason.as_deref(), Some("the model's provider is away"));
@@ -88,7 +88,7 @@ async fn parked_until_later_by_itself(pool: PgPool) {
 #[sqlx::test(migrations = "../../migrations")]
 async fn review_waits_for_a_person_unless_one_has_just_written(pool: PgPool) {
     let store = store(&pool);
-    let review = || left(Leave::Review { result: json!({"summary": "s"}), reason: "ready for review".into() });
+    let review = || left(JobExit::Review { result: json!({"summary": "s"}), reason: "ready for review".into() });
     let job = running(&store).await;
     commit(&store, job.lease(), 0, &review()).await.unwrap();
     assert_eq!(
@@ -111,7 +111,7 @@ async fn a_completion_that_has_not_seen_the_users_words_goes_back_to_work(pool: 
     store.send_feedback(job.id, "One more thing").await.unwrap();
     let next = NewJob { parent_job_id: Some(job.id), ..NewJob::new("Validate") };
     let (state, progress) = (state(), progress());
-    let completed = left(Leave::Completed { result: json!({"summary": "s"}) });
+    let completed = left(JobExit::Completed { result: json!({"summary": "s"}) });
     let mut step = Commit {
         lease: job.lease(),
         expected_step: 0,
@@ -131,7 +131,8 @@ async fn a_completion_that_has_not_seen_the_users_words_goes_back_to_work(pool: 
     let waiting = store.feedback(job.id).await.unwrap();
     step.lease = again.lease();
     step.expected_step = 1;
-    let changes = [Change::FeedbackTaken(vec![waiting[0].id]), Change::Left(Leave::Completed { result: json!({}) })];
+    let changes =
+        [Change::FeedbackTaken(vec![waiting[0].id]), Change::Exited(JobExit::Completed { result: json!({}) })];
     step.changes = &changes;
     store.commit(&step).await.unwrap();
     assert_eq!(column(&pool, job.id, "status").await.as_deref(), Some("completed"));

@@ -1,7 +1,7 @@
 //! The hand-over's other side: claiming, judging, giving back.
 
 use crate::support::{column, commit, execute, running, store, value, worker};
-use plumbline_engine::{Change, Judgement, Leave, Product, Requirement, Verdict};
+use plumbline_engine::{Change, JobExit, Judgement, Product, Requirement, Verdict};
 use plumbline_store::{Asked, ClaimedJob, NewJob, Store};
 use serde_json::json;
 use sqlx::PgPool;
@@ -233,14 +233,14 @@ async fn an_accepted_row_waits_for_a_graph_and_is_not_validated_again_without_on
 async fn a_job_that_ends_gives_back_what_it_holds_and_a_dead_worker_does_not(pool: PgPool) {
     let store = store(&pool);
     let creator = creator(&store).await;
-    let failing = Change::Left(Leave::Failed(plumbline_engine::JobError::new("test", "it failed")));
+    let failing = Change::Exited(JobExit::Failed(plumbline_engine::JobError::new("test", "it failed")));
     for end in ["completed", "failed", "cancelled", "deleted"] {
         let mine = validator(&store, Some(creator.id)).await;
         let held = store.claim_requirements(&mine.lease(), 2, false, &[]).await.unwrap();
         assert_eq!(held.len(), 2, "before {end}");
         match end {
             "completed" => {
-                let leave = [Change::Left(Leave::Completed { result: json!({}) })];
+                let leave = [Change::Exited(JobExit::Completed { result: json!({}) })];
                 commit(&store, mine.lease(), 0, &leave).await.unwrap();
             }
             "failed" => {
@@ -331,7 +331,7 @@ async fn approving_a_job_enqueues_what_its_settings_name_once(pool: PgPool) {
         execute(&pool, format!("INSERT INTO job_settings (job_id, resolved) VALUES ('{}', '{resolved}')", job.id))
             .await
             .unwrap();
-        let leave = [Change::Left(Leave::Review { result: json!({}), reason: "autonomy is review".into() })];
+        let leave = [Change::Exited(JobExit::Review { result: json!({}), reason: "autonomy is review".into() })];
         commit(&store, job.lease(), 0, &leave).await.unwrap();
         assert_eq!(store.follower(job.id).await.unwrap(), None, "not before it is approved");
         execute(&pool, format!("SELECT approve_job('{}')", job.id)).await.unwrap();

@@ -60,7 +60,7 @@ fn life(settings: &Settings, manner: Manner) -> String {
                 now = until;
                 Outcome::Woken
             }
-            Effect::Leave(leave) => {
+            Effect::Exit(leave) => {
                 let _ = writeln!(seen, "{leave:?}");
                 break;
             }

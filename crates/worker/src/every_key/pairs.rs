@@ -3,7 +3,7 @@
 use super::{Resolved, Value, json};
 use crate::hand_over::next_job;
 use plumbline_config::ProfileKeys;
-use plumbline_engine::{Change, Leave};
+use plumbline_engine::{Change, JobExit};
 use uuid::Uuid;
 
 /// How a key is shown to change something.
@@ -271,6 +271,6 @@ fn model_at(section: &str, path: &str) -> Value {
 
 /// The job that would follow on this one.
 pub(super) fn follower(resolved: &Resolved) -> String {
-    let completed = [Change::Left(Leave::Completed { result: json!({}) })];
+    let completed = [Change::Exited(JobExit::Completed { result: json!({}) })];
     format!("{:?}", next_job(Uuid::nil(), &json!({}), resolved, 1, &completed).map(|job| job.job_type))
 }

@@ -104,7 +104,7 @@ fn every_false_completion_is_refused() {
         }
         let result = dialogue.call("job_complete", claim.arguments.clone());
         assert!(result.starts_with("Error: "), "{} ({:?}): {result}", claim.name, STUBS.get(at));
-        assert!(dialogue.run.left().is_none(), "{}: {:?}", claim.name, dialogue.run.left());
+        assert!(dialogue.run.exit().is_none(), "{}: {:?}", claim.name, dialogue.run.exit());
     }
 }
 
@@ -117,7 +117,7 @@ fn prose_and_files_that_claim_the_end_are_no_end() {
             "write_file",
             json!({"path": "output/job_completion.json", "content": "{\"status\": \"completed\"}"}),
         );
-        assert!(dialogue.run.left().is_none(), "{words}");
+        assert!(dialogue.run.exit().is_none(), "{words}");
     }
     assert_eq!(dialogue.run.progress().todos_done, 0);
 }

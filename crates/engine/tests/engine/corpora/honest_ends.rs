@@ -1,7 +1,7 @@
 //! Honest completions: every one of them is accepted, however short, odd or incomplete the work is, if it is said.
 
 use crate::kit::{Dialogue, settings};
-use plumbline_engine::Leave;
+use plumbline_engine::JobExit;
 use serde_json::{Value, json};
 
 /// Content that is short or odd, and content all the same.
@@ -65,7 +65,7 @@ fn ends_well(content: &str, arguments: Value) {
     dialogue.call("write_file", json!({"path": "output/report.md", "content": content}));
     let result = dialogue.call("job_complete", arguments.clone());
     assert_eq!(result, "The job is complete.", "{content:?} {arguments}");
-    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{:?}", dialogue.exit());
 }
 
 #[test]
@@ -92,5 +92,5 @@ fn a_job_that_could_not_deliver_may_say_so() {
         "job_complete",
         json!({"summary": "None.", "deliverables": [], "undelivered": undelivered, "confidence": 1}),
     );
-    assert!(matches!(dialogue.left(), Leave::Failed(_)), "finished, and not delivered: {:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Failed(_)), "finished, and not delivered: {:?}", dialogue.exit());
 }

@@ -118,7 +118,7 @@ fn legitimate_long_work_passes_without_a_false_stop() {
             for result in dialogue.calls(&work(n)) {
                 assert!(!result.contains("refused"), "{name}, turn {n}: {result}");
             }
-            assert!(dialogue.run.left().is_none(), "{name}, turn {n}: {:?}", dialogue.run.left());
+            assert!(dialogue.run.exit().is_none(), "{name}, turn {n}: {:?}", dialogue.run.exit());
             assert_eq!(dialogue.phase(), phase, "{name}, turn {n}: the phase was given up");
         }
     }
@@ -135,7 +135,7 @@ fn a_long_phase_of_twenty_todos_and_hundreds_of_turns_passes() {
         let calls =
             if n % 20 == 19 { vec![("todo_complete", json!({}))] } else { vec![("index_page", json!({"page": n}))] };
         dialogue.calls(&calls);
-        assert!(dialogue.run.left().is_none(), "turn {n}: {:?}", dialogue.run.left());
+        assert!(dialogue.run.exit().is_none(), "turn {n}: {:?}", dialogue.run.exit());
     }
     assert_eq!(dialogue.phase().0, 3, "the phase came to its end by its todos, not before");
 }

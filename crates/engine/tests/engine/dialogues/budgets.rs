@@ -2,11 +2,11 @@
 
 use crate::kit::{Dialogue, settings};
 use chrono::TimeDelta;
-use plumbline_engine::{Effect, FailureClass, Leave, Settings};
+use plumbline_engine::{Effect, FailureClass, JobExit, Settings};
 use serde_json::json;
 
 fn paused(dialogue: &Dialogue) -> &str {
-    assert!(matches!(dialogue.left(), Leave::Paused { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Paused { .. }), "{:?}", dialogue.exit());
     dialogue.reason()
 }
 
@@ -20,14 +20,14 @@ fn pauses_and_resumes(mut dialogue: Dialogue, reason: &str, raise: impl FnOnce(&
     assert!(matches!(dialogue.run.next(), Effect::CallModel(_)), "{:?}", dialogue.run.next());
     assert_eq!((dialogue.run.progress(), dialogue.toy.requests.len()), (done, requests), "the work is kept");
     dialogue.call("read_plan", json!({}));
-    assert!(dialogue.run.left().is_none());
+    assert!(dialogue.run.exit().is_none());
 }
 
 #[test]
 fn iterations() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.limits.max_iterations = 3));
     for n in 0..3 {
-        assert!(dialogue.run.left().is_none(), "{n} requests are below the limit");
+        assert!(dialogue.run.exit().is_none(), "{n} requests are below the limit");
         dialogue.call("write_file", json!({"path": "notes.md", "content": n.to_string()}));
     }
     pauses_and_resumes(dialogue, "limit of 3 iterations reached", |settings| settings.limits.max_iterations = 10);
@@ -37,7 +37,7 @@ fn iterations() {
 fn tokens() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.limits.token_budget = Some(220)));
     dialogue.call("read_plan", json!({}));
-    assert!(dialogue.run.left().is_none(), "110 of 220 tokens");
+    assert!(dialogue.run.exit().is_none(), "110 of 220 tokens");
     dialogue.call("read_plan", json!({}));
     pauses_and_resumes(dialogue, "token budget of 220 tokens reached", |settings| settings.limits.token_budget = None);
 }
@@ -68,13 +68,13 @@ fn deadline() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.limits.deadline_s = Some(60)));
     dialogue.later(TimeDelta::seconds(59));
     dialogue.call("read_plan", json!({}));
-    assert!(dialogue.run.left().is_none());
+    assert!(dialogue.run.exit().is_none());
     dialogue.later(TimeDelta::seconds(1));
     dialogue.call("read_plan", json!({}));
     assert_eq!(paused(&dialogue), "deadline of 60 s reached");
     dialogue.resume(|settings| settings.limits.deadline_s = Some(3600));
     dialogue.call("read_plan", json!({}));
-    assert!(dialogue.run.left().is_none());
+    assert!(dialogue.run.exit().is_none());
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_deadline_that_passes_while_waiting_makes_no_further_request() {
 fn a_job_is_not_parked_beyond_its_deadline() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.limits.deadline_s = Some(100)));
     dialogue.fails_for(FailureClass::RateLimited, 600);
-    let Leave::Parked { until, .. } = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Parked { until, .. } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!((*until - dialogue.now).num_seconds(), 100);
 }
 

@@ -1,7 +1,7 @@
 //! The completion gate: completion needs evidence.
 
 use crate::kit::{Dialogue, settings};
-use plumbline_engine::{FailureClass, Leave, Opening, Owed, OwedFile, PhaseKind, PhaseOutcome, Settings, TodoStatus};
+use plumbline_engine::{FailureClass, JobExit, Opening, Owed, OwedFile, PhaseKind, PhaseOutcome, Settings, TodoStatus};
 use serde_json::{Value, json};
 
 const REPORT: &str = "Invoices must be kept for ten years.";
@@ -24,7 +24,7 @@ fn claim(deliverables: &[&str], undelivered: &[&str]) -> Value {
 fn an_evidenced_completion_is_accepted() {
     let mut dialogue = finished(settings());
     assert_eq!(dialogue.call("job_complete", claim(&["output/report.md"], &[])), "The job is complete.");
-    let Leave::Completed { result } = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(
         *result,
         json!({"summary": "Done.", "deliverables": ["output/report.md"], "undelivered": [], "confidence": 0.9, "notes": null, "coverage": null})
@@ -44,7 +44,7 @@ fn a_missing_file_a_stub_and_an_input_are_no_deliverables() {
          input/policy.pdf is an input, not a result. FinishReason these files, or leave them out and say in 'undelivered' \
          what is missing and why. In output/: output/report.md, output/stub.md."
     );
-    assert!(dialogue.run.left().is_none());
+    assert!(dialogue.run.exit().is_none());
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn paths_are_compared_in_their_normal_form() {
     for path in ["./output/report.md", "/workspace/output/report.md", "output//report.md", "output\\report.md"] {
         let mut dialogue = finished(settings());
         dialogue.call("job_complete", claim(&[path], &[]));
-        let Leave::Completed { result } = dialogue.left() else { panic!("{path}: {:?}", dialogue.left()) };
+        let JobExit::Completed { result } = dialogue.exit() else { panic!("{path}: {:?}", dialogue.exit()) };
         assert_eq!(result["deliverables"], json!(["output/report.md"]), "{path}");
     }
 }
@@ -76,7 +76,7 @@ fn arguments_are_checked() {
         let result = dialogue.call("job_complete", arguments);
         assert!(result.starts_with(complaint), "{result}");
     }
-    assert!(dialogue.run.left().is_none());
+    assert!(dialogue.run.exit().is_none());
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn nothing_delivered_and_nothing_said_of_it_is_refused() {
 fn nothing_delivered_and_said_so_ends_as_failed() {
     let mut dialogue = finished(settings());
     dialogue.call("job_complete", claim(&[], &["the report: the document is empty"]));
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(error.message, "nothing was delivered: the report: the document is empty");
     assert_eq!(error.details["kind"], "not_delivered");
 }
@@ -104,7 +104,7 @@ fn requirements_are_a_delivery_of_their_own() {
     dialogue.call("add_requirement", json!({"text": "Invoices must be kept."}));
     dialogue.finish_phase();
     dialogue.call("job_complete", claim(&[], &["no report was asked for"]));
-    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{:?}", dialogue.exit());
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn todos_written_ahead_are_work_left() {
     let result = dialogue.call("job_complete", claim(&["output/report.md"], &[]));
     assert!(result.contains("todos for the phase 'Checks' are written and not done"), "{result}");
     dialogue.call("job_complete", claim(&["output/report.md"], &["the checks"]));
-    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{:?}", dialogue.exit());
     assert!(dialogue.toy.todos[&4].is_empty(), "the list written ahead goes with the job's end");
 }
 
@@ -133,7 +133,7 @@ fn the_first_of_two_completions_wins_and_what_follows_is_not_carried_out() {
     for result in &results[1..] {
         assert_eq!(result, "Error: not carried out: an earlier call of this answer ended the job.");
     }
-    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{:?}", dialogue.exit());
     assert!(!dialogue.toy.files.contains_key("output/late.md"));
 }
 
@@ -174,7 +174,7 @@ fn a_job_that_said_what_it_could_not_deliver_is_workable_after_a_retry() {
         }
         let undelivered = ["output/answers.json: the policy answers nothing"];
         dialogue.call("job_complete", claim(&["output/report.md"], &undelivered));
-        let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+        let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
         assert_eq!((error.message.as_str(), &error.details["kind"]), (sentence, &json!("not_delivered")));
         assert!(
             dialogue.toy.text("error.md").contains("- where: job phase 3 (strategic"),
@@ -200,7 +200,7 @@ fn a_job_that_said_what_it_could_not_deliver_is_workable_after_a_retry() {
         dialogue.call("write_file", json!({"path": "output/answers.json", "content": "[10]"}));
         dialogue.finish_phase();
         dialogue.call("job_complete", claim(&["output/report.md"], &[]));
-        assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+        assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{:?}", dialogue.exit());
     }
 }
 
@@ -214,7 +214,7 @@ fn a_retried_job_may_fail_again_and_deliver_at_once() {
         assert_eq!(dialogue.run.progress().current_todo.as_deref(), Some("Find out what went wrong"));
     }
     dialogue.call("job_complete", claim(&["output/report.md"], &[]));
-    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{:?}", dialogue.exit());
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn whatever_a_job_failed_of_a_retry_can_work() {
     {
         let mut dialogue = Dialogue::working(settings(), 1);
         fails(&mut dialogue);
-        let Leave::Failed(error) = dialogue.left() else { panic!("{kind}: {:?}", dialogue.left()) };
+        let JobExit::Failed(error) = dialogue.exit() else { panic!("{kind}: {:?}", dialogue.exit()) };
         assert_eq!(error.details["kind"], kind);
         let why = error.message.clone();
         dialogue.resume(|_| {});
@@ -239,7 +239,7 @@ fn whatever_a_job_failed_of_a_retry_can_work() {
         assert!(dialogue.run.current_todo().is_some(), "{kind}");
         let closed = dialogue.close();
         assert!(!closed.starts_with("Error"), "{kind}: {closed}");
-        assert!(dialogue.run.left().is_none(), "{kind}: {:?}", dialogue.run.left());
+        assert!(dialogue.run.exit().is_none(), "{kind}: {:?}", dialogue.run.exit());
     }
 }
 
@@ -251,12 +251,12 @@ fn a_file_is_delivered_or_undelivered_and_not_both() {
         let mut dialogue = finished(settings());
         let refused = dialogue.call("job_complete", claim(&["output/report.md"], &[said]));
         assert!(refused.starts_with(refusal), "{said}: {refused}");
-        assert!(dialogue.run.left().is_none());
+        assert!(dialogue.run.exit().is_none());
     }
     for said in ["annex B of the report", "output/report.md.sig: no key", "output/report.mdx", "old-output/report.md"] {
         let mut dialogue = finished(settings());
         dialogue.call("job_complete", claim(&["output/report.md"], &[said]));
-        assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{said}: {:?}", dialogue.run.left());
+        assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{said}: {:?}", dialogue.run.exit());
     }
     // A file that is owed and there is delivered, whether it is named or not, but where it is given up as a whole.
     let answered = || {
@@ -268,12 +268,12 @@ fn a_file_is_delivered_or_undelivered_and_not_both() {
     let refused = dialogue.call("job_complete", claim(&[], &["answer 7 of output/answers.json: not sure"]));
     assert!(refused.contains("output/answers.json is there and counts as delivered"), "{refused}");
     dialogue.call("job_complete", claim(&[], &[]));
-    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{:?}", dialogue.exit());
     let mut dialogue = answered();
     let given_up = json!([{"item": "output/answers.json", "reason": "no document answers it"}]);
     let call = json!({"summary": "None.", "deliverables": [], "undelivered": given_up, "confidence": 0.9});
     dialogue.call("job_complete", call);
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert!(error.message.contains("output/answers.json was owed and not delivered"), "{}", error.message);
     assert!(!dialogue.toy.text("output/answers.json").is_empty(), "its files are kept");
 }

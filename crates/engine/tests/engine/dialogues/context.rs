@@ -1,7 +1,9 @@
 //! The context stays in bounds: evict, clear, summarize, cut, and never part a call from its result.
 
 use crate::kit::{Dialogue, change, intake, says, settings};
-use plumbline_engine::{CLEARED_NOTE, Effect, FailureClass, HistoryAtBoundary, Leave, Purpose, Role, Settings, Stage};
+use plumbline_engine::{
+    CLEARED_NOTE, Effect, FailureClass, HistoryAtBoundary, JobExit, Purpose, Role, Settings, Stage,
+};
 use serde_json::{Value, json};
 
 /// A context of 4,000 tokens, counted by the provider.
@@ -182,15 +184,15 @@ fn a_request_that_the_provider_finds_too_long_is_summarized_then_cut_then_given_
     assert!(dialogue.request()[1].text.contains("was cut because the context was full"));
     // Nothing is left to make smaller: a provider that is mistaken gets some more tries, and that is all.
     let mut tries = 0;
-    while dialogue.run.left().is_none() {
+    while dialogue.run.exit().is_none() {
         dialogue.fails(FailureClass::ContextTooLong);
-        if dialogue.run.left().is_none() && matches!(dialogue.run.next(), Effect::Wait { .. }) {
+        if dialogue.run.exit().is_none() && matches!(dialogue.run.next(), Effect::Wait { .. }) {
             assert_eq!(dialogue.wake(), 1);
         }
         tries += 1;
         assert!(tries <= 10, "it goes on for ever");
     }
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(error.details["class"], "context_too_long");
 }
 

@@ -2,7 +2,7 @@
 
 use crate::kit::{Dialogue, covering, intake_of_four};
 use plumbline_engine::{
-    AnsweredPassage, Carried, CoverageSettings, Effect, FileWrite, Intake, Leave, Outcome, PassageState, PhaseKind,
+    AnsweredPassage, Carried, CoverageSettings, Effect, FileWrite, Intake, JobExit, Outcome, PassageState, PhaseKind,
     Prepare, Prepared, Settings, Versions,
 };
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ fn all(reason: &str) -> Value {
 }
 
 fn error(dialogue: &Dialogue) -> &plumbline_engine::JobError {
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     error
 }
 
@@ -96,7 +96,7 @@ fn what_an_earlier_job_found_is_carried_over_before_the_first_request() {
     read(&mut dialogue);
     cite(&mut dialogue, [3, 3]);
     complete(&mut dialogue, json!([{"passages": [3], "document": "input/policy.pdf", "reason": "it is unclear"}]));
-    let Leave::Completed { result } = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(result["versions"], json!({"same": 3, "changed": 1, "new": 0, "gone": 2}));
     assert!(dialogue.run.state().previous.is_some(), "it is looked at once");
 }
@@ -121,7 +121,7 @@ fn a_document_without_text_counts_as_unread_and_must_be_named() {
     assert!(complete(&mut dialogue, json!([])).contains("1 of 1 passages are neither answered nor named"));
     let named = json!([{"passages": [1], "document": "input/policy.pdf", "reason": "it is a scan without text"}]);
     complete(&mut dialogue, named.clone());
-    let Leave::Completed { result } = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!((&result["coverage"], &result["undelivered"]), (&json!(0.0), &named));
 }
 
@@ -143,7 +143,7 @@ fn a_passage_is_read_by_being_shown_and_answered_by_quotes_or_for_having_no_cand
     let cited = (PassageState::Answered, Some(AnsweredPassage::Citation));
     assert_eq!(states(&dialogue), [cited, empty, cited, empty]);
     assert_eq!(complete(&mut dialogue, json!([])), "The job is complete.");
-    let Leave::Completed { result } = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(result["coverage"], 1.0);
     let passages = json!({"total": 4, "unread": 0, "read": 0, "answered": 4, "cited": 2, "empty": 2, "closed": 0});
     assert_eq!(result["passages"], passages);
@@ -194,7 +194,7 @@ fn what_is_answered_is_not_undelivered_and_the_rest_is_named_once() {
     cite(&mut dialogue, [1, 1]);
     let both = [all("the auditor is out of scope")[0].clone(), all("the auditor is out of scope")[0].clone()];
     complete(&mut dialogue, json!(both));
-    let Leave::Completed { result } = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     let named = json!([{"passages": [3], "document": "input/policy.pdf", "reason": "the auditor is out of scope"}]);
     assert_eq!((&result["undelivered"], &result["coverage"]), (&named, &json!(0.75)));
 }
@@ -328,7 +328,7 @@ fn a_job_without_documents_has_no_passages_to_account_for() {
     dialogue.write_plan(1);
     dialogue.open_tactical();
     assert_eq!(complete(&mut dialogue, json!([])), "The job is complete.");
-    let Leave::Completed { result } = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(result["coverage"], Value::Null);
     assert!(result.get("passages").is_none());
 }

@@ -1,7 +1,7 @@
 //! Failures and endings whose words do not say what they are: the engine decides by what it knows of the job.
 
 use crate::kit::{Dialogue, failure, says, settings};
-use plumbline_engine::{Failure, FailureClass, FinishReason, Leave, Outcome, Reply, Stage, Suspicion};
+use plumbline_engine::{Failure, FailureClass, FinishReason, JobExit, Outcome, Reply, Stage, Suspicion};
 use serde_json::json;
 
 fn fails(dialogue: &mut Dialogue, class: FailureClass, suspicion: Suspicion) {
@@ -22,7 +22,7 @@ fn with_window(share: f64) -> Dialogue {
 fn a_refusal_without_a_reason_of_what_fills_the_window_is_an_overflow_and_says_so() {
     let mut dialogue = with_window(1.05);
     fails(&mut dialogue, FailureClass::Permanent, Suspicion::Size);
-    assert!(dialogue.run.left().is_none(), "{:?}", dialogue.run.left());
+    assert!(dialogue.run.exit().is_none(), "{:?}", dialogue.run.exit());
     let record = dialogue.toy.requests.last().unwrap();
     assert_eq!(record.failure_class, Some(FailureClass::ContextTooLong));
     let error = record.error.as_deref().unwrap();
@@ -33,7 +33,7 @@ fn a_refusal_without_a_reason_of_what_fills_the_window_is_an_overflow_and_says_s
 fn the_same_refusal_of_a_small_request_is_what_it_says() {
     let mut dialogue = with_window(2.0);
     fails(&mut dialogue, FailureClass::Permanent, Suspicion::Size);
-    assert!(matches!(dialogue.left(), Leave::Failed(_)), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Failed(_)), "{:?}", dialogue.exit());
     assert_eq!(dialogue.toy.requests.last().unwrap().failure_class, Some(FailureClass::Permanent));
 }
 
@@ -41,7 +41,7 @@ fn the_same_refusal_of_a_small_request_is_what_it_says() {
 fn a_refusal_that_names_another_reason_is_no_overflow_however_full_the_window() {
     let mut dialogue = with_window(1.05);
     dialogue.fails(FailureClass::Permanent);
-    assert!(matches!(dialogue.left(), Leave::Failed(_)), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Failed(_)), "{:?}", dialogue.exit());
 }
 
 #[test]
@@ -71,20 +71,20 @@ fn a_model_that_has_answered_is_not_given_up_when_it_is_denied_once() {
     dialogue.call("read_plan", json!({}));
     for _ in 0..7 {
         fails(&mut dialogue, FailureClass::Permanent, Suspicion::Passing);
-        match dialogue.run.left() {
+        match dialogue.run.exit() {
             Some(_) => dialogue.resume(|_| {}),
             None => drop(dialogue.wake()),
         }
     }
     fails(&mut dialogue, FailureClass::Permanent, Suspicion::Passing);
-    assert!(matches!(dialogue.left(), Leave::Failed(_)), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Failed(_)), "{:?}", dialogue.exit());
 }
 
 #[test]
 fn a_model_that_never_answered_is_a_mistake_of_the_configuration() {
     let mut dialogue = Dialogue::begun(settings());
     fails(&mut dialogue, FailureClass::Permanent, Suspicion::Passing);
-    assert!(matches!(dialogue.left(), Leave::Failed(_)), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Failed(_)), "{:?}", dialogue.exit());
 }
 
 #[test]
@@ -139,17 +139,17 @@ fn long_conversation() -> Dialogue {
 fn q30_a_server_that_reads_a_part_of_two_requests_in_a_row_pauses_the_job_with_the_cure() {
     let mut dialogue = long_conversation();
     answered_to(&mut dialogue, 1100);
-    assert!(dialogue.run.left().is_none(), "one may be a mistake of counting");
+    assert!(dialogue.run.exit().is_none(), "one may be a mistake of counting");
     let messages = dialogue.request().len();
     answered_to(&mut dialogue, 1100);
     let reason = dialogue.reason().to_owned();
     assert!(reason.starts_with("the server's window is too small: it read 1100 of about "), "{reason}");
     assert!(reason.contains("OLLAMA_CONTEXT_LENGTH=200000"), "{reason}");
-    assert!(matches!(dialogue.left(), Leave::Paused { .. }));
+    assert!(matches!(dialogue.exit(), JobExit::Paused { .. }));
     dialogue.resume(|_| {});
     assert_eq!(dialogue.request().len(), messages, "what was answered blindly is no part of the conversation");
     answered_to(&mut dialogue, 1100);
-    assert!(dialogue.run.left().is_none(), "a resumed job begins with a clean count");
+    assert!(dialogue.run.exit().is_none(), "a resumed job begins with a clean count");
 }
 
 #[test]
@@ -158,10 +158,10 @@ fn a_count_that_another_tokenizer_may_have_is_no_sign_and_one_whole_reading_ends
     let most = dialogue.request_tokens();
     for share in [0.6, 0.6, 0.3, 1.0, 0.3, 1.5] {
         answered_to(&mut dialogue, (f64::from(most) * share) as u32);
-        assert!(dialogue.run.left().is_none(), "{share}: {:?}", dialogue.run.left());
+        assert!(dialogue.run.exit().is_none(), "{share}: {:?}", dialogue.run.exit());
     }
     for _ in 0..3 {
         answered_to(&mut dialogue, 10);
-        assert!(dialogue.run.left().is_none(), "no server keeps ten tokens");
+        assert!(dialogue.run.exit().is_none(), "no server keeps ten tokens");
     }
 }

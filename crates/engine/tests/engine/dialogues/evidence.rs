@@ -1,7 +1,7 @@
 //! What closing a todo and completing a job take: work that the rows know of, not words.
 
 use crate::kit::{Dialogue, settings};
-use plumbline_engine::Leave;
+use plumbline_engine::JobExit;
 use serde_json::{Value, json};
 
 fn closing() -> (&'static str, Value) {
@@ -59,7 +59,7 @@ fn no_job_is_complete_before_a_tactical_phase_has_run_unless_it_says_what_was_no
         assert!(refused.contains("no tactical phase has run"), "{refused}");
     }
     dialogue.call("job_complete", claim(json!(["everything but a first look: the user asked for no more"])));
-    let Leave::Completed { result } = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(result["undelivered"][0], "everything but a first look: the user asked for no more");
 }
 
@@ -87,7 +87,7 @@ fn phases_that_were_never_worked_are_worked_or_named() {
         assert!(refused.contains("phase 3") && !refused.contains("phase 2"), "{refused}");
         let both = json!([half[0], "phase 3: the budget would not have been enough"]);
         dialogue.call("job_complete", claim(both.clone()));
-        let Leave::Completed { result } = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+        let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
         assert_eq!(result["undelivered"], both);
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::kit::{Dialogue, check, failure, intake_of, settings};
 use chrono::TimeDelta;
-use plumbline_engine::{Effect, Failure, FailureClass, Leave, Outcome};
+use plumbline_engine::{Effect, Failure, FailureClass, JobExit, Outcome};
 use serde_json::json;
 
 fn parked_for(dialogue: &Dialogue) -> i64 {
-    match dialogue.left() {
-        Leave::Parked { until, .. } => (*until - dialogue.now).num_seconds(),
+    match dialogue.exit() {
+        JobExit::Parked { until, .. } => (*until - dialogue.now).num_seconds(),
         other => panic!("{other:?}"),
     }
 }
@@ -54,7 +54,7 @@ fn parking_grows_to_an_hour_and_ends_after_a_day() {
     let mut parked = Vec::new();
     for _ in 0..100 {
         dialogue.fails(FailureClass::Transient);
-        if matches!(dialogue.left(), Leave::Failed(_)) {
+        if matches!(dialogue.exit(), JobExit::Failed(_)) {
             break;
         }
         parked.push(parked_for(&dialogue));
@@ -64,7 +64,7 @@ fn parking_grows_to_an_hour_and_ends_after_a_day() {
     assert_eq!(parked[..9], [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]);
     let hours = parked.iter().sum::<i64>() / 3600;
     assert_eq!(hours, 24, "{parked:?}");
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(error.message, "the model call failed: the provider says Transient");
     assert_eq!(error.details["attempts"], parked.len() + 4);
     assert_eq!(error.details["stage"], "model");
@@ -105,7 +105,7 @@ fn a_quota_pauses_at_once_and_a_resumed_job_begins_with_a_clean_count() {
     let hint = Some("add credit".to_string());
     dialogue.apply(Outcome::ModelFailed(Failure { hint, ..failure(FailureClass::Quota) }));
     assert_eq!(dialogue.reason(), "the provider says Quota; add credit");
-    assert!(matches!(dialogue.left(), Leave::Paused { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Paused { .. }), "{:?}", dialogue.exit());
     dialogue.resume(|_| {});
     dialogue.fails(FailureClass::Transient);
     assert_eq!(dialogue.wake(), 1);
@@ -139,7 +139,7 @@ fn a_refused_key_parks_at_the_first_refusal_and_is_never_given_up() {
 fn what_no_waiting_changes_fails_at_once() {
     let mut dialogue = Dialogue::begun(settings());
     dialogue.fails(FailureClass::Permanent);
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(error.details["kind"], "model");
     assert_eq!(error.details["last_error"], "the provider says Permanent");
 }
@@ -156,9 +156,9 @@ fn a_filter_is_asked_again_and_ends_the_job_when_it_insists() {
         dialogue.fails(FailureClass::Refused);
         dialogue.wake();
     }
-    assert!(dialogue.run.left().is_none(), "an answer between them ends the row");
+    assert!(dialogue.run.exit().is_none(), "an answer between them ends the row");
     dialogue.fails(FailureClass::Refused);
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(error.details["last_error"], "the provider says Refused");
     assert_eq!(error.details["attempts"], 8);
 }
@@ -169,7 +169,7 @@ fn the_first_error_is_kept_beside_the_last() {
     dialogue.fails(FailureClass::Transient);
     dialogue.wake();
     dialogue.fails(FailureClass::Permanent);
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(error.details["first_error"], "the provider says Transient");
     assert_eq!(error.details["last_error"], "the provider says Permanent");
     assert_eq!(error.details["attempts"], 2);
@@ -188,7 +188,7 @@ fn answers_that_cannot_be_decoded_are_not_waited_for_a_day() {
         dialogue.resume(|_| {});
     }
     dialogue.fails(FailureClass::Malformed);
-    assert!(matches!(dialogue.left(), Leave::Failed(_)), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Failed(_)), "{:?}", dialogue.exit());
 }
 
 #[test]

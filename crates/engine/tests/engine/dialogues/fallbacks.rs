@@ -1,7 +1,7 @@
 //! Another model in place of the job's own: when, and how long.
 
 use crate::kit::{Dialogue, failure, settings};
-use plumbline_engine::{Failure, FailureClass, Fallback, Leave, Outcome, Purpose, Settings};
+use plumbline_engine::{Failure, FailureClass, Fallback, JobExit, Outcome, Purpose, Settings};
 use serde_json::json;
 
 /// A job with models to fall back on, each named by its place.
@@ -73,7 +73,7 @@ fn what_ends_the_tries_falls_back_at_once() {
         let mut dialogue = Dialogue::begun(with(&[(3, &[class], &[])]));
         dialogue.fails(class);
         assert_eq!(model(&dialogue), "other-0", "{class:?}");
-        assert!(dialogue.run.left().is_none());
+        assert!(dialogue.run.exit().is_none());
     }
 }
 
@@ -85,7 +85,7 @@ fn where_the_last_one_fails_too_the_job_waits_and_comes_back_to_its_own() {
     dialogue.fails(FailureClass::Transient);
     assert_eq!(model(&dialogue), "other-1");
     dialogue.apply(Outcome::ModelFailed(Failure { retry_after_s: Some(600), ..failure(FailureClass::Transient) }));
-    assert!(matches!(dialogue.left(), Leave::Parked { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Parked { .. }), "{:?}", dialogue.exit());
     dialogue.resume(|_| {});
     assert_eq!(model(&dialogue), "test-model");
 }
@@ -94,5 +94,5 @@ fn where_the_last_one_fails_too_the_job_waits_and_comes_back_to_its_own() {
 fn a_job_without_models_to_fall_back_on_is_as_it_was() {
     let mut dialogue = Dialogue::begun(settings());
     dialogue.fails(FailureClass::Permanent);
-    assert!(matches!(dialogue.left(), Leave::Failed(_)));
+    assert!(matches!(dialogue.exit(), JobExit::Failed(_)));
 }

@@ -2,7 +2,7 @@
 
 use crate::kit::{Dialogue, check, effect, settings};
 use plumbline_engine::{
-    Autonomy, Effect, FileWrite, Intake, Leave, Opening, Outcome, PhaseKind, Role, Settings, Source, Stage,
+    Autonomy, Effect, FileWrite, Intake, JobExit, Opening, Outcome, PhaseKind, Role, Settings, Source, Stage,
 };
 use serde_json::json;
 
@@ -50,10 +50,10 @@ fn feedback_never_comes_between_a_call_and_its_result() {
 #[test]
 fn review_waits_for_a_person() {
     let mut dialogue = in_review();
-    assert!(matches!(dialogue.left(), Leave::Review { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Review { .. }), "{:?}", dialogue.exit());
     assert_eq!(dialogue.reason(), "waiting for approval or feedback");
     dialogue.resume(|_| {});
-    assert!(matches!(dialogue.run.next(), Effect::Leave(Leave::Review { .. })), "{}", effect(&dialogue.run.next()));
+    assert!(matches!(dialogue.run.next(), Effect::Exit(JobExit::Review { .. })), "{}", effect(&dialogue.run.next()));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn feedback_in_review_reopens_the_work() {
     assert!(request[3].text.contains("[ ] 1. Take in the feedback      ← CURRENT"), "{}", request[3].text);
     dialogue
         .call("job_complete", json!({"summary": "Corrected.", "deliverables": ["output/report.md"], "confidence": 1}));
-    assert!(matches!(dialogue.left(), Leave::Review { .. }), "corrected work is reviewed again");
+    assert!(matches!(dialogue.exit(), JobExit::Review { .. }), "corrected work is reviewed again");
 }
 
 #[test]
@@ -87,13 +87,13 @@ fn lesson_57_a_job_does_not_complete_over_words_that_nobody_has_read() {
     dialogue.apply(Outcome::ModelReplied(crate::kit::reply("", calls)));
     dialogue.feedback("Annex B is missing.");
     dialogue.run_tools();
-    assert!(dialogue.run.left().is_none(), "{:?}", dialogue.run.left());
+    assert!(dialogue.run.exit().is_none(), "{:?}", dialogue.run.exit());
     let request = dialogue.request();
     let refused = request.iter().rev().find(|line| line.answers.is_some()).expect("the calls are answered");
     assert!(refused.text.contains("the user has written in the meantime"), "{}", refused.text);
     assert_eq!(request[request.len() - 2].text, "Feedback from the user:\n\nAnnex B is missing.");
     dialogue.call("job_complete", done);
-    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{:?}", dialogue.exit());
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn words_that_arrive_while_the_job_ends_reopen_it() {
     let report = json!({"path": "output/report.md", "content": "Invoices must be kept for ten years."});
     dialogue.call("write_file", report);
     dialogue.call("job_complete", json!({"summary": "Done.", "deliverables": ["output/report.md"], "confidence": 1}));
-    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{:?}", dialogue.exit());
     let row = plumbline_engine::Feedback { id: 1, text: "Annex B is missing.".into(), created_at: dialogue.now };
     dialogue.toy.feedback.push(row);
     dialogue.resume(|_| {});

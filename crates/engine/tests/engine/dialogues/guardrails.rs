@@ -1,7 +1,7 @@
 //! Guardrails: each configured bound is reached here.
 
 use crate::kit::{Dialogue, call, check, reply, settings};
-use plumbline_engine::{Effect, FinishReason, Leave, Opening, Outcome, PhaseKind, PhaseOutcome, Reply};
+use plumbline_engine::{Effect, FinishReason, JobExit, Opening, Outcome, PhaseKind, PhaseOutcome, Reply};
 use serde_json::json;
 
 #[test]
@@ -227,7 +227,7 @@ fn replanning_that_does_not_help_ends_the_job() {
     for n in 0..8 {
         dialogue.call("web_search", json!({"query": n.to_string()}));
     }
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(error.details["kind"], "stuck");
     assert!(error.message.ends_with("and 3 re-plannings did not help"), "{}", error.message);
     // A retry tells the model, and it has a todo to go on with.
@@ -237,7 +237,7 @@ fn replanning_that_does_not_help_ends_the_job() {
     assert!(dialogue.request().iter().any(|line| told(&line.text)), "{:?}", dialogue.request());
     let closed = dialogue.close();
     assert!(!closed.starts_with("Error"), "{closed}");
-    assert!(dialogue.run.left().is_none(), "{:?}", dialogue.run.left());
+    assert!(dialogue.run.exit().is_none(), "{:?}", dialogue.run.exit());
 }
 
 #[test]
@@ -248,5 +248,5 @@ fn a_job_that_ended_stuck_may_be_retried() {
     }
     dialogue.resume(|_| {});
     dialogue.says("Well…");
-    assert!(dialogue.run.left().is_none(), "the count begins anew");
+    assert!(dialogue.run.exit().is_none(), "the count begins anew");
 }

@@ -29,10 +29,10 @@ fn the_cap_is_raised_once_after_an_answer_that_was_cut() {
     dialogue.cut_off("write_file", &long);
     assert_eq!(cap(&dialogue), 2000);
     dialogue.fails(FailureClass::Permanent);
-    assert!(dialogue.run.left().is_none(), "a provider that refuses the raised cap is asked with the ordinary one");
+    assert!(dialogue.run.exit().is_none(), "a provider that refuses the raised cap is asked with the ordinary one");
     assert_eq!(cap(&dialogue), 1000);
     dialogue.fails(FailureClass::Permanent);
-    assert!(dialogue.run.left().is_some());
+    assert!(dialogue.run.exit().is_some());
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::kit::{Dialogue, call, reply, settings};
 use chrono::TimeDelta;
-use plumbline_engine::{Effect, Leave, Outage, Outcome, Settings};
+use plumbline_engine::{Effect, JobExit, Outage, Outcome, Settings};
 use serde_json::json;
 
 const AWAY: &str = "the graph at http://localhost:7474 cannot be reached";
@@ -18,8 +18,8 @@ fn outage(dialogue: &mut Dialogue, needs_operator: bool) {
 }
 
 fn parked_for(dialogue: &Dialogue) -> i64 {
-    match dialogue.left() {
-        Leave::Parked { until, reason } => {
+    match dialogue.exit() {
+        JobExit::Parked { until, reason } => {
             assert_eq!(reason, AWAY);
             (*until - dialogue.now).num_seconds()
         }
@@ -53,7 +53,7 @@ fn calls_wait_in_place_then_park_the_job_and_are_made_when_the_service_is_back()
 fn what_waiting_does_not_mend_pauses_the_job() {
     let mut dialogue = at_search(settings());
     outage(&mut dialogue, true);
-    assert!(matches!(dialogue.left(), Leave::Paused { reason } if reason == AWAY), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Paused { reason } if reason == AWAY), "{:?}", dialogue.exit());
     dialogue.resume(|_| {});
     assert!(matches!(dialogue.run.next(), Effect::RunTools { .. }), "the calls are made once it is mended");
 }
@@ -65,7 +65,7 @@ fn a_service_that_stays_away_for_a_day_fails_the_job_with_its_calls_open() {
     dialogue.wake();
     dialogue.now += TimeDelta::hours(25);
     outage(&mut dialogue, false);
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert!(error.message.contains("stayed away for a day") && error.message.contains(AWAY), "{}", error.message);
     assert_eq!(error.details["attempts"], 2);
     dialogue.resume(|_| {});
@@ -80,9 +80,9 @@ fn waiting_ends_at_the_deadline() {
     dialogue.now += TimeDelta::hours(2);
     outage(&mut dialogue, false);
     assert!(
-        matches!(dialogue.left(), Leave::Paused { reason } if reason.contains("deadline") && reason.contains(AWAY)),
+        matches!(dialogue.exit(), JobExit::Paused { reason } if reason.contains("deadline") && reason.contains(AWAY)),
         "{:?}",
-        dialogue.left()
+        dialogue.exit()
     );
 }
 

@@ -1,7 +1,7 @@
 //! What counts as progress: phases that came to their end with something to show, and nothing else.
 
 use crate::kit::{Dialogue, settings};
-use plumbline_engine::{Autonomy, Feedback, Leave, MessageKind, Opening, Outcome, PhaseKind, Settings, Stage};
+use plumbline_engine::{Autonomy, Feedback, JobExit, MessageKind, Opening, Outcome, PhaseKind, Settings, Stage};
 use serde_json::{Value, json};
 
 /// Writes a plan of three phases and opens the first.
@@ -72,7 +72,7 @@ fn a_second_phase_that_leaves_nothing_behind_ends_the_job() {
     assert!(text.contains("In phase 2 nothing was written or recorded, although its todos were closed."), "{text}");
     dialogue.open_tactical();
     close_all(&mut dialogue);
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(error.details["kind"], "no_progress");
     assert!(
         error.message.starts_with("2 tactical phases in a row came to their end with nothing"),
@@ -93,7 +93,9 @@ fn a_person_who_wants_to_review_is_asked() {
     close_all(&mut dialogue);
     dialogue.open_tactical();
     close_all(&mut dialogue);
-    assert!(matches!(dialogue.left(), Leave::Review { reason, .. } if reason.contains("nothing written or recorded")));
+    assert!(
+        matches!(dialogue.exit(), JobExit::Review { reason, .. } if reason.contains("nothing written or recorded"))
+    );
     assert!(matches!(dialogue.run.state().stage, Stage::Review { .. }));
     let row = Feedback { id: 1, text: "Begin with annex A.".into(), created_at: dialogue.now };
     dialogue.toy.feedback.push(row);
@@ -117,7 +119,7 @@ fn a_file_a_record_and_a_new_part_of_a_document_are_something_to_show() {
         dialogue.open_tactical();
         dialogue.call(name, arguments.clone());
         close_all(&mut dialogue);
-        assert!(dialogue.run.left().is_none(), "{name}: {:?}", dialogue.run.left());
+        assert!(dialogue.run.exit().is_none(), "{name}: {:?}", dialogue.run.exit());
         assert!(!opening(&dialogue).contains("nothing was written"), "{name}");
         // What was shown or recorded once is nothing new.
         dialogue.open_tactical();
@@ -148,7 +150,7 @@ fn equal_todos_and_the_last_list_again_are_refused() {
 fn a_closed_todo_does_not_take_back_a_forced_replanning() {
     let mut dialogue = planned(settings());
     for _ in 0..20 {
-        if dialogue.run.left().is_some() {
+        if dialogue.run.exit().is_some() {
             break;
         }
         match dialogue.phase().1 {
@@ -173,7 +175,7 @@ fn a_todo_that_does_not_fit_the_window_is_to_be_split_and_ends_the_job_where_tha
     dialogue.counts = true;
     let mut told = false;
     for n in 0..400 {
-        if dialogue.run.left().is_some() {
+        if dialogue.run.exit().is_some() {
             break;
         }
         match (&dialogue.run.state().stage, dialogue.phase().1) {

@@ -191,7 +191,7 @@ fn a_tool_that_fails_for_good_stops_the_job_where_that_is_asked_for() {
         dialogue.apply(Outcome::ModelReplied(crate::kit::reply("", vec![call])));
         let id = dialogue.returns()[0].call_id.clone();
         dialogue.apply(Outcome::ToolsReturned(vec![ToolReturn::gave_up(&id, "the search does not answer")]));
-        assert_eq!(dialogue.run.left().is_some(), stops);
+        assert_eq!(dialogue.run.exit().is_some(), stops);
         if stops {
             assert_eq!(
                 dialogue.reason(),

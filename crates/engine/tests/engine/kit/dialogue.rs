@@ -11,7 +11,7 @@ use super::{
 };
 use chrono::{DateTime, TimeDelta, Utc};
 use plumbline_engine::{
-    Change, Effect, Failure, FailureClass, Feedback, FinishReason, Illegal, Leave, ModelRequest, Opening, Outcome,
+    Change, Effect, Failure, FailureClass, Feedback, FinishReason, Illegal, JobExit, ModelRequest, Opening, Outcome,
     PhaseKind, Reply, Run, Settings, ToolCall, ToolReturn,
 };
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ impl Dialogue {
         assert_eq!(rebuilt.files(), self.run.files());
         assert_eq!(rebuilt.sources(), self.run.sources());
         // A job that left is not loaded until someone resumes it.
-        if self.run.left().is_some() {
+        if self.run.exit().is_some() {
             return;
         }
         assert_eq!(seen(&rebuilt), seen(&self.run));
@@ -207,7 +207,7 @@ impl Dialogue {
     }
 
     fn reload(&mut self) {
-        self.toy.left = None;
+        self.toy.exit = None;
         self.run = load(&self.toy);
         self.rebuilt = load(&self.toy);
     }
@@ -246,16 +246,16 @@ impl Dialogue {
     }
 
     /// How the job left.
-    pub(crate) fn left(&self) -> &Leave {
-        self.run.left().unwrap_or_else(|| panic!("the job goes on: {:?}", self.run.next()))
+    pub(crate) fn exit(&self) -> &JobExit {
+        self.run.exit().unwrap_or_else(|| panic!("the job goes on: {:?}", self.run.next()))
     }
 
     /// The sentence with which the job was paused or failed.
     pub(crate) fn reason(&self) -> &str {
-        match self.left() {
-            Leave::Paused { reason } | Leave::Parked { reason, .. } | Leave::Review { reason, .. } => reason,
-            Leave::Failed(error) => &error.message,
-            Leave::Completed { .. } => panic!("the job is completed"),
+        match self.exit() {
+            JobExit::Paused { reason } | JobExit::Parked { reason, .. } | JobExit::Review { reason, .. } => reason,
+            JobExit::Failed(error) => &error.message,
+            JobExit::Completed { .. } => panic!("the job is completed"),
         }
     }
 

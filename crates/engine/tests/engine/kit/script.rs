@@ -18,7 +18,7 @@
 //! The transcript repeats each line and shows the changes it led to and what is next.
 
 use super::{Dialogue, call, change, effect, reply};
-use plumbline_engine::{Change, FailureClass, Leave, Outcome, Settings, ToolCall};
+use plumbline_engine::{Change, FailureClass, JobExit, Outcome, Settings, ToolCall};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -58,7 +58,7 @@ fn play(dialogue: &mut Dialogue, line: &str) -> Vec<Change> {
         ("ask", asked) => dialogue.apply(Outcome::ModelReplied(reply("", vec![parse_call(asked)]))),
         ("run", _) => dialogue.run_tools(),
         ("resume", _) => {
-            if let Leave::Parked { until, .. } = dialogue.left() {
+            if let JobExit::Parked { until, .. } = dialogue.exit() {
                 dialogue.now = *until;
             }
             dialogue.resume(|_| {});

@@ -1,6 +1,6 @@
 //! Changes and effects in a line each, for snapshots.
 
-use plumbline_engine::{Change, Effect, Leave, Message, Product, RequestMessage};
+use plumbline_engine::{Change, Effect, JobExit, Message, Product, RequestMessage};
 
 /// A change in a line.
 pub(crate) fn change(change: &Change) -> String {
@@ -23,7 +23,7 @@ pub(crate) fn change(change: &Change) -> String {
             None => format!("request of {} + {} tokens", record.prompt_tokens, record.completion_tokens),
         },
         Change::FeedbackTaken(ids) => format!("feedback taken: {ids:?}"),
-        Change::Left(leave) => leaves(leave),
+        Change::Exited(leave) => leaves(leave),
     }
 }
 
@@ -49,13 +49,13 @@ fn produced(product: &Product) -> String {
     }
 }
 
-fn leaves(leave: &Leave) -> String {
+fn leaves(leave: &JobExit) -> String {
     match leave {
-        Leave::Completed { result } => format!("job completed: {}", result["summary"]),
-        Leave::Review { reason, .. } => format!("job in review: {reason}"),
-        Leave::Failed(error) => format!("job failed: {} ({})", error.message, error.details["kind"]),
-        Leave::Paused { reason } => format!("job paused: {reason}"),
-        Leave::Parked { until, reason } => format!("job parked until {}: {reason}", until.format("%H:%M:%S")),
+        JobExit::Completed { result } => format!("job completed: {}", result["summary"]),
+        JobExit::Review { reason, .. } => format!("job in review: {reason}"),
+        JobExit::Failed(error) => format!("job failed: {} ({})", error.message, error.details["kind"]),
+        JobExit::Paused { reason } => format!("job paused: {reason}"),
+        JobExit::Parked { until, reason } => format!("job parked until {}: {reason}", until.format("%H:%M:%S")),
     }
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn effect(effect: &Effect<'_>) -> String {
             format!("run [{}]{}", names.join(", "), if *commit_first { ", after a commit" } else { "" })
         }
         Effect::Wait { until } => format!("wait until {}", until.format("%H:%M:%S")),
-        Effect::Leave(leave) => leaves(leave),
+        Effect::Exit(leave) => leaves(leave),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::dialogue::start;
 use plumbline_engine::{
-    Change, Feedback, FileWrite, JobInfo, JobRows, Leave, Product, RequestRecord, Settings, Snapshot, State,
+    Change, Feedback, FileWrite, JobExit, JobInfo, JobRows, Product, RequestRecord, Settings, Snapshot, State,
 };
 use std::ops::Deref;
 use uuid::Uuid;
@@ -15,7 +15,7 @@ pub(crate) struct Toy {
     pub(crate) requests: Vec<RequestRecord>,
     pub(crate) feedback: Vec<Feedback>,
     pub(crate) taken: Vec<i64>,
-    pub(crate) left: Option<Leave>,
+    pub(crate) exit: Option<JobExit>,
     pub(crate) interrupted: bool,
 }
 
@@ -42,7 +42,7 @@ impl Toy {
             requests: Vec::new(),
             feedback: Vec::new(),
             taken: Vec::new(),
-            left: None,
+            exit: None,
             interrupted: false,
         }
     }
@@ -92,7 +92,7 @@ impl Toy {
             | Change::PassagesPut(_)
             | Change::Request(_)
             | Change::FeedbackTaken(_)
-            | Change::Left(_) => {}
+            | Change::Exited(_) => {}
         }
     }
 
@@ -105,7 +105,7 @@ impl Toy {
                     self.taken.push(*id);
                 }
             }
-            Change::Left(leave) => assert_eq!(self.left.replace(leave.clone()), None, "a job leaves once"),
+            Change::Exited(leave) => assert_eq!(self.exit.replace(leave.clone()), None, "a job leaves once"),
             _ => {}
         }
     }

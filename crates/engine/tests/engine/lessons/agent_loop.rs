@@ -1,7 +1,7 @@
 //! Progress, completion and guardrails.
 
 use crate::kit::{Dialogue, settings};
-use plumbline_engine::{Autonomy, Leave, Opening, PhaseKind};
+use plumbline_engine::{Autonomy, JobExit, Opening, PhaseKind};
 use serde_json::{Value, json};
 
 fn claim(deliverables: &[&str], undelivered: &[&str]) -> Value {
@@ -34,7 +34,7 @@ fn lesson_02_narration_is_counted_and_stopped_with_a_named_reason() {
     for _ in 0..9 {
         dialogue.says("I will now call a tool.");
     }
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(error.details["kind"], "no_tool_calls");
 }
 
@@ -45,7 +45,7 @@ fn lesson_03_words_complete_nothing() {
         let before = dialogue.run.progress();
         dialogue.says(text);
         assert_eq!(dialogue.run.progress(), before, "{text}");
-        assert!(dialogue.run.left().is_none(), "{text}");
+        assert!(dialogue.run.exit().is_none(), "{text}");
     }
 }
 
@@ -54,7 +54,7 @@ fn lesson_05_a_raised_limit_is_the_limit() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.limits.max_iterations = 2));
     for limit in [2_u32, 5, 9] {
         dialogue.resume(|settings| settings.limits.max_iterations = limit);
-        while dialogue.run.left().is_none() {
+        while dialogue.run.exit().is_none() {
             let n = dialogue.toy.requests.len();
             dialogue.call("write_file", json!({"path": "n.md", "content": n.to_string()}));
         }
@@ -78,7 +78,7 @@ fn lesson_07_a_plan_marked_as_done_does_not_end_the_job() {
     dialogue.finish_phase();
     dialogue.call("write_plan", json!({"content": "## Phase 1: A ✓\n## Phase 2: B ✓\n## Phase 3: C ✓\n"}));
     dialogue.finish_phase();
-    assert!(dialogue.run.left().is_none());
+    assert!(dialogue.run.exit().is_none());
     assert_eq!(dialogue.phase().1, PhaseKind::Strategic, "the last todo waits for todos or for job_complete");
 }
 
@@ -133,7 +133,7 @@ fn lesson_15_a_used_up_budget_keeps_the_todos() {
     let requests = u32::try_from(dialogue.toy.requests.len()).expect("few requests");
     dialogue.resume(|settings| settings.limits.max_iterations = requests + 1);
     dialogue.close();
-    assert!(matches!(dialogue.left(), Leave::Paused { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Paused { .. }), "{:?}", dialogue.exit());
     dialogue.resume(|settings| settings.limits.max_iterations = 1000);
     assert_eq!((dialogue.phase().0, dialogue.run.progress().todos_done), (2, 2));
 }
@@ -165,7 +165,7 @@ fn lesson_20_a_completion_opens_as_well() {
     }
     dialogue.call("write_file", json!({"path": "output/a.md", "content": "Invoices must be kept for ten years."}));
     dialogue.call("job_complete", claim(&["output/a.md"], &[]));
-    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{:?}", dialogue.exit());
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn lesson_21_the_refusal_is_the_result_of_the_call_that_triggered_it() {
 fn lesson_26_a_job_that_delivered_nothing_is_not_completed() {
     let mut dialogue = Dialogue::begun(settings());
     dialogue.call("job_complete", claim(&[], &["everything: the document is unreadable"]));
-    let Leave::Failed(error) = dialogue.left() else { panic!("{:?}", dialogue.left()) };
+    let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(error.details["kind"], "not_delivered");
 }
 
@@ -196,7 +196,7 @@ fn lesson_27_a_path_prefix_costs_no_delivery() {
     dialogue.call("write_file", json!({"path": "output/a.md", "content": "Invoices must be kept for ten years."}));
     let prefixed = format!("job_{}/output/a.md", dialogue.toy.job.id);
     dialogue.call("job_complete", claim(&[&prefixed], &[]));
-    assert!(matches!(dialogue.left(), Leave::Completed { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Completed { .. }), "{:?}", dialogue.exit());
 }
 
 #[test]
@@ -216,8 +216,8 @@ fn lesson_29_autonomy_alone_decides_between_completed_and_review() {
                 .call("write_file", json!({"path": "output/a.md", "content": "Invoices must be kept for ten years."}));
             let arguments = json!({"summary": "Done.", "deliverables": ["output/a.md"], "confidence": confidence});
             dialogue.call("job_complete", arguments);
-            assert_eq!(matches!(dialogue.left(), Leave::Review { .. }), reviewed, "{autonomy:?} {confidence}");
-            assert_eq!(matches!(dialogue.left(), Leave::Completed { .. }), !reviewed, "{autonomy:?} {confidence}");
+            assert_eq!(matches!(dialogue.exit(), JobExit::Review { .. }), reviewed, "{autonomy:?} {confidence}");
+            assert_eq!(matches!(dialogue.exit(), JobExit::Completed { .. }), !reviewed, "{autonomy:?} {confidence}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::kit::{Dialogue, settings};
 use chrono::TimeDelta;
-use plumbline_engine::{Corrupt, Effect, HistoryAtBoundary, Leave, PhaseKind, Run};
+use plumbline_engine::{Corrupt, Effect, HistoryAtBoundary, JobExit, PhaseKind, Run};
 use serde_json::{Value, json};
 
 #[test]
@@ -59,7 +59,7 @@ fn lesson_24_a_restart_fabricates_no_completion() {
 fn lesson_25_a_resumed_job_does_not_find_its_own_stop_sign() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.limits.max_iterations = 1));
     dialogue.call("read_plan", json!({}));
-    assert!(matches!(dialogue.left(), Leave::Paused { .. }));
+    assert!(matches!(dialogue.exit(), JobExit::Paused { .. }));
     let stored = serde_json::to_string(dialogue.run.state()).expect("a checkpoint is JSON");
     assert!(!stored.contains("iterations") && !stored.contains("paused"), "{stored}");
     dialogue.resume(|settings| settings.limits.max_iterations = 9);
@@ -73,10 +73,10 @@ fn lesson_25_neither_does_a_failed_job_that_is_retried() {
     for n in 0..4 {
         dialogue.call("web_search", json!({"query": n}));
     }
-    assert!(matches!(dialogue.left(), Leave::Failed(_)), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Failed(_)), "{:?}", dialogue.exit());
     dialogue.resume(|settings| settings.limits.turns_without_progress = 25);
     dialogue.call("web_search", json!({"query": "once more"}));
-    assert!(dialogue.run.left().is_none());
+    assert!(dialogue.run.exit().is_none());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What providers do, and what it must not lead to.
 
 use crate::kit::{Dialogue, call, reply, settings};
-use plumbline_engine::{Effect, FailureClass, Leave, Prices, Purpose, Role, ToolCall, Usage};
+use plumbline_engine::{Effect, FailureClass, JobExit, Prices, Purpose, Role, ToolCall, Usage};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn lesson_34_what_is_permanent_is_not_retried() {
     let mut dialogue = Dialogue::begun(settings());
     dialogue.fails(FailureClass::Permanent);
     assert_eq!(dialogue.toy.requests.len(), 1);
-    assert!(matches!(dialogue.left(), Leave::Failed(_)), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Failed(_)), "{:?}", dialogue.exit());
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn lesson_39_an_outage_of_an_hour_costs_no_job() {
             Effect::Wait { .. } => {
                 dialogue.wake();
             }
-            Effect::Leave(Leave::Parked { until, .. }) => {
+            Effect::Exit(JobExit::Parked { until, .. }) => {
                 dialogue.now = *until;
                 dialogue.resume(|_| {});
             }
@@ -88,7 +88,7 @@ fn lesson_41_a_rate_limit_waits_and_a_quota_pauses() {
     dialogue.fails_for(FailureClass::RateLimited, 7);
     assert_eq!(dialogue.wake(), 7);
     dialogue.fails(FailureClass::Quota);
-    assert!(matches!(dialogue.left(), Leave::Paused { .. }), "{:?}", dialogue.left());
+    assert!(matches!(dialogue.exit(), JobExit::Paused { .. }), "{:?}", dialogue.exit());
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn lesson_08_planning_is_an_ordinary_phase_with_tools() {
 fn lesson_12_a_limit_is_kept_whatever_the_model_does() {
     let mut dialogue = Dialogue::working(Dialogue::with(|settings| settings.limits.max_iterations = 12), 1);
     for n in 0..30 {
-        if dialogue.run.left().is_none() {
+        if dialogue.run.exit().is_none() {
             dialogue.call("add_note", json!({"text": format!("organising {n}")}));
         }
     }
@@ -53,7 +53,7 @@ fn lesson_40_one_layer_decides_on_every_retry() {
     }
     dialogue.fails(FailureClass::Transient);
     assert_eq!(dialogue.toy.requests.len(), 4, "max_retries tries in place and the first, then it is parked");
-    assert!(dialogue.run.left().is_some());
+    assert!(dialogue.run.exit().is_some());
 }
 
 #[test]
@@ -192,6 +192,6 @@ fn collect(folder: &std::path::Path, sources: &mut String) {
 fn lesson_44_a_call_in_a_fence_or_as_text_is_no_reason_to_stop() {
     let mut dialogue = Dialogue::working(settings(), 1);
     dialogue.says("```json\n{\"name\": \"todo_complete\"}\n```");
-    assert!(dialogue.run.left().is_none());
+    assert!(dialogue.run.exit().is_none());
     assert_eq!(dialogue.close_with(Value::Null).get(..4), Some("Task"), "null stands for no arguments");
 }
