@@ -54,7 +54,7 @@ async fn a_crash_between_the_parts_and_their_step_changes_nothing(pool: PgPool) 
     let expected = texts(&pool, calm).await;
     assert!(expected.iter().any(|(path, _)| path == "chunks/manual.part3.md"), "{expected:?}");
     // The second of three parts of the text, and the second of three lots of chunks.
-    for armed in ["put_aside/tactical=crash@2", "put_aside/tactical=crash@5", "written/tactical=crash@2"] {
+    for armed in ["stage_blobs/tactical=crash@2", "stage_blobs/tactical=crash@5", "written/tactical=crash@2"] {
         let job = run(&world, Some(armed)).await;
         assert_eq!(texts(&pool, job).await, expected, "{armed}");
     }

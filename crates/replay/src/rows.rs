@@ -55,13 +55,13 @@ impl Workspace for Rows {
         Box::pin(ready(Ok(self.job.file(path).map(<[u8]>::to_vec))))
     }
 
-    fn put_aside(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
-        self.job.put_aside(contents.into_iter().map(|content| (Sha256::digest(&content).into(), content)));
+    fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
+        self.job.stage_blobs(contents.into_iter().map(|content| (Sha256::digest(&content).into(), content)));
         Box::pin(ready(Ok(())))
     }
 
-    fn read_aside<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(ready(Ok(self.job.read_aside(sha256))))
+    fn read_staged_blob<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(ready(Ok(self.job.read_staged_blob(sha256))))
     }
 
     fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {

@@ -40,7 +40,7 @@ pub enum Point {
     /// A document is about to be read, in a process of its own.
     BeforeExtraction,
     /// Parts of a long text are put aside, and no step names them.
-    PutAside,
+    StageBlobs,
     /// Tools have run.
     AfterTools,
     /// The engine has taken the outcome in.
@@ -71,7 +71,7 @@ impl Point {
         Self::AfterModel,
         Self::BeforeTools,
         Self::BeforeExtraction,
-        Self::PutAside,
+        Self::StageBlobs,
         Self::AfterTools,
         Self::Applied,
         Self::BeforeCommit,
@@ -93,7 +93,7 @@ impl Point {
             Self::AfterModel => "after_model",
             Self::BeforeTools => "before_tools",
             Self::BeforeExtraction => "before_extraction",
-            Self::PutAside => "put_aside",
+            Self::StageBlobs => "stage_blobs",
             Self::AfterTools => "after_tools",
             Self::Applied => "applied",
             Self::BeforeCommit => "before_commit",

@@ -46,15 +46,15 @@ impl Workspace for Desk<'_> {
         Box::pin(self.ask(move || self.store.read_file(self.lease.job_id, path)))
     }
 
-    fn put_aside(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
+    fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
         Box::pin(async move {
             let part = part(self.run.state());
-            self.ask(|| self.store.put_aside(&self.lease, &contents, part)).await
+            self.ask(|| self.store.stage_blobs(&self.lease, &contents, part)).await
         })
     }
 
-    fn read_aside<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(self.ask(move || self.store.read_aside(self.lease.job_id, sha256)))
+    fn read_staged_blob<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(self.ask(move || self.store.read_staged_blob(self.lease.job_id, sha256)))
     }
 
     fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {

@@ -53,7 +53,7 @@ pub struct JobRows {
     pub recorded: Vec<RecordedRequirement>,
     index: FileIndex,
     /// Contents that were put aside, by SHA-256; clones share them.
-    aside: Arc<Mutex<HashMap<[u8; 32], Vec<u8>>>>,
+    staged: Arc<Mutex<HashMap<[u8; 32], Vec<u8>>>>,
 }
 
 impl JobRows {
@@ -72,7 +72,7 @@ impl JobRows {
             citations: HashMap::new(),
             recorded: Vec::new(),
             index: FileIndex::new(),
-            aside: Arc::default(),
+            staged: Arc::default(),
         }
     }
 
@@ -131,17 +131,17 @@ impl JobRows {
     }
 
     /// Keeps contents that no file has yet.
-    pub fn put_aside(&self, contents: impl IntoIterator<Item = ([u8; 32], Vec<u8>)>) {
-        self.aside().extend(contents);
+    pub fn stage_blobs(&self, contents: impl IntoIterator<Item = ([u8; 32], Vec<u8>)>) {
+        self.staged().extend(contents);
     }
 
     /// A content that was put aside.
-    pub fn read_aside(&self, sha256: &[u8; 32]) -> Option<Vec<u8>> {
-        self.aside().get(sha256).cloned()
+    pub fn read_staged_blob(&self, sha256: &[u8; 32]) -> Option<Vec<u8>> {
+        self.staged().get(sha256).cloned()
     }
 
-    fn aside(&self) -> MutexGuard<'_, HashMap<[u8; 32], Vec<u8>>> {
-        self.aside.lock().unwrap_or_else(PoisonError::into_inner)
+    fn staged(&self) -> MutexGuard<'_, HashMap<[u8; 32], Vec<u8>>> {
+        self.staged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What changes make of the files that they touch; what stays the same is left out.
@@ -160,7 +160,7 @@ impl JobRows {
                 after.insert(file.path.clone(), Some(file.content.clone()));
             }
             Product::PlaceFile(file) => {
-                after.insert(file.path.clone(), self.read_aside(&file.sha256));
+                after.insert(file.path.clone(), self.read_staged_blob(&file.sha256));
             }
             Product::ShareFiles(shared) => {
                 after.extend(shared.files.iter().map(|file| (file.path.clone(), Some(file.content.to_vec()))));

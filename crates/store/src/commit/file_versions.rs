@@ -60,7 +60,7 @@ impl FileVersions {
             if appended.is_empty() { BTreeMap::new() } else { store.read_files(job_id, &appended).await? };
         for file in changes.iter().filter_map(placed) {
             if appended.contains(&file.path)
-                && let Some(content) = store.read_aside(job_id, &file.sha256).await?
+                && let Some(content) = store.read_staged_blob(job_id, &file.sha256).await?
             {
                 stored.insert(file.path.clone(), content);
             }

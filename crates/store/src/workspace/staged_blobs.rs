@@ -17,12 +17,12 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::LeaseLost`]: nothing was written. [`Error::Database`]; trying again does no harm.
-    pub async fn put_aside(&self, lease: &Lease, contents: &[Vec<u8>], part: &str) -> Result<(), Error> {
+    pub async fn stage_blobs(&self, lease: &Lease, contents: &[Vec<u8>], part: &str) -> Result<(), Error> {
         let held = sqlx::query_file_scalar!("queries/workspace/stage_blobs.sql", lease.job_id, lease.epoch, contents)
             .fetch_one(&self.pool)
             .await
             .during("put parts of a text aside")?;
-        reach(Point::PutAside, part).await?;
+        reach(Point::StageBlobs, part).await?;
         if held { Ok(()) } else { Err(Error::LeaseLost(lease.job_id)) }
     }
 
@@ -30,7 +30,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn read_aside(&self, job_id: Uuid, sha256: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+    pub async fn read_staged_blob(&self, job_id: Uuid, sha256: &[u8]) -> Result<Option<Vec<u8>>, Error> {
         sqlx::query_file_scalar!("queries/workspace/read_staged_blob.sql", job_id, sha256)
             .fetch_optional(&self.pool)
             .await

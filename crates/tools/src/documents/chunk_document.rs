@@ -104,7 +104,7 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         chunks.extend(cut);
         contents.extend(match parts.len() {
             1 => rendered.into_iter().map(Content::Whole).collect::<Vec<_>>(),
-            _ => bench.desk.put_aside(rendered).await?.into_iter().map(Content::Aside).collect(),
+            _ => bench.desk.stage_blobs(rendered).await?.into_iter().map(Content::Aside).collect(),
         });
     }
     if chunks.is_empty() {

@@ -54,7 +54,7 @@ impl<'a, 'b> Writer<'a, 'b> {
     /// Adds a page or the next piece of one, and gives it back as it is written.
     pub(crate) async fn push(&mut self, page: &Page) -> Result<&str, ToolError> {
         if !self.part.is_empty() && self.part.len() + page.text.len() > PART_BYTES {
-            self.put_aside().await?;
+            self.stage_blobs().await?;
             self.number += 1;
             self.page = None;
         }
@@ -74,7 +74,7 @@ impl<'a, 'b> Writer<'a, 'b> {
     /// What makes the files of it.
     pub(crate) async fn finish(mut self) -> Result<Vec<Product>, ToolError> {
         if self.number > 1 {
-            self.put_aside().await?;
+            self.stage_blobs().await?;
         } else if !self.is_known().await? {
             self.products.push(Product::WriteFile(FileWrite::text(&self.text_path, std::mem::take(&mut self.part))));
         }
@@ -85,13 +85,13 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(self.products)
     }
 
-    async fn put_aside(&mut self) -> Result<(), ToolError> {
+    async fn stage_blobs(&mut self) -> Result<(), ToolError> {
         if self.is_known().await? {
             self.part.clear();
             return Ok(());
         }
         let path = part_path(&self.text_path, self.number);
-        let known = self.desk.put_aside(vec![std::mem::take(&mut self.part).into_bytes()]).await?;
+        let known = self.desk.stage_blobs(vec![std::mem::take(&mut self.part).into_bytes()]).await?;
         let placed = known.into_iter().map(|(sha256, size)| PlacedFile { path: path.clone(), sha256, size });
         self.products.extend(placed.map(Product::PlaceFile));
         Ok(())

@@ -58,13 +58,13 @@ pub trait Workspace: Send + Sync {
 
     /// Puts contents aside for files that the running calls will place: whoever makes a long text does not hold it.
     /// Where nothing is kept, this is refused.
-    fn put_aside(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
+    fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
         drop(contents);
         Box::pin(std::future::ready(Err(WorkspaceError("nothing can be put aside here".into()))))
     }
 
     /// A content that was put aside, by its SHA-256.
-    fn read_aside<'a>(&'a self, _sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+    fn read_staged_blob<'a>(&'a self, _sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 

@@ -76,7 +76,7 @@ impl<'a> Desk<'a> {
             None => self.rows.read(path).await,
             Some(Layer::Whole(content)) => Ok(Some(content.clone())),
             Some(Layer::Placed(file, tail)) => {
-                let mut content = self.rows.read_aside(&file.sha256).await?.unwrap_or_default();
+                let mut content = self.rows.read_staged_blob(&file.sha256).await?.unwrap_or_default();
                 content.extend_from_slice(tail);
                 Ok(Some(content))
             }
@@ -90,9 +90,9 @@ impl<'a> Desk<'a> {
     }
 
     /// Puts contents aside, and gives what they are known by: hash and size.
-    pub(crate) async fn put_aside(&self, contents: Vec<Vec<u8>>) -> Result<Vec<([u8; 32], u64)>, WorkspaceError> {
+    pub(crate) async fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> Result<Vec<([u8; 32], u64)>, WorkspaceError> {
         let known = contents.iter().map(|content| (Sha256::digest(content).into(), content.len() as u64)).collect();
-        self.rows.put_aside(contents).await?;
+        self.rows.stage_blobs(contents).await?;
         Ok(known)
     }
 

@@ -62,7 +62,7 @@ impl Memory {
         match product {
             Product::WriteFile(file) => self.put(&file.path, file.content),
             Product::PlaceFile(file) => {
-                let content = self.aside.lock().unwrap()[&file.sha256].clone();
+                let content = self.staged.lock().unwrap()[&file.sha256].clone();
                 assert_eq!(content.len() as u64, file.size, "{}", file.path);
                 self.put(&file.path, content);
             }
@@ -116,14 +116,14 @@ impl Workspace for Memory {
         })
     }
 
-    fn put_aside(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
+    fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
         let known = contents.into_iter().map(|content| (Sha256::digest(&content).into(), content));
-        self.aside.lock().unwrap().extend(known);
+        self.staged.lock().unwrap().extend(known);
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn read_aside<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
-        Box::pin(async move { Ok(self.aside.lock().unwrap().get(sha256).cloned()) })
+    fn read_staged_blob<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(async move { Ok(self.staged.lock().unwrap().get(sha256).cloned()) })
     }
 
     fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
