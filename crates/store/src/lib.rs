@@ -46,7 +46,7 @@ pub use requirements::{
     Asked, CoverageLine, HeldRequirement, PassageLine, RequirementRow, SimilarRequirement, ValidationTally,
 };
 pub use run::{InlineDocument, JobInput, LoadedJob, MOST_DOCUMENT_BYTES, Oversized, PreviousStatus, StoredSettings};
-pub use search::{FoundPassage, NearRequirement, NewPassage, Unembedded, UnembeddedRequirement, Unindexed};
+pub use search::{FoundSegment, NearRequirement, NewSegment, Unembedded, UnembeddedRequirement, Unindexed};
 pub use user_json::Given;
 pub use views::{
     AttemptLine, CostBar, FilePart, FileSummary, FindingsCount, JobDetail, JobFilter, JobLine, JobSeen, JobsPulse,

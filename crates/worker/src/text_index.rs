@@ -5,7 +5,7 @@
 use crate::validation_desk::known;
 use plumbline_llm::Embedder;
 use plumbline_store::backoff::retry_transient;
-use plumbline_store::{Error, FoundPassage, NewPassage, Store, Unindexed};
+use plumbline_store::{Error, FoundSegment, NewSegment, Store, Unindexed};
 use plumbline_tools::search::{fuse, passages};
 use plumbline_tools::{BoxFuture, MeantAlike, Ranked, RankedPassage, Ranking, TextIndex, WorkspaceError};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl JobTexts<'_> {
         }
         if ranking != Ranking::Meaning || rankings.is_empty() {
             let most = i64::try_from(limit).unwrap_or(i64::MAX);
-            let found = retry_transient(|| self.store.search_passages(self.job_id, query, paths, most)).await?;
+            let found = retry_transient(|| self.store.search_segments(self.job_id, query, paths, most)).await?;
             rankings.push(ranked(found));
         }
         let mut passages = fuse(&rankings);
@@ -86,7 +86,7 @@ impl JobTexts<'_> {
 
     /// Indexes what was written since the last search and forgets what is there no more.
     async fn bring_up_to_date(&self, paths: &[String]) -> Result<(), Error> {
-        retry_transient(|| self.store.forget_passages(self.job_id)).await?;
+        retry_transient(|| self.store.forget_segments(self.job_id)).await?;
         loop {
             let contents = retry_transient(|| self.store.unindexed(self.job_id, paths, INDEXED_BYTES)).await?;
             if contents.is_empty() {
@@ -94,11 +94,11 @@ impl JobTexts<'_> {
             }
             // Some MiB of others' text at a time, beside the event loop.
             let cut = tokio::task::spawn_blocking(move || {
-                let new: Vec<NewPassage> = contents.iter().flat_map(cut).collect();
+                let new: Vec<NewSegment> = contents.iter().flat_map(cut).collect();
                 (new, contents.into_iter().map(|content| content.sha256).collect::<Vec<_>>())
             });
             let (new, keys) = cut.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
-            retry_transient(|| self.store.index_passages(self.job_id, &keys, &new)).await?;
+            retry_transient(|| self.store.index_segments(self.job_id, &keys, &new)).await?;
         }
     }
 
@@ -133,7 +133,7 @@ impl JobTexts<'_> {
             retry_transient(|| self.store.put_embeddings(self.job_id, model, &missing, &embeddings)).await?;
             embedded += missing.len();
         };
-        let found = retry_transient(|| self.store.nearest_passages(self.job_id, model, &wanted, paths, limit)).await?;
+        let found = retry_transient(|| self.store.nearest_segments(self.job_id, model, &wanted, paths, limit)).await?;
         Ok(Ok((ranked(found), remark)))
     }
 
@@ -175,9 +175,9 @@ impl JobTexts<'_> {
 }
 
 /// The passages of a content; bytes that are no text have none.
-fn cut(content: &Unindexed) -> Vec<NewPassage> {
+fn cut(content: &Unindexed) -> Vec<NewSegment> {
     let text = std::str::from_utf8(&content.content).unwrap_or_default();
-    let passage = |(part, passage): (i32, plumbline_tools::search::Passage)| NewPassage {
+    let passage = |(part, passage): (i32, plumbline_tools::search::Passage)| NewSegment {
         sha256: content.sha256.clone(),
         part,
         first_line: i32::try_from(passage.first_line).unwrap_or(i32::MAX),
@@ -186,8 +186,8 @@ fn cut(content: &Unindexed) -> Vec<NewPassage> {
     (0..).zip(passages(text)).map(passage).collect()
 }
 
-fn ranked(found: Vec<FoundPassage>) -> Vec<RankedPassage> {
-    let passage = |found: FoundPassage| RankedPassage {
+fn ranked(found: Vec<FoundSegment>) -> Vec<RankedPassage> {
+    let passage = |found: FoundSegment| RankedPassage {
         path: found.path,
         first_line: u32::try_from(found.first_line).unwrap_or(1),
         text: found.text,

@@ -6,7 +6,7 @@
 //!
 //! Like the index of words, none of this is part of a step: what is lost of it is made again.
 
-use crate::{Error, FoundPassage, SimilarRequirement, Store, error::During};
+use crate::{Error, FoundSegment, SimilarRequirement, Store, error::During};
 use futures_util::TryStreamExt as _;
 use uuid::Uuid;
 
@@ -85,19 +85,19 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn nearest_passages(
+    pub async fn nearest_segments(
         &self,
         job_id: Uuid,
         model: &str,
         wanted: &[f32],
         paths: &[String],
         limit: usize,
-    ) -> Result<Vec<FoundPassage>, Error> {
+    ) -> Result<Vec<FoundSegment>, Error> {
         let wanted = of_length_one(wanted);
         if self.has_vector_search(wanted.len()).await? {
             let most = i64::try_from(limit).unwrap_or(i64::MAX);
             let run = sqlx::query_file_as!(
-                FoundPassage,
+                FoundSegment,
                 "queries/search/nearest_segments.sql",
                 job_id,
                 model,
@@ -122,7 +122,7 @@ impl Store {
             hashes.push(sha256);
             parts.push(part);
         }
-        sqlx::query_file_as!(FoundPassage, "queries/search/segments.sql", job_id, &paths, &hashes, &parts)
+        sqlx::query_file_as!(FoundSegment, "queries/search/segments.sql", job_id, &paths, &hashes, &parts)
             .fetch_all(&self.pool)
             .await
             .during("read segments")

@@ -4,4 +4,4 @@ mod embeddings;
 mod segments;
 
 pub use embeddings::{NearRequirement, Unembedded, UnembeddedRequirement};
-pub use segments::{FoundPassage, NewPassage, Unindexed};
+pub use segments::{FoundSegment, NewSegment, Unindexed};

@@ -18,7 +18,7 @@ pub struct Unindexed {
 
 /// A piece of a text, to be put into the index.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewPassage {
+pub struct NewSegment {
     /// Which content it is of.
     pub sha256: Vec<u8>,
     /// Its position in it, from 0.
@@ -31,7 +31,7 @@ pub struct NewPassage {
 
 /// A piece of a text, found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FoundPassage {
+pub struct FoundSegment {
     /// A file that holds it; the first by name where several do.
     pub path: String,
     /// The line it begins on, from 1.
@@ -56,11 +56,11 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn index_passages(
+    pub async fn index_segments(
         &self,
         job_id: Uuid,
         contents: &[Vec<u8>],
-        segments: &[NewPassage],
+        segments: &[NewSegment],
     ) -> Result<(), Error> {
         let keys: Vec<Vec<u8>> = segments.iter().map(|segment| segment.sha256.clone()).collect();
         let parts: Vec<i32> = segments.iter().map(|segment| segment.part).collect();
@@ -77,7 +77,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn forget_passages(&self, job_id: Uuid) -> Result<u64, Error> {
+    pub async fn forget_segments(&self, job_id: Uuid) -> Result<u64, Error> {
         let done = sqlx::query_file!("queries/search/forget_segments.sql", job_id).execute(&self.pool).await;
         Ok(done.during("take texts out of the search index")?.rows_affected())
     }
@@ -86,15 +86,15 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn search_passages(
+    pub async fn search_segments(
         &self,
         job_id: Uuid,
         query: &str,
         paths: &[String],
         limit: i64,
-    ) -> Result<Vec<FoundPassage>, Error> {
+    ) -> Result<Vec<FoundSegment>, Error> {
         let query = bind::text(query);
-        sqlx::query_file_as!(FoundPassage, "queries/search/search_segments.sql", job_id, &query, paths, limit)
+        sqlx::query_file_as!(FoundSegment, "queries/search/search_segments.sql", job_id, &query, paths, limit)
             .fetch_all(&self.pool)
             .await
             .during("search texts by words")

@@ -2,7 +2,7 @@
 
 use crate::support::{commit, running, store, value};
 use plumbline_engine::{Change, FileWrite, Product};
-use plumbline_store::{FoundPassage, NewPassage, Store};
+use plumbline_store::{FoundSegment, NewSegment, Store};
 use sqlx::PgPool;
 use uuid::Uuid;
 
@@ -17,11 +17,11 @@ fn paths(paths: &[&str]) -> Vec<String> {
 /// Indexes what is missing, a line a passage; returns how many contents that were.
 async fn index(store: &Store, job: Uuid, paths: &[String]) -> usize {
     let contents = store.unindexed(job, paths, 1 << 20).await.unwrap();
-    let passages: Vec<NewPassage> = contents
+    let passages: Vec<NewSegment> = contents
         .iter()
         .flat_map(|content| {
             let text = std::str::from_utf8(&content.content).unwrap_or_default();
-            text.lines().enumerate().map(|(n, line)| NewPassage {
+            text.lines().enumerate().map(|(n, line)| NewSegment {
                 sha256: content.sha256.clone(),
                 part: n as i32,
                 first_line: n as i32 + 1,
@@ -30,11 +30,11 @@ async fn index(store: &Store, job: Uuid, paths: &[String]) -> usize {
         })
         .collect();
     let keys: Vec<Vec<u8>> = contents.iter().map(|content| content.sha256.clone()).collect();
-    store.index_passages(job, &keys, &passages).await.unwrap();
+    store.index_segments(job, &keys, &passages).await.unwrap();
     contents.len()
 }
 
-fn places(found: &[FoundPassage]) -> Vec<String> {
+fn places(found: &[FoundSegment]) -> Vec<String> {
     found.iter().map(|passage| format!("{}:{}", passage.path, passage.first_line)).collect()
 }
 
@@ -61,13 +61,13 @@ async fn passages_are_ranked_by_the_words_they_have(pool: PgPool) {
         ("'& | !:* (", vec![]),
         ("", vec![]),
     ] {
-        let mut found = places(&store.search_passages(job.id, query, &all, 10).await.unwrap());
+        let mut found = places(&store.search_segments(job.id, query, &all, 10).await.unwrap());
         if query == "invoice" {
             found.sort();
         }
         assert_eq!(found, expected, "{query}");
     }
-    let found = store.search_passages(job.id, "period", &paths(&["chunks/b.md"]), 10).await.unwrap();
+    let found = store.search_segments(job.id, "period", &paths(&["chunks/b.md"]), 10).await.unwrap();
     assert_eq!(places(&found), ["chunks/b.md:1"]);
     assert_eq!(found[0].text, "Nobody keeps a period.");
 }
@@ -82,11 +82,11 @@ async fn what_was_deleted_or_overwritten_is_forgotten(pool: PgPool) {
     let gone = Change::Product(Product::DeleteFile { path: "b.md".into() });
     commit(&store, job.lease(), 1, &[write("a.md", "new words"), gone]).await.unwrap();
     // Even before the index is put right, nothing is found that is not there.
-    assert_eq!(store.search_passages(job.id, "words", &all, 10).await.unwrap(), []);
+    assert_eq!(store.search_segments(job.id, "words", &all, 10).await.unwrap(), []);
     assert_eq!(index(&store, job.id, &all).await, 1);
-    assert_eq!(store.forget_passages(job.id).await.unwrap(), 2);
-    let found = store.search_passages(job.id, "words", &all, 10).await.unwrap();
-    assert_eq!(found, [FoundPassage { path: "a.md".into(), first_line: 1, text: "new words".into() }]);
+    assert_eq!(store.forget_segments(job.id).await.unwrap(), 2);
+    let found = store.search_segments(job.id, "words", &all, 10).await.unwrap();
+    assert_eq!(found, [FoundSegment { path: "a.md".into(), first_line: 1, text: "new words".into() }]);
     assert_eq!(value(&pool, "SELECT count(*) FROM file_segments").await.as_deref(), Some("1"));
 }
 
@@ -120,8 +120,8 @@ async fn the_nearest_meaning_comes_first(pool: PgPool) {
     store.put_embeddings(job.id, "compass", &missing, &embeddings).await.unwrap();
     assert_eq!(store.unembedded(job.id, &all, "compass", 10).await.unwrap(), []);
     assert_eq!(store.unembedded(job.id, &all, "another", 10).await.unwrap().len(), 4);
-    let found = store.nearest_passages(job.id, "compass", &[0.9, 0.1], &all, 3).await.unwrap();
+    let found = store.nearest_segments(job.id, "compass", &[0.9, 0.1], &all, 3).await.unwrap();
     let texts: Vec<&str> = found.iter().map(|passage| passage.text.as_str()).collect();
     assert_eq!(texts, ["east", "north-east", "north"]);
-    assert_eq!(store.nearest_passages(job.id, "compass", &[1.0, 0.0, 0.0], &all, 3).await.unwrap(), []);
+    assert_eq!(store.nearest_segments(job.id, "compass", &[1.0, 0.0, 0.0], &all, 3).await.unwrap(), []);
 }
