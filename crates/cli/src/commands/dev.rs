@@ -119,7 +119,7 @@ async fn with_postgres(
 /// Shows the job's progress to its end, then that of the validator job which its completion enqueued.
 async fn follow(store: &Store, job: Uuid) -> Result<(WatchRow, Option<(Uuid, WatchRow)>), Failure> {
     let row = watch::follow(store, job).await?;
-    let validator = match store.follower(job).await? {
+    let validator = match store.child_job(job).await? {
         Some(id) => {
             output::print(&format!("\nValidator {id}\n"))?;
             Some((id, watch::follow(store, id).await?))

@@ -184,7 +184,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn follower(&self, job_id: Uuid) -> Result<Option<Uuid>, Error> {
+    pub async fn child_job(&self, job_id: Uuid) -> Result<Option<Uuid>, Error> {
         sqlx::query_file_scalar!("queries/requirements/child_job.sql", job_id)
             .fetch_optional(&self.pool)
             .await

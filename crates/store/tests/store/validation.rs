@@ -333,9 +333,9 @@ async fn approving_a_job_enqueues_what_its_settings_name_once(pool: PgPool) {
             .unwrap();
         let leave = [Change::Exited(JobExit::Review { result: json!({}), reason: "autonomy is review".into() })];
         commit(&store, job.lease(), 0, &leave).await.unwrap();
-        assert_eq!(store.follower(job.id).await.unwrap(), None, "not before it is approved");
+        assert_eq!(store.child_job(job.id).await.unwrap(), None, "not before it is approved");
         execute(&pool, format!("SELECT approve_job('{}')", job.id)).await.unwrap();
-        let Some(follower) = store.follower(job.id).await.unwrap() else {
+        let Some(follower) = store.child_job(job.id).await.unwrap() else {
             assert!(!follows);
             continue;
         };
