@@ -47,7 +47,7 @@ pub use requirements::{
 };
 pub use run::{InlineDocument, JobInput, LoadedJob, MOST_DOCUMENT_BYTES, Oversized, PreviousStatus, StoredSettings};
 pub use search::{FoundSegment, NearRequirement, NewSegment, Unembedded, UnembeddedRequirement, Unindexed};
-pub use user_json::Given;
+pub use user_json::UserJson;
 pub use views::{
     AttemptLine, CostBar, FilePart, FileSummary, FindingsCount, JobDetail, JobFilter, JobLine, JobSeen, JobsPulse,
     PhaseLine, RecordedJob, RecordedStep, SourceText, StatusCount, StepCall, StepFile, StepLine, StepMessage,

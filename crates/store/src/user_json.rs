@@ -15,9 +15,9 @@ use std::ops::Deref;
 /// any of them: it reads as null, and says why. Nor may that of a requirement, which another program may have written: its
 /// validator would never see the others.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given(Result<Value, String>);
+pub struct UserJson(Result<Value, String>);
 
-impl Given {
+impl UserJson {
     /// Why it cannot be read, if so.
     pub fn unreadable(&self) -> Option<&str> {
         self.0.as_ref().err().map(String::as_str)
@@ -28,7 +28,7 @@ impl Given {
     }
 }
 
-impl Deref for Given {
+impl Deref for UserJson {
     type Target = Value;
 
     fn deref(&self) -> &Value {
@@ -36,25 +36,25 @@ impl Deref for Given {
     }
 }
 
-impl From<Value> for Given {
+impl From<Value> for UserJson {
     fn from(value: Value) -> Self {
         Self(Ok(value))
     }
 }
 
-impl From<Given> for Value {
-    fn from(given: Given) -> Self {
+impl From<UserJson> for Value {
+    fn from(given: UserJson) -> Self {
         given.0.unwrap_or_default()
     }
 }
 
-impl Serialize for Given {
+impl Serialize for UserJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Value::serialize(self, serializer)
     }
 }
 
-impl Type<Postgres> for Given {
+impl Type<Postgres> for UserJson {
     fn type_info() -> PgTypeInfo {
         <Json<Value> as Type<Postgres>>::type_info()
     }
@@ -64,7 +64,7 @@ impl Type<Postgres> for Given {
     }
 }
 
-impl<'r> Decode<'r, Postgres> for Given {
+impl<'r> Decode<'r, Postgres> for UserJson {
     fn decode(value: PgValueRef<'r>) -> Result<Self, BoxDynError> {
         let Json(raw) = <Json<&'r JsonRawValue> as Decode<'r, Postgres>>::decode(value)?;
         Ok(Self::of(raw.get()))
@@ -73,15 +73,15 @@ impl<'r> Decode<'r, Postgres> for Given {
 
 #[cfg(test)]
 mod tests {
-    use super::Given;
+    use super::UserJson;
     use serde_json::json;
 
     #[test]
     fn what_cannot_be_held_reads_as_null_and_says_why() {
-        assert_eq!(Given::of(r#"{"a": [1]}"#), Given::from(json!({"a": [1]})));
+        assert_eq!(UserJson::of(r#"{"a": [1]}"#), UserJson::from(json!({"a": [1]})));
         let deep = format!("{}{}", "[".repeat(128), "]".repeat(128));
         for (text, why) in [(r#"{"a": 1e400}"#, "number out of range"), (deep.as_str(), "recursion limit exceeded")] {
-            let given = Given::of(text);
+            let given = UserJson::of(text);
             assert!(given.is_null() && given.unreadable().unwrap().starts_with(why), "{given:?}");
         }
     }

@@ -8,8 +8,8 @@ SELECT octet_length(prompt)::bigint AS "prompt_bytes!",
        (SELECT sum(octet_length(d.content))::bigint FROM job_documents d WHERE d.job_id = jobs.id) AS "documents_bytes?",
        CASE WHEN octet_length(prompt) <= $2::bigint THEN prompt END AS "prompt?",
        CASE WHEN octet_length(document_path) <= $2::bigint THEN document_path END AS "document_path?",
-       CASE WHEN octet_length(context::text) <= $2::bigint THEN context END AS "context?: Given",
-       CASE WHEN octet_length(config::text) <= $2::bigint THEN config END AS "config?: Given",
+       CASE WHEN octet_length(context::text) <= $2::bigint THEN context END AS "context?: UserJson",
+       CASE WHEN octet_length(config::text) <= $2::bigint THEN config END AS "config?: UserJson",
        raised_limits
 FROM jobs
 WHERE id = $1

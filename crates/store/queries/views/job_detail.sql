@@ -1,6 +1,6 @@
 -- run_at may be anything that the server's calendar has, infinity too; ours is shorter.
 SELECT id, job_type, prompt, document_path, octet_length(document_content)::bigint AS document_bytes,
-       context AS "context!: Given", config AS "config!: Given", priority,
+       context AS "context!: UserJson", config AS "config!: UserJson", priority,
        least(greatest(run_at, '0001-01-01 00:00Z'), '9999-12-31 23:59:59Z') AS "run_at!", max_attempts,
        idempotency_key, parent_job_id, status, status_reason, attempt, crash_count,
        worker_id, lease_epoch, step, phase_number, phase, phase_name, todos_done, todos_total, current_todo,

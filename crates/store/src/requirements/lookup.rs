@@ -1,7 +1,7 @@
 //! What a job has found: what tools must look up about earlier findings, and how it puts them right.
 
 use crate::{
-    Error, Given, Store,
+    Error, Store, UserJson,
     bind::{json, text},
     error::During,
 };
@@ -117,7 +117,7 @@ pub(crate) fn place(passage: Option<i32>, from: Option<i32>, to: Option<i32>) ->
     Some(Touched { passage: passage?, from: from?, to: to? })
 }
 
-fn texts(given: &Given) -> Vec<String> {
+fn texts(given: &UserJson) -> Vec<String> {
     given.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Rows of `requirement_cache`, their columns named once.
 
-use crate::Given;
+use crate::UserJson;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use uuid::Uuid;
@@ -19,15 +19,15 @@ macro_rules! requirement {
             pub r#type: Option<String>,
             pub priority: Option<String>,
             pub source_document: Option<String>,
-            pub source_location: Option<Given>,
+            pub source_location: Option<UserJson>,
             pub gobd_relevant: bool,
             pub gdpr_relevant: bool,
-            pub citations: Given,
-            pub mentioned_objects: Given,
-            pub mentioned_messages: Given,
+            pub citations: UserJson,
+            pub mentioned_objects: UserJson,
+            pub mentioned_messages: UserJson,
             pub reasoning: Option<String>,
             pub confidence: f64,
-            pub tags: Given,
+            pub tags: UserJson,
             $($(#[$meaning])* pub $column: $kind,)*
         }
     };
@@ -38,7 +38,7 @@ requirement! {
     RequirementRow {
         research_notes: Option<String>,
         status: String,
-        validation_result: Option<Given>,
+        validation_result: Option<UserJson>,
         graph_node_id: Option<String>,
         rejection_reason: Option<String>,
         retry_count: i32,

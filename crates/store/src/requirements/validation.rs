@@ -4,7 +4,7 @@
 //! same rows. They belong to the job, not to its worker; a job that ends gives them back by a trigger. A judgement is
 //! part of a step.
 
-use crate::{Error, Given, HeldRequirement, Lease, Store, bind::text, error::During};
+use crate::{Error, HeldRequirement, Lease, Store, UserJson, bind::text, error::During};
 use uuid::Uuid;
 
 /// A recorded requirement that shares words with a text.

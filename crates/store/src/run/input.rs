@@ -1,6 +1,6 @@
 //! What the user wrote into a job's row, read by the one that runs it: a claim of many jobs returns none of it.
 
-use crate::{Error, Given, Store, error::During};
+use crate::{Error, Store, UserJson, error::During};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -22,9 +22,9 @@ pub struct JobInput {
     /// [`Store::job_documents`].
     pub documents_bytes: Option<i64>,
     /// Free data, as the user wrote it.
-    pub context: Given,
+    pub context: UserJson,
     /// Overrides of the configuration, as the user wrote them.
-    pub config: Given,
+    pub config: UserJson,
     /// The limits that were given to `resume_job`, if any.
     pub raised_limits: Option<Value>,
 }

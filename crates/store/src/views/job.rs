@@ -1,6 +1,6 @@
 //! What people and the command line see of jobs.
 
-use crate::{Error, Given, RequirementRow, Store, error::During};
+use crate::{Error, RequirementRow, Store, UserJson, error::During};
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde_json::Value;

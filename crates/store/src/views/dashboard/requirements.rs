@@ -1,6 +1,6 @@
 //! One job's requirements, a page at a time.
 
-use crate::{Error, Given, RequirementRow, Store, error::During};
+use crate::{Error, RequirementRow, Store, UserJson, error::During};
 use serde::Serialize;
 use uuid::Uuid;
 
