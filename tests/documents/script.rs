@@ -21,11 +21,11 @@ pub(crate) type Call = (&'static str, Value);
 /// The model, for as long as this lives.
 pub(crate) struct Script {
     address: SocketAddr,
-    desk: Arc<Desk>,
+    server: Arc<ServerState>,
     task: JoinHandle<()>,
 }
 
-struct Desk {
+struct ServerState {
     turns: Vec<Vec<Call>>,
     state: Mutex<Progress>,
 }
@@ -43,10 +43,10 @@ impl Script {
     pub(crate) async fn start(turns: Vec<Vec<Call>>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
-        let desk = Arc::new(Desk { turns, state: Mutex::default() });
-        let router = Router::new().fallback(answer).layer(DefaultBodyLimit::disable()).with_state(desk.clone());
+        let server = Arc::new(ServerState { turns, state: Mutex::default() });
+        let router = Router::new().fallback(answer).layer(DefaultBodyLimit::disable()).with_state(server.clone());
         let task = tokio::spawn(async move { drop(axum::serve(listener, router).await) });
-        Self { address, desk, task }
+        Self { address, server, task }
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -55,7 +55,7 @@ impl Script {
 
     /// What the tools said in each turn of the script.
     pub(crate) fn said(&self) -> Vec<Vec<String>> {
-        self.desk.state.lock().unwrap_or_else(PoisonError::into_inner).said.clone()
+        self.server.state.lock().unwrap_or_else(PoisonError::into_inner).said.clone()
     }
 }
 
@@ -65,12 +65,12 @@ impl Drop for Script {
     }
 }
 
-async fn answer(State(desk): State<Arc<Desk>>, body: Bytes) -> Json<Value> {
+async fn answer(State(server): State<Arc<ServerState>>, body: Bytes) -> Json<Value> {
     let request: Value = serde_json::from_slice(&body).expect("requests are JSON");
-    let mut state = desk.state.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut state = server.state.lock().unwrap_or_else(PoisonError::into_inner);
     let tools = request["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
     let strategic = tools.iter().any(|tool| tool["function"]["name"] == "todo_write");
-    let message = if strategic { planning(&request, state.asked > 0) } else { working(&desk, &mut state, &request) };
+    let message = if strategic { planning(&request, state.asked > 0) } else { working(&server, &mut state, &request) };
     let tokens = body.len() / 4;
     let usage = json!({"prompt_tokens": tokens, "completion_tokens": 40, "total_tokens": tokens + 40});
     Json(json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "usage": usage}))
@@ -99,13 +99,13 @@ fn planning(request: &Value, worked: bool) -> Value {
 }
 
 /// The next turn of the script, and behind its end the closing of a todo a turn.
-fn working(desk: &Desk, state: &mut Progress, request: &Value) -> Value {
+fn working(server: &ServerState, state: &mut Progress, request: &Value) -> Value {
     let at = state.asked;
     state.asked += 1;
-    if (1..=desk.turns.len()).contains(&at) {
+    if (1..=server.turns.len()).contains(&at) {
         state.said.push(results(request));
     }
-    match desk.turns.get(at) {
+    match server.turns.get(at) {
         Some(turn) => calls(turn),
         None => calls(&[("todo_complete", json!({"notes": "this part was followed"}))]),
     }

@@ -66,11 +66,11 @@ pub(crate) type Aside = fn(&Seen) -> Option<Value>;
 /// The model, for as long as this lives.
 pub(crate) struct Script {
     address: std::net::SocketAddr,
-    desk: Arc<Desk>,
+    server: Arc<ServerState>,
     task: JoinHandle<()>,
 }
 
-struct Desk {
+struct ServerState {
     turns: u64,
     aside: Aside,
     seen: Mutex<Seen>,
@@ -86,10 +86,10 @@ impl Script {
     pub(crate) async fn with(turns: u64, aside: Aside) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
-        let desk = Arc::new(Desk { turns, aside, seen: Mutex::default() });
-        let router = Router::new().fallback(answer).layer(DefaultBodyLimit::disable()).with_state(desk.clone());
+        let server = Arc::new(ServerState { turns, aside, seen: Mutex::default() });
+        let router = Router::new().fallback(answer).layer(DefaultBodyLimit::disable()).with_state(server.clone());
         let task = tokio::spawn(async move { drop(axum::serve(listener, router).await) });
-        Self { address, desk, task }
+        Self { address, server, task }
     }
 
     pub(crate) fn base_url(&self) -> String {
@@ -97,7 +97,7 @@ impl Script {
     }
 
     pub(crate) fn seen(&self) -> Seen {
-        self.desk.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.server.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -107,9 +107,9 @@ impl Drop for Script {
     }
 }
 
-async fn answer(State(desk): State<Arc<Desk>>, body: Bytes) -> Json<Value> {
+async fn answer(State(server): State<Arc<ServerState>>, body: Bytes) -> Json<Value> {
     let request: Value = serde_json::from_slice(&body).expect("requests are JSON");
-    let mut seen = desk.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut seen = server.seen.lock().unwrap_or_else(PoisonError::into_inner);
     // Four bytes a token, as everywhere in these tests; the engine anchors its own estimate on what is reported.
     let tokens = body.len() as u64 / 4;
     seen.largest = seen.largest.max(tokens);
@@ -119,8 +119,8 @@ async fn answer(State(desk): State<Arc<Desk>>, body: Bytes) -> Json<Value> {
             seen.look(&request, &body);
             let strategic = tools.iter().any(|tool| tool["function"]["name"] == "todo_write");
             match strategic {
-                true => planning(&seen, &request, desk.turns),
-                false => (desk.aside)(&seen).unwrap_or_else(|| working(&seen)),
+                true => planning(&seen, &request, server.turns),
+                false => (server.aside)(&seen).unwrap_or_else(|| working(&seen)),
             }
         }
     };

@@ -45,7 +45,7 @@ struct Orders {
 }
 
 #[derive(Debug)]
-struct Desk {
+struct ServerState {
     orders: watch::Sender<Orders>,
     arrived: watch::Sender<u64>,
     answered: watch::Sender<u64>,
@@ -55,7 +55,7 @@ struct Desk {
 #[derive(Debug)]
 pub struct Model {
     address: SocketAddr,
-    desk: Arc<Desk>,
+    server: Arc<ServerState>,
     /// It runs here: with it end all connections, kept ones too.
     runtime: Option<Runtime>,
 }
@@ -66,13 +66,13 @@ impl Model {
     /// # Panics
     /// When loopback has no free port.
     pub async fn start() -> Self {
-        let desk = Desk {
+        let server = ServerState {
             orders: watch::Sender::new(Orders { answer: Answer::Work, hold_from: u64::MAX }),
             arrived: watch::Sender::new(0),
             answered: watch::Sender::new(0),
         };
         let mut model =
-            Self { address: (Ipv4Addr::LOCALHOST, port::free()).into(), desk: Arc::new(desk), runtime: None };
+            Self { address: (Ipv4Addr::LOCALHOST, port::free()).into(), server: Arc::new(server), runtime: None };
         model.open().await;
         model
     }
@@ -84,18 +84,18 @@ impl Model {
 
     /// Answers so from now on, held requests included.
     pub fn answers(&self, answer: Answer) {
-        self.desk.orders.send_replace(Orders { answer, hold_from: u64::MAX });
+        self.server.orders.send_replace(Orders { answer, hold_from: u64::MAX });
     }
 
     /// Answers so the requests before this number; holds it and all that follow, until [`Model::answers`] says how to answer
     /// them.
     pub fn answers_before(&self, number: u64, answer: Answer) {
-        self.desk.orders.send_replace(Orders { answer, hold_from: number });
+        self.server.orders.send_replace(Orders { answer, hold_from: number });
     }
 
     /// Holds the request of this number and all that follow, until [`Model::answers`] says how to answer them.
     pub fn hold_from(&self, number: u64) {
-        self.desk.orders.send_modify(|orders| orders.hold_from = number);
+        self.server.orders.send_modify(|orders| orders.hold_from = number);
     }
 
     /// Waits until so many requests have arrived.
@@ -103,7 +103,7 @@ impl Model {
     /// # Panics
     /// When they do not arrive.
     pub async fn arrived(&self, number: u64) {
-        at_least(&self.desk.arrived, number, "arrived").await;
+        at_least(&self.server.arrived, number, "arrived").await;
     }
 
     /// Waits until so many requests have been answered.
@@ -111,12 +111,12 @@ impl Model {
     /// # Panics
     /// When they are not answered.
     pub async fn answered(&self, number: u64) {
-        at_least(&self.desk.answered, number, "been answered").await;
+        at_least(&self.server.answered, number, "been answered").await;
     }
 
     /// How many requests have arrived so far.
     pub fn requests(&self) -> u64 {
-        *self.desk.arrived.borrow()
+        *self.server.arrived.borrow()
     }
 
     /// Goes away until [`Model::open`]: connections are refused, and those that are open end.
@@ -137,10 +137,10 @@ impl Model {
     pub async fn open(&mut self) {
         let runtime =
             Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread can be started");
-        let (address, desk) = (self.address, self.desk.clone());
+        let (address, server) = (self.address, self.server.clone());
         let listening = runtime.spawn(async move { TcpListener::bind(address).await });
         let listener = listening.await.expect("binding does not panic").expect("the model's port on loopback is free");
-        let router = Router::new().fallback(route).with_state(desk);
+        let router = Router::new().fallback(route).with_state(server);
         runtime.spawn(async move { axum::serve(listener, router).await });
         self.runtime = Some(runtime);
     }
@@ -161,18 +161,18 @@ async fn at_least(count: &watch::Sender<u64>, number: u64, what: &str) {
     }
 }
 
-async fn route(State(desk): State<Arc<Desk>>, method: Method, uri: Uri, body: Bytes) -> Response {
+async fn route(State(server): State<Arc<ServerState>>, method: Method, uri: Uri, body: Bytes) -> Response {
     if method == Method::GET && uri.path().ends_with("/models") {
         return Json(json!({"object": "list", "data": [{"id": plumbline_rehearsal::MODEL}]})).into_response();
     }
     let mut number = 0;
-    desk.arrived.send_modify(|count| {
+    server.arrived.send_modify(|count| {
         *count += 1;
         number = *count;
     });
-    let mut orders = desk.orders.subscribe();
+    let mut orders = server.orders.subscribe();
     let answer = orders.wait_for(|orders| number < orders.hold_from).await.map(|orders| orders.answer);
-    let response = match answer.expect("the desk outlives its requests") {
+    let response = match answer.expect("the server outlives its requests") {
         Answer::Work => work(body).await,
         Answer::Slowly(time) => {
             tokio::time::sleep(time).await;
@@ -180,7 +180,7 @@ async fn route(State(desk): State<Arc<Desk>>, method: Method, uri: Uri, body: By
         }
         Answer::Fail(status, retry_after) => failure(status, retry_after),
     };
-    desk.answered.send_modify(|count| *count += 1);
+    server.answered.send_modify(|count| *count += 1);
     response
 }
 

@@ -25,11 +25,11 @@ pub struct Reply {
 /// The server, for as long as this lives.
 pub struct Scripted {
     address: SocketAddr,
-    desk: Arc<Desk>,
+    server: Arc<ServerState>,
     task: JoinHandle<()>,
 }
 
-struct Desk {
+struct ServerState {
     answers: Box<Answers>,
     seen: Mutex<Vec<Request>>,
 }
@@ -101,10 +101,10 @@ impl Scripted {
     pub async fn start(answers: impl Fn(&Request, usize) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
-        let desk = Arc::new(Desk { answers: Box::new(answers), seen: Mutex::default() });
-        let router = Router::new().fallback(route).layer(DefaultBodyLimit::disable()).with_state(desk.clone());
+        let server = Arc::new(ServerState { answers: Box::new(answers), seen: Mutex::default() });
+        let router = Router::new().fallback(route).layer(DefaultBodyLimit::disable()).with_state(server.clone());
         let task = tokio::spawn(async move { drop(axum::serve(listener, router).await) });
-        Self { address, desk, task }
+        Self { address, server, task }
     }
 
     /// What to put into `OPENAI_BASE_URL`.
@@ -114,7 +114,7 @@ impl Scripted {
 
     /// The requests so far.
     pub fn seen(&self) -> Vec<Request> {
-        self.desk.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.server.seen.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -124,12 +124,12 @@ impl Drop for Scripted {
     }
 }
 
-async fn route(State(desk): State<Arc<Desk>>, body: Bytes) -> Json<Value> {
+async fn route(State(server): State<Arc<ServerState>>, body: Bytes) -> Json<Value> {
     let request = Request(serde_json::from_slice(&body).expect("requests are JSON"));
     let number = {
-        let mut seen = desk.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = server.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.push(request.clone());
         seen.len()
     };
-    Json((desk.answers)(&request, number).to_json(&request))
+    Json((server.answers)(&request, number).to_json(&request))
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use sqlx::Row;
 
 /// The job that a creator's completion enqueued.
-async fn follower(pool: &PgPool, creator: Uuid) -> Uuid {
+async fn child_job(pool: &PgPool, creator: Uuid) -> Uuid {
     let row = sqlx::query(
         "SELECT v.id, v.job_type, v.context ->> 'parent_job_id' = c.id::text AS names_it,
                 v.run_at = c.completed_at AS in_one_transaction
@@ -45,7 +45,7 @@ async fn a_completed_creator_is_followed_by_a_validator_that_fills_the_graph(poo
     let creator = world.insert(&NewJob { config, ..NewJob::with_content("policy.md", markdown.as_bytes()) }).await;
     world.work_until_idle().await;
     world.becomes(creator, "completed").await;
-    let validator = follower(&world.pool, creator).await;
+    let validator = child_job(&world.pool, creator).await;
     let row = world.becomes(validator, "completed").await;
 
     assert_statuses(&world.pool, creator, [("integrated", sound), ("rejected", 1)], "the rows").await;
@@ -124,7 +124,7 @@ async fn the_same_document_again_gives_duplicates_of_what_is_integrated(pool: Pg
         let config = Some(with_follower(&world, Some(&graph)));
         let creator = world.insert(&NewJob { config, ..NewJob::with_content("policy.md", markdown.as_bytes()) }).await;
         world.work_until_idle().await;
-        world.becomes(follower(&world.pool, creator).await, "completed").await;
+        world.becomes(child_job(&world.pool, creator).await, "completed").await;
         outcomes.push(statuses(&world.pool, creator).await);
     }
     assert_eq!(outcomes, [all([("integrated", 4)]), all([("rejected", 4)])]);
@@ -139,7 +139,7 @@ async fn without_a_graph_everything_is_checked_and_a_script_is_written(pool: PgP
     let config = Some(with_follower(&world, None));
     let creator = world.insert(&NewJob { config, ..NewJob::with_content("policy.md", markdown.as_bytes()) }).await;
     world.work_until_idle().await;
-    let validator = follower(&world.pool, creator).await;
+    let validator = child_job(&world.pool, creator).await;
     let row = world.becomes(validator, "completed").await;
 
     assert_statuses(&world.pool, creator, [("pending", sound), ("rejected", 1)], "the rows").await;
@@ -205,6 +205,6 @@ async fn a_creator_killed_at_its_completion_has_one_follower(pool: PgPool) {
     world.age_workers().await;
     world.work_until_idle().await;
     world.becomes(creator, "completed").await;
-    world.becomes(follower(&world.pool, creator).await, "completed").await;
+    world.becomes(child_job(&world.pool, creator).await, "completed").await;
     world.finish().await;
 }

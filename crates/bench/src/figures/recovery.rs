@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// A successor that has taken no step after this many times the bound never will.
-const PATIENCE: u32 = 3;
+const LIMIT_FACTOR: u32 = 3;
 
 /// How the workers are told to keep their leases.
 #[derive(Clone, Copy)]
@@ -70,22 +70,22 @@ async fn succession(
     end: fn(Program) -> Result<(), Error>,
 ) -> Result<f64, Error> {
     let fixture = bench.fixture(name, Duration::from_millis(200)).await?;
-    let patience = terms.bound() * PATIENCE;
+    let limit = terms.bound() * LIMIT_FACTOR;
     let (lease, beat) = (terms.lease_secs.to_string(), terms.beat_secs.to_string());
     let env = [("PLUMBLINE_LEASE_SECS", lease.as_str()), ("PLUMBLINE_HEARTBEAT_SECS", beat.as_str())];
     let first = fixture.worker_on(&fixture.database.url, 1, &env)?;
     let order = Order { tag: "recovery".into(), turns: 100_000, bytes: 200, reads: false, trace: false };
     fixture.insert(&[order], &many_turns()).await?;
-    look(&fixture, "step >= 3", patience).await.during("wait for the first worker's steps")?;
+    look(&fixture, "step >= 3", limit).await.during("wait for the first worker's steps")?;
     let second = fixture.worker_on(&fixture.database.url, 1, &env)?;
-    look(&fixture, "(SELECT count(*) FROM workers) = 2", patience).await.during("wait for the second worker")?;
+    look(&fixture, "(SELECT count(*) FROM workers) = 2", limit).await.during("wait for the second worker")?;
     tokio::time::sleep(after).await;
     let started = Instant::now();
     end(first)?;
     // A step of the second claim: its checkpoint is younger than its attempt.
     let resumed = "EXISTS (SELECT FROM checkpoints c JOIN attempts a USING (job_id)
                            WHERE a.lease_epoch = 2 AND c.created_at > a.started_at)";
-    look(&fixture, resumed, patience).await.during("wait for the second worker's first step")?;
+    look(&fixture, resumed, limit).await.during("wait for the second worker's first step")?;
     let taken = started.elapsed().as_secs_f64();
     second.kill()?;
     bench.close(fixture).await?;

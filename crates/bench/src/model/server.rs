@@ -32,42 +32,42 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Clone)]
-struct Desk {
+struct ServerState {
     delay: Duration,
     ledger: Arc<Ledger>,
 }
 
 /// Serves until the process is ended. Prints the address on a line of its own.
 pub(crate) async fn serve(arguments: Arguments) -> Result<(), Error> {
-    let desk = Desk { delay: Duration::from_millis(arguments.delay_ms), ledger: Arc::default() };
+    let server = ServerState { delay: Duration::from_millis(arguments.delay_ms), ledger: Arc::default() };
     let listener = TcpListener::bind(arguments.listen).await.during("listen for the worker")?;
     println!("{}", listener.local_addr()?);
     let router = Router::new()
         .route("/v1/chat/completions", post(complete))
         .route("/v1/models", get(async || Json(serde_json::json!({"object": "list", "data": [{"id": "bench"}]}))))
         .route("/trace/{tag}", get(trace))
-        .with_state(desk);
+        .with_state(server);
     axum::serve(listener, router).await.during("serve the model")
 }
 
-async fn trace(State(desk): State<Desk>, Path(tag): Path<String>) -> Response {
-    match desk.ledger.trace(&tag) {
+async fn trace(State(server): State<ServerState>, Path(tag): Path<String>) -> Response {
+    match server.ledger.trace(&tag) {
         Some(trace) => Json(trace).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
-async fn complete(State(desk): State<Desk>, body: Body) -> Response {
+async fn complete(State(server): State<ServerState>, body: Body) -> Response {
     let arrived = SystemTime::now();
     let Ok(body) = to_bytes(body, LARGEST_REQUEST).await else { return StatusCode::PAYLOAD_TOO_LARGE.into_response() };
     let started = Instant::now();
-    let Some((tag, answer)) = think(&desk.ledger, arrived, &body) else {
+    let Some((tag, answer)) = think(&server.ledger, arrived, &body) else {
         return (StatusCode::BAD_REQUEST, "this is no job of the benchmarks: its prompt holds no order")
             .into_response();
     };
-    desk.ledger.answered(&tag, started.elapsed());
-    if !desk.delay.is_zero() {
-        tokio::time::sleep_until((started + desk.delay).into()).await;
+    server.ledger.answered(&tag, started.elapsed());
+    if !server.delay.is_zero() {
+        tokio::time::sleep_until((started + server.delay).into()).await;
     }
     ([(CONTENT_TYPE, "application/json")], answer).into_response()
 }

@@ -5,7 +5,7 @@
 use crate::{
     PhaseKind, PhaseOutcome, Product, Run, ToolCall,
     guardrail::{fingerprint, repeat::Repeat},
-    tools::{self, parsed_call::Reading},
+    tools::{self, parsed_call::ParsedCall},
     vocabulary::path,
 };
 use serde_json::{Map, Value};
@@ -43,25 +43,25 @@ pub(crate) enum Repetition {
 }
 
 impl Run {
-    fn known(&self, reading: &Reading) -> Option<&Repeat> {
-        self.state.guards.repeats.iter().find(|repeat| repeat.call == reading.print)
+    fn known(&self, parsed: &ParsedCall) -> Option<&Repeat> {
+        self.state.guards.repeats.iter().find(|repeat| repeat.call == parsed.print)
     }
 
     /// How often in a row the call has given the same result so far.
-    pub(crate) fn repeats(&self, reading: &Reading) -> u32 {
-        self.known(reading).map_or(0, |repeat| repeat.count)
+    pub(crate) fn repeats(&self, parsed: &ParsedCall) -> u32 {
+        self.known(parsed).map_or(0, |repeat| repeat.count)
     }
 
     /// Whether the call has repeated so often that it is answered without being run. A gate is always asked again: what
     /// it waits for may have come since, and a refusal would lock the job out (lesson 20). So is a look at something
     /// that has changed since the last one.
-    pub(crate) fn is_refused(&self, call: &ToolCall, reading: &Reading) -> bool {
+    pub(crate) fn is_refused(&self, call: &ToolCall, parsed: &ParsedCall) -> bool {
         if tools::is_gate(&call.name) {
             return false;
         }
         // The bound counts this call: the fifth is refused when `refuse` is 5.
         let bound = self.settings.limits.repeated_calls.refuse;
-        self.known(reading).map_or(bound <= 1, |repeat| repeat.count + 1 >= bound && !repeat.fresh)
+        self.known(parsed).map_or(bound <= 1, |repeat| repeat.count + 1 >= bound && !repeat.fresh)
     }
 
     /// Why the model may not give this phase up, too. The refusal holds what to do in place of it: the open todos.
@@ -118,11 +118,11 @@ impl Run {
     }
 
     /// A part of a document was shown; new ones are results of the phase, as far as they are remembered.
-    pub(crate) fn note_shown(&mut self, call: &ToolCall, reading: &Reading) {
-        let path = reading.fields.get("path").and_then(Value::as_str).and_then(|path| path::normalize(path).ok());
+    pub(crate) fn note_shown(&mut self, call: &ToolCall, parsed: &ParsedCall) {
+        let path = parsed.fields.get("path").and_then(Value::as_str).and_then(|path| path::normalize(path).ok());
         let is_part = call.name == "read_file" && path.is_some_and(|path| self.is_part_of_a_document(&path));
         let guards = &mut self.state.guards;
-        if is_part && guards.shown_parts.len() < REMEMBERED_PARTS && guards.shown_parts.insert(reading.print) {
+        if is_part && guards.shown_parts.len() < REMEMBERED_PARTS && guards.shown_parts.insert(parsed.print) {
             (guards.phase_has_results, guards.compactions_of_todo) = (true, 0);
         }
     }
@@ -148,9 +148,9 @@ impl Run {
 
     /// Counts a call and its result. `looked` says that the call changed nothing, so that a change of what it looked at
     /// is a reason to make it again.
-    pub(crate) fn note_call(&mut self, call: &ToolCall, reading: &Reading, result: &str, looked: bool) -> Repetition {
-        let print = reading.print;
-        let refused = self.is_refused(call, reading);
+    pub(crate) fn note_call(&mut self, call: &ToolCall, parsed: &ParsedCall, result: &str, looked: bool) -> Repetition {
+        let print = parsed.print;
+        let refused = self.is_refused(call, parsed);
         let result = fingerprint::of_text(result);
         let repeats = &mut self.state.guards.repeats;
         let known = repeats.iter().position(|repeat| repeat.call == print).and_then(|at| repeats.remove(at));
@@ -159,7 +159,7 @@ impl Run {
             Some(known) if refused => Repeat { count: known.count + 1, ..known },
             known => {
                 let count = known.filter(|known| known.result == result).map_or(1, |known| known.count + 1);
-                let looks_at = looked.then(|| subject(&reading.fields)).flatten();
+                let looks_at = looked.then(|| subject(&parsed.fields)).flatten();
                 Repeat { call: print, result, count, looks_at, fresh: false }
             }
         };

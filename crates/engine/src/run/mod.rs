@@ -20,7 +20,7 @@ use crate::{
     guardrail::{budget, loop_detection},
     ledger::{Ledger, PassageRead, ShownPassage},
     phase::{plan::read_plan, todo_list},
-    tools::parsed_call::Reading,
+    tools::parsed_call::ParsedCall,
 };
 use chrono::{DateTime, Utc};
 use std::{
@@ -60,7 +60,7 @@ pub struct Run {
     /// The calls at hand, in their order; none while no results are waited for.
     pub(crate) calls: Vec<ToolCall>,
     /// What they say.
-    pub(crate) readings: Vec<Reading>,
+    pub(crate) parsed_calls: Vec<ParsedCall>,
     /// What is read for a todo that is to be closed, by the id of the call that closes it.
     pub(crate) passage_reads: HashMap<String, PassageRead>,
     /// The passage that was read for the call being answered.
@@ -110,7 +110,7 @@ impl Run {
             counted_list: todo_list::Counted::default(),
             planned: OnceLock::new(),
             calls: Vec::new(),
-            readings: Vec::new(),
+            parsed_calls: Vec::new(),
             passage_reads: HashMap::new(),
             shown_passage: None,
             beginning: Beginning::default(),

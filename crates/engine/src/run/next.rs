@@ -2,7 +2,7 @@
 //! to crash recovery.
 
 use crate::tools::JOB_COMPLETE;
-use crate::{Effect, Handler, MessageRef, Replay, Run, Stage, ToolCall, ToolSpec, tools::parsed_call::Reading};
+use crate::{Effect, Handler, MessageRef, Replay, Run, Stage, ToolCall, ToolSpec, tools::parsed_call::ParsedCall};
 
 impl Run {
     /// The next effect.
@@ -53,15 +53,15 @@ impl Run {
     pub(crate) fn read_calls(&mut self) {
         if let Stage::Tools { message_seq } = self.state.stage {
             let calls = self.calls_of(message_seq);
-            let readings = calls.iter().map(Reading::of).collect();
-            self.take_up(calls, readings);
+            let parsed_calls = calls.iter().map(ParsedCall::of).collect();
+            self.take_up(calls, parsed_calls);
         }
     }
 
     /// These calls are to be answered next.
-    pub(crate) fn take_up(&mut self, calls: Vec<ToolCall>, readings: Vec<Reading>) {
+    pub(crate) fn take_up(&mut self, calls: Vec<ToolCall>, parsed_calls: Vec<ParsedCall>) {
         self.passage_reads = self.reads_before_closing(&calls);
-        (self.calls, self.readings) = (calls, readings);
+        (self.calls, self.parsed_calls) = (calls, parsed_calls);
     }
 
     /// The calls of a message.
@@ -73,19 +73,19 @@ impl Run {
     /// in an earlier attempt when running them twice would not be safe. For a todo that passages must be read for, that
     /// reading stands in place of the call that closes it.
     pub(crate) fn external_calls(&self) -> Vec<&ToolCall> {
-        let calls = self.calls_at_hand().iter().zip(&self.readings).take(crate::transition::MAX_CALLS);
-        let carried_out = calls.filter(|(call, reading)| self.runs_outside(call, reading));
+        let calls = self.calls_at_hand().iter().zip(&self.parsed_calls).take(crate::transition::MAX_CALLS);
+        let carried_out = calls.filter(|(call, parsed)| self.runs_outside(call, parsed));
         carried_out.map(|(call, _)| self.passage_reads.get(&call.id).map_or(call, |read| &read.call)).collect()
     }
 
-    fn runs_outside(&self, call: &ToolCall, reading: &Reading) -> bool {
+    fn runs_outside(&self, call: &ToolCall, parsed: &ParsedCall) -> bool {
         let Some(tool) = self.bound_tool(&call.name) else {
             return false;
         };
         (tool.handler != Handler::Engine || self.is_inspected(tool.name) || self.passage_reads.contains_key(&call.id))
             && !(self.interrupted && tool.replay == Replay::Unsafe)
-            && reading.is_usable()
-            && !self.is_refused(call, reading)
+            && parsed.is_usable()
+            && !self.is_refused(call, parsed)
     }
 
     /// Whether the outside looks into the job's files before the engine carries this tool out.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// One call's arguments.
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct ParsedCall {
     /// The fields; empty where the arguments are no object.
     pub(crate) fields: Map<String, Value>,
     /// The call's fingerprint.
@@ -18,12 +18,12 @@ pub(crate) struct Reading {
     trouble: Option<String>,
 }
 
-impl Reading {
+impl ParsedCall {
     pub(crate) fn of(call: &ToolCall) -> Self {
         let read: Result<Value, serde_json::Error> = serde_json::from_str(&call.arguments);
         let trouble = read.as_ref().err().map(not_json);
-        let reading = Self::of_value(&call.name, read.unwrap_or_default());
-        Self { trouble: trouble.or(reading.trouble), ..reading }
+        let parsed = Self::of_value(&call.name, read.unwrap_or_default());
+        Self { trouble: trouble.or(parsed.trouble), ..parsed }
     }
 
     /// Of a call of the tool `name` whose arguments have been read already.

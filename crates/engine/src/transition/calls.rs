@@ -9,7 +9,7 @@ use crate::{
     conversation::compaction::Room,
     guardrail::loop_detection::{RESULTS, Repetition},
     nearest,
-    tools::{self, parsed_call::Reading},
+    tools::{self, parsed_call::ParsedCall},
 };
 
 /// The answer to a call whose result the window cannot hold beside those before it.
@@ -28,22 +28,22 @@ impl Run {
     pub(super) fn answer_call(
         &mut self,
         at: usize,
-        (call, reading): (&ToolCall, &Reading),
+        (call, parsed): (&ToolCall, &ParsedCall),
         given: Option<ToolReturn>,
         room: Room,
         consequence: &mut Consequence,
     ) -> Answered {
-        if let Err(why) = self.check_call(at, (call, reading), given.is_some(), consequence) {
-            return self.failed(call, reading, &why);
+        if let Err(why) = self.check_call(at, (call, parsed), given.is_some(), consequence) {
+            return self.failed(call, parsed, &why);
         }
         match given {
             Some(given) if self.handler_is_engine(&call.name) => match given.is_error {
                 true => {
                     let why = given.content.strip_prefix("Error: ").unwrap_or(&given.content);
-                    self.failed(call, reading, why)
+                    self.failed(call, parsed, why)
                 }
                 false => {
-                    let answered = self.run_own_tool(call, reading, consequence);
+                    let answered = self.run_own_tool(call, parsed, consequence);
                     consequence.count(&given.content);
                     answered
                 }
@@ -51,46 +51,46 @@ impl Run {
             Some(given) => {
                 let looked = given.products.is_empty();
                 if looked && !room.holds(given.content.len(), || self.tokens_shown(&given.content)) {
-                    return self.failed(call, reading, NO_ROOM);
+                    return self.failed(call, parsed, NO_ROOM);
                 }
                 if looked && !given.is_error {
-                    self.note_shown(call, reading);
+                    self.note_shown(call, parsed);
                 }
                 let progress = self.take_products(given.products);
-                Answered { failed: given.is_error, ..self.noted(call, reading, given.content, progress, looked) }
+                Answered { failed: given.is_error, ..self.noted(call, parsed, given.content, progress, looked) }
             }
-            None => self.run_own_tool(call, reading, consequence),
+            None => self.run_own_tool(call, parsed, consequence),
         }
     }
 
     /// The answer to a closing call behind one that failed: what it would close is not done.
-    pub(super) fn not_after_a_failure(&mut self, call: &ToolCall, reading: &Reading) -> Answered {
+    pub(super) fn not_after_a_failure(&mut self, call: &ToolCall, parsed: &ParsedCall) -> Answered {
         let why = format!(
             "not carried out: an earlier call of this answer failed. Put that right first, or say in the notes why it \
              cannot be, and then call {}.",
             call.name
         );
-        self.failed(call, reading, &why)
+        self.failed(call, parsed, &why)
     }
 
     /// The answer to a closing call behind a closing that was refused: it would close the todo which that one left open.
-    pub(super) fn not_after_a_refusal(&mut self, call: &ToolCall, reading: &Reading, todo: i32) -> Answered {
+    pub(super) fn not_after_a_refusal(&mut self, call: &ToolCall, parsed: &ParsedCall, todo: i32) -> Answered {
         let why = format!("not carried out: todo {todo} is still current, its closing was refused above.");
-        self.failed(call, reading, &why)
+        self.failed(call, parsed, &why)
     }
 
-    pub(super) fn failed(&mut self, call: &ToolCall, reading: &Reading, why: &str) -> Answered {
-        Answered { failed: true, ..self.noted(call, reading, format!("Error: {why}"), false, false) }
+    pub(super) fn failed(&mut self, call: &ToolCall, parsed: &ParsedCall, why: &str) -> Answered {
+        Answered { failed: true, ..self.noted(call, parsed, format!("Error: {why}"), false, false) }
     }
 
-    fn run_own_tool(&mut self, call: &ToolCall, reading: &Reading, consequence: &mut Consequence) -> Answered {
+    fn run_own_tool(&mut self, call: &ToolCall, parsed: &ParsedCall, consequence: &mut Consequence) -> Answered {
         let before = self.pending.len();
-        match tools::run(self, &call.name, &reading.fields, consequence) {
+        match tools::run(self, &call.name, &parsed.fields, consequence) {
             Ok(content) => {
                 let progress = self.pending.len() > before;
-                self.noted(call, reading, content, progress, !progress)
+                self.noted(call, parsed, content, progress, !progress)
             }
-            Err(why) => self.failed(call, reading, &why),
+            Err(why) => self.failed(call, parsed, &why),
         }
     }
 
@@ -98,7 +98,7 @@ impl Run {
     fn check_call(
         &self,
         at: usize,
-        (call, reading): (&ToolCall, &Reading),
+        (call, parsed): (&ToolCall, &ParsedCall),
         has_run: bool,
         consequence: &Consequence,
     ) -> Result<(), String> {
@@ -119,13 +119,13 @@ impl Run {
             ));
         }
         let tool = self.bound_tool(&call.name).ok_or_else(|| self.why_not_bound(&call.name))?;
-        reading.check()?;
+        parsed.check()?;
         // What has run is answered by what it gave: whether to run it was decided before the answer's first call.
-        if !has_run && self.is_refused(call, reading) {
+        if !has_run && self.is_refused(call, parsed) {
             return Err(format!(
                 "refused: this call has given the same result {} times. Do something else for the current todo: use \
                  what is known, try another way, or close the todo with a note on what cannot be done.",
-                self.repeats(reading)
+                self.repeats(parsed)
             ));
         }
         if self.interrupted && tool.handler != Handler::Engine && tool.replay == Replay::Unsafe {
@@ -162,8 +162,15 @@ impl Run {
     }
 
     /// Counts the call by its whole result, then makes the text that enters the conversation.
-    fn noted(&mut self, call: &ToolCall, reading: &Reading, content: String, progress: bool, looked: bool) -> Answered {
-        let repetition = self.note_call(call, reading, &content, looked);
+    fn noted(
+        &mut self,
+        call: &ToolCall,
+        parsed: &ParsedCall,
+        content: String,
+        progress: bool,
+        looked: bool,
+    ) -> Answered {
+        let repetition = self.note_call(call, parsed, &content, looked);
         let mut content = self.evict(call, content);
         if let Repetition::Nudge(count) = repetition {
             content.push_str(&format!(

@@ -6,7 +6,7 @@ use crate::{
     guardrail::loop_detection::MAX_FORCED_REPLANS,
     phase::{opening::told_to_go_on, transition::Next},
     run::state::Anchor,
-    tools::{self, parsed_call::Reading},
+    tools::{self, parsed_call::ParsedCall},
 };
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -38,7 +38,7 @@ impl Run {
             FinishReason::Truncated => marked_where_torn(tool_calls, cap),
             FinishReason::Done | FinishReason::Refused | FinishReason::Unfinished => tool_calls,
         };
-        let (tool_calls, readings): (Vec<_>, Vec<_>) =
+        let (tool_calls, parsed_calls): (Vec<_>, Vec<_>) =
             tool_calls.into_iter().enumerate().map(|(at, call)| rekey(self.by_first_name(call), seq, at)).unzip();
         // Text alone that was cut off is of no use to anybody.
         let is_dead = finish == FinishReason::Truncated && tool_calls.is_empty();
@@ -46,12 +46,12 @@ impl Run {
         self.push_reply(content, tool_calls, extra);
         self.state.context.anchor =
             (!estimated).then_some(Anchor { tokens: usage.prompt_tokens.saturating_add(usage.completion_tokens), seq });
-        match (finish, readings.is_empty()) {
-            (FinishReason::Truncated, _) => match readings.iter().any(Reading::is_usable) {
+        match (finish, parsed_calls.is_empty()) {
+            (FinishReason::Truncated, _) => match parsed_calls.iter().any(ParsedCall::is_usable) {
                 true => {
                     // The calls before the torn one are a turn like another; the next answer may be longer.
                     self.state.guards.truncated_turns = 1;
-                    self.begin_calls(seq, readings, now);
+                    self.begin_calls(seq, parsed_calls, now);
                 }
                 false => self.answer_truncated(seq, cap, now),
             },
@@ -60,7 +60,7 @@ impl Run {
             }
             (FinishReason::Done | FinishReason::Refused | FinishReason::Unfinished, false) => {
                 self.state.guards.truncated_turns = 0;
-                self.begin_calls(seq, readings, now);
+                self.begin_calls(seq, parsed_calls, now);
             }
         }
     }
@@ -121,10 +121,10 @@ impl Run {
         reply
     }
 
-    fn begin_calls(&mut self, message_seq: i64, readings: Vec<Reading>, now: DateTime<Utc>) {
+    fn begin_calls(&mut self, message_seq: i64, parsed_calls: Vec<ParsedCall>, now: DateTime<Utc>) {
         self.state.guards.silent_turns = 0;
         self.state.stage = Stage::Tools { message_seq };
-        self.take_up(self.calls_of(message_seq), readings);
+        self.take_up(self.calls_of(message_seq), parsed_calls);
         if self.external_calls().is_empty() {
             self.tools_returned(Vec::new(), now);
         }
@@ -239,7 +239,7 @@ fn marked_where_torn(mut calls: Vec<ToolCall>, cap: u32) -> Vec<ToolCall> {
 }
 
 /// The call under our own id, with arguments that are a JSON object, and what they say.
-fn rekey(call: ToolCall, seq: i64, at: usize) -> (ToolCall, Reading) {
+fn rekey(call: ToolCall, seq: i64, at: usize) -> (ToolCall, ParsedCall) {
     let (arguments, value) = match serde_json::from_str::<Value>(&call.arguments) {
         Ok(value @ Value::Object(_)) => (call.arguments, value),
         // Many models send an empty text or null for "no arguments".
@@ -249,8 +249,8 @@ fn rekey(call: ToolCall, seq: i64, at: usize) -> (ToolCall, Reading) {
             (value.to_string(), value)
         }
     };
-    let reading = Reading::of_value(&call.name, value);
-    (ToolCall { id: format!("call_{seq}_{}", at + 1), name: call.name, arguments }, reading)
+    let parsed = ParsedCall::of_value(&call.name, value);
+    (ToolCall { id: format!("call_{seq}_{}", at + 1), name: call.name, arguments }, parsed)
 }
 
 /// Enough of broken arguments for the model to recognise them.

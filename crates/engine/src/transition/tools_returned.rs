@@ -13,7 +13,7 @@ use std::collections::HashMap;
 impl Run {
     pub(super) fn tools_returned(&mut self, returns: Vec<ToolReturn>, now: DateTime<Utc>) {
         let calls = std::mem::take(&mut self.calls);
-        let readings = std::mem::take(&mut self.readings);
+        let parsed_calls = std::mem::take(&mut self.parsed_calls);
         let mut reads = std::mem::take(&mut self.passage_reads);
         let mut returns: HashMap<String, ToolReturn> =
             returns.into_iter().map(|given| (given.call_id.clone(), given)).collect();
@@ -28,7 +28,7 @@ impl Run {
                 Room::default()
             }
         };
-        for (at, (call, reading)) in calls.iter().zip(&readings).enumerate() {
+        for (at, (call, parsed)) in calls.iter().zip(&parsed_calls).enumerate() {
             let mut given = returns.remove(&call.id);
             self.shown_passage = reads.remove(&call.id).and_then(|read| {
                 let text = given.take().filter(|given| !given.is_error)?.content;
@@ -40,11 +40,11 @@ impl Run {
             }
             let may_wait = tools::is_gate(&call.name) && matches!(consequence, Consequence::None);
             let closes = may_wait && tools::closes_todo(&call.name);
-            let answered = match (reading.cut_off_at(), refused_closing) {
-                (Some(cap), _) => self.failed(call, reading, &self.cut_off(cap, done)),
-                (None, Some(todo)) if closes => self.not_after_a_refusal(call, reading, todo),
-                (None, _) if may_wait && failed => self.not_after_a_failure(call, reading),
-                (None, _) => self.answer_call(at, (call, reading), given, room, &mut consequence),
+            let answered = match (parsed.cut_off_at(), refused_closing) {
+                (Some(cap), _) => self.failed(call, parsed, &self.cut_off(cap, done)),
+                (None, Some(todo)) if closes => self.not_after_a_refusal(call, parsed, todo),
+                (None, _) if may_wait && failed => self.not_after_a_failure(call, parsed),
+                (None, _) => self.answer_call(at, (call, parsed), given, room, &mut consequence),
             };
             if answered.failed && !tools::is_gate(&call.name) {
                 failed = true;
