@@ -3,3 +3,4 @@
 mod documentation;
 mod fault_table;
 mod invariants_self_test;
+mod old_words;
