@@ -57,7 +57,7 @@ impl Rules {
         if self.never.is_match(text) {
             return None;
         }
-        let text = self.staged.replace_all(text, " ~ ");
+        let text = self.aside.replace_all(text, " ~ ");
         let text = self.harmless.replace_all(&text, " ~ ");
         let fits = |(_, says, unless): &&(&str, Regex, Option<Regex>)| {
             says.is_match(&text) && !unless.as_ref().is_some_and(|unless| unless.is_match(&text))

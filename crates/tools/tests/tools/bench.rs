@@ -49,7 +49,7 @@ pub(crate) struct Memory {
     pub(crate) recorded: Vec<RecordedRequirement>,
     reads: AtomicUsize,
     pub(crate) broken: bool,
-    pub(crate) aside: Mutex<HashMap<[u8; 32], Vec<u8>>>,
+    pub(crate) staged: Mutex<HashMap<[u8; 32], Vec<u8>>>,
 }
 
 impl Memory {
