@@ -3,7 +3,7 @@
 //! Both are looked at every now and then, and they may differ for good reasons while a step commits or a claim is being
 //! answered. So a difference counts only when two looks in a row find it.
 
-use crate::cancellation::{JobHandle, StopLevel};
+use crate::run::cancellation::{JobHandle, StopLevel};
 use plumbline_store::Lease;
 use std::collections::{HashMap, HashSet};
 use uuid::Uuid;
@@ -97,7 +97,7 @@ fn key(lease: Lease) -> Key {
 #[cfg(test)]
 mod tests {
     use super::ActiveJobs;
-    use crate::cancellation::{self, StopLevel};
+    use crate::run::{cancellation, cancellation::StopLevel};
     use plumbline_store::Lease;
     use uuid::Uuid;
 

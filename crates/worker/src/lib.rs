@@ -9,49 +9,35 @@
 //!
 //! | question | file |
 //! |---|---|
-//! | why did a job start, stop or hang | `worker`, `job`, `cancellation` |
-//! | what happens in a step | `step` |
+//! | why did a job start, stop or hang | `worker`, `run/job`, `run/cancellation` |
+//! | what happens in a step | `run/step` |
 //! | when is a lease lost | `heartbeat` |
-//! | how does a job begin | `intake` |
-//! | what is a job run with | `setups`, `models`, `graphs`, `services` |
+//! | how does a job begin | `run/intake` |
+//! | what is a job run with | `config_cache`, `clients` |
 //! | is the worker alive and ready | `health`, `pulse` |
 //!
 //! Decisions about a job are the engine's, SQL is the store's, configuration, mirror, telemetry and HTTP have crates of their
 //! own; this crate only brings them together.
 
 mod active_jobs;
-mod cancellation;
+mod app;
+mod clients;
 mod clock;
-mod context;
-mod desk;
+mod config_cache;
 mod error;
 #[cfg(test)]
 mod every_key;
-mod graphs;
-mod hand_over;
 mod health;
 mod heartbeat;
-mod inbox;
-pub mod intake;
-mod job;
 mod limits;
-mod memory;
-mod models;
 mod notifier;
 mod options;
-mod previous;
 mod pulse;
-mod raising;
 mod reload;
-mod services;
-mod setups;
-mod step;
-mod step_limits;
-mod text_index;
-mod validation_desk;
+mod run;
 mod worker;
 
+pub use clients::model::try_call;
 pub use error::Error;
-pub use models::try_call;
 pub use options::{Timing, WorkerOptions};
 pub use worker::{Stop, run};

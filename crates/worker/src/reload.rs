@@ -1,7 +1,7 @@
 //! Changed configurations, prompts and instructions reach new jobs without a restart: the files are read anew, and what has
 //! changed and validates is taken. What does not is refused, and the old stays.
 
-use crate::{context::Context, worker::registration};
+use crate::{app::Context, worker::registration};
 use plumbline_config::{Configs, Problem};
 use plumbline_engine::ToolSpec;
 use std::{

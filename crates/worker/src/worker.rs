@@ -8,38 +8,32 @@
 //!
 //! Notifications make it fast, polling makes it right. Everything else that has to happen now and then (the sweep, the
 //! look at what is still ours) happens in this loop too, so that one loop's life is the worker's life. How it ends is
-//! told in `drain`.
+//! told in `shutdown`.
 
 mod alone;
-mod drain;
-mod opening;
 pub(crate) mod registration;
-mod stop;
-mod unknown;
+mod shutdown;
+mod startup;
+mod unknown_types;
 
-pub use stop::Stop;
+pub use shutdown::Stop;
 
 use crate::{
     active_jobs::ActiveJobs,
-    cancellation,
-    cancellation::StopLevel,
+    app::{Context, STARTS},
+    clients::{graph::Graphs, model::Models, web::Services},
     clock,
-    context::{Context, STARTS},
+    config_cache::Setups,
     error::Error,
-    graphs::Graphs,
     health::Health,
     heartbeat::Keeper,
-    job,
     limits::{Limits, RefusedKeys},
-    memory::Memory,
-    models::Models,
     notifier::{Notifier, Wakeup},
     options::WorkerOptions,
     pulse::Beating,
     reload,
     reload::Live,
-    services::Services,
-    setups::Setups,
+    run::{cancellation, cancellation::StopLevel, document_budget::Memory, job},
 };
 use plumbline_config::{Secrets, catalog};
 use plumbline_documents::Parser;
@@ -48,12 +42,12 @@ use plumbline_mirror::MirrorSync;
 use plumbline_store::backoff::{Backoff, jittered, with_call_timeout};
 use plumbline_store::{Lease, ReleaseReason, Store};
 use plumbline_tools::Toolbox;
+use shutdown::until;
 use std::{
     collections::HashMap,
     sync::Arc,
     time::{Duration, Instant},
 };
-use stop::until;
 use tokio::{
     sync::{Semaphore, watch},
     task::{self, JoinError, JoinHandle, JoinSet},
@@ -80,12 +74,12 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 pub async fn run(options: WorkerOptions, mut stop: watch::Receiver<Stop>) -> Result<(), Error> {
     options.timing.validate().map_err(Error::Options)?;
     let ours = stop.clone();
-    let start = || async { Worker::start(opening::store(&options).await?, options.clone(), ours.clone()).await };
-    let Some(worker) = opening::retry_until(options.timing.lease, &mut stop, start).await? else { return Ok(()) };
+    let start = || async { Worker::start(startup::store(&options).await?, options.clone(), ours.clone()).await };
+    let Some(worker) = startup::retry_until(options.timing.lease, &mut stop, start).await? else { return Ok(()) };
     // Its connections are its own, and the outage may begin between the two.
     let (url, context) = (&options.database_url, worker.context.clone());
     let serve = || async { Ok(plumbline_dashboard::start(&options.http, url, context.health.clone()).await?) };
-    let _http = opening::retry_until(options.timing.lease, &mut stop, serve).await?;
+    let _http = startup::retry_until(options.timing.lease, &mut stop, serve).await?;
     let ended = worker.work().await;
     plumbline_telemetry::finish().await;
     ended

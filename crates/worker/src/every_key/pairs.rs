@@ -1,7 +1,7 @@
 //! The table: for each key two values, and what else must be configured for it to matter.
 
 use super::{Resolved, Value, json};
-use crate::hand_over::next_job;
+use crate::run::on_complete::next_job;
 use plumbline_config::ProfileKeys;
 use plumbline_engine::{Change, JobExit};
 use uuid::Uuid;
@@ -73,7 +73,7 @@ pub(super) fn all() -> Vec<Pair> {
         Pair {
             key: "document_roots".into(),
             shown: Shown::In {
-                file: "crates/worker/src/intake/tests.rs",
+                file: "crates/worker/src/run/intake/tests.rs",
                 test: "a_type_may_be_kept_to_folders_of_the_import_folder",
             },
         },

@@ -1,9 +1,9 @@
 //! What a configuration sends: one request of each kind to a server that writes down what it gets.
 
-use crate::{
-    graphs::{Graphs, JobGraph},
-    models::Models,
-    services::Services,
+use crate::clients::{
+    graph::{Graphs, JobGraph},
+    model::Models,
+    web::Services,
 };
 use axum::response::{IntoResponse, Response};
 use axum::{Router, body::Body, body::Bytes, extract::State, http::HeaderMap, http::StatusCode, http::Uri};

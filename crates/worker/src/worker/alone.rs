@@ -8,7 +8,7 @@
 //! several crashes in a row gets a worker of his own: should that die too, nobody else can be to blame.
 
 use super::Worker;
-use crate::{
+use crate::run::{
     cancellation::{self, StopLevel, StopListener},
     job,
 };

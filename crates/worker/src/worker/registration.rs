@@ -1,6 +1,6 @@
 //! This worker's row in `workers`: what others, and the sweep, know of it.
 
-use crate::{clock, context::Context};
+use crate::{app::Context, clock};
 use plumbline_store::NewWorker;
 use serde_json::Value;
 

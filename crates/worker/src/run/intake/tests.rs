@@ -6,7 +6,7 @@ use std::{fs, os::unix::fs::symlink, path::Path};
 use tempfile::TempDir;
 
 fn parser() -> Parser {
-    Parser::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/intake/parser_double.sh"))
+    Parser::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src/run/intake/parser_double.sh"))
 }
 
 fn tool() -> ToolSpec {

@@ -6,7 +6,7 @@ use plumbline_engine::Source;
 use std::{collections::HashSet, path::Path};
 
 /// The documents of `document_path`, `document_content` and `job_documents`, with the names they get below `input/`.
-pub(super) async fn collect(job: &mut IntakeJob, import_root: &Path) -> Result<Vec<Document>, Refused> {
+pub(crate) async fn collect(job: &mut IntakeJob, import_root: &Path) -> Result<Vec<Document>, Refused> {
     let mut documents = match &job.document_path {
         Some(path) => imported(path.clone(), job.document_roots.clone(), import_root).await?,
         None => Vec::new(),
@@ -50,7 +50,7 @@ async fn imported(path: String, roots: Option<Vec<String>>, import_root: &Path) 
 }
 
 /// Asks the parser of each document whether it can be opened, and how many pages it has.
-pub(super) async fn probe(documents: &[Document], parser: &Parser) -> Result<Vec<Source>, Refused> {
+pub(crate) async fn probe(documents: &[Document], parser: &Parser) -> Result<Vec<Source>, Refused> {
     let mut sources = Vec::with_capacity(documents.len());
     for document in documents {
         let path = format!("input/{}", document.name);

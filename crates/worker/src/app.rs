@@ -1,15 +1,13 @@
 //! What every job of the process shares.
 
 use crate::{
-    graphs::Graphs,
+    clients::{graph::Graphs, model::Models, web::Services},
+    config_cache::Setups,
     health::Health,
     limits::{Limits, RefusedKeys},
-    memory::Memory,
-    models::Models,
     options::WorkerOptions,
     reload::Live,
-    services::Services,
-    setups::Setups,
+    run::document_budget::Memory,
 };
 use plumbline_config::Secrets;
 use plumbline_mirror::MirrorSync;

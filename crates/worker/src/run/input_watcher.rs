@@ -1,7 +1,7 @@
 //! Files that people put into a running job's `input/`: looked for now and then, beside the job's work, and taken in before
 //! the turn that follows.
 
-use crate::context::Context;
+use crate::app::Context;
 use plumbline_engine::{FileIndex, FileWrite, Intake, Source};
 use plumbline_mirror::{Found, IndexEntry, Look, MirrorFeed};
 use std::{

@@ -1,6 +1,6 @@
 //! The start: connecting, and the retries against a database that is restarted at just this moment.
 
-use super::{Stop, stop::until};
+use super::{Stop, shutdown::until};
 use crate::{error::Error, options::WorkerOptions};
 use plumbline_store::backoff::Backoff;
 use plumbline_store::{ConnectOptions, Store};

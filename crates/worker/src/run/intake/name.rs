@@ -4,7 +4,7 @@ use super::{Refused, import::DEEPEST};
 use serde_json::Value;
 
 /// `context->>'document_name'`, or `document`; with an extension by the content's look where there is none.
-pub(super) fn inline(context: &Value, bytes: &[u8]) -> Result<String, Refused> {
+pub(crate) fn inline(context: &Value, bytes: &[u8]) -> Result<String, Refused> {
     let name = match context.get("document_name") {
         None | Some(Value::Null) => "document",
         Some(Value::String(name)) if is_plain(name.trim()) => name.trim(),
@@ -19,7 +19,7 @@ pub(super) fn inline(context: &Value, bytes: &[u8]) -> Result<String, Refused> {
 }
 
 /// The name of one of several documents: a place below `input/`, of plain names.
-pub(super) fn given(name: &str, bytes: &[u8]) -> Result<String, Refused> {
+pub(crate) fn given(name: &str, bytes: &[u8]) -> Result<String, Refused> {
     let name = name.trim();
     match name.split('/').all(is_plain) && name.split('/').count() <= DEEPEST {
         true => Ok(with_extension(name, bytes)),

@@ -3,7 +3,7 @@
 //! Most jobs of a worker have the same configuration, and its prompts and tool definitions are larger than many a
 //! conversation. So the first job with a configuration makes a [`Setup`] of it, and the others borrow that.
 
-use crate::intake;
+use crate::run::intake;
 use plumbline_config::{ConfigError, Forbidden, Llm, ModelEnv, Resolved};
 use plumbline_documents::candidates::Scan;
 use plumbline_engine::{Purpose, Settings, SharedFiles};

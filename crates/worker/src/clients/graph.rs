@@ -1,20 +1,18 @@
 //! Graph clients, one per distinct connection, shared by all jobs of the process.
 
+use super::ClientCache;
 use plumbline_config::{Neo4j, Secrets};
 use plumbline_llm::ApiKey;
 use plumbline_tools::{
     Graph,
     graph::{GraphClient, GraphConfig},
 };
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
 /// The clients made so far.
 pub(crate) struct Graphs {
     secrets: Arc<Secrets>,
-    clients: Mutex<HashMap<String, JobGraph>>,
+    clients: ClientCache<JobGraph>,
 }
 
 /// A job's graph, owned; [`JobGraph::access`] lends it to the tools.
@@ -38,7 +36,7 @@ impl JobGraph {
 impl Graphs {
     /// None yet; each will be sent what belongs to its host.
     pub(crate) fn new(secrets: Arc<Secrets>) -> Self {
-        Self { secrets, clients: Mutex::default() }
+        Self { secrets, clients: ClientCache::default() }
     }
 
     /// The graph of a configuration. One that cannot be used is no reason to validate as if there were none.
@@ -48,9 +46,7 @@ impl Graphs {
             Ok(password) => password,
             Err(reason) => return JobGraph::Unusable(reason.into()),
         };
-        let key = format!("{neo4j:?}");
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        clients.entry(key).or_insert_with(|| connect(neo4j, password)).clone()
+        self.clients.get(neo4j, || connect(neo4j, password))
     }
 }
 

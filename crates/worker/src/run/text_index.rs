@@ -2,7 +2,7 @@
 //! for it. It is no part of the job's state: whatever is missing from it is made again by the next search. Requirements
 //! get their embeddings in the same way.
 
-use crate::validation_desk::known;
+use crate::run::store_validation::known;
 use plumbline_llm::Embedder;
 use plumbline_store::backoff::retry_transient;
 use plumbline_store::{Error, FoundSegment, NewSegment, Store, Unindexed};

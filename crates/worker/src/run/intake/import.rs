@@ -11,22 +11,22 @@ use std::{
 };
 
 /// Most documents of one job.
-pub(super) const MOST_FILES: usize = 1000;
+pub(crate) const MOST_FILES: usize = 1000;
 /// Most bytes of all documents of one job: as many as a worker takes in at once.
-pub(super) const MOST_BYTES: u64 = 256 << 20;
+pub(crate) const MOST_BYTES: u64 = 256 << 20;
 /// Folders nested deeper than this are refused.
-pub(super) const DEEPEST: usize = 16;
+pub(crate) const DEEPEST: usize = 16;
 
 /// The documents at `path`; a folder's keep their place below it. `roots` are the folders of the import folder that a job
 /// of this type may read, where not all of it.
-pub(super) fn read(root: &Path, roots: Option<&[String]>, path: &str) -> Result<Vec<Document>, Refused> {
+pub(crate) fn read(root: &Path, roots: Option<&[String]>, path: &str) -> Result<Vec<Document>, Refused> {
     let (root, relative) = place(root, roots, path)?;
     let (import, is_folder) = open(&root, &relative, path)?;
     if is_folder { import.folder(&relative) } else { import.file(&relative) }
 }
 
 /// How many bytes [`read`] would read.
-pub(super) fn size(root: &Path, roots: Option<&[String]>, path: &str) -> Result<u64, Refused> {
+pub(crate) fn size(root: &Path, roots: Option<&[String]>, path: &str) -> Result<u64, Refused> {
     let (root, relative) = place(root, roots, path)?;
     let (import, is_folder) = open(&root, &relative, path)?;
     let mut files = Vec::new();

@@ -1,9 +1,11 @@
 //! What a step waits for before it asks its model: the limit of the endpoint, and a key that is not refused.
 
 use crate::{
-    cancellation::StopLevel,
     limits::{self, Answered, Wish, is_waited_for},
-    step::{Stepper, Trouble},
+    run::{
+        cancellation::StopLevel,
+        step::{Stepper, Trouble},
+    },
 };
 use plumbline_engine::{Failure, FailureClass, KEY_REFUSED, PhaseKind, Purpose, Reply, Stage};
 use plumbline_llm::ModelClient;

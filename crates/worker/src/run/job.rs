@@ -1,11 +1,13 @@
 //! One claimed job, from claim to leave.
 
 use crate::{
-    cancellation::{StopLevel, StopListener},
-    context::Context,
-    inbox::Inbox,
-    setups::{Raised, Setup, Unusable},
-    step::{End, Stepper, Trouble},
+    app::Context,
+    config_cache::{Raised, Setup, Unusable},
+    run::{
+        cancellation::{StopLevel, StopListener},
+        input_watcher::Inbox,
+        step::{End, Stepper, Trouble},
+    },
 };
 use plumbline_config::OVERRIDES;
 use plumbline_engine::{JobError, JobExit, Run};

@@ -1,13 +1,13 @@
 //! Clients of the services besides the model and the graph, one per distinct connection, shared by all jobs of the
 //! process.
 
-use crate::text_index::JobTexts;
+use super::ClientCache;
+use crate::run::text_index::JobTexts;
 use plumbline_config::{Connections, Embeddings, Secrets, WebSearch};
 use plumbline_llm::{Embedder, EmbedderSettings};
 use plumbline_store::Store;
 use plumbline_tools::web::{Fetcher, FetcherOptions, Provider, SearchAccess, SearchService, SearchSettings, Web};
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use tracing::warn;
 use uuid::Uuid;
 
@@ -15,8 +15,8 @@ use uuid::Uuid;
 pub(crate) struct Services {
     secrets: Arc<Secrets>,
     fetcher: OnceLock<Option<Fetcher>>,
-    searches: Mutex<HashMap<String, Searching>>,
-    embedders: Mutex<HashMap<String, Option<Arc<Embedder>>>>,
+    searches: ClientCache<Searching>,
+    embedders: ClientCache<Option<Arc<Embedder>>>,
 }
 
 /// A search service, or why there is none though one is configured.
@@ -32,7 +32,7 @@ pub(crate) struct JobServices {
 impl Services {
     /// None yet; each will be sent what belongs to its host.
     pub(crate) fn new(secrets: Arc<Secrets>) -> Self {
-        Self { secrets, fetcher: OnceLock::new(), searches: Mutex::default(), embedders: Mutex::default() }
+        Self { secrets, fetcher: OnceLock::new(), searches: ClientCache::default(), embedders: ClientCache::default() }
     }
 
     /// The services of a configuration. Pages are fetched only where web research is configured: a job that reads
@@ -45,13 +45,11 @@ impl Services {
     }
 
     fn search(&self, search: &WebSearch) -> Searching {
-        let mut known = self.searches.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(format!("{search:?}")).or_insert_with(|| connect(search, &self.secrets)).clone()
+        self.searches.get(search, || connect(search, &self.secrets))
     }
 
     /// One that cannot be used is said once; searches then go by words alone.
     fn embedder(&self, embeddings: &Embeddings) -> Option<Arc<Embedder>> {
-        let mut known = self.embedders.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || {
             let Embeddings { base_url, model, api_key_env } = embeddings.clone();
             let api_key = api_key_env.as_deref().and_then(|name| self.secrets.for_address(name, &base_url));
@@ -59,7 +57,7 @@ impl Services {
             let made = Embedder::new(settings);
             made.inspect_err(|error| warn!(%error, "embeddings are off")).ok().map(Arc::new)
         };
-        known.entry(format!("{embeddings:?}")).or_insert_with(make).clone()
+        self.embedders.get(embeddings, make)
     }
 }
 

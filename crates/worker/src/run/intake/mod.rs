@@ -24,28 +24,25 @@ use plumbline_engine::{FileWrite, Intake, Outcome, SharedFiles};
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
 pub(crate) use tool_files::shared;
-use uuid::Uuid;
 
 /// The long-term memory as it is before anybody has written to it.
 pub(crate) const WORKSPACE_FORM: &str = include_str!("workspace.md");
 
 /// What intake needs of a job's row.
 #[derive(Clone, Debug, Default)]
-pub struct IntakeJob {
-    /// `jobs.id`.
-    pub id: Uuid,
+pub(crate) struct IntakeJob {
     /// `jobs.prompt`.
-    pub prompt: String,
+    pub(crate) prompt: String,
     /// `jobs.context`; its `document_name` names an inline document.
-    pub context: Value,
+    pub(crate) context: Value,
     /// `jobs.document_path`: a file or folder under the import folder.
-    pub document_path: Option<String>,
+    pub(crate) document_path: Option<String>,
     /// Folders of the import folder that it may lie in; all of it when absent.
-    pub document_roots: Option<Vec<String>>,
+    pub(crate) document_roots: Option<Vec<String>>,
     /// `jobs.document_content`: a document given inline.
-    pub document: Option<Vec<u8>>,
+    pub(crate) document: Option<Vec<u8>>,
     /// `job_documents`: more of them, each with its name.
-    pub documents: Vec<(String, Vec<u8>)>,
+    pub(crate) documents: Vec<(String, Vec<u8>)>,
 }
 
 /// A document before it is taken in.
@@ -66,7 +63,7 @@ type Refused = String;
 ///
 /// `import_root` is where `document_path` leads (`PLUMBLINE_WORKSPACE_DIR/import`), `instructions` the job type's
 /// instructions, `shared` what it has in common with other jobs.
-pub async fn take_in(
+pub(crate) async fn take_in(
     job: IntakeJob,
     import_root: &Path,
     parser: &Parser,

@@ -8,16 +8,18 @@
 //! its future holds the room for a model's call and no more: a commit or a tool takes many times as much.
 
 use crate::{
-    cancellation::{StopLevel, StopListener},
+    app::Context,
     clock,
-    context::Context,
-    desk::Desk,
-    inbox::Inbox,
-    intake::{self, IntakeJob},
+    config_cache::Setup,
     limits::Permit,
-    previous,
-    setups::Setup,
-    validation_desk::ValidationDesk,
+    run::{
+        cancellation::{StopLevel, StopListener},
+        input_watcher::Inbox,
+        intake::{self, IntakeJob},
+        previous_job,
+        store_validation::ValidationDesk,
+        store_workspace::Desk,
+    },
 };
 use chrono::{DateTime, Utc};
 use plumbline_config::Llm;
@@ -224,7 +226,7 @@ impl Stepper<'_> {
 
     async fn take_in(&self) -> Result<Outcome, Trouble> {
         let (id, input) = (self.claimed.id, self.input);
-        let previous = match previous::of(&self.context.store, id, &input.context).await? {
+        let previous = match previous_job::of(&self.context.store, id, &input.context).await? {
             Ok(previous) => previous,
             Err(reason) => return Ok(Outcome::IntakeRefused { reason }),
         };
@@ -235,7 +237,6 @@ impl Stepper<'_> {
         };
         let documents = if input.documents_bytes.is_some() { self.given_documents().await? } else { Vec::new() };
         let job = IntakeJob {
-            id,
             prompt: input.prompt.clone(),
             context: serde_json::Value::clone(&input.context),
             document_path: input.document_path.clone(),
@@ -294,7 +295,7 @@ impl Stepper<'_> {
                     }
                 }
             }
-            Err(error) => Outcome::ModelFailed(crate::models::unusable(&request, llm, &error)),
+            Err(error) => Outcome::ModelFailed(crate::clients::model::unusable(&request, llm, &error)),
         }
     }
 
@@ -413,8 +414,8 @@ impl Stepper<'_> {
     /// Writes a step, waiting out database trouble for as long as the lease holds: what a model's answer cost is not
     /// thrown away for a restart of Postgres.
     async fn write(&self, mut changes: Vec<Change>) -> Result<Committed, Trouble> {
-        crate::raising::say_how(&self.run, self.claimed.id, &mut changes);
-        let next_job = crate::hand_over::next_job(
+        crate::run::limit_hint::say_how(&self.run, self.claimed.id, &mut changes);
+        let next_job = crate::run::on_complete::next_job(
             self.claimed.id,
             &self.input.config,
             &self.setup.resolved,

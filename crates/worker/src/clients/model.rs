@@ -1,5 +1,6 @@
 //! Model clients, one per distinct configuration, shared by all jobs of the process.
 
+use super::ClientCache;
 use crate::clock;
 use plumbline_config::{Llm, Secrets};
 use plumbline_engine::{
@@ -8,21 +9,18 @@ use plumbline_engine::{
 };
 use plumbline_llm::{Learnt, ModelClient, ModelClientError};
 use serde_json::json;
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::sync::Arc;
 
 /// The clients made so far.
 pub(crate) struct Models {
     secrets: Arc<Secrets>,
-    clients: Mutex<HashMap<String, Arc<ModelClient>>>,
+    clients: ClientCache<Arc<ModelClient>>,
 }
 
 impl Models {
     /// None yet; each will be sent what belongs to its host.
     pub(crate) fn new(secrets: Arc<Secrets>) -> Self {
-        Self { secrets, clients: Mutex::default() }
+        Self { secrets, clients: ClientCache::default() }
     }
 
     /// The client for a configuration.
@@ -30,14 +28,7 @@ impl Models {
     /// # Errors
     /// A sentence, when no client can be made from it.
     pub(crate) fn client(&self, llm: &Llm) -> Result<Arc<ModelClient>, ModelClientError> {
-        let key = format!("{llm:?}");
-        let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = clients.get(&key) {
-            return Ok(client.clone());
-        }
-        let client = Arc::new(ModelClient::new(llm.client_config(&self.secrets))?);
-        clients.insert(key, client.clone());
-        Ok(client)
+        self.clients.try_get(llm, || Ok(Arc::new(ModelClient::new(llm.client_config(&self.secrets))?)))
     }
 }
 

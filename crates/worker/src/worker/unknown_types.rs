@@ -2,7 +2,7 @@
 //! `status_reason`, and fails those that have waited as long as the operator lets them.
 
 use super::Worker;
-use crate::context::Context;
+use crate::app::Context;
 use plumbline_config::ModelEnv;
 use plumbline_engine::JobError;
 use plumbline_store::Error;

@@ -1,0 +1,23 @@
+//! One claimed job, from its claim to its exit.
+//!
+//! ```text
+//! job ──intake──▶ step: next → perform → apply → commit ──▶ exit (on_complete)
+//!                   ▲
+//!                   └── cancellation · input_watcher
+//! ```
+//!
+//! What the tools of a step see of the rows are `store_workspace`, `store_validation` and `text_index`.
+
+pub(crate) mod cancellation;
+pub(crate) mod document_budget;
+mod input_watcher;
+pub(crate) mod intake;
+pub(crate) mod job;
+mod limit_hint;
+pub(crate) mod on_complete;
+mod previous_job;
+mod step;
+mod step_limits;
+mod store_validation;
+mod store_workspace;
+pub(crate) mod text_index;
