@@ -2,7 +2,7 @@
 
 use crate::{
     clients::{graph::Graphs, model::Models, web::Services},
-    config_cache::Setups,
+    config_cache::ConfigCache,
     health::Health,
     limits::{Limits, RefusedKeys},
     options::WorkerOptions,
@@ -22,13 +22,13 @@ use uuid::Uuid;
 pub(crate) const STARTS: usize = 256;
 
 /// Built once at start.
-pub(crate) struct Context {
+pub(crate) struct App {
     pub(crate) worker_id: Uuid,
     pub(crate) store: Store,
     /// Configurations and prompts for jobs that start now.
     pub(crate) live: Live,
     pub(crate) secrets: Arc<Secrets>,
-    pub(crate) setups: Setups,
+    pub(crate) config_cache: ConfigCache,
     pub(crate) models: Models,
     /// Of models' endpoints.
     pub(crate) limits: Arc<Limits>,

@@ -12,11 +12,11 @@ use std::{
 };
 
 /// The database's time, and when it was told.
-static TOLD: RwLock<Option<(DateTime<Utc>, Instant)>> = RwLock::new(None);
+static DATABASE_TIME: RwLock<Option<(DateTime<Utc>, Instant)>> = RwLock::new(None);
 
 /// The time now. The machine's own where no database was asked, as in a replay of a recording.
 pub(crate) fn now() -> DateTime<Utc> {
-    let told = *TOLD.read().unwrap_or_else(PoisonError::into_inner);
+    let told = *DATABASE_TIME.read().unwrap_or_else(PoisonError::into_inner);
     told.map_or_else(Utc::now, |(time, at)| time + at.elapsed())
 }
 
@@ -24,11 +24,11 @@ pub(crate) fn now() -> DateTime<Utc> {
 ///
 /// # Errors
 /// [`Error::Database`]; the time goes on by the last answer.
-pub(crate) async fn set(store: &Store) -> Result<(), Error> {
+pub(crate) async fn sync(store: &Store) -> Result<(), Error> {
     let asked = Instant::now();
     let time = store.health().await?.server_time;
     // The server looked at its clock somewhere between the question and the answer: the middle is the best guess.
     let looked = asked + asked.elapsed() / 2;
-    *TOLD.write().unwrap_or_else(PoisonError::into_inner) = Some((time, looked));
+    *DATABASE_TIME.write().unwrap_or_else(PoisonError::into_inner) = Some((time, looked));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! What jobs of one configuration share: resolved once, and once in memory.
 //!
 //! Most jobs of a worker have the same configuration, and its prompts and tool definitions are larger than many a
-//! conversation. So the first job with a configuration makes a [`Setup`] of it, and the others borrow that.
+//! conversation. So the first job with a configuration makes a [`ResolvedConfig`] of it, and the others borrow that.
 
 use crate::run::intake;
 use plumbline_config::{ConfigError, Forbidden, Llm, ModelEnv, Resolved};
@@ -16,11 +16,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Setups that no job uses any more are kept up to here, for the jobs that come next.
+/// Configurations that no job uses any more are kept up to here, for the jobs that come next.
 const KEPT: usize = 16;
 
 /// A configuration, ready for use.
-pub(crate) struct Setup {
+pub(crate) struct ResolvedConfig {
     pub(crate) resolved: Resolved,
     pub(crate) settings: Arc<Settings>,
     /// What a job that starts with it stores.
@@ -37,7 +37,7 @@ pub(crate) struct Setup {
     fallbacks: Vec<[Llm; 3]>,
 }
 
-impl Setup {
+impl ResolvedConfig {
     fn new(resolved: Resolved, stored: &Value) -> Result<Self, String> {
         let settings = Arc::new(resolved.engine_settings(&[intake::WORKSPACE_FORM])?);
         let [strategic, tactical, summary] =
@@ -102,71 +102,76 @@ impl From<String> for Unusable {
     }
 }
 
-/// Digest of everything a setup is made from.
+/// Digest of everything a configuration is made from.
 type Key = [u8; 32];
 
-/// The setups made so far.
+/// The configurations resolved so far.
 #[derive(Default)]
-pub(crate) struct Setups {
-    known: Mutex<HashMap<Key, Arc<Setup>>>,
+pub(crate) struct ConfigCache {
+    known: Mutex<HashMap<Key, Arc<ResolvedConfig>>>,
 }
 
-impl Setups {
-    /// The setup of a job that starts: `resolve` gives the configuration of its type under its own `overrides`, by the
+impl ConfigCache {
+    /// The configuration of a job that starts: `resolve` gives the configuration of its type under its own `overrides`, by the
     /// files of this version. What is stored of it knows nothing of `raised`, which is for this job alone and no fork of it.
     ///
     /// # Errors
     /// A sentence for the user: the configuration cannot be used.
-    pub(crate) fn fresh(
+    pub(crate) fn resolve(
         &self,
         (version, job_type): (u64, &str),
         overrides: &Value,
         raised: &Raised,
         resolve: impl FnOnce() -> Result<Resolved, ConfigError>,
-    ) -> Result<Arc<Setup>, Unusable> {
+    ) -> Result<Arc<ResolvedConfig>, Unusable> {
         let (version, raised_limits) = (version.to_string(), raised.limits.to_string());
-        let known = ["fresh", &version, job_type, &overrides.to_string(), &raised_limits, &raised.ceiling.to_string()];
+        let known =
+            ["resolved", &version, job_type, &overrides.to_string(), &raised_limits, &raised.ceiling.to_string()];
         self.of(key(&known), || {
             let resolved = resolve()?;
             let stored = resolved.to_stored();
-            Ok(Setup::new(raised.over(resolved)?, &stored)?)
+            Ok(ResolvedConfig::new(raised.over(resolved)?, &stored)?)
         })
     }
 
-    /// The setup of a job that goes on: as it was stored, at the endpoint of this process and under the limits that
+    /// The configuration of a job that goes on: as it was stored, at the endpoint of this process and under the limits that
     /// its row has now, with `raised` over them.
     ///
     /// # Errors
-    /// As [`Self::fresh`].
-    pub(crate) fn stored(
+    /// As [`Self::resolve`].
+    pub(crate) fn restore(
         &self,
         stored: Value,
         overrides: &Value,
         raised: &Raised,
         env: &ModelEnv,
-    ) -> Result<Arc<Setup>, Unusable> {
+    ) -> Result<Arc<ResolvedConfig>, Unusable> {
         let limits = overrides.get("limits").unwrap_or(&Value::Null).to_string();
         let known = ["stored", &stored.to_string(), &limits, &raised.limits.to_string(), &raised.ceiling.to_string()];
         self.of(key(&known), || {
             let resolved = Resolved::from_stored(&stored)
                 .map(|resolved| resolved.with_endpoint_of(env))
                 .and_then(|resolved| resolved.with_limits_of(overrides))?;
-            Ok(Setup::new(raised.over(resolved)?, &stored)?)
+            Ok(ResolvedConfig::new(raised.over(resolved)?, &stored)?)
         })
     }
 
     /// Made under the lock: of a hundred jobs that start at once, the first does the work for all.
-    fn of(&self, key: Key, make: impl FnOnce() -> Result<Setup, Unusable>) -> Result<Arc<Setup>, Unusable> {
+    fn of(
+        &self,
+        key: Key,
+        make: impl FnOnce() -> Result<ResolvedConfig, Unusable>,
+    ) -> Result<Arc<ResolvedConfig>, Unusable> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(setup) = known.get(&key) {
-            return Ok(setup.clone());
+        if let Some(config) = known.get(&key) {
+            return Ok(config.clone());
         }
-        let setup = Arc::new(make()?);
+        let config = Arc::new(make()?);
         if known.len() >= KEPT {
-            known.retain(|_, setup| Arc::strong_count(setup) > 1);
+            known.retain(|_, config| Arc::strong_count(config) > 1);
         }
-        known.insert(key, setup.clone());
-        Ok(setup)
+        known.insert(key, config.clone());
+        Ok(config)
     }
 }
 
@@ -181,7 +186,7 @@ fn key(parts: &[&str]) -> Key {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEPT, Raised, Setups};
+    use super::{ConfigCache, KEPT, Raised};
     use plumbline_config::{Configs, ModelEnv};
     use serde_json::{Value, json};
     use std::sync::Arc;
@@ -190,26 +195,27 @@ mod tests {
         ModelEnv { model: Some("m".into()), base_url: Some("http://127.0.0.1:9/v1".into()), ..ModelEnv::default() }
     }
 
-    fn fresh(setups: &Setups, overrides: &Value) -> Arc<super::Setup> {
+    fn fresh(configs: &ConfigCache, overrides: &Value) -> Arc<super::ResolvedConfig> {
         let resolve = || Configs::embedded().resolve("creator", overrides, &env());
-        setups.fresh((0, "creator"), overrides, &Raised::default(), resolve).unwrap()
+        configs.resolve((0, "creator"), overrides, &Raised::default(), resolve).unwrap()
     }
 
     #[test]
     fn jobs_of_one_configuration_share_a_profile_and_others_have_their_own() {
-        let setups = Setups::default();
+        let configs = ConfigCache::default();
         let (plain, small) = (json!({}), json!({"limits": {"max_iterations": 7}}));
-        let one = fresh(&setups, &plain);
-        assert!(Arc::ptr_eq(&one, &fresh(&setups, &plain)));
-        let other = fresh(&setups, &small);
+        let one = fresh(&configs, &plain);
+        assert!(Arc::ptr_eq(&one, &fresh(&configs, &plain)));
+        let other = fresh(&configs, &small);
         assert_eq!((other.settings.limits.max_iterations, one.settings.limits.max_iterations), (7, 1000));
     }
 
     #[test]
     fn a_job_that_goes_on_has_its_stored_configuration_under_the_limits_of_its_row() {
-        let setups = Setups::default();
-        let stored = fresh(&setups, &json!({})).resolved.to_stored();
-        let goes_on = |overrides: Value| setups.stored(stored.clone(), &overrides, &Raised::default(), &env()).unwrap();
+        let configs = ConfigCache::default();
+        let stored = fresh(&configs, &json!({})).resolved.to_stored();
+        let goes_on =
+            |overrides: Value| configs.restore(stored.clone(), &overrides, &Raised::default(), &env()).unwrap();
         let as_it_was = goes_on(json!({"llm": {"temperature": 1.5}}));
         assert!(Arc::ptr_eq(&as_it_was, &goes_on(json!({}))), "only limits can still change");
         let raised = goes_on(json!({"limits": {"max_iterations": 9}}));
@@ -218,20 +224,20 @@ mod tests {
 
     #[test]
     fn profiles_that_nobody_uses_do_not_pile_up_and_used_ones_stay() {
-        let setups = Setups::default();
-        let used = fresh(&setups, &json!({}));
+        let configs = ConfigCache::default();
+        let used = fresh(&configs, &json!({}));
         for n in 1..=(KEPT as u32 * 2) {
-            fresh(&setups, &json!({"limits": {"max_iterations": n}}));
+            fresh(&configs, &json!({"limits": {"max_iterations": n}}));
         }
-        assert!(setups.known.lock().unwrap().len() <= KEPT);
-        assert!(Arc::ptr_eq(&used, &fresh(&setups, &json!({}))));
+        assert!(configs.known.lock().unwrap().len() <= KEPT);
+        assert!(Arc::ptr_eq(&used, &fresh(&configs, &json!({}))));
     }
 
     #[test]
     fn a_configuration_that_cannot_be_used_is_refused_each_time() {
-        let setups = Setups::default();
+        let configs = ConfigCache::default();
         for _ in 0..2 {
-            assert!(setups.stored(json!({"config": 5}), &json!({}), &Raised::default(), &env()).is_err());
+            assert!(configs.restore(json!({"config": 5}), &json!({}), &Raised::default(), &env()).is_err());
         }
     }
 }

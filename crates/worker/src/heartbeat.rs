@@ -32,7 +32,7 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 /// The running keeper.
-pub(crate) struct Keeper {
+pub(crate) struct Heartbeat {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
@@ -50,7 +50,7 @@ struct Shared {
     pausing: AtomicBool,
 }
 
-impl Keeper {
+impl Heartbeat {
     /// Starts the heartbeat of a worker that has just been registered.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for Heartbeat {
     fn drop(&mut self) {
         self.shared.stop.notify_one();
         if let Some(thread) = self.thread.take() {
@@ -123,7 +123,7 @@ fn stillness(lease: Duration) -> Duration {
 }
 
 /// How often the event loop is looked at while it stands still.
-const LOOK: Duration = Duration::from_millis(200);
+const WATCH_EVERY: Duration = Duration::from_millis(200);
 
 /// Whether the leases are not to be renewed now; says when that begins and when it ends.
 fn pauses(shared: &Shared) -> bool {
@@ -147,7 +147,7 @@ async fn run(shared: &Shared, database_url: &str, worker_id: Uuid) {
     loop {
         if pauses(shared) {
             tokio::select! {
-                () = tokio::time::sleep(LOOK) => continue,
+                () = tokio::time::sleep(WATCH_EVERY) => continue,
                 () = shared.stop.notified() => return,
             }
         }
@@ -200,7 +200,7 @@ async fn send(
 
 #[cfg(test)]
 mod tests {
-    use super::Keeper;
+    use super::Heartbeat;
     use crate::{
         options::Timing,
         pulse::tests::{Loops, until},
@@ -218,7 +218,7 @@ mod tests {
         let database = TcpListener::bind("127.0.0.1:0").unwrap();
         database.set_nonblocking(true).unwrap();
         let url = format!("postgres://nobody@{}/nothing?sslmode=disable", database.local_addr().unwrap());
-        let keeper = Keeper::start(url, Uuid::now_v7(), timing, loops.pulse.clone()).unwrap();
+        let keeper = Heartbeat::start(url, Uuid::now_v7(), timing, loops.pulse.clone()).unwrap();
         until("the keeper has looked at the loops", || keeper.shared.pausing.load(Ordering::Acquire));
         until("the leases have ended", || !keeper.lease_is_valid());
         assert_eq!(database.accept().map(drop).unwrap_err().kind(), ErrorKind::WouldBlock, "a heartbeat was sent");

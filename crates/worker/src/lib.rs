@@ -40,4 +40,4 @@ mod worker;
 pub use clients::model::try_call;
 pub use error::Error;
 pub use options::{Timing, WorkerOptions};
-pub use worker::{Stop, run};
+pub use worker::{Shutdown, run};

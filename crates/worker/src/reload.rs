@@ -1,7 +1,7 @@
 //! Changed configurations, prompts and instructions reach new jobs without a restart: the files are read anew, and what has
 //! changed and validates is taken. What does not is refused, and the old stays.
 
-use crate::{app::Context, worker::registration};
+use crate::{app::App, worker::registration};
 use plumbline_config::{Configs, Problem};
 use plumbline_engine::ToolSpec;
 use std::{
@@ -42,29 +42,29 @@ impl Live {
 }
 
 /// Looks at the files for as long as the worker lives.
-pub(crate) async fn watch(context: Arc<Context>) {
-    if !context.live.now().has_folders() {
+pub(crate) async fn watch(app: Arc<App>) {
+    if !app.live.now().has_folders() {
         return;
     }
     loop {
-        tokio::time::sleep(context.options.timing.heartbeat).await;
-        look(&context).await;
+        tokio::time::sleep(app.options.timing.heartbeat).await;
+        look(&app).await;
     }
 }
 
-async fn look(context: &Arc<Context>) {
-    let before = context.live.now();
+async fn look(app: &Arc<App>) {
+    let before = app.live.now();
     let Some(read) = reread(&before).await else { return };
     match read {
-        Err(error) => refuse(context, error),
+        Err(error) => refuse(app, error),
         Ok(found) if found == *before => {
-            if context.health.refuses_files(None) {
+            if app.health.refuses_files(None) {
                 info!("the configuration files are again those in use");
             }
         }
         Ok(found) => match new_problems(&before, &found) {
-            problems if problems.is_empty() => take(context, found).await,
-            problems => refuse(context, problems.join("; ")),
+            problems if problems.is_empty() => take(app, found).await,
+            problems => refuse(app, problems.join("; ")),
         },
     }
 }
@@ -102,19 +102,19 @@ fn catalog() -> Vec<ToolSpec> {
     catalog
 }
 
-fn refuse(context: &Context, reason: String) {
-    if context.health.refuses_files(Some(reason.clone())) {
+fn refuse(app: &App, reason: String) {
+    if app.health.refuses_files(Some(reason.clone())) {
         warn!(reason, "changed configuration files are refused; jobs start with those of before");
     }
 }
 
-async fn take(context: &Arc<Context>, found: Configs) {
-    context.secrets.learn_anew(&found, &context.options.model_env);
-    context.live.take(found);
-    context.health.refuses_files(None);
-    info!(job_types = context.live.now().job_types().join(", "), "changed configuration files are in use for new jobs");
+async fn take(app: &Arc<App>, found: Configs) {
+    app.secrets.learn_anew(&found, &app.options.model_env);
+    app.live.take(found);
+    app.health.refuses_files(None);
+    info!(job_types = app.live.now().job_types().join(", "), "changed configuration files are in use for new jobs");
     // What this worker can run may be more now, or less; where the database is away, the next registration says it.
-    if let Err(error) = registration::write(context).await {
+    if let Err(error) = registration::write(app).await {
         warn!(%error, "the worker's job types could not be written");
     }
 }

@@ -16,17 +16,17 @@ mod shutdown;
 mod startup;
 mod unknown_types;
 
-pub use shutdown::Stop;
+pub use shutdown::Shutdown;
 
 use crate::{
     active_jobs::ActiveJobs,
-    app::{Context, STARTS},
+    app::{App, STARTS},
     clients::{graph::Graphs, model::Models, web::Services},
     clock,
-    config_cache::Setups,
+    config_cache::ConfigCache,
     error::Error,
     health::Health,
-    heartbeat::Keeper,
+    heartbeat::Heartbeat,
     limits::{Limits, RefusedKeys},
     notifier::{Notifier, Wakeup},
     options::WorkerOptions,
@@ -42,7 +42,7 @@ use plumbline_mirror::MirrorSync;
 use plumbline_store::backoff::{Backoff, jittered, with_call_timeout};
 use plumbline_store::{Lease, ReleaseReason, Store};
 use plumbline_tools::Toolbox;
-use shutdown::until;
+use shutdown::wait_for;
 use std::{
     collections::HashMap,
     sync::Arc,
@@ -59,26 +59,26 @@ use uuid::Uuid;
 const CLAIM_BATCH: usize = 1000;
 
 /// Sweeps between two looks for folders that a dead worker left incomplete.
-const CATCH_UP: u32 = 10;
+const REPAIR_EVERY: u32 = 10;
 
 /// Time between two looks at what the database counts as ours, while there is something; and when the first look found
 /// something that a second one must confirm.
-const LOOK: Duration = Duration::from_millis(500);
-const LOOK_AGAIN: Duration = Duration::from_millis(100);
+const RECONCILE_EVERY: Duration = Duration::from_millis(500);
+const RECONCILE_AGAIN: Duration = Duration::from_millis(100);
 
 /// Runs a worker until it is asked to stop, or is idle where that is its end.
 ///
 /// # Errors
 /// [`Error`]: the database cannot be used at the start, where an outage is waited for as long as a lease lasts; or a
 /// loop that everything depends on ended.
-pub async fn run(options: WorkerOptions, mut stop: watch::Receiver<Stop>) -> Result<(), Error> {
+pub async fn run(options: WorkerOptions, mut stop: watch::Receiver<Shutdown>) -> Result<(), Error> {
     options.timing.validate().map_err(Error::Options)?;
     let ours = stop.clone();
     let start = || async { Worker::start(startup::store(&options).await?, options.clone(), ours.clone()).await };
     let Some(worker) = startup::retry_until(options.timing.lease, &mut stop, start).await? else { return Ok(()) };
     // Its connections are its own, and the outage may begin between the two.
-    let (url, context) = (&options.database_url, worker.context.clone());
-    let serve = || async { Ok(plumbline_dashboard::start(&options.http, url, context.health.clone()).await?) };
+    let (url, app) = (&options.database_url, worker.app.clone());
+    let serve = || async { Ok(plumbline_dashboard::start(&options.http, url, app.health.clone()).await?) };
     let _http = startup::retry_until(options.timing.lease, &mut stop, serve).await?;
     let ended = worker.work().await;
     plumbline_telemetry::finish().await;
@@ -86,20 +86,20 @@ pub async fn run(options: WorkerOptions, mut stop: watch::Receiver<Stop>) -> Res
 }
 
 struct Worker {
-    context: Arc<Context>,
-    keeper: Keeper,
-    /// Told to the keeper, which is dropped first.
+    app: Arc<App>,
+    heartbeat: Heartbeat,
+    /// Told to the heartbeat, which is dropped first.
     _beating: Beating,
-    stop: watch::Receiver<Stop>,
+    stop: watch::Receiver<Shutdown>,
     jobs: JoinSet<()>,
     /// Under which lease a task runs a job.
     tasks: HashMap<task::Id, Lease>,
     active_jobs: ActiveJobs,
     notifier: Arc<Notifier>,
-    looked: Instant,
+    reconciled: Instant,
     swept: Instant,
     sweeps: u32,
-    catching_up: Option<JoinHandle<()>>,
+    repairing: Option<JoinHandle<()>>,
     _reloading: AbortOnDrop,
     /// While a suspect has the worker for itself, or waits for that.
     alone: Option<alone::Alone>,
@@ -108,18 +108,18 @@ struct Worker {
 }
 
 impl Worker {
-    async fn start(store: Store, options: WorkerOptions, stop: watch::Receiver<Stop>) -> Result<Self, Error> {
+    async fn start(store: Store, options: WorkerOptions, stop: watch::Receiver<Shutdown>) -> Result<Self, Error> {
         plumbline_telemetry::name_tools(&catalog());
         let parser = Parser::new(options.program.clone());
         let secrets = Arc::new(Secrets::of(&options.configs, &options.model_env));
         let mirror = MirrorSync::start(options.workspace_dir.clone(), store.clone(), options.timing.lease);
         let behind = mirror.behind().clone();
         let worker_id = Uuid::now_v7();
-        let context = Arc::new(Context {
+        let app = Arc::new(App {
             worker_id,
             live: Live::new(options.configs.clone()),
             secrets: secrets.clone(),
-            setups: Setups::default(),
+            config_cache: ConfigCache::default(),
             models: Models::new(secrets.clone()),
             limits: Limits::start(store.clone(), worker_id, options.timing.lease),
             refused_keys: RefusedKeys::default(),
@@ -135,31 +135,31 @@ impl Worker {
             health: Arc::new(Health::new(&options.timing, behind)),
             options,
         });
-        registration::write(&context).await?;
-        let waited_for_key = context.store.retry_refused_keys().await?;
+        registration::write(&app).await?;
+        let waited_for_key = app.store.retry_refused_keys().await?;
         if waited_for_key > 0 {
             info!(jobs = waited_for_key, "jobs whose model's key was refused are tried with this worker's");
         }
-        let beating = context.health.pulse.start();
-        let (url, timing) = (context.options.database_url.clone(), context.options.timing);
-        let keeper = Keeper::start(url, context.worker_id, timing, context.health.pulse.clone())
+        let beating = app.health.pulse.start();
+        let (url, timing) = (app.options.database_url.clone(), app.options.timing);
+        let heartbeat = Heartbeat::start(url, app.worker_id, timing, app.health.pulse.clone())
             .map_err(|error| Error::Options(format!("the lease keeper could not be started: {error}")))?;
-        let notifier = Notifier::listen(context.store.clone());
-        let reloading = tokio::spawn(reload::watch(context.clone()));
-        info!(worker.id = %context.worker_id, concurrency = context.options.concurrency, "worker started");
+        let notifier = Notifier::listen(app.store.clone());
+        let reloading = tokio::spawn(reload::watch(app.clone()));
+        info!(worker.id = %app.worker_id, concurrency = app.options.concurrency, "worker started");
         Ok(Self {
-            context,
-            keeper,
+            app,
+            heartbeat,
             _beating: beating,
             stop,
             jobs: JoinSet::new(),
             tasks: HashMap::new(),
             active_jobs: ActiveJobs::default(),
             notifier,
-            looked: long_ago(),
-            swept: long_ago(),
+            reconciled: distant_past(),
+            swept: distant_past(),
             sweeps: 0,
-            catching_up: None,
+            repairing: None,
             _reloading: AbortOnDrop(reloading),
             alone: None,
             one_by_one: false,
@@ -167,25 +167,25 @@ impl Worker {
     }
 
     async fn work(mut self) -> Result<(), Error> {
-        let (mut backoff, mut stumbles) = (Backoff::new(), false);
+        let (mut backoff, mut failing) = (Backoff::new(), false);
         let mut stopping = self.stop.clone();
         let ended = loop {
-            if *self.stop.borrow() > Stop::No {
+            if *self.stop.borrow() > Shutdown::None {
                 break Ok(());
             }
-            if !self.keeper.is_alive() {
+            if !self.heartbeat.is_alive() {
                 break Err(Error::LoopEnded("lease keeper"));
             }
-            self.context.health.record_tick(self.keeper.lease_is_valid(), self.notifier.is_listening());
-            // A claim is heard out: one that the database carries out after the farewell would be taken for a crash.
-            let turn = tokio::select! {
-                turn = with_call_timeout(self.turn()) => turn,
-                () = until(&mut stopping, Stop::Now) => break Ok(()),
+            self.app.health.record_tick(self.heartbeat.lease_is_valid(), self.notifier.is_listening());
+            // A claim is heard out: one that the database carries out after the last release would be taken for a crash.
+            let ticked = tokio::select! {
+                ticked = with_call_timeout(self.tick()) => ticked,
+                () = wait_for(&mut stopping, Shutdown::Immediate) => break Ok(()),
             };
-            tell(turn.as_ref().err(), stumbles);
-            stumbles = turn.is_err();
-            self.context.health.record_poll_result(stumbles);
-            match turn {
+            log_change(ticked.as_ref().err(), failing);
+            failing = ticked.is_err();
+            self.app.health.record_poll_result(failing);
+            match ticked {
                 Ok(Next::Again) => backoff.reset(),
                 Ok(Next::Wait) => {
                     backoff.reset();
@@ -207,36 +207,36 @@ impl Worker {
     }
 
     /// One look at everything.
-    async fn turn(&mut self) -> Result<Next, plumbline_store::Error> {
+    async fn tick(&mut self) -> Result<Next, plumbline_store::Error> {
         self.reap();
         self.guard_leases();
-        if self.keeper.is_unregistered() {
-            registration::write(&self.context).await?;
-            self.keeper.registered_anew();
+        if self.heartbeat.is_unregistered() {
+            registration::write(&self.app).await?;
+            self.heartbeat.registered_anew();
         }
         let sweeps = self.time_to_sweep().is_zero();
-        if sweeps || self.time_to_look().is_some_and(|left| left.is_zero()) {
-            self.look().await?;
+        if sweeps || self.time_to_reconcile().is_some_and(|left| left.is_zero()) {
+            self.reconcile_leases().await?;
         }
         if sweeps {
             self.sweep().await?;
-            self.catch_up();
+            self.repair_mirrors();
         }
-        self.look_after_suspect().await?;
+        self.advance_suspect().await?;
         let batch = if self.one_by_one { 1 } else { CLAIM_BATCH };
-        let room = if self.alone.is_some() { 0 } else { self.context.options.concurrency };
+        let room = if self.alone.is_some() { 0 } else { self.app.options.concurrency };
         let asked = room.saturating_sub(self.active_jobs.len()).min(batch);
-        let claimed = if asked > 0 && self.keeper.lease_is_valid() { self.claim(asked).await? } else { 0 };
+        let claimed = if asked > 0 && self.heartbeat.lease_is_valid() { self.claim(asked).await? } else { 0 };
         if claimed > 0 && claimed == asked {
             return Ok(Next::Again);
         }
-        let idle = self.context.options.until_idle && self.active_jobs.is_empty() && self.nothing_left().await?;
+        let idle = self.app.options.until_idle && self.active_jobs.is_empty() && self.is_idle().await?;
         Ok(if idle { Next::Idle } else { Next::Wait })
     }
 
     async fn claim(&mut self, limit: usize) -> Result<usize, plumbline_store::Error> {
-        let types = registration::known_job_types(&self.context);
-        let claimed = self.context.store.claim(self.context.worker_id, limit as i64, Some(&types)).await;
+        let types = registration::known_job_types(&self.app);
+        let claimed = self.app.store.claim(self.app.worker_id, limit as i64, Some(&types)).await;
         self.one_by_one = claimed.is_err();
         let claimed = claimed?;
         let count = claimed.len();
@@ -246,9 +246,9 @@ impl Worker {
         }
         for job in claimed {
             let (handle, listener) = cancellation::channel();
-            let (lease, context) = (job.lease(), self.context.clone());
+            let (lease, app) = (job.lease(), self.app.clone());
             self.active_jobs.insert(lease, handle);
-            let task = self.jobs.spawn(job::run(context, job, listener));
+            let task = self.jobs.spawn(job::run(app, job, listener));
             self.tasks.insert(task.id(), lease);
         }
         Ok(count)
@@ -257,12 +257,12 @@ impl Worker {
     /// Forgets jobs that have left.
     fn reap(&mut self) {
         while let Some(ended) = self.jobs.try_join_next_with_id() {
-            self.forget(ended.map(|(task, ())| task));
+            self.on_job_exit(ended.map(|(task, ())| task));
         }
     }
 
     /// A run that panicked fails its job: the same rows would make it panic again.
-    fn forget(&mut self, ended: Result<task::Id, JoinError>) {
+    fn on_job_exit(&mut self, ended: Result<task::Id, JoinError>) {
         let task = match &ended {
             Ok(task) => *task,
             Err(error) => error.id(),
@@ -273,40 +273,40 @@ impl Worker {
             && panic.is_panic()
         {
             error!(job.id = %lease.job_id, error = %panic, "a job's run panicked");
-            tokio::spawn(fail_panicked(self.context.clone(), lease));
+            tokio::spawn(fail_panicked(self.app.clone(), lease));
         }
     }
 
     /// When the heartbeat has failed for too long, others may take our jobs: everything is dropped before they do.
     fn guard_leases(&mut self) {
-        if !self.keeper.lease_is_valid() && !self.active_jobs.is_empty() {
+        if !self.heartbeat.lease_is_valid() && !self.active_jobs.is_empty() {
             warn!(n_jobs = self.active_jobs.len(), "leases lost: no heartbeat for too long; all runs are dropped");
             self.active_jobs.raise(StopLevel::LeaseLost);
         }
     }
 
     /// Time until our runs are to be compared with what the database counts as ours.
-    fn time_to_look(&self) -> Option<Duration> {
+    fn time_to_reconcile(&self) -> Option<Duration> {
         let pause = match self.active_jobs.needs_reconcile() {
-            true => LOOK_AGAIN,
+            true => RECONCILE_AGAIN,
             false if self.active_jobs.is_empty() => return None,
-            false => LOOK,
+            false => RECONCILE_EVERY,
         };
-        Some(pause.saturating_sub(self.looked.elapsed()))
+        Some(pause.saturating_sub(self.reconciled.elapsed()))
     }
 
     /// Time until dead workers are to be looked for, which they are however seldom the queue is.
     fn time_to_sweep(&self) -> Duration {
-        self.context.options.timing.heartbeat.saturating_sub(self.swept.elapsed())
+        self.app.options.timing.heartbeat.saturating_sub(self.swept.elapsed())
     }
 
     /// Compares our runs with what the database counts as ours.
-    async fn look(&mut self) -> Result<(), plumbline_store::Error> {
-        self.looked = Instant::now();
-        let leases = self.context.store.held(self.context.worker_id).await?;
+    async fn reconcile_leases(&mut self) -> Result<(), plumbline_store::Error> {
+        self.reconciled = Instant::now();
+        let leases = self.app.store.held(self.app.worker_id).await?;
         for orphan in self.active_jobs.reconcile(&leases) {
             warn!(job.id = %orphan.job_id, "a lease without a run is given back");
-            match self.context.store.release(&orphan, ReleaseReason::Orphaned).await {
+            match self.app.store.release(&orphan, ReleaseReason::Orphaned).await {
                 Ok(()) | Err(plumbline_store::Error::LeaseLost(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -315,52 +315,52 @@ impl Worker {
     }
 
     async fn sweep(&mut self) -> Result<(), plumbline_store::Error> {
-        let lease = self.context.options.timing.lease.as_secs();
-        for job in self.context.store.sweep(u32::try_from(lease).unwrap_or(u32::MAX)).await? {
+        let lease = self.app.options.timing.lease.as_secs();
+        for job in self.app.store.sweep(u32::try_from(lease).unwrap_or(u32::MAX)).await? {
             warn!(job.id = %job.job_id, worker.id = %job.worker_id, n_crashes = job.crash_count, failed = job.failed,
                   "job taken back from a dead worker");
             plumbline_telemetry::instruments::rescued(1);
         }
         self.look_for_unknown_types().await?;
-        clock::set(&self.context.store).await?;
+        clock::sync(&self.app.store).await?;
         self.swept = Instant::now();
         Ok(())
     }
 
     /// Now and then, and at the start, in the background.
-    fn catch_up(&mut self) {
-        if self.sweeps.is_multiple_of(CATCH_UP) {
+    fn repair_mirrors(&mut self) {
+        if self.sweeps.is_multiple_of(REPAIR_EVERY) {
             // A volume that is stuck keeps one such look waiting, not one more each time.
-            if self.catching_up.as_ref().is_none_or(JoinHandle::is_finished) {
-                let context = self.context.clone();
-                self.catching_up = Some(tokio::spawn(async move { context.mirror.catch_up().await }));
+            if self.repairing.as_ref().is_none_or(JoinHandle::is_finished) {
+                let app = self.app.clone();
+                self.repairing = Some(tokio::spawn(async move { app.mirror.catch_up().await }));
             }
         }
         self.sweeps = self.sweeps.wrapping_add(1);
     }
 
-    async fn nothing_left(&self) -> Result<bool, plumbline_store::Error> {
-        let types = registration::known_job_types(&self.context);
-        Ok(self.context.store.queue_counts(Some(&types)).await?.is_idle())
+    async fn is_idle(&self) -> Result<bool, plumbline_store::Error> {
+        let types = registration::known_job_types(&self.app);
+        Ok(self.app.store.queue_counts(Some(&types)).await?.is_idle())
     }
 
     async fn wait(&mut self) {
-        let poll = jittered(self.context.options.timing.poll).min(self.time_to_sweep());
-        let pause = tokio::time::sleep(self.time_to_look().map_or(poll, |left| left.min(poll)));
+        let poll = jittered(self.app.options.timing.poll).min(self.time_to_sweep());
+        let pause = tokio::time::sleep(self.time_to_reconcile().map_or(poll, |left| left.min(poll)));
         tokio::pin!(pause);
         loop {
             tokio::select! {
                 () = &mut pause => return,
                 wakeup = self.notifier.next() => {
                     if wakeup == Wakeup::Reconcile {
-                        self.looked = long_ago();
+                        self.reconciled = distant_past();
                     }
                     return;
                 }
                 _ = self.stop.changed() => return,
                 ended = self.jobs.join_next_with_id(), if !self.jobs.is_empty() => {
                     if let Some(ended) = ended {
-                        self.forget(ended.map(|(task, ())| task));
+                        self.on_job_exit(ended.map(|(task, ())| task));
                     }
                     self.notifier.job_ended();
                 }
@@ -369,15 +369,15 @@ impl Worker {
     }
 }
 
-async fn fail_panicked(context: Arc<Context>, lease: Lease) {
+async fn fail_panicked(app: Arc<App>, lease: Lease) {
     let said = "internal error: the job's run panicked; please report it with the worker's log";
-    if let Err(error) = context.store.reject(&lease, &JobError::new("internal", said)).await {
+    if let Err(error) = app.store.reject(&lease, &JobError::new("internal", said)).await {
         warn!(job.id = %lease.job_id, %error, "the job could not be failed; it is given back");
     }
 }
 
 /// Says when the queue begins to fail and when it works again, not at every turn in between.
-fn tell(trouble: Option<&plumbline_store::Error>, before: bool) {
+fn log_change(trouble: Option<&plumbline_store::Error>, before: bool) {
     match trouble {
         Some(error) if !before => warn!(%error, "the queue could not be read; trying again"),
         None if before => info!("the queue can be read again"),
@@ -402,7 +402,7 @@ enum Next {
 }
 
 /// An instant from which every interval has passed.
-fn long_ago() -> Instant {
+fn distant_past() -> Instant {
     let now = Instant::now();
     now.checked_sub(Duration::from_secs(3600)).unwrap_or(now)
 }

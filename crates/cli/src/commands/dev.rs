@@ -15,7 +15,7 @@ use plumbline_dashboard::HttpOptions;
 use plumbline_rehearsal::Rehearsal;
 use plumbline_store::{NewJob, RequirementRow, Store, WatchRow};
 use plumbline_telemetry::LogFormat;
-use plumbline_worker::{Stop, WorkerOptions};
+use plumbline_worker::{Shutdown, WorkerOptions};
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -66,8 +66,8 @@ async fn with_postgres(
     arguments: &DevArguments,
     home: &Path,
     postgres: &PrivatePostgres,
-    stop_sender: channel::Sender<Stop>,
-    mut stop: channel::Receiver<Stop>,
+    stop_sender: channel::Sender<Shutdown>,
+    mut stop: channel::Receiver<Shutdown>,
 ) -> Result<u8, Failure> {
     postgres.create_database(DATABASE).await?;
     let url = postgres.url(DATABASE);
@@ -88,7 +88,7 @@ async fn with_postgres(
 
     let followed = tokio::select! {
         followed = follow(&store, job) => Some(followed?),
-        _ = stop.wait_for(|now| *now > Stop::No) => None,
+        _ = stop.wait_for(|now| *now > Shutdown::None) => None,
     };
     let code = match &followed {
         Some((row, validator)) => {
@@ -105,11 +105,11 @@ async fn with_postgres(
     if arguments.keep && followed.is_some() {
         output::print("\nPostgres and the worker keep running; insert jobs as you like. Ctrl-C ends them.")?;
         // An error means that the sender is gone, which is a reason to end as well.
-        let _ = stop.wait_for(|now| *now > Stop::No).await;
+        let _ = stop.wait_for(|now| *now > Shutdown::None).await;
     }
     stop_sender.send_if_modified(|now| {
-        let first = *now == Stop::No;
-        *now = (*now).max(Stop::Drain);
+        let first = *now == Shutdown::None;
+        *now = (*now).max(Shutdown::Drain);
         first
     });
     worker.await.map_err(|error| Failure::new(format!("the worker stopped unexpectedly: {error}")))??;
@@ -178,7 +178,7 @@ fn start_worker(
     database_url: String,
     workspace_dir: PathBuf,
     model: &Model,
-    stop: &channel::Receiver<Stop>,
+    stop: &channel::Receiver<Shutdown>,
 ) -> Result<JoinHandle<Result<(), plumbline_worker::Error>>, Failure> {
     let options = WorkerOptions {
         database_url,

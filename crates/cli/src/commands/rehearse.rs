@@ -1,7 +1,7 @@
 //! `plumbline rehearse`.
 
 use crate::{arguments::RehearseArguments, failure::Failure, output, stop};
-use plumbline_worker::Stop;
+use plumbline_worker::Shutdown;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
@@ -16,7 +16,7 @@ pub(crate) async fn run(arguments: RehearseArguments) -> Result<u8, Failure> {
     let options = plumbline_rehearsal::Options { delay: Duration::from_millis(arguments.delay_ms) };
     let stopped = async move {
         // An error means that nobody can stop us any more, which ends the server as well.
-        let _ = stop.wait_for(|now| *now > Stop::No).await;
+        let _ = stop.wait_for(|now| *now > Shutdown::None).await;
     };
     plumbline_rehearsal::serve(listener, options, stopped)
         .await

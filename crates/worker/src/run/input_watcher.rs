@@ -1,7 +1,7 @@
 //! Files that people put into a running job's `input/`: looked for now and then, beside the job's work, and taken in before
 //! the turn that follows.
 
-use crate::app::Context;
+use crate::app::App;
 use plumbline_engine::{FileIndex, FileWrite, Intake, Source};
 use plumbline_mirror::{Found, IndexEntry, Look, MirrorFeed};
 use std::{
@@ -12,30 +12,25 @@ use tracing::{info, warn};
 use uuid::Uuid;
 
 /// Time between two looks at one job's folder. A look lists a folder, so it is not for every step.
-const EVERY: Duration = Duration::from_secs(3);
+const SCAN_EVERY: Duration = Duration::from_secs(3);
 
 /// One job's inbox.
 #[derive(Debug)]
-pub(crate) struct Inbox {
+pub(crate) struct InputWatcher {
     job_id: Uuid,
     looked: Option<Instant>,
     /// Links that the log has told of.
     refused: HashSet<String>,
 }
 
-impl Inbox {
+impl InputWatcher {
     pub(crate) fn new(job_id: Uuid) -> Self {
         Self { job_id, looked: None, refused: HashSet::new() }
     }
 
     /// What was put there, if a look has come back with something; asks for the next look when it is time. A volume that
     /// cannot be read has nothing in it: its trouble is the mirror's to tell.
-    pub(crate) async fn look(
-        &mut self,
-        context: &Context,
-        mirror: &mut MirrorFeed,
-        known: &FileIndex,
-    ) -> Option<Intake> {
+    pub(crate) async fn look(&mut self, app: &App, mirror: &mut MirrorFeed, known: &FileIndex) -> Option<Intake> {
         let found = match mirror.found() {
             Look::Underway => return None,
             Look::None => Vec::new(),
@@ -46,13 +41,13 @@ impl Inbox {
             }
         };
         if found.is_empty() {
-            self.ask(mirror, known);
+            self.request_scan(mirror, known);
             return None;
         }
         let mut intake = Intake::default();
         for file in found {
             info!(job.id = %self.job_id, file.path = file.path, "a file that was put into the workspace is taken in");
-            intake.sources.extend(self.source(context, &file).await);
+            intake.sources.extend(self.source(app, &file).await);
             intake.files.push(FileWrite { path: file.path, content: file.bytes });
         }
         Some(intake)
@@ -67,8 +62,8 @@ impl Inbox {
         }
     }
 
-    fn ask(&mut self, mirror: &mut MirrorFeed, known: &FileIndex) {
-        if self.looked.is_some_and(|looked| looked.elapsed() < EVERY) {
+    fn request_scan(&mut self, mirror: &mut MirrorFeed, known: &FileIndex) {
+        if self.looked.is_some_and(|looked| looked.elapsed() < SCAN_EVERY) {
             return;
         }
         self.looked = Some(Instant::now());
@@ -81,8 +76,8 @@ impl Inbox {
     }
 
     /// The file as a document; one that cannot be opened as such is a file all the same.
-    async fn source(&self, context: &Context, file: &Found) -> Option<Source> {
-        match context.parser.probe(&file.path, &file.bytes).await {
+    async fn source(&self, app: &App, file: &Found) -> Option<Source> {
+        match app.parser.probe(&file.path, &file.bytes).await {
             Ok(probe) => Some(Source {
                 size: i64::try_from(file.bytes.len()).ok()?,
                 pages: probe.pages.and_then(|pages| i32::try_from(pages).ok()),

@@ -1,12 +1,12 @@
 //! One claimed job, from claim to leave.
 
 use crate::{
-    app::Context,
-    config_cache::{Raised, Setup, Unusable},
+    app::App,
+    config_cache::{Raised, ResolvedConfig, Unusable},
     run::{
         cancellation::{StopLevel, StopListener},
-        input_watcher::Inbox,
-        step::{End, Stepper, Trouble},
+        input_watcher::InputWatcher,
+        step::{Exit, StepError, StepLoop},
     },
 };
 use plumbline_config::OVERRIDES;
@@ -23,65 +23,65 @@ use std::sync::Arc;
 use tracing::{Instrument, error, info, warn};
 
 /// Runs a claimed job until it leaves this worker. Never fails: whatever goes wrong concerns this job alone.
-pub(crate) async fn run(context: Arc<Context>, claimed: ClaimedJob, signal: StopListener) {
+pub(crate) async fn run(app: Arc<App>, claimed: ClaimedJob, signal: StopListener) {
     info!(job.id = %claimed.id, job.r#type = claimed.job_type, job.attempt = claimed.attempt, step = claimed.step, "job claimed");
     let end = tokio::select! {
-        end = stay(&context, &claimed, signal.clone()).instrument(spans::claim(&claimed, context.worker_id)) => end,
-        () = signal.at_least(StopLevel::Abort) => Box::pin(abandoned(&context, &claimed, &signal)).await,
+        end = run_claimed(&app, &claimed, signal.clone()).instrument(spans::claim(&claimed, app.worker_id)) => end,
+        () = signal.at_least(StopLevel::Abort) => Box::pin(on_abort(&app, &claimed, &signal)).await,
     };
     match end {
-        Ok(End::Left(leave)) => log_leave(&claimed, &leave),
-        Ok(End::Released) => info!(job.id = %claimed.id, "job released"),
-        Err(Trouble::LeaseLost) => info!(job.id = %claimed.id, "job dropped: it is no longer this worker's"),
+        Ok(Exit::Left(leave)) => log_leave(&claimed, &leave),
+        Ok(Exit::Released) => info!(job.id = %claimed.id, "job released"),
+        Err(StepError::LeaseLost) => info!(job.id = %claimed.id, "job dropped: it is no longer this worker's"),
         Err(trouble) => tokio::select! {
-            () = Box::pin(give_up(&context, &claimed, &trouble)) => {}
+            () = Box::pin(fail_or_release(&app, &claimed, &trouble)) => {}
             () = signal.at_least(StopLevel::LeaseLost) => {}
         },
     }
 }
 
 /// The effect in flight was dropped; nothing of it is stored.
-async fn abandoned(context: &Context, claimed: &ClaimedJob, signal: &StopListener) -> Result<End, Trouble> {
+async fn on_abort(app: &App, claimed: &ClaimedJob, signal: &StopListener) -> Result<Exit, StepError> {
     if signal.now() == StopLevel::LeaseLost {
-        return Err(Trouble::LeaseLost);
+        return Err(StepError::LeaseLost);
     }
     reach(Point::Releasing, "abandoned").await?;
     let lease = claimed.lease();
-    let given_back = retry_transient(|| context.store.release(&lease, ReleaseReason::Abandoned));
+    let given_back = retry_transient(|| app.store.release(&lease, ReleaseReason::Abandoned));
     tokio::select! {
         given_back = given_back => given_back?,
-        () = signal.at_least(StopLevel::LeaseLost) => return Err(Trouble::LeaseLost),
+        () = signal.at_least(StopLevel::LeaseLost) => return Err(StepError::LeaseLost),
     }
-    Ok(End::Released)
+    Ok(Exit::Released)
 }
 
-async fn stay(context: &Context, claimed: &ClaimedJob, signal: StopListener) -> Result<End, Trouble> {
+async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener) -> Result<Exit, StepError> {
     reach(Point::Claimed, "claim").await?;
-    let input = match Box::pin(retry_transient(|| context.store.job_input(claimed.id))).await? {
-        None => return Err(Trouble::LeaseLost),
-        Some(Err(oversized)) => return Box::pin(refuse(context, claimed, too_large(oversized))).await,
+    let input = match Box::pin(retry_transient(|| app.store.job_input(claimed.id))).await? {
+        None => return Err(StepError::LeaseLost),
+        Some(Err(oversized)) => return Box::pin(reject(app, claimed, too_large(oversized))).await,
         Some(Ok(input)) => input,
     };
-    if let Some(error) = unreadable(&input) {
-        return Box::pin(refuse(context, claimed, error)).await;
+    if let Some(error) = invalid_json_column(&input) {
+        return Box::pin(reject(app, claimed, error)).await;
     }
-    let setup = match Box::pin(setup_of(context, claimed, &input)).await? {
+    let config = match Box::pin(load_config(app, claimed, &input)).await? {
         Ok(found) => found,
-        Err(limits) if limits.is_raised_limit => return Box::pin(park(context, claimed, limits.sentence)).await,
-        Err(_) if Box::pin(left_to_another(context, claimed)).await? => return Ok(End::Released),
-        Err(reason) => return Box::pin(refuse(context, claimed, misconfigured(reason))).await,
+        Err(limits) if limits.is_raised_limit => return Box::pin(park(app, claimed, limits.sentence)).await,
+        Err(_) if Box::pin(defer_unknown_type(app, claimed)).await? => return Ok(Exit::Released),
+        Err(reason) => return Box::pin(reject(app, claimed, misconfigured(reason))).await,
     };
     let lease = claimed.lease();
     let loaded = match LoadedJob::new(claimed, &input) {
         Some(new) => new,
-        None => Box::pin(retry_transient(|| context.store.load(&lease))).await?,
+        None => Box::pin(retry_transient(|| app.store.load(&lease))).await?,
     };
     let step = loaded.facts.step;
-    let run = match Run::load(loaded.into_snapshot(setup.settings.clone())) {
+    let run = match Run::load(loaded.into_snapshot(config.settings.clone())) {
         Ok(run) => run,
         Err(corrupt) => {
-            return Box::pin(refuse(
-                context,
+            return Box::pin(reject(
+                app,
                 claimed,
                 JobError::new("corrupt", corrupt.to_string()).with("stage", "start"),
             ))
@@ -89,14 +89,14 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: StopListener) -> 
         }
     };
     reach(Point::Loaded, part(run.state())).await?;
-    let mirror = MirrorFeed::start(&context.mirror, claimed);
-    let mut stepper = Stepper {
+    let mirror = MirrorFeed::start(&app.mirror, claimed);
+    let mut step_loop = StepLoop {
         span: spans::Step::begin(claimed.id, step + 1, run.state().phase.kind),
-        context,
+        app,
         claimed,
         input: &input,
         lease,
-        setup,
+        config,
         stores_settings: !claimed.has_settings,
         run,
         step,
@@ -105,16 +105,16 @@ async fn stay(context: &Context, claimed: &ClaimedJob, signal: StopListener) -> 
         learnt: Learnt::default(),
         permit: None,
         mirror,
-        inbox: Inbox::new(claimed.id),
+        input_watcher: InputWatcher::new(claimed.id),
         signal,
     };
-    let end = stepper.drive().await;
-    Box::pin(stepper.mirror.finish(end.is_ok())).await;
+    let end = step_loop.run().await;
+    Box::pin(step_loop.mirror.finish(end.is_ok())).await;
     end
 }
 
 /// What the user wrote and no worker can read. It says which column, and what to do about it.
-fn unreadable(input: &JobInput) -> Option<JobError> {
+fn invalid_json_column(input: &JobInput) -> Option<JobError> {
     let columns = [("context", "input", &input.context), ("config", "configuration", &input.config)];
     columns.into_iter().find_map(|(column, kind, given)| {
         let reason = given.unreadable()?;
@@ -141,15 +141,14 @@ fn too_large(Oversized { column, bytes, most }: Oversized) -> JobError {
 }
 
 /// By the stored configuration, or a freshly resolved one. The inner error is the user's to mend.
-async fn setup_of(
-    context: &Context,
+async fn load_config(
+    app: &App,
     claimed: &ClaimedJob,
     input: &JobInput,
-) -> Result<Result<Arc<Setup>, Unusable>, Trouble> {
-    let stored =
-        if claimed.has_settings { retry_transient(|| context.store.settings(claimed.id)).await? } else { None };
-    let (version, configs) = context.live.read();
-    let (setups, env, config) = (&context.setups, &context.options.model_env, &*input.config);
+) -> Result<Result<Arc<ResolvedConfig>, Unusable>, StepError> {
+    let stored = if claimed.has_settings { retry_transient(|| app.store.settings(claimed.id)).await? } else { None };
+    let (version, configs) = app.live.read();
+    let (cache, env, overrides) = (&app.config_cache, &app.options.model_env, &*input.config);
     let ceiling = || configs.limits_ceiling(&claimed.job_type, env);
     let raised = match &input.raised_limits {
         Some(limits) => Raised { limits: limits.clone(), ceiling: ceiling() },
@@ -157,12 +156,13 @@ async fn setup_of(
     };
     Ok(match stored {
         // What the row may set now holds for a job that began when it might set more.
-        Some(stored) => match configs.check_levels(&claimed.job_type, config, env) {
-            Ok(()) => setups.stored(stored, config, &raised, env),
+        Some(stored) => match configs.check_levels(&claimed.job_type, overrides, env) {
+            Ok(()) => cache.restore(stored, overrides, &raised, env),
             Err(error) => Err(error.into()),
         },
-        None => setups
-            .fresh((version, &claimed.job_type), config, &raised, || configs.resolve(&claimed.job_type, config, env)),
+        None => cache.resolve((version, &claimed.job_type), overrides, &raised, || {
+            configs.resolve(&claimed.job_type, overrides, env)
+        }),
     })
 }
 
@@ -180,26 +180,26 @@ fn misconfigured(reason: Unusable) -> JobError {
 
 /// Only jobs of known types are claimed; one whose type was forgotten since, because its configuration went away, waits for
 /// a worker that knows it.
-async fn left_to_another(context: &Context, claimed: &ClaimedJob) -> Result<bool, Trouble> {
-    if context.live.now().job_types().contains(&claimed.job_type.as_str()) {
+async fn defer_unknown_type(app: &App, claimed: &ClaimedJob) -> Result<bool, StepError> {
+    if app.live.now().job_types().contains(&claimed.job_type.as_str()) {
         return Ok(false);
     }
     let lease = claimed.lease();
-    retry_transient(|| context.store.release(&lease, ReleaseReason::UnknownType)).await?;
+    retry_transient(|| app.store.release(&lease, ReleaseReason::UnknownType)).await?;
     Ok(true)
 }
 
 /// The job waits, with its work kept, for somebody who mends what `reason` says.
-async fn park(context: &Context, claimed: &ClaimedJob, reason: String) -> Result<End, Trouble> {
+async fn park(app: &App, claimed: &ClaimedJob, reason: String) -> Result<Exit, StepError> {
     let lease = claimed.lease();
-    retry_transient(|| context.store.park(&lease, &reason)).await?;
-    Ok(End::Left(JobExit::Paused { reason }))
+    retry_transient(|| app.store.park(&lease, &reason)).await?;
+    Ok(Exit::Left(JobExit::Paused { reason }))
 }
 
-async fn refuse(context: &Context, claimed: &ClaimedJob, error: JobError) -> Result<End, Trouble> {
+async fn reject(app: &App, claimed: &ClaimedJob, error: JobError) -> Result<Exit, StepError> {
     let lease = claimed.lease();
-    retry_transient(|| context.store.reject(&lease, &error)).await?;
-    Ok(End::Left(JobExit::Failed(error)))
+    retry_transient(|| app.store.reject(&lease, &error)).await?;
+    Ok(Exit::Left(JobExit::Failed(error)))
 }
 
 fn log_leave(claimed: &ClaimedJob, leave: &JobExit) {
@@ -213,17 +213,17 @@ fn log_leave(claimed: &ClaimedJob, leave: &JobExit) {
     }
 }
 
-/// Trouble that no retry at this worker mends: the job fails with the reason, if the database takes it; if not, the
+/// An error that no retry at this worker mends: the job fails with the reason, if the database takes it; if not, the
 /// job is given back or swept later.
-async fn give_up(context: &Context, claimed: &ClaimedJob, trouble: &Trouble) {
+async fn fail_or_release(app: &App, claimed: &ClaimedJob, trouble: &StepError) {
     error!(job.id = %claimed.id, error = %trouble, "job stopped by trouble");
-    let transient = matches!(trouble, Trouble::Store(error) if error.is_transient());
+    let transient = matches!(trouble, StepError::Store(error) if error.is_transient());
     let lease = claimed.lease();
     let given_back = if transient {
-        retry_transient(|| context.store.release(&lease, ReleaseReason::Orphaned)).await
+        retry_transient(|| app.store.release(&lease, ReleaseReason::Orphaned)).await
     } else {
         let reason = JobError::new("internal", trouble.to_string());
-        retry_transient(|| context.store.reject(&lease, &reason)).await
+        retry_transient(|| app.store.reject(&lease, &reason)).await
     };
     if let Err(error) = given_back {
         warn!(job.id = %claimed.id, %error, "job could not be given back; it is taken back once its lease ends");

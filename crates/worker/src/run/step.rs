@@ -8,17 +8,17 @@
 //! its future holds the room for a model's call and no more: a commit or a tool takes many times as much.
 
 use crate::{
-    app::Context,
+    app::App,
     clock,
-    config_cache::Setup,
+    config_cache::ResolvedConfig,
     limits::Permit,
     run::{
         cancellation::{StopLevel, StopListener},
-        input_watcher::Inbox,
+        input_watcher::InputWatcher,
         intake::{self, IntakeJob},
         previous_job,
-        store_validation::ValidationDesk,
-        store_workspace::Desk,
+        store_validation::StoreValidationQueue,
+        store_workspace::StoreWorkspace,
     },
 };
 use chrono::{DateTime, Utc};
@@ -44,7 +44,7 @@ const EXTRACTION: &str = "extract_document_text";
 
 /// How a job's stay at this worker ended.
 #[derive(Debug)]
-pub(crate) enum End {
+pub(crate) enum Exit {
     /// By the engine's word.
     Left(JobExit),
     /// Given back at a step boundary, because the worker is shutting down.
@@ -53,7 +53,7 @@ pub(crate) enum End {
 
 /// What ends a stay without the engine's word.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Trouble {
+pub(crate) enum StepError {
     /// The fence refused: another claim or the user's command. Normal.
     #[error("the job is no longer this worker's")]
     LeaseLost,
@@ -68,7 +68,7 @@ pub(crate) enum Trouble {
     Internal(String),
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for StepError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::LeaseLost(_) => Self::LeaseLost,
@@ -78,12 +78,12 @@ impl From<StoreError> for Trouble {
 }
 
 /// One job while this worker runs it.
-pub(crate) struct Stepper<'a> {
-    pub(crate) context: &'a Context,
+pub(crate) struct StepLoop<'a> {
+    pub(crate) app: &'a App,
     pub(crate) claimed: &'a ClaimedJob,
     pub(crate) input: &'a JobInput,
     pub(crate) lease: Lease,
-    pub(crate) setup: Arc<Setup>,
+    pub(crate) config: Arc<ResolvedConfig>,
     /// Whether the next step is the job's first, with which its configuration is stored.
     pub(crate) stores_settings: bool,
     pub(crate) run: Run,
@@ -97,7 +97,7 @@ pub(crate) struct Stepper<'a> {
     /// The right to send the request that is next, where its endpoint has a limit.
     pub(crate) permit: Option<Permit>,
     pub(crate) mirror: MirrorFeed,
-    pub(crate) inbox: Inbox,
+    pub(crate) input_watcher: InputWatcher,
     pub(crate) signal: StopListener,
     pub(crate) span: spans::Step,
 }
@@ -108,9 +108,9 @@ pub(crate) struct Start {
     _room: Option<OwnedSemaphorePermit>,
 }
 
-impl Stepper<'_> {
+impl StepLoop<'_> {
     /// Runs the job until it leaves.
-    pub(crate) async fn drive(&mut self) -> Result<End, Trouble> {
+    pub(crate) async fn run(&mut self) -> Result<Exit, StepError> {
         loop {
             if self.run.feedback_waiting() {
                 self.apply(Outcome::FeedbackReceived(Vec::new()))?;
@@ -124,15 +124,15 @@ impl Stepper<'_> {
             }
             if self.changes.is_empty() && self.signal.now() >= StopLevel::Drain {
                 reach(Point::Releasing, part(self.run.state())).await?;
-                Box::pin(retry_transient(|| self.context.store.release(&self.lease, ReleaseReason::Drain))).await?;
-                return Ok(End::Released);
+                Box::pin(retry_transient(|| self.app.store.release(&self.lease, ReleaseReason::Drain))).await?;
+                return Ok(Exit::Released);
             }
-            if Box::pin(self.take_in_placed()).await? {
+            if Box::pin(self.take_in_input_files()).await? {
                 continue;
             }
             if let Some(reason) = self.refused_key() {
                 Box::pin(self.wait_for_another_key(reason)).await?;
-                return Ok(End::Released);
+                return Ok(Exit::Released);
             }
             self.wait_to_start().await;
             if !Box::pin(self.wait_for_limit()).await {
@@ -145,11 +145,11 @@ impl Stepper<'_> {
         }
     }
 
-    pub(crate) async fn perform(&self) -> Result<Outcome, Trouble> {
+    pub(crate) async fn perform(&self) -> Result<Outcome, StepError> {
         let part = part(self.run.state());
         Ok(match self.run.next() {
             Effect::Intake => {
-                let outcome = Box::pin(self.take_in()).await?;
+                let outcome = Box::pin(self.intake()).await?;
                 reach(Point::IntakeDone, part).await?;
                 outcome
             }
@@ -181,16 +181,18 @@ impl Stepper<'_> {
                 self.wait(until).await;
                 Outcome::Woken
             }
-            Effect::Exit(leave) => return Err(Trouble::Internal(format!("a run went on after it left: {leave:?}"))),
+            Effect::JobExit(leave) => {
+                return Err(StepError::Internal(format!("a run went on after it left: {leave:?}")));
+            }
         })
     }
 
     /// Takes in what people have put into the job's folder, if the model is about to be asked; whether there was any.
-    async fn take_in_placed(&mut self) -> Result<bool, Trouble> {
+    async fn take_in_input_files(&mut self) -> Result<bool, StepError> {
         if !self.asks_next() || !self.changes.is_empty() {
             return Ok(false);
         }
-        let Some(placed) = self.inbox.look(self.context, &mut self.mirror, self.run.files()).await else {
+        let Some(placed) = self.input_watcher.look(self.app, &mut self.mirror, self.run.files()).await else {
             return Ok(false);
         };
         self.apply(Outcome::FilesPlaced(placed))?;
@@ -206,16 +208,16 @@ impl Stepper<'_> {
         let turn = match self.input.document_path {
             Some(_) => None,
             // Nobody closes the semaphore.
-            None => Arc::clone(&self.context.starts).acquire_owned().await.ok(),
+            None => Arc::clone(&self.app.starts).acquire_owned().await.ok(),
         };
         let inline = [self.input.document_bytes, self.input.documents_bytes].into_iter().flatten();
         let inline: u64 = inline.filter_map(|bytes| u64::try_from(bytes).ok()).sum();
-        let roots = self.setup.resolved.config.document_roots.clone();
+        let roots = self.config.resolved.config.document_roots.clone();
         let imported = match &self.input.document_path {
-            Some(path) => intake::size_of(path.clone(), roots, &self.context.import_root).await,
+            Some(path) => intake::size_of(path.clone(), roots, &self.app.import_root).await,
             None => 0,
         };
-        self.start = Some(Start { _turn: turn, _room: self.context.memory.room_for(inline + imported).await });
+        self.start = Some(Start { _turn: turn, _room: self.app.memory.room_for(inline + imported).await });
     }
 
     /// Whether the model is asked next.
@@ -224,14 +226,14 @@ impl Stepper<'_> {
         matches!(state.stage, Stage::Model) && state.retry.not_before.is_none()
     }
 
-    async fn take_in(&self) -> Result<Outcome, Trouble> {
+    async fn intake(&self) -> Result<Outcome, StepError> {
         let (id, input) = (self.claimed.id, self.input);
-        let previous = match previous_job::of(&self.context.store, id, &input.context).await? {
+        let previous = match previous_job::of(&self.app.store, id, &input.context).await? {
             Ok(previous) => previous,
             Err(reason) => return Ok(Outcome::IntakeRefused { reason }),
         };
         let document = if input.document_bytes.is_some() {
-            retry_transient(|| self.context.store.job_content(id)).await?
+            retry_transient(|| self.app.store.job_content(id)).await?
         } else {
             None
         };
@@ -240,12 +242,12 @@ impl Stepper<'_> {
             prompt: input.prompt.clone(),
             context: serde_json::Value::clone(&input.context),
             document_path: input.document_path.clone(),
-            document_roots: self.setup.resolved.config.document_roots.clone(),
+            document_roots: self.config.resolved.config.document_roots.clone(),
             document,
             documents,
         };
-        let (instructions, shared) = (&self.run.settings().prompts.instructions, &self.setup.shared);
-        let taken = intake::take_in(job, &self.context.import_root, &self.context.parser, instructions, shared).await;
+        let (instructions, shared) = (&self.run.settings().prompts.instructions, &self.config.shared);
+        let taken = intake::take_in(job, &self.app.import_root, &self.app.parser, instructions, shared).await;
         Ok(match taken {
             Outcome::IntakeDone(taken) => {
                 Outcome::IntakeDone(Intake { waiting: self.waiting().await?, previous, ..taken })
@@ -255,18 +257,18 @@ impl Stepper<'_> {
     }
 
     /// How many requirements wait for a job that judges some.
-    async fn waiting(&self) -> Result<Option<u64>, Trouble> {
+    async fn waiting(&self) -> Result<Option<u64>, StepError> {
         if !self.run.settings().tools.iter().any(|tool| tool.name == "next_requirement") {
             return Ok(None);
         }
-        let rechecks = self.setup.resolved.config.connections.neo4j.is_some();
-        let tally = retry_transient(|| self.context.store.validation_tally(self.claimed.id, rechecks)).await?;
+        let rechecks = self.config.resolved.config.connections.neo4j.is_some();
+        let tally = retry_transient(|| self.app.store.validation_tally(self.claimed.id, rechecks)).await?;
         Ok(u64::try_from(tally.waiting).ok())
     }
 
     /// The documents that were given beside the row.
-    async fn given_documents(&self) -> Result<Vec<(String, Vec<u8>)>, Trouble> {
-        let (id, store) = (self.claimed.id, &self.context.store);
+    async fn given_documents(&self) -> Result<Vec<(String, Vec<u8>)>, StepError> {
+        let (id, store) = (self.claimed.id, &self.app.store);
         let listed = retry_transient(|| store.job_documents(id)).await?;
         let mut documents = Vec::with_capacity(listed.len());
         for document in listed {
@@ -279,8 +281,8 @@ impl Stepper<'_> {
     }
 
     async fn call_model(&self, request: ModelRequest<'_>) -> Outcome {
-        let llm = self.setup.llm(request.purpose, self.run.fallback_for(request.purpose));
-        match self.context.models.client(llm) {
+        let llm = self.config.llm(request.purpose, self.run.fallback_for(request.purpose));
+        match self.app.models.client(llm) {
             Ok(client) => {
                 let asked = asked(llm);
                 let (again, span) = (|| self.run.request(), spans::model_call(self.lease.job_id, &asked, &request));
@@ -299,29 +301,29 @@ impl Stepper<'_> {
         }
     }
 
-    async fn run_tools(&self, calls: &[&ToolCall]) -> Result<Outcome, Trouble> {
-        let desk = Desk::new(&self.context.store, self.lease, &self.run);
-        let hand_over = ValidationDesk::new(&self.context.store, self.lease);
-        let connections = &self.setup.resolved.config.connections;
-        let graph = self.context.graphs.of(connections.neo4j.as_ref());
-        let services = self.context.services.of(connections);
-        let texts = services.texts(&self.context.store, self.lease.job_id);
+    async fn run_tools(&self, calls: &[&ToolCall]) -> Result<Outcome, StepError> {
+        let desk = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
+        let hand_over = StoreValidationQueue::new(&self.app.store, self.lease);
+        let connections = &self.config.resolved.config.connections;
+        let graph = self.app.graphs.of(connections.neo4j.as_ref());
+        let services = self.app.services.of(connections);
+        let texts = services.texts(&self.app.store, self.lease.job_id);
         let settings = self.run.settings();
         let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name).collect();
         let bounds = ToolContext {
             max_result_tokens: settings.limits.max_tool_result_tokens,
-            call_timeout: Duration::from_secs(self.setup.resolved.config.limits.tool_timeout_s),
-            retries: self.setup.resolved.config.limits.tool_retries,
+            call_timeout: Duration::from_secs(self.config.resolved.config.limits.tool_timeout_s),
+            retries: self.config.resolved.config.limits.tool_retries,
             hand_over: Some(&hand_over),
             graph: graph.access(),
             web: services.web(),
             texts: Some(&texts),
-            inspection: Some(&self.setup.inspection),
-            no_sources: self.setup.resolved.config.no_sources.as_deref().unwrap_or_default(),
-            scan: &self.setup.scan,
+            inspection: Some(&self.config.inspection),
+            no_sources: self.config.resolved.config.no_sources.as_deref().unwrap_or_default(),
+            scan: &self.config.scan,
             ..ToolContext::new(self.lease.job_id, &bound)
         };
-        match self.context.toolbox.run(calls, &desk, &bounds).await {
+        match self.app.toolbox.run(calls, &desk, &bounds).await {
             Ok(returns) => Ok(Outcome::ToolsReturned(returns)),
             Err(BatchError::Away(outage)) => {
                 debug!(job.id = %self.lease.job_id, error = outage.reason, "a service that tools need is away");
@@ -332,33 +334,33 @@ impl Stepper<'_> {
     }
 
     /// Takes the text out of a document and cuts it, by the tools that the model has for that.
-    async fn prepare(&self, document: &str) -> Result<Outcome, Trouble> {
-        let desk = Desk::new(&self.context.store, self.lease, &self.run);
-        let prepared = self.context.toolbox.prepare(document, &desk, &self.bounds_of_system()).await;
+    async fn prepare(&self, document: &str) -> Result<Outcome, StepError> {
+        let desk = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
+        let prepared = self.app.toolbox.prepare(document, &desk, &self.bounds_of_system()).await;
         prepared.map(Outcome::Prepared).map_err(undone)
     }
 
     /// Looks up what an earlier job found. Where it is gone by now, nothing of it is left to carry over.
-    async fn carry(&self, previous: Uuid) -> Result<Outcome, Trouble> {
-        let store = &self.context.store;
+    async fn carry(&self, previous: Uuid) -> Result<Outcome, StepError> {
+        let store = &self.app.store;
         let previous = PreviousJob {
             id: previous,
             passages: retry_transient(|| store.passages(previous)).await?,
             recorded: retry_transient(|| store.recorded(previous)).await?,
         };
-        let desk = Desk::new(store, self.lease, &self.run);
+        let desk = StoreWorkspace::new(store, self.lease, &self.run);
         let now: Vec<&Passage> = self.run.passages().collect();
-        let carried = self.context.toolbox.carry(&previous, &now, &desk, &self.bounds_of_system()).await;
+        let carried = self.app.toolbox.carry(&previous, &now, &desk, &self.bounds_of_system()).await;
         carried.map(Outcome::Carried).map_err(undone)
     }
 
     /// For what the system does with documents.
     fn bounds_of_system(&self) -> ToolContext<'_> {
-        let config = &self.setup.resolved.config;
+        let config = &self.config.resolved.config;
         ToolContext {
             call_timeout: Duration::from_secs(config.limits.tool_timeout_s),
             retries: config.limits.tool_retries,
-            scan: &self.setup.scan,
+            scan: &self.config.scan,
             no_sources: config.no_sources.as_deref().unwrap_or_default(),
             ..ToolContext::new(self.lease.job_id, &[])
         }
@@ -373,28 +375,28 @@ impl Stepper<'_> {
         }
     }
 
-    fn apply(&mut self, outcome: Outcome) -> Result<(), Trouble> {
+    fn apply(&mut self, outcome: Outcome) -> Result<(), StepError> {
         let changes =
-            self.run.apply(outcome, clock::now()).map_err(|illegal| Trouble::Internal(illegal.to_string()))?;
+            self.run.apply(outcome, clock::now()).map_err(|illegal| StepError::Internal(illegal.to_string()))?;
         self.span.decided(&changes);
         self.changes.extend(changes);
         Ok(())
     }
 
-    async fn leave(&mut self, leave: JobExit) -> Result<End, Trouble> {
+    async fn leave(&mut self, leave: JobExit) -> Result<Exit, StepError> {
         // A run may be loaded just to leave again, e.g. when its budget is still used up.
         if !self.changes.iter().any(|change| matches!(change, Change::Exited(_))) {
             self.changes.push(Change::Exited(leave.clone()));
         }
-        let desk = Desk::new(&self.context.store, self.lease, &self.run);
+        let desk = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
         let rendering = Rendering::of(&self.run, &self.changes, &desk).await.map_err(unread)?;
         rendering.add(&mut self.run, &mut self.changes);
         self.commit().await?;
-        Ok(End::Left(leave))
+        Ok(Exit::Left(leave))
     }
 
     /// Writes what was decided and takes in what the row says back.
-    async fn commit(&mut self) -> Result<(), Trouble> {
+    async fn commit(&mut self) -> Result<(), StepError> {
         let changes = std::mem::take(&mut self.changes);
         let committed = self.write(changes).await?;
         self.step = committed.step;
@@ -404,7 +406,7 @@ impl Stepper<'_> {
         self.start = None;
         self.signal.commit();
         if committed.feedback_pending && self.run.exit().is_none() {
-            let feedback = Box::pin(retry_transient(|| self.context.store.feedback(self.lease.job_id))).await?;
+            let feedback = Box::pin(retry_transient(|| self.app.store.feedback(self.lease.job_id))).await?;
             info!(job.id = %self.lease.job_id, n_feedback = feedback.len(), "feedback received");
             self.apply(Outcome::FeedbackReceived(feedback))?;
         }
@@ -413,12 +415,12 @@ impl Stepper<'_> {
 
     /// Writes a step, waiting out database trouble for as long as the lease holds: what a model's answer cost is not
     /// thrown away for a restart of Postgres.
-    async fn write(&self, mut changes: Vec<Change>) -> Result<Committed, Trouble> {
+    async fn write(&self, mut changes: Vec<Change>) -> Result<Committed, StepError> {
         crate::run::limit_hint::say_how(&self.run, self.claimed.id, &mut changes);
         let next_job = crate::run::on_complete::next_job(
             self.claimed.id,
             &self.input.config,
-            &self.setup.resolved,
+            &self.config.resolved,
             self.run.requirements(),
             &changes,
         );
@@ -434,10 +436,10 @@ impl Stepper<'_> {
                 changes: &changes,
                 state: self.run.state(),
                 progress: &progress,
-                settings: self.stores_settings.then_some(&self.setup.stored),
+                settings: self.stores_settings.then_some(&self.config.stored),
                 enqueue_next: next_job.as_ref(),
             };
-            let store = &self.context.store;
+            let store = &self.app.store;
             let tried = match delayed.is_some() {
                 false => span.attempt(with_call_timeout(store.commit(&commit))).await,
                 true => span.attempt(with_call_timeout(Box::pin(store.commit_again(&commit)))).await,
@@ -447,7 +449,7 @@ impl Stepper<'_> {
                 Err(error) if error.is_transient() => {
                     if delayed.is_none() {
                         warn!(job.id = %self.lease.job_id, step = self.step, %error, "commit delayed by database trouble");
-                        delayed = Some(self.context.health.commit_stalled());
+                        delayed = Some(self.app.health.commit_stalled());
                     }
                     backoff.sleep().await;
                 }
@@ -470,18 +472,18 @@ impl Stepper<'_> {
 }
 
 /// What the system does with documents needs no service.
-fn undone(error: BatchError) -> Trouble {
+fn undone(error: BatchError) -> StepError {
     match error {
-        BatchError::Away(outage) => Trouble::Workspace(outage.reason),
+        BatchError::Away(outage) => StepError::Workspace(outage.reason),
         BatchError::Workspace(error) => unread(error),
     }
 }
 
 /// The job's rows could not be read: it may be another's by now.
-fn unread(error: WorkspaceError) -> Trouble {
+fn unread(error: WorkspaceError) -> StepError {
     match error.0.downcast_ref() {
-        Some(StoreError::LeaseLost(_)) => Trouble::LeaseLost,
-        _ => Trouble::Workspace(error.to_string()),
+        Some(StoreError::LeaseLost(_)) => StepError::LeaseLost,
+        _ => StepError::Workspace(error.to_string()),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::{
     limits::{self, Answered, Wish, is_waited_for},
     run::{
         cancellation::StopLevel,
-        step::{Stepper, Trouble},
+        step::{StepError, StepLoop},
     },
 };
 use plumbline_engine::{Failure, FailureClass, KEY_REFUSED, PhaseKind, Purpose, Reply, Stage};
@@ -17,15 +17,15 @@ use tracing::info;
 /// refusal of its own.
 const KEY_S: (u64, u64) = (150, 150);
 
-impl Stepper<'_> {
+impl StepLoop<'_> {
     /// Waits until the next request may be sent; no, when the worker is to stop meanwhile.
     pub(crate) async fn wait_for_limit(&mut self) -> bool {
         let Some(purpose) = self.next_purpose() else { return true };
         let llm = self.setup.llm(purpose, self.run.fallback_for(purpose));
-        if limits::configured(llm) == EndpointLimits::default() && self.context.limits.knows_none() {
+        if limits::configured(llm) == EndpointLimits::default() && self.app.limits.knows_none() {
             return true;
         }
-        let Ok(client) = self.context.models.client(llm) else { return true };
+        let Ok(client) = self.app.models.client(llm) else { return true };
         let wish = Wish {
             lease: self.lease,
             prompt_tokens: self.run.next_request_tokens(),
@@ -35,7 +35,7 @@ impl Stepper<'_> {
         let key = limits::key_of(&client);
         tokio::select! {
             biased;
-            permit = self.context.limits.acquire(&key, wish) => self.permit = permit,
+            permit = self.app.limits.acquire(&key, wish) => self.permit = permit,
             () = self.signal.at_least(StopLevel::Drain) => return false,
         }
         true
@@ -57,14 +57,14 @@ impl Stepper<'_> {
                     .map_or_else(|failure| failure.record.duration_ms, |reply| reply.record.duration_ms);
                 let sent_ago = Duration::from_millis(u64::try_from(sent_ago).unwrap_or(0));
                 let ended = Answered::of(&answered, sent_ago);
-                self.context.limits.learn(&limits::key_of(client), ended, stated).await;
+                self.app.limits.learn(&limits::key_of(client), ended, stated).await;
             }
         }
         match &mut answered {
-            Ok(_) => self.context.refused_keys.taken(client),
+            Ok(_) => self.app.refused_keys.taken(client),
             Err(failure) if failure.class == FailureClass::Unauthorized => {
                 let hint = failure.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
-                self.context.refused_keys.refused(client, format!("{}{hint}", failure.message));
+                self.app.refused_keys.refused(client, format!("{}{hint}", failure.message));
             }
             Err(failure) if is_waited_for(failure) => failure.retry_after_s = None,
             Err(_) => {}
@@ -75,25 +75,25 @@ impl Stepper<'_> {
     /// Why the next request would be refused for its key, as another job's was. A job that falls back in that case asks
     /// itself.
     pub(crate) fn refused_key(&self) -> Option<String> {
-        if self.context.refused_keys.is_empty() {
+        if self.app.refused_keys.is_empty() {
             return None;
         }
         let purpose = self.next_purpose()?;
-        let client = self.context.models.client(self.setup.llm(purpose, self.run.fallback_for(purpose))).ok()?;
+        let client = self.app.models.client(self.setup.llm(purpose, self.run.fallback_for(purpose))).ok()?;
         let falls_back = |entry: &plumbline_engine::Fallback| entry.on.contains(&FailureClass::Unauthorized);
         if self.run.settings().fallbacks.iter().any(falls_back) {
             return None;
         }
-        self.context.refused_keys.reason(&client)
+        self.app.refused_keys.reason(&client)
     }
 
     /// Gives the job back until a worker has another key, or this one is to be tried again.
-    pub(crate) async fn wait_for_another_key(&self, reason: String) -> Result<(), Trouble> {
+    pub(crate) async fn wait_for_another_key(&self, reason: String) -> Result<(), StepError> {
         let reason = format!("{KEY_REFUSED}: {reason}");
         info!(job.id = %self.lease.job_id, reason, "job parked: another job's request was refused with the same key");
         let (least, more) = KEY_S;
         let spread = self.lease.job_id.as_u128() as u64 % more;
-        let store = &self.context.store;
+        let store = &self.app.store;
         let wait = Duration::from_secs(least + spread);
         Ok(retry_transient(|| store.release_for(&self.lease, &reason, wait)).await?)
     }

@@ -15,12 +15,12 @@ const MAX_HELD: i64 = 100;
 
 /// The hand-over, as one job's lease may touch it.
 #[derive(Debug)]
-pub(crate) struct ValidationDesk<'a> {
+pub(crate) struct StoreValidationQueue<'a> {
     store: &'a Store,
     lease: Lease,
 }
 
-impl<'a> ValidationDesk<'a> {
+impl<'a> StoreValidationQueue<'a> {
     pub(crate) fn new(store: &'a Store, lease: Lease) -> Self {
         Self { store, lease }
     }
@@ -35,7 +35,7 @@ where
     retry_transient(query).await.map_err(|error| WorkspaceError(Box::new(error)))
 }
 
-impl HandOver for ValidationDesk<'_> {
+impl HandOver for StoreValidationQueue<'_> {
     fn claim<'a>(
         &'a self,
         count: u32,

@@ -8,13 +8,13 @@ use plumbline_store::{Error, Lease, Store, fail_points::part};
 use plumbline_tools::{BoxFuture, PassagePlace, Workspace, WorkspaceError};
 
 /// One job's rows.
-pub(crate) struct Desk<'a> {
+pub(crate) struct StoreWorkspace<'a> {
     store: &'a Store,
     lease: Lease,
     run: &'a Run,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> StoreWorkspace<'a> {
     pub(crate) fn new(store: &'a Store, lease: Lease, run: &'a Run) -> Self {
         Self { store, lease, run }
     }
@@ -29,7 +29,7 @@ impl<'a> Desk<'a> {
     }
 }
 
-impl Workspace for Desk<'_> {
+impl Workspace for StoreWorkspace<'_> {
     fn index(&self) -> &FileIndex {
         self.run.files()
     }

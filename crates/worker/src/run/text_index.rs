@@ -50,7 +50,7 @@ impl TextIndex for JobTexts<'_> {
     ) -> BoxFuture<'a, Result<MeantAlike, WorkspaceError>> {
         Box::pin(async move {
             let Some(embedder) = &self.embedder else { return Ok(MeantAlike::default()) };
-            let found = self.alike_by_meaning(embedder, text, limit).await;
+            let found = self.similar_requirements(embedder, text, limit).await;
             let found = found.map_err(|error| WorkspaceError(Box::new(error)))?;
             Ok(found.unwrap_or_else(|reason| MeantAlike {
                 remark: Some(format!("{reason}, so words alone are compared")),
@@ -66,7 +66,7 @@ impl JobTexts<'_> {
         let mut remark = None;
         let mut rankings = Vec::new();
         if let (Some(embedder), Ranking::Meaning | Ranking::Both) = (&self.embedder, ranking) {
-            match self.by_meaning(embedder, query, paths, limit).await? {
+            match self.semantic(embedder, query, paths, limit).await? {
                 Ok((found, said)) => {
                     rankings.push(found);
                     remark = said;
@@ -103,7 +103,7 @@ impl JobTexts<'_> {
     }
 
     /// The ranking by meaning with a remark, or why there is none; a failing endpoint is no trouble of ours.
-    async fn by_meaning(
+    async fn semantic(
         &self,
         embedder: &Embedder,
         query: &str,
@@ -138,7 +138,7 @@ impl JobTexts<'_> {
     }
 
     /// The same for requirements.
-    async fn alike_by_meaning(
+    async fn similar_requirements(
         &self,
         embedder: &Embedder,
         text: &str,

@@ -39,7 +39,7 @@ impl Worker {
             self.active_jobs.insert(alone.lease, handle);
         }
         for lease in others {
-            match self.context.store.release(&lease, ReleaseReason::MakesRoom).await {
+            match self.app.store.release(&lease, ReleaseReason::MakesRoom).await {
                 Ok(()) | Err(Error::LeaseLost(_)) => {}
                 // What was not given back is found as a lease without a run.
                 Err(error) => return Err(error),
@@ -49,7 +49,7 @@ impl Worker {
     }
 
     /// Begins the suspect once nothing else runs; forgets it once it has committed a step or left.
-    pub(super) async fn look_after_suspect(&mut self) -> Result<(), Error> {
+    pub(super) async fn advance_suspect(&mut self) -> Result<(), Error> {
         let Some(alone) = &mut self.alone else { return Ok(()) };
         let lease = alone.lease;
         if alone.waits.is_none() {
@@ -61,7 +61,7 @@ impl Worker {
         if self.active_jobs.len() > 1 {
             return Ok(());
         }
-        match self.context.store.run_alone(&lease).await {
+        match self.app.store.run_alone(&lease).await {
             Err(Error::LeaseLost(_)) => {
                 self.active_jobs.remove(lease);
                 self.alone = None;
@@ -69,7 +69,7 @@ impl Worker {
             Err(error) => return Err(error),
             Ok(()) => {
                 if let Some((job, listener)) = alone.waits.take() {
-                    let task = self.jobs.spawn(job::run(self.context.clone(), job, listener));
+                    let task = self.jobs.spawn(job::run(self.app.clone(), job, listener));
                     self.tasks.insert(task.id(), lease);
                 }
             }

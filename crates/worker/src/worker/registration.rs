@@ -1,39 +1,38 @@
 //! This worker's row in `workers`: what others, and the sweep, know of it.
 
-use crate::{app::Context, clock};
+use crate::{app::App, clock};
 use plumbline_store::NewWorker;
 use serde_json::Value;
 
 /// Writes the row, and asks for the time; again when somebody has swept the row away.
-pub(crate) async fn write(context: &Context) -> Result<(), plumbline_store::Error> {
-    clock::set(&context.store).await?;
-    context
-        .store
+pub(crate) async fn write(app: &App) -> Result<(), plumbline_store::Error> {
+    clock::sync(&app.store).await?;
+    app.store
         .register_worker(&NewWorker {
-            id: context.worker_id,
+            id: app.worker_id,
             hostname: hostname(),
             version: env!("CARGO_PKG_VERSION").into(),
-            concurrency: i32::try_from(context.options.concurrency).unwrap_or(i32::MAX),
-            limits_ceilings: limits_ceilings(context),
-            job_types: known_job_types(context),
+            concurrency: i32::try_from(app.options.concurrency).unwrap_or(i32::MAX),
+            limits_ceilings: limits_ceilings(app),
+            job_types: known_job_types(app),
         })
         .await
 }
 
 /// The job types that this worker has a configuration for and is asked to run: those it claims. Jobs of others wait for a
 /// worker that knows them.
-pub(super) fn known_job_types(context: &Context) -> Vec<String> {
-    let asked = context.options.job_types.as_deref();
-    let configs = context.live.now();
+pub(super) fn known_job_types(app: &App) -> Vec<String> {
+    let asked = app.options.job_types.as_deref();
+    let configs = app.live.now();
     let known = configs.job_types().into_iter().map(str::to_owned);
     known.filter(|known| asked.is_none_or(|asked| asked.contains(known))).collect()
 }
 
 /// The ceilings of those types that have one, so that `resume_job` can refuse at once.
-fn limits_ceilings(context: &Context) -> Value {
-    let env = &context.options.model_env;
-    let of = |job_type: String| (context.live.now().limits_ceiling(&job_type, env), job_type);
-    let known = known_job_types(context).into_iter().map(of);
+fn limits_ceilings(app: &App) -> Value {
+    let env = &app.options.model_env;
+    let of = |job_type: String| (app.live.now().limits_ceiling(&job_type, env), job_type);
+    let known = known_job_types(app).into_iter().map(of);
     let set = known.filter(|(ceiling, _)| ceiling.as_object().is_some_and(|keys| !keys.is_empty()));
     Value::Object(set.map(|(ceiling, job_type)| (job_type, ceiling)).collect())
 }

@@ -6,7 +6,7 @@
 //! ```
 
 use super::Worker;
-use crate::{app::Context, run::cancellation::StopLevel};
+use crate::{app::App, run::cancellation::StopLevel};
 use plumbline_store::ReleaseReason;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -14,27 +14,27 @@ use tracing::{info, warn};
 
 /// What the process is asked to do; only ever raised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stop {
+pub enum Shutdown {
     /// Nothing: work.
-    No,
+    None,
     /// Drain: claim nothing more, give the jobs back at their next boundary, at the latest when the grace is over.
     Drain,
     /// Leave at once.
-    Now,
+    Immediate,
 }
 
 /// Waits until at least this is wished; for ever when nobody can wish any more.
-pub(super) async fn until(stop: &mut watch::Receiver<Stop>, wanted: Stop) {
+pub(super) async fn wait_for(stop: &mut watch::Receiver<Shutdown>, wanted: Shutdown) {
     if stop.wait_for(|now| *now >= wanted).await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
 /// How long a worker that is shutting down tries to reach the database after its grace is over.
-const FAREWELL: Duration = Duration::from_secs(5);
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The same for one that was told to leave at once.
-const FAREWELL_NOW: Duration = Duration::from_millis(500);
+const IMMEDIATE_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Worker {
     /// Stops: jobs are given back at their next boundary, at the latest when the grace is over. A database that cannot
@@ -43,10 +43,10 @@ impl Worker {
         if !self.jobs.is_empty() {
             info!(n_jobs = self.jobs.len(), "draining");
         }
-        self.context.health.set_draining();
+        self.app.health.set_draining();
         self.active_jobs.raise(StopLevel::Drain);
-        let grace = self.context.options.timing.drain;
-        let (abandon, leave) = (tokio::time::sleep(grace), tokio::time::sleep(grace + FAREWELL));
+        let grace = self.app.options.timing.drain;
+        let (abandon, leave) = (tokio::time::sleep(grace), tokio::time::sleep(grace + RELEASE_TIMEOUT));
         tokio::pin!(abandon, leave);
         let mut abandoned = false;
         while !self.jobs.is_empty() {
@@ -56,26 +56,26 @@ impl Worker {
                     abandoned = true;
                     self.active_jobs.raise(StopLevel::Abort);
                 }
-                () = until(&mut self.stop, Stop::Now) => break,
+                () = wait_for(&mut self.stop, Shutdown::Immediate) => break,
                 () = &mut leave => break,
             }
         }
         self.jobs.shutdown().await;
-        let patience = if *self.stop.borrow() == Stop::Now { FAREWELL_NOW } else { FAREWELL };
-        if let Ok(Err(error)) = tokio::time::timeout(patience, farewell(&self.context)).await {
+        let patience = if *self.stop.borrow() == Shutdown::Immediate { IMMEDIATE_TIMEOUT } else { RELEASE_TIMEOUT };
+        if let Ok(Err(error)) = tokio::time::timeout(patience, release_remaining(&self.app)).await {
             warn!(%error, "the worker could not be unregistered; its row ages away");
         }
-        info!(worker.id = %self.context.worker_id, "worker stopped");
+        info!(worker.id = %self.app.worker_id, "worker stopped");
     }
 }
 
 /// Gives back what is still counted as ours, such as a claim whose answer nobody waited for, and signs off.
-async fn farewell(context: &Context) -> Result<(), plumbline_store::Error> {
-    for lease in context.store.held(context.worker_id).await? {
-        match context.store.release(&lease, ReleaseReason::Abandoned).await {
+async fn release_remaining(app: &App) -> Result<(), plumbline_store::Error> {
+    for lease in app.store.held(app.worker_id).await? {
+        match app.store.release(&lease, ReleaseReason::Abandoned).await {
             Ok(()) | Err(plumbline_store::Error::LeaseLost(_)) => {}
             Err(error) => return Err(error),
         }
     }
-    context.store.unregister_worker(context.worker_id).await
+    app.store.unregister_worker(app.worker_id).await
 }

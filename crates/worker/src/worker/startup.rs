@@ -1,6 +1,6 @@
 //! The start: connecting, and the retries against a database that is restarted at just this moment.
 
-use super::{Stop, shutdown::until};
+use super::{Shutdown, shutdown::wait_for};
 use crate::{error::Error, options::WorkerOptions};
 use plumbline_store::backoff::Backoff;
 use plumbline_store::{ConnectOptions, Store};
@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tracing::warn;
 
-/// Connections for claims and steps. Two more are the lease keeper's and the listener's, which makes the five that an
+/// Connections for claims and steps. Two more are the heartbeat's and the listener's, which makes the five that an
 /// operator has to reckon with.
-const POOL: u32 = 3;
+const MAX_CONNECTIONS: u32 = 3;
 
 /// After how long the server gives a statement up.
-const STATEMENT: Duration = Duration::from_secs(20);
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Connects to a database that this worker can work with.
 ///
@@ -22,8 +22,8 @@ const STATEMENT: Duration = Duration::from_secs(20);
 pub(super) async fn store(options: &WorkerOptions) -> Result<Store, Error> {
     let connect = ConnectOptions {
         application_name: "plumbline worker".into(),
-        statement_timeout: Some(STATEMENT),
-        max_connections: POOL,
+        statement_timeout: Some(STATEMENT_TIMEOUT),
+        max_connections: MAX_CONNECTIONS,
     };
     let store = Store::connect(&options.database_url, connect).await?;
     store.check_pooler().await?;
@@ -38,7 +38,7 @@ pub(super) async fn store(options: &WorkerOptions) -> Result<Store, Error> {
 /// The last one; at once where no waiting helps.
 pub(super) async fn retry_until<T, F>(
     bound: Duration,
-    stop: &mut watch::Receiver<Stop>,
+    stop: &mut watch::Receiver<Shutdown>,
     start: impl Fn() -> F,
 ) -> Result<Option<T>, Error>
 where
@@ -48,7 +48,7 @@ where
     loop {
         let started = tokio::select! {
             started = start() => started,
-            () = until(stop, Stop::Drain) => return Ok(None),
+            () = wait_for(stop, Shutdown::Drain) => return Ok(None),
         };
         match started {
             Err(Error::Store(error)) if error.is_outage() && begun.elapsed() < bound => {
@@ -61,14 +61,14 @@ where
         }
         tokio::select! {
             () = backoff.sleep() => {}
-            () = until(stop, Stop::Drain) => return Ok(None),
+            () = wait_for(stop, Shutdown::Drain) => return Ok(None),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, Stop, retry_until};
+    use super::{Error, Shutdown, retry_until};
     use plumbline_store::{ConnectOptions, Store};
     use std::{
         cell::Cell,
@@ -82,7 +82,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_outage_is_waited_for_until_the_bound() {
-        let (_sender, mut stop) = watch::channel(Stop::No);
+        let (_sender, mut stop) = watch::channel(Shutdown::None);
         let tries = Cell::new(0);
         let there_at_last = || async {
             tries.set(tries.get() + 1);
@@ -98,7 +98,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_does_not_pass_is_told_at_once_and_a_wish_to_stop_is_heard() {
-        let (sender, mut stop) = watch::channel(Stop::No);
+        let (sender, mut stop) = watch::channel(Shutdown::None);
         let tries = Cell::new(0);
         let wrong = || async {
             tries.set(tries.get() + 1);
@@ -106,7 +106,7 @@ mod tests {
         };
         assert!(retry_until(Duration::from_secs(60), &mut stop, wrong).await.is_err());
         assert_eq!(tries.get(), 1);
-        sender.send_replace(Stop::Drain);
+        sender.send_replace(Shutdown::Drain);
         let started =
             retry_until(Duration::from_secs(60), &mut stop, nobody_there).await.expect("it was asked to stop");
         assert!(started.is_none());

@@ -2,7 +2,7 @@
 //! `status_reason`, and fails those that have waited as long as the operator lets them.
 
 use super::Worker;
-use crate::app::Context;
+use crate::app::App;
 use plumbline_config::ModelEnv;
 use plumbline_engine::JobError;
 use plumbline_store::Error;
@@ -13,18 +13,18 @@ use tracing::warn;
 impl Worker {
     /// One look at all of them.
     pub(super) async fn look_for_unknown_types(&self) -> Result<(), Error> {
-        let (store, timing) = (&self.context.store, &self.context.options.timing);
+        let (store, timing) = (&self.app.store, &self.app.options.timing);
         let lease_secs = u32::try_from(timing.lease.as_secs()).unwrap_or(u32::MAX);
         let patience = (!timing.unknown_type.is_zero()).then_some(timing.unknown_type);
-        let Some(patience) = patience.filter(|_| self.keeper.lease_is_valid()) else {
+        let Some(patience) = patience.filter(|_| self.heartbeat.lease_is_valid()) else {
             return store.note_unknown_types(lease_secs, None).await.map(drop);
         };
         if !store.note_unknown_types(lease_secs, Some(patience)).await? {
             return Ok(());
         }
-        for job in store.take_unknown(self.context.worker_id, patience, lease_secs).await? {
+        for job in store.take_unknown(self.app.worker_id, patience, lease_secs).await? {
             warn!(job.id = %job.lease.job_id, job.r#type = job.job_type, "job failed: no worker knew its type for too long");
-            let error = JobError::new("configuration", sentence(&self.context, &job.job_type, patience));
+            let error = JobError::new("configuration", sentence(&self.app, &job.job_type, patience));
             match store.reject(&job.lease, &error.with("stage", "start")).await {
                 Ok(()) | Err(Error::LeaseLost(_)) => {}
                 Err(error) => return Err(error),
@@ -35,14 +35,14 @@ impl Worker {
 }
 
 /// What the configurations say of the type, as far as they know nothing of it, and how long it was waited for.
-fn sentence(context: &Context, job_type: &str, patience: Duration) -> String {
+fn sentence(app: &App, job_type: &str, patience: Duration) -> String {
     let shown: String = job_type.chars().take(200).collect();
     let waited = format!(
         "no live worker has known the job type `{shown}` for {} s (PLUMBLINE_UNKNOWN_TYPE_SECS)",
         patience.as_secs()
     );
-    match context.live.now().show(job_type, &json!({}), &ModelEnv::default()) {
-        Err(unknown) if !context.live.now().job_types().contains(&job_type) => format!("{waited}: {unknown}"),
+    match app.live.now().show(job_type, &json!({}), &ModelEnv::default()) {
+        Err(unknown) if !app.live.now().job_types().contains(&job_type) => format!("{waited}: {unknown}"),
         _ => format!("{waited}; start a worker that may run it, then run the job again with retry_job"),
     }
 }
