@@ -27,13 +27,9 @@ pub(crate) struct Manner {
     /// The protocol.
     pub(crate) api: Api,
     /// Whether a stream is asked for.
-<<<<<<< HEAD:crates/llm/src/dialect/mod.rs
     pub(crate) streamed: bool,
-=======
-    pub(super) streamed: bool,
     /// Whether its usage is asked for by options of the stream (chat completions).
-    pub(super) stream_options: bool,
->>>>>>> 2696fcf (Ask Mistral for streams without options, and learn it of others):crates/effects/src/model/dialect/mod.rs
+    pub(crate) stream_options: bool,
     /// Whether reasoning that only the provider can read is asked for (responses).
     pub(crate) encrypted: bool,
     /// Whether what came with earlier answers goes back with them.

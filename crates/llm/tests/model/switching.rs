@@ -7,8 +7,8 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use plumbline_llm::{Api, ApiKey, Learnt, ModelClient, ModelConfig, OutputCapField, Profile, ToolChoice};
 use plumbline_engine::{Message, ModelRequest, Purpose, Reply, RequestMessage, Role, ToolSpec};
+use plumbline_llm::{Api, ApiKey, Learnt, ModelClient, ModelConfig, OutputCapField, Profile, ToolChoice};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
