@@ -43,7 +43,8 @@ mod tests {
         std::fs::create_dir(folder.path().join("mine")).unwrap();
         let profile = json!({
             "api": "messages", "tool_call_id": "alnum9", "reasoning_field": "thoughts", "reasoning_echo": "never",
-            "tool_choices": ["auto"], "tools_in_summary": true, "user_after_tool": false, "system_in_middle": false
+            "tool_choices": ["auto"], "tools_in_summary": true, "user_after_tool": false, "system_in_middle": false,
+            "stream_options": false
         });
         let llm = json!({"model": "m", "base_url": "http://127.0.0.1:1/v1", "profile": profile});
         let file = json!({"$extends": "creator", "llm": llm}).to_string();
@@ -60,6 +61,7 @@ mod tests {
             tools_in_summary: true,
             user_after_tool: false,
             system_in_middle: false,
+            stream_options: false,
         };
         assert_eq!(config.profile, expected);
     }

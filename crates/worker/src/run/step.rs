@@ -181,7 +181,7 @@ impl StepLoop<'_> {
                 self.wait(until).await;
                 Outcome::Woken
             }
-            Effect::JobExit(leave) => {
+            Effect::Exit(leave) => {
                 return Err(StepError::Internal(format!("a run went on after it left: {leave:?}")));
             }
         })

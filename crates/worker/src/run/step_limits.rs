@@ -21,7 +21,7 @@ impl StepLoop<'_> {
     /// Waits until the next request may be sent; no, when the worker is to stop meanwhile.
     pub(crate) async fn wait_for_limit(&mut self) -> bool {
         let Some(purpose) = self.next_purpose() else { return true };
-        let llm = self.setup.llm(purpose, self.run.fallback_for(purpose));
+        let llm = self.config.llm(purpose, self.run.fallback_for(purpose));
         if limits::configured(llm) == EndpointLimits::default() && self.app.limits.knows_none() {
             return true;
         }
@@ -79,7 +79,7 @@ impl StepLoop<'_> {
             return None;
         }
         let purpose = self.next_purpose()?;
-        let client = self.app.models.client(self.setup.llm(purpose, self.run.fallback_for(purpose))).ok()?;
+        let client = self.app.models.client(self.config.llm(purpose, self.run.fallback_for(purpose))).ok()?;
         let falls_back = |entry: &plumbline_engine::Fallback| entry.on.contains(&FailureClass::Unauthorized);
         if self.run.settings().fallbacks.iter().any(falls_back) {
             return None;
