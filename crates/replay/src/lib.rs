@@ -43,7 +43,7 @@ use plumbline_config::{Configs, ModelEnv, Resolved};
 use plumbline_documents::{Parser, candidates::Scan};
 use plumbline_engine::{JobExit, Settings};
 use plumbline_store::{RecordedJob, RecordedStep};
-use plumbline_tools::{Inspection, Toolbox};
+use plumbline_tools::{Inspection, ToolRunner};
 use rows::Rows;
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
@@ -84,7 +84,7 @@ pub(crate) struct Bench<'a> {
     recording: &'a Recording,
     resolved: Resolved,
     settings: Arc<Settings>,
-    toolbox: Toolbox,
+    runner: ToolRunner,
     inspection: Inspection,
     scan: Scan,
     /// The configuration that the job had, where another is tried.
@@ -209,8 +209,8 @@ impl<'a> Bench<'a> {
         let settings = settings(&resolved)?;
         let inspection = resolved.inspection().map_err(|error| unreadable(&error))?;
         let scan = resolved.scan().map_err(|error| unreadable(&error))?;
-        let toolbox = Toolbox::new(Parser::new(program));
-        Ok(Self { recording, resolved, settings, toolbox, inspection, scan, had })
+        let runner = ToolRunner::new(Parser::new(program));
+        Ok(Self { recording, resolved, settings, runner, inspection, scan, had })
     }
 
     /// A step done again, or where it differs.

@@ -41,7 +41,7 @@ impl Bench<'_> {
     ) -> Result<Vec<ToolReturn>, Stop> {
         let mut returns = Vec::with_capacity(calls.len());
         let recorded: Vec<bool> = calls.iter().map(|call| is_from_the_record(step, call)).collect();
-        // Calls that are really run see what the calls before them produced; the toolbox sees to that within a group.
+        // Calls that are really run see what the calls before them produced; the runner sees to that within a group.
         let mut rows = std::borrow::Cow::Borrowed(rows);
         let mut at = 0;
         for group in recorded.chunk_by(|one, next| one == next) {
@@ -71,7 +71,7 @@ impl Bench<'_> {
             scan: &self.scan,
             ..ToolContext::new(self.recording.job.id, &bound)
         };
-        self.toolbox.run(calls, rows, &bounds).await.map_err(|error| Stop::Broken(error.to_string()))
+        self.runner.run(calls, rows, &bounds).await.map_err(|error| Stop::Broken(error.to_string()))
     }
 
     /// The text and the passages of a document, as the system made them.
@@ -84,7 +84,7 @@ impl Bench<'_> {
             no_sources: self.resolved.config.no_sources.as_deref().unwrap_or_default(),
             ..ToolContext::new(self.recording.job.id, &[])
         };
-        self.toolbox.prepare(document, rows, &bounds).await.map_err(|error| Stop::Broken(error.to_string()))
+        self.runner.prepare(document, rows, &bounds).await.map_err(|error| Stop::Broken(error.to_string()))
     }
 
     fn recorded_return(&self, step: &RecordedStep, call: &ToolCall, rows: &Rows) -> ToolReturn {

@@ -7,9 +7,9 @@
 use crate::documents::citation_check::{Claim, Verified, stands, verify};
 use crate::error::{BatchError, ToolError};
 use crate::requirements::add_requirement::{evidence, key};
-use crate::requirements::checks::{claimed_rows::RowsOfTurn, name_cache::NamesOfTurn};
-use crate::runner::{Bench, ToolContext, Toolbox};
-use crate::workspace::overlay::Desk;
+use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
+use crate::runner::{ToolContext, ToolEnv, ToolRunner};
+use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::{Workspace, WorkspaceError};
 use plumbline_documents::versions::{Comparison, compare};
 use plumbline_engine::{
@@ -45,7 +45,7 @@ struct Sorted<'a> {
     left: Vec<&'a Requirement>,
 }
 
-impl Toolbox {
+impl ToolRunner {
     /// Looks up what of an earlier job holds for the documents of this one, whose passages are `now`.
     ///
     /// # Errors
@@ -57,26 +57,27 @@ impl Toolbox {
         workspace: &dyn Workspace,
         ctx: &ToolContext<'_>,
     ) -> Result<Carried, BatchError> {
-        let desk = Desk::new(workspace);
-        let (names, rows) = (NamesOfTurn::default(), RowsOfTurn::default());
-        let bench = Bench { desk: &desk, ctx, parser: &self.parser, quotes: &self.quotes, names: &names, rows: &rows };
-        Ok(carry(&bench, previous, now).await?)
+        let overlay = WorkspaceOverlay::new(workspace);
+        let (names, rows) = (NameCache::default(), ClaimedRows::default());
+        let env =
+            ToolEnv { overlay: &overlay, ctx, parser: &self.parser, quotes: &self.quotes, names: &names, rows: &rows };
+        Ok(carry(&env, previous, now).await?)
     }
 }
 
-async fn carry(bench: &Bench<'_>, previous: &PreviousJob, now: &[&Passage]) -> Result<Carried, WorkspaceError> {
+async fn carry(env: &ToolEnv<'_>, previous: &PreviousJob, now: &[&Passage]) -> Result<Carried, WorkspaceError> {
     let Comparison { same, versions } = compare(&previous.passages, now);
     let answered = same.iter().filter(|(then, _)| then.state == PassageState::Answered);
     let mut holding: BTreeMap<i32, (&Passage, &Passage)> = BTreeMap::new();
     for (then, now) in answered.clone() {
         holding.entry(then.number).or_insert((then, now));
     }
-    let sorted = sort(bench, &previous.recorded, &holding).await?;
+    let sorted = sort(env, &previous.recorded, &holding).await?;
     let passages = answered.filter(|(then, _)| !sorted.to_read.contains(&then.number));
     let passages: Vec<i32> = passages.map(|(_, now)| now.number).collect();
     let (mut gone, mut to_check) = (Vec::new(), Vec::new());
     for requirement in &sorted.left {
-        match still_stands(bench, requirement).await? {
+        match still_stands(env, requirement).await? {
             true => to_check.push(listed(requirement)),
             false => gone.push(listed(requirement)),
         }
@@ -95,7 +96,7 @@ async fn carry(bench: &Bench<'_>, previous: &PreviousJob, now: &[&Passage]) -> R
 
 /// Carries over what rests on passages that hold: by the number of then, the passage of then and the one of now.
 async fn sort<'a>(
-    bench: &Bench<'_>,
+    env: &ToolEnv<'_>,
     recorded: &'a [RecordedRequirement],
     holding: &BTreeMap<i32, (&Passage, &Passage)>,
 ) -> Result<Sorted<'a>, WorkspaceError> {
@@ -105,7 +106,7 @@ async fn sort<'a>(
         for cited in requirement.citations.as_array().into_iter().flatten() {
             let place = Place::of(cited).and_then(|place| Some((place, holding.get(&place.touched.passage)?)));
             let Some((place, (then, now))) = place else { continue };
-            match cited_now(bench, cited, place, (then, now)).await {
+            match cited_now(env, cited, place, (then, now)).await {
                 Ok(citation) => citations.push(citation),
                 Err(ToolError::Workspace(error)) => return Err(error),
                 // It runs into a passage that has changed.
@@ -119,7 +120,7 @@ async fn sort<'a>(
             sorted.left.push(requirement);
             continue;
         }
-        if bench.desk.requirement(&content_key).await?.is_some() {
+        if env.overlay.requirement(&content_key).await?.is_some() {
             continue;
         }
         sorted.carried.push(requirement.candidate_id.clone());
@@ -147,7 +148,7 @@ impl Place {
 
 /// The same quote in the passage of now, if it stands in the text of the document.
 async fn cited_now(
-    bench: &Bench<'_>,
+    env: &ToolEnv<'_>,
     cited: &Value,
     place: Place,
     (then, now): (&Passage, &Passage),
@@ -156,7 +157,7 @@ async fn cited_now(
     // As far behind the passage's first page as it was then.
     let page = |page: i32| Some(page - then.pages?.0 + now.pages?.0);
     let page = place.page.and_then(page).and_then(|page| u32::try_from(page).ok());
-    let Verified { mut citation, .. } = verify(bench, Claim { source: &now.document, page, quote }).await?;
+    let Verified { mut citation, .. } = verify(env, Claim { source: &now.document, page, quote }).await?;
     // The same text has the same sentences.
     citation.place = Some(Touched { passage: now.number, ..place.touched });
     citation.continues.clear();
@@ -181,12 +182,12 @@ fn renewed(requirement: &Requirement, content_key: Vec<u8>, citations: &[Citatio
 }
 
 /// Whether any of its quotes stands in a document of this job; one without quotes has none that could be gone.
-async fn still_stands(bench: &Bench<'_>, requirement: &Requirement) -> Result<bool, WorkspaceError> {
+async fn still_stands(env: &ToolEnv<'_>, requirement: &Requirement) -> Result<bool, WorkspaceError> {
     if quotes(requirement).next().is_none() {
         return Ok(true);
     }
     for quote in quotes(requirement) {
-        if stands(bench, quote).await? {
+        if stands(env, quote).await? {
             return Ok(true);
         }
     }

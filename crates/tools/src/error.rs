@@ -33,14 +33,14 @@ pub(crate) enum ToolError {
     /// Something outside failed for a reason that may pass, and nothing was changed: the call is made again a few times
     /// (`limits.tool_retries`) before the model reads this.
     #[error("{0}")]
-    Passing(String),
+    Transient(String),
     /// A service that the job cannot do without is away, and nothing was changed: the whole batch waits for it.
     #[error("{reason}")]
-    Away {
+    Unavailable {
         /// Which one, where, and what to do.
         reason: String,
         /// What brings it back.
-        cure: Cure,
+        remedy: Remedy,
     },
     /// The rows could not be read.
     #[error(transparent)]
@@ -49,8 +49,8 @@ pub(crate) enum ToolError {
 
 /// What brings a service back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cure {
-    /// Another try at once may do, as with [`ToolError::Passing`]; then time.
+pub(crate) enum Remedy {
+    /// Another try at once may do, as with [`ToolError::Transient`]; then time.
     AnotherTry,
     /// Time.
     Time,
@@ -67,7 +67,7 @@ pub enum BatchError {
     Workspace(#[from] WorkspaceError),
     /// A service that a call needs is away.
     #[error("{}", .0.reason)]
-    Away(Outage),
+    Unavailable(Outage),
 }
 
 impl ToolError {

@@ -5,9 +5,9 @@
 //! leaves no trace, and all results of a turn land together.
 //!
 //! ```text
-//! ToolCall ─▶ Toolbox ── name known? arguments as its schema says? ──▶ tool ──▶ Output{content, products}
-//!                                                                       │                │
-//!                          Workspace (rows) ◀── Desk (what this batch did) ◀─────────────┘
+//! ToolCall ─▶ ToolRunner ── name known? arguments as its schema says? ──▶ tool ──▶ Output{content, products}
+//!                                                                          │                │
+//!                  Workspace (rows) ◀── WorkspaceOverlay (what this batch did) ◀─────────────┘
 //! ```
 //!
 //! | question | module |
@@ -49,8 +49,8 @@ pub use documents::part_path;
 pub use error::BatchError;
 pub use inspection::{Inspection, OwedContent};
 pub use registry::catalog;
-pub use requirements::{Asked, Graph, HandOver, HeldRequirement, KnownRequirement, Tally, content_key};
+pub use requirements::{Asked, Graph, HeldRequirement, KnownRequirement, Tally, ValidationQueue, content_key};
 use run_blocking::run_blocking;
-pub use runner::{ToolContext, Toolbox};
-pub use search::{MeantAlike, Ranked, RankedPassage, Ranking, TextIndex};
+pub use runner::{ToolContext, ToolRunner};
+pub use search::{Ranked, RankedSegment, Ranking, SemanticMatches, TextIndex};
 pub use workspace::{BoxFuture, PassagePlace, Workspace, WorkspaceError};

@@ -1,7 +1,7 @@
 //! The list of tools. A tool is in it or it does not exist.
 
 use crate::error::ToolResult;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use crate::workspace::BoxFuture;
 use crate::{
     documents::{chunk_document, cite, extract_document_text},
@@ -24,8 +24,8 @@ pub(crate) struct Tool {
     /// their original there to keep requests short.
     pub(crate) schema: fn() -> Value,
     /// How many times the ordinary time limit it may take.
-    pub(crate) patience: u32,
-    pub(crate) run: for<'a> fn(&'a Bench<'a>, Value) -> BoxFuture<'a, ToolResult>,
+    pub(crate) timeout_factor: u32,
+    pub(crate) run: for<'a> fn(&'a ToolEnv<'a>, Value) -> BoxFuture<'a, ToolResult>,
 }
 
 /// All tools, in the fixed order of the request.

@@ -2,15 +2,15 @@
 
 use crate::arguments;
 use crate::documents::quote_cache::QuoteCache;
-use crate::error::{BatchError, Cure, Output, ToolError, ToolResult};
+use crate::error::{BatchError, Output, Remedy, ToolError, ToolResult};
 use crate::inspection::Inspection;
 use crate::registry::{CHECKS, TOOLS, Tool};
-use crate::requirements::checks::{claimed_rows::RowsOfTurn, name_cache::NamesOfTurn};
-use crate::requirements::validation_queue::{Graph, HandOver};
+use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
+use crate::requirements::validation_queue::{Graph, ValidationQueue};
 use crate::search::TextIndex;
 use crate::web::Web;
 use crate::workspace::Workspace;
-use crate::workspace::overlay::Desk;
+use crate::workspace::overlay::WorkspaceOverlay;
 use futures_util::FutureExt;
 use jsonschema::Validator;
 use plumbline_documents::Parser;
@@ -52,7 +52,7 @@ pub struct ToolContext<'a> {
     /// Names of all tools bound in this phase, the engine's included: no message names another one (lesson 14).
     pub bound: &'a [&'a str],
     /// Requirements to validate and to compare with; none where a job has nothing to do with them.
-    pub hand_over: Option<&'a dyn HandOver>,
+    pub validation_queue: Option<&'a dyn ValidationQueue>,
     /// The job's graph.
     pub graph: Graph<'a>,
     /// What the job may do on the web.
@@ -76,7 +76,7 @@ impl<'a> ToolContext<'a> {
             call_timeout: CALL_TIMEOUT,
             retries: RETRIES,
             bound,
-            hand_over: None,
+            validation_queue: None,
             graph: Graph::Off,
             web: Web::default(),
             texts: None,
@@ -96,17 +96,17 @@ impl ToolContext<'_> {
 }
 
 /// What a running tool has at hand.
-pub(crate) struct Bench<'a> {
-    pub(crate) desk: &'a Desk<'a>,
+pub(crate) struct ToolEnv<'a> {
+    pub(crate) overlay: &'a WorkspaceOverlay<'a>,
     pub(crate) ctx: &'a ToolContext<'a>,
     pub(crate) parser: &'a Parser,
     pub(crate) quotes: &'a QuoteCache,
-    pub(crate) names: &'a NamesOfTurn,
-    pub(crate) rows: &'a RowsOfTurn,
+    pub(crate) names: &'a NameCache,
+    pub(crate) rows: &'a ClaimedRows,
 }
 
 /// Every tool with its compiled schema; one for the whole process.
-pub struct Toolbox {
+pub struct ToolRunner {
     pub(crate) parser: Parser,
     pub(crate) quotes: QuoteCache,
     tools: BTreeMap<&'static str, Compiled>,
@@ -120,13 +120,13 @@ struct Compiled {
     validator: Validator,
 }
 
-impl std::fmt::Debug for Toolbox {
+impl std::fmt::Debug for ToolRunner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Toolbox").field("tools", &self.tools.keys().collect::<Vec<_>>()).finish_non_exhaustive()
+        f.debug_struct("ToolRunner").field("tools", &self.tools.keys().collect::<Vec<_>>()).finish_non_exhaustive()
     }
 }
 
-impl Toolbox {
+impl ToolRunner {
     /// Compiles every tool's schema, once.
     pub fn new(parser: Parser) -> Self {
         let tools = TOOLS.iter().chain(&CHECKS).map(|tool| ((tool.spec)().name, Compiled::of(tool))).collect();
@@ -144,34 +144,40 @@ impl Toolbox {
         workspace: &dyn Workspace,
         ctx: &ToolContext<'_>,
     ) -> Result<Vec<ToolReturn>, BatchError> {
-        let mut desk = Desk::new(workspace);
-        let (names, rows) = (NamesOfTurn::default(), RowsOfTurn::default());
+        let mut overlay = WorkspaceOverlay::new(workspace);
+        let (names, rows) = (NameCache::default(), ClaimedRows::default());
         let mut may_be_repeated = true;
         let mut returns = Vec::with_capacity(calls.len());
         let mut answered = HashSet::new();
         for call in calls {
             let span = tool_span(call);
             may_be_repeated &= self.tools.get(call.name.as_str()).is_none_or(|known| known.replay != Replay::Unsafe);
-            let bench =
-                Bench { desk: &desk, ctx, parser: &self.parser, quotes: &self.quotes, names: &names, rows: &rows };
-            let done = match self.call(call, &bench, &mut answered).instrument(span.clone()).await {
+            let env = ToolEnv {
+                overlay: &overlay,
+                ctx,
+                parser: &self.parser,
+                quotes: &self.quotes,
+                names: &names,
+                rows: &rows,
+            };
+            let done = match self.call(call, &env, &mut answered).instrument(span.clone()).await {
                 Ok(output) => {
                     if !output.products.is_empty() {
                         answered.clear();
                     }
-                    desk.apply(&output.products);
+                    overlay.apply(&output.products);
                     ToolReturn::ok(&call.id, clean(output.content), output.products)
                 }
-                Err(ToolError::Away { reason, cure }) if may_be_repeated => {
-                    let needs_operator = cure == Cure::Operator;
-                    return Err(BatchError::Away(Outage { reason, needs_operator, jitter: jitter() }));
+                Err(ToolError::Unavailable { reason, remedy }) if may_be_repeated => {
+                    let needs_operator = remedy == Remedy::Operator;
+                    return Err(BatchError::Unavailable(Outage { reason, needs_operator, jitter: jitter() }));
                 }
                 Err(ToolError::Refused(reason)) => {
                     span.record("error.type", "refused").record("otel.status_code", "ERROR");
                     tracing::debug!(tool.name = %call.name, tool.call_id = %call.id, %reason, "tool call refused");
                     ToolReturn::error(&call.id, clean(reason))
                 }
-                Err(ToolError::Passing(reason) | ToolError::Away { reason, .. }) => {
+                Err(ToolError::Transient(reason) | ToolError::Unavailable { reason, .. }) => {
                     span.record("error.type", "failed").record("otel.status_code", "ERROR");
                     tracing::debug!(tool.name = %call.name, tool.call_id = %call.id, %reason, "tool call failed");
                     ToolReturn::gave_up(&call.id, clean(reason))
@@ -186,17 +192,17 @@ impl Toolbox {
     pub(crate) async fn call(
         &self,
         call: &ToolCall,
-        bench: &Bench<'_>,
+        env: &ToolEnv<'_>,
         answered: &mut HashSet<(&'static str, String)>,
     ) -> Result<Output, ToolError> {
-        let inspection = bench.ctx.inspection.filter(|_| call.name == JOB_COMPLETE);
+        let inspection = env.ctx.inspection.filter(|_| call.name == JOB_COMPLETE);
         let Some(inspection) = inspection.filter(|inspection| !inspection.is_empty()) else {
-            return self.call_tool(call, bench, answered).await;
+            return self.call_tool(call, env, answered).await;
         };
-        let (limit, remedy) = (bench.ctx.call_timeout, "make the files that are owed smaller");
-        let inspected = bounded(call, limit, remedy, inspection.inspect(bench, &call.arguments)).await?;
+        let (limit, remedy) = (env.ctx.call_timeout, "make the files that are owed smaller");
+        let inspected = bounded(call, limit, remedy, inspection.inspect(env, &call.arguments)).await?;
         if self.tools.contains_key(JOB_COMPLETE) {
-            self.call_tool(call, bench, answered).await?;
+            self.call_tool(call, env, answered).await?;
         }
         Ok(inspected)
     }
@@ -204,7 +210,7 @@ impl Toolbox {
     async fn call_tool(
         &self,
         call: &ToolCall,
-        bench: &Bench<'_>,
+        env: &ToolEnv<'_>,
         answered: &mut HashSet<(&'static str, String)>,
     ) -> Result<Output, ToolError> {
         let Some((name, compiled)) = self.tools.get_key_value(call.name.as_str()) else {
@@ -216,9 +222,9 @@ impl Toolbox {
         if compiled.reads_only && !answered.insert((name, arguments.to_string())) {
             return Ok(Output::text("The same call was made earlier in this turn; its result stands above."));
         }
-        let limit = bench.ctx.call_timeout * compiled.tool.patience;
-        let done = bounded(call, limit, "ask for less at once", patiently(compiled.tool, bench, arguments)).await?;
-        match bench.ctx.inspection {
+        let limit = env.ctx.call_timeout * compiled.tool.timeout_factor;
+        let done = bounded(call, limit, "ask for less at once", patiently(compiled.tool, env, arguments)).await?;
+        match env.ctx.inspection {
             Some(inspection) => Ok(inspection.remarked(done, limit).await),
             None => Ok(done),
         }
@@ -237,22 +243,22 @@ async fn bounded(
         Ok(Ok(result)) => result,
         Ok(Err(panic)) => {
             tracing::error!(tool.name = name, tool.call_id = %call.id, reason = panic_text(&*panic), "tool panicked");
-            Err(ToolError::Passing(format!("{name} failed inside; nothing was changed; try another way")))
+            Err(ToolError::Transient(format!("{name} failed inside; nothing was changed; try another way")))
         }
         Err(_) => {
             tracing::warn!(tool.name = name, tool.call_id = %call.id, limit_s = limit.as_secs(), "tool timed out");
             let limit = limit.as_secs_f64();
-            Err(ToolError::Passing(format!("{name} did not finish within {limit} s; nothing was changed; {remedy}")))
+            Err(ToolError::Transient(format!("{name} did not finish within {limit} s; nothing was changed; {remedy}")))
         }
     }
 }
 
 /// Runs a tool, and again when it failed for a reason that may pass. The time limit holds for all tries together.
-async fn patiently(tool: &Tool, bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn patiently(tool: &Tool, env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let mut wait = RETRY_WAIT;
-    for _ in 0..bench.ctx.retries {
-        match (tool.run)(bench, arguments.clone()).await {
-            Err(ToolError::Passing(reason) | ToolError::Away { reason, cure: Cure::AnotherTry }) => {
+    for _ in 0..env.ctx.retries {
+        match (tool.run)(env, arguments.clone()).await {
+            Err(ToolError::Transient(reason) | ToolError::Unavailable { reason, remedy: Remedy::AnotherTry }) => {
                 tracing::debug!(%reason, "tool call is made again");
             }
             done => return done,
@@ -260,7 +266,7 @@ async fn patiently(tool: &Tool, bench: &Bench<'_>, arguments: Value) -> ToolResu
         tokio::time::sleep(wait).await;
         wait *= 2;
     }
-    (tool.run)(bench, arguments).await
+    (tool.run)(env, arguments).await
 }
 
 impl Compiled {

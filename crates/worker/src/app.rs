@@ -12,7 +12,7 @@ use crate::{
 use plumbline_config::Secrets;
 use plumbline_mirror::MirrorSync;
 use plumbline_store::Store;
-use plumbline_tools::Toolbox;
+use plumbline_tools::ToolRunner;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::Semaphore;
 use uuid::Uuid;
@@ -35,7 +35,7 @@ pub(crate) struct App {
     pub(crate) refused_keys: RefusedKeys,
     pub(crate) graphs: Graphs,
     pub(crate) services: Services,
-    pub(crate) toolbox: Toolbox,
+    pub(crate) tool_runner: ToolRunner,
     pub(crate) parser: plumbline_documents::Parser,
     pub(crate) mirror: MirrorSync,
     pub(crate) import_root: PathBuf,

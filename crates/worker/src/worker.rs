@@ -41,7 +41,7 @@ use plumbline_engine::JobError;
 use plumbline_mirror::MirrorSync;
 use plumbline_store::backoff::{Backoff, jittered, with_call_timeout};
 use plumbline_store::{Lease, ReleaseReason, Store};
-use plumbline_tools::Toolbox;
+use plumbline_tools::ToolRunner;
 use shutdown::wait_for;
 use std::{
     collections::HashMap,
@@ -125,7 +125,7 @@ impl Worker {
             refused_keys: RefusedKeys::default(),
             graphs: Graphs::new(secrets.clone()),
             services: Services::new(secrets),
-            toolbox: Toolbox::new(parser.clone()),
+            tool_runner: ToolRunner::new(parser.clone()),
             parser,
             mirror,
             import_root: options.workspace_dir.join("import"),

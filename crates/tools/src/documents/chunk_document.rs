@@ -5,7 +5,7 @@ use crate::documents::citation_check::{not_extracted, resolve};
 use crate::documents::text_parts::parts_of;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use crate::workspace::path;
 use crate::workspace::read_file::text_of;
 use plumbline_documents::chunking::{Chunk, ChunkOptions, Manifest, Standing, chunk_part, render_chunk};
@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 const MANIFEST: &str = "chunks/manifest.json";
 
@@ -70,7 +70,7 @@ struct Arguments {
     overlap: Option<u32>,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let arguments: Arguments = decode(arguments)?;
     let defaults = ChunkOptions::default();
     let options = ChunkOptions {
@@ -83,12 +83,12 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
             options.overlap, options.max_tokens
         )));
     }
-    let (name, parts) = texts_to_cut(bench, &arguments.file_path).await?;
-    let mut manifest = manifest(bench).await?;
+    let (name, parts) = texts_to_cut(env, &arguments.file_path).await?;
+    let mut manifest = manifest(env).await?;
     let (mut chunks, mut contents, mut facts, mut under) = (Vec::new(), Vec::new(), Vec::new(), Standing::default());
     for path in &parts {
-        let text = text_of(bench, path).await?;
-        let (source, scan) = (name.clone(), bench.ctx.scan.clone());
+        let text = text_of(env, path).await?;
+        let (source, scan) = (name.clone(), env.ctx.scan.clone());
         let (cut, read, after) = crate::run_blocking(move |_| {
             let file = from_text_file(&text);
             // A large document is in memory often enough.
@@ -104,7 +104,7 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         chunks.extend(cut);
         contents.extend(match parts.len() {
             1 => rendered.into_iter().map(Content::Whole).collect::<Vec<_>>(),
-            _ => bench.desk.stage_blobs(rendered).await?.into_iter().map(Content::Aside).collect(),
+            _ => env.overlay.stage_blobs(rendered).await?.into_iter().map(Content::Aside).collect(),
         });
     }
     if chunks.is_empty() {
@@ -115,11 +115,11 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let mut products: Vec<Product> =
         files.iter().zip(contents).map(|(file, content)| content.into_file(file.clone())).collect();
     products.extend(
-        dropped.into_iter().filter(|file| bench.desk.size(file).is_some()).map(|path| Product::DeleteFile { path }),
+        dropped.into_iter().filter(|file| env.overlay.size(file).is_some()).map(|path| Product::DeleteFile { path }),
     );
     products.push(Product::WriteFile(FileWrite::text(MANIFEST, render(&manifest))));
-    if bench.desk.sources().iter().any(|source| source.path == name) {
-        if !bench.ctx.is_source(&name) {
+    if env.overlay.sources().iter().any(|source| source.path == name) {
+        if !env.ctx.is_source(&name) {
             facts.iter_mut().for_each(Facts::without_candidates);
         }
         let passages = passages(&name, &files, &chunks, facts, options.overlap > 0);
@@ -165,28 +165,28 @@ fn rendered(source: &str, mut chunk: Chunk) -> (Chunk, Vec<u8>) {
 
 /// What to cut and what to call it: the parts of a document's extracted text under the document's name, or a text file
 /// as it is.
-async fn texts_to_cut(bench: &Bench<'_>, raw: &str) -> Result<(String, Vec<String>), ToolError> {
+async fn texts_to_cut(env: &ToolEnv<'_>, raw: &str) -> Result<(String, Vec<String>), ToolError> {
     let path = path::file(raw)?;
-    match resolve(bench.desk, &path).await {
+    match resolve(env.overlay, &path).await {
         Ok(source) => {
             let text_path = source.text_path.as_deref().ok_or_else(|| not_extracted(source))?;
-            match parts_of(bench.desk, text_path) {
+            match parts_of(env.overlay, text_path) {
                 parts if parts.is_empty() => Err(not_extracted(source)),
                 parts => Ok((source.path.clone(), parts)),
             }
         }
-        Err(ToolError::Refused(_)) if path.starts_with("input/") && bench.desk.size(&path).is_some() => {
+        Err(ToolError::Refused(_)) if path.starts_with("input/") && env.overlay.size(&path).is_some() => {
             Err(ToolError::refused(format!(
                 "{path} has no text yet; call extract_document_text with file_path {path} first"
             )))
         }
-        Err(ToolError::Refused(_)) if bench.desk.size(&path).is_some() => Ok((path.clone(), vec![path])),
+        Err(ToolError::Refused(_)) if env.overlay.size(&path).is_some() => Ok((path.clone(), vec![path])),
         Err(error) => Err(error),
     }
 }
 
-async fn manifest(bench: &Bench<'_>) -> Result<Manifest, ToolError> {
-    let Some(bytes) = bench.desk.read(MANIFEST).await? else {
+async fn manifest(env: &ToolEnv<'_>) -> Result<Manifest, ToolError> {
+    let Some(bytes) = env.overlay.read(MANIFEST).await? else {
         return Ok(Manifest::default());
     };
     serde_json::from_slice(&bytes).map_err(|error| {

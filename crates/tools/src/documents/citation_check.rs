@@ -6,8 +6,8 @@
 use super::quote_cache::TextKey;
 use crate::documents::text_parts::{is_part_of, joint, parts_of};
 use crate::error::ToolError;
-use crate::runner::Bench;
-use crate::workspace::overlay::Desk;
+use crate::runner::ToolEnv;
+use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::path;
 use crate::workspace::{PassagePlace, WorkspaceError};
 use plumbline_documents::passages;
@@ -41,24 +41,24 @@ pub(crate) struct Verified {
 
 /// Finds the quote in its source and makes the citation, or refuses with the nearest passage. A page that is wrong is put
 /// right: the quote says where it stands.
-pub(crate) async fn verify(bench: &Bench<'_>, claim: Claim<'_>) -> Result<Verified, ToolError> {
-    let source = resolve(bench.desk, claim.source).await?;
-    if !bench.ctx.is_source(&source.path) {
+pub(crate) async fn verify(env: &ToolEnv<'_>, claim: Claim<'_>) -> Result<Verified, ToolError> {
+    let source = resolve(env.overlay, claim.source).await?;
+    if !env.ctx.is_source(&source.path) {
         return Err(ToolError::refused(format!(
             "{} is no source of this job, and nothing is quoted from it; quote another document",
             source.path
         )));
     }
-    match look_up(bench, source, claim).await? {
+    match look_up(env, source, claim).await? {
         Match::Found(found) => {
-            let citation = placed(bench, citation(source, found)).await?;
+            let citation = placed(env, citation(source, found)).await?;
             Ok(Verified { citation, put_right: None })
         }
         Match::TooShort => Err(ToolError::refused(format!(
             "the quote is shorter than {SHORTEST} characters; quote the whole sentence"
         ))),
         Match::OnOtherPage(found) => {
-            let citation = placed(bench, citation(source, found)).await?;
+            let citation = placed(env, citation(source, found)).await?;
             let (asked, page) = (claim.page.unwrap_or_default(), citation.page.unwrap_or_default());
             let put_right = Some(format!("the quote is on page {page}, not {asked}; page {page} was recorded"));
             Ok(Verified { citation, put_right })
@@ -77,21 +77,21 @@ pub(crate) async fn verify(bench: &Bench<'_>, claim: Claim<'_>) -> Result<Verifi
 }
 
 /// The document that a name means: its path, the path of its text, of one of its chunks, or its bare file name.
-pub(crate) async fn resolve<'d>(desk: &'d Desk<'_>, name: &str) -> Result<&'d Source, ToolError> {
+pub(crate) async fn resolve<'d>(overlay: &'d WorkspaceOverlay<'_>, name: &str) -> Result<&'d Source, ToolError> {
     let path = path::file(name)?;
-    if let Some(source) = named(desk, &path)? {
+    if let Some(source) = named(overlay, &path)? {
         return Ok(source);
     }
-    if let Some(origin) = chunk_origin(desk, &path).await?
-        && let Some(source) = named(desk, &origin)?
+    if let Some(origin) = chunk_origin(overlay, &path).await?
+        && let Some(source) = named(overlay, &origin)?
     {
         return Ok(source);
     }
-    Err(unknown_document(desk, &path))
+    Err(unknown_document(overlay, &path))
 }
 
-fn named<'d>(desk: &'d Desk<'_>, path: &str) -> Result<Option<&'d Source>, ToolError> {
-    let sources = desk.sources();
+fn named<'d>(overlay: &'d WorkspaceOverlay<'_>, path: &str) -> Result<Option<&'d Source>, ToolError> {
+    let sources = overlay.sources();
     let is_text = |source: &Source| source.text_path.as_deref().is_some_and(|text| is_part_of(path, text));
     let exact = |source: &&Source| source.path == path || is_text(source);
     if let Some(source) = sources.iter().find(exact) {
@@ -110,11 +110,11 @@ fn named<'d>(desk: &'d Desk<'_>, path: &str) -> Result<Option<&'d Source>, ToolE
 }
 
 /// The document that a chunk file says it is from, in its first line.
-async fn chunk_origin(desk: &Desk<'_>, path: &str) -> Result<Option<String>, ToolError> {
+async fn chunk_origin(overlay: &WorkspaceOverlay<'_>, path: &str) -> Result<Option<String>, ToolError> {
     if !path.starts_with("chunks/") {
         return Ok(None);
     }
-    let Some(bytes) = desk.read(path).await? else {
+    let Some(bytes) = overlay.read(path).await? else {
         return Ok(None);
     };
     let head = String::from_utf8_lossy(bytes.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
@@ -123,8 +123,8 @@ async fn chunk_origin(desk: &Desk<'_>, path: &str) -> Result<Option<String>, Too
 }
 
 /// The refusal for a name that no document has.
-pub(crate) fn unknown_document(desk: &Desk<'_>, path: &str) -> ToolError {
-    let known: Vec<&str> = desk.sources().iter().take(MAX_NAMED).map(|source| source.path.as_str()).collect();
+pub(crate) fn unknown_document(overlay: &WorkspaceOverlay<'_>, path: &str) -> ToolError {
+    let known: Vec<&str> = overlay.sources().iter().take(MAX_NAMED).map(|source| source.path.as_str()).collect();
     match known.is_empty() {
         true => ToolError::refused(format!("`{path}` is no document of this job, which has none")),
         false => {
@@ -140,11 +140,11 @@ pub(crate) fn not_extracted(source: &Source) -> ToolError {
 }
 
 /// The passages of all documents that are most like a quote; none when it occurs in one of them, or proves nothing.
-pub(crate) async fn not_in_any(bench: &Bench<'_>, quote: &str) -> Result<Option<Option<Passage>>, ToolError> {
+pub(crate) async fn not_in_any(env: &ToolEnv<'_>, quote: &str) -> Result<Option<Option<Passage>>, ToolError> {
     let mut nearest: Option<Passage> = None;
-    let sources = bench.desk.sources().iter().filter(|source| bench.ctx.is_source(&source.path));
+    let sources = env.overlay.sources().iter().filter(|source| env.ctx.is_source(&source.path));
     for source in sources.filter(|source| source.text_path.is_some()) {
-        match look_up(bench, source, Claim { source: &source.path, page: None, quote }).await? {
+        match look_up(env, source, Claim { source: &source.path, page: None, quote }).await? {
             Match::Found(_) | Match::OnOtherPage(_) | Match::TooShort => return Ok(None),
             Match::NotFound { nearest: found } => {
                 let is_nearer =
@@ -157,14 +157,14 @@ pub(crate) async fn not_in_any(bench: &Bench<'_>, quote: &str) -> Result<Option<
 }
 
 /// The document that is no source in which a quote stands. It need not have a text: then it is read as it is.
-pub(crate) async fn in_no_source(bench: &Bench<'_>, quote: &str) -> Result<Option<String>, ToolError> {
-    for source in bench.desk.sources().iter().filter(|source| !bench.ctx.is_source(&source.path)) {
+pub(crate) async fn in_no_source(env: &ToolEnv<'_>, quote: &str) -> Result<Option<String>, ToolError> {
+    for source in env.overlay.sources().iter().filter(|source| !env.ctx.is_source(&source.path)) {
         let stands = match source.text_path {
             Some(_) => {
                 let claim = Claim { source: &source.path, page: None, quote };
-                matches!(look_up(bench, source, claim).await?, Match::Found(_) | Match::OnOtherPage(_))
+                matches!(look_up(env, source, claim).await?, Match::Found(_) | Match::OnOtherPage(_))
             }
-            None => match bench.desk.read(&source.path).await?.map(String::from_utf8) {
+            None => match env.overlay.read(&source.path).await?.map(String::from_utf8) {
                 Some(Ok(text)) => stands_as_it_is(text, quote).await,
                 Some(Err(_)) | None => false,
             },
@@ -183,13 +183,13 @@ async fn stands_as_it_is(text: String, quote: &str) -> bool {
 }
 
 /// Whether a quote stands in any document of the job.
-pub(crate) async fn stands(bench: &Bench<'_>, quote: &str) -> Result<bool, WorkspaceError> {
-    for text_path in bench.desk.sources().iter().filter_map(|source| source.text_path.as_deref()) {
-        let parts = parts_of(bench.desk, text_path);
+pub(crate) async fn stands(env: &ToolEnv<'_>, quote: &str) -> Result<bool, WorkspaceError> {
+    for text_path in env.overlay.sources().iter().filter_map(|source| source.text_path.as_deref()) {
+        let parts = parts_of(env.overlay, text_path);
         let claim = Claim { source: text_path, page: None, quote };
         for path in &parts {
             let contains = |text: &SourceText, quote: &str, _: Option<u32>| text.contains(quote);
-            let text = prepared(bench, path).await?;
+            let text = prepared(env, path).await?;
             if let Some(text) = text
                 && ask(text, claim, contains).await
             {
@@ -197,7 +197,7 @@ pub(crate) async fn stands(bench: &Bench<'_>, quote: &str) -> Result<bool, Works
             }
         }
         for pair in parts.windows(2) {
-            if let (Some(before), Some(after)) = (bench.desk.read(&pair[0]).await?, bench.desk.read(&pair[1]).await?)
+            if let (Some(before), Some(after)) = (env.overlay.read(&pair[0]).await?, env.overlay.read(&pair[1]).await?)
                 && matches!(find_at_joint(before, after, claim).await, Match::Found(_))
             {
                 return Ok(true);
@@ -208,26 +208,26 @@ pub(crate) async fn stands(bench: &Bench<'_>, quote: &str) -> Result<bool, Works
 }
 
 /// Looks a quote up in the document's text, part by part and then where two parts meet.
-async fn look_up(bench: &Bench<'_>, source: &Source, claim: Claim<'_>) -> Result<Match, ToolError> {
+async fn look_up(env: &ToolEnv<'_>, source: &Source, claim: Claim<'_>) -> Result<Match, ToolError> {
     let text_path = source.text_path.as_deref().ok_or_else(|| not_extracted(source))?;
-    let parts = parts_of(bench.desk, text_path);
+    let parts = parts_of(env.overlay, text_path);
     let mut best = None;
     for path in &parts {
-        let text = prepared(bench, path).await?.ok_or_else(|| not_extracted(source))?;
+        let text = prepared(env, path).await?.ok_or_else(|| not_extracted(source))?;
         match ask(text, claim, SourceText::find).await {
             answer @ (Match::Found(_) | Match::TooShort) => return Ok(answer),
             answer => best = Some(better(best, answer)),
         }
     }
     for pair in parts.windows(2) {
-        if let (Some(before), Some(after)) = (bench.desk.read(&pair[0]).await?, bench.desk.read(&pair[1]).await?)
+        if let (Some(before), Some(after)) = (env.overlay.read(&pair[0]).await?, env.overlay.read(&pair[1]).await?)
             && let answer @ Match::Found(_) = find_at_joint(before, after, claim).await
         {
             return Ok(answer);
         }
     }
     if let Some(Match::NotFound { .. }) = best
-        && let Some(answer) = look_up_parted(bench, source, &parts, claim).await?
+        && let Some(answer) = look_up_parted(env, source, &parts, claim).await?
     {
         return Ok(answer);
     }
@@ -237,22 +237,22 @@ async fn look_up(bench: &Bench<'_>, source: &Source, claim: Claim<'_>) -> Result
 /// Looks for the quote but for hyphens in words that a line end parts in the document. Its text has them in one form, a
 /// quote may have them in the other; which words they are the document's own lines tell.
 async fn look_up_parted(
-    bench: &Bench<'_>,
+    env: &ToolEnv<'_>,
     source: &Source,
     parts: &[String],
     claim: Claim<'_>,
 ) -> Result<Option<Match>, ToolError> {
     let mut places = Vec::new();
     for path in parts {
-        let Some(text) = prepared(bench, path).await? else { continue };
+        let Some(text) = prepared(env, path).await? else { continue };
         places.extend(ask(text, claim, SourceText::find_but_for_hyphens).await);
     }
     let pages = || places.iter().filter_map(|place| place.pages);
     let Some((first, last)) = pages().map(|(first, _)| first).min().zip(pages().map(|(_, last)| last).max()) else {
         return Ok(None);
     };
-    let turn = bench.parser.turn().await;
-    let Some(bytes) = bench.desk.read(&source.path).await? else { return Ok(None) };
+    let turn = env.parser.turn().await;
+    let Some(bytes) = env.overlay.read(&source.path).await? else { return Ok(None) };
     if kind_of(&source.path, &bytes) != Ok(Kind::Pdf) {
         return Ok(None);
     }
@@ -301,15 +301,15 @@ fn better(best: Option<Match>, other: Match) -> Match {
 }
 
 /// A part of a document's text, ready to be asked; prepared once and kept.
-pub(crate) async fn prepared(bench: &Bench<'_>, path: &str) -> Result<Option<Arc<SourceText>>, WorkspaceError> {
-    let Some(size) = bench.desk.size(path) else { return Ok(None) };
-    let key = TextKey { job_id: bench.ctx.job_id, path: path.to_string(), size };
-    if let Some(text) = bench.quotes.get(&key) {
+pub(crate) async fn prepared(env: &ToolEnv<'_>, path: &str) -> Result<Option<Arc<SourceText>>, WorkspaceError> {
+    let Some(size) = env.overlay.size(path) else { return Ok(None) };
+    let key = TextKey { job_id: env.ctx.job_id, path: path.to_string(), size };
+    if let Some(text) = env.quotes.get(&key) {
         return Ok(Some(text));
     }
-    let Some(bytes) = bench.desk.read(path).await? else { return Ok(None) };
+    let Some(bytes) = env.overlay.read(path).await? else { return Ok(None) };
     let text = crate::run_blocking(move |_| Arc::new(SourceText::new(&String::from_utf8_lossy(&bytes)))).await;
-    bench.quotes.put(key, Arc::clone(&text));
+    env.quotes.put(key, Arc::clone(&text));
     Ok(Some(text))
 }
 
@@ -323,7 +323,7 @@ fn citation(source: &Source, found: Found) -> Citation {
 }
 
 /// The citation with the passages and sentences that its quote touches, where the document was cut.
-async fn placed(bench: &Bench<'_>, mut citation: Citation) -> Result<Citation, ToolError> {
+async fn placed(env: &ToolEnv<'_>, mut citation: Citation) -> Result<Citation, ToolError> {
     let pages = citation.page.map(|page| (page, citation.page_to.unwrap_or(page)));
     let may_hold = |passage: &&PassagePlace| {
         let on_its_pages = match (pages, passage.pages) {
@@ -333,16 +333,16 @@ async fn placed(bench: &Bench<'_>, mut citation: Citation) -> Result<Citation, T
         passage.document == citation.source && on_its_pages
     };
     let mut texts = Vec::new();
-    for passage in bench.desk.passages().iter().filter(may_hold) {
+    for passage in env.overlay.passages().iter().filter(may_hold) {
         let Some(path) = &passage.chunk_path else { continue };
-        if let Some(bytes) = bench.desk.read(path).await? {
+        if let Some(bytes) = env.overlay.read(path).await? {
             texts.push((passage.number, String::from_utf8_lossy(&bytes).into_owned()));
         }
     }
     if texts.is_empty() {
         return Ok(citation);
     }
-    let (quote, scan) = (citation.quote.clone(), bench.ctx.scan.clone());
+    let (quote, scan) = (citation.quote.clone(), env.ctx.scan.clone());
     let touched = crate::run_blocking(move |_| passages::locate(&texts, &quote, &scan)).await;
     let mut touched = touched.into_iter().flatten();
     citation.place = touched.next();
@@ -359,7 +359,7 @@ pub(crate) struct Pointer {
 }
 
 /// Cuts the quote that a pointer names, and makes the citation.
-pub(crate) async fn verify_pointer(bench: &Bench<'_>, pointer: Pointer) -> Result<Verified, ToolError> {
+pub(crate) async fn verify_pointer(env: &ToolEnv<'_>, pointer: Pointer) -> Result<Verified, ToolError> {
     let number = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     let Pointer { passage, from, to } = pointer;
     let place = Touched { passage, from: number(from), to: number(to) };
@@ -369,23 +369,23 @@ pub(crate) async fn verify_pointer(bench: &Bench<'_>, pointer: Pointer) -> Resul
              item of a list with its lead, if need be, in two citations"
         )));
     }
-    let (source, quote) = pointed_at(bench, pointer).await?;
-    let mut verified = verify(bench, Claim { source: &source, page: None, quote: &quote }).await?;
+    let (source, quote) = pointed_at(env, pointer).await?;
+    let mut verified = verify(env, Claim { source: &source, page: None, quote: &quote }).await?;
     // The same words may stand elsewhere as well.
     verified.citation.place = Some(place);
     verified.citation.continues.clear();
     Ok(verified)
 }
 
-async fn pointed_at(bench: &Bench<'_>, Pointer { passage, from, to }: Pointer) -> Result<(String, String), ToolError> {
-    let known = bench.desk.passages().iter().find(|known| known.number == passage);
+async fn pointed_at(env: &ToolEnv<'_>, Pointer { passage, from, to }: Pointer) -> Result<(String, String), ToolError> {
+    let known = env.overlay.passages().iter().find(|known| known.number == passage);
     let known = known.ok_or_else(|| {
         ToolError::refused(format!("there is no passage {passage}; chunks/chunk_007.md is passage 7"))
     })?;
     let without = || ToolError::refused(format!("passage {passage} has no text that could be quoted"));
     let path = known.chunk_path.as_ref().ok_or_else(without)?;
-    let bytes = bench.desk.read(path).await?.ok_or_else(without)?;
-    let scan = bench.ctx.scan.clone();
+    let bytes = env.overlay.read(path).await?.ok_or_else(without)?;
+    let scan = env.ctx.scan.clone();
     let quote = move |_: &_| passages::quote(&String::from_utf8_lossy(&bytes), (from, to), &scan);
     match crate::run_blocking(quote).await {
         Ok(quote) => Ok((known.document.clone(), quote)),

@@ -4,13 +4,13 @@ use crate::arguments::decode;
 use crate::documents::citation_check::{Claim, Pointer, Verified, verify, verify_pointer};
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -70,15 +70,13 @@ struct Arguments {
     to: Option<u32>,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { source, page, quote, passage, from, to } = decode(arguments)?;
     let Verified { citation, put_right } = match (passage, from, source, quote) {
         (Some(passage), Some(from), _, None) => {
-            verify_pointer(bench, Pointer { passage, from, to: to.unwrap_or(from) }).await?
+            verify_pointer(env, Pointer { passage, from, to: to.unwrap_or(from) }).await?
         }
-        (None, None, Some(source), Some(quote)) => {
-            verify(bench, Claim { source: &source, page, quote: &quote }).await?
-        }
+        (None, None, Some(source), Some(quote)) => verify(env, Claim { source: &source, page, quote: &quote }).await?,
         _ => {
             return Err(ToolError::refused(
                 "give either `passage` and `from` (and `to`), the numbers of sentences, or `source` and `quote`",

@@ -6,8 +6,8 @@ use crate::documents::citation_check::{file_name, unknown_document};
 use crate::documents::text_parts::{Writer, is_part_of, part_path};
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
-use crate::workspace::overlay::Desk;
+use crate::runner::ToolEnv;
+use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::path;
 use plumbline_documents::{About, Kind, Page, kind_of};
 use plumbline_engine::{Handler, Phases, Product, Replay, Source, ToolSpec};
@@ -18,7 +18,7 @@ use tokio::sync::mpsc;
 
 /// Parsing has limits of its own, in the parser; this one only has to be longer, waiting for a free child included.
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 5, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 5, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Pages, or pieces of long ones, that may wait for the text's part before them to be put aside.
 const PAGES_AHEAD: usize = 8;
@@ -87,23 +87,23 @@ enum Pages {
     Several(String),
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let arguments: Arguments = decode(arguments)?;
-    let path = document(bench.desk, &arguments.file_path)?;
+    let path = document(env.overlay, &arguments.file_path)?;
     let pages = arguments.pages.map(|pages| ranges(&pages)).transpose()?;
     // First the turn, then the document: of many jobs that want one read, few hold it.
-    let turn = bench.parser.turn().await;
-    let bytes = bench.desk.read(&path).await?.ok_or_else(|| path::not_found(&path, bench.desk))?;
+    let turn = env.parser.turn().await;
+    let bytes = env.overlay.read(&path).await?.ok_or_else(|| path::not_found(&path, env.overlay))?;
     let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
     let read = |error: plumbline_documents::DocumentError| ToolError::refused(error.with_name(&path).to_string());
     let kind = kind_of(&path, &bytes).map_err(read)?;
     let lines = arguments.lines;
-    let text_path = text_path(bench.desk, &path, pages.as_deref(), lines);
+    let text_path = text_path(env.overlay, &path, pages.as_deref(), lines);
     // The parser reads one range; of that, what lies between those that were asked for is left out.
     let all = pages.as_deref().map(|pages| *pages[0].start()..=*pages[pages.len() - 1].end());
     let wanted = |page: u32| pages.as_deref().is_none_or(|pages| pages.iter().any(|range| range.contains(&page)));
     let (sender, mut taken) = mpsc::channel::<Page>(PAGES_AHEAD);
-    let mut writer = Writer::new(bench.desk, &text_path, kind.paged());
+    let mut writer = Writer::new(env.overlay, &text_path, kind.paged());
     // Owns the receiving end: when it gives up, the parser does too.
     let write = async move {
         let mut reading = Reading::default();
@@ -133,22 +133,23 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
 }
 
 /// The document's path. Only what the job was given counts as a document: quotes from anything else prove nothing.
-fn document(desk: &Desk<'_>, raw: &str) -> Result<String, ToolError> {
+fn document(overlay: &WorkspaceOverlay<'_>, raw: &str) -> Result<String, ToolError> {
     let path = path::file(raw)?;
-    let is_given = |path: &str| path.starts_with("input/") || desk.sources().iter().any(|source| source.path == path);
-    if is_given(&path) && desk.size(&path).is_some() {
+    let is_given =
+        |path: &str| path.starts_with("input/") || overlay.sources().iter().any(|source| source.path == path);
+    if is_given(&path) && overlay.size(&path).is_some() {
         return Ok(path);
     }
     let in_input = format!("input/{path}");
-    if desk.size(&in_input).is_some() {
+    if overlay.size(&in_input).is_some() {
         return Ok(in_input);
     }
-    if desk.size(&path).is_some() {
+    if overlay.size(&path).is_some() {
         return Err(ToolError::refused(format!("`{path}` is no document of the job; documents are under input/")));
     }
-    match desk.sources().is_empty() {
-        true => Err(path::not_found(&path, desk)),
-        false => Err(unknown_document(desk, &path)),
+    match overlay.sources().is_empty() {
+        true => Err(path::not_found(&path, overlay)),
+        false => Err(unknown_document(overlay, &path)),
     }
 }
 
@@ -187,7 +188,7 @@ fn range(text: &str) -> Result<RangeInclusive<u32>, ToolError> {
 
 /// Where the text goes: `chunks/<stem>.md`, or with the extension in its name where another document has that text or
 /// where it would look like a chunk.
-fn text_path(desk: &Desk<'_>, path: &str, pages: Option<&[RangeInclusive<u32>]>, lines: bool) -> String {
+fn text_path(overlay: &WorkspaceOverlay<'_>, path: &str, pages: Option<&[RangeInclusive<u32>]>, lines: bool) -> String {
     let name = file_name(path);
     let (stem, extension) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).unwrap_or((name, "document"));
     let suffix =
@@ -197,7 +198,7 @@ fn text_path(desk: &Desk<'_>, path: &str, pages: Option<&[RangeInclusive<u32>]>,
         .chain(std::iter::once(format!("{stem}_{extension}")))
         .chain((2..).map(|number| format!("{stem}_{extension}_{number}")));
     let is_free = |candidate: &String| {
-        let others = desk.sources().iter().filter(|source| source.path != path);
+        let others = overlay.sources().iter().filter(|source| source.path != path);
         let whole = format!("chunks/{candidate}.md");
         let taken = |known: &str| is_part_of(&whole, known) || is_part_of(known, &whole);
         let taken = others.filter_map(|source| source.text_path.as_deref()).any(taken);

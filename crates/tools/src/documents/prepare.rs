@@ -2,10 +2,10 @@
 //! has for it.
 
 use crate::error::{BatchError, ToolError};
-use crate::requirements::checks::{claimed_rows::RowsOfTurn, name_cache::NamesOfTurn};
-use crate::runner::{Bench, ToolContext, Toolbox};
+use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
+use crate::runner::{ToolContext, ToolEnv, ToolRunner};
 use crate::workspace::Workspace;
-use crate::workspace::overlay::Desk;
+use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_engine::{Prepared, Product, ToolCall};
 use serde_json::json;
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use std::collections::HashSet;
 /// First the text, then the passages.
 const TOOLS: [&str; 2] = ["extract_document_text", "chunk_document"];
 
-impl Toolbox {
+impl ToolRunner {
     /// Takes a document's text out and cuts it. A document that has no text is prepared as well: the note says why.
     ///
     /// # Errors
@@ -24,22 +24,30 @@ impl Toolbox {
         workspace: &dyn Workspace,
         ctx: &ToolContext<'_>,
     ) -> Result<Prepared, BatchError> {
-        let mut desk = Desk::new(workspace);
-        let (names, rows) = (NamesOfTurn::default(), RowsOfTurn::default());
+        let mut overlay = WorkspaceOverlay::new(workspace);
+        let (names, rows) = (NameCache::default(), ClaimedRows::default());
         let (mut notes, mut products): (Vec<String>, Vec<Product>) = (Vec::new(), Vec::new());
         for name in TOOLS {
-            let bench =
-                Bench { desk: &desk, ctx, parser: &self.parser, quotes: &self.quotes, names: &names, rows: &rows };
+            let env = ToolEnv {
+                overlay: &overlay,
+                ctx,
+                parser: &self.parser,
+                quotes: &self.quotes,
+                names: &names,
+                rows: &rows,
+            };
             let arguments = json!({"file_path": document}).to_string();
             let call = ToolCall { id: format!("prepare {document}"), name: name.to_string(), arguments };
-            match self.call(&call, &bench, &mut HashSet::new()).await {
+            match self.call(&call, &env, &mut HashSet::new()).await {
                 Ok(output) => {
                     notes.push(output.content);
-                    desk.apply(&output.products);
+                    overlay.apply(&output.products);
                     products.extend(output.products);
                 }
                 Err(ToolError::Workspace(error)) => return Err(error.into()),
-                Err(ToolError::Refused(reason) | ToolError::Passing(reason) | ToolError::Away { reason, .. }) => {
+                Err(
+                    ToolError::Refused(reason) | ToolError::Transient(reason) | ToolError::Unavailable { reason, .. },
+                ) => {
                     notes.push(reason);
                     break;
                 }

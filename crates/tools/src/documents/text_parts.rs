@@ -5,7 +5,7 @@
 //! document without pages, with a paragraph.
 
 use crate::error::ToolError;
-use crate::workspace::overlay::Desk;
+use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_documents::{Page, page_mark, push_page};
 use plumbline_engine::{FileWrite, PlacedFile, Product};
 
@@ -29,13 +29,13 @@ pub(crate) fn is_part_of(path: &str, text_path: &str) -> bool {
 }
 
 /// The paths of a text's parts, as far as they are there.
-pub(crate) fn parts_of(desk: &Desk<'_>, text_path: &str) -> Vec<String> {
-    (1..).map(|number| part_path(text_path, number)).take_while(|path| desk.size(path).is_some()).collect()
+pub(crate) fn parts_of(overlay: &WorkspaceOverlay<'_>, text_path: &str) -> Vec<String> {
+    (1..).map(|number| part_path(text_path, number)).take_while(|path| overlay.size(path).is_some()).collect()
 }
 
 /// A text on its way into its parts: one of them is held, the others are put aside.
 pub(crate) struct Writer<'a, 'b> {
-    desk: &'a Desk<'b>,
+    overlay: &'a WorkspaceOverlay<'b>,
     text_path: String,
     paged: bool,
     part: String,
@@ -46,9 +46,9 @@ pub(crate) struct Writer<'a, 'b> {
 
 impl<'a, 'b> Writer<'a, 'b> {
     /// A text of a document with or without pages, to be found at that path.
-    pub(crate) fn new(desk: &'a Desk<'b>, text_path: &str, paged: bool) -> Self {
+    pub(crate) fn new(overlay: &'a WorkspaceOverlay<'b>, text_path: &str, paged: bool) -> Self {
         let text_path = text_path.to_owned();
-        Self { desk, text_path, paged, part: String::new(), number: 1, page: None, products: Vec::new() }
+        Self { overlay, text_path, paged, part: String::new(), number: 1, page: None, products: Vec::new() }
     }
 
     /// Adds a page or the next piece of one, and gives it back as it is written.
@@ -80,7 +80,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         }
         // An earlier, longer text.
         let further = (self.number + 1..).map(|number| part_path(&self.text_path, number));
-        let left = further.take_while(|path| self.desk.size(path).is_some());
+        let left = further.take_while(|path| self.overlay.size(path).is_some());
         self.products.extend(left.map(|path| Product::DeleteFile { path }));
         Ok(self.products)
     }
@@ -91,7 +91,7 @@ impl<'a, 'b> Writer<'a, 'b> {
             return Ok(());
         }
         let path = part_path(&self.text_path, self.number);
-        let known = self.desk.stage_blobs(vec![std::mem::take(&mut self.part).into_bytes()]).await?;
+        let known = self.overlay.stage_blobs(vec![std::mem::take(&mut self.part).into_bytes()]).await?;
         let placed = known.into_iter().map(|(sha256, size)| PlacedFile { path: path.clone(), sha256, size });
         self.products.extend(placed.map(Product::PlaceFile));
         Ok(())
@@ -100,10 +100,10 @@ impl<'a, 'b> Writer<'a, 'b> {
     /// Extracting again gives the same; a new version of the same bytes would only make the workspace grow.
     async fn is_known(&self) -> Result<bool, ToolError> {
         let path = part_path(&self.text_path, self.number);
-        if self.desk.size(&path) != Some(self.part.len() as u64) {
+        if self.overlay.size(&path) != Some(self.part.len() as u64) {
             return Ok(false);
         }
-        Ok(self.desk.read(&path).await?.is_some_and(|known| known == self.part.as_bytes()))
+        Ok(self.overlay.read(&path).await?.is_some_and(|known| known == self.part.as_bytes()))
     }
 }
 

@@ -5,13 +5,13 @@ use crate::error::{Output, ToolError, ToolResult};
 use crate::graph::{Access, End, Rows, Statement, check_query};
 use crate::registry::Tool;
 use crate::requirements::checks::graph_error;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Rows that are shown.
 const MAX_ROWS: usize = 100;
@@ -70,9 +70,9 @@ struct Arguments {
     allow_write: bool,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { query, params, allow_write } = decode(arguments)?;
-    let client = bench.ctx.graph.client()?.ok_or_else(|| {
+    let client = env.ctx.graph.client()?.ok_or_else(|| {
         ToolError::refused("no graph is configured; `connections.neo4j` of the job type's configuration names one")
     })?;
     if allow_write && !client.allows_write() {
@@ -85,7 +85,7 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let access = if writes { Access::Write } else { Access::Read };
     let statement = Statement::new(query, Value::Object(params));
     if writes {
-        bench.names.forget(&[End::Object, End::Message, End::Requirement]);
+        env.names.forget(&[End::Object, End::Message, End::Requirement]);
     }
     let rows = client.run(&statement, access).await.map_err(|error| match error.is_too_slow() {
         // It is this query that takes so long.

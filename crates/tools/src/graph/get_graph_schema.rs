@@ -4,12 +4,12 @@ use crate::error::{Output, ToolResult};
 use crate::graph::{Access, End, GraphClient, GraphError, RELATIONS, Statement};
 use crate::registry::Tool;
 use crate::requirements::checks::graph_error;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
-pub(crate) const TOOL: Tool = Tool { spec, schema, patience: 1, run: |bench, _| Box::pin(run(bench)) };
+pub(crate) const TOOL: Tool = Tool { spec, schema, timeout_factor: 1, run: |env, _| Box::pin(run(env)) };
 
 /// Most labels or relation types that are listed.
 const MAX_LISTED: usize = 60;
@@ -45,8 +45,8 @@ fn schema() -> Value {
     json!({"type": "object", "properties": {}, "additionalProperties": false})
 }
 
-async fn run(bench: &Bench<'_>) -> ToolResult {
-    let mut text = match bench.ctx.graph.client()? {
+async fn run(env: &ToolEnv<'_>) -> ToolResult {
+    let mut text = match env.ctx.graph.client()? {
         None => "No graph is configured: integration is switched off.\n".to_string(),
         Some(client) => present(client).await.map_err(|error| graph_error(&error))?,
     };

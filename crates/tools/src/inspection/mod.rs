@@ -6,7 +6,7 @@ mod quotes;
 use super::error::{Output, ToolError, ToolResult};
 use super::run_blocking::{run_blocking, run_costly};
 use crate::documents::citation_check;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use plumbline_engine::{LookedInto, Product, Source, tools::gives_up};
 use quotes::{forms, how_to_quote, in_headings, quotes};
@@ -94,20 +94,20 @@ impl Inspection {
 
     /// Looks everything up: what was counted, or an error for the model where something is not as it must be. What the call says
     /// is not delivered need not be as it must.
-    pub(crate) async fn inspect(&self, bench: &Bench<'_>, arguments: &str) -> ToolResult {
+    pub(crate) async fn inspect(&self, env: &ToolEnv<'_>, arguments: &str) -> ToolResult {
         let call: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
-        let mut wrong = self.wrong_contents(bench, &call).await?;
-        let texts = Texts::of(bench);
+        let mut wrong = self.wrong_contents(env, &call).await?;
+        let texts = Texts::of(env);
         let mut unfound = Vec::new();
         let mut counts = texts.counts;
         for path in self.quoting.iter().filter(|path| !gives_up(&call, path)) {
-            let Some(quotes) = quotes_in(bench, path).await? else { continue };
+            let Some(quotes) = quotes_in(env, path).await? else { continue };
             counts.quotes_checked += quotes.len() as u64;
             if quotes.is_empty() {
                 wrong.push(format!("{path} holds no quote that could be looked up: {}", how_to_quote(path)));
             }
             for quote in quotes {
-                unfound.extend(self::unfound(bench, path, &quote, &texts).await?);
+                unfound.extend(self::unfound(env, path, &quote, &texts).await?);
             }
         }
         let remedy = match &texts.remedy {
@@ -142,10 +142,10 @@ impl Inspection {
 
     /// What is wrong with the files that must be JSON. They are as long as the model made them, and a schema costs what it
     /// asks: never on the event loop.
-    async fn wrong_contents(&self, bench: &Bench<'_>, call: &Map<String, Value>) -> Result<Vec<String>, ToolError> {
+    async fn wrong_contents(&self, env: &ToolEnv<'_>, call: &Map<String, Value>) -> Result<Vec<String>, ToolError> {
         let mut wrong = Vec::new();
         for file in self.files.iter().filter(|file| file.is_looked_into() && !gives_up(call, &file.path)) {
-            if let Some(content) = bench.desk.read(&file.path).await? {
+            if let Some(content) = env.overlay.read(&file.path).await? {
                 let file = file.clone();
                 wrong.extend(run_costly(move |_| file.wrong(&content)).await);
             }
@@ -155,8 +155,8 @@ impl Inspection {
 }
 
 /// The quotes in a file, if there is one. What a heading repeats of a document that is no source, such as a question, is none.
-async fn quotes_in(bench: &Bench<'_>, path: &str) -> Result<Option<Vec<String>>, ToolError> {
-    let Some(content) = bench.desk.read(path).await? else { return Ok(None) };
+async fn quotes_in(env: &ToolEnv<'_>, path: &str) -> Result<Option<Vec<String>>, ToolError> {
+    let Some(content) = env.overlay.read(path).await? else { return Ok(None) };
     let path = path.to_owned();
     let both = move |_: &_| {
         let text = String::from_utf8_lossy(&content);
@@ -164,7 +164,7 @@ async fn quotes_in(bench: &Bench<'_>, path: &str) -> Result<Option<Vec<String>>,
     };
     let (mut quotes, headings) = run_blocking(both).await;
     for quote in headings {
-        if citation_check::in_no_source(bench, &quote).await?.is_none() {
+        if citation_check::in_no_source(env, &quote).await?.is_none() {
             quotes.push(quote);
         }
     }
@@ -181,9 +181,9 @@ struct Texts {
 }
 
 impl Texts {
-    fn of(bench: &Bench<'_>) -> Self {
+    fn of(env: &ToolEnv<'_>) -> Self {
         let sources: Vec<&Source> =
-            bench.desk.sources().iter().filter(|source| bench.ctx.is_source(&source.path)).collect();
+            env.overlay.sources().iter().filter(|source| env.ctx.is_source(&source.path)).collect();
         let without = || sources.iter().filter(|source| source.text_path.is_none());
         let mut named: Vec<String> = without().take(MAX_NAMED).map(|source| source.path.clone()).collect();
         let all = without().count();
@@ -209,15 +209,15 @@ impl Texts {
 const COULD_NOT_BE_LOOKED_UP: &str = "which could not be looked up";
 
 /// The sentence of a quote that is in no document.
-async fn unfound(bench: &Bench<'_>, path: &str, quote: &str, texts: &Texts) -> Result<Option<String>, ToolError> {
-    let Some(nearest) = citation_check::not_in_any(bench, quote).await? else { return Ok(None) };
-    let documents: Vec<&str> = bench.desk.sources().iter().flat_map(|source| names(&source.path)).collect();
+async fn unfound(env: &ToolEnv<'_>, path: &str, quote: &str, texts: &Texts) -> Result<Option<String>, ToolError> {
+    let Some(nearest) = citation_check::not_in_any(env, quote).await? else { return Ok(None) };
+    let documents: Vec<&str> = env.overlay.sources().iter().flat_map(|source| names(&source.path)).collect();
     for form in forms(quote, &documents).into_iter().filter(|form| *form != quote) {
-        if citation_check::not_in_any(bench, form).await?.is_none() {
+        if citation_check::not_in_any(env, form).await?.is_none() {
             return Ok(None);
         }
     }
-    if let Some(document) = citation_check::in_no_source(bench, quote).await? {
+    if let Some(document) = citation_check::in_no_source(env, quote).await? {
         return Ok(Some(format!(
             "{path} quotes \"{}\", which stands only in {document}, which is no source",
             cut(quote)

@@ -15,8 +15,8 @@ use crate::requirements::checks::{fulfilment, graph_error, held, node};
 use crate::requirements::checks::{relations, relations::Wanted};
 use crate::requirements::checks::{result, result::Assessed};
 use crate::requirements::validation_queue::HeldRequirement;
-use crate::runner::Bench;
-use crate::workspace::overlay::Desk;
+use crate::runner::ToolEnv;
+use crate::workspace::overlay::WorkspaceOverlay;
 use chrono::{SecondsFormat, Utc};
 use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
 use serde::Deserialize;
@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Where requirements go while there is no graph.
 const SCRIPT: &str = "output/insert.cypher";
@@ -118,20 +118,20 @@ struct Arguments {
     notes: Option<String>,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { id, relations: wanted, compliance_status, notes } = decode(arguments)?;
-    let checked = held(bench, &id).await?;
+    let checked = held(env, &id).await?;
     let Checked { row, findings } = &*checked;
     if !findings.faults.is_empty() {
         let faults = findings.faults.join("; ");
         return Err(ToolError::refused(format!("requirement {id} has to be rejected: {faults}")));
     }
-    let client = bench.ctx.graph.client()?;
+    let client = env.ctx.graph.client()?;
     let known = match client {
-        Some(client) => Some(GraphNames::load(bench, client).await?.of(row).await?.known),
+        Some(client) => Some(GraphNames::load(env, client).await?.of(row).await?.known),
         None => None,
     };
-    let links = relations::resolve(bench, client, wanted).await?;
+    let links = relations::resolve(env, client, wanted).await?;
     let status = compliance_status.unwrap_or_else(|| fulfilment::status(&links).to_string());
     let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
     let node = node::of(row, &status, citation_ids(row), &now);
@@ -150,14 +150,14 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         notes,
     };
     match client {
-        Some(client) => into_graph(bench, client, &node, assessed).await,
-        None => Ok(into_script(bench, &node, assessed)),
+        Some(client) => into_graph(env, client, &node, assessed).await,
+        None => Ok(into_script(env, &node, assessed)),
     }
 }
 
 /// The graph's transaction. What it refuses for good fails the requirement; what may pass is left to another try.
 async fn into_graph(
-    bench: &Bench<'_>,
+    env: &ToolEnv<'_>,
     client: &GraphClient,
     node: &RequirementNode,
     assessed: Assessed<'_>,
@@ -169,37 +169,37 @@ async fn into_graph(
             let reason = error.to_string();
             let content = format!("failed: requirement {} is not in the graph: {reason}", row.id);
             let assessed = Assessed { integration: "failed", ..assessed };
-            return Ok(Output::with(content, judgement(bench, &assessed, Verdict::Failed, Some(reason), None)));
+            return Ok(Output::with(content, judgement(env, &assessed, Verdict::Failed, Some(reason), None)));
         }
         Err(error) => return Err(graph_error(&error)),
     };
-    bench.names.forget(&[End::Requirement]);
+    env.names.forget(&[End::Requirement]);
     let rid = integrated.rid;
     let again = if integrated.existed { ", whose node was there already" } else { "" };
     let warned = warned(&assessed.warnings);
     let content = format!("integrated {} as {rid}{again}, {} relations{warned}", row.id, links.len());
-    Ok(Output::with(content, judgement(bench, &assessed, Verdict::Integrated, None, Some(rid))))
+    Ok(Output::with(content, judgement(env, &assessed, Verdict::Integrated, None, Some(rid))))
 }
 
 /// Without a graph: the statements into a file, and the row back to those that wait for one.
-fn into_script(bench: &Bench<'_>, node: &RequirementNode, assessed: Assessed<'_>) -> Output {
+fn into_script(env: &ToolEnv<'_>, node: &RequirementNode, assessed: Assessed<'_>) -> Output {
     let assessed = Assessed { integration: "switched off", ..assessed };
-    let path = script(bench.desk);
-    let head = if bench.desk.size(&path).is_none() { graph::script_head() } else { String::new() };
+    let path = script(env.overlay);
+    let head = if env.overlay.size(&path).is_none() { graph::script_head() } else { String::new() };
     let text = head + &graph::script_of(node, assessed.links);
     let warned = warned(&assessed.warnings);
     let content =
         format!("accepted {}; integration is switched off, its statements are in {path}{warned}", assessed.row.id);
-    let products = vec![Product::AppendFile { path, text }, judgement(bench, &assessed, Verdict::Accepted, None, None)];
+    let products = vec![Product::AppendFile { path, text }, judgement(env, &assessed, Verdict::Accepted, None, None)];
     Output { content, products }
 }
 
 /// The part that has room. Each stands for itself and may be run again; a relation to a requirement of a later part comes
 /// with the second run.
-fn script(desk: &Desk<'_>) -> String {
+fn script(overlay: &WorkspaceOverlay<'_>) -> String {
     let mut path = SCRIPT.to_string();
     let mut part = 1;
-    while desk.size(&path).is_some_and(|size| size >= FULL_BYTES) {
+    while overlay.size(&path).is_some_and(|size| size >= FULL_BYTES) {
         part += 1;
         path = format!("output/insert_part_{part:03}.cypher");
     }
@@ -207,13 +207,13 @@ fn script(desk: &Desk<'_>) -> String {
 }
 
 fn judgement(
-    bench: &Bench<'_>,
+    env: &ToolEnv<'_>,
     assessed: &Assessed<'_>,
     verdict: Verdict,
     reason: Option<String>,
     graph_node_id: Option<String>,
 ) -> Product {
-    let validation_result = result::of(bench.ctx.job_id, assessed);
+    let validation_result = result::of(env.ctx.job_id, assessed);
     let id = assessed.row.id;
     Product::JudgeRequirement(Box::new(Judgement { id, verdict, reason, graph_node_id, validation_result }))
 }

@@ -11,4 +11,4 @@ mod similarity;
 pub(crate) mod validation_queue;
 
 pub use add_requirement::key::of as content_key;
-pub use validation_queue::{Asked, Graph, HandOver, HeldRequirement, KnownRequirement, Tally};
+pub use validation_queue::{Asked, Graph, HeldRequirement, KnownRequirement, Tally, ValidationQueue};

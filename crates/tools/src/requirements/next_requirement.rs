@@ -6,17 +6,17 @@ use crate::registry::Tool;
 use crate::requirements::checks::claimed_rows::{Checked, check};
 use crate::requirements::checks::evidence::CitedTexts;
 use crate::requirements::checks::name_cache::GraphNames;
-use crate::requirements::checks::{hand_over, relevance};
+use crate::requirements::checks::{relevance, validation_queue};
 use crate::requirements::validation_queue::Tally;
 use crate::run_blocking::Cancellation;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Most requirements at once; fewer where the conversation has no room for all that is said of them.
 const MAX_AT_ONCE: u32 = 10;
@@ -80,19 +80,19 @@ struct Arguments {
     count: Option<u32>,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { count } = decode(arguments)?;
-    let hand_over = hand_over(bench)?;
+    let validation_queue = validation_queue(env)?;
     // The graph is asked first: while it cannot be reached, nothing is claimed.
-    let graph = match bench.ctx.graph.client()? {
-        Some(client) => Some(GraphNames::load(bench, client).await?),
+    let graph = match env.ctx.graph.client()? {
+        Some(client) => Some(GraphNames::load(env, client).await?),
         None => None,
     };
-    let judged: Vec<Uuid> = bench.desk.judged().keys().copied().collect();
-    let claim = || hand_over.claim(count.unwrap_or(1), graph.is_some(), &judged);
+    let judged: Vec<Uuid> = env.overlay.judged().keys().copied().collect();
+    let claim = || validation_queue.claim(count.unwrap_or(1), graph.is_some(), &judged);
     let mut rows = claim().await?;
     if rows.is_empty() {
-        let tally = with_judged(hand_over.tally(graph.is_some()).await?, bench.desk.judged().values().copied());
+        let tally = with_judged(validation_queue.tally(graph.is_some()).await?, env.overlay.judged().values().copied());
         // A row that somebody was just changing is passed over, and there at the next look.
         rows = if tally.waiting > 0 { claim().await? } else { rows };
         if rows.is_empty() {
@@ -100,13 +100,13 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         }
     }
     let mut requirements = Vec::with_capacity(rows.len());
-    let mut texts = CitedTexts::new(hand_over);
-    for checked in check(hand_over, rows).await? {
+    let mut texts = CitedTexts::new(validation_queue);
+    for checked in check(validation_queue, rows).await? {
         let quotes = texts.quotes_of(&checked.row).await?;
         requirements.push(describe(graph.as_ref(), &checked, quotes).await?);
     }
-    let waiting = hand_over.tally(graph.is_some()).await?.waiting;
-    let max_tokens = bench.ctx.max_result_tokens;
+    let waiting = validation_queue.tally(graph.is_some()).await?.waiting;
+    let max_tokens = env.ctx.max_result_tokens;
     let text = crate::run_blocking(move |cancellation| fitting(requirements, waiting, max_tokens, cancellation)).await;
     Ok(Output::text(text))
 }

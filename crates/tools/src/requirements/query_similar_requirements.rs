@@ -4,11 +4,11 @@ use crate::arguments::decode;
 use crate::error::{Output, ToolResult};
 use crate::registry::Tool;
 use crate::requirements::checks::duplicates::{Likeness, compare, nearest, title};
-use crate::requirements::checks::hand_over;
+use crate::requirements::checks::validation_queue;
 use crate::requirements::similarity::SIMILAR;
 use crate::requirements::validation_queue::{Asked, KnownRequirement};
-use crate::runner::Bench;
-use crate::search::MeantAlike;
+use crate::runner::ToolEnv;
+use crate::search::SemanticMatches;
 use crate::search::fuse;
 use plumbline_engine::{Handler, Phases, RecordedRequirement, Replay, ToolSpec};
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Most requirements that are shown.
 const MAX_SHOWN: usize = 5;
@@ -75,26 +75,26 @@ struct Arguments {
     limit: Option<usize>,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { text, limit } = decode(arguments)?;
-    let hand_over = hand_over(bench)?;
-    let is_validator = bench.ctx.bound.contains(&"next_requirement");
-    let (job_id, recorded) = hand_over.recorded(is_validator).await?;
+    let validation_queue = validation_queue(env)?;
+    let is_validator = env.ctx.bound.contains(&"next_requirement");
+    let (job_id, recorded) = validation_queue.recorded(is_validator).await?;
     let asked = |widely| [Asked { job_id, text: &text, before: None, widely }];
-    let here: Vec<KnownRequirement> = bench.desk.recorded_here().into_iter().map(of_batch).collect();
+    let here: Vec<KnownRequirement> = env.overlay.recorded_here().into_iter().map(of_batch).collect();
     let recorded = recorded + here.len() as u64;
-    let mut known = hand_over.similar(&asked(false)).await?.pop().unwrap_or_default();
+    let mut known = validation_queue.similar(&asked(false)).await?.pop().unwrap_or_default();
     known.extend(here.iter().cloned());
     let alike = compare(&text, known).await;
-    let MeantAlike { mut requirements, remark } = match bench.ctx.texts {
-        Some(index) => index.requirements_like(&text, MAX_SHOWN).await?,
-        None => MeantAlike::default(),
+    let SemanticMatches { mut requirements, remark } = match env.ctx.texts {
+        Some(index) => index.similar_requirements(&text, MAX_SHOWN).await?,
+        None => SemanticMatches::default(),
     };
     requirements.retain(|(_, likeness)| *likeness >= MEANT);
     let mut lines: Vec<String> = remark.map(|remark| format!("({remark})")).into_iter().collect();
     let found = merged(&alike, &requirements);
     if found.is_empty() {
-        let mut wide = hand_over.similar(&asked(true)).await?.pop().unwrap_or_default();
+        let mut wide = validation_queue.similar(&asked(true)).await?.pop().unwrap_or_default();
         wide.extend(here);
         lines.push(none_alike(recorded, &nearest(&text, wide, NEAREST).await));
     }

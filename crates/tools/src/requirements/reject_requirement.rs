@@ -9,13 +9,13 @@ use crate::requirements::checks::relevance::Known;
 use crate::requirements::checks::{fulfilment, held, word};
 use crate::requirements::checks::{result, result::Assessed};
 use crate::requirements::validation_queue::HeldRequirement;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -71,30 +71,30 @@ struct Arguments {
     notes: Option<String>,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { id, reason, failed, notes } = decode(arguments)?;
-    let checked = held(bench, &id).await?;
+    let checked = held(env, &id).await?;
     let Checked { row, findings } = &*checked;
     let verdict = if failed { Verdict::Failed } else { Verdict::Rejected };
     let assessed = Assessed {
         row,
         findings,
-        known: known(bench, row).await,
+        known: known(env, row).await,
         links: &[],
         compliance_status: fulfilment::status(&[]),
         warnings: Vec::new(),
         integration: "none",
         notes,
     };
-    let validation_result = result::of(bench.ctx.job_id, &assessed);
+    let validation_result = result::of(env.ctx.job_id, &assessed);
     let content = format!("{} {id}: {reason}", word(verdict));
     let judgement = Judgement { id: row.id, verdict, reason: Some(reason), graph_node_id: None, validation_result };
     Ok(Output::with(content, Product::JudgeRequirement(Box::new(judgement))))
 }
 
 /// What the graph knows of the row, if it can be asked now: a rejection needs no graph and does not wait for one.
-async fn known(bench: &Bench<'_>, row: &HeldRequirement) -> Option<Known> {
-    let client = bench.ctx.graph.client().ok().flatten()?;
-    let names = GraphNames::load(bench, client).await.ok()?;
+async fn known(env: &ToolEnv<'_>, row: &HeldRequirement) -> Option<Known> {
+    let client = env.ctx.graph.client().ok().flatten()?;
+    let names = GraphNames::load(env, client).await.ok()?;
     Some(names.of(row).await.ok()?.known)
 }

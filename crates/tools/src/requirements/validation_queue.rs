@@ -1,7 +1,7 @@
 //! The requirements that are handed over from job to job, as tools see them. The worker implements this over the store,
 //! tests over memory.
 
-use crate::error::{Cure, ToolError};
+use crate::error::{Remedy, ToolError};
 use crate::graph::GraphClient;
 use crate::workspace::{BoxFuture, WorkspaceError};
 use serde_json::Value;
@@ -97,8 +97,8 @@ pub struct Tally {
     pub reasons: Vec<(String, u64)>,
 }
 
-/// The hand-over's rows. Reading, except for [`HandOver::claim`].
-pub trait HandOver: std::fmt::Debug + Send + Sync {
+/// The hand-over's rows. Reading, except for [`ValidationQueue::claim`].
+pub trait ValidationQueue: std::fmt::Debug + Send + Sync {
     /// Up to `count` requirements for this job, those it holds already first; asking again gives the same. `recheck`:
     /// those that were accepted for want of a graph count as pending. `judged` are left out: their judgement is on its
     /// way.
@@ -154,7 +154,9 @@ impl<'a> Graph<'a> {
         match self {
             Self::Off => Ok(None),
             Self::On(client) => Ok(Some(client)),
-            Self::Unusable(reason) => Err(ToolError::Away { reason: reason.to_string(), cure: Cure::Operator }),
+            Self::Unusable(reason) => {
+                Err(ToolError::Unavailable { reason: reason.to_string(), remedy: Remedy::Operator })
+            }
         }
     }
 }

@@ -48,19 +48,23 @@ fn spec() -> ToolSpec {
 static PANICS: Tool = Tool {
     spec,
     schema: || json!({"type": "object"}),
-    patience: 1,
+    timeout_factor: 1,
     run: |_, _| Box::pin(async { panic!("a defect") }),
 };
 
 static PANICS_ELSEWHERE: Tool = Tool {
     spec,
     schema: || json!({"type": "object"}),
-    patience: 1,
+    timeout_factor: 1,
     run: |_, _| Box::pin(async { crate::run_blocking(|_| -> ToolResult { panic!("a defect") }).await }),
 };
 
-static HANGS: Tool =
-    Tool { spec, schema: || json!({"type": "object"}), patience: 2, run: |_, _| Box::pin(std::future::pending()) };
+static HANGS: Tool = Tool {
+    spec,
+    schema: || json!({"type": "object"}),
+    timeout_factor: 2,
+    run: |_, _| Box::pin(std::future::pending()),
+};
 
 /// Tries of [`SHAKY`] so far.
 static TRIES: AtomicU32 = AtomicU32::new(0);
@@ -68,19 +72,19 @@ static TRIES: AtomicU32 = AtomicU32::new(0);
 static SHAKY: Tool = Tool {
     spec,
     schema: || json!({"type": "object"}),
-    patience: 1,
+    timeout_factor: 1,
     run: |_, _| {
         Box::pin(async {
             match TRIES.fetch_add(1, Ordering::SeqCst) {
-                0 | 2 => Err(ToolError::Passing("the line was busy".into())),
+                0 | 2 => Err(ToolError::Transient("the line was busy".into())),
                 _ => Ok(Output::text("through")),
             }
         })
     },
 };
 
-fn toolbox(tool: &'static Tool) -> Toolbox {
-    Toolbox {
+fn runner(tool: &'static Tool) -> ToolRunner {
+    ToolRunner {
         parser: Parser::new("/no/such/program"),
         quotes: QuoteCache::default(),
         tools: BTreeMap::from([("odd", Compiled::of(tool)), ("list_files", Compiled::of(&TOOLS[3]))]),
@@ -89,24 +93,24 @@ fn toolbox(tool: &'static Tool) -> Toolbox {
 
 #[tokio::test]
 async fn what_may_pass_is_tried_again_as_often_as_configured() {
-    let toolbox = toolbox(&SHAKY);
+    let runner = runner(&SHAKY);
     let call = ToolCall { id: "1".into(), name: "odd".into(), arguments: "{}".into() };
     let mut ctx = ToolContext { retries: 1, ..ToolContext::new(Uuid::nil(), &[]) };
-    let returns = toolbox.run(&[&call], &Nothing::default(), &ctx).await.unwrap();
+    let returns = runner.run(&[&call], &Nothing::default(), &ctx).await.unwrap();
     assert_eq!(returns, [ToolReturn::ok("1", "through", Vec::new())]);
     ctx.retries = 0;
-    let returns = toolbox.run(&[&call], &Nothing::default(), &ctx).await.unwrap();
+    let returns = runner.run(&[&call], &Nothing::default(), &ctx).await.unwrap();
     assert_eq!(returns, [ToolReturn::gave_up("1", "the line was busy")]);
     assert_eq!(TRIES.load(Ordering::SeqCst), 3);
 }
 
 async fn check(tool: &'static Tool, patience: Duration, expected: &str) {
-    let toolbox = toolbox(tool);
+    let runner = runner(tool);
     let mut ctx = ToolContext::new(Uuid::nil(), &[]);
     ctx.call_timeout = patience;
     let call = |id: &str, name: &str| ToolCall { id: id.into(), name: name.into(), arguments: "{}".into() };
     let (odd, after) = (call("1", "odd"), call("2", "list_files"));
-    let returns = toolbox.run(&[&odd, &after], &Nothing::default(), &ctx).await.unwrap();
+    let returns = runner.run(&[&odd, &after], &Nothing::default(), &ctx).await.unwrap();
     assert_eq!(returns[0], ToolReturn::gave_up("1", expected));
     assert_eq!(returns[1], ToolReturn::ok("2", "(no files in the workspace)", Vec::new()), "the next call runs");
 }
@@ -131,7 +135,7 @@ async fn f48_a_tool_that_hangs_is_given_up_after_its_patience() {
 #[test]
 fn running_a_batch_can_move_between_threads() {
     fn assert_send<T: Send>(_: T) {}
-    let toolbox = Toolbox::new(Parser::new("x"));
+    let runner = ToolRunner::new(Parser::new("x"));
     let ctx = ToolContext::new(Uuid::nil(), &[]);
-    assert_send(toolbox.run(&[], &Nothing::default(), &ctx));
+    assert_send(runner.run(&[], &Nothing::default(), &ctx));
 }

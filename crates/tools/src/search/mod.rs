@@ -6,5 +6,5 @@ mod segments;
 mod text_index;
 
 pub use rank_fusion::fuse;
-pub use segments::{Passage, passages};
-pub use text_index::{MeantAlike, Ranked, RankedPassage, Ranking, TextIndex};
+pub use segments::{Segment, segments};
+pub use text_index::{Ranked, RankedSegment, Ranking, SemanticMatches, TextIndex};

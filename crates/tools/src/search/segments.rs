@@ -1,38 +1,38 @@
-//! Texts cut into passages: what a search shows, ranks and embeds as one.
+//! Texts cut into segments: what a search shows, ranks and embeds as one.
 
-/// A passage ends after the line that reaches this many bytes, even in mid-paragraph.
+/// A segment ends after the line that reaches this many bytes, even in mid-paragraph.
 const MAX_BYTES: usize = 2_000;
 /// Of a longer line only the beginning is indexed: it is data rather than text.
 const MAX_LINE_BYTES: usize = 8_000;
 
 /// A piece of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Passage {
+pub struct Segment {
     /// The line it begins on, from 1.
     pub first_line: u32,
     /// Its lines.
     pub text: String,
 }
 
-/// The paragraphs of a text, long ones in several passages; a heading belongs to the paragraph after it. White space
+/// The paragraphs of a text, long ones in several segments; a heading belongs to the paragraph after it. White space
 /// alone is none.
-pub fn passages(text: &str) -> Vec<Passage> {
-    let mut found: Vec<Passage> = Vec::new();
-    let mut open: Option<Passage> = None;
+pub fn segments(text: &str) -> Vec<Segment> {
+    let mut found: Vec<Segment> = Vec::new();
+    let mut open: Option<Segment> = None;
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim().is_empty() {
-            let stays_open = open.as_ref().is_some_and(|passage| is_heading(passage.text.lines().last().unwrap_or("")));
+            let stays_open = open.as_ref().is_some_and(|segment| is_heading(segment.text.lines().last().unwrap_or("")));
             if !stays_open {
                 found.extend(open.take());
             }
             continue;
         }
-        let passage = open.get_or_insert_with(|| Passage { first_line: number, text: String::new() });
-        if !passage.text.is_empty() {
-            passage.text.push('\n');
+        let segment = open.get_or_insert_with(|| Segment { first_line: number, text: String::new() });
+        if !segment.text.is_empty() {
+            segment.text.push('\n');
         }
-        passage.text.push_str(&line[..line.floor_char_boundary(MAX_LINE_BYTES)]);
-        if passage.text.len() >= MAX_BYTES {
+        segment.text.push_str(&line[..line.floor_char_boundary(MAX_LINE_BYTES)]);
+        if segment.text.len() >= MAX_BYTES {
             found.extend(open.take());
         }
     }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     fn cut(text: &str) -> Vec<(u32, String)> {
-        passages(text).into_iter().map(|passage| (passage.first_line, passage.text)).collect()
+        segments(text).into_iter().map(|segment| (segment.first_line, segment.text)).collect()
     }
 
     #[test]

@@ -6,10 +6,10 @@ use crate::workspace::{BoxFuture, WorkspaceError};
 
 /// Ranked search over a job's committed texts.
 pub trait TextIndex: std::fmt::Debug + Send + Sync {
-    /// Whether passages can be ranked by their meaning.
-    fn knows_meaning(&self) -> bool;
+    /// Whether segments can be ranked by their meaning.
+    fn has_embeddings(&self) -> bool;
 
-    /// The passages of these files that answer a query, the best first, at most `limit`.
+    /// The segments of these files that answer a query, the best first, at most `limit`.
     fn ranked<'a>(
         &'a self,
         query: &'a str,
@@ -19,30 +19,30 @@ pub trait TextIndex: std::fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<Ranked, WorkspaceError>>;
 
     /// Requirements that mean something like a text, the nearest first, at most `limit`: this job's unjudged ones and
-    /// the integrated ones of all jobs. None where passages cannot be ranked by their meaning either.
-    fn requirements_like<'a>(
+    /// the integrated ones of all jobs. None where segments cannot be ranked by their meaning either.
+    fn similar_requirements<'a>(
         &'a self,
         text: &'a str,
         limit: usize,
-    ) -> BoxFuture<'a, Result<MeantAlike, WorkspaceError>>;
+    ) -> BoxFuture<'a, Result<SemanticMatches, WorkspaceError>>;
 }
 
 /// Requirements that mean something like a text.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MeantAlike {
+pub struct SemanticMatches {
     /// The requirements, the nearest first, with the cosine of the angle between the two embeddings: 1 is the same.
     pub requirements: Vec<(KnownRequirement, f64)>,
     /// What the reader should know of the ranking, e.g. that meaning could not be had.
     pub remark: Option<String>,
 }
 
-/// What passages are ranked by.
+/// What segments are ranked by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranking {
     /// The words they have.
     Words,
     /// What they mean.
-    Meaning,
+    Semantic,
     /// Both, by reciprocal rank fusion.
     Both,
 }
@@ -50,15 +50,15 @@ pub enum Ranking {
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranked {
-    /// The passages, the best first.
-    pub passages: Vec<RankedPassage>,
+    /// The segments, the best first.
+    pub segments: Vec<RankedSegment>,
     /// What the reader should know of the ranking, e.g. that meaning could not be had.
     pub remark: Option<String>,
 }
 
-/// A passage that was found.
+/// A segment that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct RankedPassage {
+pub struct RankedSegment {
     /// The file.
     pub path: String,
     /// The line it begins on, from 1.

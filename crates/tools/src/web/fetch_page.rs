@@ -4,7 +4,7 @@
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use crate::web::{FetchError, Fetched, ReadPage};
 use chrono::{SecondsFormat, Utc};
 use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, Source, ToolSpec};
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 /// A fetch has limits of its own; reading the page has the parser's on top.
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 2, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 2, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Longest readable part of a file name, in characters.
 const MAX_SLUG_CHARS: usize = 60;
@@ -64,11 +64,11 @@ struct Arguments {
     url: String,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { url } = decode(arguments)?;
-    let fetcher = bench.ctx.web.fetcher.ok_or_else(|| ToolError::refused("web pages are not fetched in this job"))?;
+    let fetcher = env.ctx.web.fetcher.ok_or_else(|| ToolError::refused("web pages are not fetched in this job"))?;
     let fetched = fetcher.fetch(&url).await.map_err(|error| fetch_error(&error))?;
-    let page = fetched.read(bench.parser).await.map_err(ToolError::refused)?;
+    let page = fetched.read(env.parser).await.map_err(ToolError::refused)?;
     let path = format!("web_sources/{}.md", slug(without_scheme(&fetched.url), &fetched.url));
     let text = render(&fetched, &page);
     let source = Source {
@@ -135,7 +135,7 @@ fn one_line(text: &str) -> String {
 /// A host that cannot be reached now may be in a moment; whatever else is wrong stays so.
 fn fetch_error(error: &FetchError) -> ToolError {
     match error {
-        FetchError::Network { .. } => ToolError::Passing(error.to_string()),
+        FetchError::Network { .. } => ToolError::Transient(error.to_string()),
         _ => ToolError::refused(error.to_string()),
     }
 }

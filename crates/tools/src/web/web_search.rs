@@ -5,14 +5,14 @@ use super::fetch_page::{now, slug};
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use crate::web::{Found, SearchAccess, SearchError};
 use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Results when the model does not say how many.
 const USUAL_RESULTS: usize = 5;
@@ -64,9 +64,9 @@ struct Arguments {
     max_results: Option<usize>,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { query, max_results } = decode(arguments)?;
-    let service = match bench.ctx.web.search {
+    let service = match env.ctx.web.search {
         SearchAccess::On(service) => service,
         SearchAccess::Unusable(reason) => return Err(ToolError::refused(reason)),
         SearchAccess::Off => {
@@ -80,7 +80,7 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     }
     let found = service.search(&query, max_results.unwrap_or(USUAL_RESULTS)).await;
     let found = found.map_err(|error| match error {
-        SearchError::Failed { .. } => ToolError::Passing(error.to_string()),
+        SearchError::Failed { .. } => ToolError::Transient(error.to_string()),
         SearchError::Configuration(_) | SearchError::Key { .. } | SearchError::Quota { .. } => {
             ToolError::refused(error.to_string())
         }

@@ -5,13 +5,13 @@ use super::path;
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -54,15 +54,15 @@ struct Arguments {
     path: String,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { path } = decode(arguments)?;
     let folder = path::folder(&path)?;
-    if folder.is_empty() || bench.desk.is_folder(&folder) {
+    if folder.is_empty() || env.overlay.is_folder(&folder) {
         return Ok(Output::text(format!("{folder}/ is there already")));
     }
-    if bench.desk.size(&folder).is_some() {
+    if env.overlay.size(&folder).is_some() {
         return Err(ToolError::refused(format!("`{folder}` is a file; choose another name for the folder")));
     }
-    path::check_writable(&format!("{folder}/file"), bench.desk, bench.ctx)?;
+    path::check_writable(&format!("{folder}/file"), env.overlay, env.ctx)?;
     Ok(Output::text(format!("{folder}/ is ready; it appears with its first file")))
 }

@@ -4,13 +4,13 @@ use super::path;
 use crate::arguments::decode;
 use crate::error::{Output, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -52,12 +52,12 @@ struct Arguments {
     path: String,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { path } = decode(arguments)?;
     let path = path::file(&path)?;
-    path::check_writable(&path, bench.desk, bench.ctx)?;
-    if bench.desk.size(&path).is_none() {
-        return Err(path::not_found(&path, bench.desk));
+    path::check_writable(&path, env.overlay, env.ctx)?;
+    if env.overlay.size(&path).is_none() {
+        return Err(path::not_found(&path, env.overlay));
     }
     Ok(Output::with(format!("deleted {path}"), Product::DeleteFile { path }))
 }

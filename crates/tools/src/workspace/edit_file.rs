@@ -8,13 +8,13 @@ use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
 use crate::run_blocking::Cancellation;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Most places named for a passage that is not unique.
 const MAX_PLACES: usize = 5;
@@ -69,14 +69,14 @@ struct Arguments {
     new: String,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { path, old, new } = decode(arguments)?;
     let path = path::file(&path)?;
-    path::check_writable(&path, bench.desk, bench.ctx)?;
+    path::check_writable(&path, env.overlay, env.ctx)?;
     if old == new {
         return Err(ToolError::refused("`old` and `new` are the same; nothing to change"));
     }
-    let text = text_of(bench, &path).await?;
+    let text = text_of(env, &path).await?;
     // A text of some MiB and a passage that nearly fits everywhere keep a processor busy.
     let edit = Edit { path, text, old, new };
     crate::run_blocking(move |cancellation| edit.make(cancellation)).await

@@ -4,13 +4,13 @@ use super::path;
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Most files listed in one answer.
 const MAX_LISTED: usize = 500;
@@ -59,15 +59,15 @@ struct Arguments {
     path: String,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { path } = decode(arguments)?;
     let folder = path::folder(if path.trim() == "." { "" } else { &path })?;
-    if let Some(size) = bench.desk.size(&folder) {
+    if let Some(size) = env.overlay.size(&folder) {
         return Ok(Output::text(format!("{folder}  {size}")));
     }
-    let files = bench.desk.list(&folder);
+    let files = env.overlay.list(&folder);
     if files.is_empty() {
-        return nothing_in(bench, &folder);
+        return nothing_in(env, &folder);
     }
     let mut out: Vec<String> = files.iter().take(MAX_LISTED).map(|(path, size)| format!("{path}  {size}")).collect();
     if files.len() > MAX_LISTED {
@@ -77,9 +77,9 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
 }
 
 /// A folder is what its files make it, so an empty one and a missing one are the same; a slip of the pen is neither.
-fn nothing_in(bench: &Bench<'_>, folder: &str) -> ToolResult {
+fn nothing_in(env: &ToolEnv<'_>, folder: &str) -> ToolResult {
     let name = if folder.is_empty() { "the workspace" } else { folder };
-    let near = bench.desk.similar(folder);
+    let near = env.overlay.similar(folder);
     match near.first() {
         Some(file) if !folder.is_empty() => {
             Err(ToolError::refused(format!("there are no files in `{folder}`; similar: {file}")))

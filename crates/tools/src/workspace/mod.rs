@@ -40,7 +40,7 @@ impl From<&Passage> for PassagePlace {
     }
 }
 
-/// Read access to one job's committed rows. What the running batch itself has done is laid over it by the toolbox.
+/// Read access to one job's committed rows. What the running batch itself has done is laid over it by the runner.
 pub trait Workspace: Send + Sync {
     /// The workspace's files.
     fn index(&self) -> &FileIndex;

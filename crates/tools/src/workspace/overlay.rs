@@ -25,7 +25,7 @@ enum Layer {
 }
 
 /// The overlay.
-pub(crate) struct Desk<'a> {
+pub(crate) struct WorkspaceOverlay<'a> {
     rows: &'a dyn Workspace,
     files: BTreeMap<String, Layer>,
     sources: Vec<Source>,
@@ -41,7 +41,7 @@ pub(crate) struct Desk<'a> {
     judged: BTreeMap<Uuid, Verdict>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> WorkspaceOverlay<'a> {
     /// The committed rows, with nothing over them.
     pub(crate) fn new(rows: &'a dyn Workspace) -> Self {
         Self {

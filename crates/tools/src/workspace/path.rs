@@ -7,7 +7,7 @@
 use crate::documents::text_parts::is_part_of;
 use crate::error::ToolError;
 use crate::runner::ToolContext;
-use crate::workspace::overlay::Desk;
+use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_engine::Source;
 use uuid::Uuid;
 
@@ -78,7 +78,11 @@ fn without_root(path: &str) -> &str {
 }
 
 /// Refuses a write to this path where the system keeps the file.
-pub(crate) fn check_writable(path: &str, desk: &Desk<'_>, ctx: &ToolContext<'_>) -> Result<(), ToolError> {
+pub(crate) fn check_writable(
+    path: &str,
+    overlay: &WorkspaceOverlay<'_>,
+    ctx: &ToolContext<'_>,
+) -> Result<(), ToolError> {
     let read_only = |why: &str| Err(ToolError::refused(format!("`{path}` is read only: {why}")));
     match path.split('/').next().unwrap_or(path) {
         "input" => return read_only("input/ holds the job's documents as they were given; write to output/ instead"),
@@ -93,11 +97,11 @@ pub(crate) fn check_writable(path: &str, desk: &Desk<'_>, ctx: &ToolContext<'_>)
             Err(ToolError::refused("todos.yaml is not written as a file: call todo_write, which checks the list"))
         }
         "todos.yaml" => read_only("the todos of the next phase are written in a strategic phase"),
-        _ => match text_of(path, desk.sources()) {
+        _ => match text_of(path, overlay.sources()) {
             Some(source) => {
                 read_only(&format!("it is the extracted text of {}, against which quotes are checked", source.path))
             }
-            None => check_shape(path, desk),
+            None => check_shape(path, overlay),
         },
     }
 }
@@ -107,13 +111,13 @@ fn text_of<'a>(path: &str, sources: &'a [Source]) -> Option<&'a Source> {
 }
 
 /// A name is a file or a folder, never both: the mirror could not hold it.
-fn check_shape(path: &str, desk: &Desk<'_>) -> Result<(), ToolError> {
-    if desk.is_folder(path) {
+fn check_shape(path: &str, overlay: &WorkspaceOverlay<'_>) -> Result<(), ToolError> {
+    if overlay.is_folder(path) {
         return Err(ToolError::refused(format!("`{path}` is a folder; give the path of a file in it")));
     }
     let parents = path.match_indices('/').map(|(end, _)| &path[..end]);
     for parent in parents {
-        if desk.size(parent).is_some() {
+        if overlay.size(parent).is_some() {
             return Err(ToolError::refused(format!(
                 "`{parent}` is a file, so `{path}` cannot be in it; use another path"
             )));
@@ -123,11 +127,11 @@ fn check_shape(path: &str, desk: &Desk<'_>) -> Result<(), ToolError> {
 }
 
 /// The refusal for a file that is not there, with what is there under a similar name.
-pub(crate) fn not_found(path: &str, desk: &Desk<'_>) -> ToolError {
-    if path.is_empty() || desk.is_folder(path) {
+pub(crate) fn not_found(path: &str, overlay: &WorkspaceOverlay<'_>) -> ToolError {
+    if path.is_empty() || overlay.is_folder(path) {
         return ToolError::refused(format!("`{path}` is a folder; list_files shows what is in it"));
     }
-    let near = desk.similar(path);
+    let near = overlay.similar(path);
     match near.is_empty() {
         true => ToolError::refused(format!("there is no file `{path}`; list_files shows the files")),
         false => ToolError::refused(format!("there is no file `{path}`; similar: {}", near.join(", "))),

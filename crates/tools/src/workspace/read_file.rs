@@ -7,14 +7,14 @@ use super::path;
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_documents::passages::numbered;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Largest file that is read, in bytes.
 const MAX_READ_BYTES: u64 = 16 * 1024 * 1024;
@@ -78,10 +78,10 @@ struct Arguments {
     limit: Option<usize>,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { path, offset, limit } = decode(arguments)?;
     let path = path::file(&path)?;
-    let text = shown(bench, &path, text_of(bench, &path).await?).await;
+    let text = shown(env, &path, text_of(env, &path).await?).await;
     if text.is_empty() {
         return Ok(Output::text(format!("[{path}: empty]")));
     }
@@ -95,23 +95,23 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     let wanted = lines[first - 1..last].concat();
     let header = format!("[{path}: lines {first}-{last} of {}]", lines.len());
     // The header is part of the result, and ranges with other numbers have headers a little longer.
-    let cap = bench.ctx.max_result_tokens.saturating_sub(plumbline_tokens::count(&header) + HEADER_SLACK_TOKENS);
+    let cap = env.ctx.max_result_tokens.saturating_sub(plumbline_tokens::count(&header) + HEADER_SLACK_TOKENS);
     check_size(cap, &path, &wanted, first).await?;
     Ok(Output::text(format!("{header}\n{wanted}")))
 }
 
 /// A passage's sentences are shown with their numbers, by which they can be cited.
-async fn shown(bench: &Bench<'_>, path: &str, text: String) -> String {
-    if !bench.desk.passages().iter().any(|passage| passage.chunk_path.as_deref() == Some(path)) {
+async fn shown(env: &ToolEnv<'_>, path: &str, text: String) -> String {
+    if !env.overlay.passages().iter().any(|passage| passage.chunk_path.as_deref() == Some(path)) {
         return text;
     }
-    let scan = bench.ctx.scan.clone();
+    let scan = env.ctx.scan.clone();
     crate::run_blocking(move |_| numbered(&text, &scan)).await
 }
 
 /// The text of a file, or why it has none.
-pub(crate) async fn text_of(bench: &Bench<'_>, path: &str) -> Result<String, ToolError> {
-    if let Some(size) = bench.desk.size(path)
+pub(crate) async fn text_of(env: &ToolEnv<'_>, path: &str) -> Result<String, ToolError> {
+    if let Some(size) = env.overlay.size(path)
         && size > MAX_READ_BYTES
     {
         let mib = MAX_READ_BYTES / (1024 * 1024);
@@ -120,11 +120,11 @@ pub(crate) async fn text_of(bench: &Bench<'_>, path: &str) -> Result<String, Too
         );
         return Err(ToolError::refused(refusal));
     }
-    let Some(bytes) = bench.desk.read(path).await? else {
-        return Err(path::not_found(path, bench.desk));
+    let Some(bytes) = env.overlay.read(path).await? else {
+        return Err(path::not_found(path, env.overlay));
     };
     let binary = || {
-        let hint = match bench.ctx.bound.contains(&"extract_document_text") {
+        let hint = match env.ctx.bound.contains(&"extract_document_text") {
             true => "extract_document_text gives its text",
             false => "its text is extracted in a tactical phase",
         };

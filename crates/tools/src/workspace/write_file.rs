@@ -4,13 +4,13 @@ use super::path;
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Largest file a tool writes, in bytes.
 pub(crate) const MAX_FILE_BYTES: usize = 8 * 1024 * 1024;
@@ -67,25 +67,25 @@ struct Arguments {
     append: bool,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { path, content, append } = decode(arguments)?;
     let path = path::file(&path)?;
-    path::check_writable(&path, bench.desk, bench.ctx)?;
-    if append { append_to(bench, path, content).await } else { replace(bench, path, content) }
+    path::check_writable(&path, env.overlay, env.ctx)?;
+    if append { append_to(env, path, content).await } else { replace(env, path, content) }
 }
 
-fn replace(bench: &Bench<'_>, path: String, content: String) -> ToolResult {
+fn replace(env: &ToolEnv<'_>, path: String, content: String) -> ToolResult {
     check_size(&path, content.len() as u64)?;
-    let verb = if bench.desk.size(&path).is_some() { "replaced" } else { "wrote" };
+    let verb = if env.overlay.size(&path).is_some() { "replaced" } else { "wrote" };
     let done = format!("{verb} {path}: {}, {} bytes", lines(&content), content.len());
     Ok(Output::with(done, Product::WriteFile(FileWrite::text(path, content))))
 }
 
-async fn append_to(bench: &Bench<'_>, path: String, content: String) -> ToolResult {
-    let before = bench.desk.size(&path).unwrap_or(0);
+async fn append_to(env: &ToolEnv<'_>, path: String, content: String) -> ToolResult {
+    let before = env.overlay.size(&path).unwrap_or(0);
     check_size(&path, before + content.len() as u64 + 1)?;
     // Without this, text after an unfinished line would silently become part of it.
-    let unfinished = before > 0 && !bench.desk.read(&path).await?.is_some_and(|bytes| bytes.ends_with(b"\n"));
+    let unfinished = before > 0 && !env.overlay.read(&path).await?.is_some_and(|bytes| bytes.ends_with(b"\n"));
     let text = if unfinished { format!("\n{content}") } else { content };
     let done = format!("added {} to {path}, now {} bytes", lines(&text), before + text.len() as u64);
     Ok(Output::with(done, Product::AppendFile { path, text }))

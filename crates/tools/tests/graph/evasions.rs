@@ -1,7 +1,7 @@
 //! Queries that hide what they do, through the tool and at a server: none may have an effect.
 
-use crate::hand_over::{Rows, turn};
 use crate::kit::{Engine, Server};
+use crate::validation_queue::{Rows, turn};
 use plumbline_tools::Graph;
 use plumbline_tools::graph::{GraphClient, GraphConfig};
 use serde_json::json;

@@ -8,10 +8,10 @@
 
 mod evasions;
 mod exchanges;
-mod hand_over;
 mod integration;
 mod kit;
 mod tools;
+mod validation_queue;
 
 use kit::Server;
 use plumbline_tools::graph::{GraphClient, GraphConfig};

@@ -1,7 +1,7 @@
 //! The validator's tools, with a graph and without.
 
-use crate::hand_over::{Rows, away, known, ok, refused, row, turn};
 use crate::kit::{Engine, Server};
+use crate::validation_queue::{Rows, away, known, ok, refused, row, turn};
 use plumbline_engine::Verdict;
 use plumbline_tools::graph::{Access, GraphClient, GraphConfig, Statement};
 use plumbline_tools::{Graph, HeldRequirement, ToolContext};

@@ -9,7 +9,8 @@ use plumbline_engine::{Citation, FileIndex, FileMeta, Source, ToolCall, ToolRetu
 use plumbline_llm::ApiKey;
 use plumbline_llm::{Embedder, EmbedderSettings};
 use plumbline_tools::{
-    BoxFuture, MeantAlike, Ranked, RankedPassage, Ranking, TextIndex, ToolContext, Toolbox, Workspace, WorkspaceError,
+    BoxFuture, Ranked, RankedSegment, Ranking, SemanticMatches, TextIndex, ToolContext, ToolRunner, Workspace,
+    WorkspaceError,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -44,12 +45,12 @@ impl Workspace for OneText {
 /// An index that finds the same in every file it is asked about, and says how it was asked.
 #[derive(Debug)]
 struct Fixed {
-    knows_meaning: bool,
+    has_embeddings: bool,
 }
 
 impl TextIndex for Fixed {
-    fn knows_meaning(&self) -> bool {
-        self.knows_meaning
+    fn has_embeddings(&self) -> bool {
+        self.has_embeddings
     }
 
     fn ranked<'a>(
@@ -59,14 +60,18 @@ impl TextIndex for Fixed {
         ranking: Ranking,
         limit: usize,
     ) -> BoxFuture<'a, Result<Ranked, WorkspaceError>> {
-        let passage =
-            |path: &String| RankedPassage { path: path.clone(), first_line: 7, text: format!("about\n{query}") };
-        let passages = paths.iter().take(limit).map(passage).collect();
-        Box::pin(async move { Ok(Ranked { passages, remark: Some(format!("{ranking:?}")) }) })
+        let segment =
+            |path: &String| RankedSegment { path: path.clone(), first_line: 7, text: format!("about\n{query}") };
+        let segments = paths.iter().take(limit).map(segment).collect();
+        Box::pin(async move { Ok(Ranked { segments, remark: Some(format!("{ranking:?}")) }) })
     }
 
-    fn requirements_like<'a>(&'a self, _: &'a str, _: usize) -> BoxFuture<'a, Result<MeantAlike, WorkspaceError>> {
-        Box::pin(async { Ok(MeantAlike::default()) })
+    fn similar_requirements<'a>(
+        &'a self,
+        _: &'a str,
+        _: usize,
+    ) -> BoxFuture<'a, Result<SemanticMatches, WorkspaceError>> {
+        Box::pin(async { Ok(SemanticMatches::default()) })
     }
 }
 
@@ -85,8 +90,8 @@ async fn turn_over(paths: &[&str], index: Option<&dyn TextIndex>, calls: &[(&str
     let files = OneText(paths.iter().map(|path| ((*path).into(), FileMeta::of(TEXT.as_bytes()))).collect());
     let mut ctx = ToolContext::new(Uuid::nil(), &["search_files", "write_file"]);
     ctx.texts = index;
-    let toolbox = Toolbox::new(Parser::new("/nonexistent"));
-    toolbox.run(&calls.iter().collect::<Vec<_>>(), &files, &ctx).await.unwrap()
+    let runner = ToolRunner::new(Parser::new("/nonexistent"));
+    runner.run(&calls.iter().collect::<Vec<_>>(), &files, &ctx).await.unwrap()
 }
 
 async fn search(index: Option<&dyn TextIndex>, arguments: Value) -> String {
@@ -95,7 +100,7 @@ async fn search(index: Option<&dyn TextIndex>, arguments: Value) -> String {
 
 #[tokio::test]
 async fn lines_come_before_ranked_passages() {
-    let index = Fixed { knows_meaning: false };
+    let index = Fixed { has_embeddings: false };
     let line = "chunks/a.md:1: Invoices are kept for ten years.";
     assert_eq!(search(Some(&index), json!({"query": "ten years"})).await, line);
     let ranked = "(no line has all of these words; these passages come nearest, the best first)\n\
@@ -110,7 +115,7 @@ async fn lines_come_before_ranked_passages() {
 
 #[tokio::test]
 async fn meaning_is_used_where_it_is_known() {
-    let index = Fixed { knows_meaning: true };
+    let index = Fixed { has_embeddings: true };
     for (arguments, asked) in [
         (json!({"query": "ten years"}), "Both"),
         (json!({"query": "ten years", "mode": "hybrid"}), "Both"),
@@ -126,14 +131,14 @@ async fn meaning_is_used_where_it_is_known() {
 #[tokio::test]
 async fn what_this_turn_has_changed_is_not_asked_of_the_index() {
     let write = ("write_file", json!({"path": "chunks/a.md", "content": "Nothing of it is left.\n"}));
-    let done = turn(Some(&Fixed { knows_meaning: true }), &[write, ("search_files", json!({"query": "years"}))]).await;
+    let done = turn(Some(&Fixed { has_embeddings: true }), &[write, ("search_files", json!({"query": "years"}))]).await;
     let remark = "(no file here is searched by meaning, so this is a text search)";
     assert_eq!(done[1].content, format!("{remark}\n(nothing found in 1 text files)"));
 }
 
 #[tokio::test]
 async fn the_documentation_of_tools_is_searched_as_text_only() {
-    let (index, paths) = (Fixed { knows_meaning: true }, ["chunks/a.md", "tools/cite.md"]);
+    let (index, paths) = (Fixed { has_embeddings: true }, ["chunks/a.md", "tools/cite.md"]);
     let search = async |arguments: Value| {
         turn_over(&paths, Some(&index), &[("search_files", arguments)]).await.remove(0).content
     };

@@ -6,7 +6,7 @@ use plumbline_engine::{
     lay_requirements,
 };
 use plumbline_tools::{
-    BatchError, BoxFuture, Inspection, PassagePlace, ToolContext, Toolbox, Workspace, WorkspaceError,
+    BatchError, BoxFuture, Inspection, PassagePlace, ToolContext, ToolRunner, Workspace, WorkspaceError,
 };
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -140,10 +140,10 @@ impl Workspace for Memory {
     }
 }
 
-/// A job's workspace with the toolbox over it.
+/// A job's workspace with the runner over it.
 pub(crate) struct Bench {
     pub(crate) rows: Memory,
-    pub(crate) toolbox: Toolbox,
+    pub(crate) runner: ToolRunner,
     pub(crate) max_result_tokens: u32,
     pub(crate) job_id: Uuid,
     pub(crate) inspection: Option<Inspection>,
@@ -153,10 +153,10 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new() -> Self {
-        let toolbox = Toolbox::new(Parser::new(document_child()));
+        let runner = ToolRunner::new(Parser::new(document_child()));
         Self {
             rows: Memory::default(),
-            toolbox,
+            runner,
             max_result_tokens: 8000,
             job_id: Uuid::nil(),
             inspection: None,
@@ -213,7 +213,7 @@ impl Bench {
         ctx.inspection = self.inspection.as_ref();
         ctx.no_sources = &self.no_sources;
         ctx.call_timeout = self.call_timeout.unwrap_or(ctx.call_timeout);
-        self.toolbox.run(&calls.iter().collect::<Vec<_>>(), &self.rows, &ctx).await
+        self.runner.run(&calls.iter().collect::<Vec<_>>(), &self.rows, &ctx).await
     }
 
     /// Runs one call and commits what it produced.

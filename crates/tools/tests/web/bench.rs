@@ -3,7 +3,7 @@
 use plumbline_documents::Parser;
 use plumbline_engine::{Citation, FileIndex, Source, ToolCall, ToolReturn};
 use plumbline_tools::web::{Fetcher, SearchAccess, SearchService, Web};
-use plumbline_tools::{BoxFuture, ToolContext, Toolbox, Workspace, WorkspaceError};
+use plumbline_tools::{BoxFuture, ToolContext, ToolRunner, Workspace, WorkspaceError};
 use serde_json::Value;
 use std::path::Path;
 use uuid::Uuid;
@@ -54,5 +54,5 @@ pub(crate) async fn turn(
     let calls: Vec<ToolCall> = calls.iter().map(call).collect();
     let mut ctx = ToolContext::new(Uuid::nil(), &["web_search", "fetch_page", "cite"]);
     ctx.web = Web { fetcher, search: search.map_or(SearchAccess::Off, SearchAccess::On) };
-    Toolbox::new(parser()).run(&calls.iter().collect::<Vec<_>>(), &Empty::default(), &ctx).await.unwrap()
+    ToolRunner::new(parser()).run(&calls.iter().collect::<Vec<_>>(), &Empty::default(), &ctx).await.unwrap()
 }

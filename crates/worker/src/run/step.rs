@@ -302,8 +302,8 @@ impl StepLoop<'_> {
     }
 
     async fn run_tools(&self, calls: &[&ToolCall]) -> Result<Outcome, StepError> {
-        let desk = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
-        let hand_over = StoreValidationQueue::new(&self.app.store, self.lease);
+        let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
+        let validation_queue = StoreValidationQueue::new(&self.app.store, self.lease);
         let connections = &self.config.resolved.config.connections;
         let graph = self.app.graphs.of(connections.neo4j.as_ref());
         let services = self.app.services.of(connections);
@@ -314,7 +314,7 @@ impl StepLoop<'_> {
             max_result_tokens: settings.limits.max_tool_result_tokens,
             call_timeout: Duration::from_secs(self.config.resolved.config.limits.tool_timeout_s),
             retries: self.config.resolved.config.limits.tool_retries,
-            hand_over: Some(&hand_over),
+            validation_queue: Some(&validation_queue),
             graph: graph.access(),
             web: services.web(),
             texts: Some(&texts),
@@ -323,9 +323,9 @@ impl StepLoop<'_> {
             scan: &self.config.scan,
             ..ToolContext::new(self.lease.job_id, &bound)
         };
-        match self.app.toolbox.run(calls, &desk, &bounds).await {
+        match self.app.tool_runner.run(calls, &workspace, &bounds).await {
             Ok(returns) => Ok(Outcome::ToolsReturned(returns)),
-            Err(BatchError::Away(outage)) => {
+            Err(BatchError::Unavailable(outage)) => {
                 debug!(job.id = %self.lease.job_id, error = outage.reason, "a service that tools need is away");
                 Ok(Outcome::ToolsUnavailable(outage))
             }
@@ -335,8 +335,8 @@ impl StepLoop<'_> {
 
     /// Takes the text out of a document and cuts it, by the tools that the model has for that.
     async fn prepare(&self, document: &str) -> Result<Outcome, StepError> {
-        let desk = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
-        let prepared = self.app.toolbox.prepare(document, &desk, &self.bounds_of_system()).await;
+        let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
+        let prepared = self.app.tool_runner.prepare(document, &workspace, &self.bounds_of_system()).await;
         prepared.map(Outcome::Prepared).map_err(undone)
     }
 
@@ -348,9 +348,9 @@ impl StepLoop<'_> {
             passages: retry_transient(|| store.passages(previous)).await?,
             recorded: retry_transient(|| store.recorded(previous)).await?,
         };
-        let desk = StoreWorkspace::new(store, self.lease, &self.run);
+        let workspace = StoreWorkspace::new(store, self.lease, &self.run);
         let now: Vec<&Passage> = self.run.passages().collect();
-        let carried = self.app.toolbox.carry(&previous, &now, &desk, &self.bounds_of_system()).await;
+        let carried = self.app.tool_runner.carry(&previous, &now, &workspace, &self.bounds_of_system()).await;
         carried.map(Outcome::Carried).map_err(undone)
     }
 
@@ -388,8 +388,8 @@ impl StepLoop<'_> {
         if !self.changes.iter().any(|change| matches!(change, Change::Exited(_))) {
             self.changes.push(Change::Exited(leave.clone()));
         }
-        let desk = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
-        let rendering = Rendering::of(&self.run, &self.changes, &desk).await.map_err(unread)?;
+        let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
+        let rendering = Rendering::of(&self.run, &self.changes, &workspace).await.map_err(unread)?;
         rendering.add(&mut self.run, &mut self.changes);
         self.commit().await?;
         Ok(Exit::Left(leave))
@@ -474,7 +474,7 @@ impl StepLoop<'_> {
 /// What the system does with documents needs no service.
 fn undone(error: BatchError) -> StepError {
     match error {
-        BatchError::Away(outage) => StepError::Workspace(outage.reason),
+        BatchError::Unavailable(outage) => StepError::Workspace(outage.reason),
         BatchError::Workspace(error) => unread(error),
     }
 }

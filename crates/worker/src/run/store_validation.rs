@@ -1,9 +1,9 @@
-//! What a validator's tools see of the hand-over: rows of `requirement_cache`, claimed under the job's lease. As at the
-//! other desk, a connection is taken for one query and given back.
+//! What a validator's tools see of the hand-over: rows of `requirement_cache`, claimed under the job's lease. As in
+//! `store_workspace`, a connection is taken for one query and given back.
 
 use plumbline_store::backoff::retry_transient;
 use plumbline_store::{Error, Lease, SimilarRequirement, Store, ValidationTally};
-use plumbline_tools::{Asked, BoxFuture, HandOver, HeldRequirement, KnownRequirement, Tally, WorkspaceError};
+use plumbline_tools::{Asked, BoxFuture, HeldRequirement, KnownRequirement, Tally, ValidationQueue, WorkspaceError};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -35,7 +35,7 @@ where
     retry_transient(query).await.map_err(|error| WorkspaceError(Box::new(error)))
 }
 
-impl HandOver for StoreValidationQueue<'_> {
+impl ValidationQueue for StoreValidationQueue<'_> {
     fn claim<'a>(
         &'a self,
         count: u32,

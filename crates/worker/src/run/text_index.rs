@@ -6,16 +6,16 @@ use crate::run::store_validation::known;
 use plumbline_llm::Embedder;
 use plumbline_store::backoff::retry_transient;
 use plumbline_store::{Error, FoundSegment, NewSegment, Store, Unindexed};
-use plumbline_tools::search::{fuse, passages};
-use plumbline_tools::{BoxFuture, MeantAlike, Ranked, RankedPassage, Ranking, TextIndex, WorkspaceError};
+use plumbline_tools::search::{fuse, segments};
+use plumbline_tools::{BoxFuture, Ranked, RankedSegment, Ranking, SemanticMatches, TextIndex, WorkspaceError};
 use std::sync::Arc;
 use uuid::Uuid;
 
 /// Bytes of texts that are indexed at a time: what of them is held in memory.
 const INDEXED_BYTES: i64 = 4 << 20;
-/// Passages that are embedded in one call.
+/// Segments that are embedded in one call.
 const EMBEDDED_AT_ONCE: i64 = 64;
-/// Passages that one search embeds at most; the rest waits for the next one, which is said.
+/// Segments that one search embeds at most; the rest waits for the next one, which is said.
 const EMBEDDED_IN_ALL: usize = 2_048;
 
 /// One job's texts.
@@ -27,7 +27,7 @@ pub(crate) struct JobTexts<'a> {
 }
 
 impl TextIndex for JobTexts<'_> {
-    fn knows_meaning(&self) -> bool {
+    fn has_embeddings(&self) -> bool {
         self.embedder.is_some()
     }
 
@@ -43,18 +43,18 @@ impl TextIndex for JobTexts<'_> {
         })
     }
 
-    fn requirements_like<'a>(
+    fn similar_requirements<'a>(
         &'a self,
         text: &'a str,
         limit: usize,
-    ) -> BoxFuture<'a, Result<MeantAlike, WorkspaceError>> {
+    ) -> BoxFuture<'a, Result<SemanticMatches, WorkspaceError>> {
         Box::pin(async move {
-            let Some(embedder) = &self.embedder else { return Ok(MeantAlike::default()) };
+            let Some(embedder) = &self.embedder else { return Ok(SemanticMatches::default()) };
             let found = self.similar_requirements(embedder, text, limit).await;
             let found = found.map_err(|error| WorkspaceError(Box::new(error)))?;
-            Ok(found.unwrap_or_else(|reason| MeantAlike {
+            Ok(found.unwrap_or_else(|reason| SemanticMatches {
                 remark: Some(format!("{reason}, so words alone are compared")),
-                ..MeantAlike::default()
+                ..SemanticMatches::default()
             }))
         })
     }
@@ -65,7 +65,7 @@ impl JobTexts<'_> {
         self.bring_up_to_date(paths).await?;
         let mut remark = None;
         let mut rankings = Vec::new();
-        if let (Some(embedder), Ranking::Meaning | Ranking::Both) = (&self.embedder, ranking) {
+        if let (Some(embedder), Ranking::Semantic | Ranking::Both) = (&self.embedder, ranking) {
             match self.semantic(embedder, query, paths, limit).await? {
                 Ok((found, said)) => {
                     rankings.push(found);
@@ -74,14 +74,14 @@ impl JobTexts<'_> {
                 Err(reason) => remark = Some(format!("{reason}, so this is a text search")),
             }
         }
-        if ranking != Ranking::Meaning || rankings.is_empty() {
+        if ranking != Ranking::Semantic || rankings.is_empty() {
             let most = i64::try_from(limit).unwrap_or(i64::MAX);
             let found = retry_transient(|| self.store.search_segments(self.job_id, query, paths, most)).await?;
             rankings.push(ranked(found));
         }
-        let mut passages = fuse(&rankings);
-        passages.truncate(limit);
-        Ok(Ranked { passages, remark })
+        let mut segments = fuse(&rankings);
+        segments.truncate(limit);
+        Ok(Ranked { segments, remark })
     }
 
     /// Indexes what was written since the last search and forgets what is there no more.
@@ -109,7 +109,7 @@ impl JobTexts<'_> {
         query: &str,
         paths: &[String],
         limit: usize,
-    ) -> Result<Result<(Vec<RankedPassage>, Option<String>), String>, Error> {
+    ) -> Result<Result<(Vec<RankedSegment>, Option<String>), String>, Error> {
         let model = embedder.model();
         let wanted = match embedder.embed(&[query]).await {
             Ok(mut embeddings) => embeddings.pop().unwrap_or_default(),
@@ -125,7 +125,7 @@ impl JobTexts<'_> {
             if embedded >= EMBEDDED_IN_ALL {
                 break Some("some texts are not ranked by meaning yet; search again to include more".to_owned());
             }
-            let texts: Vec<&str> = missing.iter().map(|passage| passage.text.as_str()).collect();
+            let texts: Vec<&str> = missing.iter().map(|segment| segment.text.as_str()).collect();
             let embeddings = match embedder.embed(&texts).await {
                 Ok(embeddings) => embeddings,
                 Err(error) => return Ok(Err(error.to_string())),
@@ -143,7 +143,7 @@ impl JobTexts<'_> {
         embedder: &Embedder,
         text: &str,
         limit: usize,
-    ) -> Result<Result<MeantAlike, String>, Error> {
+    ) -> Result<Result<SemanticMatches, String>, Error> {
         let model = embedder.model();
         let wanted = match embedder.embed(&[text]).await {
             Ok(mut embeddings) => embeddings.pop().unwrap_or_default(),
@@ -170,27 +170,27 @@ impl JobTexts<'_> {
         let near =
             retry_transient(|| self.store.nearest_requirements(self.job_id, model, &wanted, limit, None)).await?;
         let requirements = near.into_iter().map(|near| (known(near.requirement), near.likeness)).collect();
-        Ok(Ok(MeantAlike { requirements, remark }))
+        Ok(Ok(SemanticMatches { requirements, remark }))
     }
 }
 
-/// The passages of a content; bytes that are no text have none.
+/// The segments of a content; bytes that are no text have none.
 fn cut(content: &Unindexed) -> Vec<NewSegment> {
     let text = std::str::from_utf8(&content.content).unwrap_or_default();
-    let passage = |(part, passage): (i32, plumbline_tools::search::Passage)| NewSegment {
+    let segment = |(part, segment): (i32, plumbline_tools::search::Segment)| NewSegment {
         sha256: content.sha256.clone(),
         part,
-        first_line: i32::try_from(passage.first_line).unwrap_or(i32::MAX),
-        text: passage.text,
+        first_line: i32::try_from(segment.first_line).unwrap_or(i32::MAX),
+        text: segment.text,
     };
-    (0..).zip(passages(text)).map(passage).collect()
+    (0..).zip(segments(text)).map(segment).collect()
 }
 
-fn ranked(found: Vec<FoundSegment>) -> Vec<RankedPassage> {
-    let passage = |found: FoundSegment| RankedPassage {
+fn ranked(found: Vec<FoundSegment>) -> Vec<RankedSegment> {
+    let segment = |found: FoundSegment| RankedSegment {
         path: found.path,
         first_line: u32::try_from(found.first_line).unwrap_or(1),
         text: found.text,
     };
-    found.into_iter().map(passage).collect()
+    found.into_iter().map(segment).collect()
 }

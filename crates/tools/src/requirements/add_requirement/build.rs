@@ -4,7 +4,7 @@ use super::key;
 use super::schema::{Arguments, MAX_NAME_CHARS, MIN_TEXT_CHARS};
 use crate::documents::citation_check::resolve;
 use crate::error::ToolError;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{Citation, Requirement, Touched, candidate_id_of};
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ const DEFAULT_CONFIDENCE: f64 = 0.5;
 
 /// Fills the row; what is not given is derived from the text and the first citation.
 pub(crate) async fn build(
-    bench: &Bench<'_>,
+    env: &ToolEnv<'_>,
     arguments: Arguments,
     text: String,
     content_key: Vec<u8>,
@@ -26,7 +26,7 @@ pub(crate) async fn build(
         )));
     }
     let source_document = match &arguments.source_document {
-        Some(name) => Some(resolve(bench.desk, name).await?.path.clone()),
+        Some(name) => Some(resolve(env.overlay, name).await?.path.clone()),
         None => citations.first().map(|citation| citation.source.clone()),
     };
     let name = arguments.name.map(|name| name.trim().to_string()).filter(|name| !name.is_empty());

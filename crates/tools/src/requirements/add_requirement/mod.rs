@@ -8,7 +8,7 @@ use crate::arguments::decode;
 use crate::documents::citation_check::{Claim, Pointer, Verified, verify, verify_pointer};
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use build::build;
 pub(crate) use build::{distinct, evidence};
 use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec};
@@ -16,11 +16,11 @@ use schema::{Arguments, DOCUMENTATION, Evidence, schema};
 use serde_json::{Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// The same tool under its older name.
 pub(crate) const ALIAS: Tool =
-    Tool { spec: alias_spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec: alias_spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -49,22 +49,22 @@ fn alias_spec() -> ToolSpec {
     }
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let mut arguments: Arguments = decode(arguments)?;
-    if let Some(known) = known(bench, arguments.text.as_deref()).await? {
+    if let Some(known) = known(env, arguments.text.as_deref()).await? {
         return Ok(known);
     }
     let mut citations = Vec::with_capacity(arguments.citations.len());
     let mut put_right = String::new();
     for (place, evidence) in arguments.citations.iter().enumerate() {
-        let verified = citation(bench, evidence).await.map_err(|error| at(place, error))?;
+        let verified = citation(env, evidence).await.map_err(|error| at(place, error))?;
         put_right.extend(verified.put_right.map(|put_right| format!("; citations[{place}]: {put_right}")));
         citations.push(verified.citation);
     }
     let text = match (arguments.text.take(), &citations[..]) {
         (Some(text), _) => text,
         (None, [citation]) => {
-            if let Some(known) = known(bench, Some(&citation.quote)).await? {
+            if let Some(known) = known(env, Some(&citation.quote)).await? {
                 return Ok(known);
             }
             citation.quote.clone()
@@ -72,7 +72,7 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
         (None, _) => return Err(ToolError::refused("`text` may be left out only where there is exactly one citation")),
     };
     let key = key::of(&text);
-    let requirement = build(bench, arguments, text, key, &citations).await?;
+    let requirement = build(env, arguments, text, key, &citations).await?;
     let evidence = match citations.len() {
         0 => "unverified, it has no citation".to_string(),
         1 => "1 citation verified".to_string(),
@@ -85,23 +85,23 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
 }
 
 /// What is said of a text that is recorded already.
-async fn known(bench: &Bench<'_>, text: Option<&str>) -> Result<Option<Output>, ToolError> {
+async fn known(env: &ToolEnv<'_>, text: Option<&str>) -> Result<Option<Output>, ToolError> {
     let Some(text) = text else { return Ok(None) };
-    let known = bench.desk.requirement(&key::of(text)).await?;
+    let known = env.overlay.requirement(&key::of(text)).await?;
     Ok(known.map(|known| Output::text(format!("already recorded as {known}; nothing changed"))))
 }
 
-pub(crate) async fn citation(bench: &Bench<'_>, evidence: &Evidence) -> Result<Verified, ToolError> {
+pub(crate) async fn citation(env: &ToolEnv<'_>, evidence: &Evidence) -> Result<Verified, ToolError> {
     match evidence {
-        Evidence::Id(id) => match bench.desk.citation(id).await? {
+        Evidence::Id(id) => match env.overlay.citation(id).await? {
             Some(citation) => Ok(Verified { citation, put_right: None }),
             None => Err(ToolError::refused(format!(
                 "there is no citation {id}; cite the quote first, or give source, page and quote here"
             ))),
         },
-        Evidence::Quote { source, page, quote } => verify(bench, Claim { source, page: *page, quote }).await,
+        Evidence::Quote { source, page, quote } => verify(env, Claim { source, page: *page, quote }).await,
         Evidence::Pointer { passage, from, to } => {
-            verify_pointer(bench, Pointer { passage: *passage, from: *from, to: to.unwrap_or(*from) }).await
+            verify_pointer(env, Pointer { passage: *passage, from: *from, to: to.unwrap_or(*from) }).await
         }
     }
 }
@@ -110,6 +110,6 @@ pub(crate) async fn citation(bench: &Bench<'_>, evidence: &Evidence) -> Result<V
 fn at(place: usize, error: ToolError) -> ToolError {
     match error {
         ToolError::Refused(reason) => ToolError::refused(format!("nothing was recorded; citations[{place}]: {reason}")),
-        other @ (ToolError::Passing(_) | ToolError::Away { .. } | ToolError::Workspace(_)) => other,
+        other @ (ToolError::Transient(_) | ToolError::Unavailable { .. } | ToolError::Workspace(_)) => other,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Findings;
 use crate::error::ToolError;
-use crate::requirements::validation_queue::{Asked, HandOver, HeldRequirement};
+use crate::requirements::validation_queue::{Asked, HeldRequirement, ValidationQueue};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
@@ -15,12 +15,15 @@ pub(crate) struct Checked {
 }
 
 /// Checks rows; what is like them is looked up once for all.
-pub(crate) async fn check(hand_over: &dyn HandOver, rows: Vec<HeldRequirement>) -> Result<Vec<Checked>, ToolError> {
+pub(crate) async fn check(
+    validation_queue: &dyn ValidationQueue,
+    rows: Vec<HeldRequirement>,
+) -> Result<Vec<Checked>, ToolError> {
     let asked: Vec<Asked<'_>> = rows
         .iter()
         .map(|row| Asked { job_id: row.job_id, text: &row.text, before: Some(row.id), widely: false })
         .collect();
-    let similar = hand_over.similar(&asked).await?;
+    let similar = validation_queue.similar(&asked).await?;
     let mut checked = Vec::with_capacity(rows.len());
     for (row, known) in rows.into_iter().zip(similar) {
         let findings = Findings::of(&row, known).await;
@@ -33,15 +36,19 @@ pub(crate) async fn check(hand_over: &dyn HandOver, rows: Vec<HeldRequirement>) 
 /// turn judges several, and anew in the next turn. A row that is not among them is looked for once more: it may have been
 /// claimed in this very turn.
 #[derive(Debug, Default)]
-pub(crate) struct RowsOfTurn(Mutex<BTreeMap<Uuid, Arc<Checked>>>);
+pub(crate) struct ClaimedRows(Mutex<BTreeMap<Uuid, Arc<Checked>>>);
 
-impl RowsOfTurn {
+impl ClaimedRows {
     /// A row that the job holds.
-    pub(crate) async fn of(&self, hand_over: &dyn HandOver, id: Uuid) -> Result<Option<Arc<Checked>>, ToolError> {
+    pub(crate) async fn of(
+        &self,
+        validation_queue: &dyn ValidationQueue,
+        id: Uuid,
+    ) -> Result<Option<Arc<Checked>>, ToolError> {
         if let Some(known) = self.known(id) {
             return Ok(Some(known));
         }
-        let held = check(hand_over, hand_over.held().await?).await?;
+        let held = check(validation_queue, validation_queue.held().await?).await?;
         let held = held.into_iter().map(|checked| (checked.row.id, Arc::new(checked))).collect();
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = held;
         Ok(self.known(id))

@@ -2,7 +2,7 @@
 
 use crate::documents::text_parts::part_path;
 use crate::error::ToolError;
-use crate::requirements::validation_queue::{HandOver, HeldRequirement};
+use crate::requirements::validation_queue::{HeldRequirement, ValidationQueue};
 use plumbline_documents::quotes::{Match, SourceText};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -16,13 +16,13 @@ const SHOWN: [&str; 5] = ["source", "page", "page_to", "quote", "verified"];
 
 /// The texts that the rows of one answer cite, each read once.
 pub(crate) struct CitedTexts<'a> {
-    hand_over: &'a dyn HandOver,
+    validation_queue: &'a dyn ValidationQueue,
     texts: HashMap<(Uuid, String), Vec<Arc<SourceText>>>,
 }
 
 impl<'a> CitedTexts<'a> {
-    pub(crate) fn new(hand_over: &'a dyn HandOver) -> Self {
-        Self { hand_over, texts: HashMap::new() }
+    pub(crate) fn new(validation_queue: &'a dyn ValidationQueue) -> Self {
+        Self { validation_queue, texts: HashMap::new() }
     }
 
     /// The first quotes of a row, and how many there are besides.
@@ -81,10 +81,10 @@ impl<'a> CitedTexts<'a> {
     }
 
     async fn read(&self, job_id: Uuid, document: &str) -> Result<Vec<Arc<SourceText>>, ToolError> {
-        let Some(text_path) = self.hand_over.text_path(job_id, document).await? else { return Ok(Vec::new()) };
+        let Some(text_path) = self.validation_queue.text_path(job_id, document).await? else { return Ok(Vec::new()) };
         let mut parts = Vec::new();
         for number in 1.. {
-            let Some(bytes) = self.hand_over.read(job_id, &part_path(&text_path, number)).await? else { break };
+            let Some(bytes) = self.validation_queue.read(job_id, &part_path(&text_path, number)).await? else { break };
             let prepared = move || Arc::new(SourceText::new(&String::from_utf8_lossy(&bytes)));
             parts.push(crate::run_blocking(move |_| prepared()).await);
         }

@@ -23,10 +23,10 @@ pub(crate) mod relations;
 pub(crate) mod relevance;
 pub(crate) mod result;
 
-use crate::error::{Cure, ToolError};
+use crate::error::{Remedy, ToolError};
 use crate::graph::GraphError;
-use crate::requirements::validation_queue::{HandOver, HeldRequirement, KnownRequirement};
-use crate::runner::Bench;
+use crate::requirements::validation_queue::{HeldRequirement, KnownRequirement, ValidationQueue};
+use crate::runner::ToolEnv;
 use claimed_rows::Checked;
 use duplicates::Likeness;
 use plumbline_engine::Verdict;
@@ -35,23 +35,25 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 /// The job's hand-over.
-pub(crate) fn hand_over<'a>(bench: &Bench<'a>) -> Result<&'a dyn HandOver, ToolError> {
-    bench.ctx.hand_over.ok_or_else(|| ToolError::refused("this job has no requirements to hand over or to validate"))
+pub(crate) fn validation_queue<'a>(env: &ToolEnv<'a>) -> Result<&'a dyn ValidationQueue, ToolError> {
+    env.ctx
+        .validation_queue
+        .ok_or_else(|| ToolError::refused("this job has no requirements to hand over or to validate"))
 }
 
 /// A requirement that this job holds and has not judged in this turn.
-pub(crate) async fn held(bench: &Bench<'_>, id: &str) -> Result<Arc<Checked>, ToolError> {
+pub(crate) async fn held(env: &ToolEnv<'_>, id: &str) -> Result<Arc<Checked>, ToolError> {
     let not_held = || {
         ToolError::refused(format!(
             "requirement {id} is not held by this job; next_requirement gives the ones that are, with their ids"
         ))
     };
     let row: Uuid = id.parse().map_err(|_| not_held())?;
-    if let Some(verdict) = bench.desk.judged().get(&row) {
+    if let Some(verdict) = env.overlay.judged().get(&row) {
         let verdict = word(*verdict);
         return Err(ToolError::refused(format!("requirement {id} was judged earlier in this turn: {verdict}")));
     }
-    bench.rows.of(hand_over(bench)?, row).await?.ok_or_else(not_held)
+    env.rows.of(validation_queue(env)?, row).await?.ok_or_else(not_held)
 }
 
 /// Everything that was checked of a row, before anything is related.
@@ -89,15 +91,17 @@ impl Findings {
 /// What follows when the graph does not do what was asked. Nothing was changed, and the row is still held. The model
 /// hears of what it can change; for the rest the calls wait.
 pub(crate) fn graph_error(error: &GraphError) -> ToolError {
-    let cure = match error {
-        GraphError::Transient { .. } => Cure::AnotherTry,
-        GraphError::Unreachable { .. } | GraphError::TimedOut { .. } => Cure::Time,
-        GraphError::Unauthorized { .. } | GraphError::Unusable { .. } | GraphError::Malformed { .. } => Cure::Operator,
+    let remedy = match error {
+        GraphError::Transient { .. } => Remedy::AnotherTry,
+        GraphError::Unreachable { .. } | GraphError::TimedOut { .. } => Remedy::Time,
+        GraphError::Unauthorized { .. } | GraphError::Unusable { .. } | GraphError::Malformed { .. } => {
+            Remedy::Operator
+        }
         GraphError::Constraint { .. } | GraphError::Refused { .. } | GraphError::TooLarge { .. } => {
             return ToolError::refused(error.to_string());
         }
     };
-    ToolError::Away { reason: error.to_string(), cure }
+    ToolError::Unavailable { reason: error.to_string(), remedy }
 }
 
 /// A verdict as people write it.

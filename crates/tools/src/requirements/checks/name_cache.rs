@@ -5,7 +5,7 @@ use super::relevance::Known;
 use crate::error::ToolError;
 use crate::graph::{End, GraphClient, Names};
 use crate::requirements::validation_queue::HeldRequirement;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The names of the graph's nodes as the calls of one turn see them: read when first asked for, and anew in the next
 /// turn, because a graph grows while a job runs.
 #[derive(Debug, Default)]
-pub(crate) struct NamesOfTurn(Mutex<BTreeMap<End, Arc<Names>>>);
+pub(crate) struct NameCache(Mutex<BTreeMap<End, Arc<Names>>>);
 
-impl NamesOfTurn {
+impl NameCache {
     /// The nodes of a label.
     pub(crate) async fn of(&self, client: &GraphClient, end: End) -> Result<Arc<Names>, ToolError> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&end).map(Arc::clone);
@@ -52,10 +52,10 @@ pub(crate) struct Mentions {
 
 impl<'a> GraphNames<'a> {
     /// Those of this turn.
-    pub(crate) async fn load(bench: &Bench<'a>, client: &'a GraphClient) -> Result<Self, ToolError> {
+    pub(crate) async fn load(env: &ToolEnv<'a>, client: &'a GraphClient) -> Result<Self, ToolError> {
         client.constrain().await.map_err(|error| graph_error(&error))?;
-        let objects = bench.names.of(client, End::Object).await?;
-        let messages = bench.names.of(client, End::Message).await?;
+        let objects = env.names.of(client, End::Object).await?;
+        let messages = env.names.of(client, End::Message).await?;
         Ok(Self { client, objects, messages })
     }
 

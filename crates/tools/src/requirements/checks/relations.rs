@@ -10,7 +10,7 @@ use crate::error::ToolError;
 use crate::graph::{End, GraphClient, Link, Names, RelationKind, relation};
 use crate::requirements::checks::{fulfilment, graph_error};
 use crate::requirements::validation_queue::HeldRequirement;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,7 @@ pub(crate) struct Wanted {
 
 /// Finds the nodes the relations lead to. Without a graph nothing can be found: the names are kept as they are.
 pub(crate) async fn resolve(
-    bench: &Bench<'_>,
+    env: &ToolEnv<'_>,
     graph: Option<&GraphClient>,
     wanted: Vec<Wanted>,
 ) -> Result<Vec<Link>, ToolError> {
@@ -36,7 +36,7 @@ pub(crate) async fn resolve(
         let target = match graph {
             None => target,
             Some(graph) => {
-                let names = bench.names.of(graph, kind.end).await?;
+                let names = env.names.of(graph, kind.end).await?;
                 target_id(graph, kind, &names, &target).await.map_err(|error| at(place, error))?
             }
         };
@@ -64,7 +64,7 @@ fn at(place: usize, error: ToolError) -> ToolError {
         ToolError::Refused(reason) => {
             ToolError::refused(format!("nothing was integrated; relations[{place}]: {reason}"))
         }
-        other @ (ToolError::Passing(_) | ToolError::Away { .. } | ToolError::Workspace(_)) => other,
+        other @ (ToolError::Transient(_) | ToolError::Unavailable { .. } | ToolError::Workspace(_)) => other,
     }
 }
 

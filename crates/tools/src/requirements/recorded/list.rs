@@ -5,14 +5,14 @@ use crate::arguments::decode;
 use crate::documents::citation_check::{prepared, resolve};
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{Handler, Phases, RecordedRequirement, Replay, Requirement, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashSet};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// How many are listed where nothing is said of it.
 const DEFAULT_LIMIT: usize = 100;
@@ -73,18 +73,18 @@ struct Arguments {
     limit: Option<usize>,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { document, passages, after, limit } = decode(arguments)?;
-    let mut recorded = bench.desk.recorded().await?;
+    let mut recorded = env.overlay.recorded().await?;
     let n_withdrawn = recorded.iter().filter(|known| known.is_withdrawn()).count();
     recorded.retain(|known| !known.is_withdrawn());
     let n_recorded = recorded.len();
     if let Some(document) = &document {
-        let path = &resolve(bench.desk, document).await?.path;
+        let path = &resolve(env.overlay, document).await?.path;
         recorded.retain(|known| known.requirement.source_document.as_ref() == Some(path));
     }
     if let Some(passages) = &passages {
-        let wanted = of_passages(bench, &recorded, &numbers(passages)?).await?;
+        let wanted = of_passages(env, &recorded, &numbers(passages)?).await?;
         recorded.retain(|known| wanted.contains(&known.requirement.candidate_id));
     }
     let found = recorded.len();
@@ -140,15 +140,15 @@ fn numbers(text: &str) -> Result<BTreeSet<u32>, ToolError> {
 
 /// The ids of those with a quote that begins in one of these chunks.
 async fn of_passages(
-    bench: &Bench<'_>,
+    env: &ToolEnv<'_>,
     recorded: &[RecordedRequirement],
     passages: &BTreeSet<u32>,
 ) -> Result<HashSet<String>, ToolError> {
     let mut wanted = HashSet::new();
     for number in passages {
-        let path = chunk(bench, *number)?;
-        let source = &resolve(bench.desk, &path).await?.path;
-        let Some(text) = prepared(bench, &path).await? else { continue };
+        let path = chunk(env, *number)?;
+        let source = &resolve(env.overlay, &path).await?.path;
+        let Some(text) = prepared(env, &path).await? else { continue };
         let begins_here = |quote: &str| {
             let beginning: String = quote.chars().take(BEGINNING).collect();
             let whole_words = match quote.len() > beginning.len() {
@@ -169,12 +169,12 @@ async fn of_passages(
 }
 
 /// The chunk's file.
-fn chunk(bench: &Bench<'_>, number: u32) -> Result<String, ToolError> {
+fn chunk(env: &ToolEnv<'_>, number: u32) -> Result<String, ToolError> {
     let is_it = |path: &str| {
         let digits = path.strip_prefix("chunks/chunk_").and_then(|rest| rest.strip_suffix(".md"));
         digits.and_then(|digits| digits.parse::<u32>().ok()) == Some(number)
     };
-    let files = bench.desk.list("chunks");
+    let files = env.overlay.list("chunks");
     let found = files.iter().find(|(path, _)| is_it(path)).map(|(path, _)| (*path).to_owned());
     found.ok_or_else(|| ToolError::refused(format!("there is no chunk {number}; chunks/manifest.json lists them")))
 }

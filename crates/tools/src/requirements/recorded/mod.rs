@@ -6,13 +6,13 @@ pub(crate) mod update;
 pub(crate) mod withdraw;
 
 use crate::error::ToolError;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{RecordedRequirement, Requirement};
 
 /// The requirement of an id that may still be changed, or why it may not.
-async fn pending(bench: &Bench<'_>, id: &str) -> Result<Requirement, ToolError> {
+async fn pending(env: &ToolEnv<'_>, id: &str) -> Result<Requirement, ToolError> {
     let id = id.trim();
-    let mut recorded = bench.desk.recorded().await?;
+    let mut recorded = env.overlay.recorded().await?;
     recorded.retain(|known| known.requirement.candidate_id == id);
     // What was withdrawn may have been recorded anew.
     recorded.sort_by_key(RecordedRequirement::is_pending);

@@ -2,7 +2,7 @@
 
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use crate::workspace::path;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// No tool of its own: the engine carries the call out.
 pub(crate) const CHECK: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Hexadecimal digits of a requirement's id, after `req_`.
 const DIGITS: usize = 12;
@@ -35,11 +35,11 @@ fn schema() -> Value {
     json!({"type": "object"})
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for name in arguments["deliverables"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         let Ok(path) = path::file(name) else { continue };
-        if let Some(content) = bench.desk.read(&path).await? {
+        if let Some(content) = env.overlay.read(&path).await? {
             let ids = std::str::from_utf8(&content).map(ids_in).unwrap_or_default();
             if !ids.is_empty() {
                 named.insert(path, ids);
@@ -49,7 +49,7 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
     if named.is_empty() {
         return Ok(Output::text(String::new()));
     }
-    let recorded = bench.desk.recorded().await?;
+    let recorded = env.overlay.recorded().await?;
     let known: HashSet<&str> = recorded.iter().map(|known| known.requirement.candidate_id.as_str()).collect();
     let mut wrong = Vec::new();
     for (path, ids) in &named {

@@ -7,13 +7,13 @@ use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
 use crate::requirements::add_requirement::schema::{Evidence, MIN_TEXT_CHARS, schema as fields_of_a_record};
 use crate::requirements::add_requirement::{citation, distinct, evidence, key};
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{Citation, Handler, Phases, Product, Replay, Requirement, RequirementChange, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -81,17 +81,17 @@ struct Arguments {
     reason: String,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { id, fields, reason } = decode(arguments)?;
-    let former = pending(bench, &id).await?;
-    let (citations, put_right) = cited(bench, &fields).await?;
-    let becomes = changed(bench, &former, fields, citations.as_deref()).await?;
+    let former = pending(env, &id).await?;
+    let (citations, put_right) = cited(env, &fields).await?;
+    let becomes = changed(env, &former, fields, citations.as_deref()).await?;
     let fields = difference(&former, &becomes)?;
     if fields.is_empty() {
         return Ok(Output::text(format!("{} says that already; nothing changed", former.candidate_id)));
     }
     if fields.contains_key("text")
-        && let Some(known) = bench.desk.requirement(&becomes.content_key).await?
+        && let Some(known) = env.overlay.requirement(&becomes.content_key).await?
         && known != former.candidate_id
     {
         return Err(ToolError::refused(format!(
@@ -108,15 +108,15 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
 }
 
 /// The citations given, verified, and what was put right in them.
-async fn cited(bench: &Bench<'_>, fields: &Map<String, Value>) -> Result<(Option<Vec<Citation>>, String), ToolError> {
+async fn cited(env: &ToolEnv<'_>, fields: &Map<String, Value>) -> Result<(Option<Vec<Citation>>, String), ToolError> {
     let Some(given) = fields.get("citations") else { return Ok((None, String::new())) };
     let given: Vec<Evidence> = decode(given.clone())?;
     let mut citations = Vec::with_capacity(given.len());
     let mut put_right = String::new();
     for (place, evidence) in given.iter().enumerate() {
-        let verified = citation(bench, evidence).await.map_err(|error| match error {
+        let verified = citation(env, evidence).await.map_err(|error| match error {
             ToolError::Refused(why) => ToolError::refused(format!("nothing was changed; citations[{place}]: {why}")),
-            other @ (ToolError::Passing(_) | ToolError::Away { .. } | ToolError::Workspace(_)) => other,
+            other @ (ToolError::Transient(_) | ToolError::Unavailable { .. } | ToolError::Workspace(_)) => other,
         })?;
         put_right.extend(verified.put_right.map(|put_right| format!("; citations[{place}]: {put_right}")));
         citations.push(verified.citation);
@@ -126,7 +126,7 @@ async fn cited(bench: &Bench<'_>, fields: &Map<String, Value>) -> Result<(Option
 
 /// The requirement with the fields given.
 async fn changed(
-    bench: &Bench<'_>,
+    env: &ToolEnv<'_>,
     former: &Requirement,
     mut fields: Map<String, Value>,
     citations: Option<&[Citation]>,
@@ -148,7 +148,7 @@ async fn changed(
         }
     }
     if let Some(Value::String(name)) = fields.remove("source_document") {
-        becomes.source_document = Some(resolve(bench.desk, &name).await?.path.clone());
+        becomes.source_document = Some(resolve(env.overlay, &name).await?.path.clone());
     }
     let mut whole = object(&becomes)?;
     whole.extend(fields);

@@ -4,13 +4,13 @@ use super::pending;
 use crate::arguments::decode;
 use crate::error::{Output, ToolResult};
 use crate::registry::Tool;
-use crate::runner::Bench;
+use crate::runner::ToolEnv;
 use plumbline_engine::{Handler, Phases, Product, Replay, RequirementChange, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -58,9 +58,9 @@ struct Arguments {
     reason: String,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { id, reason } = decode(arguments)?;
-    let former = pending(bench, &id).await?;
+    let former = pending(env, &id).await?;
     let content = format!("withdrawn {}: {}", former.candidate_id, former.name);
     let change = RequirementChange { candidate_id: former.candidate_id, reason, becomes: None, fields: Map::new() };
     Ok(Output { content, products: vec![Product::ChangeRequirement(Box::new(change))] })

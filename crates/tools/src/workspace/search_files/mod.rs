@@ -1,4 +1,4 @@
-//! `search_files`: lines of text files that contain something, and passages that are about something.
+//! `search_files`: lines of text files that contain something, and segments that are about something.
 //!
 //! Lines come first, because they are exact and include what this very turn has written. Where no line has the words,
 //! or where meaning is asked for, the ranked index over the committed texts answers.
@@ -10,9 +10,9 @@ use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::registry::Tool;
 use crate::run_blocking::{Cancellation, run_blocking, run_costly};
-use crate::runner::Bench;
-use crate::search::{RankedPassage, Ranking, TextIndex};
-use crate::workspace::overlay::Desk;
+use crate::runner::ToolEnv;
+use crate::search::{RankedSegment, Ranking, TextIndex};
+use crate::workspace::overlay::WorkspaceOverlay;
 use globset::{GlobBuilder, GlobMatcher};
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use scan::{Finder, Hits, Over, Search};
@@ -21,15 +21,15 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 pub(crate) const TOOL: Tool =
-    Tool { spec, schema, patience: 1, run: |bench, arguments| Box::pin(run(bench, arguments)) };
+    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Larger files are not searched, in bytes.
 const MAX_SEARCHED_BYTES: u64 = 8 * 1024 * 1024;
 /// Longest time that one call goes through texts.
 const MAX_SCAN_TIME: Duration = Duration::from_secs(10);
-/// Most passages that a ranked search shows.
+/// Most segments that a ranked search shows.
 const MAX_PASSAGES: usize = 20;
-/// Longest piece of a passage that is shown, in characters.
+/// Longest piece of a segment that is shown, in characters.
 const MAX_PASSAGE_CHARS: usize = 400;
 /// Extensions of files that hold no text; their content is not even fetched.
 const BINARY: [&str; 12] = ["pdf", "docx", "docm", "xlsx", "pptx", "zip", "gz", "png", "jpg", "jpeg", "gif", "webp"];
@@ -94,15 +94,15 @@ enum Mode {
     Hybrid,
 }
 
-async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
+async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let Arguments { query, path, mode } = decode(arguments)?;
-    let files = scope(bench.desk, &path)?;
-    let indexed = indexed(bench.desk, &files);
-    let knows_meaning = bench.ctx.texts.is_some_and(TextIndex::knows_meaning);
-    let mode = mode.unwrap_or(if knows_meaning { Mode::Hybrid } else { Mode::Text });
+    let files = scope(env.overlay, &path)?;
+    let indexed = indexed(env.overlay, &files);
+    let has_embeddings = env.ctx.texts.is_some_and(TextIndex::has_embeddings);
+    let mode = mode.unwrap_or(if has_embeddings { Mode::Hybrid } else { Mode::Text });
     let mut remarks = Vec::new();
     if let Some(ranking) = mode.ranking() {
-        match bench.ctx.texts.filter(|_| knows_meaning) {
+        match env.ctx.texts.filter(|_| has_embeddings) {
             Some(_) if query.trim().is_empty() => return Err(blank()),
             Some(_) if indexed.is_empty() && !files.is_empty() => {
                 remarks.push("(no file here is searched by meaning, so this is a text search)".to_string());
@@ -110,37 +110,37 @@ async fn run(bench: &Bench<'_>, arguments: Value) -> ToolResult {
             Some(index) => {
                 let found = index.ranked(&query, &indexed, ranking, MAX_PASSAGES).await?;
                 remarks.extend(found.remark.map(|remark| format!("({remark})")));
-                return Ok(Output::text(passages(&found.passages, remarks, files.len())));
+                return Ok(Output::text(segments(&found.segments, remarks, files.len())));
             }
             None => remarks.push("(no embeddings are configured, so this is a text search)".to_string()),
         }
     }
     let finder = if mode == Mode::Regex { Finder::regex(&query)? } else { Finder::phrase(&query)? };
-    let mut hits = search(bench.desk, &files, &finder).await?;
+    let mut hits = search(env.overlay, &files, &finder).await?;
     if hits.total > 0 || mode == Mode::Regex {
         return Ok(Output::text(render(hits, remarks, files.len())));
     }
     if let Some(words) = Finder::all_words(&query)? {
-        hits = search(bench.desk, &files, &words).await?;
+        hits = search(env.overlay, &files, &words).await?;
         if hits.total > 0 {
             remarks.push("(no line has exactly these words together; these lines have all of them)".to_string());
             return Ok(Output::text(render(hits, remarks, files.len())));
         }
     }
-    let Some(index) = bench.ctx.texts else {
+    let Some(index) = env.ctx.texts else {
         return Ok(Output::text(render(hits, remarks, files.len())));
     };
     let found = index.ranked(&query, &indexed, Ranking::Words, MAX_PASSAGES).await?;
-    if !found.passages.is_empty() {
+    if !found.segments.is_empty() {
         remarks.push("(no line has all of these words; these passages come nearest, the best first)".to_string());
     }
-    Ok(Output::text(passages(&found.passages, remarks, files.len())))
+    Ok(Output::text(segments(&found.segments, remarks, files.len())))
 }
 
 impl Mode {
     fn ranking(self) -> Option<Ranking> {
         match self {
-            Self::Semantic => Some(Ranking::Meaning),
+            Self::Semantic => Some(Ranking::Semantic),
             Self::Hybrid => Some(Ranking::Both),
             Self::Text | Self::Regex => None,
         }
@@ -149,19 +149,19 @@ impl Mode {
 
 /// The files that the index knows in their present state: those that this turn has not touched. The documentation of the
 /// tools is none of the job's texts.
-fn indexed(desk: &Desk<'_>, files: &[String]) -> Vec<String> {
-    files.iter().filter(|file| !desk.is_touched(file) && !file.starts_with("tools/")).cloned().collect()
+fn indexed(overlay: &WorkspaceOverlay<'_>, files: &[String]) -> Vec<String> {
+    files.iter().filter(|file| !overlay.is_touched(file) && !file.starts_with("tools/")).cloned().collect()
 }
 
-fn passages(found: &[RankedPassage], mut out: Vec<String>, searched: usize) -> String {
+fn segments(found: &[RankedSegment], mut out: Vec<String>, searched: usize) -> String {
     if found.is_empty() {
         out.push(format!("(nothing found in {searched} text files)"));
     }
-    out.extend(found.iter().map(|passage| {
-        let text = passage.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    out.extend(found.iter().map(|segment| {
+        let text = segment.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let shown: String = text.chars().take(MAX_PASSAGE_CHARS).collect();
         let more = if shown.len() < text.len() { "…" } else { "" };
-        format!("{}:{}: {shown}{more}", passage.path, passage.first_line)
+        format!("{}:{}: {shown}{more}", segment.path, segment.first_line)
     }));
     out.join("\n")
 }
@@ -170,11 +170,11 @@ fn blank() -> ToolError {
     ToolError::refused("`query` is blank; give the words to look for")
 }
 
-async fn search(desk: &Desk<'_>, files: &[String], finder: &Finder) -> Result<Hits, ToolError> {
+async fn search(overlay: &WorkspaceOverlay<'_>, files: &[String], finder: &Finder) -> Result<Hits, ToolError> {
     let mut hits = Hits::default();
     let mut left = MAX_SCAN_TIME;
     for path in files {
-        let Some(content) = desk.read(path).await? else { continue };
+        let Some(content) = overlay.read(path).await? else { continue };
         let (scanner, file) = (finder.clone(), path.clone());
         let scan = move |cancellation: &Cancellation| {
             let started = Instant::now();
@@ -211,19 +211,19 @@ fn render(hits: Hits, mut out: Vec<String>, searched: usize) -> String {
 }
 
 /// The searchable files that a path means.
-fn scope(desk: &Desk<'_>, raw: &str) -> Result<Vec<String>, ToolError> {
+fn scope(overlay: &WorkspaceOverlay<'_>, raw: &str) -> Result<Vec<String>, ToolError> {
     let pattern = raw.contains(['*', '?', '[', '{']);
     let path = path::folder(if raw.trim() == "." { "" } else { raw })?;
     let files: Vec<(&str, u64)> = if pattern {
         let matcher = glob(&path)?;
-        desk.list("").into_iter().filter(|(file, _)| matcher.is_match(file)).collect()
-    } else if let Some(size) = desk.size(&path) {
+        overlay.list("").into_iter().filter(|(file, _)| matcher.is_match(file)).collect()
+    } else if let Some(size) = overlay.size(&path) {
         vec![(path.as_str(), size)]
     } else {
-        desk.list(&path)
+        overlay.list(&path)
     };
     if files.is_empty() && !path.is_empty() {
-        return Err(path::not_found(&path, desk));
+        return Err(path::not_found(&path, overlay));
     }
     Ok(files
         .into_iter()

@@ -3,8 +3,8 @@
 use plumbline_documents::Parser;
 use plumbline_engine::{Citation, FileIndex, FileMeta, Judgement, Product, Source, ToolCall, ToolReturn, Verdict};
 use plumbline_tools::{
-    Asked, BatchError, BoxFuture, Graph, HandOver, HeldRequirement, KnownRequirement, Tally, ToolContext, Toolbox,
-    Workspace, WorkspaceError,
+    Asked, BatchError, BoxFuture, Graph, HeldRequirement, KnownRequirement, Tally, ToolContext, ToolRunner,
+    ValidationQueue, Workspace, WorkspaceError,
 };
 use serde_json::{Value, json};
 use std::{collections::BTreeMap, sync::Mutex};
@@ -55,7 +55,7 @@ impl Rows {
     }
 }
 
-impl HandOver for Rows {
+impl ValidationQueue for Rows {
     fn claim<'a>(
         &'a self,
         count: u32,
@@ -189,13 +189,13 @@ pub(crate) async fn turn(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)])
 /// Runs calls whose graph is away; the reason, and whether a person is needed.
 pub(crate) async fn away(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)]) -> (String, bool) {
     match try_turn(rows, graph, calls).await {
-        Err(BatchError::Away(outage)) => (outage.reason, outage.needs_operator),
+        Err(BatchError::Unavailable(outage)) => (outage.reason, outage.needs_operator),
         other => panic!("the graph is away: {other:?}"),
     }
 }
 
 async fn try_turn(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)]) -> Result<Vec<ToolReturn>, BatchError> {
-    let toolbox = Toolbox::new(Parser::new("/nonexistent"));
+    let runner = ToolRunner::new(Parser::new("/nonexistent"));
     let calls: Vec<ToolCall> = (0..)
         .zip(calls)
         .map(|(place, (name, arguments))| ToolCall {
@@ -204,9 +204,9 @@ async fn try_turn(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)]) -> Res
             arguments: arguments.to_string(),
         })
         .collect();
-    let ctx = ToolContext { hand_over: Some(rows), graph, ..ToolContext::new(Uuid::from_u128(7), &[]) };
+    let ctx = ToolContext { validation_queue: Some(rows), graph, ..ToolContext::new(Uuid::from_u128(7), &[]) };
     let files = Files(rows.index.lock().unwrap().clone());
-    toolbox.run(&calls.iter().collect::<Vec<_>>(), &files, &ctx).await
+    runner.run(&calls.iter().collect::<Vec<_>>(), &files, &ctx).await
 }
 
 /// Runs one call that succeeds.
