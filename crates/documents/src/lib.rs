@@ -38,7 +38,7 @@ pub mod passages;
 pub mod quotes;
 pub mod versions;
 
-pub use child::{Limits, Parser, Turn, run_child};
+pub use child::{Limits, Parser, ParserPermit, run_child};
 pub use error::{DocumentError, Ending};
 pub use formats::{Kind, kind_of};
 pub use page_marks::{TextFile, from_text_file, page_mark, push_page, to_text_file};

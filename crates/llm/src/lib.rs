@@ -38,6 +38,6 @@ pub use client::{ModelClient, ModelClientError, jitter, request_body};
 pub use config::{ApiKey, ModelConfig, OutputCapField, Streaming, Timeouts, ToolChoice};
 pub use embedder::{EmbedError, Embedder, EmbedderSettings};
 pub use learnt::Learnt;
-pub use list_models::{Survey, answers_as, survey};
+pub use list_models::{ModelList, answers_as, list_models};
 pub use profile::{Api, Profile, ReasoningEcho, ToolCallIds};
 pub use stated_limits::StatedLimits;

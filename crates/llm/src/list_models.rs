@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// An endpoint's answer to the question for its models.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Survey {
+pub enum ModelList {
     /// It lists its models by name.
     Models(Vec<String>),
     /// It is there, but has no list that could be read; many small servers have none.
@@ -32,17 +32,22 @@ struct Model {
 ///
 /// # Errors
 /// A few words on why there was no answer.
-pub async fn survey(base_url: &str, api: Api, key: Option<&ApiKey>, timeout: Duration) -> Result<Survey, String> {
+pub async fn list_models(
+    base_url: &str,
+    api: Api,
+    key: Option<&ApiKey>,
+    timeout: Duration,
+) -> Result<ModelList, String> {
     let request = client(timeout)?.get(address(base_url, "/models"));
     let answer = dialect::headers(key, api, request).send().await.map_err(|error| why(error, timeout))?;
     if matches!(answer.status().as_u16(), 401 | 403) {
-        return Ok(Survey::KeyRefused);
+        return Ok(ModelList::KeyRefused);
     }
     if !answer.status().is_success() {
-        return Ok(Survey::NoList);
+        return Ok(ModelList::NoList);
     }
     let list = answer.json::<List>().await;
-    Ok(list.map_or(Survey::NoList, |list| Survey::Models(list.data.into_iter().map(|model| model.id).collect())))
+    Ok(list.map_or(ModelList::NoList, |list| ModelList::Models(list.data.into_iter().map(|model| model.id).collect())))
 }
 
 /// Whether the endpoint answers for a model that its list does not have, as servers of a single model do for any name.

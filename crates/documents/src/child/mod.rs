@@ -11,6 +11,6 @@ mod parser;
 mod process;
 pub(crate) mod protocol;
 
-pub use parser::{Limits, Parser, Turn};
-pub(crate) use process::Parsed;
+pub use parser::{Limits, Parser, ParserPermit};
 pub use process::run_child;
+pub(crate) use protocol::Parsed;

@@ -6,16 +6,16 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{self, error::TrySendError};
 
 /// Whom the pages go to.
-pub(crate) struct Ear<'a> {
+pub(crate) struct PageSink<'a> {
     pub(crate) pages: mpsc::Sender<Page>,
-    pub(crate) waited: &'a Waited,
+    pub(crate) waited: &'a BlockedTime,
 }
 
 /// How long the child was kept waiting for somebody to take its pages, and whether it is now.
 #[derive(Default)]
-pub(crate) struct Waited(Mutex<(Duration, Option<Instant>)>);
+pub(crate) struct BlockedTime(Mutex<(Duration, Option<Instant>)>);
 
-impl Waited {
+impl BlockedTime {
     fn set(&self, since: Option<Instant>) {
         let mut waited = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (before, began) = *waited;
@@ -28,7 +28,7 @@ impl Waited {
     }
 }
 
-impl Ear<'_> {
+impl PageSink<'_> {
     /// Whether the page was taken.
     pub(crate) async fn take(&self, page: Page) -> bool {
         let page = match self.pages.try_send(page) {
@@ -44,7 +44,7 @@ impl Ear<'_> {
 }
 
 /// What a future gives within a time that stands still while the child is kept waiting.
-pub(crate) async fn within<T>(limit: Duration, waited: &Waited, work: impl Future<Output = T>) -> Option<T> {
+pub(crate) async fn within<T>(limit: Duration, waited: &BlockedTime, work: impl Future<Output = T>) -> Option<T> {
     let began = Instant::now();
     let mut work = std::pin::pin!(work);
     loop {
@@ -63,7 +63,7 @@ mod tests {
 
     #[tokio::test]
     async fn only_the_childs_own_time_counts() {
-        let waited = Waited::default();
+        let waited = BlockedTime::default();
         assert_eq!(within(Duration::from_millis(1), &waited, std::future::pending::<()>()).await, None);
         waited.set(Some(Instant::now()));
         let waits = within(Duration::ZERO, &waited, async {
@@ -77,18 +77,18 @@ mod tests {
 
     #[tokio::test]
     async fn pages_wait_for_room_and_stop_when_nobody_listens() {
-        let waited = Waited::default();
+        let waited = BlockedTime::default();
         let (pages, mut taken) = mpsc::channel(1);
-        let ear = Ear { pages, waited: &waited };
+        let sink = PageSink { pages, waited: &waited };
         let page = |number| Page { number, text: String::new() };
-        assert!(ear.take(page(1)).await, "there is room for one");
-        let second = ear.take(page(2));
+        assert!(sink.take(page(1)).await, "there is room for one");
+        let second = sink.take(page(2));
         let late = async {
             tokio::task::yield_now().await;
             taken.recv().await.map(|page| page.number)
         };
         assert_eq!(tokio::join!(second, late), (true, Some(1)));
         drop(taken);
-        assert!(!ear.take(page(3)).await, "nobody listens");
+        assert!(!sink.take(page(3)).await, "nobody listens");
     }
 }

@@ -1,6 +1,6 @@
 //! The parent's side: starts the parser child, feeds it, and puts an end to it.
 
-use crate::child::page_sink::{Ear, Waited, within};
+use crate::child::page_sink::{BlockedTime, PageSink, within};
 use crate::child::protocol::{Line, Trailer};
 use crate::error::UNNAMED;
 use crate::{About, DocumentError, Ending, Extracted, Kind, Page, Probe, kind_of};
@@ -58,17 +58,17 @@ fn container_memory() -> Option<u64> {
 
 /// Reads documents, each in a child process of its own; cheap to clone.
 ///
-/// No more children run at once than there are processors, or than a container has memory for: the others wait for their [`Turn`], which does not count
-/// against their time.
+/// No more children run at once than there are processors, or than a container has memory for: the others wait for a
+/// [`ParserPermit`], which does not count against their time.
 #[derive(Clone, Debug)]
 pub struct Parser {
     program: PathBuf,
     limits: Limits,
-    turns: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
-/// The leave to read one document. Who takes it before he loads the document holds no bytes while he waits.
-pub struct Turn<'a> {
+/// A permit for one parser process. Who takes it before loading the document holds no bytes while waiting.
+pub struct ParserPermit<'a> {
     parser: &'a Parser,
     lines: bool,
     _permit: SemaphorePermit<'a>,
@@ -93,7 +93,7 @@ impl Parser {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (turns, memory) = shares(processors, container_memory());
         let limits = Limits { memory, ..Limits::default() };
-        Self { program: program.into(), limits, turns: Arc::new(Semaphore::new(turns)) }
+        Self { program: program.into(), limits, permits: Arc::new(Semaphore::new(turns)) }
     }
 
     /// The same parser under other limits.
@@ -136,13 +136,13 @@ impl Parser {
                 sink(page);
             }
         };
-        tokio::join!(self.turn().await.read(kind, bytes.into(), pages, sender), take).0
+        tokio::join!(self.permit().await.read(kind, bytes.into(), pages, sender), take).0
     }
 
     /// Waits until a child may run.
-    pub async fn turn(&self) -> Turn<'_> {
-        let permit = self.turns.acquire().await.expect("the semaphore is never closed");
-        Turn { parser: self, lines: false, _permit: permit }
+    pub async fn permit(&self) -> ParserPermit<'_> {
+        let permit = self.permits.acquire().await.expect("the semaphore is never closed");
+        ParserPermit { parser: self, lines: false, _permit: permit }
     }
 
     /// The main article of a web page, or the whole page where none stands out.
@@ -158,7 +158,7 @@ impl Parser {
             }
         };
         let article = ["--article".to_owned()];
-        let (trailer, ()) = tokio::join!(self.turn().await.run(Kind::Html, html.into(), &article, sender), take);
+        let (trailer, ()) = tokio::join!(self.permit().await.run(Kind::Html, html.into(), &article, sender), take);
         let Trailer { title, warnings, .. } = trailer?;
         Ok(Extracted { kind: Kind::Html, title, pages, paged: false, warnings })
     }
@@ -178,7 +178,7 @@ impl Parser {
         if !has_to_be_opened {
             return Ok(Probe { kind, pages: None });
         }
-        let run = self.turn().await.run(kind, bytes.into(), &["--probe".to_owned()], mpsc::channel(1).0).await;
+        let run = self.permit().await.run(kind, bytes.into(), &["--probe".to_owned()], mpsc::channel(1).0).await;
         run.map(|trailer| Probe { kind, pages: trailer.pages }).map_err(|error| error.with_name(name))
     }
 
@@ -205,7 +205,7 @@ impl Parser {
     }
 }
 
-impl Turn<'_> {
+impl ParserPermit<'_> {
     /// Whether the text of a PDF keeps its line ends, and everything else as the pages have it.
     #[must_use]
     pub fn keeping_lines(mut self, lines: bool) -> Self {
@@ -273,8 +273,8 @@ impl Turn<'_> {
         let limits = parser.limits;
         let output = limits.output.saturating_mul(OUTPUT_PER_TEXT).saturating_add(OUTPUT_BESIDE);
         let mut child = parser.spawn(kind, extra)?;
-        let waited = Waited::default();
-        let talk = converse(&mut child, bytes, output, Ear { pages, waited: &waited });
+        let waited = BlockedTime::default();
+        let talk = converse(&mut child, bytes, output, PageSink { pages, waited: &waited });
         let Some(talk) = within(limits.wall, &waited, talk).await else {
             // A child that cannot be killed has ended by itself.
             let _ = child.kill().await;
@@ -318,7 +318,7 @@ fn join(pages: &mut Vec<Page>, page: Page) {
 }
 
 /// Feeds the child and listens to it at the same time: either alone would stand still once a pipe is full.
-async fn converse(child: &mut Child, bytes: Cow<'_, [u8]>, output: u64, ear: Ear<'_>) -> std::io::Result<Talk> {
+async fn converse(child: &mut Child, bytes: Cow<'_, [u8]>, output: u64, sink: PageSink<'_>) -> std::io::Result<Talk> {
     let mut stdin = child.stdin.take().expect("stdin was asked for as a pipe");
     let stdout = child.stdout.take().expect("stdout was asked for as a pipe");
     let stderr = child.stderr.take().expect("stderr was asked for as a pipe");
@@ -328,12 +328,12 @@ async fn converse(child: &mut Child, bytes: Cow<'_, [u8]>, output: u64, ear: Ear
         drop((stdin, bytes));
     };
     // One byte over the limit is read, to tell a full output from one that is too large.
-    let ((), heard, stderr) = tokio::join!(feed, hear(stdout, output + 1, ear), last_words(stderr));
+    let ((), heard, stderr) = tokio::join!(feed, hear(stdout, output + 1, sink), last_words(stderr));
     Ok(Talk { heard: heard?, stderr: stderr? })
 }
 
 /// Hands the pages on as they come, until the last word or a line that is none of ours.
-async fn hear(pipe: impl AsyncRead + Unpin, limit: u64, ear: Ear<'_>) -> std::io::Result<Heard> {
+async fn hear(pipe: impl AsyncRead + Unpin, limit: u64, sink: PageSink<'_>) -> std::io::Result<Heard> {
     let mut lines = BufReader::new(pipe.take(limit));
     let mut heard = Heard { bytes: 0, last_word: None };
     let mut line = Vec::new();
@@ -342,7 +342,7 @@ async fn hear(pipe: impl AsyncRead + Unpin, limit: u64, ear: Ear<'_>) -> std::io
         heard.bytes += lines.read_until(b'\n', &mut line).await? as u64;
         match serde_json::from_slice(&line) {
             // When nobody wants the rest, there is no last word, and the child is taken for dead.
-            Ok(Line::Page(page)) => match ear.take(page).await {
+            Ok(Line::Page(page)) => match sink.take(page).await {
                 true => {}
                 false => return Ok(heard),
             },

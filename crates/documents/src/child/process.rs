@@ -3,7 +3,7 @@
 //! It limits itself before it reads a byte of the document, does one thing, and is not trusted by its parent to end
 //! well. Its arguments are an internal matter between two copies of the same binary.
 
-use crate::child::protocol::{Failure, Line, Trailer, pieces};
+use crate::child::protocol::{Failure, Line, Parsed, Trailer, pieces};
 use crate::{
     Kind, Page,
     formats::{docx, epub, html, odt, pdf, text},
@@ -16,9 +16,6 @@ use std::process::ExitCode;
 /// Parsers recurse as deep as a document is nested; with this much stack an ordinary deep document still passes.
 /// It is address space, counted against the memory limit and not used before it is needed.
 const STACK_BYTES: usize = 256 << 20;
-
-/// What a parser gives back: pages in order and what is to be said of the document as a whole.
-pub(crate) type Parsed = Result<(Vec<Page>, Trailer), Failure>;
 
 /// What the parent asks for.
 #[derive(Debug, PartialEq, Eq)]

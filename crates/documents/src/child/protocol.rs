@@ -7,6 +7,9 @@ use crate::error::UNNAMED;
 use crate::{DocumentError, Page};
 use serde::{Deserialize, Serialize};
 
+/// What a parser gives back: pages in order and what is to be said of the document as a whole.
+pub(crate) type Parsed = Result<(Vec<Page>, Trailer), Failure>;
+
 /// Longer pages come in pieces of at most this size, so that nobody has to hold a long document in one.
 const PIECE_BYTES: usize = 64 << 10;
 

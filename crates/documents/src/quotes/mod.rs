@@ -5,13 +5,13 @@
 //! hyphens, page marks between two halves of a sentence. What an author or a model does to it is not: every word, every
 //! capital letter and every full stop counts, and a quote begins and ends where words do.
 //!
-//! Source and quote are brought into the same [`normal`] form, the source once; then finding is a search for bytes.
+//! Source and quote are brought into the same [`normalize`] form, the source once; then finding is a search for bytes.
 
 mod nearest;
-mod normal;
+mod normalize;
 
 use memchr::memmem;
-use normal::Normal;
+use normalize::Normal;
 use std::ops::Range;
 
 /// Bytes that are looked at before and behind a quote for the sentences around it.

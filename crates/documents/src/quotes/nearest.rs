@@ -5,7 +5,7 @@
 //! and "retained" say more about a passage than "of" and "the".
 
 use super::Passage;
-use super::normal::Normal;
+use super::normalize::Normal;
 use std::collections::HashMap;
 use std::ops::Range;
 

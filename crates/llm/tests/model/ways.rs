@@ -7,8 +7,8 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use plumbline_engine::{FailureClass, Message, RequestMessage, Role};
 use plumbline_llm::{
-    Api, ApiKey, Learnt, ModelClient, ModelConfig, Profile, ReasoningEcho, Streaming, Survey, ToolCallIds, answers_as,
-    request_body, survey,
+    Api, ApiKey, Learnt, ModelClient, ModelConfig, ModelList, Profile, ReasoningEcho, Streaming, ToolCallIds,
+    answers_as, list_models, request_body,
 };
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -139,8 +139,8 @@ async fn an_endpoint_is_asked_for_its_models_in_its_own_protocol() {
     ] {
         let server = Server::saying(200, json!({"data": [{"id": "one"}]}).to_string()).await;
         let (key, patience) = (ApiKey::new("sk-test"), std::time::Duration::from_secs(60));
-        let found = survey(&server.base_url, api, key.as_ref(), patience).await.unwrap();
-        assert_eq!(found, Survey::Models(vec!["one".into()]));
+        let found = list_models(&server.base_url, api, key.as_ref(), patience).await.unwrap();
+        assert_eq!(found, ModelList::Models(vec!["one".into()]));
         assert!(answers_as(&server.base_url, api, "two", key.as_ref(), patience).await);
         let seen = server.seen();
         assert!(seen.iter().all(|seen| seen.headers[header] == value), "{api:?}");

@@ -251,12 +251,12 @@ async fn look_up_parted(
     let Some((first, last)) = pages().map(|(first, _)| first).min().zip(pages().map(|(_, last)| last).max()) else {
         return Ok(None);
     };
-    let turn = env.parser.turn().await;
+    let permit = env.parser.permit().await;
     let Some(bytes) = env.overlay.read(&source.path).await? else { return Ok(None) };
     if kind_of(&source.path, &bytes) != Ok(Kind::Pdf) {
         return Ok(None);
     }
-    let Ok(pages) = turn.lines(bytes, Some(first..=last)).await else { return Ok(None) };
+    let Ok(pages) = permit.lines(bytes, Some(first..=last)).await else { return Ok(None) };
     let found = crate::run_blocking(move |_| {
         let mut lines = String::new();
         pages.iter().for_each(|page| push_page(&mut lines, page, true));

@@ -91,8 +91,8 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let arguments: Arguments = decode(arguments)?;
     let path = document(env.overlay, &arguments.file_path)?;
     let pages = arguments.pages.map(|pages| ranges(&pages)).transpose()?;
-    // First the turn, then the document: of many jobs that want one read, few hold it.
-    let turn = env.parser.turn().await;
+    // First the permit, then the document: of many jobs that want one read, few hold it.
+    let permit = env.parser.permit().await;
     let bytes = env.overlay.read(&path).await?.ok_or_else(|| path::not_found(&path, env.overlay))?;
     let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
     let read = |error: plumbline_documents::DocumentError| ToolError::refused(error.with_name(&path).to_string());
@@ -116,7 +116,7 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
         }
         Ok::<_, ToolError>((reading, writer))
     };
-    let (about, written) = tokio::join!(turn.keeping_lines(lines).extract_to(kind, bytes, all, sender), write);
+    let (about, written) = tokio::join!(permit.keeping_lines(lines).extract_to(kind, bytes, all, sender), write);
     let (reading, writer) = written?;
     let about = about.map_err(read)?;
     let content = describe(&reading, (&path, kind), (&text_path, writer.parts()), &about);

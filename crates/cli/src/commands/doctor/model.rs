@@ -4,7 +4,7 @@ use super::finding::Finding;
 use crate::{environment, failure::Failure};
 use plumbline_config::{Configs, Connections, Llm, ModelEnv, Secrets};
 use plumbline_engine::Purpose;
-use plumbline_llm::{Api, ApiKey, Survey, answers_as, survey};
+use plumbline_llm::{Api, ApiKey, ModelList, answers_as, list_models};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -87,14 +87,14 @@ async fn endpoint(base_url: &str, key_env: &str, api: Api, key: Option<&ApiKey>,
              `llm.api_key_env`, or list it as {key_env}@HOST in PLUMBLINE_SECRETS"
         ),
     };
-    match survey(base_url, api, key, PATIENCE).await {
+    match list_models(base_url, api, key, PATIENCE).await {
         Err(reason) => Finding::fail(
             "model",
             format!("{base_url} does not answer ({reason}); start it, or correct OPENAI_BASE_URL or `llm.base_url`"),
         ),
-        Ok(Survey::KeyRefused) => Finding::fail("model", refused),
-        Ok(Survey::NoList) => Finding::ok("model", format!("{base_url} answers")),
-        Ok(Survey::Models(known)) => {
+        Ok(ModelList::KeyRefused) => Finding::fail("model", refused),
+        Ok(ModelList::NoList) => Finding::ok("model", format!("{base_url} answers")),
+        Ok(ModelList::Models(known)) => {
             let unlisted: Vec<&String> = models.iter().filter(|model| !known.contains(model)).collect();
             for model in &unlisted {
                 if !answers_as(base_url, api, model, key, PATIENCE).await {

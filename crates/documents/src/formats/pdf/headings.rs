@@ -3,7 +3,7 @@
 //! The parser judges each page by itself, so that the same kind of heading is of level 1 on one page and 3 on the next,
 //! and plain text on a third. Over the whole document the size of type is a sure sign, and a section number a surer one.
 
-use super::sheet::{Placed, Sheet};
+use super::page_layout::{Placed, Sheet};
 use crate::formats::blocks::Block;
 use std::collections::BTreeMap;
 

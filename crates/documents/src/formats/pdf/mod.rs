@@ -1,23 +1,23 @@
 //! PDF, the format with pages. Runs in the parser child only.
 
+mod cached_backend;
 mod clauses;
 mod columns;
-mod flow;
+mod fast_path;
 mod fonts;
-mod furniture;
 mod headings;
 mod lines;
-mod rules;
-mod sheet;
+mod page_layout;
+mod ruling_lines;
+mod running_headers;
 mod source;
-mod view;
 
 use super::blocks::{Block, to_markdown};
 use super::dehyphenate::{Dehyphenator, characters};
 use crate::Page;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
-use sheet::Sheet;
+use page_layout::Sheet;
 use source::{Read, Source};
 use std::ops::RangeInclusive;
 use unpdf::ErrorKind;
@@ -45,7 +45,7 @@ pub(crate) fn extract(bytes: &[u8], asked: Option<RangeInclusive<u32>>, lines: b
         return finish(source.read(asked.clone())?, count, &asked, |sheet| characters(&sheet.as_set));
     }
     let mut read = source.read(sample(&asked, count))?;
-    furniture::remove(&mut read.sheets);
+    running_headers::remove(&mut read.sheets);
     headings::settle(&mut read.sheets);
     mend(&mut read.sheets);
     read.sheets.retain(|sheet| asked.contains(&sheet.number));

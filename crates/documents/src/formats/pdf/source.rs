@@ -1,11 +1,11 @@
 //! A PDF that is open, and the reading of its pages.
 
+use super::cached_backend::Memory;
 use super::failure;
-use super::flow::{self, Found};
+use super::fast_path::{self, Found};
 use super::fonts::Fonts;
 use super::lines::Lines;
-use super::sheet::Sheet;
-use super::view::Memory;
+use super::page_layout::Sheet;
 use crate::child::protocol::Failure;
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -66,7 +66,7 @@ impl<'a> Source<'a> {
         let ids: Vec<(u32, PageId)> = self.pages.range(pages).map(|(number, id)| (*number, *id)).collect();
         let found = shared(&ids, (FEWEST_TEXT, TEXT_SHARE), |shares| {
             let memory = Mutex::new(Memory::default());
-            let read = |page: &(u32, PageId)| flow::read(&self.document, &fonts, &memory, *page);
+            let read = |page: &(u32, PageId)| fast_path::read(&self.document, &fonts, &memory, *page);
             let parts = std::iter::from_fn(|| shares.take());
             parts.map(|(place, part)| (place, part.iter().map(read).collect::<Vec<_>>())).collect()
         });

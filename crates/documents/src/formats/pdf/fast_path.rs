@@ -4,12 +4,12 @@
 //! Most pages have no tables: their lines are all there is, and one reading gives lines, headings and blocks. A page
 //! that may have a table is left to the parser as a whole, which keeps what it knows of ruled ones to itself.
 
+use super::cached_backend::{Memory, View};
 use super::columns;
 use super::fonts::Fonts;
 use super::lines::Lines;
-use super::rules::has_columns;
-use super::sheet::{Place, Sheet};
-use super::view::{Memory, View};
+use super::page_layout::{Place, Sheet};
+use super::ruling_lines::has_columns;
 use crate::formats::blocks::Block;
 use std::sync::Mutex;
 use unpdf::parser::backend::{PageId, PdfBackend as _, RawBackend};

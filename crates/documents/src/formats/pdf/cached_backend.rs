@@ -6,7 +6,7 @@
 //! few, though, and come again and again: here each is answered once a font.
 
 use super::fonts::{Font, Fonts};
-use super::rules::Rules;
+use super::ruling_lines::Rules;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use unpdf::Result;

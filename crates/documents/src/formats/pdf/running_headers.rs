@@ -5,7 +5,7 @@
 //! counts along with the pages; and a single line that ends like a title, whatever it says, at the very height at which most pages have one
 //! apart from their text and none has text: the first line of a page is where it is by the margin, too.
 
-use super::sheet::{Placed, Sheet};
+use super::page_layout::{Placed, Sheet};
 use std::collections::{HashMap, HashSet};
 
 /// How many blocks from the top and from the bottom can be furniture when their place is not known.
