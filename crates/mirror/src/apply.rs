@@ -6,7 +6,7 @@
 
 use super::{
     Applied, FileEvent, MirrorTrouble,
-    folder::{Folder, Temporary, Ways},
+    folder::{DirCache, Folder, Temporary},
     marker::{self, Fence, Marker, Seen},
 };
 use std::{mem, vec};
@@ -15,11 +15,11 @@ use std::{mem, vec};
 const AT_ONCE: usize = 32;
 
 /// What steps changed, on its way into a folder.
-pub(crate) struct Showing {
+pub(crate) struct FolderWriter {
     folder: Folder,
     fence: Fence,
     events: vec::IntoIter<FileEvent>,
-    ways: Ways,
+    dirs: DirCache,
     /// Written and not in their places.
     temporaries: Vec<Temporary>,
     /// Where something was put.
@@ -31,7 +31,7 @@ pub(crate) struct Showing {
     stale: bool,
 }
 
-impl Showing {
+impl FolderWriter {
     /// Of `events` in a folder whose marker says that this worker may write.
     pub(crate) fn new(folder: Folder, fence: Fence, events: Vec<FileEvent>) -> Self {
         // What is gone makes room for what is there now: a file may stand where a folder was.
@@ -42,7 +42,7 @@ impl Showing {
             folder,
             fence,
             events: first.into_iter(),
-            ways: Ways::default(),
+            dirs: DirCache::default(),
             temporaries: Vec::new(),
             written: Vec::new(),
             touched: false,
@@ -99,7 +99,7 @@ impl Showing {
             self.stale = self.stale || !self.fence.is_open(&self.folder);
             let placed = match self.stale {
                 true => Ok(false),
-                false => self.folder.place(&mut self.ways, &temporary).map(|()| true),
+                false => self.folder.place(&mut self.dirs, &temporary).map(|()| true),
             };
             match placed {
                 Ok(true) => {
@@ -128,16 +128,16 @@ impl Showing {
 }
 
 /// Shows all of it; the same number of files is underway at a time, however many folders they are for.
-pub(crate) fn show(showings: &mut [Showing]) {
-    while showings.iter().any(|showing| !showing.is_over()) {
+pub(crate) fn show(writers: &mut [FolderWriter]) {
+    while writers.iter().any(|writer| !writer.is_over()) {
         let mut room = AT_ONCE;
-        showings.iter_mut().for_each(|showing| showing.prepare(&mut room));
-        let begun = || showings.iter().flat_map(|showing| &showing.temporaries);
+        writers.iter_mut().for_each(|writer| writer.prepare(&mut room));
+        let begun = || writers.iter().flat_map(|writer| &writer.temporaries);
         if begun().nth(1).is_some() {
             begun().for_each(Temporary::begin_flush);
         }
-        showings.iter_mut().for_each(Showing::flush);
-        showings.iter_mut().for_each(Showing::place);
+        writers.iter_mut().for_each(FolderWriter::flush);
+        writers.iter_mut().for_each(FolderWriter::place);
     }
 }
 
@@ -147,7 +147,7 @@ pub(crate) fn begin(
     folder: Folder,
     epoch: i64,
     events: Vec<FileEvent>,
-) -> Result<Result<(Showing, Seen), Applied>, MirrorTrouble> {
+) -> Result<Result<(FolderWriter, Seen), Applied>, MirrorTrouble> {
     let Some(seen) = marker::see(&folder) else {
         return Ok(Err(Applied::Wiped));
     };
@@ -155,12 +155,12 @@ pub(crate) fn begin(
         return Ok(Err(Applied::Stale));
     }
     let fence = Fence::new(epoch, Some(&seen));
-    Ok(Ok((Showing::new(folder, fence, events), seen)))
+    Ok(Ok((FolderWriter::new(folder, fence, events), seen)))
 }
 
 /// Says how far the folder has got.
-pub(crate) fn finish(showing: Showing, seen: &Seen, epoch: i64, step: i64) -> Result<Applied, MirrorTrouble> {
-    let (folder, _, troubles) = showing.end();
+pub(crate) fn finish(writer: FolderWriter, seen: &Seen, epoch: i64, step: i64) -> Result<Applied, MirrorTrouble> {
+    let (folder, _, troubles) = writer.end();
     let Some(folder) = folder else { return Ok(Applied::Stale) };
     MirrorTrouble::of_all(troubles)?;
     if seen.marker.done || !seen.young {

@@ -2,7 +2,7 @@
 
 use super::{
     Finds, Found, IndexEntry, MirrorTrouble,
-    folder::{Folder, OWN},
+    folder::{Folder, META_DIR},
 };
 use crate::content_cache;
 use cap_std::{
@@ -136,7 +136,7 @@ fn walk(dir: &Dir, start: &str) -> Result<Vec<(String, bool)>, MirrorTrouble> {
             let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
             let kind = entry.file_type().map_err(trouble)?;
             match kind.is_dir() {
-                true if path == OWN || depth == DEEPEST => {}
+                true if path == META_DIR || depth == DEEPEST => {}
                 true => folders.push((path, depth + 1)),
                 false => entries.push((path, kind.is_file())),
             }

@@ -48,6 +48,6 @@ fn write_all(dir: &Path, files: impl IntoIterator<Item = (String, Vec<u8>)>) -> 
         count += 1;
     }
     // An export is a plain folder and no mirror.
-    folder.dir.remove_dir_all(super::folder::OWN).map_err(failed(dir.join(super::folder::OWN)))?;
+    folder.dir.remove_dir_all(super::folder::META_DIR).map_err(failed(dir.join(super::folder::META_DIR)))?;
     Ok(count)
 }

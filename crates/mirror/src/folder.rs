@@ -22,10 +22,10 @@ use std::{
 use uuid::Uuid;
 
 /// What is the mirror's own and no file of the job.
-pub(crate) const OWN: &str = ".plumbline";
+pub(crate) const META_DIR: &str = ".plumbline";
 const TMP: &str = "tmp";
 /// What people may look for in any workspace, also while nothing is in it. Rows know files only.
-const USUAL: [&str; 5] = ["archive", "input", "output", "tool_results", "tools"];
+const STANDARD_DIRS: [&str; 5] = ["archive", "input", "output", "tool_results", "tools"];
 /// What they may look for where a job has these tools, by the documentation of the tool: a job without them has no such folder.
 const OF_TOOLS: [(&str, &str); 6] = [
     ("tools/chunk_document.md", "chunks"),
@@ -72,7 +72,7 @@ enum Content {
 
 /// Folders within a job's folder that are known to be real ones, by their path.
 #[derive(Default)]
-pub(crate) struct Ways(HashMap<String, Dir>);
+pub(crate) struct DirCache(HashMap<String, Dir>);
 
 /// Opens what all jobs' folders are in, created when missing.
 pub(crate) fn open_root(root: &Path) -> io::Result<Arc<Root>> {
@@ -106,7 +106,7 @@ impl Folder {
     }
 
     fn of(dir: Dir, root: Option<Arc<Root>>, is_new: bool) -> io::Result<Self> {
-        let own = way(&dir, OWN)?;
+        let own = way(&dir, META_DIR)?;
         let tmp = way(&own, TMP)?;
         Ok(Self { dir, own, tmp, root, is_new })
     }
@@ -140,10 +140,10 @@ impl Folder {
     }
 
     /// Puts a flushed file into its place, whole or not at all.
-    pub(crate) fn place(&self, ways: &mut Ways, temporary: &Temporary) -> io::Result<()> {
+    pub(crate) fn place(&self, dirs: &mut DirCache, temporary: &Temporary) -> io::Result<()> {
         let parts = workspace_path(&temporary.path)?;
         let (name, parents) = parts.split_last().expect("a workspace path has a part");
-        let parent = ways.to(&self.dir, parents)?;
+        let parent = dirs.to(&self.dir, parents)?;
         match &temporary.content {
             Content::Written(written, _) => self.replace(written, parent, name)?,
             Content::Shared(copy) => self.link(copy, parent, name)?,
@@ -205,7 +205,7 @@ impl Folder {
     /// Puts one file into its place, whole or not at all.
     pub(crate) fn put(&self, path: &str, content: &[u8]) -> io::Result<()> {
         let temporary = self.prepare(path, content)?;
-        let placed = temporary.flush().and_then(|()| self.place(&mut Ways::default(), &temporary));
+        let placed = temporary.flush().and_then(|()| self.place(&mut DirCache::default(), &temporary));
         placed.inspect_err(|_| self.discard(&temporary))
     }
 
@@ -232,7 +232,7 @@ impl Folder {
 
     /// Makes the folders that a workspace with these files has; what stands there already is left alone.
     pub(crate) fn make_usual(&self, index: &[IndexEntry]) -> io::Result<()> {
-        USUAL.iter().try_for_each(|folder| self.make(folder))?;
+        STANDARD_DIRS.iter().try_for_each(|folder| self.make(folder))?;
         index.iter().try_for_each(|entry| self.make_of_tool(&entry.path))
     }
 }
@@ -255,7 +255,7 @@ impl Temporary {
     }
 }
 
-impl Ways {
+impl DirCache {
     /// The folder at `parts` under `top`, made when it is missing.
     fn to<'a>(&'a mut self, top: &'a Dir, parts: &[&str]) -> io::Result<&'a Dir> {
         let Some((first, rest)) = parts.split_first() else { return Ok(top) };
@@ -268,7 +268,7 @@ impl Ways {
     }
 }
 
-/// Opens `name` as a real folder, made when it is missing; see [`make_way`].
+/// Opens `name` as a real folder, made when it is missing; see [`ensure_dir`].
 fn way(dir: &Dir, name: &str) -> io::Result<Dir> {
     make_and_open(dir, name).map(|(opened, _)| opened)
 }
@@ -278,7 +278,7 @@ fn make_and_open(dir: &Dir, name: &str) -> io::Result<(Dir, bool)> {
     match open_real(dir, name) {
         Ok(opened) => Ok((opened, false)),
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
-            let made = make_way(dir, name)?;
+            let made = ensure_dir(dir, name)?;
             Ok((open_real(dir, name)?, made))
         }
         Err(error) => Err(error.into()),
@@ -293,7 +293,7 @@ fn open_real(dir: &Dir, name: &str) -> rustix::io::Result<Dir> {
 
 /// Makes sure that `path` is a real folder: a link or a file that stands there goes, so that nothing is written
 /// through it. Says whether it had to be made.
-pub(crate) fn make_way(dir: &Dir, path: &str) -> io::Result<bool> {
+pub(crate) fn ensure_dir(dir: &Dir, path: &str) -> io::Result<bool> {
     match dir.symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => return Ok(false),
         Ok(_) => dir.remove_file(path)?,
@@ -309,7 +309,7 @@ pub(crate) fn make_way(dir: &Dir, path: &str) -> io::Result<bool> {
 fn workspace_path(path: &str) -> io::Result<Vec<&str>> {
     let parts: Vec<&str> = path.split('/').collect();
     let plain = parts.iter().all(|part| !matches!(*part, "" | "." | "..") && !part.contains('\0'));
-    match plain && parts[0] != OWN {
+    match plain && parts[0] != META_DIR {
         true => Ok(parts),
         false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a path within the workspace")),
     }

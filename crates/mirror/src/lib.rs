@@ -43,8 +43,8 @@ mod tests;
 pub use events::{Applied, FileEvent, Finds, Found, IndexEntry, MirrorTrouble, Repaired};
 pub use export::{ExportError, export};
 pub use marker::Marker;
-pub use stale::Unfinished;
-pub use sync::{Behind, Look, MirrorFeed, MirrorSync};
+pub use stale::StaleFolder;
+pub use sync::{InputScan, MirrorFeed, MirrorLag, MirrorSync};
 
 use folder::Folder;
 use queue::{Order, Queue};

@@ -81,7 +81,7 @@ impl Queue {
 
 fn carry_out(root: &Path, orders: Vec<Order>) {
     let opened = open_root(root);
-    let (mut showings, mut begun) = (Vec::new(), Vec::new());
+    let (mut writers, mut begun) = (Vec::new(), Vec::new());
     for order in orders {
         let name = folder_name(order.job);
         let folder = match &opened {
@@ -89,17 +89,17 @@ fn carry_out(root: &Path, orders: Vec<Order>) {
             Err(error) => Err(trouble(root, &name, error)),
         };
         match folder.and_then(|folder| apply::begin(folder, order.epoch, order.events)) {
-            Ok(Ok((showing, seen))) => {
-                showings.push(showing);
+            Ok(Ok((writer, seen))) => {
+                writers.push(writer);
                 begun.push((seen, order.epoch, order.step, order.answer));
             }
             Ok(Err(left)) => tell(order.answer, Ok(left)),
             Err(trouble) => tell(order.answer, Err(trouble)),
         }
     }
-    apply::show(&mut showings);
-    for (showing, (seen, epoch, step, answer)) in showings.into_iter().zip(begun) {
-        tell(answer, apply::finish(showing, &seen, epoch, step));
+    apply::show(&mut writers);
+    for (writer, (seen, epoch, step, answer)) in writers.into_iter().zip(begun) {
+        tell(answer, apply::finish(writer, &seen, epoch, step));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     FileEvent, IndexEntry, Mirror, MirrorTrouble, Repaired,
-    apply::{self, Showing, claim},
+    apply::{self, FolderWriter, claim},
     folder::Folder,
     marker::{self, Fence, Marker},
 };
@@ -152,10 +152,10 @@ struct Put {
 }
 
 fn write(folder: Folder, epoch: i64, events: Vec<FileEvent>) -> Put {
-    let mut showing = [Showing::new(folder, Fence::new(epoch, None), events)];
-    apply::show(&mut showing);
-    let [showing] = showing;
-    let (folder, written, troubles) = showing.end();
+    let mut writer = [FolderWriter::new(folder, Fence::new(epoch, None), events)];
+    apply::show(&mut writer);
+    let [writer] = writer;
+    let (folder, written, troubles) = writer.end();
     Put { written, troubles, stale: folder.is_none() }
 }
 

@@ -5,7 +5,7 @@
 //! read-only for that reason, none is linked without a look at what is in it (see [`crate::content_cache`]), and a repair
 //! compares every file with its row.
 
-use super::folder::{OWN, make_way};
+use super::folder::{META_DIR, ensure_dir};
 use crate::{content_cache, diff::digest};
 use cap_std::fs::{Dir, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -30,8 +30,8 @@ impl Shared {
     /// Opens the folder with the copies, which is below the `root` of all jobs' folders. `None` is no error: where the
     /// volume has no links, every folder has files of its own.
     pub(crate) fn open(root: &Dir) -> io::Result<Self> {
-        make_way(root, OWN)?;
-        make_way(root, SHARED)?;
+        ensure_dir(root, META_DIR)?;
+        ensure_dir(root, SHARED)?;
         let shared = Self(root.open_dir(SHARED)?);
         shared.try_linking()?;
         Ok(shared)

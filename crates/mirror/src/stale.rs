@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 /// A folder of which no writer has said that it is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unfinished {
+pub struct StaleFolder {
     /// The job.
     pub job: Uuid,
     /// Lease epoch of the last writer.
@@ -22,21 +22,21 @@ pub struct Unfinished {
 impl Mirror {
     /// Folders that were last written longer ago than `silence` and are not finished. A folder that cannot be read is
     /// passed over.
-    pub async fn unfinished(&self, silence: Duration) -> Vec<Unfinished> {
+    pub async fn stale(&self, silence: Duration) -> Vec<StaleFolder> {
         let root = self.root.clone();
         let found = tokio::task::spawn_blocking(move || scan(&root, silence)).await;
         found.unwrap_or_default()
     }
 }
 
-fn scan(root: &Path, silence: Duration) -> Vec<Unfinished> {
+fn scan(root: &Path, silence: Duration) -> Vec<StaleFolder> {
     let Ok(entries) = fs::read_dir(root) else { return Vec::new() };
     entries.flatten().filter_map(|entry| look(root, entry.file_name().to_str()?, silence)).collect()
 }
 
 /// A folder without a marker, e.g. because somebody removed it under the worker that died, shows nothing of anybody's:
 /// epoch 0, so that whoever has the job is in the right.
-fn look(root: &Path, name: &str, silence: Duration) -> Option<Unfinished> {
+fn look(root: &Path, name: &str, silence: Duration) -> Option<StaleFolder> {
     let job = name.strip_prefix("job_")?.parse().ok()?;
     let folder = root.join(name);
     let path = folder.join(marker::MARKER);
@@ -49,5 +49,5 @@ fn look(root: &Path, name: &str, silence: Duration) -> Option<Unfinished> {
     };
     let marker = marker.unwrap_or(Marker { epoch: 0, step: 0, done: false });
     let silent = written.elapsed().unwrap_or_default() >= silence;
-    (!marker.done && silent).then_some(Unfinished { job, epoch: marker.epoch, step: marker.step })
+    (!marker.done && silent).then_some(StaleFolder { job, epoch: marker.epoch, step: marker.step })
 }

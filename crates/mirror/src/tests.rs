@@ -74,7 +74,7 @@ impl Bench {
         serde_json::from_slice(&fs::read(self.path(".plumbline/mirror.json")).unwrap()).unwrap()
     }
 
-    fn unfinished(&self) -> usize {
+    fn temporaries(&self) -> usize {
         fs::read_dir(self.path(".plumbline/tmp")).unwrap().count()
     }
 }
@@ -116,7 +116,7 @@ async fn steps_are_shown_in_place_and_leave_nothing_unfinished() {
         Ok(Applied::Written)
     );
     assert_eq!(bench.shown(), BTreeMap::from([("a.md".to_owned(), b"three".to_vec())]));
-    assert_eq!(bench.unfinished(), 0);
+    assert_eq!(bench.temporaries(), 0);
     assert_eq!(bench.marker(), serde_json::json!({"epoch": 1, "step": 1}), "it was written a moment ago");
     settle(&bench.path(".plumbline/mirror.json"));
     bench.apply(1, 3, vec![written("a.md", "four")]).await.unwrap();
@@ -147,7 +147,7 @@ async fn names_that_lead_elsewhere_are_refused_and_the_rest_is_shown() {
     }
     assert_eq!(bench.shown().keys().collect::<Vec<_>>(), ["good.md"]);
     assert!(!bench.root.path().join("workspace/escaped.md").exists());
-    assert_eq!(bench.unfinished(), 0);
+    assert_eq!(bench.temporaries(), 0);
 }
 
 #[tokio::test]
@@ -213,7 +213,7 @@ async fn changes_from_outside_are_put_right() {
     assert_eq!(repaired.removed, ["c/inner", "d", "link", "output/stray.md"]);
     assert_eq!(repaired.written, ["a.md", "c", "d/e", "output/b.md"]);
     assert_eq!(bench.shown(), bench.rows);
-    assert_eq!(bench.unfinished(), 0);
+    assert_eq!(bench.temporaries(), 0);
 }
 
 #[tokio::test]
@@ -323,18 +323,18 @@ async fn a_folder_is_unfinished_until_its_writer_says_so() {
     settle(&bench.path(".plumbline/mirror.json"));
     bench.apply(2, 5, vec![written("a.md", "one")]).await.unwrap();
     bench.rows.insert("a.md".into(), b"one".to_vec());
-    let unfinished = [super::Unfinished { job: bench.job, epoch: 2, step: 5 }];
-    assert_eq!(bench.mirror.unfinished(Duration::ZERO).await, unfinished);
-    assert!(bench.mirror.unfinished(Duration::from_secs(60)).await.is_empty(), "its writer may still be at it");
+    let stale = [super::StaleFolder { job: bench.job, epoch: 2, step: 5 }];
+    assert_eq!(bench.mirror.stale(Duration::ZERO).await, stale);
+    assert!(bench.mirror.stale(Duration::from_secs(60)).await.is_empty(), "its writer may still be at it");
     assert!(bench.finish(1).await.stale);
-    assert_eq!(bench.mirror.unfinished(Duration::ZERO).await, unfinished, "an older writer has no say");
+    assert_eq!(bench.mirror.stale(Duration::ZERO).await, stale, "an older writer has no say");
     bench.finish(2).await;
-    assert!(bench.mirror.unfinished(Duration::ZERO).await.is_empty());
+    assert!(bench.mirror.stale(Duration::ZERO).await.is_empty());
     bench.apply(3, 6, vec![written("a.md", "two")]).await.unwrap();
-    assert_eq!(bench.mirror.unfinished(Duration::ZERO).await.len(), 1, "a new writer begins anew");
+    assert_eq!(bench.mirror.stale(Duration::ZERO).await.len(), 1, "a new writer begins anew");
     fs::remove_file(bench.path("a.md")).unwrap();
     assert_eq!(bench.finish(3).await.written, ["a.md"]);
-    assert!(bench.mirror.unfinished(Duration::ZERO).await.is_empty(), "also one that had something to put right");
+    assert!(bench.mirror.stale(Duration::ZERO).await.is_empty(), "also one that had something to put right");
 }
 
 #[tokio::test]
@@ -344,12 +344,12 @@ async fn a_folder_without_its_marker_is_unfinished_and_anybodys_to_repair() {
     bench.finish(2).await;
     fs::remove_dir_all(bench.path("")).unwrap();
     fs::create_dir_all(bench.path("output")).unwrap();
-    let unfinished = [super::Unfinished { job: bench.job, epoch: 0, step: 0 }];
-    assert_eq!(bench.mirror.unfinished(Duration::ZERO).await, unfinished);
-    assert!(bench.mirror.unfinished(Duration::from_secs(60)).await.is_empty(), "its writer may still be at it");
+    let stale = [super::StaleFolder { job: bench.job, epoch: 0, step: 0 }];
+    assert_eq!(bench.mirror.stale(Duration::ZERO).await, stale);
+    assert!(bench.mirror.stale(Duration::from_secs(60)).await.is_empty(), "its writer may still be at it");
     bench.finish(0).await;
     assert_eq!(bench.shown(), bench.rows);
-    assert!(bench.mirror.unfinished(Duration::ZERO).await.is_empty());
+    assert!(bench.mirror.stale(Duration::ZERO).await.is_empty());
 }
 
 #[tokio::test]
@@ -441,7 +441,7 @@ async fn more_files_than_are_written_at_once_are_all_shown() {
     bench.apply(1, 1, (0..100).map(|number| written(&name(number), &number.to_string())).collect()).await.unwrap();
     let expected: BTreeMap<_, _> = (0..100).map(|number| (name(number), number.to_string().into_bytes())).collect();
     assert_eq!(bench.shown(), expected);
-    assert_eq!(bench.unfinished(), 0);
+    assert_eq!(bench.temporaries(), 0);
 }
 
 #[tokio::test]

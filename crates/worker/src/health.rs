@@ -5,7 +5,7 @@
 
 use crate::{options::Timing, pulse::Pulse};
 use plumbline_dashboard::WorkerHealth;
-use plumbline_mirror::Behind;
+use plumbline_mirror::MirrorLag;
 use std::{
     sync::{
         Arc, Mutex, PoisonError,
@@ -36,14 +36,14 @@ pub(crate) struct Health {
     /// Of the event loop.
     pub(crate) pulse: Arc<Pulse>,
     /// Folders that do not show everything.
-    pub(crate) behind: Arc<Behind>,
+    pub(crate) behind: Arc<MirrorLag>,
     /// Why changed configuration files are not in use.
     refused_files: Mutex<Option<String>>,
 }
 
 impl Health {
     /// For a worker with this clockwork, whose folders lack what `behind` says.
-    pub(crate) fn new(timing: &Timing, behind: Arc<Behind>) -> Self {
+    pub(crate) fn new(timing: &Timing, behind: Arc<MirrorLag>) -> Self {
         Self {
             started: Instant::now(),
             turned_ms: AtomicU64::new(0),

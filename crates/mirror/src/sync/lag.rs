@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 /// All of one worker's.
 #[derive(Debug, Default)]
-pub struct Behind {
+pub struct MirrorLag {
     folders: Mutex<HashMap<Uuid, Folder>>,
 }
 
@@ -25,7 +25,7 @@ struct Folder {
     left: bool,
 }
 
-impl Behind {
+impl MirrorLag {
     /// How many there are.
     pub fn count(&self) -> usize {
         self.folders().len()
@@ -77,14 +77,14 @@ impl Behind {
 
 #[cfg(test)]
 mod tests {
-    use super::Behind;
+    use super::MirrorLag;
     use crate::MirrorTrouble;
     use plumbline_store::Lease;
     use uuid::Uuid;
 
     #[test]
     fn a_folder_is_behind_until_its_own_or_a_later_writer_has_put_it_right() {
-        let (behind, trouble) = (Behind::default(), MirrorTrouble { message: "no space".into() });
+        let (behind, trouble) = (MirrorLag::default(), MirrorTrouble { message: "no space".into() });
         let lease = |epoch| Lease { job_id: Uuid::from_u128(7), epoch };
         behind.trouble(&lease(2), &trouble);
         behind.trouble(&lease(2), &trouble);

@@ -7,7 +7,7 @@ mod lag;
 mod pending;
 mod writer;
 
-pub use lag::Behind;
+pub use lag::MirrorLag;
 
 use changed::Changed;
 
@@ -29,7 +29,7 @@ use writer::Writer;
 const FINISH: Duration = Duration::from_secs(10);
 
 /// How it stands with a look at `input/`.
-pub enum Look {
+pub enum InputScan {
     /// Nobody looks.
     None,
     /// It has not come back.
@@ -44,7 +44,7 @@ pub struct MirrorSync {
     mirror: Mirror,
     store: Store,
     changed: Arc<Changed>,
-    behind: Arc<Behind>,
+    behind: Arc<MirrorLag>,
     /// Of deleted jobs.
     leftovers: Leftovers,
     /// A folder that says of itself that it is unfinished belongs to a live worker for this long.
@@ -65,7 +65,7 @@ impl MirrorSync {
     }
 
     /// Folders that do not show everything.
-    pub fn behind(&self) -> &Arc<Behind> {
+    pub fn behind(&self) -> &Arc<MirrorLag> {
         &self.behind
     }
 
@@ -74,7 +74,7 @@ impl MirrorSync {
     pub async fn catch_up(&self) {
         self.leftovers.remove(&self.mirror, &self.store).await;
         let left = self.behind.left_behind();
-        let dead = self.mirror.unfinished(self.lease).await;
+        let dead = self.mirror.stale(self.lease).await;
         let dead = dead.into_iter().map(|folder| (Lease { job_id: folder.job, epoch: folder.epoch }, folder.step));
         for (lease, shown) in left.into_iter().map(|lease| (lease, 0)).chain(dead) {
             let writer = Writer::new(self, lease);
@@ -93,7 +93,7 @@ impl MirrorSync {
 /// The feeding end of one job's mirror.
 pub struct MirrorFeed {
     pending: Sender,
-    behind: Arc<Behind>,
+    behind: Arc<MirrorLag>,
     lease: Lease,
     /// A look that has not come back.
     looking: Option<oneshot::Receiver<Finds>>,
@@ -125,16 +125,16 @@ impl MirrorFeed {
     }
 
     /// What the last look has found, if it has come back since.
-    pub fn found(&mut self) -> Look {
-        let Some(looking) = &mut self.looking else { return Look::None };
+    pub fn found(&mut self) -> InputScan {
+        let Some(looking) = &mut self.looking else { return InputScan::None };
         let found = match looking.try_recv() {
-            Err(TryRecvError::Empty) => return Look::Underway,
+            Err(TryRecvError::Empty) => return InputScan::Underway,
             Ok(found) => found,
             // Another worker has the job, and then nothing is taken in.
             Err(TryRecvError::Closed) => Finds::default(),
         };
         self.looking = None;
-        Look::Back(found)
+        InputScan::Back(found)
     }
 
     /// Waits until everything handed over is shown, or the volume has had its time. `there`: the job's row was there a

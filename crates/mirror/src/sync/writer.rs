@@ -1,7 +1,7 @@
 //! The writing end of a job's feed.
 
 use super::{
-    Behind, Changed, MirrorSync,
+    Changed, MirrorLag, MirrorSync,
     pending::{Receiver, Steps, Wanted},
     unreadable,
 };
@@ -24,7 +24,7 @@ pub(crate) struct Writer {
     store: Store,
     changed: Arc<Changed>,
     lease: Lease,
-    pub(crate) behind: Arc<Behind>,
+    pub(crate) behind: Arc<MirrorLag>,
 }
 
 impl Writer {

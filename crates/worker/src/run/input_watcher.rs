@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use plumbline_engine::{FileIndex, FileWrite, Intake, Source};
-use plumbline_mirror::{Found, IndexEntry, Look, MirrorFeed};
+use plumbline_mirror::{Found, IndexEntry, InputScan, MirrorFeed};
 use std::{
     collections::HashSet,
     time::{Duration, Instant},
@@ -32,9 +32,9 @@ impl InputWatcher {
     /// cannot be read has nothing in it: its trouble is the mirror's to tell.
     pub(crate) async fn look(&mut self, app: &App, mirror: &mut MirrorFeed, known: &FileIndex) -> Option<Intake> {
         let found = match mirror.found() {
-            Look::Underway => return None,
-            Look::None => Vec::new(),
-            Look::Back(found) => {
+            InputScan::Underway => return None,
+            InputScan::None => Vec::new(),
+            InputScan::Back(found) => {
                 self.refuse(found.linked);
                 // The job itself may have written such a file since it was looked for.
                 found.files.into_iter().filter(|file| known.get(&file.path).is_none()).collect()
