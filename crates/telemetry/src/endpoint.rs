@@ -1,13 +1,13 @@
 //! Who answers a request, as the conventions name providers and servers.
 
 /// Who answers, as the conventions name them.
-pub(crate) struct Place {
+pub(crate) struct Endpoint {
     pub(crate) provider: &'static str,
     pub(crate) host: String,
     pub(crate) port: u16,
 }
 
-impl Place {
+impl Endpoint {
     /// The place behind a base URL; a login in it is left out.
     pub(crate) fn of(base_url: &str) -> Self {
         let (scheme, rest) = base_url.split_once("://").unwrap_or(("http", base_url));
@@ -39,7 +39,7 @@ fn provider(host: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::Place;
+    use super::Endpoint;
 
     #[test]
     fn the_place_of_a_model_is_told_without_its_login() {
@@ -49,7 +49,7 @@ mod tests {
             ("https://res.openai.azure.com/openai?x=1", "azure.ai.openai", "res.openai.azure.com", 443),
             ("https://notopenai.com", "openai_compatible", "notopenai.com", 443),
         ] {
-            let place = Place::of(url);
+            let place = Endpoint::of(url);
             assert_eq!((place.provider, place.host.as_str(), place.port), (provider, host, port), "{url}");
         }
     }

@@ -94,7 +94,7 @@ pub fn start(format: LogFormat, default: &str) {
             .with_filter(FilterFn::new(is_ours))
     });
     let log = log.with_filter(wanted).with_filter(FilterFn::new(|metadata| !is_ours(metadata)));
-    let meter = span_metrics::Meter.with_filter(FilterFn::new(span_metrics::is_measured));
+    let meter = span_metrics::SpanMetrics.with_filter(FilterFn::new(span_metrics::is_measured));
     // The error says that logging runs already, as it does when a command starts a worker inside.
     let _ = tracing_subscriber::registry().with(log).with(traces).with(meter).try_init();
 }

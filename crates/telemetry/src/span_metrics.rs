@@ -70,7 +70,7 @@ fn closed() {
 }
 
 /// The layer.
-pub(crate) struct Meter;
+pub(crate) struct SpanMetrics;
 
 /// A span that is being measured.
 enum Measured {
@@ -78,7 +78,7 @@ enum Measured {
     Claim,
 }
 
-impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Meter {
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for SpanMetrics {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let Some(span) = context.span(id) else { return };
         let measured = match attributes.metadata().name() {

@@ -13,7 +13,7 @@
 //! kinds exist that [`crate::span_metrics`] measures: no other layer wants any.
 
 use super::{content, ids, instruments, pipeline};
-use crate::{endpoint::Place, engine_tool_spans::Unanswered};
+use crate::{endpoint::Endpoint, engine_tool_spans::Unanswered};
 use opentelemetry::{Array, StringValue, Value, trace::Status};
 use plumbline_engine::{Change, Failure, FinishReason, ModelRequest, PhaseKind, Prices, Reply, RequestRecord};
 use plumbline_store::{ClaimedJob, Error as StoreError};
@@ -111,7 +111,7 @@ pub struct AskedModel<'a> {
 /// The span of a request to the model. It goes around the call where that is made: a future that is handed over takes its
 /// room twice, for each of a thousand jobs that wait.
 pub fn model_call(job_id: Uuid, asked: &AskedModel<'_>, request: &ModelRequest<'_>) -> Span {
-    let (place, model) = (Place::of(asked.base_url), asked.model);
+    let (place, model) = (Endpoint::of(asked.base_url), asked.model);
     info_span!(
         target: TARGET, "chat", otel.name = format!("chat {model}"), otel.kind = "client", operation = "chat",
         model.provider = place.provider, model.name = model, model.max_tokens = request.max_output_tokens,
@@ -132,7 +132,7 @@ pub fn model_answered<'r>(
         Err(failure) => &failure.record,
     };
     let cost = asked.prices.cost_microusd(&record.usage());
-    let provider = Place::of(asked.base_url).provider;
+    let provider = Endpoint::of(asked.base_url).provider;
     instruments::asked(record, provider, cost, answered.as_ref().err().map(|failure| failure.class));
     if !span.is_disabled() {
         describe(span, answered, record, cost);
