@@ -1,4 +1,4 @@
-//! Who listens to a parser child, and how long he has kept it waiting: that time is not the child's.
+//! Page sink with back-pressure: time blocked on the consumer is not charged to the child's time limit.
 
 use crate::Page;
 use std::sync::{Mutex, PoisonError};

@@ -44,8 +44,8 @@ const LEAST_MEMORY: u64 = 512 << 20;
 /// its processes together: half of it is theirs, the other half the worker's.
 fn shares(processors: usize, container: Option<u64>) -> (usize, u64) {
     let Some(theirs) = container.map(|bytes| bytes / 2) else { return (processors, MOST_MEMORY) };
-    let turns = usize::try_from(theirs / LEAST_MEMORY).unwrap_or(processors).clamp(1, processors);
-    (turns, (theirs / turns as u64).clamp(LEAST_MEMORY, MOST_MEMORY))
+    let permits = usize::try_from(theirs / LEAST_MEMORY).unwrap_or(processors).clamp(1, processors);
+    (permits, (theirs / permits as u64).clamp(LEAST_MEMORY, MOST_MEMORY))
 }
 
 /// What the container allows, in bytes, where it allows less than everything: version 2 of control groups, then version 1.
@@ -91,9 +91,9 @@ impl Parser {
     /// memory where a container has less.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let (turns, memory) = shares(processors, container_memory());
+        let (permits, memory) = shares(processors, container_memory());
         let limits = Limits { memory, ..Limits::default() };
-        Self { program: program.into(), limits, permits: Arc::new(Semaphore::new(turns)) }
+        Self { program: program.into(), limits, permits: Arc::new(Semaphore::new(permits)) }
     }
 
     /// The same parser under other limits.
