@@ -46,8 +46,8 @@ const REFUSED: &str = "changed configuration files are refused and those of befo
                        config check` say why";
 
 /// `/healthz`.
-pub(crate) async fn alive(State(site): Shared) -> Response {
-    let health = &site.health;
+pub(crate) async fn alive(State(state): Shared) -> Response {
+    let health = &state.health;
     let status = if health.is_alive() { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let claim_loop = match (health.is_draining(), health.turns()) {
         (true, _) => "draining",
@@ -70,27 +70,27 @@ pub(crate) async fn alive(State(site): Shared) -> Response {
 }
 
 /// `/readyz`.
-pub(crate) async fn ready(State(site): Shared) -> Response {
-    let (ready, reason) = match readiness(&site).await {
+pub(crate) async fn ready(State(state): Shared) -> Response {
+    let (ready, reason) = match readiness(&state).await {
         Ok(()) => (true, None),
         Err(reason) => (false, Some(reason)),
     };
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     // What is wrong with them may name what is not for everybody, and nobody has to show a token here.
-    let note = site.health.has_refused_files().then_some(REFUSED);
+    let note = state.health.has_refused_files().then_some(REFUSED);
     (status, Json(json!({"ready": ready, "reason": reason, "note": note}))).into_response()
 }
 
-async fn readiness(site: &super::server::Site) -> Result<(), String> {
-    if site.health.is_draining() {
+async fn readiness(state: &super::server::AppState) -> Result<(), String> {
+    if state.health.is_draining() {
         return Err("the worker is shutting down and claims no more jobs".into());
     }
-    if !site.health.is_alive() {
+    if !state.health.is_alive() {
         return Err("the worker's loops stand still".into());
     }
-    match tokio::time::timeout(ANSWER, site.store.check_schema()).await {
+    match tokio::time::timeout(ANSWER, state.store.check_schema()).await {
         Err(_) => Err(format!("the database did not answer within {} s", ANSWER.as_secs())),
-        Ok(Ok(())) => site.health.not_ready_reason().map_or(Ok(()), Err),
+        Ok(Ok(())) => state.health.not_ready_reason().map_or(Ok(()), Err),
         // The driver's words may name hosts and users, and nobody has to show a token here.
         Ok(Err(error @ plumbline_store::Error::Database { .. })) => {
             tracing::debug!(%error, "not ready");
@@ -101,8 +101,8 @@ async fn readiness(site: &super::server::Site) -> Result<(), String> {
 }
 
 /// `/metrics`, in the text format of Prometheus. The queue is counted anew when the last count is old.
-pub(crate) async fn metrics(State(site): Shared) -> Response {
-    if let Err(error) = plumbline_telemetry::queue::refresh(&site.store).await {
+pub(crate) async fn metrics(State(state): Shared) -> Response {
+    if let Err(error) = plumbline_telemetry::queue::refresh(&state.store).await {
         tracing::debug!(%error, "the queue could not be counted for the metrics");
     }
     match plumbline_telemetry::render_prometheus() {

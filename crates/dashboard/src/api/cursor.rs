@@ -1,6 +1,6 @@
 //! A place in the list of jobs, as text for a link: the job's time in microseconds, a dot, its id.
 
-use crate::pages::error::Failure;
+use crate::pages::error::PageError;
 use chrono::{DateTime, Utc};
 use plumbline_store::{JobLine, Store};
 use uuid::Uuid;
@@ -11,13 +11,13 @@ pub(crate) fn after(job: &JobLine) -> String {
 }
 
 /// Reads a place; the bare id of a job means the place after that job.
-pub(crate) async fn read(store: &Store, text: &str) -> Result<(DateTime<Utc>, Uuid), Failure> {
+pub(crate) async fn read(store: &Store, text: &str) -> Result<(DateTime<Utc>, Uuid), PageError> {
     if let Ok(id) = text.parse() {
         let job = store.job_detail(id).await?;
-        let job = job.ok_or_else(|| Failure::bad(format!("`after` names job {id}, which does not exist")))?;
+        let job = job.ok_or_else(|| PageError::bad(format!("`after` names job {id}, which does not exist")))?;
         return Ok((job.created_at, id));
     }
-    parse(text).ok_or_else(|| Failure::bad("`after` must be the `next` of the page before, or a job's id"))
+    parse(text).ok_or_else(|| PageError::bad("`after` must be the `next` of the page before, or a job's id"))
 }
 
 fn parse(text: &str) -> Option<(DateTime<Utc>, Uuid)> {

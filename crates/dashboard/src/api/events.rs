@@ -6,7 +6,7 @@
 
 use crate::{
     api,
-    pages::error::ApiFailure,
+    pages::error::ApiError,
     server::{Shared, connections::Client, streams::Slot},
 };
 use axum::{
@@ -35,23 +35,23 @@ const LIFE: Duration = Duration::from_secs(3600);
 
 /// `/api/jobs/{id}/events`: an event `job` for each change of the row, `end` after the last one.
 pub(crate) async fn of_job(
-    State(site): Shared,
+    State(state): Shared,
     Extension(Client(client)): Extension<Client>,
     Path(id): Path<String>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiFailure> {
-    let slot = site.streams.admit(client)?;
-    let job = api::find(&site, &id).await?;
-    let look = JobLook { store: site.store.clone(), id: job.id, last: None, ended: false };
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
+    let slot = state.streams.admit(client)?;
+    let job = api::find(&state, &id).await?;
+    let look = JobLook { store: state.store.clone(), id: job.id, last: None, ended: false };
     Ok(serve(look, slot))
 }
 
 /// `/api/jobs/events`: an event `jobs` whenever the list of jobs has changed.
 pub(crate) async fn of_all(
-    State(site): Shared,
+    State(state): Shared,
     Extension(Client(client)): Extension<Client>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiFailure> {
-    let slot = site.streams.admit(client)?;
-    Ok(serve(JobsLook { store: site.store.clone(), last: None }, slot))
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, ApiError> {
+    let slot = state.streams.admit(client)?;
+    Ok(serve(JobsLook { store: state.store.clone(), last: None }, slot))
 }
 
 /// What a stream looks at.

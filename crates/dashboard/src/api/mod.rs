@@ -4,11 +4,11 @@ pub(crate) mod cursor;
 pub(crate) mod events;
 pub(crate) mod query;
 
-use super::server::{Shared, Site};
+use super::server::{AppState, Shared};
 use crate::{
     api::query::JobsQuery,
     pages::{
-        error::{ApiFailure, Failure},
+        error::{ApiError, PageError},
         redact,
     },
 };
@@ -25,23 +25,23 @@ const MOST: i64 = 200;
 
 /// `/api/jobs`: a page of jobs, newest first; `next` is the `after` of the page that follows.
 pub(crate) async fn jobs(
-    State(site): Shared,
+    State(state): Shared,
     query: Result<Query<JobsQuery>, QueryRejection>,
-) -> Result<Json<Value>, ApiFailure> {
-    let Query(query) = query.map_err(|error| Failure::bad(error.body_text()))?;
-    let (filter, limit) = query.filter(&site.store).await?;
-    let jobs = site.store.job_page(&filter, limit).await?;
+) -> Result<Json<Value>, ApiError> {
+    let Query(query) = query.map_err(|error| PageError::bad(error.body_text()))?;
+    let (filter, limit) = query.filter(&state.store).await?;
+    let jobs = state.store.job_page(&filter, limit).await?;
     let full = i64::try_from(jobs.len()).is_ok_and(|found| found == limit);
     let next = jobs.last().filter(|_| full).map(cursor::after);
     Ok(Json(json!({"jobs": jobs, "next": next})))
 }
 
 /// `/api/jobs/{id}`: the job's columns, and its todos, phases, attempts, costs and findings.
-pub(crate) async fn job(State(site): Shared, Path(id): Path<String>) -> Result<Json<Value>, ApiFailure> {
-    let mut job = find(&site, &id).await?;
+pub(crate) async fn job(State(state): Shared, Path(id): Path<String>) -> Result<Json<Value>, ApiError> {
+    let mut job = find(&state, &id).await?;
     redact::hide(&mut job.config);
-    let store = &site.store;
-    let mut answer = serde_json::to_value(&job).map_err(|error| Failure::bad(error.to_string()))?;
+    let store = &state.store;
+    let mut answer = serde_json::to_value(&job).map_err(|error| PageError::bad(error.to_string()))?;
     let parts = json!({
         "todos": store.todos_of(job.id).await?,
         "phases": store.phase_lines(job.id, MOST).await?,
@@ -56,8 +56,8 @@ pub(crate) async fn job(State(site): Shared, Path(id): Path<String>) -> Result<J
 }
 
 /// The job that a path names.
-pub(crate) async fn find(site: &Site, id: &str) -> Result<JobDetail, Failure> {
-    let parsed: Uuid = id.parse().map_err(|_| Failure::not_found(format!("`{id}` is not a job's id")))?;
-    let job = site.store.job_detail(parsed).await?;
-    job.ok_or_else(|| Failure::not_found(format!("there is no job {parsed}; it may have been pruned")))
+pub(crate) async fn find(state: &AppState, id: &str) -> Result<JobDetail, PageError> {
+    let parsed: Uuid = id.parse().map_err(|_| PageError::not_found(format!("`{id}` is not a job's id")))?;
+    let job = state.store.job_detail(parsed).await?;
+    job.ok_or_else(|| PageError::not_found(format!("there is no job {parsed}; it may have been pruned")))
 }

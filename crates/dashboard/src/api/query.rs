@@ -1,7 +1,7 @@
 //! The parameters of lists.
 
 use super::cursor;
-use crate::pages::error::Failure;
+use crate::pages::error::PageError;
 use plumbline_store::{JobFilter, Store};
 use serde::Deserialize;
 
@@ -28,11 +28,11 @@ pub(crate) struct JobsQuery {
 
 impl JobsQuery {
     /// What the store is asked for.
-    pub(crate) async fn filter(&self, store: &Store) -> Result<(JobFilter, i64), Failure> {
+    pub(crate) async fn filter(&self, store: &Store) -> Result<(JobFilter, i64), PageError> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let status = given(&self.status);
         if let Some(unknown) = status.as_deref().filter(|status| !STATUSES.contains(status)) {
-            return Err(Failure::bad(format!("there is no status `{unknown}`; there are {}", STATUSES.join(", "))));
+            return Err(PageError::bad(format!("there is no status `{unknown}`; there are {}", STATUSES.join(", "))));
         }
         let limit = match given(&self.limit) {
             None => LIMIT,
@@ -40,7 +40,7 @@ impl JobsQuery {
                 .parse()
                 .ok()
                 .filter(|limit| (1..=MAX_LIMIT).contains(limit))
-                .ok_or_else(|| Failure::bad(format!("`limit` must be a number from 1 to {MAX_LIMIT}")))?,
+                .ok_or_else(|| PageError::bad(format!("`limit` must be a number from 1 to {MAX_LIMIT}")))?,
         };
         let after = match given(&self.after) {
             None => None,

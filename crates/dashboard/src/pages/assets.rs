@@ -1,6 +1,6 @@
 //! Style, script and icon: built in, named with their version so that browsers may keep them.
 
-use crate::pages::error::Failure;
+use crate::pages::error::PageError;
 use axum::{
     extract::Path,
     http::header,
@@ -12,12 +12,12 @@ const SCRIPT: &str = include_str!("assets/live.js");
 const ICON: &str = include_str!("assets/icon.svg");
 
 /// `/assets/{name}`.
-pub(crate) async fn serve(Path(name): Path<String>) -> Result<Response, Failure> {
+pub(crate) async fn serve(Path(name): Path<String>) -> Result<Response, PageError> {
     let (kind, content) = match name.as_str() {
         "style.css" => ("text/css; charset=utf-8", STYLE),
         "live.js" => ("text/javascript; charset=utf-8", SCRIPT),
         "icon.svg" => ("image/svg+xml", ICON),
-        _ => return Err(Failure::not_found(format!("there is no file `{name}` here"))),
+        _ => return Err(PageError::not_found(format!("there is no file `{name}` here"))),
     };
     Ok(asset(kind, content))
 }

@@ -10,12 +10,12 @@ use serde_json::json;
 
 /// Why a request cannot be answered.
 #[derive(Debug)]
-pub(crate) struct Failure {
+pub(crate) struct PageError {
     pub(crate) status: StatusCode,
     pub(crate) sentence: String,
 }
 
-impl Failure {
+impl PageError {
     pub(crate) fn not_found(sentence: impl Into<String>) -> Self {
         Self { status: StatusCode::NOT_FOUND, sentence: sentence.into() }
     }
@@ -25,7 +25,7 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for PageError {
     fn from(error: Error) -> Self {
         tracing::warn!(%error, "a page could not be read from the database");
         let status =
@@ -36,7 +36,7 @@ impl From<Error> for Failure {
     }
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         plain(self.status, &self.sentence, false)
     }
@@ -44,15 +44,15 @@ impl IntoResponse for Failure {
 
 /// A failure that the API gives as JSON.
 #[derive(Debug)]
-pub(crate) struct ApiFailure(Failure);
+pub(crate) struct ApiError(PageError);
 
-impl<E: Into<Failure>> From<E> for ApiFailure {
+impl<E: Into<PageError>> From<E> for ApiError {
     fn from(failure: E) -> Self {
         Self(failure.into())
     }
 }
 
-impl IntoResponse for ApiFailure {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         plain(self.0.status, &self.0.sentence, true)
     }

@@ -3,7 +3,7 @@
 use super::Head;
 use crate::{
     api,
-    pages::{error::Failure, markdown},
+    pages::{error::PageError, markdown},
     server::Shared,
 };
 use axum::{
@@ -36,27 +36,28 @@ pub(crate) struct Place {
 
 /// `/jobs/{id}/files`.
 pub(crate) async fn list(
-    State(site): Shared,
+    State(state): Shared,
     Path(id): Path<String>,
     Query(place): Query<After>,
-) -> Result<Html<String>, Failure> {
-    let head = Head::of(&site, &id, "files").await?;
-    let files = site.store.file_page(head.job.id, &place.after, FILES).await?;
+) -> Result<Html<String>, PageError> {
+    let head = Head::of(&state, &id, "files").await?;
+    let files = state.store.file_page(head.job.id, &place.after, FILES).await?;
     let full = i64::try_from(files.len()).is_ok_and(|found| found == FILES);
     let next = files.last().filter(|_| full).map(|file| file.path.clone());
-    site.renderer
+    state
+        .renderer
         .page("files.html", json!({ "head": head, "files": files, "next": next, "first": place.after.is_empty() }))
 }
 
 /// `/jobs/{id}/file?path=`: text is shown, a part at a time.
 pub(crate) async fn view(
-    State(site): Shared,
+    State(state): Shared,
     Path(id): Path<String>,
     place: Result<Query<Place>, QueryRejection>,
-) -> Result<Html<String>, Failure> {
+) -> Result<Html<String>, PageError> {
     let place = known(place)?;
-    let head = Head::of(&site, &id, "files").await?;
-    let part = site.store.file_part(head.job.id, &place.path, place.from, PART).await?;
+    let head = Head::of(&state, &id, "files").await?;
+    let part = state.store.file_part(head.job.id, &place.path, place.from, PART).await?;
     let part = part.ok_or_else(|| missing(&place.path))?;
     let whole = place.from == 0 && i64::from(PART) >= part.size;
     let text = as_text(&part.part, whole);
@@ -64,24 +65,24 @@ pub(crate) async fn view(
     let previous = (place.from > 0).then(|| (place.from - PART).max(0));
     let blocks = text.as_deref().filter(|_| markdown::is_markdown(&place.path)).map(markdown::blocks);
     let values = json!({ "head": head, "text": text, "blocks": blocks, "next": next, "previous": previous, "whole": whole, "path": place.path, "size": part.size, "step": part.step, "updated_at": part.updated_at, "from": place.from });
-    site.renderer.page("file.html", values)
+    state.renderer.page("file.html", values)
 }
 
 /// `/jobs/{id}/raw?path=`: the bytes, never as something that a browser would run.
 pub(crate) async fn download(
-    State(site): Shared,
+    State(state): Shared,
     Path(id): Path<String>,
     place: Result<Query<Place>, QueryRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let place = known(place)?;
-    let job = api::find(&site, &id).await?;
+    let job = api::find(&state, &id).await?;
     let mut bytes = Vec::new();
     loop {
         let from = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
-        let part = site.store.file_part(job.id, &place.path, from, PART * 8).await?;
+        let part = state.store.file_part(job.id, &place.path, from, PART * 8).await?;
         let part = part.ok_or_else(|| missing(&place.path))?;
         if part.size > LARGEST {
-            return Err(Failure::bad(format!(
+            return Err(PageError::bad(format!(
                 "`{}` is larger than {} MiB: write it with `plumbline export`",
                 place.path,
                 LARGEST / 1_048_576
@@ -100,12 +101,12 @@ pub(crate) async fn download(
     Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, disposition)], bytes).into_response())
 }
 
-fn known(place: Result<Query<Place>, QueryRejection>) -> Result<Place, Failure> {
-    place.map(|query| query.0).map_err(|_| Failure::bad("`path` must name a file of the job"))
+fn known(place: Result<Query<Place>, QueryRejection>) -> Result<Place, PageError> {
+    place.map(|query| query.0).map_err(|_| PageError::bad("`path` must name a file of the job"))
 }
 
-fn missing(path: &str) -> Failure {
-    Failure::not_found(format!("the job has no file `{path}`; it may have been deleted"))
+fn missing(path: &str) -> PageError {
+    PageError::not_found(format!("the job has no file `{path}`; it may have been deleted"))
 }
 
 /// A header takes plain characters only.

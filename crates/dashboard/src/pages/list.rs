@@ -5,7 +5,7 @@ use crate::{
         cursor,
         query::{JobsQuery, STATUSES},
     },
-    pages::error::Failure,
+    pages::error::PageError,
     server::Shared,
 };
 use axum::{
@@ -27,19 +27,19 @@ struct Count {
 
 /// `/`.
 pub(crate) async fn show(
-    State(site): Shared,
+    State(state): Shared,
     query: Result<Query<JobsQuery>, QueryRejection>,
-) -> Result<Html<String>, Failure> {
-    let Query(query) = query.map_err(|error| Failure::bad(error.body_text()))?;
-    let (filter, limit) = query.filter(&site.store).await?;
-    let jobs = site.store.job_page(&filter, limit).await?;
-    let counts = counts(&site.store.status_counts().await?);
-    let types = site.store.job_types_seen(TYPES).await?;
+) -> Result<Html<String>, PageError> {
+    let Query(query) = query.map_err(|error| PageError::bad(error.body_text()))?;
+    let (filter, limit) = query.filter(&state.store).await?;
+    let jobs = state.store.job_page(&filter, limit).await?;
+    let counts = counts(&state.store.status_counts().await?);
+    let types = state.store.job_types_seen(TYPES).await?;
     let full = i64::try_from(jobs.len()).is_ok_and(|found| found == limit);
     let next = jobs.last().filter(|_| full).map(cursor::after);
     let total: i64 = counts.iter().map(|count| count.jobs).sum();
     let values = json!({ "jobs": jobs, "counts": counts, "types": types, "next": next, "total": total, "limit": query.limit, "status": filter.status, "job_type": filter.job_type, "first": filter.after.is_none() });
-    site.renderer.page("list.html", values)
+    state.renderer.page("list.html", values)
 }
 
 /// Every status, those without jobs too.

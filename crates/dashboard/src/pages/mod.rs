@@ -17,8 +17,8 @@ pub(crate) mod report;
 pub(crate) mod requirements;
 pub(crate) mod timeline;
 
-use super::{api, server::Site};
-use crate::pages::error::Failure;
+use super::{api, server::AppState};
+use crate::pages::error::PageError;
 use axum::{
     http::{StatusCode, Uri},
     response::Response,
@@ -48,13 +48,13 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    async fn of(site: &Site, id: &str, tab: &'static str) -> Result<Self, Failure> {
-        let job = api::find(site, id).await?;
+    async fn of(state: &AppState, id: &str, tab: &'static str) -> Result<Self, PageError> {
+        let job = api::find(state, id).await?;
         let ended = job.completed_at.is_some();
         let until = job.completed_at.unwrap_or_else(chrono::Utc::now);
         let running_secs = job.started_at.map(|started| (until - started).num_milliseconds() as f64 / 1000.0);
-        let has_requirements = !site.store.findings_counts(job.id).await?.is_empty();
-        let has_documents = !site.store.sources(job.id).await?.is_empty();
+        let has_requirements = !state.store.findings_counts(job.id).await?.is_empty();
+        let has_documents = !state.store.sources(job.id).await?.is_empty();
         Ok(Self { job, tab, running_secs, ended, has_requirements, has_documents })
     }
 }

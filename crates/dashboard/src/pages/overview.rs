@@ -2,7 +2,7 @@
 
 use super::Head;
 use crate::{
-    pages::{chart, error::Failure},
+    pages::{chart, error::PageError},
     server::Shared,
 };
 use axum::{
@@ -20,9 +20,9 @@ const PHASES: i64 = 60;
 const ATTEMPTS: i64 = 20;
 
 /// `/jobs/{id}`.
-pub(crate) async fn show(State(site): Shared, Path(id): Path<String>) -> Result<Html<String>, Failure> {
-    let head = Head::of(&site, &id, "overview").await?;
-    let (store, job) = (&site.store, &head.job);
+pub(crate) async fn show(State(state): Shared, Path(id): Path<String>) -> Result<Html<String>, PageError> {
+    let head = Head::of(&state, &id, "overview").await?;
+    let (store, job) = (&state.store, &head.job);
     let phases = store.phase_lines(job.id, PHASES).await?;
     let todos = current(store.todos_from(job.id, job.phase_number).await?, job.phase_number);
     let chart = chart::draw(&store.cost_bars(job.id, BARS).await?);
@@ -32,7 +32,7 @@ pub(crate) async fn show(State(site): Shared, Path(id): Path<String>) -> Result<
     let (requirements, citations, verified) = (sum(|f| f.requirements), sum(|f| f.citations), sum(|f| f.verified));
     let cache_share = share(job.cached_tokens, phases.iter().map(|phase| phase.tokens).sum());
     let values = json!({ "phases": phases, "todos": todos, "chart": chart, "attempts": attempts, "findings": findings, "requirements": requirements, "citations": citations, "verified": verified, "cache_share": cache_share, "head": head });
-    site.renderer.page("overview.html", values)
+    state.renderer.page("overview.html", values)
 }
 
 /// The list that is being worked on.

@@ -2,7 +2,7 @@
 
 use super::Head;
 use crate::{
-    pages::{error::Failure, markdown},
+    pages::{error::PageError, markdown},
     server::Shared,
 };
 use axum::{
@@ -28,14 +28,14 @@ struct PhaseTodos {
 }
 
 /// `/jobs/{id}/plan`.
-pub(crate) async fn show(State(site): Shared, Path(id): Path<String>) -> Result<Html<String>, Failure> {
-    let head = Head::of(&site, &id, "plan").await?;
-    let plan = site.store.file_part(head.job.id, PLAN, 0, SHOWN).await?;
+pub(crate) async fn show(State(state): Shared, Path(id): Path<String>) -> Result<Html<String>, PageError> {
+    let head = Head::of(&state, &id, "plan").await?;
+    let plan = state.store.file_part(head.job.id, PLAN, 0, SHOWN).await?;
     let plan = plan.map(|part| markdown::blocks(&String::from_utf8_lossy(&part.part)));
-    let phases = site.store.phase_lines(head.job.id, PHASES).await?;
+    let phases = state.store.phase_lines(head.job.id, PHASES).await?;
     let oldest = phases.iter().map(|phase| phase.phase_number).min().unwrap_or(0);
-    let lists = lists(&phases, &site.store.todos_from(head.job.id, oldest).await?);
-    site.renderer.page("plan.html", json!({ "head": head, "plan": plan, "lists": lists }))
+    let lists = lists(&phases, &state.store.todos_from(head.job.id, oldest).await?);
+    state.renderer.page("plan.html", json!({ "head": head, "plan": plan, "lists": lists }))
 }
 
 /// Newest phase first; todos written ahead stand before it.

@@ -1,7 +1,7 @@
 //! Templates to pages. The templates end in `.html`, so everything put into them is escaped.
 
 use super::assets;
-use crate::pages::{error::Failure, template_filters};
+use crate::pages::{error::PageError, template_filters};
 use axum::{http::StatusCode, response::Html};
 use minijinja::{Environment, HtmlEscape, UndefinedBehavior, Value, value::Serde};
 use plumbline_report::environment;
@@ -36,13 +36,13 @@ impl Renderer {
     }
 
     /// A page.
-    pub(crate) fn page(&self, template: &str, values: impl Serialize) -> Result<Html<String>, Failure> {
+    pub(crate) fn page(&self, template: &str, values: impl Serialize) -> Result<Html<String>, PageError> {
         let rendered =
             self.environment.get_template(template).and_then(|template| template.render(Value::from(Serde(values))));
         rendered.map(Html).map_err(|error| {
             tracing::error!(template, error = %format!("{error:#}"), "a page could not be rendered");
             let sentence = "this page could not be made; please report it with the worker's log".into();
-            Failure { status: StatusCode::INTERNAL_SERVER_ERROR, sentence }
+            PageError { status: StatusCode::INTERNAL_SERVER_ERROR, sentence }
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The job's documents with its quotes marked in them: the file that a job leaves, of the rows as they stand.
 
-use crate::{api, pages::error::Failure, server::Shared};
+use crate::{api, pages::error::PageError, server::Shared};
 use axum::{
     extract::{Path, State},
     http::{HeaderValue, header},
@@ -12,9 +12,9 @@ const POLICY: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'");
 
 /// `/jobs/{id}/report`.
-pub(crate) async fn show(State(site): Shared, Path(id): Path<String>) -> Result<Response, Failure> {
-    let job = api::find(&site, &id).await?;
-    let gone = || Failure::not_found(format!("there is no job {id} any more"));
-    let html = plumbline_report::of_stored(&site.store, job.id).await?.ok_or_else(gone)?;
+pub(crate) async fn show(State(state): Shared, Path(id): Path<String>) -> Result<Response, PageError> {
+    let job = api::find(&state, &id).await?;
+    let gone = || PageError::not_found(format!("there is no job {id} any more"));
+    let html = plumbline_report::of_stored(&state.store, job.id).await?.ok_or_else(gone)?;
     Ok(([(header::CONTENT_SECURITY_POLICY, POLICY)], Html(html)).into_response())
 }

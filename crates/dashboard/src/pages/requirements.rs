@@ -2,8 +2,8 @@
 
 use super::Head;
 use crate::{
-    pages::{error::Failure, highlight},
-    server::{Shared, Site},
+    pages::{error::PageError, highlight},
+    server::{AppState, Shared},
 };
 use axum::{
     extract::{Path, Query, State},
@@ -31,17 +31,17 @@ pub(crate) struct After {
 
 /// `/jobs/{id}/requirements`.
 pub(crate) async fn list(
-    State(site): Shared,
+    State(state): Shared,
     Path(id): Path<String>,
     Query(place): Query<After>,
-) -> Result<Html<String>, Failure> {
-    let head = Head::of(&site, &id, "requirements").await?;
-    let requirements = site.store.requirement_page(head.job.id, place.after, REQUIREMENTS).await?;
-    let findings = site.store.findings_counts(head.job.id).await?;
+) -> Result<Html<String>, PageError> {
+    let head = Head::of(&state, &id, "requirements").await?;
+    let requirements = state.store.requirement_page(head.job.id, place.after, REQUIREMENTS).await?;
+    let findings = state.store.findings_counts(head.job.id).await?;
     let full = i64::try_from(requirements.len()).is_ok_and(|found| found == REQUIREMENTS);
     let next = requirements.last().filter(|_| full).map(|last| last.id);
     let first = place.after.is_nil();
-    site.renderer.page(
+    state.renderer.page(
         "requirements.html",
         json!({ "head": head, "requirements": requirements, "findings": findings, "next": next, "first": first }),
     )
@@ -49,19 +49,20 @@ pub(crate) async fn list(
 
 /// `/jobs/{id}/requirements/{requirement}`.
 pub(crate) async fn view(
-    State(site): Shared,
+    State(state): Shared,
     Path((id, requirement)): Path<(String, Uuid)>,
-) -> Result<Html<String>, Failure> {
-    let head = Head::of(&site, &id, "requirements").await?;
+) -> Result<Html<String>, PageError> {
+    let head = Head::of(&state, &id, "requirements").await?;
     // Ids are dense enough that the one asked for is the first after the one just before it.
     let before = Uuid::from_u128(requirement.as_u128().saturating_sub(1));
-    let mut around = site.store.requirement_page(head.job.id, before, 2).await?.into_iter();
+    let mut around = state.store.requirement_page(head.job.id, before, 2).await?.into_iter();
     let line = around.next().filter(|line| line.id == requirement);
     let line =
-        line.ok_or_else(|| Failure::not_found(format!("job {} has no requirement {requirement}", head.job.id)))?;
+        line.ok_or_else(|| PageError::not_found(format!("job {} has no requirement {requirement}", head.job.id)))?;
     let next = around.next().map(|line| line.id);
-    let citations = in_place(&site, head.job.id, &line).await?;
-    site.renderer
+    let citations = in_place(&state, head.job.id, &line).await?;
+    state
+        .renderer
         .page("requirement.html", json!({ "head": head, "requirement": line, "citations": citations, "next": next }))
 }
 
@@ -78,7 +79,7 @@ struct InPlace {
     shown: Option<[String; 3]>,
 }
 
-async fn in_place(site: &Site, job_id: Uuid, requirement: &RequirementRow) -> Result<Vec<InPlace>, Failure> {
+async fn in_place(state: &AppState, job_id: Uuid, requirement: &RequirementRow) -> Result<Vec<InPlace>, PageError> {
     let cited = requirement.citations.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut shown = Vec::new();
     let mut held: Option<(String, Option<String>, String)> = None;
@@ -86,7 +87,7 @@ async fn in_place(site: &Site, job_id: Uuid, requirement: &RequirementRow) -> Re
         let text = |key: &str| citation.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let source = text("source");
         if held.as_ref().is_none_or(|(name, ..)| *name != source) {
-            let (path, content) = source_text(site, job_id, &source).await?;
+            let (path, content) = source_text(state, job_id, &source).await?;
             held = Some((source.clone(), path, content));
         }
         let (text_path, content) = held.as_ref().map_or((None, ""), |(_, path, content)| (path.clone(), content));
@@ -104,11 +105,11 @@ async fn in_place(site: &Site, job_id: Uuid, requirement: &RequirementRow) -> Re
 }
 
 /// The text of a document and where it is; empty where there is none.
-async fn source_text(site: &Site, job_id: Uuid, source: &str) -> Result<(Option<String>, String), Failure> {
-    let Some(found) = site.store.source_text(job_id, source).await? else {
+async fn source_text(state: &AppState, job_id: Uuid, source: &str) -> Result<(Option<String>, String), PageError> {
+    let Some(found) = state.store.source_text(job_id, source).await? else {
         return Ok((None, String::new()));
     };
-    let part = site.store.file_part(job_id, &found.text_path, 0, LARGEST).await?;
+    let part = state.store.file_part(job_id, &found.text_path, 0, LARGEST).await?;
     let text = part.and_then(|part| String::from_utf8(part.part).ok());
     Ok(text.map_or((None, String::new()), |text| (Some(found.text_path), text)))
 }

@@ -1,7 +1,7 @@
 //! What happened, step by step, newest first.
 
 use super::Head;
-use crate::{pages::error::Failure, server::Shared};
+use crate::{pages::error::PageError, server::Shared};
 use axum::{
     extract::{Path, Query, State, rejection::QueryRejection},
     response::Html,
@@ -22,14 +22,15 @@ pub(crate) struct Place {
 
 /// `/jobs/{id}/timeline`.
 pub(crate) async fn show(
-    State(site): Shared,
+    State(state): Shared,
     Path(id): Path<String>,
     place: Result<Query<Place>, QueryRejection>,
-) -> Result<Html<String>, Failure> {
-    let Query(place) = place.map_err(|_| Failure::bad("`before` must be the number of a step"))?;
-    let head = Head::of(&site, &id, "timeline").await?;
-    let steps = site.store.step_page(head.job.id, place.before, STEPS, TEXT).await?;
+) -> Result<Html<String>, PageError> {
+    let Query(place) = place.map_err(|_| PageError::bad("`before` must be the number of a step"))?;
+    let head = Head::of(&state, &id, "timeline").await?;
+    let steps = state.store.step_page(head.job.id, place.before, STEPS, TEXT).await?;
     let next = steps.last().map(|step| step.step).filter(|step| *step > 1);
-    site.renderer
+    state
+        .renderer
         .page("timeline.html", json!({ "head": head, "steps": steps, "next": next, "first": place.before.is_none() }))
 }

@@ -32,7 +32,7 @@ const HEADERS: [(HeaderName, &str); 7] = [
 
 /// The conditions for an answer.
 #[derive(Clone)]
-pub(crate) struct Guard {
+pub(crate) struct Access {
     /// Digest of the token.
     token: Option<[u8; 32]>,
     /// Names under which a browser may ask for this worker, besides those of every machine.
@@ -50,7 +50,7 @@ enum Shown {
     Nothing,
 }
 
-impl Guard {
+impl Access {
     pub(crate) fn new(options: &HttpOptions) -> Self {
         Self { token: options.token.as_deref().map(session::digest), hosts: options.hosts.clone() }
     }
@@ -93,7 +93,7 @@ impl Guard {
 }
 
 /// Stands before every route.
-pub(crate) async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
+pub(crate) async fn check(State(guard): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let mut response = answer(&guard, request, next).await;
     for (name, value) in HEADERS {
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
@@ -103,7 +103,7 @@ pub(crate) async fn check(State(guard): State<Arc<Guard>>, request: Request, nex
     response
 }
 
-async fn answer(guard: &Guard, request: Request, next: Next) -> Response {
+async fn answer(guard: &Access, request: Request, next: Next) -> Response {
     let api = request.uri().path().starts_with("/api/");
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         let sentence = "this side of the worker is read-only: use GET";

@@ -34,7 +34,7 @@ const STATEMENT: Duration = Duration::from_secs(10);
 const THREADS: usize = 2;
 
 /// What every request has at hand.
-pub(crate) struct Site {
+pub(crate) struct AppState {
     pub(crate) store: Store,
     pub(crate) health: Arc<dyn WorkerHealth>,
     pub(crate) renderer: Renderer,
@@ -42,7 +42,7 @@ pub(crate) struct Site {
 }
 
 /// A handler's way to it.
-pub(crate) type Shared = axum::extract::State<Arc<Site>>;
+pub(crate) type Shared = axum::extract::State<Arc<AppState>>;
 
 /// The running server; it ends with this value.
 pub struct Server {
@@ -84,8 +84,8 @@ pub async fn start(
     let address =
         listener.local_addr().map_err(|error| HttpError::Options(format!("the HTTP address is unknown: {error}")))?;
     let counting = tokio::spawn(plumbline_telemetry::queue::keep_counting(store.clone()));
-    let site = Arc::new(Site { store, health, renderer: Renderer::new(), streams: Arc::default() });
-    let app = router(site, &access::Guard::new(options));
+    let state = Arc::new(AppState { store, health, renderer: Renderer::new(), streams: Arc::default() });
+    let app = router(state, &access::Access::new(options));
     let runtime = serve_apart(listener, app)
         .map_err(|error| HttpError::Options(format!("the HTTP side could not be started ({error})")))?;
     info!(http.address = %address, "dashboard at http://{address}/");
@@ -108,7 +108,7 @@ fn serve_apart(listener: TcpListener, app: Router) -> io::Result<Runtime> {
     Ok(runtime)
 }
 
-fn router(site: Arc<Site>, guard: &access::Guard) -> Router {
+fn router(state: Arc<AppState>, guard: &access::Access) -> Router {
     let guard = Arc::new(guard.clone());
     Router::new()
         .route("/healthz", get(health::alive))
@@ -131,6 +131,6 @@ fn router(site: Arc<Site>, guard: &access::Guard) -> Router {
         .route("/api/jobs/{id}", get(api::job))
         .route("/api/jobs/{id}/events", get(events::of_job))
         .fallback(pages::nothing_here)
-        .with_state(site)
+        .with_state(state)
         .layer(middleware::from_fn_with_state(guard, access::check))
 }

@@ -1,6 +1,6 @@
 //! How many event streams there may be: in all, and of one client, so that no client has them all.
 
-use crate::pages::error::Failure;
+use crate::pages::error::PageError;
 use axum::http::StatusCode;
 use std::{
     collections::HashMap,
@@ -22,7 +22,7 @@ impl Streams {
     ///
     /// # Errors
     /// Where there is none, with a sentence for whoever asked.
-    pub(crate) fn admit(self: &Arc<Self>, client: IpAddr) -> Result<Slot, Failure> {
+    pub(crate) fn admit(self: &Arc<Self>, client: IpAddr) -> Result<Slot, PageError> {
         let mut open = self.lock();
         let of_client = open.get(&client).copied().unwrap_or_default();
         let sentence = if of_client >= OF_CLIENT {
@@ -33,7 +33,7 @@ impl Streams {
             open.insert(client, of_client + 1);
             return Ok(Slot { streams: Arc::clone(self), client });
         };
-        Err(Failure { status: StatusCode::SERVICE_UNAVAILABLE, sentence })
+        Err(PageError { status: StatusCode::SERVICE_UNAVAILABLE, sentence })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
