@@ -1,7 +1,7 @@
 //! The environment variables of the public interface (INTERFACE section 2), read in one place.
 
 use crate::failure::Failure;
-use plumbline_config::{Configs, ModelEnv};
+use plumbline_config::{ConfigRegistry, ModelEnv};
 use plumbline_dashboard::HttpOptions;
 use plumbline_store::{ConnectOptions, Store};
 use plumbline_worker::Timing;
@@ -76,15 +76,15 @@ pub(crate) fn workspace_dir() -> PathBuf {
 }
 
 /// `PLUMBLINE_CONFIG_DIR` and `PLUMBLINE_PROMPTS_DIR` over the built-in copies.
-pub(crate) fn configs() -> Result<Configs, Failure> {
+pub(crate) fn configs() -> Result<ConfigRegistry, Failure> {
     let dir = |name| var(name).map(PathBuf::from);
     let (configs, prompts) = (dir("PLUMBLINE_CONFIG_DIR"), dir("PLUMBLINE_PROMPTS_DIR"));
-    Ok(Configs::load(configs.as_deref(), prompts.as_deref())?)
+    Ok(ConfigRegistry::load(configs.as_deref(), prompts.as_deref())?)
 }
 
 /// A folder as `PLUMBLINE_CONFIG_DIR`, with the prompts of `PLUMBLINE_PROMPTS_DIR`.
-pub(crate) fn configs_of(dir: &Path) -> Result<Configs, Failure> {
-    Ok(Configs::load(Some(dir), var("PLUMBLINE_PROMPTS_DIR").map(PathBuf::from).as_deref())?)
+pub(crate) fn configs_of(dir: &Path) -> Result<ConfigRegistry, Failure> {
+    Ok(ConfigRegistry::load(Some(dir), var("PLUMBLINE_PROMPTS_DIR").map(PathBuf::from).as_deref())?)
 }
 
 /// `PLUMBLINE_MODEL`, `OPENAI_BASE_URL`, `PLUMBLINE_MAX_ITERATIONS`.

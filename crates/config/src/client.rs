@@ -33,7 +33,7 @@ impl Llm {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Configs, ModelEnv, Secrets};
+    use crate::{ConfigRegistry, ModelEnv, Secrets};
     use plumbline_llm::{Api, Profile, ReasoningEcho, ToolCallIds};
     use serde_json::json;
 
@@ -49,7 +49,7 @@ mod tests {
         let llm = json!({"model": "m", "base_url": "http://127.0.0.1:1/v1", "profile": profile});
         let file = json!({"$extends": "creator", "llm": llm}).to_string();
         std::fs::write(folder.path().join("mine/config.json"), file).unwrap();
-        let configs = Configs::from_dir(folder.path()).unwrap();
+        let configs = ConfigRegistry::from_dir(folder.path()).unwrap();
         let resolved = configs.resolve("mine", &json!({}), &ModelEnv::default()).unwrap();
         let config = resolved.config.llm.client_config(&Secrets::default());
         let expected = Profile {

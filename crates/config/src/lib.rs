@@ -22,7 +22,7 @@
 //! | which keys are there | `keys`, one file a section |
 //! | from which files and variables, in which order | `layers` |
 //! | what may be set, by whom, and what contradicts itself | `rules` |
-//! | which job types are there, what is one's configuration | [`Configs`] |
+//! | which job types are there, what is one's configuration | [`ConfigRegistry`] |
 //! | what is a job run with | [`Resolved`]: the engine's settings, its prompts, its models |
 //! | which secret goes to which host | [`Secrets`] |
 //!
@@ -56,7 +56,7 @@ pub use keys::profile::{ProfileEntry, ProfileKeys, Profiles};
 pub use layers::env::ModelEnv;
 pub use layers::origin::Origin;
 pub use prompts::PromptSources;
-pub use registry::Configs;
+pub use registry::ConfigRegistry;
 pub use resolved::Resolved;
 pub use rules::levels::{Forbidden, Level};
 pub use rules::schema::schema_json;

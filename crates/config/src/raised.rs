@@ -3,7 +3,7 @@
 //! the operator's files say when the job goes on.
 
 use super::{
-    Configs, ModelEnv, Resolved,
+    ConfigRegistry, ModelEnv, Resolved,
     error::Problem,
     layers::{Kind, Layer},
     resolved::llms,
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 /// Where a problem stands.
 const RAISED: &str = "the limits given to resume_job";
 
-impl Configs {
+impl ConfigRegistry {
     /// The ceilings of this job type; an empty object where it has none, or its files do not validate now.
     pub fn limits_ceiling(&self, job_type: &str, env: &ModelEnv) -> Value {
         match self.show(job_type, &json!({}), env) {
@@ -53,7 +53,7 @@ impl Resolved {
 }
 
 fn first_problem(raised: &Value) -> Option<Problem> {
-    check::layer(&Layer::unwritten(RAISED, json!({"limits": raised}), Kind::Row)).into_iter().next()
+    check::layer(&Layer::synthetic(RAISED, json!({"limits": raised}), Kind::Row)).into_iter().next()
 }
 
 /// The first limit above its ceiling, as a sentence. No limit at all is above any ceiling.

@@ -31,14 +31,14 @@ const DEFAULTS: &str = "defaults";
 
 /// The configuration and prompt files of a process, as they were read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Configs {
+pub struct ConfigRegistry {
     files: Files,
     prompts: Files,
     /// The operator's folders over the built-in files: for configurations, and for prompts.
     folders: (Option<PathBuf>, Option<PathBuf>),
 }
 
-impl Configs {
+impl ConfigRegistry {
     /// The copies built into the binary.
     pub fn embedded() -> Self {
         Self { files: files::built_in_configs(), prompts: files::built_in_prompts(), folders: (None, None) }
@@ -115,7 +115,7 @@ impl Configs {
     /// # Errors
     /// As for [`Self::resolve`], the model aside.
     pub fn show(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Resolved, ConfigError> {
-        let row = Layer::unwritten(OVERRIDES, overrides_object(overrides)?, Kind::Row);
+        let row = Layer::synthetic(OVERRIDES, overrides_object(overrides)?, Kind::Row);
         let layers = Layers::new(self.chain(job_type)?, env).with_row(row).with_profile(&self.profiles()?);
         ConfigError::unless_empty(layers.iter().flat_map(check::layer).collect())?;
         levels::check(&layers, env)?;
@@ -211,20 +211,20 @@ impl Configs {
             .map_err(|error| layers.blame(&[], format!("does not describe a job type: {error}")))?;
         let llms = resolved::llms(&config).map_err(|error| layers.blame(&["llm_by_purpose".into()], error))?;
         let mut broken = validate::broken_rules(&config, &llms);
-        broken.extend(secrets::refused(&config, &llms, env).into_iter().map(validate::Broken::refused_variable));
-        broken.extend(levels::unknown_keys(&config).into_iter().map(validate::Broken::unknown_opened));
+        broken.extend(secrets::refused(&config, &llms, env).into_iter().map(validate::RuleViolation::refused_variable));
+        broken.extend(levels::unknown_keys(&config).into_iter().map(validate::RuleViolation::unknown_opened));
         broken.extend(self.unknown_follower(&config));
         ConfigError::unless_empty(broken.into_iter().map(|rule| layers.blame(&rule.keys, rule.message)).collect())?;
         Ok(config)
     }
 
-    fn unknown_follower(&self, config: &JobConfig) -> Option<validate::Broken> {
+    fn unknown_follower(&self, config: &JobConfig) -> Option<validate::RuleViolation> {
         let follower = config.on_complete.enqueue.as_deref()?;
         let known = self.job_types();
         (!known.contains(&follower)).then(|| {
             let advice = advice(follower, &known);
             let message = format!("`on_complete.enqueue` names the unknown job type `{follower}`; {advice}");
-            validate::Broken::new(&["on_complete.enqueue"], message)
+            validate::RuleViolation::new(&["on_complete.enqueue"], message)
         })
     }
 

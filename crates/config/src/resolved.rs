@@ -1,7 +1,7 @@
 //! A configuration with everything decided, as a job carries it through its life.
 
 use super::{
-    ConfigError, Configs, JobConfig, Llm, ModelEnv,
+    ConfigError, ConfigRegistry, JobConfig, Llm, ModelEnv,
     error::{OVERRIDES, Problem},
 };
 use crate::layers::merge::merge;
@@ -69,7 +69,7 @@ impl Resolved {
             let message = format!("cannot be read ({reason}); it was written by a newer version or changed by hand");
             ConfigError::from(Problem::new("the job's stored configuration", None, message))
         };
-        let mut config = Configs::embedded().defaults()?;
+        let mut config = ConfigRegistry::embedded().defaults()?;
         // Absent optional keys are stored as `null`, which removes a default here too.
         merge(&mut config, &stored["config"]);
         Ok(Self {

@@ -3,7 +3,7 @@
 //! A secret goes to its own host and nowhere else, whoever wrote the address: `PLUMBLINE_SECRETS` says so
 //! (`NAME@host[:port]`), or an operator's file in which the name stands beside the address.
 
-use super::{ConfigError, Configs, Connections, JobConfig, Llm, ModelEnv, error::Problem, resolved};
+use super::{ConfigError, ConfigRegistry, Connections, JobConfig, Llm, ModelEnv, error::Problem, resolved};
 use plumbline_llm::ApiKey;
 use serde_json::{Value, json};
 use std::{
@@ -120,14 +120,14 @@ pub struct Secrets {
 
 impl Secrets {
     /// Those of the operator's files and environment.
-    pub fn of(configs: &Configs, env: &ModelEnv) -> Self {
+    pub fn of(configs: &ConfigRegistry, env: &ModelEnv) -> Self {
         let secrets = Self { listed: env.secrets.clone(), beside: RwLock::default() };
         secrets.learn_anew(configs, env);
         secrets
     }
 
     /// Forgets what stood beside each other, and takes in what does now.
-    pub fn learn_anew(&self, configs: &Configs, env: &ModelEnv) {
+    pub fn learn_anew(&self, configs: &ConfigRegistry, env: &ModelEnv) {
         let now = Self::default();
         for job_type in configs.job_types() {
             // A type that does not validate runs no jobs.
@@ -223,7 +223,7 @@ mod tests {
         };
         write("local", json!({"base_url": "http://models.local/v1"}));
         write("named", json!({"base_url": "http://named.example/v1", "api_key_env": "OPENAI_API_KEY"}));
-        let configs = Configs::from_dir(dir.path()).expect("the folder can be read");
+        let configs = ConfigRegistry::from_dir(dir.path()).expect("the folder can be read");
         let belongs =
             |env: &ModelEnv, address: &str| Secrets::of(&configs, env).belongs(DEFAULT_KEY_ENV, &place(Some(address)));
         let env = ModelEnv { base_url: Some("https://api.example/v1".into()), ..ModelEnv::default() };

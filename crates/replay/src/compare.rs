@@ -1,14 +1,19 @@
 //! Whether a step came out as recorded. The order is that of cause and effect: what was said, what was done, what is
 //! remembered; so the first difference is nearest to its cause.
 
-use super::{Bench, Difference, rows::Rows, shown, step::Redone};
+use super::{Difference, ReplayContext, memory_job::MemoryJob, shown, step::ReplayedStep};
 use plumbline_engine::{Change, Message, MessageKind, Product, RequirementChange, Retry, State, TodoStatus};
 use plumbline_store::RecordedStep;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// The first difference between a recorded step and the same step done again; `rows` are those before it.
-pub(crate) fn step(bench: &Bench<'_>, rows: &Rows, recorded: &RecordedStep, now: &Redone) -> Option<Difference> {
+pub(crate) fn step(
+    bench: &ReplayContext<'_>,
+    rows: &MemoryJob,
+    recorded: &RecordedStep,
+    now: &ReplayedStep,
+) -> Option<Difference> {
     let differs =
         |what: String, recorded_text: &str, now: &str| Some(Difference::new(recorded.step, what, recorded_text, now));
     requests(recorded, now)
@@ -36,12 +41,12 @@ impl Unlike {
     }
 }
 
-fn requests(recorded: &RecordedStep, now: &Redone) -> Option<Unlike> {
+fn requests(recorded: &RecordedStep, now: &ReplayedStep) -> Option<Unlike> {
     let (then, asked) = (recorded.requests.len(), usize::from(now.request.is_some()));
     (then != asked).then(|| Unlike::new("the number of requests", then.to_string(), asked.to_string()))
 }
 
-fn messages(recorded: &RecordedStep, now: &Redone) -> Option<Unlike> {
+fn messages(recorded: &RecordedStep, now: &ReplayedStep) -> Option<Unlike> {
     let said: Vec<&Message> = now
         .changes
         .iter()
@@ -72,7 +77,7 @@ fn message(then: &Message, now: &Message) -> Option<Unlike> {
     (then != stored(&now)).then(|| Unlike::new(format!("{what}'s calls"), then, now))
 }
 
-/// Postgres keeps no NUL characters; see the store's `rows`.
+/// Postgres keeps no NUL characters; see the store's `bind`.
 fn stored(text: &str) -> String {
     text.replace('\0', "\u{FFFD}")
 }
@@ -89,7 +94,7 @@ fn kind(message: &Message) -> &'static str {
     }
 }
 
-fn files(rows: &Rows, recorded: &RecordedStep, now: &Redone) -> Option<Unlike> {
+fn files(rows: &MemoryJob, recorded: &RecordedStep, now: &ReplayedStep) -> Option<Unlike> {
     let changed = rows.job.file_changes(&now.changes);
     let paths: BTreeSet<&String> = recorded.files.keys().chain(changed.keys()).collect();
     paths.into_iter().find_map(|path| {
@@ -111,7 +116,7 @@ fn effects(recorded: &RecordedStep) -> Vec<String> {
     sorted(effects.map(|effect| format!("{} {}", effect.kind, effect.what)))
 }
 
-fn effects_now(rows: &Rows, changes: &[Change]) -> Vec<String> {
+fn effects_now(rows: &MemoryJob, changes: &[Change]) -> Vec<String> {
     let mut opened = std::collections::BTreeMap::new();
     let mut effects = Vec::new();
     for change in changes {
@@ -202,7 +207,7 @@ fn lists(what: &str, then: &[String], now: &[String]) -> Option<Unlike> {
 }
 
 /// The checkpoint, where it was kept; times and the count of failures in a row, which hang on the clock, left out.
-fn state(bench: &Bench<'_>, recorded: &RecordedStep, now: &State) -> Option<Unlike> {
+fn state(bench: &ReplayContext<'_>, recorded: &RecordedStep, now: &State) -> Option<Unlike> {
     let then: State = match serde_json::from_value(recorded.state.clone()?) {
         Ok(state) => state,
         Err(error) => return Some(Unlike::new("the checkpoint", format!("unreadable: {error}"), "readable")),

@@ -19,7 +19,7 @@
 //! | what is in a recording | `recording`, [`plumbline_store::RecordedJob`] |
 //! | how is a step done again | `step`, `tools`, `carried` |
 //! | what counts as different | `compare`, `difference`, `digest` |
-//! | what stands for the database | `rows` |
+//! | what stands for the database | `memory_job` |
 //!
 //! # Bounds
 //! A fork has no first step of its own, and what a validator job sees of other jobs' requirements is answered from its
@@ -30,8 +30,8 @@ mod carried;
 mod compare;
 mod difference;
 mod digest;
+mod memory_job;
 mod recording;
-mod rows;
 mod step;
 mod tools;
 
@@ -39,15 +39,15 @@ pub use difference::Difference;
 pub use digest::RequestDigest;
 pub use recording::{RECORDING_VERSION, Recording};
 
-use plumbline_config::{Configs, ModelEnv, Resolved};
+use memory_job::MemoryJob;
+use plumbline_config::{ConfigRegistry, ModelEnv, Resolved};
 use plumbline_documents::{Parser, candidates::Scan};
 use plumbline_engine::{JobExit, Settings};
 use plumbline_store::{RecordedJob, RecordedStep};
 use plumbline_tools::{Inspection, ToolRunner};
-use rows::Rows;
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
-use step::{Redone, Stop};
+use step::{ReplayedStep, Stop};
 
 /// What a replay found.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +80,7 @@ pub enum ReplayError {
 }
 
 /// What all steps of a replay share.
-pub(crate) struct Bench<'a> {
+pub(crate) struct ReplayContext<'a> {
     recording: &'a Recording,
     resolved: Resolved,
     settings: Arc<Settings>,
@@ -101,7 +101,7 @@ struct Had {
 #[derive(Clone, Copy, Debug)]
 pub struct Tried<'a> {
     /// The files.
-    pub configs: &'a Configs,
+    pub configs: &'a ConfigRegistry,
     /// The environment, which fills what they leave open; what it leaves open too stays what the job had.
     pub env: &'a ModelEnv,
 }
@@ -146,8 +146,8 @@ async fn run(
 ) -> Result<Replayed, ReplayError> {
     // An error would mean that loading the tokenizer panicked; the first count then says so.
     let _ = tokio::task::spawn_blocking(plumbline_tokens::warm).await;
-    let bench = Bench::new(recording, program, tried)?;
-    let mut rows = Rows::new(&recording.job);
+    let bench = ReplayContext::new(recording, program, tried)?;
+    let mut rows = MemoryJob::new(&recording.job);
     let mut replayed = Replayed { steps: 0, requests: 0, difference: None };
     let mut left = None;
     for step in &recording.job.steps {
@@ -175,7 +175,7 @@ async fn run(
     Ok(replayed)
 }
 
-impl<'a> Bench<'a> {
+impl<'a> ReplayContext<'a> {
     fn new(recording: &'a Recording, program: &Path, tried: Option<Tried<'_>>) -> Result<Self, ReplayError> {
         let job = &recording.job;
         if let Some(step) = job.forked_step {
@@ -214,7 +214,11 @@ impl<'a> Bench<'a> {
     }
 
     /// A step done again, or where it differs.
-    async fn redo(&self, rows: &Rows, step: &RecordedStep) -> Result<Result<Redone, Difference>, ReplayError> {
+    async fn redo(
+        &self,
+        rows: &MemoryJob,
+        step: &RecordedStep,
+    ) -> Result<Result<ReplayedStep, Difference>, ReplayError> {
         match self.redo_step(rows, step).await {
             Ok(redone) => Ok(compare::step(self, rows, step, &redone).map_or(Ok(redone), Err)),
             Err(Stop::Differs(difference)) => Ok(Err(difference)),

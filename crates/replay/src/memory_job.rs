@@ -1,6 +1,6 @@
 //! The rows that a recording is run on.
 
-use super::step::Redone;
+use super::step::ReplayedStep;
 use plumbline_engine::{
     Citation, FileIndex, JobInfo, JobRows, Passage, RecordedRequirement, Settings, Snapshot, Source,
 };
@@ -11,12 +11,12 @@ use std::{future::ready, sync::Arc};
 
 /// One job's rows after a step, and the claim that wrote it.
 #[derive(Clone)]
-pub(crate) struct Rows {
+pub(crate) struct MemoryJob {
     pub(crate) job: JobRows,
     lease_epoch: i64,
 }
 
-impl Rows {
+impl MemoryJob {
     /// A job before its first step.
     pub(crate) fn new(job: &RecordedJob) -> Self {
         let (id, job_type, prompt) = (job.id, job.job_type.clone(), job.prompt.clone());
@@ -32,13 +32,13 @@ impl Rows {
     }
 
     /// One step's transaction.
-    pub(crate) fn commit(&mut self, redone: &Redone) {
+    pub(crate) fn commit(&mut self, redone: &ReplayedStep) {
         self.job.commit(redone.step, &redone.changes, &redone.state);
         self.lease_epoch = redone.lease_epoch;
     }
 }
 
-impl Workspace for Rows {
+impl Workspace for MemoryJob {
     fn index(&self) -> &FileIndex {
         self.job.index()
     }

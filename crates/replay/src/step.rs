@@ -1,6 +1,6 @@
 //! One step done again: the step loop's *next → perform → apply*, with the record in place of the outside.
 
-use super::{Bench, Difference, RequestDigest, carried, rows::Rows};
+use super::{Difference, ReplayContext, RequestDigest, carried, memory_job::MemoryJob};
 use plumbline_engine::{
     Change, Effect, Failure, FileWrite, FinishReason, Intake, JobExit, Message, MessageKind, ModelRequest, Outcome,
     Reply, RequestRecord, Run, Source, Stage, State, WAITING,
@@ -15,7 +15,7 @@ const SUMMARY_TAIL: &str = "\n\n### Documents";
 
 /// What a step came to.
 #[derive(Debug)]
-pub(crate) struct Redone {
+pub(crate) struct ReplayedStep {
     pub(crate) step: i64,
     pub(crate) lease_epoch: i64,
     pub(crate) changes: Vec<Change>,
@@ -32,9 +32,9 @@ pub(crate) enum Stop {
     Broken(String),
 }
 
-impl Bench<'_> {
+impl ReplayContext<'_> {
     /// Does a step again, as far as its commit.
-    pub(crate) async fn redo_step(&self, rows: &Rows, step: &RecordedStep) -> Result<Redone, Stop> {
+    pub(crate) async fn redo_step(&self, rows: &MemoryJob, step: &RecordedStep) -> Result<ReplayedStep, Stop> {
         let snapshot = rows.snapshot(self.settings.clone(), step);
         let mut run = Run::load(snapshot).map_err(|corrupt| Stop::Broken(corrupt.to_string()))?;
         let mut changes = Vec::new();
@@ -59,7 +59,7 @@ impl Bench<'_> {
         }
         let rendering = Rendering::of(&run, &changes, rows).await.map_err(|error| Stop::Broken(error.to_string()))?;
         rendering.add(&mut run, &mut changes);
-        Ok(Redone {
+        Ok(ReplayedStep {
             step: step.step,
             lease_epoch: step.lease_epoch,
             changes,
@@ -71,7 +71,7 @@ impl Bench<'_> {
 
     async fn perform(
         &self,
-        rows: &Rows,
+        rows: &MemoryJob,
         step: &RecordedStep,
         run: &Run,
         asked: &mut Option<RequestDigest>,
@@ -95,7 +95,12 @@ impl Bench<'_> {
     }
 
     /// Where another configuration is tried: whether the request from these rows is the one that it would have been.
-    fn compare_with_what_it_had(&self, rows: &Rows, step: &RecordedStep, now: &ModelRequest<'_>) -> Result<(), Stop> {
+    fn compare_with_what_it_had(
+        &self,
+        rows: &MemoryJob,
+        step: &RecordedStep,
+        now: &ModelRequest<'_>,
+    ) -> Result<(), Stop> {
         let Some(had) = &self.had else { return Ok(()) };
         let run =
             Run::load(rows.snapshot(had.settings.clone(), step)).map_err(|error| Stop::Broken(error.to_string()))?;

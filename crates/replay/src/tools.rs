@@ -1,7 +1,7 @@
 //! The calls of a turn: local tools are really run; what depends on the outside, on other jobs or on the ranked index
 //! is answered from the record.
 
-use super::{Bench, rows::Rows, step::Stop};
+use super::{ReplayContext, memory_job::MemoryJob, step::Stop};
 use plumbline_engine::{FileWrite, Judgement, Prepared, Product, Run, Source, ToolCall, ToolReturn, Verdict};
 use plumbline_store::RecordedStep;
 use plumbline_tools::ToolContext;
@@ -30,11 +30,11 @@ const RANKED: [&str; 3] = ["these passages come nearest", "so this is a text sea
 const OF_THE_ENGINE: [&str; 6] =
     ["todos.yaml", "workspace_summary.md", "progress.md", "main_plan.md", "archive/", "tool_results/"];
 
-impl Bench<'_> {
+impl ReplayContext<'_> {
     /// One return per call, in their order.
     pub(crate) async fn run_tools(
         &self,
-        rows: &Rows,
+        rows: &MemoryJob,
         run: &Run,
         step: &RecordedStep,
         calls: &[&ToolCall],
@@ -59,7 +59,7 @@ impl Bench<'_> {
         Ok(returns)
     }
 
-    async fn really_run(&self, rows: &Rows, run: &Run, calls: &[&ToolCall]) -> Result<Vec<ToolReturn>, Stop> {
+    async fn really_run(&self, rows: &MemoryJob, run: &Run, calls: &[&ToolCall]) -> Result<Vec<ToolReturn>, Stop> {
         let bound: Vec<&str> = run.bound(run.state().phase.kind).map(|tool| tool.name).collect();
         let limits = &self.resolved.config.limits;
         let bounds = ToolContext {
@@ -75,7 +75,7 @@ impl Bench<'_> {
     }
 
     /// The text and the passages of a document, as the system made them.
-    pub(crate) async fn prepare(&self, rows: &Rows, document: &str) -> Result<Prepared, Stop> {
+    pub(crate) async fn prepare(&self, rows: &MemoryJob, document: &str) -> Result<Prepared, Stop> {
         let limits = &self.resolved.config.limits;
         let bounds = ToolContext {
             call_timeout: Duration::from_secs(limits.tool_timeout_s),
@@ -87,7 +87,7 @@ impl Bench<'_> {
         self.runner.prepare(document, rows, &bounds).await.map_err(|error| Stop::Broken(error.to_string()))
     }
 
-    fn recorded_return(&self, step: &RecordedStep, call: &ToolCall, rows: &Rows) -> ToolReturn {
+    fn recorded_return(&self, step: &RecordedStep, call: &ToolCall, rows: &MemoryJob) -> ToolReturn {
         let content = recorded_result(step, call).unwrap_or_default();
         let is_error = content.starts_with("Error: ");
         let products = if is_error { Vec::new() } else { self.recorded_products(step, call, rows) };
@@ -95,7 +95,7 @@ impl Bench<'_> {
     }
 
     /// The step's files that neither the engine nor a tool that is really run writes: the call's own.
-    fn recorded_products(&self, step: &RecordedStep, call: &ToolCall, rows: &Rows) -> Vec<Product> {
+    fn recorded_products(&self, step: &RecordedStep, call: &ToolCall, rows: &MemoryJob) -> Vec<Product> {
         if JUDGING.contains(&call.name.as_str()) {
             let mut products = vec![Product::JudgeRequirement(Box::new(a_judgement()))];
             products.extend(self.files(step, rows, |path| path.starts_with("output/insert")));
@@ -108,7 +108,7 @@ impl Bench<'_> {
         }
     }
 
-    fn files(&self, step: &RecordedStep, rows: &Rows, mine: impl Fn(&str) -> bool) -> Vec<Product> {
+    fn files(&self, step: &RecordedStep, rows: &MemoryJob, mine: impl Fn(&str) -> bool) -> Vec<Product> {
         let written_by_calls = written_by_other_calls(step);
         let mut products = Vec::new();
         for (path, content) in &step.files {

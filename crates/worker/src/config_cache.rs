@@ -187,7 +187,7 @@ fn key(parts: &[&str]) -> Key {
 #[cfg(test)]
 mod tests {
     use super::{ConfigCache, KEPT, Raised};
-    use plumbline_config::{Configs, ModelEnv};
+    use plumbline_config::{ConfigRegistry, ModelEnv};
     use serde_json::{Value, json};
     use std::sync::Arc;
 
@@ -196,7 +196,7 @@ mod tests {
     }
 
     fn fresh(configs: &ConfigCache, overrides: &Value) -> Arc<super::ResolvedConfig> {
-        let resolve = || Configs::embedded().resolve("creator", overrides, &env());
+        let resolve = || ConfigRegistry::embedded().resolve("creator", overrides, &env());
         configs.resolve((0, "creator"), overrides, &Raised::default(), resolve).unwrap()
     }
 

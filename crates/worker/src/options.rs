@@ -1,6 +1,6 @@
 //! What a worker process is told: flags and environment, already weighed, as one value.
 
-use plumbline_config::{Configs, ModelEnv};
+use plumbline_config::{ConfigRegistry, ModelEnv};
 use plumbline_dashboard::HttpOptions;
 use std::{path::PathBuf, time::Duration};
 
@@ -18,7 +18,7 @@ pub struct WorkerOptions {
     /// The mirror's root; documents are imported from `import/` beneath it.
     pub workspace_dir: PathBuf,
     /// Job types and prompts.
-    pub configs: Configs,
+    pub configs: ConfigRegistry,
     /// The environment's word on models.
     pub model_env: ModelEnv,
     /// The program that parses documents when called with `__extract`: this very binary.

@@ -2,7 +2,7 @@
 //! changed and validates is taken. What does not is refused, and the old stays.
 
 use crate::{app::App, worker::registration};
-use plumbline_config::{Configs, Problem};
+use plumbline_config::{ConfigRegistry, Problem};
 use plumbline_engine::ToolSpec;
 use std::{
     collections::HashSet,
@@ -17,25 +17,25 @@ const SETTLE: Duration = Duration::from_millis(250);
 /// The configurations of now.
 #[derive(Debug)]
 pub(crate) struct Live {
-    now: RwLock<(u64, Arc<Configs>)>,
+    now: RwLock<(u64, Arc<ConfigRegistry>)>,
 }
 
 impl Live {
-    pub(crate) fn new(configs: Configs) -> Self {
+    pub(crate) fn new(configs: ConfigRegistry) -> Self {
         Self { now: RwLock::new((0, Arc::new(configs))) }
     }
 
     /// The configurations for jobs that start now.
-    pub(crate) fn now(&self) -> Arc<Configs> {
+    pub(crate) fn now(&self) -> Arc<ConfigRegistry> {
         self.read().1
     }
 
     /// The same with their number, which changes with them.
-    pub(crate) fn read(&self) -> (u64, Arc<Configs>) {
+    pub(crate) fn read(&self) -> (u64, Arc<ConfigRegistry>) {
         self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn take(&self, configs: Configs) {
+    fn take(&self, configs: ConfigRegistry) {
         let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
         *now = (now.0 + 1, Arc::new(configs));
     }
@@ -70,7 +70,7 @@ async fn look(app: &Arc<App>) {
 }
 
 /// The files as they are, unless they are being written.
-async fn reread(before: &Arc<Configs>) -> Option<Result<Configs, String>> {
+async fn reread(before: &Arc<ConfigRegistry>) -> Option<Result<ConfigRegistry, String>> {
     let read = || {
         let before = before.clone();
         async move {
@@ -89,9 +89,10 @@ async fn reread(before: &Arc<Configs>) -> Option<Result<Configs, String>> {
 
 /// What is wrong with the new files and was not with those in use: a type that was broken before keeps no other from being
 /// mended.
-fn new_problems(before: &Configs, found: &Configs) -> Vec<String> {
+fn new_problems(before: &ConfigRegistry, found: &ConfigRegistry) -> Vec<String> {
     let catalog = catalog();
-    let problems = |configs: &Configs| configs.check(&catalog).iter().map(Problem::to_string).collect::<Vec<_>>();
+    let problems =
+        |configs: &ConfigRegistry| configs.check(&catalog).iter().map(Problem::to_string).collect::<Vec<_>>();
     let known: HashSet<String> = problems(before).into_iter().collect();
     problems(found).into_iter().filter(|problem| !known.contains(problem)).collect()
 }
@@ -108,7 +109,7 @@ fn refuse(app: &App, reason: String) {
     }
 }
 
-async fn take(app: &Arc<App>, found: Configs) {
+async fn take(app: &Arc<App>, found: ConfigRegistry) {
     app.secrets.learn_anew(&found, &app.options.model_env);
     app.live.take(found);
     app.health.refuses_files(None);

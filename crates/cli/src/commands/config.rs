@@ -1,7 +1,7 @@
 //! `plumbline config show` and `config check`.
 
 use crate::{arguments::ConfigCommand, environment, failure::Failure, output};
-use plumbline_config::{Configs, Origin};
+use plumbline_config::{ConfigRegistry, Origin};
 use serde_json::json;
 
 pub(crate) fn run(command: ConfigCommand) -> Result<u8, Failure> {
@@ -16,7 +16,7 @@ pub(crate) fn run(command: ConfigCommand) -> Result<u8, Failure> {
         }
         ConfigCommand::Check { dir, json } => {
             let configs = match dir {
-                Some(dir) => Configs::from_dir(&dir)?,
+                Some(dir) => ConfigRegistry::from_dir(&dir)?,
                 None => environment::configs()?,
             };
             check(&configs, json)
@@ -31,7 +31,7 @@ fn origins(origins: &[Origin]) -> String {
     format!("{{\n{}\n}}", lines.join(",\n"))
 }
 
-fn check(configs: &Configs, as_json: bool) -> Result<u8, Failure> {
+fn check(configs: &ConfigRegistry, as_json: bool) -> Result<u8, Failure> {
     let mut catalog = plumbline_engine::tools::specs();
     catalog.extend(plumbline_tools::catalog());
     let problems: Vec<String> = configs.check(&catalog).iter().map(ToString::to_string).collect();

@@ -1,6 +1,6 @@
 //! `coverage`, `coverage_settings` and `documents`: what of a document has to be worked through, and who makes it ready.
 
-use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::validate::Broken};
+use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::validate::RuleViolation};
 use plumbline_documents::candidates::Scan;
 use plumbline_engine::Prepare;
 use schemars::JsonSchema;
@@ -62,9 +62,9 @@ fn sentence(reason: &plumbline_documents::candidates::PatternError) -> String {
 }
 
 /// Patterns that are none.
-pub(crate) fn broken(config: &JobConfig) -> Option<Broken> {
+pub(crate) fn broken(config: &JobConfig) -> Option<RuleViolation> {
     let wrong = Scan::new(&config.coverage_settings.patterns).err()?;
-    Some(Broken::new(&[PATTERNS], sentence(&wrong)))
+    Some(RuleViolation::new(&[PATTERNS], sentence(&wrong)))
 }
 
 /// The first pattern of the operator's that a row takes away: fewer patterns are fewer candidates.

@@ -4,7 +4,7 @@ use super::job::JobConfig;
 use crate::{
     ConfigError, Resolved,
     error::Problem,
-    rules::{json_schema, validate::Broken},
+    rules::{json_schema, validate::RuleViolation},
 };
 use plumbline_engine::{Owed, OwedFile, REQUIREMENT_LISTS, path};
 use plumbline_tools::{Inspection, OwedContent};
@@ -126,14 +126,14 @@ fn no_schema(path: &str, reason: &str) -> String {
 }
 
 /// Paths that are none, and schemas that are none.
-pub(crate) fn broken(config: &JobConfig) -> Vec<Broken> {
+pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
     let deliverables = config.deliverables.as_deref().unwrap_or_default();
     let owed = deliverables.iter().map(|owed| ("deliverables", owed.path()));
     let quoting = config.citations_required.iter().flatten().map(|path| ("citations_required", path.as_str()));
     let paths = owed.chain(quoting).filter_map(|(key, written)| wrong_path(key, written));
     let schemas = deliverables.iter().filter_map(|owed| {
         let wrong = OwedContent::new(owed.path().to_owned(), true, owed.json_schema()).err()?;
-        Some(Broken::new(&["deliverables"], no_schema(owed.path(), &wrong)))
+        Some(RuleViolation::new(&["deliverables"], no_schema(owed.path(), &wrong)))
     });
     paths.chain(schemas).collect()
 }
@@ -194,7 +194,7 @@ fn without_texts(resolved: &Resolved) -> Option<(Vec<String>, String)> {
         .then(|| (["citations_required", "tools.domain"].map(str::to_owned).to_vec(), message.to_owned()))
 }
 
-fn wrong_path(key: &str, written: &str) -> Option<Broken> {
+fn wrong_path(key: &str, written: &str) -> Option<RuleViolation> {
     let reason = match path::normalize(written) {
         Err(reason) => reason,
         Ok(path) if path.is_empty() => "it is empty".to_owned(),
@@ -206,7 +206,7 @@ fn wrong_path(key: &str, written: &str) -> Option<Broken> {
     };
     let message =
         format!("`{key}` names `{written}`, which no job can deliver ({reason}); name a file like output/report.md");
-    Some(Broken::new(&[key], message))
+    Some(RuleViolation::new(&[key], message))
 }
 
 /// The path of the first deliverable, or file with quotes, that a row takes away or asks less of.

@@ -187,7 +187,7 @@ impl Profiles {
                 value["llm_by_purpose"][purpose] = of_another(&other, &own, llm, defaults);
             }
         }
-        Layer::unwritten_file(FILE, value, Kind::Profile)
+        Layer::synthetic_file(FILE, value, Kind::Profile)
     }
 
     /// Puts what is known of the models to fall back on under what the configuration says of them. Nothing of the job's own

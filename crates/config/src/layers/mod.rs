@@ -51,13 +51,13 @@ pub(crate) enum Kind {
 
 impl Layer {
     /// A layer that is no file.
-    pub(crate) fn unwritten(name: &str, value: Value, kind: Kind) -> Self {
+    pub(crate) fn synthetic(name: &str, value: Value, kind: Kind) -> Self {
         Self { name: name.into(), value, lines: Lines::default(), is_operators: kind != Kind::Row, kind }
     }
 
     /// What is made from a file whose keys stand elsewhere. Nobody's wish, so that it is no bound.
-    pub(crate) fn unwritten_file(name: &str, value: Value, kind: Kind) -> Self {
-        Self { is_operators: false, ..Self::unwritten(name, value, kind) }
+    pub(crate) fn synthetic_file(name: &str, value: Value, kind: Kind) -> Self {
+        Self { is_operators: false, ..Self::synthetic(name, value, kind) }
     }
 
     /// Where it says a key, for a person.
@@ -129,7 +129,7 @@ impl Layers {
     /// The files of an `$extends` chain, the most general first, between the two words of the environment.
     pub(crate) fn new(mut files: Vec<Layer>, env: &ModelEnv) -> Self {
         let after_defaults = usize::from(files.first().is_some_and(|file| file.kind == Kind::Defaults));
-        let environment = |value, kind| Layer::unwritten("the environment", value, kind);
+        let environment = |value, kind| Layer::synthetic("the environment", value, kind);
         files.insert(after_defaults, environment(env.layer(), Kind::Environment));
         files.extend(env.connections_layer().map(|value| environment(value, Kind::Connections)));
         Self(files)

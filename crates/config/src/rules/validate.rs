@@ -9,14 +9,14 @@ use plumbline_tools::web::Provider;
 
 /// A broken rule.
 #[derive(Debug)]
-pub(crate) struct Broken {
+pub(crate) struct RuleViolation {
     /// The keys that do not go together, dotted.
     pub(crate) keys: Vec<String>,
     /// The sentence.
     pub(crate) message: String,
 }
 
-impl Broken {
+impl RuleViolation {
     pub(crate) fn new(keys: &[&str], message: String) -> Self {
         Self { keys: keys.iter().map(ToString::to_string).collect(), message }
     }
@@ -39,7 +39,7 @@ impl Broken {
 }
 
 /// Everything in which the configuration contradicts itself. `llms` are the models by purpose, fully merged.
-pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> Vec<Broken> {
+pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> Vec<RuleViolation> {
     let mut broken = Vec::new();
     phases(config, &mut broken);
     repeated_calls(config, &mut broken);
@@ -56,17 +56,17 @@ pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> 
     broken
 }
 
-fn phases(config: &JobConfig, broken: &mut Vec<Broken>) {
+fn phases(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
     let (min, max) = (config.phase_settings.min_todos, config.phase_settings.max_todos);
     if min > max {
         let message = format!(
             "`phase_settings.min_todos` ({min}) is above `phase_settings.max_todos` ({max}); lower one or raise the other"
         );
-        broken.push(Broken::new(&["phase_settings.min_todos", "phase_settings.max_todos"], message));
+        broken.push(RuleViolation::new(&["phase_settings.min_todos", "phase_settings.max_todos"], message));
     }
 }
 
-fn repeated_calls(config: &JobConfig, broken: &mut Vec<Broken>) {
+fn repeated_calls(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
     let calls = config.limits.repeated_calls;
     if !(calls.nudge <= calls.refuse && calls.refuse <= calls.replan) {
         let message = format!(
@@ -74,23 +74,23 @@ fn repeated_calls(config: &JobConfig, broken: &mut Vec<Broken>) {
             calls.nudge, calls.refuse, calls.replan
         );
         let key = |name: &str| format!("limits.repeated_calls.{name}");
-        broken.push(Broken::new(&[&key("nudge"), &key("refuse"), &key("replan")], message));
+        broken.push(RuleViolation::new(&[&key("nudge"), &key("refuse"), &key("replan")], message));
     }
 }
 
-fn tool_result(config: &JobConfig, broken: &mut Vec<Broken>) {
+fn tool_result(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
     let (result, threshold) = (config.limits.max_tool_result_tokens, config.limits.context_threshold_tokens);
     if result >= threshold {
         let message = format!(
             "`limits.max_tool_result_tokens` ({result}) must be below `limits.context_threshold_tokens` ({threshold}), \
              or one result fills the context"
         );
-        broken.push(Broken::new(&["limits.max_tool_result_tokens", "limits.context_threshold_tokens"], message));
+        broken.push(RuleViolation::new(&["limits.max_tool_result_tokens", "limits.context_threshold_tokens"], message));
     }
 }
 
 /// A job begins below the ceiling up to which its limits may be raised. Groups of limits have no ceiling that a start could pass.
-fn ceiling(config: &JobConfig, broken: &mut Vec<Broken>) {
+fn ceiling(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
     let Ok(limits) = serde_json::to_value(&config.limits) else { return };
     for (name, most) in &config.limits_ceiling {
         let (limit, Some(ceiling)) = (&limits[name], most.as_f64()) else { continue };
@@ -99,16 +99,16 @@ fn ceiling(config: &JobConfig, broken: &mut Vec<Broken>) {
                 "`limits_ceiling.{name}` ({most}) is below `limits.{name}` ({limit}), where a job begins; raise the ceiling or \
                  lower the limit"
             );
-            broken.push(Broken::new(&[&format!("limits_ceiling.{name}")], message));
+            broken.push(RuleViolation::new(&[&format!("limits_ceiling.{name}")], message));
         }
     }
 }
 
-fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<Broken>) {
+fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<RuleViolation>) {
     if llm.model.as_ref().is_some_and(|name| name.trim().is_empty()) {
         let message =
             format!("`{section}.model` is empty; name a model, or take the key out so that PLUMBLINE_MODEL fills it");
-        broken.push(Broken::new(&[&format!("{section}.model")], message));
+        broken.push(RuleViolation::new(&[&format!("{section}.model")], message));
     }
     if !llm.profile.takes_effort(llm) {
         let (level, known) = (llm.reasoning_level.as_deref().unwrap_or_default(), llm.profile.efforts.as_deref());
@@ -116,7 +116,7 @@ fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<Broken>) {
             "`{section}.reasoning_level` is `{level}`, which the model does not take; it takes {}",
             known.unwrap_or_default().join(", ")
         );
-        broken.push(Broken::new(&[&format!("{section}.reasoning_level")], message));
+        broken.push(RuleViolation::new(&[&format!("{section}.reasoning_level")], message));
     }
     let (window, answer) = (llm.context_window, llm.max_output_tokens);
     if answer >= window {
@@ -124,7 +124,7 @@ fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<Broken>) {
             "`{section}.max_output_tokens` ({answer}) must be below `{section}.context_window` ({window}), \
              or there is no room for the prompt"
         );
-        broken.push(Broken::new(
+        broken.push(RuleViolation::new(
             &[&format!("{section}.max_output_tokens"), &format!("{section}.context_window")],
             message,
         ));
@@ -135,13 +135,13 @@ fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<Broken>) {
             window - answer
         );
         let keys = [&format!("{section}.max_output_tokens"), &format!("{section}.context_window")];
-        broken.push(Broken::new(&["limits.context_threshold_tokens", keys[0], keys[1]], message));
+        broken.push(RuleViolation::new(&["limits.context_threshold_tokens", keys[0], keys[1]], message));
     }
     address(&format!("{section}.base_url"), llm.base_url.as_deref(), broken);
     variable(&format!("{section}.api_key_env"), llm.api_key_env.as_deref(), broken);
 }
 
-fn connections(config: &JobConfig, broken: &mut Vec<Broken>) {
+fn connections(config: &JobConfig, broken: &mut Vec<RuleViolation>) {
     let connections = &config.connections;
     if let Some(neo4j) = &connections.neo4j {
         variable("connections.neo4j.password_env", neo4j.password_env.as_deref(), broken);
@@ -158,41 +158,43 @@ fn connections(config: &JobConfig, broken: &mut Vec<Broken>) {
     }
 }
 
-fn provider(search: &WebSearch, broken: &mut Vec<Broken>) {
+fn provider(search: &WebSearch, broken: &mut Vec<RuleViolation>) {
     let (key, base_url) = ("connections.web_search.provider", "connections.web_search.base_url");
     match Provider::from_word(&search.provider) {
         None => {
             let message = format!("`{key}` is `{}`; it must be searxng, tavily or brave", search.provider);
-            broken.push(Broken::new(&[key], message));
+            broken.push(RuleViolation::new(&[key], message));
         }
         Some(Provider::Searxng) if search.base_url.is_none() => {
-            broken
-                .push(Broken::new(&[key, base_url], format!("`{base_url}` is missing: searxng has no usual address")));
+            broken.push(RuleViolation::new(
+                &[key, base_url],
+                format!("`{base_url}` is missing: searxng has no usual address"),
+            ));
         }
         Some(_) => {}
     }
 }
 
-fn address(key: &str, url: Option<&str>, broken: &mut Vec<Broken>) {
+fn address(key: &str, url: Option<&str>, broken: &mut Vec<RuleViolation>) {
     let Some(url) = url else { return };
     if !(url.starts_with("http://") || url.starts_with("https://")) {
-        broken.push(Broken::new(&[key], format!("`{key}` must begin with http:// or https://")));
+        broken.push(RuleViolation::new(&[key], format!("`{key}` must begin with http:// or https://")));
     }
     credentials(key, url, broken);
 }
 
 /// Configurations are stored and shown, so no secret may stand in an address (lesson 75).
-fn credentials(key: &str, url: &str, broken: &mut Vec<Broken>) {
+fn credentials(key: &str, url: &str, broken: &mut Vec<RuleViolation>) {
     let authority = url.split_once("://").map_or(url, |(_, rest)| rest).split(['/', '?', '#']).next().unwrap_or("");
     if authority.contains('@') {
         let message =
             format!("`{key}` contains user name or password; take them out, secrets come from the environment");
-        broken.push(Broken::new(&[key], message));
+        broken.push(RuleViolation::new(&[key], message));
     }
 }
 
 /// Somebody may have put the secret itself where its variable's name belongs; the sentence does not repeat it.
-fn variable(key: &str, name: Option<&str>, broken: &mut Vec<Broken>) {
+fn variable(key: &str, name: Option<&str>, broken: &mut Vec<RuleViolation>) {
     let Some(name) = name else { return };
     let plain = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     if name.is_empty() || !plain || name.starts_with(|c: char| c.is_ascii_digit()) {
@@ -200,6 +202,6 @@ fn variable(key: &str, name: Option<&str>, broken: &mut Vec<Broken>) {
             "`{key}` must be the name of an environment variable (capital letters, digits, underscores), \
              not the secret itself"
         );
-        broken.push(Broken::new(&[key], message));
+        broken.push(RuleViolation::new(&[key], message));
     }
 }

@@ -1,7 +1,7 @@
 //! Who may set what: the operator in files and environment, a job in its row.
 
 use crate::{env, folder};
-use plumbline_config::{ConfigError, Configs, ModelEnv, Resolved, schema_json};
+use plumbline_config::{ConfigError, ConfigRegistry, ModelEnv, Resolved, schema_json};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ const NOT_THE_OPERATORS: &str = "
     bounded coverage_settings.patterns";
 
 fn schema() -> Value {
-    serde_json::from_str(&schema_json(&Configs::embedded().defaults().unwrap())).unwrap()
+    serde_json::from_str(&schema_json(&ConfigRegistry::embedded().defaults().unwrap())).unwrap()
 }
 
 /// Leaf keys with dots, and their levels as they stand in the schema.
@@ -65,7 +65,7 @@ fn mine(file: &Value, row: &Value) -> Result<Resolved, ConfigError> {
     let mut text = json!({"$extends": "creator"});
     text.as_object_mut().unwrap().extend(file.as_object().unwrap().clone());
     let dir = folder(&[("mine/config.json", &text.to_string())]);
-    Configs::from_dir(dir.path())?.resolve("mine", row, &env())
+    ConfigRegistry::from_dir(dir.path())?.resolve("mine", row, &env())
 }
 
 /// Key and level for which a row is refused.
@@ -100,14 +100,15 @@ fn a_row_passes_no_bound_that_the_operator_set() {
         mine(&file, &row).unwrap_or_else(|error| panic!("{row}: {error}"));
     }
     let env = ModelEnv { max_iterations: Some(8), ..env() };
-    let more = Configs::embedded().resolve("creator", &json!({"limits": {"max_iterations": 9}}), &env).unwrap_err();
+    let more =
+        ConfigRegistry::embedded().resolve("creator", &json!({"limits": {"max_iterations": 9}}), &env).unwrap_err();
     assert_eq!(more.forbidden.unwrap().key, "limits.max_iterations");
     // A type's own file stands over the environment, as its value does.
     let dir = folder(&[
         ("mine/config.json", r#"{"$extends": "creator", "limits": {"max_iterations": 60}}"#),
         ("open/config.json", r#"{"$extends": "mine", "limits": null}"#),
     ]);
-    let configs = Configs::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
     let most = |job_type: &str, most: u32| {
         let row = json!({"limits": {"max_iterations": most}});
         configs
@@ -211,7 +212,7 @@ fn an_opened_variable_is_one_of_the_secrets() {
         "mine/config.json",
         r#"{"$extends": "creator", "job_may_set": ["llm.api_key_env"], "llm": {"api_key_env": "OUR_KEY"}}"#,
     )]);
-    let configs = Configs::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
     let named = |name: &str| configs.resolve("mine", &json!({"llm": {"api_key_env": name}}), &env);
     assert_eq!(named("THEIR_KEY").unwrap().config.llm.api_key_env.as_deref(), Some("THEIR_KEY"));
     assert_eq!(named("OTHER").unwrap_err().forbidden.unwrap().key, "llm.api_key_env");
@@ -254,7 +255,7 @@ fn connections_come_from_the_environment_over_the_files() {
         "OPENAI_BASE_URL" => Some("http://127.0.0.1:1/v1".to_owned()),
         _ => None,
     });
-    let config = Configs::embedded().resolve("creator", &json!({}), &env.unwrap()).unwrap().config;
+    let config = ConfigRegistry::embedded().resolve("creator", &json!({}), &env.unwrap()).unwrap().config;
     let neo4j = config.connections.neo4j.unwrap();
     assert_eq!((neo4j.uri.as_str(), neo4j.allow_write), ("http://graph.example:7474", Some(true)));
     for text in ["[]", "{", "SECRET"] {

@@ -13,7 +13,7 @@ mod schema;
 mod tool_table;
 mod tools;
 
-use plumbline_config::{ConfigError, Configs, ModelEnv, Resolved};
+use plumbline_config::{ConfigError, ConfigRegistry, ModelEnv, Resolved};
 use plumbline_engine::ToolSpec;
 use serde_json::Value;
 use std::fs;
@@ -32,7 +32,7 @@ fn env() -> ModelEnv {
 
 /// The creator with some overrides.
 fn creator(overrides: Value) -> Result<Resolved, ConfigError> {
-    Configs::embedded().resolve("creator", &overrides, &env())
+    ConfigRegistry::embedded().resolve("creator", &overrides, &env())
 }
 
 /// A job type of the operator's that sets this over the creator.
@@ -40,7 +40,7 @@ fn operators(keys: &Value) -> Result<Resolved, ConfigError> {
     let mut file = serde_json::json!({"$extends": "creator"});
     file.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
     let dir = folder(&[("mine/config.json", &file.to_string())]);
-    Configs::from_dir(dir.path())?.resolve("mine", &serde_json::json!({}), &env())
+    ConfigRegistry::from_dir(dir.path())?.resolve("mine", &serde_json::json!({}), &env())
 }
 
 /// A configuration folder with these files.

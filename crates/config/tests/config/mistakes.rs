@@ -1,13 +1,13 @@
 //! Every mistake is one sentence that says what, where and what to do.
 
 use crate::{catalog, creator, env, folder};
-use plumbline_config::{Configs, ModelEnv};
+use plumbline_config::{ConfigRegistry, ModelEnv};
 use serde_json::{Value, json};
 
 /// The error of a job type `mine` whose file has this text.
 fn error_of(name: &str, text: &str) -> String {
     let dir = folder(&[(name, text)]);
-    let configs = Configs::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
     let error = configs.resolve("mine", &json!({}), &env()).expect_err(text);
     error.to_string().replace(&format!("{}/", dir.path().display()), "")
 }
@@ -112,7 +112,7 @@ fn lesson_75_a_secret_in_the_wrong_place_is_refused_and_not_repeated() {
 #[test]
 fn a_circle_of_extensions_is_named() {
     let dir = folder(&[("a/config.json", r#"{"$extends": "b"}"#), ("b/config.json", "{\n\"$extends\": \"a\"}")]);
-    let configs = Configs::from_dir(dir.path()).unwrap();
+    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
     let error = configs.resolve("a", &json!({}), &env()).unwrap_err().to_string();
     assert!(error.contains("b/config.json:2: `$extends` goes round in a circle (a → b → a)"), "{error}");
 }
@@ -146,40 +146,41 @@ fn files_that_do_not_parse_are_named_with_their_line() {
 #[test]
 fn instructions_are_missed_where_they_belong() {
     let dir = folder(&[("mine/config.json", "{\"$extends\": \"defaults\"}")]);
-    let error = Configs::from_dir(dir.path()).unwrap().resolve("mine", &json!({}), &env()).unwrap_err().to_string();
+    let error =
+        ConfigRegistry::from_dir(dir.path()).unwrap().resolve("mine", &json!({}), &env()).unwrap_err().to_string();
     let place = format!("has no instructions; write {}/mine/instructions.md", dir.path().display());
     assert!(error.contains(&place), "{error}");
 }
 
 #[test]
 fn a_job_type_that_does_not_exist_is_answered_with_those_that_do() {
-    let error = Configs::embedded().resolve("creater", &json!({}), &env()).unwrap_err().to_string();
+    let error = ConfigRegistry::embedded().resolve("creater", &json!({}), &env()).unwrap_err().to_string();
     assert!(error.contains("there is no job type `creater`; did you mean `creator`?"), "{error}");
-    let missing = Configs::from_dir(std::path::Path::new("/no/such/folder")).unwrap_err().to_string();
+    let missing = ConfigRegistry::from_dir(std::path::Path::new("/no/such/folder")).unwrap_err().to_string();
     assert!(missing.starts_with("/no/such/folder: cannot be read"), "{missing}");
     for name in ["../../etc/passwd", "defaults/../creator", ""] {
-        assert!(Configs::embedded().resolve(name, &json!({}), &env()).is_err(), "{name}");
+        assert!(ConfigRegistry::embedded().resolve(name, &json!({}), &env()).is_err(), "{name}");
     }
 }
 
 #[test]
 fn a_job_needs_a_model_but_a_look_at_its_configuration_does_not() {
     let nothing = ModelEnv::default();
-    let error = Configs::embedded().resolve("creator", &json!({}), &nothing).unwrap_err().to_string();
+    let error = ConfigRegistry::embedded().resolve("creator", &json!({}), &nothing).unwrap_err().to_string();
     assert!(error.contains("PLUMBLINE_MODEL") && error.contains("OPENAI_BASE_URL"), "{error}");
-    assert!(Configs::embedded().show("creator", &Value::Null, &nothing).is_ok());
+    assert!(ConfigRegistry::embedded().show("creator", &Value::Null, &nothing).is_ok());
 }
 
 #[test]
 fn check_finds_what_is_wrong_in_any_file_and_nothing_in_the_built_in_ones() {
-    assert_eq!(Configs::embedded().check(&catalog()), []);
+    assert_eq!(ConfigRegistry::embedded().check(&catalog()), []);
     let dir = folder(&[
         ("one/config.json", r#"{"$extends": "creator", "limit": 1}"#),
         ("two/config.json", r#"{"$extends": "creator", "tools": {"domain": ["cit"]}}"#),
         ("three/config.json", r#"{"$extends": "creator"}"#),
         ("three/instructions.md", "Use {{ nonsense }}."),
     ]);
-    let problems = Configs::from_dir(dir.path()).unwrap().check(&catalog());
+    let problems = ConfigRegistry::from_dir(dir.path()).unwrap().check(&catalog());
     let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(text.len(), 3, "{text:?}");
     assert!(text[0].contains("one/config.json:1: unknown key `limit`"), "{text:?}");

@@ -1,13 +1,13 @@
 //! What is known of providers and models, and what a job makes of it.
 
-use plumbline_config::{Configs, ModelEnv, Prices, Resolved};
+use plumbline_config::{ConfigRegistry, ModelEnv, Prices, Resolved};
 use serde_json::{Value, json};
 use std::{fs, path::Path};
 
-fn configs(providers: &Value, llm: &Value) -> (tempfile::TempDir, Configs) {
+fn configs(providers: &Value, llm: &Value) -> (tempfile::TempDir, ConfigRegistry) {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), providers, llm);
-    let configs = Configs::from_dir(folder.path()).unwrap();
+    let configs = ConfigRegistry::from_dir(folder.path()).unwrap();
     (folder, configs)
 }
 
@@ -96,7 +96,7 @@ fn another_model_of_a_purpose_inherits_nothing_of_what_is_known_of_the_first() {
     write(folder.path(), &json!({"profiles": entries}), &llm);
     let file = json!({"$extends": "creator", "llm": llm, "llm_by_purpose": {"summary": {"model": "small"}}});
     fs::write(folder.path().join("mine/config.json"), file.to_string()).unwrap();
-    let configs = Configs::from_dir(folder.path()).unwrap();
+    let configs = ConfigRegistry::from_dir(folder.path()).unwrap();
     let resolved = configs.resolve("mine", &json!({}), &ModelEnv::default()).unwrap();
     let summary = resolved.llm(plumbline_engine::Purpose::Summary);
     assert_eq!((summary.context_window, summary.profile.tool_call_id), (128_000, None));

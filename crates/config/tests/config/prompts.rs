@@ -1,7 +1,7 @@
 //! The shipped prompts against the tools that are really bound.
 
 use crate::{catalog, creator, env, folder, operators};
-use plumbline_config::Configs;
+use plumbline_config::ConfigRegistry;
 use plumbline_engine::{PhaseKind, Settings, ToolSpec};
 use serde_json::json;
 use std::collections::HashSet;
@@ -105,12 +105,14 @@ fn a_template_that_does_not_render_is_a_sentence_with_its_line() {
         ("{% if %}", "tactical.md:1: does not render"),
     ] {
         let dir = folder(&[("tactical.md", template)]);
-        let resolved = Configs::load(None, Some(dir.path())).unwrap().resolve("creator", &json!({}), &env()).unwrap();
+        let resolved =
+            ConfigRegistry::load(None, Some(dir.path())).unwrap().resolve("creator", &json!({}), &env()).unwrap();
         let error = resolved.settings(catalog(), Arc::new(|_| 0)).expect_err(template).to_string();
         assert!(error.contains(expected), "{error}");
     }
     let dir = folder(&[("todos.yaml", "initial: [a]\ntransition: [b]\nfinal: []\nrewound: [c]\nfeedback: [d]\n")]);
-    let error = Configs::load(None, Some(dir.path())).unwrap().resolve("creator", &json!({}), &env()).unwrap_err();
+    let error =
+        ConfigRegistry::load(None, Some(dir.path())).unwrap().resolve("creator", &json!({}), &env()).unwrap_err();
     assert!(
         error.to_string().contains("each of initial, transition, final, rewound and feedback needs a todo"),
         "{error}"

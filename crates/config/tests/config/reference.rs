@@ -1,6 +1,6 @@
 //! `configs/REFERENCE.md` is made from the schema, which is made from the types.
 
-use plumbline_config::{Configs, schema_json};
+use plumbline_config::{ConfigRegistry, schema_json};
 use serde_json::{Map, Value};
 use std::{fmt::Write as _, fs, path::Path};
 
@@ -19,7 +19,7 @@ the value that the operator set (`bounded`).
 #[test]
 fn the_committed_reference_is_the_one_the_schema_gives() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/REFERENCE.md");
-    let schema: Value = serde_json::from_str(&schema_json(&Configs::embedded().defaults().unwrap())).unwrap();
+    let schema: Value = serde_json::from_str(&schema_json(&ConfigRegistry::embedded().defaults().unwrap())).unwrap();
     let expected = reference(&schema);
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, &expected).unwrap();
@@ -33,7 +33,7 @@ fn the_committed_reference_is_the_one_the_schema_gives() {
 
 #[test]
 fn the_reference_has_every_key_with_its_bounds() {
-    let schema: Value = serde_json::from_str(&schema_json(&Configs::embedded().defaults().unwrap())).unwrap();
+    let schema: Value = serde_json::from_str(&schema_json(&ConfigRegistry::embedded().defaults().unwrap())).unwrap();
     let reference = reference(&schema);
     for row in [
         "| `limits.max_iterations` | integer, 1 to 1,000,000,000 | `1000` |",

@@ -1,12 +1,12 @@
 //! `configs/schema.json` is made from the types.
 
-use plumbline_config::{Configs, schema_json};
+use plumbline_config::{ConfigRegistry, schema_json};
 use std::{fs, path::Path};
 
 #[test]
 fn the_committed_schema_is_the_one_the_types_give() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/schema.json");
-    let expected = schema_json(&Configs::embedded().defaults().unwrap());
+    let expected = schema_json(&ConfigRegistry::embedded().defaults().unwrap());
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, &expected).unwrap();
     }
@@ -20,7 +20,7 @@ fn the_committed_schema_is_the_one_the_types_give() {
 #[test]
 fn the_schema_describes_keys_with_bounds_defaults_and_null() {
     let schema: serde_json::Value =
-        serde_json::from_str(&schema_json(&Configs::embedded().defaults().unwrap())).unwrap();
+        serde_json::from_str(&schema_json(&ConfigRegistry::embedded().defaults().unwrap())).unwrap();
     let iterations = &schema["properties"]["limits"]["properties"]["max_iterations"];
     assert_eq!(iterations["default"], 1000);
     assert_eq!(iterations["minimum"], 1);

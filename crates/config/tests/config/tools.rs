@@ -1,7 +1,7 @@
 //! Which tools a configuration binds, and in which phases.
 
 use crate::{catalog, creator, env, operators};
-use plumbline_config::Configs;
+use plumbline_config::ConfigRegistry;
 use plumbline_engine::{PhaseKind, Phases, Purpose, Settings};
 use serde_json::{Value, json};
 use std::sync::{Arc, LazyLock};
@@ -40,7 +40,7 @@ fn the_creator_has_every_tool_of_the_catalog_in_the_phases_it_is_made_for() {
 
 #[test]
 fn the_validator_has_its_own_tools_and_the_creators_file_tools_and_nothing_follows_it() {
-    let resolved = Configs::embedded().resolve("validator", &json!({}), &env()).unwrap();
+    let resolved = ConfigRegistry::embedded().resolve("validator", &json!({}), &env()).unwrap();
     let settings = resolved.settings(catalog(), Arc::new(|text| text.len() as u32 / 4)).unwrap();
     let tactical = names(&settings, PhaseKind::Tactical);
     for tool in VALIDATOR_TOOLS.into_iter().chain(["query_similar_requirements", "write_file", "todo_complete"]) {

@@ -11,7 +11,7 @@ mod pairs;
 mod wire;
 
 use pairs::{Pair, Shown};
-use plumbline_config::{Configs, ModelEnv, Resolved, catalog};
+use plumbline_config::{ConfigRegistry, ModelEnv, Resolved, catalog};
 use plumbline_engine::Settings;
 use serde_json::{Value, json};
 use std::{collections::BTreeSet, sync::Arc};
@@ -30,7 +30,7 @@ fn resolve(keys: &Value, port: u16) -> Result<Resolved, String> {
     let mut mine = json!({"$extends": "base"});
     mine.as_object_mut().expect("it is an object").extend(keys.as_object().cloned().unwrap_or_default());
     write("mine", &mine);
-    let configs = Configs::from_dir(folder.path()).expect("the folder can be read");
+    let configs = ConfigRegistry::from_dir(folder.path()).expect("the folder can be read");
     let shown = format!("{}/", folder.path().display());
     configs.resolve("mine", &json!({}), &ModelEnv::default()).map_err(|error| error.to_string().replace(&shown, ""))
 }

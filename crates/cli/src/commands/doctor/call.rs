@@ -2,12 +2,12 @@
 
 use super::finding::Finding;
 use crate::environment;
-use plumbline_config::{Configs, Llm, Secrets};
+use plumbline_config::{ConfigRegistry, Llm, Secrets};
 use plumbline_engine::Purpose;
 use plumbline_worker::try_call;
 use serde_json::json;
 
-pub(super) async fn findings(configs: &Configs) -> Vec<Finding> {
+pub(super) async fn findings(configs: &ConfigRegistry) -> Vec<Finding> {
     let Ok(env) = environment::model_env() else { return Vec::new() };
     let mut llms: Vec<Llm> = Vec::new();
     for job_type in configs.job_types() {

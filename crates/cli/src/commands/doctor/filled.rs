@@ -1,7 +1,7 @@
 //! What the environment fills in the job types, and what of it a job type has otherwise; budgets that count nothing.
 
 use super::finding::Finding;
-use plumbline_config::{Configs, ModelEnv};
+use plumbline_config::{ConfigRegistry, ModelEnv};
 
 /// The variables that fill a key.
 const FILLING: [(&str, &str); 3] = [
@@ -11,7 +11,7 @@ const FILLING: [(&str, &str); 3] = [
 ];
 
 /// One line a variable that is set, then one a warning of the configurations.
-pub(super) fn findings(configs: &Configs, env: &ModelEnv) -> Vec<Finding> {
+pub(super) fn findings(configs: &ConfigRegistry, env: &ModelEnv) -> Vec<Finding> {
     let is_set = [env.model.is_some(), env.base_url.is_some(), env.max_iterations.is_some()];
     let set = FILLING.into_iter().zip(is_set).filter(|(_, is_set)| *is_set);
     let lines = set.map(|((variable, key), _)| line(configs, env, variable, key));
@@ -19,7 +19,7 @@ pub(super) fn findings(configs: &Configs, env: &ModelEnv) -> Vec<Finding> {
     lines.chain(warnings.iter().map(|warning| Finding::note("configuration", warning.to_string()))).collect()
 }
 
-fn line(configs: &Configs, env: &ModelEnv, variable: &str, key: &str) -> Finding {
+fn line(configs: &ConfigRegistry, env: &ModelEnv, variable: &str, key: &str) -> Finding {
     let (mut filled, mut own) = (Vec::new(), Vec::new());
     for job_type in configs.job_types() {
         // What does not resolve is another check's finding.

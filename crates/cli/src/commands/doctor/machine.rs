@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use crate::environment;
-use plumbline_config::Configs;
+use plumbline_config::ConfigRegistry;
 use std::{io::ErrorKind, path::Path};
 use tokio::net::TcpListener;
 
@@ -61,7 +61,7 @@ pub(super) async fn http() -> Option<Finding> {
     }
 }
 
-pub(super) fn configuration() -> (Finding, Option<Configs>) {
+pub(super) fn configuration() -> (Finding, Option<ConfigRegistry>) {
     let mut catalog = plumbline_engine::tools::specs();
     catalog.extend(plumbline_tools::catalog());
     match environment::configs() {

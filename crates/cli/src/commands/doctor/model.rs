@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 use crate::{environment, failure::Failure};
-use plumbline_config::{Configs, Connections, Llm, ModelEnv, Secrets};
+use plumbline_config::{ConfigRegistry, Connections, Llm, ModelEnv, Secrets};
 use plumbline_engine::Purpose;
 use plumbline_llm::{Api, ApiKey, ModelList, answers_as, list_models};
 use serde_json::json;
@@ -21,7 +21,7 @@ const NAMED: usize = 3;
 /// An endpoint, the variable of its key and its protocol, with the models that are wanted of it.
 type Endpoints = BTreeMap<(String, String, Api), BTreeSet<String>>;
 
-pub(super) async fn check(configs: Option<&Configs>) -> Vec<Finding> {
+pub(super) async fn check(configs: Option<&ConfigRegistry>) -> Vec<Finding> {
     let env = match environment::model_env() {
         Ok(env) => env,
         Err(failure) => return vec![Finding::fail("model", failure.to_string())],
@@ -43,7 +43,7 @@ pub(super) async fn check(configs: Option<&Configs>) -> Vec<Finding> {
 }
 
 /// The profiles by which the models are asked.
-fn profile(configs: Option<&Configs>, base_url: &str, models: &BTreeSet<String>) -> String {
+fn profile(configs: Option<&ConfigRegistry>, base_url: &str, models: &BTreeSet<String>) -> String {
     let Some(profiles) = configs.and_then(|configs| configs.profiles().ok()) else { return String::new() };
     let names: BTreeSet<&str> = models.iter().filter_map(|model| profiles.name_of(base_url, model)).collect();
     match names.len() {
@@ -53,7 +53,7 @@ fn profile(configs: Option<&Configs>, base_url: &str, models: &BTreeSet<String>)
 }
 
 /// Every endpoint that some job type would use; a configuration that does not resolve is another check's finding.
-fn endpoints(configs: Option<&Configs>, env: &ModelEnv) -> Endpoints {
+fn endpoints(configs: Option<&ConfigRegistry>, env: &ModelEnv) -> Endpoints {
     let mut endpoints = Endpoints::new();
     let mut add = |llm: &Llm| {
         if let (Some(base_url), Some(model)) = (&llm.base_url, &llm.model) {
@@ -61,7 +61,7 @@ fn endpoints(configs: Option<&Configs>, env: &ModelEnv) -> Endpoints {
             endpoints.entry((base_url.clone(), key_env, llm.protocol())).or_default().insert(model.clone());
         }
     };
-    for job_type in configs.into_iter().flat_map(Configs::job_types) {
+    for job_type in configs.into_iter().flat_map(ConfigRegistry::job_types) {
         let resolved = configs.map(|configs| configs.show(job_type, &json!({}), env));
         let Some(Ok(resolved)) = resolved else { continue };
         for purpose in [Purpose::Strategic, Purpose::Tactical, Purpose::Summary] {
@@ -127,7 +127,7 @@ fn list(texts: impl Iterator<Item = String>) -> String {
 }
 
 /// Variables that a connection names and that are not set: found at the first use otherwise, hours into a job.
-pub(super) fn secrets(configs: &Configs) -> Vec<Finding> {
+pub(super) fn secrets(configs: &ConfigRegistry) -> Vec<Finding> {
     let mut missing: BTreeMap<(&'static str, String), BTreeSet<String>> = BTreeMap::new();
     for job_type in configs.job_types() {
         let Ok(connections) = connections(configs, job_type) else { continue };
@@ -145,7 +145,7 @@ pub(super) fn secrets(configs: &Configs) -> Vec<Finding> {
     missing.into_iter().map(said).collect()
 }
 
-fn connections(configs: &Configs, job_type: &str) -> Result<Connections, Failure> {
+fn connections(configs: &ConfigRegistry, job_type: &str) -> Result<Connections, Failure> {
     Ok(configs.show(job_type, &json!({}), &environment::model_env()?)?.config.connections)
 }
 
