@@ -73,7 +73,7 @@ impl Seen {
 }
 
 #[derive(Debug)]
-struct Desk {
+struct ServerState {
     allowance: Allowance,
     /// Within the window: when, and how many tokens.
     used: VecDeque<(Instant, f64)>,
@@ -85,7 +85,7 @@ struct Desk {
 #[derive(Debug)]
 pub struct LimitedModel {
     address: SocketAddr,
-    desk: Arc<Mutex<Desk>>,
+    state: Arc<Mutex<ServerState>>,
     task: JoinHandle<()>,
 }
 
@@ -95,13 +95,13 @@ impl LimitedModel {
     /// # Panics
     /// When loopback has no free port.
     pub async fn start(allowance: Allowance) -> Self {
-        let desk = Desk { allowance, used: VecDeque::new(), seen: Seen::default(), under_way: 0 };
-        let desk = Arc::new(Mutex::new(desk));
+        let state = ServerState { allowance, used: VecDeque::new(), seen: Seen::default(), under_way: 0 };
+        let state = Arc::new(Mutex::new(state));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
         let address = listener.local_addr().expect("a bound socket has an address");
-        let router = Router::new().fallback(route).with_state(desk.clone());
+        let router = Router::new().fallback(route).with_state(state.clone());
         let task = tokio::spawn(async move { drop(axum::serve(listener, router).await) });
-        Self { address, desk, task }
+        Self { address, state, task }
     }
 
     /// `llm.base_url`.
@@ -111,12 +111,12 @@ impl LimitedModel {
 
     /// What came so far.
     pub fn seen(&self) -> Seen {
-        lock(&self.desk).seen.clone()
+        lock(&self.state).seen.clone()
     }
 
     /// Allows something else from now on.
     pub fn allows(&self, change: impl FnOnce(&mut Allowance)) {
-        change(&mut lock(&self.desk).allowance);
+        change(&mut lock(&self.state).allowance);
     }
 }
 
@@ -126,11 +126,11 @@ impl Drop for LimitedModel {
     }
 }
 
-fn lock(desk: &Mutex<Desk>) -> std::sync::MutexGuard<'_, Desk> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(state: &Mutex<ServerState>) -> std::sync::MutexGuard<'_, ServerState> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Desk {
+impl ServerState {
     /// Takes a request of so many tokens in, or says after how long there would be room for it.
     fn admit(&mut self, tokens: f64, now: Instant) -> Result<(), Duration> {
         let Allowance { tokens_per_minute, requests_per_minute, window, .. } = self.allowance;
@@ -158,14 +158,14 @@ impl Desk {
 }
 
 /// Counts the request as under way for as long as it lives, however it ends.
-struct UnderWay(Arc<Mutex<Desk>>);
+struct UnderWay(Arc<Mutex<ServerState>>);
 
 impl UnderWay {
-    fn begin(desk: &Arc<Mutex<Desk>>) -> Self {
-        let mut now = lock(desk);
+    fn begin(state: &Arc<Mutex<ServerState>>) -> Self {
+        let mut now = lock(state);
         now.under_way += 1;
         now.seen.most_at_once = now.seen.most_at_once.max(now.under_way);
-        Self(desk.clone())
+        Self(state.clone())
     }
 }
 
@@ -175,16 +175,16 @@ impl Drop for UnderWay {
     }
 }
 
-async fn route(State(desk): State<Arc<Mutex<Desk>>>, body: Bytes) -> Response {
-    let under_way = UnderWay::begin(&desk);
+async fn route(State(state): State<Arc<Mutex<ServerState>>>, body: Bytes) -> Response {
+    let under_way = UnderWay::begin(&state);
     let answered = tokio::task::spawn_blocking(move || {
         let request: ChatRequest = serde_json::from_slice(&body).expect("workers send requests that can be read");
         serde_json::to_value(answer(&request)).expect("an answer can be written")
     });
     let answered = answered.await.expect("the rehearsal model does not panic");
     let tokens = |key: &str| answered["usage"][key].as_f64().unwrap_or(0.0);
-    let admitted = lock(&desk).admit(tokens("prompt_tokens") + tokens("completion_tokens"), Instant::now());
-    let allowance = lock(&desk).allowance;
+    let admitted = lock(&state).admit(tokens("prompt_tokens") + tokens("completion_tokens"), Instant::now());
+    let allowance = lock(&state).allowance;
     let mut response = match admitted {
         Ok(()) => {
             tokio::time::sleep(allowance.thinks).await;

@@ -29,7 +29,7 @@ const DEEPEST: usize = 32;
 
 /// What a look at the folder found.
 #[derive(Debug, Default)]
-pub(crate) struct Survey {
+pub(crate) struct Diff {
     /// Files of the index that are missing or differ.
     pub(crate) wanted: Vec<String>,
     /// What no row knows: files, links and other things, outside `input/`.
@@ -37,7 +37,7 @@ pub(crate) struct Survey {
 }
 
 /// Compares the folder with the index.
-pub(crate) fn survey(folder: &Folder, index: &[IndexEntry]) -> Result<Survey, MirrorTrouble> {
+pub(crate) fn diff(folder: &Folder, index: &[IndexEntry]) -> Result<Diff, MirrorTrouble> {
     let present: HashMap<String, bool> = walk(&folder.dir, "")?.into_iter().collect();
     let known: HashSet<&str> = index.iter().map(|entry| entry.path.as_str()).collect();
     let is_as_it_should = |entry: &IndexEntry| present.get(&entry.path) == Some(&true) && same(&folder.dir, entry);
@@ -45,7 +45,7 @@ pub(crate) fn survey(folder: &Folder, index: &[IndexEntry]) -> Result<Survey, Mi
     let mut strays: Vec<String> =
         present.keys().filter(|path| !known.contains(path.as_str()) && !path.starts_with(INPUT)).cloned().collect();
     strays.sort();
-    Ok(Survey { wanted, strays })
+    Ok(Diff { wanted, strays })
 }
 
 /// New files under `input/` that have settled, as many as one look takes.

@@ -6,7 +6,7 @@ use super::{
     folder::Folder,
     marker::{self, Fence, Marker},
 };
-use crate::diff::survey;
+use crate::diff::diff;
 use std::{fmt::Display, future::Future, mem, vec};
 use uuid::Uuid;
 
@@ -87,9 +87,9 @@ fn clean(folder: &Folder, last: Marker, index: &[IndexEntry]) -> Result<Option<P
     }
     folder.sweep_temporaries().map_err(|error| MirrorTrouble::at("empty", ".plumbline/tmp", &error))?;
     make_usual()?;
-    let survey = survey(folder, index)?;
-    let mut plan = Plan { wanted: survey.wanted, ..Plan::default() };
-    if !remove(folder, last.epoch, survey.strays, &mut plan)? {
+    let diff = diff(folder, index)?;
+    let mut plan = Plan { wanted: diff.wanted, ..Plan::default() };
+    if !remove(folder, last.epoch, diff.strays, &mut plan)? {
         return Ok(None);
     }
     if plan.is_done() {

@@ -63,7 +63,7 @@ pub(crate) async fn write(facts: &Facts<'_>, rows: &dyn Workspace) -> Result<Vec
     let mut writer = Writer::new(facts, rows.sources(), Marks::of(citations, &facts.passages));
     let mut room = MOST_TEXT;
     for source in rows.sources() {
-        writer = off_the_loop(writer, Writer::begin_document).await;
+        writer = run_blocking(writer, Writer::begin_document).await;
         let Some(text_path) = &source.text_path else { continue };
         let mut next = text(facts, rows, text_path).await?;
         for number in 2.. {
@@ -75,18 +75,18 @@ pub(crate) async fn write(facts: &Facts<'_>, rows: &dyn Workspace) -> Result<Vec
             room = left;
             next = text(facts, rows, &part_path(text_path, number)).await?;
             let (written, behind) =
-                off_the_loop((writer, next), move |(writer, next): &mut (Writer, Option<String>)| {
+                run_blocking((writer, next), move |(writer, next): &mut (Writer, Option<String>)| {
                     writer.write_part(&part, next.as_deref().unwrap_or_default());
                 })
                 .await;
             (writer, next) = (written, behind);
         }
     }
-    Ok(off_the_loop((writer, String::new()), |(writer, done)| *done = writer.finish()).await.1.into_bytes())
+    Ok(run_blocking((writer, String::new()), |(writer, done)| *done = writer.finish()).await.1.into_bytes())
 }
 
 /// Does what takes long on a thread of its own.
-async fn off_the_loop<T: Send + 'static>(mut state: T, work: impl FnOnce(&mut T) + Send + 'static) -> T {
+async fn run_blocking<T: Send + 'static>(mut state: T, work: impl FnOnce(&mut T) + Send + 'static) -> T {
     let done = tokio::task::spawn_blocking(move || {
         work(&mut state);
         state

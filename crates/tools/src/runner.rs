@@ -223,7 +223,7 @@ impl ToolRunner {
             return Ok(Output::text("The same call was made earlier in this turn; its result stands above."));
         }
         let limit = env.ctx.call_timeout * compiled.tool.timeout_factor;
-        let done = bounded(call, limit, "ask for less at once", patiently(compiled.tool, env, arguments)).await?;
+        let done = bounded(call, limit, "ask for less at once", with_retries(compiled.tool, env, arguments)).await?;
         match env.ctx.inspection {
             Some(inspection) => Ok(inspection.remarked(done, limit).await),
             None => Ok(done),
@@ -254,7 +254,7 @@ async fn bounded(
 }
 
 /// Runs a tool, and again when it failed for a reason that may pass. The time limit holds for all tries together.
-async fn patiently(tool: &Tool, env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
+async fn with_retries(tool: &Tool, env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let mut wait = RETRY_WAIT;
     for _ in 0..env.ctx.retries {
         match (tool.run)(env, arguments.clone()).await {

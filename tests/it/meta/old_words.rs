@@ -34,8 +34,7 @@ impl<'a> OldWord<'a> {
 
     fn is_for(&self, path: &str) -> bool {
         let lies_in = |folder: &&str| path.strip_prefix(*folder).is_some_and(|rest| rest.starts_with('/'));
-        (self.within.is_empty() || self.within.iter().any(|folder| lies_in(&folder)))
-            && !self.but.iter().any(|folder| lies_in(&folder))
+        (self.within.is_empty() || self.within.iter().any(lies_in)) && !self.but.iter().any(lies_in)
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Decoded {
 
 impl Decoded {
     /// The same with the calls that stand in its text, where it has no others, and without the marks of a model's own
-    /// format (see [`leaked`]).
+    /// format (see [`inline_tool_calls`]).
     pub(crate) fn with_leaked_calls(mut self, bound: &[&str]) -> Self {
         for call in &mut self.tool_calls {
             call.name = inline_tool_calls::name(&call.name, bound).to_owned();

@@ -38,17 +38,9 @@ pub(super) fn all() -> Vec<Pair> {
         shown: Shown::By { base, one, other },
     };
     let plain = |key: &str, one: Value, other: Value| by(key, json!({}), one, other);
-    let of_levels = |key: &str, test| Pair {
-        key: key.into(),
-        shown: Shown::In { file: "crates/config/tests/config/levels.rs", test },
-    };
-    let of_types = |key: &str| Pair {
-        key: key.into(),
-        shown: Shown::In {
-            file: "tests/it/settings/owed_files.rs",
-            test: "deliverables_are_checked_before_a_job_is_complete",
-        },
-    };
+    let elsewhere = |key: &str, file, test| Pair { key: key.into(), shown: Shown::In { file, test } };
+    let of_levels = |key: &str, test| elsewhere(key, "crates/config/tests/config/levels.rs", test);
+    let of_files = |key: &str, test| elsewhere(key, "tests/it/settings/owed_files.rs", test);
     let mut pairs = vec![
         plain("job_type", json!("creator"), json!("validator")),
         plain("display_name", json!("Extraction"), json!("Reading")),
@@ -58,44 +50,33 @@ pub(super) fn all() -> Vec<Pair> {
         plain("coverage_settings.minimum", json!(0.4), json!(0.6)),
         plain("coverage_settings.max_closed", json!(0.4), json!(0.6)),
         plain("documents.prepare", json!("start"), json!("model")),
-        of_types("deliverables"),
-        of_types("citations_required"),
-        Pair {
-            key: "no_sources".into(),
-            shown: Shown::In {
-                file: "tests/it/settings/owed_files.rs",
-                test: "nothing_is_quoted_from_a_document_that_is_no_source",
-            },
-        },
+        of_files("deliverables", "deliverables_are_checked_before_a_job_is_complete"),
+        of_files("citations_required", "deliverables_are_checked_before_a_job_is_complete"),
+        of_files("no_sources", "nothing_is_quoted_from_a_document_that_is_no_source"),
         of_levels("job_may_set", "an_operator_opens_keys_and_what_is_below_them"),
         of_levels("addresses_allowed", "an_opened_address_begins_as_one_that_is_allowed"),
         of_levels("models_allowed", "a_job_chooses_among_the_models_of_its_type"),
-        Pair {
-            key: "document_roots".into(),
-            shown: Shown::In {
-                file: "crates/worker/src/run/intake/tests.rs",
-                test: "a_type_may_be_kept_to_folders_of_the_import_folder",
-            },
-        },
-        Pair {
-            key: "coverage_settings.patterns".into(),
-            shown: Shown::In { file: "tests/it/evidence/candidates.rs", test: "patterns_of_a_job_type_add_candidates" },
-        },
-        Pair {
-            key: "llm.fallback".into(),
-            shown: Shown::In {
-                file: "tests/it/conversation/provider.rs",
-                test: "a_model_that_is_overloaded_is_replaced_by_another",
-            },
-        },
+        elsewhere(
+            "document_roots",
+            "crates/worker/src/run/intake/tests.rs",
+            "a_type_may_be_kept_to_folders_of_the_import_folder",
+        ),
+        elsewhere(
+            "coverage_settings.patterns",
+            "tests/it/evidence/candidates.rs",
+            "patterns_of_a_job_type_add_candidates",
+        ),
+        elsewhere(
+            "llm.fallback",
+            "tests/it/conversation/provider.rs",
+            "a_model_that_is_overloaded_is_replaced_by_another",
+        ),
         Pair { key: "$schema".into(), shown: Shown::ByNothing },
-        Pair {
-            key: "$extends".into(),
-            shown: Shown::In {
-                file: "crates/config/tests/config/layers.rs",
-                test: "a_chain_in_json_and_yaml_merges_from_the_most_general_down",
-            },
-        },
+        elsewhere(
+            "$extends",
+            "crates/config/tests/config/layers.rs",
+            "a_chain_in_json_and_yaml_merges_from_the_most_general_down",
+        ),
     ];
     pairs.extend(limits(by).into_iter().filter(|pair| pair.key != "limits.on_tool_failure").map(|pair| {
         of_levels(&pair.key.replace("limits.", "limits_ceiling."), "no_limit_is_raised_above_the_ceiling")

@@ -247,7 +247,7 @@ impl StepLoop<'_> {
             documents,
         };
         let (instructions, shared) = (&self.run.settings().prompts.instructions, &self.config.shared);
-        let taken = intake::take_in(job, &self.app.import_root, &self.app.parser, instructions, shared).await;
+        let taken = intake::ingest(job, &self.app.import_root, &self.app.parser, instructions, shared).await;
         Ok(match taken {
             Outcome::IntakeDone(taken) => {
                 Outcome::IntakeDone(Intake { waiting: self.waiting().await?, previous, ..taken })

@@ -88,10 +88,10 @@ fn halves(text: &str) -> [&str; 2] {
 pub(crate) struct Double {
     pub(crate) api: Api,
     pub(crate) base_url: String,
-    desk: Arc<Desk>,
+    state: Arc<ServerState>,
 }
 
-struct Desk {
+struct ServerState {
     api: Api,
     script: Mutex<Vec<Said>>,
     seen: Mutex<Vec<String>>,
@@ -104,10 +104,10 @@ impl Double {
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let mut script: Vec<Said> = script.into_iter().collect();
         script.reverse();
-        let desk = Arc::new(Desk { api, script: Mutex::new(script), seen: Mutex::default() });
-        let router = axum::Router::new().fallback(answer).with_state(Arc::clone(&desk));
+        let state = Arc::new(ServerState { api, script: Mutex::new(script), seen: Mutex::default() });
+        let router = axum::Router::new().fallback(answer).with_state(Arc::clone(&state));
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { api, base_url, desk }
+        Self { api, base_url, state }
     }
 
     /// A client's configuration for it.
@@ -120,7 +120,7 @@ impl Double {
 
     /// The bodies of the requests so far.
     pub(crate) fn seen(&self) -> Vec<String> {
-        self.desk.seen.lock().unwrap().clone()
+        self.state.seen.lock().unwrap().clone()
     }
 }
 
@@ -135,20 +135,20 @@ pub(crate) fn check(api: Api, path: &str, headers: &HeaderMap, request: &Value) 
     published::check(api, request)
 }
 
-async fn answer(State(desk): State<Arc<Desk>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn answer(State(state): State<Arc<ServerState>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
-    desk.seen.lock().unwrap().push(String::from_utf8_lossy(&body).into_owned());
-    if let Err(fault) = check(desk.api, uri.path(), &headers, &request) {
+    state.seen.lock().unwrap().push(String::from_utf8_lossy(&body).into_owned());
+    if let Err(fault) = check(state.api, uri.path(), &headers, &request) {
         let error =
             json!({"error": {"message": format!("not as published: {fault}"), "type": "invalid_request_error"}});
         return (StatusCode::BAD_REQUEST, error.to_string()).into_response();
     }
     let said = {
-        let mut script = desk.script.lock().unwrap();
+        let mut script = state.script.lock().unwrap();
         if script.len() > 1 { script.pop() } else { script.last().cloned() }.unwrap_or_default()
     };
     match request["stream"] == true {
-        true => ([(CONTENT_TYPE, "text/event-stream")], events(desk.api, &said)).into_response(),
-        false => self::body(desk.api, &said).to_string().into_response(),
+        true => ([(CONTENT_TYPE, "text/event-stream")], events(state.api, &said)).into_response(),
+        false => self::body(state.api, &said).to_string().into_response(),
     }
 }

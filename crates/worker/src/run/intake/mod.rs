@@ -63,7 +63,7 @@ type Refused = String;
 ///
 /// `import_root` is where `document_path` leads (`PLUMBLINE_WORKSPACE_DIR/import`), `instructions` the job type's
 /// instructions, `shared` what it has in common with other jobs.
-pub(crate) async fn take_in(
+pub(crate) async fn ingest(
     job: IntakeJob,
     import_root: &Path,
     parser: &Parser,
@@ -76,7 +76,7 @@ pub(crate) async fn take_in(
     }
 }
 
-/// Bytes of the documents at a path; 0 where they cannot be read, which [`take_in`] says.
+/// Bytes of the documents at a path; 0 where they cannot be read, which [`ingest`] says.
 pub(crate) async fn size_of(path: String, roots: Option<Vec<String>>, import_root: &Path) -> u64 {
     let root = import_root.to_owned();
     let size = tokio::task::spawn_blocking(move || import::size(&root, roots.as_deref(), &path));

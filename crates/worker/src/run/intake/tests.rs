@@ -1,4 +1,4 @@
-use super::{IntakeJob, shared, take_in};
+use super::{IntakeJob, ingest, shared};
 use plumbline_documents::Parser;
 use plumbline_engine::{Handler, Intake, Outcome, Phases, Replay, ToolSpec};
 use serde_json::{Value, json};
@@ -39,7 +39,7 @@ fn job(document_path: Option<&str>) -> IntakeJob {
 }
 
 async fn take(job: &IntakeJob, root: &Path) -> Outcome {
-    take_in(job.clone(), root, &parser(), "Extract {{ carefully }}.\n", &shared(&[tool()])).await
+    ingest(job.clone(), root, &parser(), "Extract {{ carefully }}.\n", &shared(&[tool()])).await
 }
 
 async fn taken(job: &IntakeJob, root: &Path) -> Intake {
@@ -246,7 +246,7 @@ async fn no_form_of_a_path_reads_anything_outside() {
     for target in targets.iter().chain(&named) {
         for way in WAYS {
             let path = format!("{way}{target}");
-            let outcome = take_in(job(Some(&path)), root.path(), &parser(), "Extract.", &shared(&[])).await;
+            let outcome = ingest(job(Some(&path)), root.path(), &parser(), "Extract.", &shared(&[])).await;
             let said = format!("{outcome:?}");
             let secret = b"SECRET".map(|byte| byte.to_string()).join(", ");
             assert!(!said.contains("SECRET") && !said.contains(&secret) && !said.contains("root:x:"), "{path}: {said}");
