@@ -161,6 +161,7 @@ pub fn show() {
     }
     set.held.add(0, &[]);
     set.mirror_behind.record(0, &[]);
+    set.limit_waits.record(0, &[]);
 }
 
 /// A job was claimed.

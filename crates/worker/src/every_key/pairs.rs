@@ -212,7 +212,7 @@ fn models(by: By) -> Vec<Pair> {
         });
         let lesson = "crates/engine/tests/engine/lessons/providers.rs";
         let written = in_file(section, "prices.cache_write", lesson, "lesson_47_cached_tokens_are_counted_and_priced");
-        let shared = "tests/it/shared_limits.rs";
+        let shared = "tests/it/conversation/shared_limits.rs";
         let limits = [
             ("requests_per_minute", "requests_a_minute_are_shared_by_all_workers"),
             ("tokens_per_minute", "a_limit_of_tokens_that_is_halved_is_learnt_by_all_workers"),
