@@ -86,7 +86,7 @@ COMMENT ON COLUMN jobs.priority IS 'Larger first.';
 COMMENT ON COLUMN jobs.run_at IS 'Not before this time.';
 COMMENT ON COLUMN jobs.idempotency_key IS 'Unique together with job_type.';
 COMMENT ON COLUMN jobs.parent_job_id IS 'The job that enqueued this one, or of which this one is a fork.';
-COMMENT ON COLUMN jobs.status_reason IS 'Why it is paused, in review, or pending still.';
+COMMENT ON COLUMN jobs.status_reason IS 'Why it is paused, in review, pending still, or running and waiting for its turn.';
 COMMENT ON COLUMN jobs.concurrency_key IS 'From context.concurrency_key; whatever else is written here is replaced.';
 COMMENT ON COLUMN jobs.scheduled IS
     'Internal: pending, with a run_at that was still to come. The first claim after that time takes it into the queue.';

@@ -220,7 +220,7 @@ COMMENT ON COLUMN endpoint_limits.set_tokens IS 'Internal: tokens_per_minute as 
 COMMENT ON COLUMN endpoint_limits.estimated IS 'Internal: the provider refused requests within the limit and names none, so that ours is a guess, which rises again.';
 COMMENT ON COLUMN endpoint_limits.tokens_drawn IS 'Internal: all that was ever drawn; with tokens_released, the bucket.';
 COMMENT ON COLUMN endpoint_limits.tokens_used IS 'Internal: what answered requests used within about a minute before used_at.';
-COMMENT ON COLUMN endpoint_limits.refusals IS 'Internal: times in a row that the provider refused requests, a minute apart at most.';
+COMMENT ON COLUMN endpoint_limits.refusals IS 'Internal: times in a row that the provider refused requests.';
 
 -- Workers keep in mind what they have drawn last; whatever changes, by whomever, they hear.
 CREATE FUNCTION endpoint_limits_notify() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$

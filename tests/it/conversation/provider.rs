@@ -97,7 +97,9 @@ async fn a_refused_key_parks_jobs_until_a_worker_is_started_with_another(pool: P
     assert!(reason.starts_with("the model's key was refused: ") && reason.contains("401"), "{reason}");
     assert!(reason.contains("OPENAI_API_KEY"), "{reason}");
     assert!(parked.step > before.step && parked.attempt == 0, "{before:?}");
-    assert_eq!(failed_calls(&world).await.len(), 2, "one refusal a job, no more");
+    assert_eq!(failed_calls(&world).await.len(), 1, "one refusal speaks for all jobs with the key");
+    let second_reason = world.job(second).await.reason.expect("a parked job says why");
+    assert!(second_reason.starts_with("the model's key was refused: ") && second_reason.contains("OPENAI_API_KEY"));
     worker.stop().await;
 
     world.model.answers(Answer::Work);

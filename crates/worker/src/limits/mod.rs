@@ -13,6 +13,7 @@ mod bucket;
 mod line;
 mod permit;
 mod refused_keys;
+mod reserve;
 mod telling;
 
 pub(crate) use permit::{Answered, Permit, is_waited_for};
@@ -77,8 +78,8 @@ impl Limits {
         let bucket = self.bucket(key);
         let (reply, granted) = oneshot::channel();
         // The bucket lives as long as this.
-        let _ = bucket.send(Message::Wish(Box::new(Waiter::new(wish, reply))));
-        granted.await.ok().map(|tokens| Permit::new(bucket, tokens))
+        let _ = bucket.send(Message::Wish(Box::new(Waiter::new(wish, bucket.clone(), reply))));
+        granted.await.ok()
     }
 
     /// An endpoint of which no limit was known has answered so.

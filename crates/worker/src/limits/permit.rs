@@ -77,6 +77,11 @@ impl Permit {
         self.close(Answered::of(answer, self.sent.elapsed()), stated);
     }
 
+    /// Nobody was there to use it.
+    pub(super) fn cancel(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = false;
+    }
+
     fn close(&self, answered: Answered, stated: StatedLimits) {
         let was_open = std::mem::replace(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner), false);
         if was_open {

@@ -46,6 +46,7 @@ impl Jobs {
         let rows = format!(
             "SELECT send_feedback('{other}', 'Mind the annex');
              INSERT INTO concurrency_limits VALUES ('nobody-knows-it', '', 1);
+             INSERT INTO endpoint_limits (endpoint, key_name, model) VALUES ('https://models.example', 'A_KEY', 'm');
              INSERT INTO workers (id, hostname, version, concurrency) VALUES (gen_random_uuid(), 'host', '1', 1)"
         );
         world.pool.execute(AssertSqlSafe(rows)).await.expect("rows can be inserted");
