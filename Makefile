@@ -1,7 +1,7 @@
 # Every target sets up what it needs. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults soak planted size corpus pgvector check container-check deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
+.PHONY: help demo test faults soak planted size corpus pgvector check container-check local-model deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
 
 # Where `make demo` keeps its Postgres; see crates/cli/src/private_postgres.
 DEMO_POSTGRES := .plumbline/postgres
@@ -72,6 +72,9 @@ check: prepare ## Format, lints, documentation and licences, without changing an
 
 container-check: ## Build the image and play the scenes of docker/compose.yaml without a registry; needs root (ARGS="logs address", BUILD=real)
 	@tests/container/check.sh $(ARGS)
+
+local-model: prepare ## The model client and a job against llama.cpp's server, built from source (twenty minutes, once), with a model of random weights (ARGS="cache job")
+	@tests/local_model/run.sh $(ARGS)
 
 deploy-check: ## Hold docker/ and deploy/ against the tools made for them, as far as they can be had
 	@.ci/deploy-check

@@ -119,7 +119,7 @@ async fn meaning_is_used_where_it_is_known() {
     for (arguments, asked) in [
         (json!({"query": "ten years"}), "Both"),
         (json!({"query": "ten years", "mode": "hybrid"}), "Both"),
-        (json!({"query": "ten years", "mode": "semantic"}), "Meaning"),
+        (json!({"query": "ten years", "mode": "semantic"}), "Semantic"),
     ] {
         let expected = format!("({asked})\nchunks/a.md:7: about ten years");
         assert_eq!(search(Some(&index), arguments).await, expected);
