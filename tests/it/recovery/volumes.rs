@@ -4,6 +4,7 @@
 use plumbline_system_tests::{
     Answer, PgPool, Uuid, World, documents, eventually, jobs::NewJob, mirror, probe::Probed, volume::Volume,
 };
+use rustix::process::Signal;
 use std::{
     fs,
     time::{Duration, SystemTime},
@@ -112,6 +113,27 @@ async fn a_stuck_volume_holds_no_job_up(pool: PgPool) {
     world.becomes(next, "completed").await;
     volume.thaw();
     is_put_right(&world, worker, job).await;
+    world.finish().await;
+}
+
+/// A process that leaves is the last that knows of a folder it has not written; another would have to look for it.
+#[sqlx::test(migrations = false)]
+async fn a_worker_that_drains_waits_for_a_folder_that_is_late(pool: PgPool) {
+    let world = World::new(pool).await;
+    let image = world.folder().join("volume");
+    let Some(volume) = Volume::freezable(&world.workspace(), &image) else { return world.finish().await };
+    let worker = worker(&world).await;
+    let job = in_the_middle(&world).await;
+    volume.freeze();
+    world.model.answers(Answer::Work);
+    completes_with_trouble(&world, &worker, job, "a stuck volume").await;
+    worker.program.signal(Signal::TERM);
+    eventually("the worker to drain", async || (worker.ask("/readyz").await.0 == 503).then_some(())).await;
+    volume.thaw();
+    let ended = worker.program.ended().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let folder = world.workspace().join(format!("job_{job}"));
+    assert_eq!(mirror::folder(&folder), mirror::rows(&world.pool, job).await);
     world.finish().await;
 }
 

@@ -16,7 +16,11 @@ use pending::{Sender, Wanted};
 use plumbline_engine::{Change, Product};
 use plumbline_store::backoff::with_call_timeout;
 use plumbline_store::{ClaimedJob, Lease, Store};
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 use tokio::{
     sync::oneshot::{self, error::TryRecvError},
     task::JoinHandle,
@@ -47,6 +51,8 @@ pub struct MirrorSync {
     behind: Arc<MirrorLag>,
     /// Of deleted jobs.
     leftovers: Leftovers,
+    /// Writers of jobs that have left without waiting any longer for their folder.
+    late: Arc<Mutex<Vec<JoinHandle<()>>>>,
     /// A folder that says of itself that it is unfinished belongs to a live worker for this long.
     lease: Duration,
 }
@@ -60,7 +66,18 @@ impl MirrorSync {
             store,
             behind: Arc::default(),
             leftovers: Leftovers::default(),
+            late: Arc::default(),
             lease,
+        }
+    }
+
+    /// Waits until no writer is at work any more. Before that no process should end that has the time: what it has not
+    /// shown is shown only when another worker looks for it.
+    pub async fn idle(&self) {
+        let late = std::mem::take(&mut *self.late.lock().unwrap_or_else(PoisonError::into_inner));
+        for writer in late {
+            // A panic in the mirror is logged by the panic hook and concerns no row.
+            let _ = writer.await;
         }
     }
 
@@ -97,6 +114,7 @@ pub struct MirrorFeed {
     lease: Lease,
     /// A look that has not come back.
     looking: Option<oneshot::Receiver<Finds>>,
+    late: Arc<Mutex<Vec<JoinHandle<()>>>>,
     task: JoinHandle<()>,
 }
 
@@ -107,7 +125,7 @@ impl MirrorFeed {
         let writer = Writer::new(sync, claimed.lease());
         let (behind, lease) = (writer.behind.clone(), claimed.lease());
         let task = tokio::spawn(writer.run(claimed.step, receiver).in_current_span());
-        Self { pending, behind, lease, looking: None, task }
+        Self { pending, behind, lease, looking: None, late: sync.late.clone(), task }
     }
 
     /// A step was committed: what it changed in files is read from the rows when its time has come.
@@ -139,7 +157,7 @@ impl MirrorFeed {
 
     /// Waits until everything handed over is shown, or the volume has had its time. `there`: the job's row was there a
     /// moment ago; otherwise it may have been deleted, and then its folder goes too.
-    pub async fn finish(&mut self, there: bool) {
+    pub async fn finish(mut self, there: bool) {
         match there {
             true => self.pending.close_there(),
             false => self.pending.close(),
@@ -148,6 +166,9 @@ impl MirrorFeed {
         if timeout(FINISH, &mut self.task).await.is_err() {
             let message = format!("the volume has taken nothing for {} s", FINISH.as_secs());
             self.behind.trouble(&self.lease, &MirrorTrouble { message });
+            let mut late = self.late.lock().unwrap_or_else(PoisonError::into_inner);
+            late.retain(|writer| !writer.is_finished());
+            late.push(self.task);
         }
     }
 }

@@ -61,6 +61,14 @@ impl Worker {
             }
         }
         self.jobs.shutdown().await;
+        // A folder that is not written now is written only when another worker looks for it.
+        if !abandoned {
+            tokio::select! {
+                () = self.app.mirror.idle() => {}
+                () = &mut abandon => {}
+                () = wait_for(&mut self.stop, Shutdown::Immediate) => {}
+            }
+        }
         let patience = if *self.stop.borrow() == Shutdown::Immediate { IMMEDIATE_TIMEOUT } else { RELEASE_TIMEOUT };
         if let Ok(Err(error)) = tokio::time::timeout(patience, release_remaining(&self.app)).await {
             warn!(%error, "the worker could not be unregistered; its row ages away");
