@@ -1,7 +1,7 @@
 //! One claimed job, from its claim to its exit.
 //!
 //! ```text
-//! job ──intake──▶ step: next → perform → apply → commit ──▶ exit (on_complete)
+//! job ──intake──▶ step: next → perform (effects) → apply → commit ──▶ exit (on_complete)
 //!                   ▲
 //!                   └── cancellation · input_watcher
 //! ```
@@ -10,6 +10,7 @@
 
 pub(crate) mod cancellation;
 pub(crate) mod document_budget;
+mod effects;
 mod input_watcher;
 pub(crate) mod intake;
 pub(crate) mod job;

@@ -14,16 +14,13 @@ use crate::{
     limits::Permit,
     run::{
         cancellation::{StopLevel, StopListener},
+        effects::unread,
         input_watcher::InputWatcher,
-        intake::{self, IntakeJob},
-        previous_job,
-        store_validation::StoreValidationQueue,
+        intake,
         store_workspace::StoreWorkspace,
     },
 };
-use chrono::{DateTime, Utc};
-use plumbline_config::Llm;
-use plumbline_engine::{Change, Effect, Intake, JobExit, ModelRequest, Outcome, Passage, Run, Stage, ToolCall};
+use plumbline_engine::{Change, JobExit, Outcome, Run, Stage};
 use plumbline_llm::Learnt;
 use plumbline_mirror::MirrorFeed;
 use plumbline_report::Rendering;
@@ -33,14 +30,9 @@ use plumbline_store::{
     fail_points::{Point, part, reach},
 };
 use plumbline_telemetry::{instruments, spans};
-use plumbline_tools::{BatchError, PreviousJob, ToolContext, WorkspaceError};
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::{Instrument, debug, info, warn};
-use uuid::Uuid;
-
-/// The tool that reads documents, in a process of its own.
-const EXTRACTION: &str = "extract_document_text";
 
 /// How a job's stay at this worker ended.
 #[derive(Debug)]
@@ -145,48 +137,6 @@ impl StepLoop<'_> {
         }
     }
 
-    pub(crate) async fn perform(&self) -> Result<Outcome, StepError> {
-        let part = part(self.run.state());
-        Ok(match self.run.next() {
-            Effect::Intake => {
-                let outcome = Box::pin(self.intake()).await?;
-                reach(Point::IntakeDone, part).await?;
-                outcome
-            }
-            Effect::Prepare { document } => {
-                reach(Point::BeforeExtraction, part).await?;
-                let outcome = Box::pin(self.prepare(document)).await?;
-                reach(Point::AfterTools, part).await?;
-                outcome
-            }
-            Effect::Carry { previous } => {
-                let outcome = Box::pin(self.carry(previous)).await?;
-                reach(Point::AfterTools, part).await?;
-                outcome
-            }
-            Effect::CallModel(request) => {
-                reach(Point::BeforeModel, part).await?;
-                let outcome = self.call_model(request).await;
-                reach(Point::AfterModel, part).await?;
-                outcome
-            }
-            Effect::RunTools { calls, .. } => {
-                let extracts = calls.iter().any(|call| call.name == EXTRACTION);
-                reach(if extracts { Point::BeforeExtraction } else { Point::BeforeTools }, part).await?;
-                let outcome = spans::tools(Box::pin(self.run_tools(&calls))).await?;
-                reach(Point::AfterTools, part).await?;
-                outcome
-            }
-            Effect::Wait { until } => {
-                self.wait(until).await;
-                Outcome::Woken
-            }
-            Effect::Exit(leave) => {
-                return Err(StepError::Internal(format!("a run went on after it left: {leave:?}")));
-            }
-        })
-    }
-
     /// Takes in what people have put into the job's folder, if the model is about to be asked; whether there was any.
     async fn take_in_input_files(&mut self) -> Result<bool, StepError> {
         if !self.asks_next() || !self.changes.is_empty() {
@@ -224,155 +174,6 @@ impl StepLoop<'_> {
     fn asks_next(&self) -> bool {
         let state = self.run.state();
         matches!(state.stage, Stage::Model) && state.retry.not_before.is_none()
-    }
-
-    async fn intake(&self) -> Result<Outcome, StepError> {
-        let (id, input) = (self.claimed.id, self.input);
-        let previous = match previous_job::of(&self.app.store, id, &input.context).await? {
-            Ok(previous) => previous,
-            Err(reason) => return Ok(Outcome::IntakeRefused { reason }),
-        };
-        let document = if input.document_bytes.is_some() {
-            retry_transient(|| self.app.store.job_content(id)).await?
-        } else {
-            None
-        };
-        let documents = if input.documents_bytes.is_some() { self.given_documents().await? } else { Vec::new() };
-        let job = IntakeJob {
-            prompt: input.prompt.clone(),
-            context: serde_json::Value::clone(&input.context),
-            document_path: input.document_path.clone(),
-            document_roots: self.config.resolved.config.document_roots.clone(),
-            document,
-            documents,
-        };
-        let (instructions, shared) = (&self.run.settings().prompts.instructions, &self.config.shared);
-        let taken = intake::ingest(job, &self.app.import_root, &self.app.parser, instructions, shared).await;
-        Ok(match taken {
-            Outcome::IntakeDone(taken) => {
-                Outcome::IntakeDone(Intake { waiting: self.waiting().await?, previous, ..taken })
-            }
-            refused => refused,
-        })
-    }
-
-    /// How many requirements wait for a job that judges some.
-    async fn waiting(&self) -> Result<Option<u64>, StepError> {
-        if !self.run.settings().tools.iter().any(|tool| tool.name == "next_requirement") {
-            return Ok(None);
-        }
-        let rechecks = self.config.resolved.config.connections.neo4j.is_some();
-        let tally = retry_transient(|| self.app.store.validation_tally(self.claimed.id, rechecks)).await?;
-        Ok(u64::try_from(tally.waiting).ok())
-    }
-
-    /// The documents that were given beside the row.
-    async fn given_documents(&self) -> Result<Vec<(String, Vec<u8>)>, StepError> {
-        let (id, store) = (self.claimed.id, &self.app.store);
-        let listed = retry_transient(|| store.job_documents(id)).await?;
-        let mut documents = Vec::with_capacity(listed.len());
-        for document in listed {
-            // Gone means that the job is, which the commit will find.
-            if let Some(bytes) = retry_transient(|| store.job_document(id, &document)).await? {
-                documents.push((document.name, bytes));
-            }
-        }
-        Ok(documents)
-    }
-
-    async fn call_model(&self, request: ModelRequest<'_>) -> Outcome {
-        let llm = self.config.llm(request.purpose, self.run.fallback_for(request.purpose));
-        match self.app.models.client(llm) {
-            Ok(client) => {
-                let asked = asked(llm);
-                let (again, span) = (|| self.run.request(), spans::model_call(self.lease.job_id, &asked, &request));
-                let call = client.call(request, again, clock::now, &self.learnt);
-                let answered = call.instrument(span.clone()).await;
-                spans::model_answered(&span, &asked, &answered, again);
-                match Box::pin(self.note_limits(&client, answered)).await {
-                    Ok(reply) => Outcome::ModelReplied(reply),
-                    Err(failure) => {
-                        debug!(job.id = %self.lease.job_id, error = failure.message, "model call failed");
-                        Outcome::ModelFailed(*failure)
-                    }
-                }
-            }
-            Err(error) => Outcome::ModelFailed(crate::clients::model::unusable(&request, llm, &error)),
-        }
-    }
-
-    async fn run_tools(&self, calls: &[&ToolCall]) -> Result<Outcome, StepError> {
-        let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
-        let validation_queue = StoreValidationQueue::new(&self.app.store, self.lease);
-        let connections = &self.config.resolved.config.connections;
-        let graph = self.app.graphs.of(connections.neo4j.as_ref());
-        let services = self.app.services.of(connections);
-        let texts = services.texts(&self.app.store, self.lease.job_id);
-        let settings = self.run.settings();
-        let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name).collect();
-        let bounds = ToolContext {
-            max_result_tokens: settings.limits.max_tool_result_tokens,
-            call_timeout: Duration::from_secs(self.config.resolved.config.limits.tool_timeout_s),
-            retries: self.config.resolved.config.limits.tool_retries,
-            validation_queue: Some(&validation_queue),
-            graph: graph.access(),
-            web: services.web(),
-            texts: Some(&texts),
-            inspection: Some(&self.config.inspection),
-            no_sources: self.config.resolved.config.no_sources.as_deref().unwrap_or_default(),
-            scan: &self.config.scan,
-            ..ToolContext::new(self.lease.job_id, &bound)
-        };
-        match self.app.tool_runner.run(calls, &workspace, &bounds).await {
-            Ok(returns) => Ok(Outcome::ToolsReturned(returns)),
-            Err(BatchError::Unavailable(outage)) => {
-                debug!(job.id = %self.lease.job_id, error = outage.reason, "a service that tools need is away");
-                Ok(Outcome::ToolsUnavailable(outage))
-            }
-            Err(BatchError::Workspace(error)) => Err(unread(error)),
-        }
-    }
-
-    /// Takes the text out of a document and cuts it, by the tools that the model has for that.
-    async fn prepare(&self, document: &str) -> Result<Outcome, StepError> {
-        let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
-        let prepared = self.app.tool_runner.prepare(document, &workspace, &self.bounds_of_system()).await;
-        prepared.map(Outcome::Prepared).map_err(undone)
-    }
-
-    /// Looks up what an earlier job found. Where it is gone by now, nothing of it is left to carry over.
-    async fn carry(&self, previous: Uuid) -> Result<Outcome, StepError> {
-        let store = &self.app.store;
-        let previous = PreviousJob {
-            id: previous,
-            passages: retry_transient(|| store.passages(previous)).await?,
-            recorded: retry_transient(|| store.recorded(previous)).await?,
-        };
-        let workspace = StoreWorkspace::new(store, self.lease, &self.run);
-        let now: Vec<&Passage> = self.run.passages().collect();
-        let carried = self.app.tool_runner.carry(&previous, &now, &workspace, &self.bounds_of_system()).await;
-        carried.map(Outcome::Carried).map_err(undone)
-    }
-
-    /// For what the system does with documents.
-    fn bounds_of_system(&self) -> ToolContext<'_> {
-        let config = &self.config.resolved.config;
-        ToolContext {
-            call_timeout: Duration::from_secs(config.limits.tool_timeout_s),
-            retries: config.limits.tool_retries,
-            scan: &self.config.scan,
-            no_sources: config.no_sources.as_deref().unwrap_or_default(),
-            ..ToolContext::new(self.lease.job_id, &[])
-        }
-    }
-
-    /// A draining worker does not wait: the job waits as well elsewhere.
-    async fn wait(&self, until: DateTime<Utc>) {
-        let wait = (until - clock::now()).to_std().unwrap_or(Duration::ZERO);
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            () = self.signal.at_least(StopLevel::Drain) => {}
-        }
     }
 
     fn apply(&mut self, outcome: Outcome) -> Result<(), StepError> {
@@ -468,31 +269,5 @@ impl StepLoop<'_> {
         debug!(job.id = %self.lease.job_id, step = committed.step, n_changes = changes.len(), "step committed");
         self.mirror.feed(committed.step, part(self.run.state()), &changes);
         Ok(committed)
-    }
-}
-
-/// What the system does with documents needs no service.
-fn undone(error: BatchError) -> StepError {
-    match error {
-        BatchError::Unavailable(outage) => StepError::Workspace(outage.reason),
-        BatchError::Workspace(error) => unread(error),
-    }
-}
-
-/// The job's rows could not be read: it may be another's by now.
-fn unread(error: WorkspaceError) -> StepError {
-    match error.0.downcast_ref() {
-        Some(StoreError::LeaseLost(_)) => StepError::LeaseLost,
-        _ => StepError::Workspace(error.to_string()),
-    }
-}
-
-/// What telemetry tells of the model that is asked.
-fn asked(llm: &Llm) -> spans::AskedModel<'_> {
-    spans::AskedModel {
-        base_url: llm.base_url.as_deref().unwrap_or_default(),
-        model: llm.model.as_deref().unwrap_or_default(),
-        temperature: llm.temperature,
-        prices: llm.prices.into(),
     }
 }
