@@ -44,7 +44,7 @@ mod tests {
         let profile = json!({
             "api": "messages", "tool_call_id": "alnum9", "reasoning_field": "thoughts", "reasoning_echo": "never",
             "tool_choices": ["auto"], "tools_in_summary": true, "user_after_tool": false, "system_in_middle": false,
-            "stream_options": false
+            "stream_options": false, "signature_placeholder": "none"
         });
         let llm = json!({"model": "m", "base_url": "http://127.0.0.1:1/v1", "profile": profile});
         let file = json!({"$extends": "creator", "llm": llm}).to_string();
@@ -62,6 +62,7 @@ mod tests {
             user_after_tool: false,
             system_in_middle: false,
             stream_options: false,
+            signature_placeholder: Some("none".into()),
         };
         assert_eq!(config.profile, expected);
     }

@@ -88,6 +88,9 @@ pub struct Profile {
     pub system_in_middle: bool,
     /// Whether a request for a stream may have options, which ask for its usage (chat completions).
     pub stream_options: bool,
+    /// What stands for the thought signature of calls that another model made, where each must have one (chat completions:
+    /// Gemini 3 refuses calls without, and takes this in its place; <https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>).
+    pub signature_placeholder: Option<String>,
 }
 
 impl Default for Profile {
@@ -102,6 +105,7 @@ impl Default for Profile {
             user_after_tool: true,
             system_in_middle: true,
             stream_options: true,
+            signature_placeholder: None,
         }
     }
 }

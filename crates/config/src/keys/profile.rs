@@ -60,6 +60,9 @@ pub struct ProfileKeys {
     /// Whether a request for a stream may have `stream_options`, which ask for its usage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream_options: Option<bool>,
+    /// What stands for the thought signature of calls that another model made, where each must have one (Gemini 3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature_placeholder: Option<String>,
     /// The model's window, in tokens, where `llm.context_window` does not say.
     #[schemars(range(min = 1024, max = 100_000_000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,6 +89,7 @@ impl ProfileKeys {
             user_after_tool: self.user_after_tool.unwrap_or(plain.user_after_tool),
             system_in_middle: self.system_in_middle.unwrap_or(plain.system_in_middle),
             stream_options: self.stream_options.unwrap_or(plain.stream_options),
+            signature_placeholder: self.signature_placeholder.clone(),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::dialect::{Manner, written};
 use crate::profile::{Profile, ReasoningEcho};
 use plumbline_engine::ModelRequest;
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Value, json, value::RawValue};
 
 /// The names under which reasoning text is known. Servers changed from one to the other.
 const REASONING_FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
@@ -100,6 +100,23 @@ impl Serialize for Extra<'_> {
     }
 }
 
+/// What stands where an endpoint must have something and there is nothing.
+struct Placeholders {
+    reasoning: Value,
+    /// Beside the first call of an answer, as Gemini puts the signature of its thoughts.
+    signature: Option<Map<String, Value>>,
+}
+
+impl Placeholders {
+    fn of(profile: &Profile) -> Self {
+        let signed = |signature: &String| {
+            let google = json!({"google": {"thought_signature": signature}});
+            Map::from_iter([("extra_content".to_owned(), google)])
+        };
+        Self { reasoning: Value::String(String::new()), signature: profile.signature_placeholder.as_ref().map(signed) }
+    }
+}
+
 /// Writes it.
 pub(in crate::dialect) fn body(
     config: &ModelConfig,
@@ -109,13 +126,13 @@ pub(in crate::dialect) fn body(
 ) -> Vec<u8> {
     let offers = offers(request, turns, config.profile.tools_in_summary);
     let cap = |field| (config.output_cap == field).then_some(request.max_output_tokens);
-    let empty = Value::String(String::new());
+    let placeholders = Placeholders::of(&config.profile);
     written(&Request {
         model: &config.model,
         tool_choice: tool_choice(config, request, &offers),
         parallel_tool_calls: config.parallel_tool_calls.filter(|_| !request.tools.is_empty()),
         tools: offers.iter().map(tool).collect(),
-        messages: turns.iter().map(|turn| message(turn, &config.profile, &empty)).collect(),
+        messages: turns.iter().map(|turn| message(turn, &config.profile, &placeholders)).collect(),
         max_tokens: cap(OutputCapField::MaxTokens),
         max_completion_tokens: cap(OutputCapField::MaxCompletionTokens),
         temperature: config.temperature,
@@ -131,7 +148,7 @@ fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
     Tool { r#type: "function", function: Function { name, description, parameters } }
 }
 
-fn message<'a>(turn: &'a Turn<'_>, profile: &'a Profile, empty: &'a Value) -> Message<'a> {
+fn message<'a>(turn: &'a Turn<'_>, profile: &'a Profile, placeholders: &'a Placeholders) -> Message<'a> {
     let plain = |role, text: &'a str| Message {
         role,
         tool_call_id: None,
@@ -145,15 +162,16 @@ fn message<'a>(turn: &'a Turn<'_>, profile: &'a Profile, empty: &'a Value) -> Me
         Turn::Result { call_id, text } => Message { tool_call_id: Some(call_id), ..plain("tool", text) },
         Turn::Answer(answer) => {
             let content = Some(&*answer.text).filter(|text| !text.is_empty() || answer.calls.is_empty());
-            let (tool_calls, extra) = (calls(answer), extra(answer, profile, empty));
+            let (tool_calls, extra) = (calls(answer, placeholders), extra(answer, profile, placeholders));
             Message { role: "assistant", tool_call_id: None, content, tool_calls, extra }
         }
     }
 }
 
-fn calls<'a>(answer: &'a Answer<'_>) -> Vec<ToolCall<'a>> {
+fn calls<'a>(answer: &'a Answer<'_>, placeholders: &'a Placeholders) -> Vec<ToolCall<'a>> {
     let extras = answer.extra.iter().find(|(key, _)| *key == CALL_EXTRAS).and_then(|(_, extras)| extras.as_array());
-    let of = |place: usize| extras.and_then(|extras| extras.get(place)).and_then(Value::as_object);
+    let own = |place: usize| extras.and_then(|extras| extras.get(place)).and_then(Value::as_object);
+    let of = |place: usize| own(place).or(placeholders.signature.as_ref().filter(|_| place == 0));
     let written = |(place, call): (usize, &'a Call<'_>)| ToolCall {
         id: &call.id,
         r#type: "function",
@@ -164,7 +182,7 @@ fn calls<'a>(answer: &'a Answer<'_>) -> Vec<ToolCall<'a>> {
 }
 
 /// The fields of the message that are not the protocol's, reasoning under the name that the endpoint takes.
-fn extra<'a>(answer: &'a Answer<'_>, profile: &'a Profile, empty: &'a Value) -> Extra<'a> {
+fn extra<'a>(answer: &'a Answer<'_>, profile: &'a Profile, placeholders: &'a Placeholders) -> Extra<'a> {
     let field = profile.reasoning_field.as_deref();
     let is_reasoning = |key: &str| REASONING_FIELDS.contains(&key);
     let own = answer.extra.iter().filter(|(key, _)| !is_reserved(key));
@@ -178,7 +196,7 @@ fn extra<'a>(answer: &'a Answer<'_>, profile: &'a Profile, empty: &'a Value) -> 
     extra.dedup_by_key(|(key, _)| *key);
     let has_reasoning = extra.iter().any(|(key, _)| is_reasoning(key) || Some(*key) == field);
     if profile.reasoning_echo == ReasoningEcho::EmptyString && !has_reasoning {
-        extra.push((field.unwrap_or(REASONING_FIELDS[0]), empty));
+        extra.push((field.unwrap_or(REASONING_FIELDS[0]), &placeholders.reasoning));
     }
     Extra(extra)
 }
