@@ -90,7 +90,7 @@ impl Suite {
         let policy = documents::policy(3);
         world.import("policy.md", &policy.markdown);
         let model = Misbehaving::start().await.expect("loopback has a free port");
-        world.let_rows_set(&["llm.base_url", "llm.timeout_s"], &[&model.address()]);
+        world.let_rows_set(&["llm.base_url", "llm.model", "llm.timeout_s"], &[&model.address()]);
         let mut command = world.command(&["worker", "--concurrency", "50"]);
         command.env("PLUMBLINE_POLL_MS", "50").env("PLUMBLINE_LEASE_SECS", "60").env("RUST_LOG", "warn");
         let worker = world.start(command);
@@ -145,6 +145,8 @@ impl Suite {
         let config = json!({
             "llm": {
                 "base_url": self.model.base_url(kind.name, rate, self.seeds),
+                // What a provider refuses, a key or one request too many, is known of a model, and holds for all of its jobs.
+                "model": kind.name,
                 "timeout_s": if kind.never_ends() { 2 } else { 30 },
             },
             "limits": {
