@@ -1,6 +1,6 @@
 //! The command line, as the public interface (INTERFACE section 1) has it.
 
-use crate::{age, job_ref::JobRef, time, with_postgres};
+use crate::{duration, job_ref::JobRef, time, with_postgres};
 use chrono::{DateTime, Utc};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
@@ -332,7 +332,7 @@ pub(crate) struct TraceArguments {
 #[derive(Debug, Args)]
 pub(crate) struct PruneArguments {
     /// Time since the job ended, e.g. 30d, 12h, 90m
-    #[arg(long, value_name = "AGE", value_parser = age::parse)]
+    #[arg(long, value_name = "AGE", value_parser = duration::parse)]
     pub(crate) older_than: Duration,
     /// Only jobs that ended like this; repeat or separate by commas for several
     #[arg(long, value_delimiter = ',', value_enum)]

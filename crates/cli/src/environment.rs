@@ -1,6 +1,6 @@
 //! The environment variables of the public interface (INTERFACE section 2), read in one place.
 
-use crate::failure::Failure;
+use crate::error::Failure;
 use plumbline_config::{ConfigRegistry, ModelEnv};
 use plumbline_dashboard::HttpOptions;
 use plumbline_store::{ConnectOptions, Store};

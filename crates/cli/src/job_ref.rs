@@ -1,6 +1,6 @@
 //! A job as people name it: its id, or as much of the beginning as tells it apart.
 
-use crate::failure::Failure;
+use crate::error::Failure;
 use plumbline_store::Store;
 use std::{fmt, str::FromStr};
 use uuid::Uuid;

@@ -2,22 +2,22 @@
 //! them. Every error is one sentence on stderr; exit codes are 0 done, 1 failed, 2 wrong usage or cancelled.
 
 mod access;
-mod age;
 mod arguments;
 mod commands;
+mod duration;
 mod environment;
-mod failure;
+mod error;
 mod job_ref;
 mod output;
 mod private_postgres;
-mod stop;
+mod signals;
 mod terminal;
 mod time;
 mod with_postgres;
 
 use arguments::{Cli, Command};
 use clap::{Parser, error::ErrorKind};
-use failure::Failure;
+use error::Failure;
 use std::process::ExitCode;
 
 /// A step asks for memory some hundreds of times, forty times for more than the C library keeps at hand for a thread.
@@ -86,7 +86,7 @@ async fn run(command: Command) -> Result<u8, Failure> {
         Command::Doctor(arguments) => commands::doctor::run(arguments).await,
         Command::Completions { shell } => commands::manual::completions(shell),
         Command::Manual { dir } => commands::manual::run(dir.as_deref()),
-        Command::Probe => commands::probe::run().await,
+        Command::Probe => commands::healthcheck::run().await,
         Command::WithPostgres(arguments) => with_postgres::run(arguments).await.map_err(Failure::from),
     }
 }

@@ -1,7 +1,7 @@
 //! What commands print: tables on terminals and in pipes alike, JSON where asked for. A closed pipe is no error.
 
 use crate::{
-    failure::Failure,
+    error::Failure,
     terminal::{Look, printable},
 };
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle, presets};

@@ -1,6 +1,6 @@
 //! Moments as people write them: RFC 3339, and what is left of it when seconds, the time or the offset are left out.
 
-use crate::age;
+use crate::duration;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
 /// With an offset. RFC 3339 itself is tried before.
@@ -29,7 +29,7 @@ pub(crate) fn parse(text: &str) -> Result<DateTime<Utc>, String> {
 
 /// A moment, or how long ago it was: `24h`.
 pub(crate) fn parse_or_age(text: &str) -> Result<DateTime<Utc>, String> {
-    match age::parse(text) {
+    match duration::parse(text) {
         Ok(age) => Ok(Utc::now() - age),
         Err(_) => parse(text).map_err(|error| format!("{error}, or how long ago, e.g. 24h")),
     }

@@ -3,7 +3,7 @@
 use crate::{
     arguments::CandidatesArguments,
     environment,
-    failure::Failure,
+    error::Failure,
     output::{self, thousands},
 };
 use plumbline_documents::{

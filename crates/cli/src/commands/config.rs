@@ -1,6 +1,6 @@
 //! `plumbline config show` and `config check`.
 
-use crate::{arguments::ConfigCommand, environment, failure::Failure, output};
+use crate::{arguments::ConfigCommand, environment, error::Failure, output};
 use plumbline_config::{ConfigRegistry, Origin};
 use serde_json::json;
 

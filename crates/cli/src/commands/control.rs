@@ -4,7 +4,7 @@
 use crate::{
     arguments::{ApproveArguments, ControlArguments, FeedbackArguments, ResumeArguments, RetryArguments},
     environment,
-    failure::Failure,
+    error::Failure,
     output,
 };
 use plumbline_store::{Command, Store};

@@ -4,7 +4,7 @@ use crate::{
     access::if_allowed,
     arguments::CoverageArguments,
     environment,
-    failure::Failure,
+    error::Failure,
     output::{self, align_right},
 };
 use plumbline_store::{CoverageLine, PassageLine};

@@ -1,14 +1,14 @@
 //! `plumbline dev`: everything on one machine with nothing set up: a private Postgres, the migrations, a worker, a
 //! sample job, its progress, its result. Uses the model of the environment, or the built-in rehearsal model.
 
-use super::{documents, enqueue, outcome, watch};
+use super::{documents, enqueue, job_summary, watch};
 use crate::{
     arguments::DevArguments,
     environment,
-    failure::Failure,
+    error::Failure,
     output::{self, short},
     private_postgres::{self, PrivatePostgres},
-    stop,
+    signals,
 };
 use plumbline_config::ModelEnv;
 use plumbline_dashboard::HttpOptions;
@@ -37,7 +37,7 @@ const CONCURRENCY: usize = 4;
 
 pub(crate) async fn run(arguments: DevArguments) -> Result<u8, Failure> {
     plumbline_telemetry::start(LogFormat::Text, "warn,sqlx=error");
-    let (stop_sender, stop) = stop::on_signals()?;
+    let (stop_sender, stop) = signals::on_signals()?;
     let home = PathBuf::from(".plumbline");
     output::print("Starting a private Postgres under .plumbline/ …")?;
     let postgres = start_postgres(&home).await?;
@@ -93,7 +93,7 @@ async fn with_postgres(
     let code = match &followed {
         Some((row, validator)) => {
             report(&store, job, row, &workspace_dir, postgres).await?;
-            outcome::print(&store, job, validator.as_ref().map(|(id, _)| *id)).await?;
+            job_summary::print(&store, job, validator.as_ref().map(|(id, _)| *id)).await?;
             // The validator's trouble is the whole's: what was asked for is the way to the graph.
             validator.iter().map(|(_, row)| watch::exit_code(row)).fold(watch::exit_code(row), u8::max)
         }
@@ -212,7 +212,7 @@ async fn report(
         "\nJob {}{ending}. {} requirements, {} citations verified, {} steps, {} model requests.",
         row.status,
         requirements.len(),
-        requirements.iter().map(outcome::verified).sum::<usize>(),
+        requirements.iter().map(job_summary::verified).sum::<usize>(),
         row.step,
         row.total_requests
     ))?;

@@ -1,7 +1,7 @@
 //! The documents of a new job. Their bytes go into the database, so that it does not matter on which machine the command
 //! and the workers run.
 
-use crate::failure::Failure;
+use crate::error::Failure;
 use plumbline_store::{MOST_DOCUMENT_BYTES, NewDocument, NewJob};
 use std::{
     collections::HashSet,

@@ -1,7 +1,7 @@
 //! `plumbline enqueue`.
 
 use super::documents;
-use crate::{arguments::EnqueueArguments, environment, failure::Failure, output, terminal::printable};
+use crate::{arguments::EnqueueArguments, environment, error::Failure, output, terminal::printable};
 use plumbline_store::{NewJob, Store};
 use serde_json::Value;
 use uuid::Uuid;

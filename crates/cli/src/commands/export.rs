@@ -1,6 +1,6 @@
 //! `plumbline export`.
 
-use crate::{environment, failure::Failure, job_ref::JobRef, output};
+use crate::{environment, error::Failure, job_ref::JobRef, output};
 use std::path::Path;
 
 pub(crate) async fn run(job: &JobRef, dir: &Path) -> Result<u8, Failure> {

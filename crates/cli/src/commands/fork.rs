@@ -1,6 +1,6 @@
 //! `plumbline fork`: a new job that continues from a checkpoint of another.
 
-use crate::{environment, failure::Failure, job_ref::JobRef, output};
+use crate::{environment, error::Failure, job_ref::JobRef, output};
 
 pub(crate) async fn run(job: &JobRef, step: i64, new_config: bool) -> Result<u8, Failure> {
     let store = environment::store().await?;

@@ -1,6 +1,6 @@
 //! `plumbline completions` and `plumbline manual`: made from the very definition that reads the arguments.
 
-use crate::{arguments::Cli, failure::Failure, output};
+use crate::{arguments::Cli, error::Failure, output};
 use clap::CommandFactory;
 use clap_complete::Shell;
 use clap_mangen::Man;

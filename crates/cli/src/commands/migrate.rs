@@ -1,6 +1,6 @@
 //! `plumbline migrate`.
 
-use crate::{environment, failure::Failure, output};
+use crate::{environment, error::Failure, output};
 
 pub(crate) async fn run() -> Result<u8, Failure> {
     let store = environment::connect(&environment::database_url()?).await?;

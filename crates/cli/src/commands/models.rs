@@ -1,6 +1,6 @@
 //! `plumbline models`: what is known of providers and models.
 
-use crate::{arguments::ModelsArguments, environment, failure::Failure, output};
+use crate::{arguments::ModelsArguments, environment, error::Failure, output};
 use plumbline_config::{Prices, ProfileEntry};
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@
 use crate::{
     arguments::PruneArguments,
     environment,
-    failure::Failure,
+    error::Failure,
     output::{self, thousands},
     terminal::printable,
 };

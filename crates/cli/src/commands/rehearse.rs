@@ -1,12 +1,12 @@
 //! `plumbline rehearse`.
 
-use crate::{arguments::RehearseArguments, failure::Failure, output, stop};
+use crate::{arguments::RehearseArguments, error::Failure, output, signals};
 use plumbline_worker::Shutdown;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
 pub(crate) async fn run(arguments: RehearseArguments) -> Result<u8, Failure> {
-    let (_sender, mut stop) = stop::on_signals()?;
+    let (_sender, mut stop) = signals::on_signals()?;
     let address = arguments.listen;
     let listener = TcpListener::bind(address).await.map_err(|error| {
         Failure::new(format!("{address} cannot be listened on ({error}); choose another address or port"))

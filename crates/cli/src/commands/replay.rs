@@ -3,7 +3,7 @@
 use crate::{
     arguments::ReplayArguments,
     environment,
-    failure::Failure,
+    error::Failure,
     job_ref::JobRef,
     output::{self, thousands},
 };

@@ -1,6 +1,6 @@
 //! `plumbline report`: the documents of a job with its quotes marked in them.
 
-use crate::{environment, failure::Failure, job_ref::JobRef, output};
+use crate::{environment, error::Failure, job_ref::JobRef, output};
 use std::path::Path;
 
 pub(crate) async fn run(job: &JobRef, file: Option<&Path>) -> Result<u8, Failure> {

@@ -4,7 +4,7 @@ use crate::{
     access::if_allowed,
     arguments::StatusArguments,
     environment,
-    failure::Failure,
+    error::Failure,
     output::{self, short, thousands},
     terminal::{Look, Tone},
 };

@@ -1,13 +1,13 @@
 //! `plumbline worker`.
 
-use crate::{arguments::WorkerArguments, environment, failure::Failure, stop};
+use crate::{arguments::WorkerArguments, environment, error::Failure, signals};
 use plumbline_telemetry::LogFormat;
 use plumbline_worker::WorkerOptions;
 
 pub(crate) async fn run(arguments: WorkerArguments) -> Result<u8, Failure> {
     let terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
     plumbline_telemetry::start(if terminal { LogFormat::Text } else { LogFormat::Json }, "info,sqlx=warn");
-    let (_sender, stop) = stop::on_signals()?;
+    let (_sender, stop) = signals::on_signals()?;
     // A task of the runtime goes on where a notification or an answer has arrived. This thread, which only waits, would
     // have to be woken for each of them.
     match tokio::spawn(plumbline_worker::run(options(arguments)?, stop)).await {

@@ -6,12 +6,12 @@ use std::process::Stdio;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-use super::account::Account;
+use super::binaries::Binaries;
+use super::cluster_dir::ClusterDir;
 use super::error::Error;
 use super::files;
+use super::os_user::OsUser;
 use super::password::{NewPassword, Password};
-use super::place::Place;
-use super::programs::Programs;
 
 /// The role that owns everything in a private cluster.
 pub(crate) const SUPERUSER: &str = "plumbline";
@@ -41,7 +41,7 @@ impl Login {
 
 /// Gives the password of the cluster, which is made when it is missing. The caller holds the cluster's turn, and no
 /// server runs on it.
-pub(crate) async fn prepare(programs: &Programs, account: &Account, place: &Place) -> Result<Password, Error> {
+pub(crate) async fn prepare(programs: &Binaries, account: &OsUser, place: &ClusterDir) -> Result<Password, Error> {
     if !place.data.join("PG_VERSION").exists() {
         return create(programs, account, place).await;
     }
@@ -53,7 +53,7 @@ pub(crate) async fn prepare(programs: &Programs, account: &Account, place: &Plac
 
 /// Runs `initdb`. It works under another name and renames at the end, so that a run that is cut short leaves no
 /// half-made cluster behind.
-async fn create(programs: &Programs, account: &Account, place: &Place) -> Result<Password, Error> {
+async fn create(programs: &Binaries, account: &OsUser, place: &ClusterDir) -> Result<Password, Error> {
     let unfinished = place.base.join("data.unfinished");
     if unfinished.exists() {
         std::fs::remove_dir_all(&unfinished).map_err(Error::file("delete", &unfinished))?;
@@ -74,7 +74,7 @@ async fn create(programs: &Programs, account: &Account, place: &Place) -> Result
 }
 
 /// Gives a password to a cluster that lets everybody in, as earlier versions made them, or whose password was lost.
-async fn close(programs: &Programs, account: &Account, place: &Place) -> Result<Password, Error> {
+async fn close(programs: &Binaries, account: &OsUser, place: &ClusterDir) -> Result<Password, Error> {
     let password = NewPassword::write(place, account)?;
     // Without a server, and so without anybody else: the statement comes through the program's input.
     let mut single = Command::new(programs.path("postgres"));
@@ -111,8 +111,8 @@ fn without_trust(rules: &str) -> String {
 
 /// Creates a database unless it is there; two processes may do so at once.
 pub(crate) async fn create_database(
-    programs: &Programs,
-    account: &Account,
+    programs: &Binaries,
+    account: &OsUser,
     server: &Login,
     name: &str,
 ) -> Result<(), Error> {
@@ -127,7 +127,7 @@ pub(crate) async fn create_database(
     }
 }
 
-async fn exists(programs: &Programs, account: &Account, server: &Login, name: &str) -> Result<bool, Error> {
+async fn exists(programs: &Binaries, account: &OsUser, server: &Login, name: &str) -> Result<bool, Error> {
     let mut psql = Command::new(programs.path("psql"));
     psql.args(["--no-psqlrc", "--no-password", "--tuples-only", "--no-align", "--list"]);
     psql.arg(server.address("postgres"));
@@ -136,13 +136,13 @@ async fn exists(programs: &Programs, account: &Account, server: &Login, name: &s
 }
 
 /// Runs a program of the server to its end and gives what it printed.
-async fn run(program: &str, account: &Account, command: &mut Command) -> Result<String, Error> {
+async fn run(program: &str, account: &OsUser, command: &mut Command) -> Result<String, Error> {
     account.apply(command);
     output(program, command).await
 }
 
 /// The same for a program that connects. A command line can be read by every account, an environment cannot.
-async fn run_client(program: &str, account: &Account, server: &Login, mut command: Command) -> Result<String, Error> {
+async fn run_client(program: &str, account: &OsUser, server: &Login, mut command: Command) -> Result<String, Error> {
     account.apply(&mut command);
     command.env("PGPASSWORD", server.password.text());
     output(program, &mut command).await

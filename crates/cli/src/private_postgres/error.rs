@@ -26,7 +26,7 @@ pub(crate) enum Error {
 
     /// The cluster's folder cannot be used.
     #[error("the folder {} cannot hold the private Postgres: {reason}", path.display())]
-    Place {
+    ClusterDir {
         /// The folder.
         path: PathBuf,
         /// What is wrong with it, and what to do.

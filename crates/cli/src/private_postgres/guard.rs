@@ -11,8 +11,8 @@ use std::process::Stdio;
 use rustix::fs::{Mode, OFlags};
 use tokio::process::{Child, Command};
 
-use super::account::Account;
 use super::error::Error;
+use super::os_user::OsUser;
 use super::{files, run_folder};
 
 /// `$1` is deleted after an orderly stop unless it is empty; the rest is the server's command line. The reader closes
@@ -66,7 +66,7 @@ pub(crate) struct Pipe {
 
 impl Pipe {
     /// Makes the pipe in the run folder.
-    pub(crate) async fn create(run: &Path, account: &Account) -> Result<Self, Error> {
+    pub(crate) async fn create(run: &Path, account: &OsUser) -> Result<Self, Error> {
         let unnamed = run.join("new.pipe");
         let mut mkfifo = Command::new("mkfifo");
         mkfifo.arg("-m").arg("600").arg(&unnamed);
@@ -88,7 +88,7 @@ impl Pipe {
     }
 
     /// Starts the server's command line under a guard.
-    pub(crate) fn start(&self, command_line: &[String], log: &File, account: &Account) -> Result<Child, Error> {
+    pub(crate) fn start(&self, command_line: &[String], log: &File, account: &OsUser) -> Result<Child, Error> {
         let run = &self.run;
         let path = run_folder::pipe(run);
         let reader = File::open(&path).map_err(Error::file("open", &path))?;

@@ -4,10 +4,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::account::Account;
+use super::cluster_dir::ClusterDir;
 use super::error::Error;
 use super::guard::Hold;
-use super::place::Place;
+use super::os_user::OsUser;
 use super::postmaster::{LOOK_EVERY, Postmaster};
 use super::run_folder;
 use super::server::{self, Server};
@@ -17,7 +17,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(20);
 const SURELY_ABANDONED: Duration = Duration::from_secs(3600);
 
 /// Joins the server that runs on this cluster, or clears the way for a new one.
-pub(crate) async fn join_or_clear(place: &Place) -> Result<Option<Server>, Error> {
+pub(crate) async fn join_or_clear(place: &ClusterDir) -> Result<Option<Server>, Error> {
     let pid_file = place.data.join("postmaster.pid");
     let Some(found) = Postmaster::read(&place.data) else {
         return remove_if_there(&pid_file).map(|()| None);
@@ -50,7 +50,7 @@ async fn stop(postmaster: &Postmaster, data: &Path) -> Result<(), Error> {
 
 /// Deletes temporary folders of ours that no guard watches any more, and stops what still runs in them. Best effort:
 /// a folder that cannot be cleared now is met again at the next start.
-pub(crate) fn sweep_temporary_folders(account: &Account) {
+pub(crate) fn sweep_temporary_folders(account: &OsUser) {
     let Ok(entries) = std::fs::read_dir(run_folder::parent(account)) else { return };
     for entry in entries.flatten() {
         let Ok(found) = entry.metadata() else { continue };

@@ -4,9 +4,9 @@
 //! finds the server programs (or has the system's package manager install them), makes a cluster, starts it on a
 //! free port of the loopback interface, and sees to it that nothing stays behind.
 //!
-//! * [`programs`] finds `initdb` and `postgres`; [`install`] gets them when they are missing.
-//! * [`account`] decides which account runs the server: Postgres refuses root.
-//! * [`place`] says where the data lies; [`run_folder`] makes the short folder for the socket and the pipe.
+//! * [`binaries`] finds `initdb` and `postgres`; [`install`] gets them when they are missing.
+//! * [`os_user`] decides which account runs the server: Postgres refuses root.
+//! * [`cluster_dir`] says where the data lies; [`run_folder`] makes the short folder for the socket and the pipe.
 //! * [`cluster`] runs `initdb`; [`password`] keeps the other accounts of the machine out; [`server`] starts the server under its [`guard`]; [`leftovers`] clears the way after
 //!   a kill.
 //!
@@ -16,28 +16,28 @@
 //! or `kill -9`; once the last is closed the guard's read ends and it stops the server. So two `plumbline dev` in one
 //! checkout share one server, and it stops with the second of them, not with the first.
 
-mod account;
+mod binaries;
 mod cluster;
+mod cluster_dir;
 mod error;
 mod files;
 mod guard;
 mod install;
 mod leftovers;
+mod os_user;
 mod password;
-mod place;
 mod postmaster;
-mod programs;
 mod run_folder;
 mod server;
 
 use std::path::PathBuf;
 
-use account::Account;
+use binaries::Binaries;
 use cluster::Login;
+use cluster_dir::ClusterDir;
 pub(crate) use error::Error;
+use os_user::OsUser;
 use password::Password;
-use place::Place;
-use programs::Programs;
 use server::Server;
 
 /// What kind of cluster is wanted, and where.
@@ -59,9 +59,9 @@ pub(crate) struct Options {
 /// A running server that this process uses. It stops when the last process that uses it ends, in whatever way.
 #[derive(Debug)]
 pub(crate) struct PrivatePostgres {
-    programs: Programs,
-    account: Account,
-    place: Place,
+    programs: Binaries,
+    account: OsUser,
+    place: ClusterDir,
     server: Server,
     login: Login,
 }
@@ -72,9 +72,9 @@ pub(crate) struct PrivatePostgres {
 /// When the server programs cannot be found or installed, the folder cannot be used, or the server does not start;
 /// the error says which, and what to do.
 pub(crate) async fn start(options: Options) -> Result<PrivatePostgres, Error> {
-    let account = Account::choose((!options.ephemeral).then_some(options.dir.as_path())).await?;
+    let account = OsUser::choose((!options.ephemeral).then_some(options.dir.as_path())).await?;
     leftovers::sweep_temporary_folders(&account);
-    let place = Place::prepare(&options, &account)?;
+    let place = ClusterDir::prepare(&options, &account)?;
     let programs = match find_programs(&options, &account, &place).await {
         Ok(programs) => programs,
         Err(error) => {
@@ -98,8 +98,8 @@ pub(crate) async fn start(options: Options) -> Result<PrivatePostgres, Error> {
 }
 
 /// Why a running server without a password is not joined.
-fn open_to_everybody(place: &Place) -> Error {
-    Error::Place {
+fn open_to_everybody(place: &ClusterDir) -> Error {
+    Error::ClusterDir {
         path: place.base.clone(),
         reason:
             "a server of an earlier version runs on it and asks nobody for a password; end what uses it (the other \
@@ -108,8 +108,8 @@ fn open_to_everybody(place: &Place) -> Error {
     }
 }
 
-async fn find_programs(options: &Options, account: &Account, place: &Place) -> Result<Programs, Error> {
-    let programs = Programs::find_or_install(options.bin_dir.as_deref(), &place.data).await?;
+async fn find_programs(options: &Options, account: &OsUser, place: &ClusterDir) -> Result<Binaries, Error> {
+    let programs = Binaries::find_or_install(options.bin_dir.as_deref(), &place.data).await?;
     account.require_access(&programs.bin_dir)?;
     Ok(programs)
 }

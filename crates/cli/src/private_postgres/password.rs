@@ -7,9 +7,9 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::account::Account;
+use super::cluster_dir::ClusterDir;
 use super::error::Error;
-use super::place::Place;
+use super::os_user::OsUser;
 
 /// In bytes; written as twice as many hexadecimal digits, which a URL takes as they are.
 const LENGTH: usize = 24;
@@ -32,7 +32,7 @@ impl Password {
     }
 
     /// The cluster's password; `None` when it has none yet.
-    pub(crate) fn read(place: &Place) -> Result<Option<Self>, Error> {
+    pub(crate) fn read(place: &ClusterDir) -> Result<Option<Self>, Error> {
         let path = place.password_file();
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -64,7 +64,7 @@ pub(crate) struct NewPassword {
 
 impl NewPassword {
     /// Thinks one up and writes it.
-    pub(crate) fn write(place: &Place, account: &Account) -> Result<Self, Error> {
+    pub(crate) fn write(place: &ClusterDir, account: &OsUser) -> Result<Self, Error> {
         let (password, kept) = (Password::random()?, place.password_file());
         let file = kept.with_extension("new");
         match fs::remove_file(&file) {

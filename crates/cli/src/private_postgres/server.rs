@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use tokio::process::Child;
 
-use super::account::Account;
+use super::binaries::Binaries;
+use super::cluster_dir::ClusterDir;
 use super::error::Error;
 use super::guard::{Hold, Pipe};
-use super::place::Place;
+use super::os_user::OsUser;
 use super::postmaster::{LOOK_EVERY, Postmaster, is_alive};
-use super::programs::Programs;
 use super::{Options, files};
 
 /// Long enough for the recovery of a demo's cluster after a power cut on a slow disk.
@@ -41,9 +41,9 @@ pub(crate) struct Server {
 
 /// Starts the server of a cluster that nobody runs.
 pub(crate) async fn start(
-    programs: &Programs,
-    account: &Account,
-    place: &Place,
+    programs: &Binaries,
+    account: &OsUser,
+    place: &ClusterDir,
     pipe: Pipe,
     options: &Options,
 ) -> Result<Server, Error> {
@@ -74,7 +74,7 @@ pub(crate) async fn start(
 }
 
 /// Uses a server that another process started; `None` when it is no longer to be had.
-pub(crate) async fn join(place: &Place, found: &Postmaster) -> Result<Option<Server>, Error> {
+pub(crate) async fn join(place: &ClusterDir, found: &Postmaster) -> Result<Option<Server>, Error> {
     let Some(hold) = Hold::join(&found.run) else { return Ok(None) };
     let user = share(place)?;
     let deadline = Instant::now() + START_WITHIN;
@@ -94,7 +94,7 @@ pub(crate) async fn join(place: &Place, found: &Postmaster) -> Result<Option<Ser
 impl Server {
     /// Lets go of the server, and when nobody else holds it waits for its end and clears its run folder away. The
     /// caller holds the cluster's turn, so nobody joins meanwhile.
-    pub(crate) async fn stop(self, place: &Place) -> Result<(), Error> {
+    pub(crate) async fn stop(self, place: &ClusterDir) -> Result<(), Error> {
         let Self { pid, run, guard, hold, user, .. } = self;
         user.unlock().map_err(Error::file("unlock", &place.users_lock))?;
         let last = user.try_lock().is_ok();
@@ -153,7 +153,7 @@ fn open_log(path: &Path) -> Result<File, Error> {
     Ok(log)
 }
 
-fn share(place: &Place) -> Result<File, Error> {
+fn share(place: &ClusterDir) -> Result<File, Error> {
     let file = files::open_lock(&place.users_lock)?;
     // Nobody holds it exclusively for longer than a look, and only in their turn, which is ours now.
     file.lock_shared().map_err(Error::file("lock", &place.users_lock))?;
@@ -165,7 +165,7 @@ fn free_port() -> Result<u16, Error> {
     bound.map(|address| address.port()).map_err(Error::file("find a free port on", Path::new("127.0.0.1")))
 }
 
-fn command_line(programs: &Programs, place: &Place, run: &Path, port: u16, options: &Options) -> Vec<String> {
+fn command_line(programs: &Binaries, place: &ClusterDir, run: &Path, port: u16, options: &Options) -> Vec<String> {
     let mut settings = vec![
         ("port".to_owned(), port.to_string()),
         ("listen_addresses".to_owned(), "127.0.0.1".to_owned()),

@@ -1,7 +1,7 @@
 //! What a check found, and how it is said.
 
 use crate::{
-    failure::Failure,
+    error::Failure,
     output,
     terminal::{Look, Tone},
 };

@@ -11,7 +11,7 @@ mod finding;
 mod machine;
 mod model;
 
-use crate::{arguments::DoctorArguments, environment, failure::Failure};
+use crate::{arguments::DoctorArguments, environment, error::Failure};
 use finding::{Finding, report};
 use plumbline_store::Violation;
 

@@ -1,7 +1,7 @@
 //! The models of all job types: whether their endpoints answer, take the key, and know the model.
 
 use super::finding::Finding;
-use crate::{environment, failure::Failure};
+use crate::{environment, error::Failure};
 use plumbline_config::{ConfigRegistry, Connections, Llm, ModelEnv, Secrets};
 use plumbline_engine::Purpose;
 use plumbline_llm::{Api, ApiKey, ModelList, answers_as, list_models};

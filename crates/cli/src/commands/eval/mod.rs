@@ -4,7 +4,7 @@ mod rows;
 mod table;
 
 use super::replay;
-use crate::{arguments::EvalArguments, environment, failure::Failure, output};
+use crate::{arguments::EvalArguments, environment, error::Failure, output};
 use plumbline_tools::evaluation::{Evaluation, Gold, Run, evaluate};
 use serde_json::json;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! `plumbline trace JOB --export FILE`: a recording for `plumbline replay`.
 
-use crate::{commands::replay, environment, failure::Failure, output};
+use crate::{commands::replay, environment, error::Failure, output};
 use plumbline_replay::add_digests;
 use plumbline_store::Store;
 use std::path::Path;

@@ -5,7 +5,7 @@
 mod export;
 mod text;
 
-use crate::{arguments::TraceArguments, environment, failure::Failure, output, terminal::Look};
+use crate::{arguments::TraceArguments, environment, error::Failure, output, terminal::Look};
 use plumbline_store::{Store, TracePage, TraceStep};
 use uuid::Uuid;
 

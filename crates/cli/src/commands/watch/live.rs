@@ -6,7 +6,7 @@
 use super::Trouble;
 use crate::{
     access::if_allowed,
-    failure::Failure,
+    error::Failure,
     output::{self, short, thousands},
     terminal::{Look, Picture, Tone},
 };

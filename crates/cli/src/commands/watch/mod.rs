@@ -3,7 +3,7 @@
 mod lines;
 mod live;
 
-use crate::{arguments::WatchArguments, environment, failure::Failure, output};
+use crate::{arguments::WatchArguments, environment, error::Failure, output};
 use live::Live;
 use plumbline_store::{Store, WatchRow};
 use std::{io::IsTerminal, time::Duration};

@@ -1,6 +1,6 @@
 //! Signals: the first asks for a drain, the second means at once.
 
-use crate::failure::Failure;
+use crate::error::Failure;
 use plumbline_worker::Shutdown;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},

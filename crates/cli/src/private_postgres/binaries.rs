@@ -26,13 +26,13 @@ const USUAL_FOLDERS: [&str; 9] = [
 
 /// A folder with all the programs that are needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Programs {
+pub(crate) struct Binaries {
     /// The folder.
     pub(crate) bin_dir: PathBuf,
     major: u32,
 }
 
-impl Programs {
+impl Binaries {
     /// The programs in the folder that was asked for, by option or environment, or else the first found on the `PATH`
     /// or the newest in the usual folders; installed when there are none. A cluster that exists in `data` decides the
     /// version.
@@ -81,19 +81,19 @@ impl Programs {
 }
 
 /// All usable programs, in the order of preference.
-fn search() -> Vec<Programs> {
+fn search() -> Vec<Binaries> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path = std::env::split_paths(&path).filter_map(|dir| Programs::examine(&dir).ok());
-    let mut usual: Vec<Programs> = USUAL_FOLDERS
+    let on_path = std::env::split_paths(&path).filter_map(|dir| Binaries::examine(&dir).ok());
+    let mut usual: Vec<Binaries> = USUAL_FOLDERS
         .iter()
         .flat_map(|pattern| expand(pattern))
-        .filter_map(|dir| Programs::examine(&dir).ok())
+        .filter_map(|dir| Binaries::examine(&dir).ok())
         .collect();
     usual.sort_by_key(|found| std::cmp::Reverse(found.major));
     on_path.chain(usual).collect()
 }
 
-fn choose(found: Vec<Programs>, data: &Path) -> Result<Programs, Error> {
+fn choose(found: Vec<Binaries>, data: &Path) -> Result<Binaries, Error> {
     let Some(first) = found.first().cloned() else {
         return Err(Error::Missing {
             reason: "installing did not bring them".to_owned(),
@@ -109,8 +109,8 @@ fn choose(found: Vec<Programs>, data: &Path) -> Result<Programs, Error> {
     }
 }
 
-fn other_version(data: &Path, made_by: u32, programs: &Programs) -> Error {
-    Error::Place {
+fn other_version(data: &Path, made_by: u32, programs: &Binaries) -> Error {
+    Error::ClusterDir {
         path: data.to_path_buf(),
         reason: format!(
             "its cluster was made by PostgreSQL {made_by}, but only version {} was found in {}; run `make clean-demo` \
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn the_version_that_made_the_cluster_wins_over_a_newer_one() {
         let data = tempfile::tempdir().unwrap();
-        let programs = |major| Programs { bin_dir: PathBuf::from(format!("/pg/{major}")), major };
+        let programs = |major| Binaries { bin_dir: PathBuf::from(format!("/pg/{major}")), major };
         std::fs::write(data.path().join("PG_VERSION"), "15\n").unwrap();
         assert_eq!(choose(vec![programs(17), programs(15)], data.path()).unwrap().major, 15);
         let refused = choose(vec![programs(17)], data.path()).unwrap_err().to_string();
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn a_folder_without_the_programs_is_refused_by_name() {
         let empty = tempfile::tempdir().unwrap();
-        let refused = Programs::examine(empty.path()).unwrap_err().to_string();
+        let refused = Binaries::examine(empty.path()).unwrap_err().to_string();
         assert!(refused.contains("initdb is missing"), "{refused}");
     }
 }

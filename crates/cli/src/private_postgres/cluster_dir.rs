@@ -5,8 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::account::Account;
 use super::error::Error;
+use super::os_user::OsUser;
 use super::{Options, files, run_folder};
 
 /// The file in the folder that was asked for which names the folder that is used in its place; for `make clean-demo`.
@@ -14,7 +14,7 @@ const POINTER: &str = "moved-to";
 
 /// The files of one cluster.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct ClusterDir {
     /// The folder of all of them.
     pub(crate) base: PathBuf,
     /// The server's data folder.
@@ -27,10 +27,10 @@ pub(crate) struct Place {
     pub(crate) ephemeral: bool,
 }
 
-impl Place {
+impl ClusterDir {
     /// Makes the folders. A lasting cluster moves out of a checkout that the server's account cannot reach, such as
     /// one beneath root's home, and says so.
-    pub(crate) fn prepare(options: &Options, account: &Account) -> Result<Self, Error> {
+    pub(crate) fn prepare(options: &Options, account: &OsUser) -> Result<Self, Error> {
         let base = if options.ephemeral {
             run_folder::make_temporary(account)?
         } else {
@@ -65,9 +65,9 @@ impl Place {
         self.base.join("password")
     }
 
-    fn refuse_foreign_data(&self, account: &Account) -> Result<(), Error> {
+    fn refuse_foreign_data(&self, account: &OsUser) -> Result<(), Error> {
         match self.data.metadata() {
-            Ok(found) if !account.is_owner(&found) => Err(Error::Place {
+            Ok(found) if !account.is_owner(&found) => Err(Error::ClusterDir {
                 path: self.data.clone(),
                 reason: format!(
                     "it belongs to user {} and this runs as user {}; delete it or run as that user",
@@ -80,7 +80,7 @@ impl Place {
     }
 }
 
-fn lasting_folder(wanted: &Path, account: &Account) -> Result<PathBuf, Error> {
+fn lasting_folder(wanted: &Path, account: &OsUser) -> Result<PathBuf, Error> {
     fs::create_dir_all(wanted).map_err(Error::file("create", wanted))?;
     let wanted = wanted.canonicalize().map_err(Error::file("resolve", wanted))?;
     if account.can_reach(&wanted) {
@@ -98,7 +98,7 @@ fn lasting_folder(wanted: &Path, account: &Account) -> Result<PathBuf, Error> {
 }
 
 /// A folder that lasts over reboots, is found again by the next run, and cannot be prepared by somebody else.
-fn outside_the_checkout(wanted: &Path, account: &Account) -> Result<PathBuf, Error> {
+fn outside_the_checkout(wanted: &Path, account: &OsUser) -> Result<PathBuf, Error> {
     let mut hasher = DefaultHasher::new();
     wanted.hash(&mut hasher);
     let folder = PathBuf::from("/var/tmp").join(format!("plumbline-{}-{:016x}", account.uid(), hasher.finish()));
@@ -110,7 +110,10 @@ fn outside_the_checkout(wanted: &Path, account: &Account) -> Result<PathBuf, Err
     }
     let found = fs::symlink_metadata(&folder).map_err(Error::file("examine", &folder))?;
     if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() {
-        return Err(Error::Place { path: folder, reason: "it is not a folder of this user; remove it".to_owned() });
+        return Err(Error::ClusterDir {
+            path: folder,
+            reason: "it is not a folder of this user; remove it".to_owned(),
+        });
     }
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o711)).map_err(Error::file("open up", &folder))?;
     Ok(folder)

@@ -14,14 +14,14 @@ const CANDIDATES: [&str; 2] = ["postgres", "nobody"];
 
 /// The account of the server's processes and files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Account {
+pub(crate) struct OsUser {
     uid: u32,
     gid: u32,
     /// Whether it differs from the account of this process.
     switch: bool,
 }
 
-impl Account {
+impl OsUser {
     /// Our own account, or for root another one: the owner of the data in a lasting cluster's folder, so that a cluster
     /// made by an ordinary user stays theirs, else the first of the candidates.
     pub(crate) async fn choose(lasting: Option<&Path>) -> Result<Self, Error> {

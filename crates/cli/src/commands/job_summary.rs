@@ -1,7 +1,7 @@
 //! What came of a document, in one table: from its pages to the requirements in the graph.
 
 use crate::{
-    failure::Failure,
+    error::Failure,
     output::{self, short, thousands},
 };
 use plumbline_store::{JobDetail, RequirementRow, Store};

@@ -1,7 +1,7 @@
 //! `plumbline __probe`: asks the worker on this machine whether it is alive, for images that have no other program that
 //! could. It reads `PLUMBLINE_HTTP_ADDR` as the worker does, so both belong into the container's environment.
 
-use crate::{environment, failure::Failure, output};
+use crate::{environment, error::Failure, output};
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
     time::Duration,
