@@ -10,7 +10,7 @@ use plumbline_documents::{
 use plumbline_llm::{ModelConfig, request_body};
 
 fn main() {
-    plumbline_tokens::warm();
+    plumbline_tokens::load();
     divan::main();
 }
 

@@ -94,7 +94,7 @@ fn texts(history: usize) -> usize {
 
 fn token_count(bytes: usize) -> usize {
     let text = prose(1, bytes);
-    plumbline_tokens::warm();
+    plumbline_tokens::load();
     let mut count = 0;
     counted_region(&mut || count = plumbline_tokens::count(&text));
     black_box(count);

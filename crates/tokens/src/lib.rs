@@ -1,34 +1,28 @@
-//! Token counts, without a network and without anything to load: the tables of the encodings are laid out when the
-//! program is built (`build.rs`) and read where they lie in it, so the first count of a process is as fast as any.
-//!
-//! ```text
-//! text ──split──▶ pieces ──table──▶ a token each, or ──merge──▶ several
-//! ```
+//! Token counts, without a network: the encodings of the models are part of the library, and loaded when the first text is
+//! counted.
 //!
 //! Counts are estimates for every model whose tokenizer is not published; the engine corrects them with the usage the
 //! provider reports. Text is counted as ordinary text, so that a document which happens to contain `<|endoftext|>`
 //! costs what its characters cost.
 
-mod ascii;
-mod hash;
-mod merge;
-mod split;
-mod table;
-#[cfg(test)]
-mod tests;
+use std::iter;
+use tiktoken_rs::{
+    cl100k_base_singleton, o200k_base_singleton,
+    tokenizer::{Tokenizer, get_tokenizer},
+};
 
-use split::{Pattern, Pieces};
-use table::Table;
-use tiktoken_rs::tokenizer::{Tokenizer, get_tokenizer};
+/// Most bytes of a text that the library is given at once. Its pattern gives up on white space of a million characters, by a
+/// panic (fancy-regex's `backtrack_limit`). A cut costs at most a token or two.
+const PART: usize = 256 << 10;
 
 /// Number of o200k_base tokens of `text`; saturates at `u32::MAX`.
 pub fn count(text: &str) -> u32 {
-    O200K.count(text)
+    Encoder::O200k.count(text)
 }
 
-/// Compiles the pattern behind [`count`], which takes some milliseconds, where a first use must not.
-pub fn warm() {
-    count("warm");
+/// Loads what [`count`] needs, where a first use must not: it takes a tenth of a second and some 40 MiB.
+pub fn load() {
+    count("load");
 }
 
 /// The encoder of a model: a vendor prefix (`openai/gpt-4o`) is stripped, a model that is not known is counted as
@@ -36,38 +30,88 @@ pub fn warm() {
 pub fn encoder_for(model: &str) -> Encoder {
     let name = model.rsplit('/').next().unwrap_or(model);
     match get_tokenizer(name) {
-        // The encodings before it belong to models without tool calls; their tables would only make the binary larger.
+        // The encodings before it belong to models without tool calls.
         Some(
             Tokenizer::Cl100kBase | Tokenizer::P50kBase | Tokenizer::P50kEdit | Tokenizer::R50kBase | Tokenizer::Gpt2,
-        ) => CL100K,
+        ) => Encoder::Cl100k,
         // Harmony differs from o200k_base in special tokens only, and text has none.
-        Some(Tokenizer::O200kBase | Tokenizer::O200kHarmony) | None => O200K,
+        Some(Tokenizer::O200kBase | Tokenizer::O200kHarmony) | None => Encoder::O200k,
     }
 }
 
-/// Counts tokens in one encoding; free to copy.
-#[derive(Clone, Copy)]
-pub struct Encoder {
-    table: &'static Table,
-    pattern: &'static Pattern,
+/// Counts tokens in one encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoder {
+    /// Of GPT-3.5 and GPT-4.
+    Cl100k,
+    /// Of everything since.
+    O200k,
 }
-
-const CL100K: Encoder = Encoder { table: &table::CL100K, pattern: &split::CL100K };
-const O200K: Encoder = Encoder { table: &table::O200K, pattern: &split::O200K };
 
 impl Encoder {
     /// Number of tokens of `text`; saturates at `u32::MAX`.
-    pub fn count(&self, text: &str) -> u32 {
-        let tokens = |piece: &str| match self.table.rank(piece.as_bytes()) {
-            Some(_) => 1,
-            None => merge::count(self.table, piece.as_bytes()),
+    pub fn count(self, text: &str) -> u32 {
+        let encoding = match self {
+            Self::Cl100k => cl100k_base_singleton(),
+            Self::O200k => o200k_base_singleton(),
         };
-        u32::try_from(Pieces::of(text, self.pattern).map(tokens).sum::<usize>()).unwrap_or(u32::MAX)
+        u32::try_from(parts(text).map(|part| encoding.count_ordinary(part)).sum::<usize>()).unwrap_or(u32::MAX)
     }
 }
 
-impl std::fmt::Debug for Encoder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Encoder")
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    iter::from_fn(move || {
+        let (part, after) = rest.split_at(rest.floor_char_boundary(PART));
+        rest = after;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Encoder, PART, count, encoder_for, parts};
+
+    #[test]
+    fn counts_ordinary_text() {
+        assert_eq!(count(""), 0);
+        assert_eq!(count("Records shall be kept for ten years."), 8);
+        assert!(count("<|endoftext|>") > 1, "special tokens in a document are plain text");
+    }
+
+    #[test]
+    fn a_model_is_found_behind_its_vendor_and_an_unknown_one_falls_back() {
+        for (model, encoder) in [
+            ("openai/gpt-4", Encoder::Cl100k),
+            ("gpt-4", Encoder::Cl100k),
+            ("text-davinci-003", Encoder::Cl100k),
+            ("openai/gpt-4o", Encoder::O200k),
+            ("gpt-oss-120b", Encoder::O200k),
+            ("someone/never-heard-of-7b", Encoder::O200k),
+        ] {
+            assert_eq!(encoder_for(model), encoder, "{model}");
+        }
+        let text = "Aufbewahrungspflichten für Handelsbücher";
+        assert_ne!(Encoder::Cl100k.count(text), Encoder::O200k.count(text));
+    }
+
+    /// What the library would panic at, or take the square of its length for.
+    #[test]
+    fn hostile_texts_are_counted() {
+        for hostile in [" ", "\t", "\u{a0}", "a", "é", "=", "\n"] {
+            let text = hostile.repeat(2_000_000) + "b";
+            assert!(count(&text) > 1, "{hostile:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_counted_in_parts_that_are_the_text() {
+        let text = "Größe: 1.234,56 €; Bücher sind aufzubewahren. ".repeat(PART / 16);
+        let cut: Vec<&str> = parts(&text).collect();
+        assert!(cut.len() > 2 && cut.iter().all(|part| part.len() <= PART));
+        assert_eq!(cut.concat(), text);
+        let once = count("Größe: 1.234,56 €; Bücher sind aufzubewahren. ".repeat(16).as_str());
+        let of_all = count(&text).abs_diff(once * u32::try_from(PART / 256).unwrap());
+        assert!(of_all <= 2 * u32::try_from(PART / 256 + cut.len()).unwrap(), "{of_all}");
     }
 }

@@ -14,7 +14,7 @@ use plumbline_mirror::MirrorSync;
 use plumbline_store::Store;
 use plumbline_tools::ToolRunner;
 use std::{path::PathBuf, sync::Arc};
-use tokio::sync::Semaphore;
+use tokio::sync::{OnceCell, Semaphore};
 use uuid::Uuid;
 
 /// Jobs that are taken in at once: each has its first files, a document of its own among them, and its first step in
@@ -37,6 +37,7 @@ pub(crate) struct App {
     pub(crate) services: Services,
     pub(crate) tool_runner: ToolRunner,
     pub(crate) parser: plumbline_documents::Parser,
+    pub(crate) token_tables: OnceCell<()>,
     pub(crate) mirror: MirrorSync,
     pub(crate) import_root: PathBuf,
     /// For the documents of jobs that are being taken in.
@@ -45,4 +46,15 @@ pub(crate) struct App {
     pub(crate) starts: Arc<Semaphore>,
     pub(crate) options: WorkerOptions,
     pub(crate) health: Arc<Health>,
+}
+
+impl App {
+    /// Loads the tables that tokens are counted by, once, beside the async threads: it takes a tenth of a second.
+    pub(crate) async fn load_token_tables(&self) {
+        let load = async || {
+            // An error would mean that loading panicked; the first count then says so.
+            let _ = tokio::task::spawn_blocking(plumbline_tokens::load).await;
+        };
+        self.token_tables.get_or_init(load).await;
+    }
 }

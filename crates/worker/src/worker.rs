@@ -49,7 +49,7 @@ use std::{
     time::{Duration, Instant},
 };
 use tokio::{
-    sync::{Semaphore, watch},
+    sync::{OnceCell, Semaphore, watch},
     task::{self, JoinError, JoinHandle, JoinSet},
 };
 use tracing::{error, info, warn};
@@ -127,6 +127,7 @@ impl Worker {
             services: Services::new(secrets),
             tool_runner: ToolRunner::new(parser.clone()),
             parser,
+            token_tables: OnceCell::new(),
             mirror,
             import_root: options.workspace_dir.join("import"),
             memory: Memory::new(),

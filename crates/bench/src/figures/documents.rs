@@ -59,7 +59,7 @@ pub(super) async fn counting(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let text = prose(1, COUNTED);
     let pages: Vec<Page> = (1..=PAGES).map(|number| Page { number, text: section(number) }).collect();
     let size: usize = pages.iter().map(|page| page.text.len()).sum();
-    plumbline_tokens::warm();
+    plumbline_tokens::load();
     let (mut counting, mut cutting) = (Vec::new(), Vec::new());
     for _ in 0..bench.sizes.runs {
         counting.push(megabytes_per_second(text.len(), || plumbline_tokens::count(&text) as usize));

@@ -65,6 +65,7 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener) -> R
     if let Some(error) = invalid_json_column(&input) {
         return Box::pin(reject(app, claimed, error)).await;
     }
+    app.load_token_tables().await;
     let config = match Box::pin(load_config(app, claimed, &input)).await? {
         Ok(found) => found,
         Err(limits) if limits.is_raised_limit => return Box::pin(park(app, claimed, limits.sentence)).await,
