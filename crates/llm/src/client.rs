@@ -1,13 +1,13 @@
 //! The client itself: one call, one [`Reply`] or one [`Failure`].
 
-use crate::classify::{self, Problem};
+use crate::answer;
+use crate::classify::{self, Problem, reset_time};
 use crate::config::ModelConfig;
 use crate::dialect::{self, Decoded, Manner, NoAnswer, ORIGIN};
+use crate::http::stated_limits::StatedLimits;
 use crate::http::{Answer, exchange, most_bytes};
 use crate::learnt::Learnt;
 use crate::profile::Api;
-use crate::stated_limits::StatedLimits;
-use crate::{answer, wish};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::stream;
@@ -54,7 +54,7 @@ impl ModelClient {
     /// The address is no `http` or `https` URL, or TLS cannot be set up.
     pub fn new(config: ModelConfig) -> Result<Self, ModelClientError> {
         let url = base_url(&config.base_url)?;
-        let mut http = crate::tls::http()
+        let mut http = crate::http::tls::http()
             .connect_timeout(config.timeouts.connect)
             .tcp_nodelay(true)
             // A redirect would turn the POST into a GET or carry the key elsewhere; and nothing here retries.
@@ -121,7 +121,7 @@ impl ModelClient {
             Err(mut problem) => {
                 problem.class = classify::as_asked(problem.class, answer.header("x-should-retry"));
                 let body = answer.body.as_deref().unwrap_or_default();
-                let wish = wish::seconds(|name| answer.header(name), body, problem.class, now());
+                let wish = reset_time::seconds(|name| answer.header(name), body, problem.class, now());
                 Err(self.failure(problem, wish, record))
             }
         }

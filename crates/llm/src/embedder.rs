@@ -53,7 +53,7 @@ impl Embedder {
     pub fn new(settings: EmbedderSettings) -> Result<Self, EmbedError> {
         let address = format!("{}/embeddings", settings.base_url.trim_end_matches('/'));
         let url = reqwest::Url::parse(&address).map_err(|error| EmbedError(format!("{address}: {error}")))?;
-        let http = crate::tls::http()
+        let http = crate::http::tls::http()
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
             .timeout(TOTAL)

@@ -5,8 +5,8 @@
 
 use crate::config::{ModelConfig, Streaming};
 use crate::dialect::Manner;
+use crate::http::stated_limits::StatedLimits;
 use crate::profile::Api;
-use crate::stated_limits::StatedLimits;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 

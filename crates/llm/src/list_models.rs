@@ -65,7 +65,7 @@ pub async fn answers_as(base_url: &str, api: Api, model: &str, key: Option<&ApiK
 }
 
 fn client(timeout: Duration) -> Result<reqwest::Client, String> {
-    crate::tls::http().timeout(timeout).build().map_err(|error| error.to_string())
+    crate::http::tls::http().timeout(timeout).build().map_err(|error| error.to_string())
 }
 
 fn address(base_url: &str, path: &str) -> String {

@@ -1,7 +1,9 @@
 //! An answer in neutral form, or why there is none.
 
-use crate::inline_tool_calls;
-use crate::{ending, ending::Ending};
+use crate::answer::{
+    ending::{self, Ending},
+    inline_tool_calls,
+};
 use plumbline_engine::{FinishReason, ToolCall};
 use serde_json::{Map, Value};
 

@@ -1,12 +1,12 @@
 //! Reads a message.
 
 use super::BLOCKS;
+use crate::answer::ending::REFUSAL;
 use crate::dialect::decoded::{Decoded, NoAnswer, word_of};
 use crate::dialect::fields::{
     Fields, arguments_of, error_of, fields_of, list, object, present, root_of, text, value_of,
 };
 use crate::dialect::kept::{keep, kind};
-use crate::ending::REFUSAL;
 use plumbline_engine::ToolCall;
 use serde_json::{Value, json, value::RawValue};
 

@@ -1,9 +1,12 @@
 //! From a decoded answer to the engine's [`Reply`]: counts, and whether the cap cut it.
 
+pub(crate) mod ending;
+pub(crate) mod inline_tool_calls;
+mod usage;
+
 use crate::classify::Problem;
 use crate::dialect::Decoded;
-use crate::ending::{self, Ending};
-use crate::usage;
+use ending::Ending;
 use plumbline_engine::{FinishReason, Reply, RequestRecord, Usage};
 
 /// What was sent.

@@ -1,6 +1,6 @@
 //! When a provider wants to be asked again: in headers of five forms, in the body's copy of headers, in its words.
 
-use crate::retry_after;
+use super::retry_after;
 use chrono::{DateTime, FixedOffset, NaiveDateTime, Utc};
 use plumbline_engine::FailureClass;
 use regex::Regex;

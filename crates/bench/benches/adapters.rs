@@ -1,4 +1,4 @@
-//! What the outside's own code costs: request bodies, token counts, chunks, quotes.
+//! What the adapters' own code costs: request bodies, token counts, chunks, quotes.
 
 use divan::{Bencher, black_box, counter::BytesCount};
 use plumbline_bench::{dialogue::after_turns, prose::prose};

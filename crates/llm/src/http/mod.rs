@@ -1,9 +1,12 @@
 //! One HTTP exchange under four time limits and a size limit.
 
+mod sse;
+pub(crate) mod stated_limits;
+pub mod tls;
+
 use crate::config::Timeouts;
 use crate::dialect::{Assembly, NoAnswer};
 use crate::profile::Api;
-use crate::sse;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use reqwest::header::HeaderMap;

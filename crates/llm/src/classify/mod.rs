@@ -4,11 +4,15 @@
 //! is expensive in both directions: an overflow taken for an outage is repeated for ever (lesson 32), an outage taken for
 //! a verdict ends an overnight job (lesson 39).
 
+pub(crate) mod reset_time;
+mod retry_after;
+mod words;
+
 use crate::config::{ModelConfig, OutputCapField};
 use crate::http::Broken;
-use crate::words::Words;
 use plumbline_engine::{FailureClass, Suspicion};
 use serde_json::Value;
+use words::Words;
 
 /// A failure before it gets its record.
 #[derive(Debug, PartialEq, Eq)]
