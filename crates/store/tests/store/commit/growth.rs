@@ -104,7 +104,8 @@ async fn steps_from(store: &Store, pool: &PgPool, job: &ClaimedJob, from: i64) -
     let (mut journal, mut blocks) = (Vec::new(), Vec::new());
     for step in from..from + 20 {
         let cost =
-            cost(&mut connection, include_str!("../../queries/commit/commit_steps.sql"), &arguments(job, step)).await;
+            cost(&mut connection, include_str!("../../../queries/commit/commit_steps.sql"), &arguments(job, step))
+                .await;
         journal.push(cost.journal);
         blocks.push(cost.blocks);
     }
@@ -121,7 +122,7 @@ async fn a_step_finds_its_job_by_the_key_where_nearly_all_jobs_have_ended(pool: 
     let job = running(&store(&pool)).await;
     execute(&pool, "ANALYZE jobs").await.unwrap();
     let mut connection = planning(&pool).await;
-    let statement = include_str!("../../queries/commit/commit_steps.sql");
+    let statement = include_str!("../../../queries/commit/commit_steps.sql");
     let script = format!("PREPARE planned AS {statement}; EXPLAIN EXECUTE planned ({})", arguments(&job, 0));
     let lines = sqlx::raw_sql(AssertSqlSafe(script)).fetch_all(&mut connection).await.unwrap();
     let plan = lines.iter().map(|line| line.get(0)).collect::<Vec<String>>().join("\n");
@@ -155,7 +156,7 @@ async fn claim(store: &Store, pool: &PgPool) -> Cost {
     let mut connection = planning(pool).await;
     cost(
         &mut connection,
-        include_str!("../../queries/queue/claim.sql"),
+        include_str!("../../../queries/queue/claim.sql"),
         &format!("'{worker}', 20, NULL, NULL, NULL, NULL, NULL, NULL"),
     )
     .await
@@ -247,8 +248,8 @@ async fn validation(pool: &PgPool, of: Option<uuid::Uuid>) -> [Cost; 3] {
     let validator = store.claim(worker, 1, None).await.unwrap().remove(0);
     let mut connection = planning(pool).await;
     let (claims, tally) = (
-        include_str!("../../queries/requirements/claim_requirements.sql"),
-        include_str!("../../queries/requirements/validation_tally.sql"),
+        include_str!("../../../queries/requirements/claim_requirements.sql"),
+        include_str!("../../../queries/requirements/validation_tally.sql"),
     );
     let lease = format!("'{}', {}", validator.id, validator.lease_epoch);
     let first = cost(&mut connection, claims, &format!("{lease}, 20, false, '{{}}'")).await;

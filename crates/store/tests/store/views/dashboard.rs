@@ -13,7 +13,7 @@ const MANY: &str = "INSERT INTO jobs (prompt, job_type, status, created_at, run_
 /// Rows that a statement reads from `jobs` to give its answer, however it reads them.
 async fn rows_read(pool: &PgPool, status: Option<&str>, job_type: Option<&str>) -> i64 {
     let literal = |text: Option<&str>| text.map_or("NULL".to_owned(), |text| format!("'{text}'"));
-    let statement = include_str!("../../queries/views/dashboard/jobs.sql").replace("\"!\"", "").replace("!\"", "\"");
+    let statement = include_str!("../../../queries/views/dashboard/jobs.sql").replace("\"!\"", "").replace("!\"", "\"");
     let prepared = format!("PREPARE page (bigint, timestamptz, uuid, text, text, timestamptz) AS {statement}");
     let mut connection = pool.acquire().await.unwrap();
     // The plan for any values, which is what a long-lived connection may come to use.

@@ -130,7 +130,7 @@ async fn checks_refuse_rows_that_cannot_be(pool: PgPool) {
 
 /// The columns that a step writes, by its statement.
 fn written_by_a_step() -> Vec<&'static str> {
-    let (_, set) = include_str!("../../queries/commit/commit_steps.sql").split_once("SET ").unwrap();
+    let (_, set) = include_str!("../../../queries/commit/commit_steps.sql").split_once("SET ").unwrap();
     let (set, _) = set.split_once("FROM").unwrap();
     set.lines().filter_map(|line| line.trim().split_once(" = ")).map(|(column, _)| column).collect()
 }

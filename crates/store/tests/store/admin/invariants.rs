@@ -73,7 +73,7 @@ async fn each_broken_rule_is_found(pool: PgPool) {
         sqlx::raw_sql(sql).execute(&mut *broken).await.unwrap();
         let found: Vec<String> = sqlx::query_scalar(concat!(
             "SELECT \"rule!\" FROM (",
-            include_str!("../../queries/admin/invariants.sql"),
+            include_str!("../../../queries/admin/invariants.sql"),
             ") AS violations"
         ))
         .bind(GRACE.as_secs_f64())
