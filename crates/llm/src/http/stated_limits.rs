@@ -21,7 +21,7 @@ const REQUESTS: [&str; 2] = ["x-ratelimit-limit-requests", "anthropic-ratelimit-
 
 impl StatedLimits {
     /// Reads them; `header` gives a header by its lower-case name.
-    pub(super) fn of_headers<'h>(header: impl Fn(&str) -> Option<&'h str>) -> Self {
+    pub(crate) fn of_headers<'h>(header: impl Fn(&str) -> Option<&'h str>) -> Self {
         let lowest = |names: &[&str]| names.iter().filter_map(|name| number(header(name)?)).min();
         Self { requests_per_minute: lowest(&REQUESTS), tokens_per_minute: lowest(&TOKENS) }
     }
