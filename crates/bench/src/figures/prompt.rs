@@ -37,7 +37,7 @@ pub(super) async fn measure(bench: &Bench) -> Result<Vec<Figure>, Error> {
     let fixed = fixed.fold(0.0, f64::max);
     Ok(vec![
         Figure::new("P11", format!("bytes that repeat the request before, {turns} turns"), "%", shared(&bounded))
-            .target(Target::AtLeast(98.0))
+            .target(Target::AtLeast(96.5))
             .guarded(PREFIX_MARGIN),
         Figure::new("P11", "the same when nothing is cleared", "%", shared(&whole)),
         Figure::new("P11", "largest request", "bytes", vec![bounded.largest as f64])

@@ -18,8 +18,9 @@ use std::time::Duration;
 /// Content of a step, in bytes.
 const BYTES: usize = 2048;
 
-/// The best peer's wall per step at 500 steps, in milliseconds, from the table of targets.
-const BEST_PEER: f64 = 113.0;
+/// deepagents' wall per step at 500 steps, in milliseconds: of the two peers in the table of targets the faster one. LangGraph takes
+/// 357.
+const BEST_PEER: f64 = 255.0;
 
 /// The early step, and the steps about it and about the late one of the growing job.
 const EARLY: u32 = 50;
@@ -63,11 +64,10 @@ fn times(runs: &[Run], whole_at: u32, places: [u32; 3]) -> Vec<Figure> {
     let late = each(runs, |run| run.whole[1].wall);
     let mut figures = vec![
         Figure::new("P1", format!("wall per step at step {EARLY}"), "ms", each(runs, |run| run.whole[0].wall))
-            .floor("INSERT + COMMIT", &plain)
-            .target(Target::AtMost(2.0)),
+            .floor("INSERT + COMMIT", &plain),
         Figure::new("P1", format!("wall per step at step {whole_at}, whole conversation"), "ms", late.clone())
             .floor("INSERT + COMMIT", &plain)
-            .target(Target::AtMost(3.0)),
+            .target(Target::RatioAtMost(6.0)),
         Figure::new("P1", "the same against the best peer at step 500", "ms", late)
             .floor("best peer", &[BEST_PEER])
             .target(Target::RatioAtMost(1.0 / 40.0)),
@@ -90,12 +90,15 @@ fn times(runs: &[Run], whole_at: u32, places: [u32; 3]) -> Vec<Figure> {
 /// P2.
 fn processors(runs: &[Run], whole_at: u32, places: [u32; 3]) -> Vec<Figure> {
     let (mut figures, plain) = (Vec::new(), each(runs, |run| run.plain_server_cpu));
-    for (who, value, bound) in
-        [("worker", (|cost| cost.worker_cpu) as fn(&PerStep) -> f64, 1.0), ("Postgres", |cost| cost.server_cpu, 0.6)]
-    {
+    let together = Target::AtMost(3.0);
+    for (who, value, target) in [
+        ("worker", (|cost| cost.worker_cpu) as fn(&PerStep) -> f64, Target::None),
+        ("Postgres", |cost| cost.server_cpu, Target::None),
+        ("worker and Postgres", |cost| cost.worker_cpu + cost.server_cpu, together),
+    ] {
         let mut add = |rest: String, values| {
             let name = format!("{who} CPU per step at step {rest}");
-            let figure = Figure::new("P2", name, "ms", values).target(Target::AtMost(bound));
+            let figure = Figure::new("P2", name, "ms", values).target(target);
             figures.push(if who == "Postgres" { figure.floor("INSERT + COMMIT", &plain) } else { figure });
         };
         add(EARLY.to_string(), each(runs, |run| value(&run.whole[0])));
@@ -121,11 +124,11 @@ fn growth(runs: &[Run], places: [u32; 3]) -> Vec<Figure> {
     vec![
         Figure::new("P3", format!("WAL per step at step {EARLY}"), "KiB", each(runs, |run| run.long[0].wal))
             .floor("content", &[BYTES as f64 / 1024.0])
-            .target(Target::RatioAtMost(3.0))
+            .target(Target::RatioAtMost(4.0))
             .guarded(WAL_MARGIN),
         against("WAL", 1, |cost| cost.wal).target(same).guarded(WAL_MARGIN),
         against("WAL", 2, |cost| cost.wal).target(same).guarded(WAL_MARGIN),
-        against("wall", 2, |cost| cost.wall),
+        against("wall", 2, |cost| cost.wall).target(Target::AtMost(1.3)),
         against("worker CPU", 2, |cost| cost.worker_cpu),
         against("Postgres CPU", 2, |cost| cost.server_cpu),
         memory(0),
