@@ -43,6 +43,11 @@ impl Talk {
         // A moment behind a stream the server closes its connection, which it said it would keep: a request that comes within it
         // is lost, which a worker would try again. Between two of a worker's requests there is a commit.
         tokio::time::sleep(AFTER_A_STREAM).await;
+        self.ask_at_once().await
+    }
+
+    /// The same of a server that has streamed nothing just now.
+    pub(crate) async fn ask_at_once(&self) -> Result<Reply, Box<Failure>> {
         let history: History = self.messages.iter().collect();
         let request = || ModelRequest {
             purpose: Purpose::Tactical,
