@@ -1,8 +1,8 @@
 //! What was in the files that all folders share, when they were last read. A file that is still the same one, and has not
 //! been written since, needs no second look: there are forty of them in every folder.
 
-use crate::diff::digest;
 use cap_std::fs::{Metadata, MetadataExt as _};
+use sha2::{Digest, Sha256};
 use std::{
     collections::HashMap,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -67,4 +67,9 @@ pub(crate) fn remember(metadata: &Metadata, bytes: &[u8]) {
 
 fn seen() -> MutexGuard<'static, Option<HashMap<Stamp, Content>>> {
     SEEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// SHA-256, in hexadecimal digits.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    hex::encode(Sha256::digest(bytes))
 }

@@ -117,11 +117,6 @@ fn hash(mut file: impl io::Read) -> io::Result<String> {
     Ok(hex::encode(hasher.finalize()))
 }
 
-/// SHA-256, in hexadecimal digits.
-pub(crate) fn digest(bytes: &[u8]) -> String {
-    hex::encode(Sha256::digest(bytes))
-}
-
 /// Everything below `start` that is no folder, with whether it is a regular file. Links are not followed.
 fn walk(dir: &Dir, start: &str) -> Result<Vec<(String, bool)>, MirrorTrouble> {
     let mut entries = Vec::new();

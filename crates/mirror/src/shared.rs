@@ -6,7 +6,7 @@
 //! compares every file with its row.
 
 use super::folder::{META_DIR, ensure_dir};
-use crate::{content_cache, diff::digest};
+use crate::content_cache::{self, digest};
 use cap_std::fs::{Dir, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use uuid::Uuid;

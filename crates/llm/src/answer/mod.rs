@@ -1,13 +1,13 @@
 //! From a decoded answer to the engine's [`Reply`]: counts, and whether the cap cut it.
 
-pub(crate) mod ending;
-pub(crate) mod inline_tool_calls;
 mod usage;
 
 use crate::classify::Problem;
-use crate::dialect::Decoded;
-use ending::Ending;
-use plumbline_engine::{FinishReason, Reply, RequestRecord, Usage};
+use crate::dialect::{
+    Decoded,
+    ending::{self, Ending},
+};
+use plumbline_engine::{FailureClass, FinishReason, Reply, RequestRecord, Suspicion, Usage};
 
 /// What was sent.
 pub(crate) struct Sent<'a> {
@@ -34,7 +34,7 @@ pub(crate) fn reply(
     record.reasoning_tokens = counts.reasoning_tokens;
     record.completion_tokens = counts.completion_tokens;
     record.estimated = reported.is_none();
-    let problem = ending::problem(&decoded, reported.map(|usage| usage.completion_tokens), place);
+    let problem = problem(&decoded, reported.map(|usage| usage.completion_tokens), place);
     record.raw_usage = decoded.raw_usage;
     record.finish_reason = decoded.finish_reason;
     record.service_tier = decoded.service_tier.or(record.service_tier);
@@ -76,5 +76,25 @@ fn estimate(decoded: &Decoded, sent: &[u8]) -> Usage {
         prompt_tokens: plumbline_tokens::count(&String::from_utf8_lossy(sent)),
         completion_tokens: plumbline_tokens::count(&decoded.content) + calls,
         ..Usage::default()
+    }
+}
+
+/// Why what came is no answer, if it is none.
+fn problem(decoded: &Decoded, completion_tokens: Option<u32>, place: &str) -> Option<Problem> {
+    let word = decoded.finish_reason.as_deref();
+    let said = word.unwrap_or_default();
+    match ending::of(word) {
+        Ending::Failed(class) => {
+            let problem = Problem::new(class, format!("{place} ended its answer with `{said}`"));
+            let of_a_call = ending::OF_A_CALL.contains(&said.to_ascii_lowercase().as_str());
+            Some(if of_a_call { problem.suspecting(Suspicion::Call) } else { problem })
+        }
+        // An input that filled the window to the last token leaves none for the answer; a larger cap would be in vain.
+        Ending::Finished(FinishReason::Truncated) if completion_tokens == Some(0) && decoded.says_nothing() => {
+            let message =
+                format!("{place} ended its answer with `{said}` before the first token: the input fills the window");
+            Some(Problem::new(FailureClass::ContextTooLong, message))
+        }
+        Ending::Finished(_) => None,
     }
 }

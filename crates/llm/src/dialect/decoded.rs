@@ -1,6 +1,6 @@
 //! An answer in neutral form, or why there is none.
 
-use crate::answer::{
+use super::{
     ending::{self, Ending},
     inline_tool_calls,
 };

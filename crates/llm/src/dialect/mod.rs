@@ -8,7 +8,9 @@
 mod chat;
 mod conversation;
 mod decoded;
+pub(crate) mod ending;
 mod fields;
+mod inline_tool_calls;
 mod kept;
 mod messages;
 mod responses;

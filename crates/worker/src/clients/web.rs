@@ -2,14 +2,11 @@
 //! process.
 
 use super::ClientCache;
-use crate::run::text_index::JobTexts;
 use plumbline_config::{Connections, Embeddings, Secrets, WebSearch};
 use plumbline_llm::{Embedder, EmbedderSettings};
-use plumbline_store::Store;
 use plumbline_tools::web::{Fetcher, FetcherOptions, Provider, SearchAccess, SearchService, SearchSettings, Web};
 use std::sync::{Arc, OnceLock};
 use tracing::warn;
-use uuid::Uuid;
 
 /// The clients made so far.
 pub(crate) struct Services {
@@ -73,14 +70,8 @@ impl JobServices {
     }
 
     /// What makes vectors of texts, where it is configured.
-    #[cfg(test)]
-    pub(crate) fn embedder(&self) -> Option<&Embedder> {
-        self.embedder.as_deref()
-    }
-
-    /// The job's texts.
-    pub(crate) fn texts<'a>(&self, store: &'a Store, job_id: Uuid) -> JobTexts<'a> {
-        JobTexts { store, job_id, embedder: self.embedder.clone() }
+    pub(crate) fn embedder(&self) -> Option<Arc<Embedder>> {
+        self.embedder.clone()
     }
 }
 

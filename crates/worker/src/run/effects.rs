@@ -10,6 +10,7 @@ use crate::{
         step::{StepError, StepLoop},
         store_validation::StoreValidationQueue,
         store_workspace::StoreWorkspace,
+        text_index::JobTexts,
     },
 };
 use chrono::{DateTime, Utc};
@@ -154,7 +155,7 @@ impl StepLoop<'_> {
         let connections = &self.config.resolved.config.connections;
         let graph = self.app.graphs.of(connections.neo4j.as_ref());
         let services = self.app.services.of(connections);
-        let texts = services.texts(&self.app.store, self.lease.job_id);
+        let texts = JobTexts { store: &self.app.store, job_id: self.lease.job_id, embedder: services.embedder() };
         let settings = self.run.settings();
         let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name).collect();
         let bounds = ToolContext {

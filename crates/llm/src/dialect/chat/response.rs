@@ -1,8 +1,8 @@
 //! Reads an answer of chat completions, whichever server's it is (lesson 45).
 
-use crate::answer::ending::{self, REFUSAL};
 use crate::dialect::conversation::CALL_EXTRAS;
 use crate::dialect::decoded::{Decoded, NoAnswer, of_some_length, word_of};
+use crate::dialect::ending::{self, REFUSAL};
 use crate::dialect::fields::{
     Fields, MOST_EXTRA_BYTES, arguments_of, error_of, fields_of, list, present, root_of, says_something, text_of,
     value_of,

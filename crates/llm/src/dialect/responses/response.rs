@@ -1,8 +1,8 @@
 //! Reads a response.
 
 use super::ITEMS;
-use crate::answer::ending::REFUSAL;
 use crate::dialect::decoded::{Decoded, NoAnswer, word_of};
+use crate::dialect::ending::REFUSAL;
 use crate::dialect::fields::{
     Fields, arguments_of, error_of, fields_of, list, object, present, root_of, says_something, text, value_of,
 };

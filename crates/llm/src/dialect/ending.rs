@@ -4,9 +4,7 @@
 //! `native_finish_reason`. A word that is not known is not taken for a good end: the calls of such an answer are carried
 //! out as far as they are whole, and a text is not taken for the last word.
 
-use crate::classify::Problem;
-use crate::dialect::Decoded;
-use plumbline_engine::{FailureClass, FinishReason, Suspicion};
+use plumbline_engine::{FailureClass, FinishReason};
 
 /// What a word means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +19,7 @@ pub(crate) enum Ending {
 pub(crate) const REFUSAL: &str = "refusal";
 
 /// Words of the model's own call, which the provider could not parse.
-const OF_A_CALL: [&str; 4] =
+pub(crate) const OF_A_CALL: [&str; 4] =
     ["malformed_function_call", "malformed_tool_call", "unexpected_tool_call", "too_many_tool_calls"];
 
 /// What the provider's word means. None where it gave none, as Ollama does: then the answer is whole.
@@ -58,26 +56,6 @@ pub(crate) fn telling<'a>(word: Option<&'a str>, native: Option<&'a str>) -> Opt
     let is_benign = matches!(of(word), Ending::Finished(FinishReason::Done | FinishReason::Unfinished));
     let is_known_bad = !matches!(of(native), Ending::Finished(FinishReason::Done | FinishReason::Unfinished));
     if is_benign && is_known_bad { native } else { word }
-}
-
-/// Why what came is no answer, if it is none.
-pub(crate) fn problem(decoded: &Decoded, completion_tokens: Option<u32>, place: &str) -> Option<Problem> {
-    let word = decoded.finish_reason.as_deref();
-    let said = word.unwrap_or_default();
-    match of(word) {
-        Ending::Failed(class) => {
-            let problem = Problem::new(class, format!("{place} ended its answer with `{said}`"));
-            let of_a_call = OF_A_CALL.contains(&said.to_ascii_lowercase().as_str());
-            Some(if of_a_call { problem.suspecting(Suspicion::Call) } else { problem })
-        }
-        // An input that filled the window to the last token leaves none for the answer; a larger cap would be in vain.
-        Ending::Finished(FinishReason::Truncated) if completion_tokens == Some(0) && decoded.says_nothing() => {
-            let message =
-                format!("{place} ended its answer with `{said}` before the first token: the input fills the window");
-            Some(Problem::new(FailureClass::ContextTooLong, message))
-        }
-        Ending::Finished(_) => None,
-    }
 }
 
 #[cfg(test)]
