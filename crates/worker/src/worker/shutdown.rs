@@ -4,6 +4,8 @@
 //! asked to stop ─▶ step boundaries ──grace over──▶ the effects in flight are abandoned ──▶ sign off
 //!                          └───────── asked again ─────────────────┴──────────────────────▶ at once
 //! ```
+//!
+//! Folders of jobs that have left and are not written yet are waited for within the grace, too.
 
 use super::Worker;
 use crate::{app::App, run::cancellation::StopLevel};
