@@ -34,6 +34,16 @@ async fn in_the_middle(world: &World) -> Uuid {
     job
 }
 
+/// A worker with a job in its middle, and the volume of both, which takes nothing any more; none where none can be had.
+async fn under_a_stuck_volume(world: &World) -> Option<(Volume, Probed, Uuid)> {
+    let volume = Volume::freezable(&world.workspace(), &world.folder().join("volume"))?;
+    let worker = worker(world).await;
+    let job = in_the_middle(world).await;
+    volume.freeze();
+    world.model.answers(Answer::Work);
+    Some((volume, worker, job))
+}
+
 /// The job ends as if nothing were, and the trouble with its folder was told once.
 async fn completes_with_trouble(world: &World, worker: &Probed, job: Uuid, what: &str) {
     let row = world.becomes(job, "completed").await;
@@ -100,12 +110,7 @@ async fn a_missing_workspace_keeps_no_job_from_its_end(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn a_stuck_volume_holds_no_job_up(pool: PgPool) {
     let world = World::new(pool).await;
-    let image = world.folder().join("volume");
-    let Some(volume) = Volume::freezable(&world.workspace(), &image) else { return world.finish().await };
-    let worker = worker(&world).await;
-    let job = in_the_middle(&world).await;
-    volume.freeze();
-    world.model.answers(Answer::Work);
+    let Some((volume, worker, job)) = under_a_stuck_volume(&world).await else { return world.finish().await };
     let row = world.becomes(job, "completed").await;
     assert_eq!((row.attempt, row.claims), (1, 1));
     // The slot is free again although the folder is not written yet.
@@ -120,12 +125,7 @@ async fn a_stuck_volume_holds_no_job_up(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn a_worker_that_drains_waits_for_a_folder_that_is_late(pool: PgPool) {
     let world = World::new(pool).await;
-    let image = world.folder().join("volume");
-    let Some(volume) = Volume::freezable(&world.workspace(), &image) else { return world.finish().await };
-    let worker = worker(&world).await;
-    let job = in_the_middle(&world).await;
-    volume.freeze();
-    world.model.answers(Answer::Work);
+    let Some((volume, worker, job)) = under_a_stuck_volume(&world).await else { return world.finish().await };
     completes_with_trouble(&world, &worker, job, "a stuck volume").await;
     worker.program.signal(Signal::TERM);
     eventually("the worker to drain", async || (worker.ask("/readyz").await.0 == 503).then_some(())).await;

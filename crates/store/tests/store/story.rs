@@ -228,25 +228,9 @@ fn citation() -> Citation {
 }
 
 fn requirement(key: u8, text: &str) -> Change {
-    Change::Product(Product::AddRequirement(Box::new(Requirement {
-        candidate_id: format!("req_{key:012x}"),
-        content_key: vec![key; 32],
-        text: text.into(),
-        name: format!("Retention {key}"),
-        r#type: "compliance".into(),
-        priority: "high".into(),
-        source_document: Some("input/policy.md".into()),
-        source_location: json!({"page": 1}),
-        gobd_relevant: true,
-        gdpr_relevant: false,
-        citations: json!([]),
-        mentioned_objects: vec!["Invoice".into()],
-        mentioned_messages: vec![],
-        reasoning: None,
-        research_notes: None,
-        confidence: 0.9,
-        tags: vec![],
-    })))
+    let requirement =
+        Requirement { name: format!("Retention {key}"), citations: json!([]), ..support::requirement(key, text) };
+    Change::Product(Product::AddRequirement(Box::new(requirement)))
 }
 
 fn request() -> RequestRecord {

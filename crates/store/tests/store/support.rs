@@ -2,11 +2,11 @@
 
 use chrono::{TimeZone, Utc};
 use plumbline_engine::{
-    Change, ContextWindow, Guards, Message, MessageKind, Opening, PhaseKind, PhaseState, Progress, Retry, Role, Stage,
-    State, Totals,
+    Change, ContextWindow, Guards, Message, MessageKind, Opening, PhaseKind, PhaseState, Progress, Requirement, Retry,
+    Role, Stage, State, Totals,
 };
 use plumbline_store::{ClaimedJob, Commit, Committed, Error, Lease, NewJob, NewWorker, Store};
-use serde_json::Map;
+use serde_json::{Map, json};
 use sqlx::{AssertSqlSafe, PgPool};
 use uuid::Uuid;
 
@@ -126,6 +126,29 @@ pub(crate) async fn commit(
         enqueue_next: None,
     };
     store.commit(&commit).await
+}
+
+/// A requirement with one citation that was found.
+pub(crate) fn requirement(key: u8, text: &str) -> Requirement {
+    Requirement {
+        candidate_id: format!("req_{key:012x}"),
+        content_key: vec![key; 32],
+        text: text.into(),
+        name: text.trim_end_matches('.').into(),
+        r#type: "compliance".into(),
+        priority: "high".into(),
+        source_document: Some("input/policy.md".into()),
+        source_location: json!({"page": 1}),
+        gobd_relevant: true,
+        gdpr_relevant: false,
+        citations: json!([{"source": "input/policy.md", "page": 1, "quote": text, "verified": true}]),
+        mentioned_objects: vec!["Invoice".into()],
+        mentioned_messages: vec![],
+        reasoning: None,
+        research_notes: None,
+        confidence: 0.9,
+        tags: vec![],
+    }
 }
 
 /// A message without calls.

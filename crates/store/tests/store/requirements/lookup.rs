@@ -1,29 +1,19 @@
 //! Sources, citations, requirements.
 
-use crate::support::{commit, execute, running, store, value};
+use crate::support::{self, commit, execute, running, store, value};
 use plumbline_engine::{Change, Citation, Product, Requirement, Source};
 use serde_json::json;
 use sqlx::PgPool;
 
 fn requirement(text: &str, key: u8) -> Requirement {
     Requirement {
-        candidate_id: format!("req_{key:012x}"),
-        content_key: vec![key; 32],
-        text: text.into(),
         name: "Retention of invoices".into(),
-        r#type: "compliance".into(),
-        priority: "high".into(),
         source_document: Some("input/policy.pdf".into()),
         source_location: json!({"page": 4, "section": "3.1"}),
-        gobd_relevant: true,
-        gdpr_relevant: false,
         citations: json!([{"source": "input/policy.pdf", "page": 4, "quote": "must be kept", "verified": true}]),
-        mentioned_objects: vec!["Invoice".into()],
-        mentioned_messages: vec![],
         reasoning: Some("says \"must\" \0 twice".into()),
-        research_notes: None,
-        confidence: 0.9,
         tags: vec!["retention".into(), "tax".into()],
+        ..support::requirement(key, text)
     }
 }
 

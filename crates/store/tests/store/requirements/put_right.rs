@@ -1,6 +1,6 @@
 //! Requirements that their own job puts right or withdraws, and what they said before.
 
-use crate::support::{commit, execute, progress, running, state, store, value};
+use crate::support::{self, commit, execute, progress, running, state, store, value};
 use plumbline_engine::{Change, Product, Requirement, RequirementChange, candidate_id_of};
 use plumbline_store::{Commit, Store};
 use serde_json::{Map, Value, json};
@@ -9,25 +9,8 @@ use std::time::Duration;
 use uuid::Uuid;
 
 fn requirement(key: u8, text: &str) -> Requirement {
-    Requirement {
-        candidate_id: candidate_id_of(&[key; 32]),
-        content_key: vec![key; 32],
-        text: text.into(),
-        name: format!("Retention {key}"),
-        r#type: "compliance".into(),
-        priority: "high".into(),
-        source_document: Some("input/policy.md".into()),
-        source_location: json!({"page": 1}),
-        gobd_relevant: true,
-        gdpr_relevant: false,
-        citations: json!([{"source": "input/policy.md", "page": 1, "quote": text, "verified": true}]),
-        mentioned_objects: vec!["Invoice".into()],
-        mentioned_messages: vec![],
-        reasoning: None,
-        research_notes: None,
-        confidence: 0.9,
-        tags: vec![],
-    }
+    let name = format!("Retention {key}");
+    Requirement { candidate_id: candidate_id_of(&[key; 32]), name, ..support::requirement(key, text) }
 }
 
 fn adds(requirement: &Requirement) -> Change {

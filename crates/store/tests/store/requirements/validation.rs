@@ -1,6 +1,6 @@
 //! The hand-over's other side: claiming, judging, giving back.
 
-use crate::support::{column, commit, execute, running, store, value, worker};
+use crate::support::{self, column, commit, execute, running, store, value, worker};
 use plumbline_engine::{Change, JobExit, Judgement, Product, Requirement, Verdict};
 use plumbline_store::{Asked, ClaimedJob, NewJob, Store};
 use serde_json::json;
@@ -15,23 +15,10 @@ const TEXTS: [&str; 3] = [
 
 fn requirement(text: &str, key: u8) -> Requirement {
     Requirement {
-        candidate_id: format!("req_{key:012x}"),
-        content_key: vec![key; 32],
-        text: text.into(),
-        name: text.trim_end_matches('.').into(),
-        r#type: "compliance".into(),
-        priority: "high".into(),
         source_document: Some("input/policy.pdf".into()),
         source_location: json!({"page": 4}),
-        gobd_relevant: true,
-        gdpr_relevant: false,
         citations: json!([{"source": "input/policy.pdf", "page": 4, "quote": text, "verified": true}]),
-        mentioned_objects: vec!["Invoice".into()],
-        mentioned_messages: vec![],
-        reasoning: None,
-        research_notes: None,
-        confidence: 0.9,
-        tags: vec![],
+        ..support::requirement(key, text)
     }
 }
 
