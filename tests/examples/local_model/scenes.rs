@@ -162,7 +162,7 @@ pub(crate) async fn killed(program: &Program) -> Outcome {
         let server = Server::start(program, WINDOW, &ENDLESS).await;
         let talk = Talk::new(server.config(api), Vec::new(), 100_000);
         let (answer, port) = tokio::join!(talk.ask(), async {
-            tokio::time::sleep(Duration::from_secs(1)).await;
+            server.is_answering().await;
             server.kill().await
         });
         match answer {

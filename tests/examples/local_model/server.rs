@@ -50,13 +50,25 @@ impl Server {
         eventually("llama-server to listen", async || self.health().await).await;
     }
 
+    /// Waits until it is in the middle of an answer.
+    pub(crate) async fn is_answering(&self) {
+        let begun = |slots: &String| slots.split("\"n_decoded\":").skip(1).any(|count| !count.starts_with("0,"));
+        eventually("llama-server to answer", async || self.get("/slots").await.filter(begun)).await;
+    }
+
     /// The status of its answer when it is asked how it is.
     async fn health(&self) -> Option<u16> {
+        self.get("/health").await?.split(' ').nth(1)?.parse().ok()
+    }
+
+    /// What it says to this, head and body.
+    async fn get(&self, path: &str) -> Option<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.ok()?;
-        stream.write_all(b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await.ok()?;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.ok()?;
-        answer.split(' ').nth(1)?.parse().ok()
+        Some(answer)
     }
 
     /// As if the machine had taken its memory; where it was.
