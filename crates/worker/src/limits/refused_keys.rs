@@ -14,7 +14,8 @@ const HOLDS: Duration = Duration::from_secs(120);
 #[derive(Debug, Default)]
 pub(crate) struct RefusedKeys(Mutex<HashMap<Place, Refused>>);
 
-/// Endpoint, the variable of the key, and the model: some keys are refused for one model alone.
+/// Base address, the variable of the key, and the model: some keys are refused for one model alone, and a gateway has
+/// servers with rules of their own behind the paths of one host.
 type Place = (String, String, String);
 
 #[derive(Clone, Debug)]
@@ -57,7 +58,7 @@ impl RefusedKeys {
 
 fn place(client: &ModelClient) -> Place {
     let config = client.config();
-    (client.endpoint().to_owned(), config.api_key_env.clone(), config.model.clone())
+    (config.base_url.clone(), config.api_key_env.clone(), config.model.clone())
 }
 
 #[cfg(test)]
@@ -66,7 +67,11 @@ mod tests {
     use plumbline_llm::{ApiKey, ModelClient, ModelConfig};
 
     fn client(key: &str, model: &str) -> ModelClient {
-        let mut config = ModelConfig::new("http://127.0.0.1:1/v1", model);
+        client_at("http://127.0.0.1:1/v1", key, model)
+    }
+
+    fn client_at(base_url: &str, key: &str, model: &str) -> ModelClient {
+        let mut config = ModelConfig::new(base_url, model);
         config.api_key = ApiKey::new(key);
         ModelClient::new(config).unwrap()
     }
@@ -79,6 +84,7 @@ mod tests {
         keys.refused(&old, "401".into());
         assert_eq!(keys.reason(&client("old", "m")).as_deref(), Some("401"));
         assert_eq!((keys.reason(&new), keys.reason(&other)), (None, None));
+        assert_eq!(keys.reason(&client_at("http://127.0.0.1:1/team-b/v1", "old", "m")), None);
         keys.taken(&old);
         assert_eq!(keys.reason(&old), None);
     }
