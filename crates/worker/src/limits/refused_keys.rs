@@ -1,11 +1,14 @@
 //! Keys that a provider has refused: of all jobs with one, the first has asked for all.
+//!
+//! Each job is told so once. One that comes back sooner than it was to, because a person has woken it, asks itself.
 
 use plumbline_llm::{ApiKey, ModelClient};
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
+use uuid::Uuid;
 
 /// For how long a refusal speaks for other jobs. Then one asks again: a provider may take the key after all.
 const HOLDS: Duration = Duration::from_secs(120);
@@ -23,12 +26,15 @@ struct Refused {
     key: Option<ApiKey>,
     at: Instant,
     reason: String,
+    /// The jobs that know of it: the one that asked, and those that were told.
+    known_to: HashSet<Uuid>,
 }
 
 impl RefusedKeys {
-    /// The provider has refused the client's key, for this reason.
-    pub(crate) fn refused(&self, client: &ModelClient, reason: String) {
-        let refused = Refused { key: client.config().api_key.clone(), at: Instant::now(), reason };
+    /// The provider has refused the client's key to this job, for this reason.
+    pub(crate) fn refused(&self, client: &ModelClient, job: Uuid, reason: String) {
+        let key = client.config().api_key.clone();
+        let refused = Refused { key, at: Instant::now(), reason, known_to: HashSet::from([job]) };
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(place(client), refused);
     }
 
@@ -45,14 +51,15 @@ impl RefusedKeys {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Why a request with the client's key would be refused.
-    pub(crate) fn reason(&self, client: &ModelClient) -> Option<String> {
-        let refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Why a request with the client's key would be refused, for a job that does not know it yet.
+    pub(crate) fn reason(&self, client: &ModelClient, job: Uuid) -> Option<String> {
+        let mut refused = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if refused.is_empty() {
             return None;
         }
-        let known = refused.get(&place(client))?;
-        (known.key == client.config().api_key && known.at.elapsed() < HOLDS).then(|| known.reason.clone())
+        let known = refused.get_mut(&place(client))?;
+        let holds = known.key == client.config().api_key && known.at.elapsed() < HOLDS;
+        (holds && known.known_to.insert(job)).then(|| known.reason.clone())
     }
 }
 
@@ -65,6 +72,11 @@ fn place(client: &ModelClient) -> Place {
 mod tests {
     use super::RefusedKeys;
     use plumbline_llm::{ApiKey, ModelClient, ModelConfig};
+    use uuid::Uuid;
+
+    fn job(number: u128) -> Uuid {
+        Uuid::from_u128(number)
+    }
 
     fn client(key: &str, model: &str) -> ModelClient {
         client_at("http://127.0.0.1:1/v1", key, model)
@@ -80,12 +92,24 @@ mod tests {
     fn a_refusal_speaks_for_the_same_key_and_model_until_it_is_taken() {
         let keys = RefusedKeys::default();
         let (old, new, other) = (client("old", "m"), client("new", "m"), client("old", "other"));
-        assert_eq!(keys.reason(&old), None);
-        keys.refused(&old, "401".into());
-        assert_eq!(keys.reason(&client("old", "m")).as_deref(), Some("401"));
-        assert_eq!((keys.reason(&new), keys.reason(&other)), (None, None));
-        assert_eq!(keys.reason(&client_at("http://127.0.0.1:1/team-b/v1", "old", "m")), None);
+        assert_eq!(keys.reason(&old, job(2)), None);
+        keys.refused(&old, job(1), "401".into());
+        assert_eq!(keys.reason(&client("old", "m"), job(2)).as_deref(), Some("401"));
+        assert_eq!((keys.reason(&new, job(3)), keys.reason(&other, job(3))), (None, None));
+        assert_eq!(keys.reason(&client_at("http://127.0.0.1:1/team-b/v1", "old", "m"), job(3)), None);
         keys.taken(&old);
-        assert_eq!(keys.reason(&old), None);
+        assert_eq!(keys.reason(&old, job(3)), None);
+    }
+
+    #[test]
+    fn a_job_is_told_once_of_a_refusal() {
+        let keys = RefusedKeys::default();
+        let old = client("old", "m");
+        keys.refused(&old, job(1), "401".into());
+        assert_eq!(keys.reason(&old, job(1)), None, "it has asked itself");
+        assert!(keys.reason(&old, job(2)).is_some());
+        assert_eq!(keys.reason(&old, job(2)), None, "it was woken before its time");
+        keys.refused(&old, job(2), "401".into());
+        assert!(keys.reason(&old, job(1)).is_some());
     }
 }

@@ -64,7 +64,7 @@ impl StepLoop<'_> {
             Ok(_) => self.app.refused_keys.taken(client),
             Err(failure) if failure.class == FailureClass::Unauthorized => {
                 let hint = failure.hint.as_deref().map(|hint| format!("; {hint}")).unwrap_or_default();
-                self.app.refused_keys.refused(client, format!("{}{hint}", failure.message));
+                self.app.refused_keys.refused(client, self.lease.job_id, format!("{}{hint}", failure.message));
             }
             Err(failure) if is_waited_for(failure) => failure.retry_after_s = None,
             Err(_) => {}
@@ -84,7 +84,7 @@ impl StepLoop<'_> {
         if self.run.settings().fallbacks.iter().any(falls_back) {
             return None;
         }
-        self.app.refused_keys.reason(&client)
+        self.app.refused_keys.reason(&client, self.lease.job_id)
     }
 
     /// Gives the job back until a worker has another key, or this one is to be tried again.
