@@ -4,6 +4,7 @@ use crate::plan::manifest::Entry;
 use crate::plan::task::Task;
 use crate::plan::{Phase, Plan};
 use crate::request_view::opening::Document;
+use std::collections::HashSet;
 
 /// What the names of the first phases of a job with documents begin with; when the last of them ends, the extraction
 /// phases are laid out.
@@ -28,17 +29,28 @@ const PREPARED_AT_ONCE: usize = 8;
 const CHUNKS_PER_PAGE: f64 = 0.67;
 const BYTES_PER_CHUNK: u64 = 4_800;
 
-/// The documents that no phase of the plan prepares: they came when the plan was made already.
+/// The documents of which no phase of the plan takes care: they came when the plan was made already.
 pub(crate) fn late(plan: &Plan, documents: &[Document]) -> Vec<String> {
-    let planned = |text: &str| plan.phases.iter().flat_map(|phase| &phase.steps).any(|step| step.text == text);
-    let paths = documents.iter().map(|document| &document.path);
-    paths.filter(|path| !planned(&Task::Extract((*path).clone()).text())).cloned().collect()
+    let steps = plan.phases.iter().flat_map(|phase| &phase.steps);
+    let planned: HashSet<String> = steps
+        .filter_map(|step| match Task::read(&step.text) {
+            Task::Extract(document) | Task::Process { source: document, .. } => Some(document),
+            _ => None,
+        })
+        .collect();
+    documents.iter().map(|document| &document.path).filter(|path| !planned.contains(*path)).cloned().collect()
 }
 
-/// The first plan: the number of extraction phases is an estimate until the documents are chunked.
-pub(crate) fn first(documents: &[Document]) -> Vec<Phase> {
+/// The first plan. What the system has prepared, `prepared`, is gone through at once. Where a document is not among it,
+/// it is prepared first, and the number of extraction phases is an estimate until then.
+pub(crate) fn first(documents: &[Document], prepared: &[Entry]) -> Vec<Phase> {
     if documents.is_empty() {
         return vec![answer()];
+    }
+    let known: HashSet<&str> = prepared.iter().map(|entry| entry.source.as_str()).collect();
+    let missing: Vec<&Document> = documents.iter().filter(|document| !known.contains(document.path.as_str())).collect();
+    if missing.is_empty() {
+        return extraction(prepared).into_iter().chain([consolidation()]).collect();
     }
     let estimate: usize = documents.iter().map(estimate).sum();
     let parts = estimate.div_ceil(3 * CHUNK_TODOS).max(1);
@@ -46,7 +58,7 @@ pub(crate) fn first(documents: &[Document]) -> Vec<Phase> {
         let step = format!("Process the chunks of part {part}; they are listed here once the documents are chunked");
         Phase::new(format!("{EXTRACTION}{part} of about {parts}"), [step])
     });
-    preparation(documents).into_iter().chain(extraction).chain([consolidation()]).collect()
+    preparation(&missing).into_iter().chain(extraction).chain([consolidation()]).collect()
 }
 
 fn estimate(document: &Document) -> usize {
@@ -66,7 +78,7 @@ pub(crate) fn lay_out(plan: &mut Plan, entries: &[Entry]) {
     }
 }
 
-fn preparation(documents: &[Document]) -> Vec<Phase> {
+fn preparation(documents: &[&Document]) -> Vec<Phase> {
     let parts = documents.len().div_ceil(PREPARED_AT_ONCE);
     let shares = (1..).zip(documents.chunks(PREPARED_AT_ONCE));
     shares
@@ -163,7 +175,7 @@ pub(crate) fn feedback(number: u32) -> Phase {
 
 #[cfg(test)]
 mod tests {
-    use super::{PREPARATION, first, lay_out};
+    use super::{PREPARATION, first, late, lay_out};
     use crate::plan::manifest::Entry;
     use crate::plan::task::Task;
     use crate::plan::{Phase, Plan};
@@ -211,16 +223,31 @@ mod tests {
         assert_eq!(laid_out(&entries(&[10])).len(), 2);
         assert_eq!(laid_out(&entries(&[130])).len(), 5);
         let document = |pages| Document { path: "input/p.pdf".to_owned(), pages: Some(pages), bytes: 1 };
-        assert_eq!(first(&[document(12)]).len(), 3);
-        assert_eq!(first(&[document(193)]).len(), 6);
-        assert_eq!(first(&[]).len(), 1);
+        assert_eq!(first(&[document(12)], &[]).len(), 3);
+        assert_eq!(first(&[document(193)], &[]).len(), 6);
+        assert_eq!(first(&[], &[]).len(), 1);
+    }
+
+    #[test]
+    fn what_the_system_prepared_is_not_prepared_again() {
+        let document = |n| Document { path: format!("input/{n}.pdf"), pages: Some(9), bytes: 1 };
+        let phases = first(&[document(0), document(1)], &entries(&[4, 3]));
+        assert_eq!(processed(&phases), [1, 2, 3, 4, 5, 6, 7]);
+        assert!(phases.iter().all(|phase| !phase.name.starts_with(PREPARATION)), "{phases:?}");
+        let plan = Plan { head: String::new(), phases };
+        assert_eq!(late(&plan, &[document(0), document(1), document(2)]), ["input/2.pdf"]);
+
+        let phases = first(&[document(0), document(1)], &entries(&[4]));
+        let steps = phases.iter().flat_map(|phase| &phase.steps).map(|step| Task::read(&step.text));
+        let extracted: Vec<Task> = steps.filter(|task| matches!(task, Task::Extract(_))).collect();
+        assert_eq!(extracted, [Task::Extract("input/1.pdf".to_owned())]);
     }
 
     #[test]
     fn every_one_of_many_documents_is_extracted_and_chunked_once() {
         let documents: Vec<Document> =
             (0..50).map(|n| Document { path: format!("input/{n}.pdf"), pages: None, bytes: 9 }).collect();
-        let phases = first(&documents);
+        let phases = first(&documents, &[]);
         let preparation = phases.iter().filter(|phase| phase.name.starts_with(PREPARATION));
         let tasks: Vec<Task> = preparation.flat_map(|phase| &phase.steps).map(|step| Task::read(&step.text)).collect();
         for document in documents {

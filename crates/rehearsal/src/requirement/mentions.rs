@@ -70,18 +70,15 @@ pub(super) fn objects(text: &str) -> Vec<String> {
     all
 }
 
-/// What the text refers to; this model looks nothing up.
-pub(super) fn research_notes(text: &str) -> String {
+/// What the text refers to, if anything; this model looks nothing up.
+pub(super) fn research_notes(text: &str) -> Option<String> {
     let mut references: Vec<&str> = Vec::new();
     for found in REFERENCE.find_iter(text) {
         if !references.contains(&found.as_str()) {
             references.push(found.as_str());
         }
     }
-    match references.is_empty() {
-        true => "It refers to nothing else; no research was made.".to_owned(),
-        false => format!("It refers to {}; no research was made.", references.join(", ")),
-    }
+    (!references.is_empty()).then(|| format!("It refers to {}; no research was made.", references.join(", ")))
 }
 
 /// Exchanges that the text speaks of.

@@ -7,7 +7,7 @@ pub(crate) mod candidates;
 mod mentions;
 pub(crate) mod table_file;
 
-use std::sync::LazyLock;
+use std::{ops::RangeInclusive, sync::LazyLock};
 
 use regex::Regex;
 use serde_json::{Map, Value, json};
@@ -15,9 +15,6 @@ use serde_json::{Map, Value, json};
 use crate::call::Call;
 use crate::text::{Finding, Strength};
 use mentions::{messages, objects, research_notes};
-
-/// The longest name that the tool takes, in characters.
-const NAME_CHARS: usize = 80;
 
 /// Any of these beginnings or words, in either case.
 fn words(alternatives: &[&str]) -> Regex {
@@ -48,11 +45,32 @@ static QUALITY: LazyLock<Regex> = LazyLock::new(|| {
     ])
 });
 static ARTICLE: LazyLock<Regex> = LazyLock::new(|| words(&[r"^(?:article|artikel|art\.|§+)\s*(\d+\w*)"]));
-/// The call that records `finding`, with its quote on its page.
-pub(crate) fn add(finding: &Finding) -> Call {
+
+/// Sentences of a passage, by the numbers that they are shown with.
+pub(crate) struct Pointer {
+    /// The passage's number.
+    pub(crate) passage: u32,
+    /// The first and the last of its sentences.
+    pub(crate) sentences: RangeInclusive<usize>,
+}
+
+/// The call that records `finding`, cited by the numbers of its sentences, or with its quote on its page.
+pub(crate) fn add(finding: &Finding, pointer: Option<Pointer>) -> Call {
+    if let Some(Pointer { passage, sentences }) = pointer {
+        let (from, to) = (sentences.start(), sentences.end());
+        let citation = match from == to {
+            true => json!({"passage": passage, "from": from}),
+            false => json!({"passage": passage, "from": from, "to": to}),
+        };
+        return with_citation(finding, citation);
+    }
     // A quote that runs over a page break stands on no one page; without a page the whole source is searched.
     let page = finding.page.filter(|_| !finding.crosses_page);
-    with_citation(finding, &finding.quote, page)
+    let mut citation = json!({"source": finding.source, "quote": finding.quote});
+    if let Some(page) = page {
+        citation["page"] = json!(page);
+    }
+    with_citation(finding, citation)
 }
 
 /// The second try after a refused quote: no page, and the nearest passage where the refusal offered one that says the
@@ -60,7 +78,7 @@ pub(crate) fn add(finding: &Finding) -> Call {
 pub(crate) fn add_again(finding: &Finding, refusal: &str) -> Call {
     let offered = QUOTED_PASSAGE.captures_iter(refusal).filter_map(|found| found.get(1)).map(|found| found.as_str());
     let nearest = offered.filter(|passage| alike(passage, &finding.quote)).max_by_key(|passage| passage.len());
-    with_citation(finding, nearest.unwrap_or(&finding.quote), None)
+    with_citation(finding, json!({"source": finding.source, "quote": nearest.unwrap_or(&finding.quote)}))
 }
 
 static QUOTED_PASSAGE: LazyLock<Regex> =
@@ -77,19 +95,13 @@ fn alike(a: &str, b: &str) -> bool {
     all > 0 && same * 10 >= all.max(known.len()) * 7
 }
 
-fn with_citation(finding: &Finding, quote: &str, page: Option<u32>) -> Call {
-    let mut citation = json!({"source": finding.source, "quote": quote});
-    if let Some(page) = page {
-        citation["page"] = json!(page);
-    }
+fn with_citation(finding: &Finding, citation: Value) -> Call {
     let (gobd, gdpr) = (book_keeping(&finding.text).is_some(), GDPR.is_match(&finding.text));
-    let args = json!({
+    let mut args = json!({
         "text": finding.text,
-        "name": name(&finding.text),
         "type": kind(finding, gobd || gdpr),
         "priority": match finding.modal.strength { Strength::Must => "high", Strength::Should => "medium" },
-        "source_document": finding.source,
-        "source_location": location(finding),
+        "source_location": location(finding, &citation),
         "gobd_relevant": gobd,
         "gdpr_relevant": gdpr,
         "citations": [citation],
@@ -100,19 +112,20 @@ fn with_citation(finding: &Finding, quote: &str, page: Option<u32>) -> Call {
         "confidence": confidence(finding),
         "tags": tags(finding, gobd, gdpr),
     });
+    // What is left out has a default: no, none, and what the citation says of the place.
+    if let Some(args) = args.as_object_mut() {
+        args.retain(|_, value| !says_nothing(value));
+    }
     Call { name: "add_requirement", args }
 }
 
-/// The sentence itself, cut at a word where it is too long.
-fn name(text: &str) -> String {
-    let text = text.trim_end_matches(['.', ':', ';']);
-    if text.chars().count() <= NAME_CHARS {
-        return text.to_owned();
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) | Value::String(_) => false,
     }
-    let end = text.char_indices().nth(NAME_CHARS - 1).map_or(text.len(), |(at, _)| at);
-    let cut = &text[..end];
-    let whole_words = cut.rfind(' ').map_or(cut, |space| &cut[..space]);
-    format!("{}…", whole_words.trim_end_matches([',', ' ']))
 }
 
 fn kind(finding: &Finding, regulated: bool) -> &'static str {
@@ -127,9 +140,10 @@ fn kind(finding: &Finding, regulated: bool) -> &'static str {
     }
 }
 
-fn location(finding: &Finding) -> Value {
+fn location(finding: &Finding, citation: &Value) -> Value {
     let mut location = Map::new();
-    if let Some(page) = finding.page {
+    // Of sentences that are pointed at, the passage says the page.
+    if let Some(page) = finding.page.filter(|_| citation.get("passage").is_none()) {
         location.insert("page".to_owned(), json!(page));
     }
     if let Some(paragraph) = &finding.paragraph {
@@ -183,7 +197,7 @@ fn tags(finding: &Finding, gobd: bool, gdpr: bool) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{add, add_again, name};
+    use super::{Pointer, add, add_again};
     use crate::text::{Finding, findings};
     use serde_json::{Value, json};
 
@@ -193,19 +207,18 @@ mod tests {
     }
 
     fn args(sentence: &str) -> Value {
-        add(&finding(sentence)).args
+        add(&finding(sentence), None).args
     }
 
     #[test]
     fn a_requirement_says_where_it_stands_and_why_it_is_one() {
         let args = args("Every invoice must be kept for ten years.");
         assert_eq!(args["text"], "Every invoice must be kept for ten years.");
-        assert_eq!(args["name"], "Every invoice must be kept for ten years");
         assert_eq!(args["source_location"], json!({"page": 3, "section": "§ 4 Keeping", "article": "4"}));
         let quote = "Every invoice must be kept for ten years.";
         assert_eq!(args["citations"], json!([{"source": "input/p.pdf", "page": 3, "quote": quote}]));
         assert_eq!((&args["type"], &args["priority"]), (&json!("compliance"), &json!("high")));
-        assert_eq!((&args["gobd_relevant"], &args["gdpr_relevant"]), (&json!(true), &json!(false)));
+        assert_eq!((&args["gobd_relevant"], &args["gdpr_relevant"]), (&json!(true), &Value::Null));
         assert!(args["reasoning"].as_str().unwrap().contains("'must'"));
     }
 
@@ -218,7 +231,7 @@ mod tests {
         );
         assert_eq!(args["mentioned_messages"], json!(["Notification", "E-mail"]));
         assert_eq!(args["research_notes"], "It refers to § 14 UStG, section 3.2; no research was made.");
-        assert_eq!(self::args("Every door must be closed at night.")["mentioned_messages"], json!([]));
+        assert_eq!(self::args("Every door must be closed at night.").get("mentioned_messages"), None);
     }
 
     #[test]
@@ -231,8 +244,8 @@ mod tests {
             ("Die Einwilligung muss schriftlich vorliegen.", "compliance", "high", true),
         ] {
             let args = args(sentence);
-            let found = (&args["type"], &args["priority"], &args["gdpr_relevant"]);
-            assert_eq!(found, (&json!(kind), &json!(priority), &json!(gdpr)), "{sentence}");
+            let found = (&args["type"], &args["priority"], args.get("gdpr_relevant").is_some());
+            assert_eq!(found, (&json!(kind), &json!(priority), gdpr), "{sentence}");
         }
     }
 
@@ -242,16 +255,16 @@ mod tests {
             ("Every record must be in the archive by the end of the year.", true),
             ("Source packages must be uploaded to the archive.", false),
         ] {
-            assert_eq!(args(sentence)["gobd_relevant"], json!(gobd), "{sentence}");
+            assert_eq!(args(sentence).get("gobd_relevant").is_some(), gobd, "{sentence}");
         }
     }
 
     #[test]
-    fn long_names_are_cut_at_a_word() {
-        let text = "The responsible department must keep a complete and readable copy of every single outgoing letter.";
-        let name = name(text);
-        assert!(name.chars().count() <= 80 && name.ends_with('…'), "{name}");
-        assert!(text.starts_with(name.trim_end_matches('…')));
+    fn numbered_sentences_are_pointed_at() {
+        let finding = finding("Every invoice must be kept for ten years.");
+        let pointer = |sentences| Some(Pointer { passage: 7, sentences });
+        assert_eq!(add(&finding, pointer(3..=3)).args["citations"], json!([{"passage": 7, "from": 3}]));
+        assert_eq!(add(&finding, pointer(3..=4)).args["citations"], json!([{"passage": 7, "from": 3, "to": 4}]));
     }
 
     #[test]

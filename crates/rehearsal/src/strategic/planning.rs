@@ -13,6 +13,9 @@ use crate::validator;
 /// The fewest todos that the engine takes.
 const MIN_TODOS: usize = 5;
 
+/// The section of the first opening that says which documents the system has extracted and cut.
+const PREPARED: &str = "What was prepared";
+
 /// Initial todo 1: look, then write down what must be remembered.
 pub(super) fn explore(view: &RequestView<'_>) -> Turn {
     let looks = [read_file("instructions.md"), list_files("input")];
@@ -54,9 +57,9 @@ fn head(view: &RequestView<'_>) -> String {
              requirement is recorded, because there is no source to quote."
         }
         false => {
-            "Extract the text of every document, cut it into chunks, and go through all chunks in order. Record every \
-             sentence with a normative word (must, shall, should, may not, required; muss, darf nicht, ist zu) with page \
-             and quote, then put the findings together in output/."
+            "Go through all chunks of every document in order; what is not prepared is extracted and cut first. Record \
+             every sentence with a normative word (must, shall, should, may not, required; muss, darf nicht, ist zu) with \
+             page and quote, then put the findings together in output/."
         }
     };
     format!(
@@ -67,14 +70,22 @@ fn head(view: &RequestView<'_>) -> String {
     )
 }
 
-/// The phases that the job needs, as far as they can be known before it begins.
-fn phases(view: &RequestView<'_>) -> Vec<Phase> {
-    if validator::is_job(view) { vec![validator::phase()] } else { schedule::first(&view.documents()) }
+/// The phases that the job needs, as far as they can be known before it begins, or the call to be made first.
+fn phases(view: &RequestView<'_>) -> Result<Vec<Phase>, Call> {
+    if validator::is_job(view) {
+        return Ok(vec![validator::phase()]);
+    }
+    let prepared = if view.opening(PREPARED).is_some() { manifest::read(view)? } else { Vec::new() };
+    Ok(schedule::first(&view.documents(), &prepared))
 }
 
 /// Initial todo 3: the phases, by the length of the documents.
 pub(super) fn divide(view: &RequestView<'_>) -> Turn {
-    let plan = Plan { head: head(view), phases: phases(view) };
+    let phases = match phases(view) {
+        Err(call) => return turn("Reading what was prepared.", vec![call]),
+        Ok(phases) => phases,
+    };
+    let plan = Plan { head: head(view), phases };
     let notes = format!("{} phases", plan.phases.len());
     turn("Dividing the plan into phases.", vec![write_plan(&plan.render()), todo_complete(&notes)])
 }
@@ -83,7 +94,7 @@ pub(super) fn divide(view: &RequestView<'_>) -> Turn {
 fn plan(view: &RequestView<'_>) -> Result<Plan, Call> {
     let plan = Plan::current(view)?;
     if plan.phases.is_empty() {
-        return Ok(Plan { head: head(view), phases: phases(view) });
+        return Ok(Plan { head: head(view), phases: phases(view)? });
     }
     Ok(plan)
 }

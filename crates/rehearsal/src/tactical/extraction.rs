@@ -11,9 +11,8 @@ use crate::call::{Call, Turn, append, close_passages, read_file, read_lines, tod
 use crate::plan::manifest::chunk_file;
 use crate::request_view::pages::body;
 use crate::request_view::{Done, RequestView};
-use crate::requirement;
-use crate::requirement::candidates;
-use crate::text::{Finding, ends_in_mid_sentence, findings, without_numbers};
+use crate::requirement::{self, Pointer, candidates};
+use crate::text::{Finding, Numbered, ends_in_mid_sentence, findings};
 
 /// Earlier tries to record a sentence, by its text.
 type Tries<'a> = HashMap<&'a str, Vec<&'a Done<'a>>>;
@@ -49,13 +48,13 @@ pub(super) fn process(view: &RequestView<'_>, numbers: RangeInclusive<u32>, part
             None => return turn("The last chunk ends in mid-sentence; reading on.", reads),
         };
     }
-    // A passage is shown with a number before each sentence, which is no part of it.
-    let texts: Vec<String> = texts.into_iter().map(without_numbers).collect();
-    let findings = findings(&texts.iter().map(String::as_str).collect::<Vec<_>>(), own);
+    let passages: Vec<Numbered> = texts.into_iter().map(Numbered::read).collect();
+    let findings = findings(&passages.iter().map(|passage| passage.text.as_str()).collect::<Vec<_>>(), own);
+    let passages: Vec<(u32, &Numbered)> = numbers.clone().zip(&passages).collect();
     let tries = tries(view);
     let (mut open, mut recorded, mut dropped) = (Vec::new(), String::new(), 0);
     for finding in &findings {
-        match progress(finding, &tries) {
+        match progress(finding, &passages, &tries) {
             Progress::Open(call) => open.push(call),
             Progress::Recorded(result) => recorded.push_str(&candidates::line(finding, result)),
             Progress::Dropped => dropped += 1,
@@ -86,10 +85,20 @@ fn tries<'a>(view: &'a RequestView<'a>) -> Tries<'a> {
     tries
 }
 
-/// Two tries at the most: as it stands, then without page and with the passage that the refusal offered.
-fn progress<'a>(finding: &Finding, tries: &Tries<'a>) -> Progress<'a> {
+/// The passage and the sentences in which a finding stands; none where it goes on in the next passage, or where passages
+/// are shown without numbers.
+fn pointer(finding: &Finding, passages: &[(u32, &Numbered)]) -> Option<Pointer> {
+    let stands = |(passage, shown): &(u32, &Numbered)| {
+        shown.sentences(&finding.quote).map(|sentences| Pointer { passage: *passage, sentences })
+    };
+    passages.iter().find_map(stands)
+}
+
+/// Two tries at the most: by the numbers of its sentences or as it stands, then without page and with the passage that
+/// the refusal offered.
+fn progress<'a>(finding: &Finding, passages: &[(u32, &Numbered)], tries: &Tries<'a>) -> Progress<'a> {
     match tries.get(finding.text.as_str()).map(Vec::as_slice) {
-        None | Some([]) => Progress::Open(requirement::add(finding)),
+        None | Some([]) => Progress::Open(requirement::add(finding, pointer(finding, passages))),
         // A cleared result cannot be told from a recorded one; the engine refused few, so it counts as recorded.
         Some([.., last]) if !last.failed() => Progress::Recorded(last.result),
         Some([only]) => {

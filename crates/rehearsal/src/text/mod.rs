@@ -1,18 +1,18 @@
 //! Finds normative sentences in chunks of a document: which sentence, which word makes it normative, on which page and
 //! in which section it stands.
 //!
-//! Three steps, one module each: [`passages`] puts lines back together into running text and knows what is a heading, a
+//! Four steps, one module each: [`numbered`] takes off the numbers that a tool shows sentences with; [`passages`] puts lines back together into running text and knows what is a heading, a
 //! list item, a table or a code block; [`sentences`] splits running text; [`normative`] knows the words.
 
 mod normative;
+mod numbered;
 mod passages;
 mod sentences;
 
 pub(crate) use normative::{Modal, Strength, modal};
+pub(crate) use numbered::Numbered;
 use passages::{Kind, Passage};
-use regex::Regex;
 pub(crate) use sentences::{collapse, split};
-use std::sync::LazyLock;
 
 /// The shortest and the longest text of a requirement, in characters. Shorter ones say nothing by themselves, longer
 /// ones are tables or listings that were taken for a sentence.
@@ -42,23 +42,6 @@ pub(crate) struct Finding {
     pub(crate) modal: Modal,
     /// Whether it is a list item or a table cell, or begins in the middle: less certain to be a whole statement.
     pub(crate) fragment: bool,
-}
-
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[\d{1,6}\] ").expect("NUMBER: the pattern is valid"));
-
-/// A text without the `[n] ` that stand before its sentences where a tool has shown it with their numbers: they count from
-/// one without gaps, so that what a document itself has in brackets is left alone.
-pub(crate) fn without_numbers(shown: &str) -> String {
-    let (mut out, mut from, mut next) = (String::with_capacity(shown.len()), 0, 1);
-    for found in NUMBER.find_iter(shown) {
-        if found.as_str() == format!("[{next}] ") {
-            out.push_str(&shown[from..found.start()]);
-            from = found.end();
-            next += 1;
-        }
-    }
-    out.push_str(&shown[from..]);
-    out
 }
 
 /// Whether a chunk file ends in mid-sentence, so that the next one is needed to read the sentence to its end.

@@ -154,7 +154,6 @@ impl Engine {
     }
 
     fn add_requirement(&mut self, args: &Value) -> String {
-        assert!(text(args, "name").chars().count() <= 80);
         for citation in args["citations"].as_array().unwrap() {
             let source = &self.files[text(citation, "source")];
             let searched = match citation["page"].as_u64() {
@@ -172,7 +171,7 @@ impl Engine {
         if self.requirements.iter().all(|known| known.text != row.text) {
             self.requirements.push(row);
         }
-        format!("recorded {id}: {} (1 citation verified)", text(args, "name"))
+        format!("recorded {id}: {} (1 citation verified)", text(args, "text"))
     }
 
     fn job_complete(&mut self, args: &Value) -> String {
