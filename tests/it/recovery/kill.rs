@@ -7,6 +7,7 @@ use plumbline_system_tests::{
     record::{self, Record},
     seed::Seed,
 };
+use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// A job that nobody disturbed, to compare with.
@@ -92,38 +93,54 @@ async fn killed_while_tools_run_or_a_step_commits(pool: PgPool) {
 /// are aged.
 const LEASE: &str = "8";
 
+/// Is a job claimed? It may be past its intake when the test gets to look: the kill comes later then.
+const IN_INTAKE: &str = "SELECT status <> 'pending' FROM jobs WHERE id = $1";
+/// Has the system begun to prepare its documents?
+const IN_PREPARATION: &str = "SELECT EXISTS (SELECT FROM workspace_files WHERE job_id = $1 AND path LIKE 'chunks/%')";
+/// Has the model?
+const IN_EXTRACTION: &str =
+    "SELECT EXISTS (SELECT FROM messages WHERE job_id = $1 AND tool_calls::text LIKE '%extract_document_text%')";
+
 #[sqlx::test(migrations = false)]
-async fn killed_in_intake_and_extraction_with_a_live_successor(pool: PgPool) {
+async fn killed_in_intake_and_preparation_with_a_live_successor(pool: PgPool) {
     let world = World::new(pool).await;
     let pdf = documents::fixture("small.pdf");
     let new = NewJob::with_content("small.pdf", &pdf);
     let calm = undisturbed(&world, &new).await;
-    for (what, statement) in [
-        // It may be past it when the test gets to look: the kill comes later then.
-        ("intake", "SELECT status <> 'pending' FROM jobs WHERE id = $1"),
-        (
-            "extraction",
-            "SELECT EXISTS (SELECT FROM messages WHERE job_id = $1 AND tool_calls::text LIKE '%extract_document_text%')
-                    AND EXISTS (SELECT FROM jobs WHERE id = $1)",
-        ),
-    ] {
-        let before = world.model.requests();
-        let job = world.insert(&new).await;
-        let worker = world.worker();
-        eventually(&format!("the job to be in its {what}"), async || {
-            let there: bool = sqlx::query_scalar(statement).bind(job).fetch_one(&world.pool).await.expect("rows");
-            there.then_some(())
-        })
-        .await;
-        // The successor is there before its predecessor dies and waits for the lease to run out, by its own measure.
-        let mut successor = world.command(&["worker"]);
-        successor.env("PLUMBLINE_LEASE_SECS", LEASE);
-        let successor = world.start(successor);
-        worker.kill().await;
-        calm.assert_same(&world, job, before, 1, &format!("killed in {what}")).await;
-        successor.stop().await;
-    }
+    killed_with_a_live_successor(&world, &new, &calm, IN_INTAKE).await;
+    killed_with_a_live_successor(&world, &new, &calm, IN_PREPARATION).await;
     world.finish_repaired().await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn killed_while_the_model_prepares_with_a_live_successor(pool: PgPool) {
+    let world = World::new(pool).await;
+    world.let_rows_set(&["documents.prepare"], &[]);
+    let pdf = documents::fixture("small.pdf");
+    let config = Some(json!({"documents": {"prepare": "model"}}));
+    let new = NewJob { config, ..NewJob::with_content("small.pdf", &pdf) };
+    let calm = undisturbed(&world, &new).await;
+    killed_with_a_live_successor(&world, &new, &calm, IN_EXTRACTION).await;
+    world.finish_repaired().await;
+}
+
+/// A job whose worker is killed as soon as `reached` says so.
+async fn killed_with_a_live_successor(world: &World, new: &NewJob<'_>, calm: &Undisturbed, reached: &'static str) {
+    let before = world.model.requests();
+    let job = world.insert(new).await;
+    let worker = world.worker();
+    eventually(reached, async || {
+        let reached: bool = sqlx::query_scalar(reached).bind(job).fetch_one(&world.pool).await.expect("rows");
+        reached.then_some(())
+    })
+    .await;
+    // The successor is there before its predecessor dies and waits for the lease to run out, by its own measure.
+    let mut successor = world.command(&["worker"]);
+    successor.env("PLUMBLINE_LEASE_SECS", LEASE);
+    let successor = world.start(successor);
+    worker.kill().await;
+    calm.assert_same(world, job, before, 1, reached).await;
+    successor.stop().await;
 }
 
 #[sqlx::test(migrations = false)]
