@@ -2,9 +2,10 @@
 //! responses and Anthropic's messages as well.
 //!
 //! `plumbline dev`, the system tests and the benchmarks need something at the other end of the wire that does a
-//! creator's whole job: reads the instructions, plans phases by the length of the documents, extracts and chunks them,
-//! records every normative sentence with page and quote, writes the deliverables and completes. This crate does that
-//! through the ordinary tools, as a real model would, and says plainly what it is in everything it writes.
+//! creator's whole job: reads the instructions, plans phases by the length of the documents, extracts and chunks what
+//! the system has not prepared, records every normative sentence with its citation, writes the deliverables and
+//! completes. This crate does that through the ordinary tools, as a real model would, and says plainly what it is in
+//! everything it writes.
 //!
 //! **It is stateless.** One request in, one answer out, and equal requests have equal answers, byte for byte. All that
 //! it knows it reads from the request: the system prompt, the phase's opening, the conversation since, the bound tools
