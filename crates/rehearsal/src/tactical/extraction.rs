@@ -50,11 +50,11 @@ pub(super) fn process(view: &RequestView<'_>, numbers: RangeInclusive<u32>, part
     }
     let passages: Vec<Numbered> = texts.into_iter().map(Numbered::read).collect();
     let findings = findings(&passages.iter().map(|passage| passage.text.as_str()).collect::<Vec<_>>(), own);
-    let passages: Vec<(u32, &Numbered)> = numbers.clone().zip(&passages).collect();
     let tries = tries(view);
     let (mut open, mut recorded, mut dropped) = (Vec::new(), String::new(), 0);
     for finding in &findings {
-        match progress(finding, &passages, &tries) {
+        let pointer = || pointer(finding, *numbers.start(), &passages);
+        match progress(finding, pointer, &tries) {
             Progress::Open(call) => open.push(call),
             Progress::Recorded(result) => recorded.push_str(&candidates::line(finding, result)),
             Progress::Dropped => dropped += 1,
@@ -85,20 +85,18 @@ fn tries<'a>(view: &'a RequestView<'a>) -> Tries<'a> {
     tries
 }
 
-/// The passage and the sentences in which a finding stands; none where it goes on in the next passage, or where passages
-/// are shown without numbers.
-fn pointer(finding: &Finding, passages: &[(u32, &Numbered)]) -> Option<Pointer> {
-    let stands = |(passage, shown): &(u32, &Numbered)| {
-        shown.sentences(&finding.quote).map(|sentences| Pointer { passage: *passage, sentences })
-    };
-    passages.iter().find_map(stands)
+/// The passage and the sentences in which a finding stands, of passages from number `first` on; none where it goes on in
+/// the next one, or where they are shown without numbers.
+fn pointer(finding: &Finding, first: u32, passages: &[Numbered]) -> Option<Pointer> {
+    let sentences = passages.get(finding.chunk)?.sentences(&finding.quote)?;
+    Some(Pointer { passage: first + u32::try_from(finding.chunk).ok()?, sentences })
 }
 
 /// Two tries at the most: by the numbers of its sentences or as it stands, then without page and with the passage that
 /// the refusal offered.
-fn progress<'a>(finding: &Finding, passages: &[(u32, &Numbered)], tries: &Tries<'a>) -> Progress<'a> {
+fn progress<'a>(finding: &Finding, pointer: impl Fn() -> Option<Pointer>, tries: &Tries<'a>) -> Progress<'a> {
     match tries.get(finding.text.as_str()).map(Vec::as_slice) {
-        None | Some([]) => Progress::Open(requirement::add(finding, pointer(finding, passages))),
+        None | Some([]) => Progress::Open(requirement::add(finding, pointer())),
         // A cleared result cannot be told from a recorded one; the engine refused few, so it counts as recorded.
         Some([.., last]) if !last.failed() => Progress::Recorded(last.result),
         Some([only]) => {

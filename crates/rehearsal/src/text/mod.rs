@@ -1,8 +1,9 @@
 //! Finds normative sentences in chunks of a document: which sentence, which word makes it normative, on which page and
 //! in which section it stands.
 //!
-//! Four steps, one module each: [`numbered`] takes off the numbers that a tool shows sentences with; [`passages`] puts lines back together into running text and knows what is a heading, a
-//! list item, a table or a code block; [`sentences`] splits running text; [`normative`] knows the words.
+//! Four steps, one module each: [`numbered`] takes off the numbers that a tool shows sentences with; [`passages`] puts
+//! lines back together into running text and knows what is a heading, a list item, a table or a code block;
+//! [`sentences`] splits running text; [`normative`] knows the words.
 
 mod normative;
 mod numbered;
@@ -30,6 +31,8 @@ pub(crate) struct Finding {
     pub(crate) quote: String,
     /// The document.
     pub(crate) source: String,
+    /// Which of the chunks it begins in, from 0.
+    pub(crate) chunk: usize,
     /// The page it begins on, in a paged document.
     pub(crate) page: Option<u32>,
     /// Whether it ends on a later page.
@@ -105,6 +108,7 @@ fn in_passage(passage: &Passage, first: bool, lead: Option<&String>) -> Vec<Find
             Some(Finding {
                 quote: sentences::quotable(raw),
                 source: passage.source.clone(),
+                chunk: passage.chunk,
                 page,
                 crosses_page: page != last_page,
                 section: passage.section.clone(),

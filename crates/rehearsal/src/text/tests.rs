@@ -119,3 +119,15 @@ fn the_same_sentence_is_found_once() {
     let text = "Doors must be locked at night. Doors must be locked at night.";
     check(&[text, text], &[("Doors must be locked at night.", None, None)]);
 }
+
+#[test]
+fn a_finding_knows_its_chunk_though_another_has_the_same_words() {
+    let chunk = |lead: &str| format!("<!-- source: input/p.pdf -->\n{lead} must:\n- keep a copy of every invoice.\n");
+    let (clerk, agent) = (chunk("The clerk"), chunk("The agent"));
+    let found = findings(&[clerk.as_str(), agent.as_str()], 2);
+    let places: Vec<(usize, &str)> = found.iter().map(|finding| (finding.chunk, finding.text.as_str())).collect();
+    assert_eq!(
+        places,
+        [(0, "The clerk must keep a copy of every invoice."), (1, "The agent must keep a copy of every invoice.")]
+    );
+}

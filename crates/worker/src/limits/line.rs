@@ -1,5 +1,5 @@
-//! The requests of this process that wait for one bucket, and what was drawn for them (`draws`). No clock and no database: what is
-//! due when is computed here, and done by the bucket.
+//! The requests of this process that wait for one bucket, and what was drawn for them (`draws`). No clock and no
+//! database: what is due when is computed here, and done by the bucket.
 
 mod draws;
 #[cfg(test)]
