@@ -109,7 +109,6 @@ async fn a_costly_schema_is_held_against_a_file_beside_the_event_loop() {
         refused.contains("output/a.json does not meet its JSON Schema") && refused.contains("7995 more"),
         "{refused}"
     );
-    assert!(took > Duration::from_millis(200), "it is costly: {took:?}");
     assert!(ticks > 20, "the one thread of this test's event loop was free meanwhile: {ticks} ticks in {took:?}");
 }
 
