@@ -248,3 +248,45 @@ async fn a_row_may_ask_for_more_of_its_documents_and_not_for_less(pool: PgPool) 
     }
     world.finish().await;
 }
+
+/// One of two documents cannot be opened: what can be read is read, and the other is a passage that says why it is not.
+#[sqlx::test(migrations = false)]
+async fn a_document_that_cannot_be_read_is_a_passage_with_the_reason(pool: PgPool) {
+    let world = World::new(pool).await;
+    let model = Model::start().await;
+    let dir = job_type(&world, json!({"llm": {"base_url": model.base_url()}}));
+    let id: Uuid = sqlx::query_scalar(
+        "SELECT enqueue_job('Extract the requirements', 'mine', documents => jsonb_build_array(
+            jsonb_build_object('name', 'policy.md', 'content', encode($1, 'base64')),
+            jsonb_build_object('name', 'broken.pdf', 'content', encode('%PDF-1.7 and no more', 'base64'))))",
+    )
+    .bind(POLICY)
+    .fetch_one(&world.pool)
+    .await
+    .expect("a job may have two documents");
+    run(&world, &dir, &["worker", "--until-idle"]).await;
+    let rows: Vec<(String, String, Option<String>)> =
+        sqlx::query_as("SELECT document, state, reason FROM passages WHERE job_id = $1 ORDER BY document")
+            .bind(id)
+            .fetch_all(&world.pool)
+            .await
+            .expect("the rows can be read");
+    let [(broken, unread, Some(reason)), (policy, answered, None)] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!((broken.as_str(), unread.as_str()), ("input/broken.pdf", "unread"));
+    assert_eq!((policy.as_str(), answered.as_str()), ("input/policy.md", "answered"));
+    assert!(reason.contains("broken.pdf could not be read"), "{reason}");
+    let job = world.job(id).await;
+    let result = job.result.clone().unwrap_or_default();
+    assert_eq!((job.status.as_str(), &result["coverage"]), ("completed", &json!(0.5)), "{job:?}");
+    let number: i32 = sqlx::query_scalar("SELECT passage FROM passages WHERE job_id = $1 AND state = 'unread'")
+        .bind(id)
+        .fetch_one(&world.pool)
+        .await
+        .expect("the rows can be read");
+    let named = |entry: &Value| entry["passages"] == json!([number]);
+    assert_eq!(
+        result["undelivered"].as_array().map(|entries| entries.iter().filter(|entry| named(entry)).count()),
+        Some(1)
+    );
+    world.finish().await;
+}

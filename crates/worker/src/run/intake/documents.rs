@@ -49,18 +49,24 @@ async fn imported(path: String, roots: Option<Vec<String>>, import_root: &Path) 
     done.unwrap_or_else(|error| Err(format!("the documents could not be read ({error}); try the job again")))
 }
 
-/// Asks the parser of each document whether it can be opened, and how many pages it has.
+/// Asks the parser of each document whether it can be opened, and how many pages it has. One that cannot is no reason to
+/// leave the others undone: the job has it as a source without text, whose passage says why (INTERFACE 9.1). Where none can,
+/// there is nothing to do.
 pub(crate) async fn probe(documents: &[Document], parser: &Parser) -> Result<Vec<Source>, Refused> {
-    let mut sources = Vec::with_capacity(documents.len());
+    let (mut sources, mut unreadable) = (Vec::with_capacity(documents.len()), Vec::new());
     for document in documents {
         let path = format!("input/{}", document.name);
-        let probe = parser.probe(&path, &document.bytes).await.map_err(|error| error.to_string())?;
+        let probe = parser.probe(&path, &document.bytes).await;
+        let pages = probe.map_err(|error| unreadable.push(error.to_string())).ok().and_then(|probe| probe.pages);
         sources.push(Source {
             size: i64::try_from(document.bytes.len()).expect("a document is bounded to far less than 2^63 bytes"),
-            pages: probe.pages.and_then(|pages| i32::try_from(pages).ok()),
+            pages: pages.and_then(|pages| i32::try_from(pages).ok()),
             text_path: None,
             path,
         });
     }
-    Ok(sources)
+    match unreadable.first() {
+        Some(first) if unreadable.len() == documents.len() => Err(first.clone()),
+        _ => Ok(sources),
+    }
 }

@@ -167,6 +167,17 @@ async fn what_cannot_be_read_is_refused_with_one_sentence() {
 }
 
 #[tokio::test]
+async fn one_document_that_cannot_be_read_leaves_the_others_to_do() {
+    let files = [("a/locked.pdf", "%PDF-1.7 encrypted\n"), ("a/policy.pdf", "%PDF-1.7 pages=3\n"), ("b/empty.txt", "")];
+    let root = import(&files);
+    let intake = taken(&job(Some("a")), root.path()).await;
+    let mut sources: Vec<_> = intake.sources.iter().map(|source| (source.path.as_str(), source.pages)).collect();
+    sources.sort_unstable();
+    assert_eq!(sources, [("input/locked.pdf", None), ("input/policy.pdf", Some(3))]);
+    assert!(refused(&job(Some("b")), root.path()).await.contains("input/empty.txt is empty"));
+}
+
+#[tokio::test]
 async fn a_pipe_is_no_document() {
     let root = import(&[]);
     let pipe = root.path().join("pipe.txt");
