@@ -137,11 +137,12 @@ impl ConfigRegistry {
         }
     }
 
-    /// Everything wrong with any of the files, tool names and prompts included. `catalog` is every tool there is.
-    pub fn check(&self, catalog: &[ToolSpec]) -> Vec<Problem> {
+    /// Everything wrong with any of the files under this environment, tool names and prompts included; a model need not be
+    /// configured. `catalog` is every tool there is.
+    pub fn check(&self, catalog: &[ToolSpec], env: &ModelEnv) -> Vec<Problem> {
         let mut problems = Vec::new();
         for job_type in self.job_types() {
-            let checked = self.show(job_type, &json!({}), &ModelEnv::default()).and_then(|resolved| {
+            let checked = self.show(job_type, &json!({}), env).and_then(|resolved| {
                 let file = self.config_file(job_type)?.map_or(job_type, |(file, _)| &file.shown);
                 resolved.settings(catalog.to_vec(), std::sync::Arc::new(|_| 0)).map(drop).map_err(|error| ConfigError {
                     problems: error.problems.into_iter().map(|problem| placed(problem, job_type, file)).collect(),

@@ -2,7 +2,7 @@
 //! changed and validates is taken. What does not is refused, and the old stays.
 
 use crate::{app::App, worker::registration};
-use plumbline_config::{ConfigRegistry, Problem};
+use plumbline_config::{ConfigRegistry, ModelEnv, Problem};
 use plumbline_engine::ToolSpec;
 use std::{
     collections::HashSet,
@@ -62,7 +62,7 @@ async fn look(app: &Arc<App>) {
                 info!("the configuration files are again those in use");
             }
         }
-        Ok(found) => match new_problems(&before, &found) {
+        Ok(found) => match new_problems(&before, &found, &app.options.model_env) {
             problems if problems.is_empty() => take(app, found).await,
             problems => refuse(app, problems.join("; ")),
         },
@@ -89,10 +89,10 @@ async fn reread(before: &Arc<ConfigRegistry>) -> Option<Result<ConfigRegistry, S
 
 /// What is wrong with the new files and was not with those in use: a type that was broken before keeps no other from being
 /// mended.
-fn new_problems(before: &ConfigRegistry, found: &ConfigRegistry) -> Vec<String> {
+fn new_problems(before: &ConfigRegistry, found: &ConfigRegistry, env: &ModelEnv) -> Vec<String> {
     let catalog = catalog();
     let problems =
-        |configs: &ConfigRegistry| configs.check(&catalog).iter().map(Problem::to_string).collect::<Vec<_>>();
+        |configs: &ConfigRegistry| configs.check(&catalog, env).iter().map(Problem::to_string).collect::<Vec<_>>();
     let known: HashSet<String> = problems(before).into_iter().collect();
     problems(found).into_iter().filter(|problem| !known.contains(problem)).collect()
 }

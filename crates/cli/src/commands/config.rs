@@ -34,9 +34,10 @@ fn origins(origins: &[Origin]) -> String {
 fn check(configs: &ConfigRegistry, as_json: bool) -> Result<u8, Failure> {
     let mut catalog = plumbline_engine::tools::specs();
     catalog.extend(plumbline_tools::catalog());
-    let problems: Vec<String> = configs.check(&catalog).iter().map(ToString::to_string).collect();
+    let env = environment::model_env()?;
+    let problems: Vec<String> = configs.check(&catalog, &env).iter().map(ToString::to_string).collect();
     let job_types = configs.job_types();
-    let warnings: Vec<String> = configs.warnings(&environment::model_env()?).iter().map(ToString::to_string).collect();
+    let warnings: Vec<String> = configs.warnings(&env).iter().map(ToString::to_string).collect();
     if !as_json {
         for warning in &warnings {
             output::print(&format!("warning: {warning}"))?;

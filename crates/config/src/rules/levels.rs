@@ -185,6 +185,10 @@ impl Judge<'_> {
                      out"
                 ))
             }),
+            // A tool that the type lacks is the operator's to give; which of the type's tools a job has, the job's own.
+            Level::Job if path.starts_with("tools.") => self.within_tools(path).or_else(|sentence| {
+                Err((Forbidden { key: path.to_owned(), level: Level::Operator }, sentence))
+            }),
             Level::Job => self.within_type(path).or_else(refuse),
         }
     }
@@ -250,9 +254,6 @@ impl Judge<'_> {
         if path == "coverage" && at(self.row, path) != "documents" {
             return Err("`coverage` has level job: a job may switch it on, not off; leave it out".to_owned());
         }
-        if path.starts_with("tools.") {
-            return self.within_tools(path);
-        }
         if let Some(gone) = deliverables::taken_away(path, at(self.below, path), at(self.row, path)) {
             return Err(format!(
                 "`{path}` has level job: a job may add to it and take nothing away, and `{gone}` is missing or asked less of; \
@@ -263,7 +264,8 @@ impl Judge<'_> {
         let is_model = path == "llm.model" || (path.starts_with("llm_by_purpose.") && path.ends_with(".model"));
         match model.as_str().filter(|_| is_model && models.is_array()) {
             Some(name) if !texts(models).any(|pattern| is_like(name, pattern)) => Err(format!(
-                "`{path}` is `{name}`, which `models_allowed` of the job type does not name; choose one that it does"
+                "`{path}` has level job: a job may choose among `models_allowed` of its type, which do not name `{name}`; choose \
+                 one that they do"
             )),
             _ => Ok(()),
         }
@@ -274,7 +276,8 @@ impl Judge<'_> {
         let other = texts(at(self.row, path)).find(|name| !all().any(|known| known == *name));
         other.map_or(Ok(()), |name| {
             Err(format!(
-                "`{path}` names `{name}`, which none of the job type's lists has: a job may leave tools out and add none"
+                "`{path}` names `{name}`, which none of the job type's lists has, and so has level operator: a job may leave \
+                 tools out and add none"
             ))
         })
     }

@@ -243,7 +243,7 @@ fn a_job_leaves_tools_out_and_adds_none() {
     mine(&json!({}), &lists).unwrap();
     mine(&json!({}), &json!({"tools": {"deferred": ["cite"]}})).unwrap();
     let more = json!({"tools": {"domain": ["cite", "execute_cypher_query"]}});
-    assert_eq!(refused(&json!({}), &more), ("tools.domain".to_owned(), "job"));
+    assert_eq!(refused(&json!({}), &more), ("tools.domain".to_owned(), "operator"));
 }
 
 #[test]

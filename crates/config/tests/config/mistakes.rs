@@ -172,15 +172,32 @@ fn a_job_needs_a_model_but_a_look_at_its_configuration_does_not() {
 }
 
 #[test]
+fn check_finds_what_the_environment_makes_wrong() {
+    let dir = folder(&[("mine/config.json", r#"{"$extends": "creator", "llm": {"api_key_env": "OUR_KEY"}}"#)]);
+    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let checked = |secrets: &str| {
+        let variables = |name: &str| match name {
+            "PLUMBLINE_SECRETS" => Some(secrets.to_owned()),
+            "OPENAI_BASE_URL" => Some("http://models.local/v1".to_owned()),
+            _ => None,
+        };
+        configs.check(&catalog(), &ModelEnv::from_lookup(variables).unwrap())
+    };
+    assert_eq!(checked("OPENAI_API_KEY, OUR_KEY"), []);
+    let problems = checked("OPENAI_API_KEY, THEIR_KEY");
+    assert!(problems.len() == 1 && problems[0].to_string().contains("OUR_KEY"), "{problems:?}");
+}
+
+#[test]
 fn check_finds_what_is_wrong_in_any_file_and_nothing_in_the_built_in_ones() {
-    assert_eq!(ConfigRegistry::embedded().check(&catalog()), []);
+    assert_eq!(ConfigRegistry::embedded().check(&catalog(), &ModelEnv::default()), []);
     let dir = folder(&[
         ("one/config.json", r#"{"$extends": "creator", "limit": 1}"#),
         ("two/config.json", r#"{"$extends": "creator", "tools": {"domain": ["cit"]}}"#),
         ("three/config.json", r#"{"$extends": "creator"}"#),
         ("three/instructions.md", "Use {{ nonsense }}."),
     ]);
-    let problems = ConfigRegistry::from_dir(dir.path()).unwrap().check(&catalog());
+    let problems = ConfigRegistry::from_dir(dir.path()).unwrap().check(&catalog(), &ModelEnv::default());
     let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(text.len(), 3, "{text:?}");
     assert!(text[0].contains("one/config.json:1: unknown key `limit`"), "{text:?}");

@@ -64,10 +64,10 @@ pub(super) async fn http() -> Option<Finding> {
 pub(super) fn configuration() -> (Finding, Option<ConfigRegistry>) {
     let mut catalog = plumbline_engine::tools::specs();
     catalog.extend(plumbline_tools::catalog());
-    match environment::configs() {
+    match environment::configs().and_then(|configs| Ok((configs, environment::model_env()?))) {
         Err(failure) => (Finding::fail("configuration", failure.to_string()), None),
-        Ok(configs) => {
-            let finding = match configs.check(&catalog).first() {
+        Ok((configs, env)) => {
+            let finding = match configs.check(&catalog, &env).first() {
                 None => Finding::ok("configuration", configs.job_types().join(", ")),
                 Some(problem) => Finding::fail("configuration", problem.to_string()),
             };
