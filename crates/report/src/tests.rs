@@ -93,7 +93,7 @@ fn a_quote_is_marked_on_its_page_and_its_requirement_stands_beside_it() {
     let passages = [passage("input/a.pdf", 1, &["Nobody shall leave."])];
     let html = html(&[source("input/a.pdf", Some("chunks/a.md"))], &[&[text]], &passages, citations, &recorded);
     let page = |id: &str| {
-        let rest = html.split(&format!("<section class=\"page\" id=\"{id}\">")).nth(1).expect("it has the page");
+        let rest = html.split(&format!("<section id=\"{id}\">")).nth(1).expect("it has the page");
         rest.split("</section>").next().unwrap_or_default()
     };
     let (one, two) = (page("page-1"), page("page-2"));

@@ -38,7 +38,7 @@ async fn a_job_that_ends_leaves_its_documents_with_each_quote_marked(pool: PgPoo
         .await
         .expect("the rows can be read");
     assert!(citations.len() > 50, "{}", citations.len());
-    let pages: Vec<&str> = html.split("<section class=\"page\"").skip(1).collect();
+    let pages: Vec<&str> = html.split("<section id=\"page-").skip(1).collect();
     for (citation, page) in &citations {
         let on_page = pages[usize::try_from(page - 1).expect("pages count from 1")];
         let mark = format!("<mark id=\"c-{citation}\">");
