@@ -190,7 +190,7 @@ impl Claim {
             return Ok(());
         }
         Err(format!(
-            "the job is not complete: {}. FinishReason these files, or leave them out and say in 'undelivered' what is \
+            "the job is not complete: {}. Finish these files, or leave them out and say in 'undelivered' what is \
              missing and why.{}",
             problems.join("; "),
             existing(run)
@@ -310,6 +310,7 @@ impl Claim {
 
     /// The model's words, and beside them what the ledger says.
     fn to_json(&self, run: &Run) -> Value {
+        let counts = run.ledger.counts();
         let mut result = json!({
             "summary": self.summary,
             "deliverables": self.deliverables,
@@ -317,11 +318,10 @@ impl Claim {
             "confidence": self.confidence,
             "notes": self.notes,
             "coverage": null,
+            "passages": counts,
         });
         if run.settings.coverage.is_some() && !run.ledger.is_empty() {
-            let counts = run.ledger.counts();
             result["coverage"] = json!(counts.share());
-            result["passages"] = json!(counts);
         }
         if let Some(versions) = run.state.previous.as_ref().and_then(|previous| previous.versions) {
             result["versions"] = json!(versions);

@@ -27,7 +27,11 @@ fn an_evidenced_completion_is_accepted() {
     let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(
         *result,
-        json!({"summary": "Done.", "deliverables": ["output/report.md"], "undelivered": [], "confidence": 0.9, "notes": null, "coverage": null})
+        json!({
+            "summary": "Done.", "deliverables": ["output/report.md"], "undelivered": [], "confidence": 0.9, "notes": null,
+            "coverage": null,
+            "passages": {"total": 1, "unread": 1, "read": 0, "answered": 0, "cited": 0, "empty": 0, "closed": 0},
+        })
     );
     assert_eq!(dialogue.toy.phases[&3].outcome, Some(PhaseOutcome::Completed));
     assert!(dialogue.toy.todos[&3].iter().all(|todo| !todo.status.is_open()), "no todo stays open");
@@ -41,7 +45,7 @@ fn a_missing_file_a_stub_and_an_input_are_no_deliverables() {
     assert_eq!(
         dialogue.call("job_complete", claim(&wrong, &[])),
         "Error: the job is not complete: output/none.md does not exist; output/stub.md has no real content yet; \
-         input/policy.pdf is an input, not a result. FinishReason these files, or leave them out and say in 'undelivered' \
+         input/policy.pdf is an input, not a result. Finish these files, or leave them out and say in 'undelivered' \
          what is missing and why. In output/: output/report.md, output/stub.md."
     );
     assert!(dialogue.run.exit().is_none());
