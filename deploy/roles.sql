@@ -80,7 +80,7 @@ GRANT SELECT (id, job_type, prompt, idempotency_key, priority, run_at, max_attem
               total_requests, total_tokens_used, cached_tokens, cost_usd, created_at, updated_at, started_at, completed_at)
     ON jobs TO plumbline_enqueue;
 GRANT SELECT ON workspace_files, coverage TO plumbline_enqueue;
-GRANT EXECUTE ON FUNCTION job_is_anothers(text), job_of_key(text, text), workspace_file(uuid, text) TO plumbline_enqueue;
+GRANT EXECUTE ON FUNCTION job_is_mine(text), job_of_key(text, text), workspace_file(uuid, text) TO plumbline_enqueue;
 -- Documents of a job of one's own, before it begins (see job_documents_belong).
 GRANT INSERT ON job_documents TO plumbline_enqueue;
 -- Whether a live worker knows a job type.

@@ -14,8 +14,7 @@ COMMENT ON FUNCTION uuid_v7() IS 'A new id: UUIDs of version 7 rise with the tim
 CREATE TABLE jobs (
     -- What users write.
     id                uuid PRIMARY KEY DEFAULT uuid_v7(),
-    -- An index entry has a size limit of its own, whose message would help nobody.
-    job_type          text NOT NULL DEFAULT 'creator' CONSTRAINT jobs_job_type_is_short CHECK (char_length(job_type) <= 200),
+    job_type          text NOT NULL DEFAULT 'creator',
     prompt            text NOT NULL,
     document_path     text,
     document_content  bytea,
@@ -104,7 +103,7 @@ COMMENT ON COLUMN jobs.completed_at IS 'When the job ended, whichever way.';
 
 -- A change of status writes an entry into each index that holds the row afterwards. Running jobs are in two only, the key
 -- and jobs_running, which is small; waiting ones in the key and two of those below.
-CREATE UNIQUE INDEX jobs_idempotency ON jobs (job_type, idempotency_key) WHERE idempotency_key IS NOT NULL;
+CREATE UNIQUE INDEX jobs_idempotency ON jobs (job_type, idempotency_key);
 CREATE INDEX jobs_running ON jobs (worker_id) WHERE status = 'running';
 -- Prune reads ended jobs oldest first, and keeps those whose successors still work.
 CREATE INDEX jobs_ended ON jobs (completed_at) WHERE completed_at IS NOT NULL;

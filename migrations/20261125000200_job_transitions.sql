@@ -52,6 +52,11 @@ CREATE TRIGGER jobs_document_content_at_most_256_mib BEFORE INSERT OR UPDATE OF 
     FOR EACH ROW WHEN (octet_length(NEW.document_content) > 268435456)
     EXECUTE FUNCTION jobs_too_large('document_content', '256 MiB', 'split the document, or put it into the import folder and name it in document_path');
 
+-- An index entry has a size limit of its own, whose message would help nobody.
+CREATE TRIGGER jobs_job_type_at_most_1_kib BEFORE INSERT OR UPDATE OF job_type ON jobs
+    FOR EACH ROW WHEN (octet_length(NEW.job_type) > 1024)
+    EXECUTE FUNCTION jobs_too_large('job_type', '1 KiB', 'name a job type of the configuration');
+
 CREATE TRIGGER jobs_document_path_at_most_1_kib BEFORE INSERT OR UPDATE OF document_path ON jobs
     FOR EACH ROW WHEN (octet_length(NEW.document_path) > 1024)
     EXECUTE FUNCTION jobs_too_large('document_path', '1 KiB', 'name a file or folder under the import folder');
@@ -59,6 +64,10 @@ CREATE TRIGGER jobs_document_path_at_most_1_kib BEFORE INSERT OR UPDATE OF docum
 CREATE TRIGGER jobs_idempotency_key_at_most_1_kib BEFORE INSERT OR UPDATE OF idempotency_key ON jobs
     FOR EACH ROW WHEN (octet_length(NEW.idempotency_key) > 1024)
     EXECUTE FUNCTION jobs_too_large('idempotency_key', '1 KiB', 'use a shorter key, for instance a digest');
+
+CREATE TRIGGER jobs_concurrency_key_at_most_1_kib BEFORE INSERT OR UPDATE OF context ON jobs
+    FOR EACH ROW WHEN (octet_length(NEW.context ->> 'concurrency_key') > 1024)
+    EXECUTE FUNCTION jobs_too_large('context.concurrency_key', '1 KiB', 'use a shorter key, for instance a digest');
 
 CREATE TRIGGER jobs_document_name_at_most_1_kib BEFORE INSERT OR UPDATE OF context ON jobs
     FOR EACH ROW WHEN (octet_length(NEW.context ->> 'document_name') > 1024)
@@ -83,7 +92,7 @@ CREATE TRIGGER jobs_touch BEFORE UPDATE ON jobs
 
 CREATE FUNCTION jobs_set_lane() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    NEW.concurrency_key := left(coalesce(NEW.context ->> 'concurrency_key', ''), 200);
+    NEW.concurrency_key := coalesce(NEW.context ->> 'concurrency_key', '');
     RETURN NEW;
 END $$;
 

@@ -10,10 +10,10 @@ CREATE FUNCTION acts_for_others(login text) RETURNS boolean LANGUAGE sql STABLE 
         WHERE actor.rolname = login AND pg_has_role(actor.oid, trusted.oid, 'MEMBER'))
 $$;
 
--- With its owner's rights: an enqueuer may know whether a job is his, and not whose it is.
-CREATE FUNCTION job_is_anothers(job text) RETURNS boolean LANGUAGE sql STABLE
+-- Null where there is no such job. With its owner's rights: an enqueuer may know whether a job is his, and not whose it is.
+CREATE FUNCTION job_is_mine(job text) RETURNS boolean LANGUAGE sql STABLE
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT EXISTS (SELECT FROM jobs WHERE id::text = lower(job) AND created_by IS DISTINCT FROM session_user)
+    SELECT created_by IS NOT DISTINCT FROM session_user FROM jobs WHERE id::text = lower(job)
 $$;
 
 -- Nobody sets created_by: SET ROLE does not change who is logged in, and a role that may write the column is overruled here.
@@ -36,9 +36,11 @@ BEGIN
             'idempotency keys that begin with on_complete: are the followers''; use another key'
         WHEN NEW.job_type = 'validator' AND NEW.context ->> 'parent_job_id' IS NULL THEN
             'a validator of all jobs is not yours to enqueue; name a job of your own in context.parent_job_id'
-        WHEN job_is_anothers(NEW.context ->> 'parent_job_id') THEN
+        WHEN NOT job_is_mine(NEW.context ->> 'parent_job_id') THEN
             'context.parent_job_id names a job of another login; name one of your own'
-        WHEN job_is_anothers(NEW.context ->> 'previous_job_id') THEN
+        WHEN NEW.job_type = 'validator' AND job_is_mine(NEW.context ->> 'parent_job_id') IS NULL THEN
+            'context.parent_job_id names no job; name one of your own'
+        WHEN NOT job_is_mine(NEW.context ->> 'previous_job_id') THEN
             'context.previous_job_id names a job of another login; name one of your own'
     END;
     IF wrong IS NOT NULL THEN

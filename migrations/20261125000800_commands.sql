@@ -103,7 +103,7 @@ BEGIN
         VALUES (enqueue_job.prompt, full_type, full_context, enqueue_job.document_content,
                 coalesce(enqueue_job.priority, 0), coalesce(enqueue_job.run_at, now()), enqueue_job.idempotency_key,
                 coalesce(enqueue_job.config, '{}'), enqueue_job.document_path)
-        ON CONFLICT (job_type, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+        ON CONFLICT (job_type, idempotency_key) DO NOTHING
         RETURNING id INTO found_id;
         IF found_id IS NOT NULL THEN
             INSERT INTO job_documents (job_id, position, name, content)
@@ -199,7 +199,7 @@ SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WHERE j.id = job AND j.status = 'completed' AND s.resolved #>> '{config,on_complete,enqueue}' IS NOT NULL
       AND (NOT s.resolved @@ '$.config.tools.*[*] == "add_requirement"'
            OR EXISTS (SELECT FROM requirement_cache r WHERE r.job_id = j.id AND r.status = 'pending'))
-    ON CONFLICT (job_type, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
+    ON CONFLICT (job_type, idempotency_key) DO NOTHING
 $$;
 
 CREATE FUNCTION approve_job(id uuid) RETURNS text LANGUAGE plpgsql

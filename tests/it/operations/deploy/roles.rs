@@ -122,6 +122,8 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
         "INSERT INTO jobs (prompt, context)
          SELECT 'x', jsonb_build_object('previous_job_id', job_of_key('creator', 'anothers'))",
         "INSERT INTO jobs (prompt, job_type) VALUES ('x', 'validator')",
+        "INSERT INTO jobs (prompt, job_type, context)
+         SELECT 'x', 'validator', jsonb_build_object('parent_job_id', gen_random_uuid())",
         "SELECT created_by FROM jobs",
         "INSERT INTO job_documents VALUES (job_of_key('creator', 'anothers'), 1, 'a.md', 'x')",
         "SELECT content FROM job_documents",

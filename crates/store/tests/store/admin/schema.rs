@@ -82,7 +82,10 @@ async fn checks_refuse_rows_that_cannot_be(pool: PgPool) {
         ("INSERT INTO jobs (prompt, cost_usd) VALUES ('x', 'NaN')".to_owned(), "jobs_counts_are_small"),
         ("UPDATE jobs SET attempt = 2147483647".to_owned(), "jobs_counts_stay_small"),
         ("UPDATE jobs SET lease_epoch = 9223372036854775807".to_owned(), "jobs_counts_stay_small"),
-        ("INSERT INTO jobs (prompt, job_type) VALUES ('x', repeat('x', 201))".to_owned(), "jobs_job_type_is_short"),
+        (
+            "INSERT INTO jobs (prompt, job_type) VALUES ('x', repeat('x', 1025))".to_owned(),
+            "job_type is larger than 1 KiB",
+        ),
         (
             "INSERT INTO jobs (prompt, created_at) VALUES ('x', 'infinity')".to_owned(),
             "jobs_times_are_in_years_1_to_9999",
@@ -120,7 +123,7 @@ async fn checks_refuse_rows_that_cannot_be(pool: PgPool) {
             format!("UPDATE jobs SET created_at = '10000-01-01 00:00Z' WHERE id = '{job}'"),
             "jobs_times_are_in_years_1_to_9999",
         ),
-        (format!("UPDATE jobs SET job_type = repeat('x', 201) WHERE id = '{job}'"), "jobs_job_type_is_short"),
+        (format!("UPDATE jobs SET job_type = repeat('x', 1025) WHERE id = '{job}'"), "job_type is larger than 1 KiB"),
     ];
     for (sql, constraint) in refused.into_iter().chain(updates) {
         let said = sentence(execute(&pool, sql.clone()).await.expect_err(&sql));
