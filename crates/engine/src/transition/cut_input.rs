@@ -6,8 +6,9 @@
 
 use crate::{JobExit, RequestRecord, Retry, Run};
 
-/// Fewer tokens no server keeps of what it cuts; a smaller report is a mistake of its counting.
-const FEWEST_KEPT: u32 = 1000;
+/// Fewer tokens no server keeps of what it cuts: half of 2,048, the smallest window that Ollama ever had by default, and it
+/// keeps about half (ollama#17427). A smaller report is a mistake of the server's counting, or a round number of a stand-in.
+const FEWEST_KEPT: u32 = 1024;
 
 /// No two tokenizers differ by this factor over a conversation.
 const FACTOR: u32 = 2;
