@@ -159,6 +159,9 @@ pub fn show() {
     for counter in [&set.retried, &set.rescued, &set.refused, &set.spans_ended, &set.spans_sent] {
         counter.add(0, &[]);
     }
+    for state in ["unread", "read", "answered"] {
+        set.passages.add(0, &[KeyValue::new("state", state)]);
+    }
     set.held.add(0, &[]);
     set.mirror_behind.record(0, &[]);
     set.limit_waits.record(0, &[]);
