@@ -29,10 +29,15 @@ impl Facts {
         }
     }
 
-    /// With an overlap the next passage repeats sentences of this one: they count where they first begin.
+    /// The passage begins with sentences that the one before it ends with: they count where they first begin.
     pub fn without_those_of(&mut self, before: &Self) {
-        let repeated = |candidate: &Candidate| before.candidates.iter().any(|known| known.text == candidate.text);
-        self.candidates.retain(|candidate| !repeated(candidate));
+        let texts = |candidates: &[Candidate]| candidates.iter().map(|known| known.text.clone()).collect::<Vec<_>>();
+        let most = before.candidates.len().min(self.candidates.len());
+        let is_repeated = |count: &usize| {
+            texts(&before.candidates[before.candidates.len() - count..]) == texts(&self.candidates[..*count])
+        };
+        let repeated = (0..=most).rev().find(is_repeated).unwrap_or(0);
+        self.candidates.drain(..repeated);
     }
 
     /// The same of a document that is no source: nothing may be quoted from it, so that reading it is all there is to do.
@@ -62,8 +67,11 @@ fn candidate(sentence: Sentence) -> Option<Candidate> {
 }
 
 fn is_page_mark(line: &str) -> bool {
-    let number = line.trim().strip_prefix("[page ").and_then(|rest| rest.strip_suffix(']'));
-    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    page_of_mark(line).is_some()
+}
+
+fn page_of_mark(line: &str) -> Option<u32> {
+    line.trim().strip_prefix("[page ").and_then(|rest| rest.strip_suffix(']'))?.parse().ok()
 }
 
 /// The number of a chunk's file: `chunks/chunk_012.md` is 12.
@@ -99,7 +107,7 @@ pub fn numbered(file: &str, scan: &Scan) -> String {
 ///
 /// # Errors
 /// How many sentences there are, where these are not among them.
-pub fn quote(file: &str, (from, to): (u32, u32), scan: &Scan) -> Result<String, u32> {
+pub fn quote(file: &str, (from, to): (u32, u32), scan: &Scan) -> Result<Quote, u32> {
     let body = body(file);
     let sentences = scan.sentences(body);
     let count = u32::try_from(sentences.len()).unwrap_or(u32::MAX);
@@ -113,11 +121,22 @@ pub fn quote(file: &str, (from, to): (u32, u32), scan: &Scan) -> Result<String, 
         return Err(count);
     }
     let lines = body[first.range.start..last.range.end].lines().filter(|line| !is_page_mark(line));
-    Ok(lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" "))
+    let text = lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+    Ok(Quote { text, page: body[..first.range.start].lines().rev().find_map(page_of_mark) })
+}
+
+/// Sentences as one quote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quote {
+    /// Their words.
+    pub text: String,
+    /// The page on which the first begins, in a document with pages.
+    pub page: Option<u32>,
 }
 
 /// Where a quote stands in passages one behind the other, each with its number and its chunk's file: the sentences it
-/// touches, a range a passage. None where it stands in none of them.
+/// touches, a range a passage. A duty that is said again in the same words is touched there too; of a part of a sentence,
+/// which may stand anywhere, the first place counts. None where it stands in none of them.
 pub fn locate(passages: &[(i32, String)], quote: &str, scan: &Scan) -> Option<Vec<Touched>> {
     let mut text = Letters::default();
     for (number, file) in passages {
@@ -125,40 +144,75 @@ pub fn locate(passages: &[(i32, String)], quote: &str, scan: &Scan) -> Option<Ve
     }
     let quote: String = letters(quote).map(|(_, letter)| letter).collect();
     let start = text.letters.find(&quote).filter(|_| !quote.is_empty())?;
-    Some(text.touched(start..start + quote.len()))
+    let first = start..start + quote.len();
+    let mut touched = text.touched(&first);
+    if text.is_whole(&first) {
+        let again = text.letters[first.end..].match_indices(&quote);
+        let again = again.map(|(at, _)| first.end + at..first.end + at + quote.len());
+        touched.extend(again.filter(|range| text.is_whole(range)).flat_map(|range| text.touched(&range)));
+    }
+    Some(touched)
 }
 
 /// The letters of some passages, and which sentence each belongs to.
 #[derive(Default)]
 struct Letters {
     letters: String,
-    /// Where each sentence's letters end, in order, with the passage and the sentence's number in it.
-    ends: Vec<(usize, i32, i32)>,
+    /// The sentences, in order.
+    sentences: Vec<LettersOf>,
+}
+
+/// A sentence's place among the letters. What stands before it, the mark of a list item, belongs to it and is none of its
+/// words.
+struct LettersOf {
+    begin: usize,
+    end: usize,
+    passage: i32,
+    number: i32,
 }
 
 impl Letters {
     fn push(&mut self, passage: i32, body: &str, scan: &Scan) {
         let mut sentences = scan.sentences(body).into_iter().peekable();
-        let mut current = 1;
+        let (mut current, mut begin) = (1, None);
         for (at, letter) in letters(body) {
-            // What stands between two sentences, the mark of a list item, belongs to the one behind it.
             while let Some(passed) = sentences.next_if(|sentence| sentence.range.end <= at) {
-                self.ends.push((self.letters.len(), passage, i32::try_from(passed.number).unwrap_or(i32::MAX)));
+                self.ended(begin.take(), passage, passed.number);
                 current = passed.number + 1;
+            }
+            if sentences.peek().is_none_or(|sentence| sentence.range.start <= at) {
+                begin.get_or_insert(self.letters.len());
             }
             self.letters.push(letter);
         }
-        self.ends.push((self.letters.len(), passage, i32::try_from(current).unwrap_or(i32::MAX)));
+        self.ended(begin, passage, current);
     }
 
-    fn touched(&self, range: Range<usize>) -> Vec<Touched> {
-        let first = self.ends.partition_point(|(end, ..)| *end <= range.start);
-        let last = self.ends.partition_point(|(end, ..)| *end < range.end);
+    fn ended(&mut self, begin: Option<usize>, passage: i32, number: u32) {
+        let (end, number) = (self.letters.len(), i32::try_from(number).unwrap_or(i32::MAX));
+        self.sentences.push(LettersOf { begin: begin.unwrap_or(end), end, passage, number });
+    }
+
+    /// The sentences that these letters are of.
+    fn sentences_of(&self, range: &Range<usize>) -> &[LettersOf] {
+        let first = self.sentences.partition_point(|sentence| sentence.end <= range.start);
+        let last = self.sentences.partition_point(|sentence| sentence.end < range.end);
+        &self.sentences[first.min(last)..self.sentences.len().min(last + 1)]
+    }
+
+    /// Whether these letters are all of the sentences that they are of.
+    fn is_whole(&self, range: &Range<usize>) -> bool {
+        let sentences = self.sentences_of(range);
+        let ends = sentences.first().zip(sentences.last());
+        ends.is_some_and(|(first, last)| range.start <= first.begin && range.end == last.end)
+    }
+
+    fn touched(&self, range: &Range<usize>) -> Vec<Touched> {
         let mut touched: Vec<Touched> = Vec::new();
-        for (_, passage, sentence) in self.ends.iter().skip(first).take(last + 1 - first) {
+        for LettersOf { passage, number, .. } in self.sentences_of(range) {
             match touched.last_mut() {
-                Some(range) if range.passage == *passage => range.to = *sentence,
-                _ => touched.push(Touched { passage: *passage, from: *sentence, to: *sentence }),
+                Some(range) if range.passage == *passage => range.to = *number,
+                _ => touched.push(Touched { passage: *passage, from: *number, to: *number }),
             }
         }
         touched
@@ -215,10 +269,22 @@ mod tests {
     }
 
     #[test]
+    fn a_sentence_that_is_said_again_is_touched_there_too_and_a_part_of_one_is_not() {
+        let passages = [(1, "Records must be kept. So it is.".to_owned()), (2, "1. Records must be kept.".to_owned())];
+        let places = |quote: &str| {
+            let touched = locate(&passages, quote, &Scan::default()).expect("it stands there");
+            touched.into_iter().map(|touched| (touched.passage, touched.from)).collect::<Vec<_>>()
+        };
+        assert_eq!(places("must be kept"), [(1, 1)]);
+        assert_eq!(places("Records must be kept."), [(1, 1), (2, 1)]);
+    }
+
+    #[test]
     fn sentences_by_their_numbers_are_a_quote() {
         let scan = Scan::default();
-        assert_eq!(quote(FILE, (1, 1), &scan).as_deref(), Ok("Invoices must be kept."));
-        assert_eq!(quote(FILE, (3, 3), &scan).as_deref(), Ok("The list shall be signed by the auditor."));
+        let said = |text: &str, page| Ok(Quote { text: text.to_owned(), page: Some(page) });
+        assert_eq!(quote(FILE, (1, 1), &scan), said("Invoices must be kept.", 3));
+        assert_eq!(quote(FILE, (3, 3), &scan), said("The list shall be signed by the auditor.", 3));
         assert_eq!(quote(FILE, (3, 4), &scan), Err(3));
         assert_eq!(quote(FILE, (0, 1), &scan), Err(3));
         assert_eq!(quote(FILE, (3, 1), &scan), Err(3));

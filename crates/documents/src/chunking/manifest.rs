@@ -2,6 +2,7 @@
 
 use super::Chunk;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The list of all chunks of a job, over all its documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,13 +46,29 @@ impl Manifest {
     ///
     /// Cutting a document anew replaces its entries: it takes its former numbers again, as many as it needs, and new
     /// ones after the highest of all documents; those it no longer needs are the second list. Entries of other
-    /// documents stay as they are.
-    pub fn merge(&mut self, source: &str, chunks: &[Chunk]) -> (Vec<String>, Vec<String>) {
+    /// documents stay as they are. `taken` are numbers that are not free though the list may not have them, each with its
+    /// document: the passages of the ledger.
+    pub fn merge<'a>(
+        &mut self,
+        source: &str,
+        chunks: &[Chunk],
+        taken: impl IntoIterator<Item = (u32, &'a str)>,
+    ) -> (Vec<String>, Vec<String>) {
         let (own, others): (Vec<Entry>, Vec<Entry>) =
             std::mem::take(&mut self.chunks).into_iter().partition(|entry| entry.source == source);
-        let former: Vec<u32> = own.iter().filter_map(|entry| number(&entry.file)).collect();
-        let highest = own.iter().chain(&others).filter_map(|entry| number(&entry.file)).max().unwrap_or(0);
-        let numbers = former.iter().copied().chain(highest + 1..);
+        let listed =
+            |entries: &[Entry]| entries.iter().filter_map(|entry| number(&entry.file)).collect::<BTreeSet<u32>>();
+        let (mut former, mut foreign) = (listed(&own), listed(&others));
+        for (number, document) in taken {
+            if document == source {
+                former.insert(number)
+            } else {
+                foreign.insert(number)
+            };
+        }
+        former.retain(|number| !foreign.contains(number));
+        let highest = former.iter().chain(&foreign).max().copied().unwrap_or(0);
+        let numbers = former.into_iter().chain(highest + 1..);
         let files: Vec<String> =
             numbers.take(chunks.len()).map(|number| format!("chunks/chunk_{number:03}.md")).collect();
         let dropped = own.into_iter().map(|entry| entry.file).filter(|file| !files.contains(file)).collect();
@@ -79,6 +96,7 @@ mod tests {
             last_page: Some(n + 1),
             headings: vec!["2 Scope".into(), "2.1 Records".into()],
             tokens: 812,
+            repeats: false,
         };
         (1..=count).map(chunk).collect()
     }
@@ -90,7 +108,7 @@ mod tests {
     #[test]
     fn the_file_has_the_documented_form() {
         let mut manifest = Manifest::default();
-        manifest.merge("input/policy.pdf", &chunks(1));
+        manifest.merge("input/policy.pdf", &chunks(1), []);
         let expected = serde_json::json!({"chunks": [{"file": "chunks/chunk_001.md", "source": "input/policy.pdf",
             "pages": {"from": 1, "to": 2}, "headings": ["2 Scope", "2.1 Records"], "tokens": 812}]});
         assert_eq!(serde_json::to_value(&manifest).expect("plain data"), expected);
@@ -100,13 +118,22 @@ mod tests {
     #[test]
     fn a_document_keeps_its_numbers_and_others_go_on_after_them() {
         let mut manifest = Manifest::default();
-        assert_eq!(manifest.merge("a", &chunks(2)).0, ["chunks/chunk_001.md", "chunks/chunk_002.md"]);
-        assert_eq!(manifest.merge("b", &chunks(1)).0, ["chunks/chunk_003.md"]);
-        let (files, dropped) = manifest.merge("a", &chunks(3));
+        assert_eq!(manifest.merge("a", &chunks(2), []).0, ["chunks/chunk_001.md", "chunks/chunk_002.md"]);
+        assert_eq!(manifest.merge("b", &chunks(1), []).0, ["chunks/chunk_003.md"]);
+        let (files, dropped) = manifest.merge("a", &chunks(3), []);
         assert_eq!(files, ["chunks/chunk_001.md", "chunks/chunk_002.md", "chunks/chunk_004.md"]);
         assert!(dropped.is_empty());
-        let (_, dropped) = manifest.merge("a", &chunks(1));
+        let (_, dropped) = manifest.merge("a", &chunks(1), []);
         assert_eq!(dropped, ["chunks/chunk_002.md", "chunks/chunk_004.md"]);
         assert_eq!(listing(&manifest), [("chunks/chunk_001.md", "a"), ("chunks/chunk_003.md", "b")]);
+    }
+
+    #[test]
+    fn a_number_of_the_ledger_is_taken_though_the_list_is_gone() {
+        let taken = [(1, "a"), (2, "b"), (3, "a")];
+        let (files, _) = Manifest::default().merge("a", &chunks(3), taken);
+        assert_eq!(files, ["chunks/chunk_001.md", "chunks/chunk_003.md", "chunks/chunk_004.md"]);
+        let (files, _) = Manifest::default().merge("c", &chunks(1), taken);
+        assert_eq!(files, ["chunks/chunk_004.md"]);
     }
 }

@@ -49,6 +49,8 @@ pub struct Chunk {
     pub headings: Vec<String>,
     /// Tokens of `text`, in o200k_base.
     pub tokens: u32,
+    /// Whether it begins with words that the chunk before it ends with.
+    pub repeats: bool,
 }
 
 /// Fewer tokens leave no room for a page mark and a sentence.
@@ -80,12 +82,14 @@ pub fn chunk_part(
     *under = outline.at_end();
     let limit = options.max_tokens.max(FEWEST_TOKENS);
     let overlap = options.overlap.min(limit / 2);
-    let mut chunks = Vec::new();
+    let mut chunks: Vec<Chunk> = Vec::new();
+    let mut ended = 0;
     for part in whole.parts(if overlap == 0 { PART_BYTES } else { usize::MAX }) {
         let measure = Measure::of(&whole, part.clone());
         for (start, piece) in cut(&whole.text[part.clone()], &measure, limit, overlap) {
             let start = part.start + start;
-            let found = finish(&whole, &outline, start, piece);
+            let repeats = start < std::mem::replace(&mut ended, start + piece.len());
+            let found = Chunk { repeats, ..finish(&whole, &outline, start, piece) };
             if found.tokens <= limit {
                 chunks.push(found);
                 continue;
@@ -93,7 +97,8 @@ pub fn chunk_part(
             // The quick measure was too low here, which takes text without words; the tokenizer itself has the last say.
             let exact = Exact { whole: &whole };
             chunks.extend(
-                cut(piece, &exact, limit, overlap).map(|(offset, part)| finish(&whole, &outline, start + offset, part)),
+                cut(piece, &exact, limit, overlap)
+                    .map(|(offset, part)| Chunk { repeats, ..finish(&whole, &outline, start + offset, part) }),
             );
         }
     }
@@ -138,7 +143,8 @@ fn finish(whole: &Whole, outline: &Outline, start: usize, piece: &str) -> Chunk 
     let tokens = plumbline_tokens::count(&text);
     let end = start + piece.len();
     let headings = outline.path_at(start, end);
-    Chunk { text, first_page: whole.page_at(start), last_page: whole.page_at(end.saturating_sub(1)), headings, tokens }
+    let (first_page, last_page) = (whole.page_at(start), whole.page_at(end.saturating_sub(1)));
+    Chunk { text, first_page, last_page, headings, tokens, repeats: false }
 }
 
 /// Counts by the tokenizer itself.

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 pub(crate) const TOOL: Tool =
     Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
-const MANIFEST: &str = "chunks/manifest.json";
+pub(crate) const MANIFEST: &str = "chunks/manifest.json";
 
 fn spec() -> ToolSpec {
     ToolSpec {
@@ -110,7 +110,12 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     if chunks.is_empty() {
         return Err(ToolError::refused(format!("{name} has no text to cut")));
     }
-    let (files, dropped) = manifest.merge(&name, &chunks);
+    let taken = env
+        .overlay
+        .passages()
+        .iter()
+        .filter_map(|passage| Some((u32::try_from(passage.number).ok()?, passage.document.as_str())));
+    let (files, dropped) = manifest.merge(&name, &chunks, taken);
     let content = describe(&name, &files, &chunks);
     let mut products: Vec<Product> =
         files.iter().zip(contents).map(|(file, content)| content.into_file(file.clone())).collect();
@@ -122,15 +127,15 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
         if !env.ctx.is_source(&name) {
             facts.iter_mut().for_each(Facts::without_candidates);
         }
-        let passages = passages(&name, &files, &chunks, facts, options.overlap > 0);
+        let passages = passages(&name, &files, &chunks, facts);
         products.push(Product::CutDocument(Box::new(CutDocument { document: name, passages })));
     }
     Ok(Output { content, products })
 }
 
 /// The document's passages in the ledger.
-fn passages(document: &str, files: &[String], chunks: &[Chunk], mut facts: Vec<Facts>, overlap: bool) -> Vec<Passage> {
-    for at in (1..facts.len()).rev().filter(|_| overlap) {
+fn passages(document: &str, files: &[String], chunks: &[Chunk], mut facts: Vec<Facts>) -> Vec<Passage> {
+    for at in (1..facts.len()).rev().filter(|at| chunks[*at].repeats) {
         let (before, rest) = facts.split_at_mut(at);
         rest[0].without_those_of(&before[at - 1]);
     }

@@ -10,7 +10,7 @@ use crate::runner::ToolEnv;
 use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::path;
 use crate::workspace::{PassagePlace, WorkspaceError};
-use plumbline_documents::passages;
+use plumbline_documents::passages::{self, Quote};
 use plumbline_documents::quotes::{ButForHyphens, Found, Match, Passage, SHORTEST, SourceText};
 use plumbline_documents::{Kind, kind_of, push_page};
 use plumbline_engine::{Citation, LONGEST_QUOTE, Source, Touched};
@@ -42,17 +42,12 @@ pub(crate) struct Verified {
 /// Finds the quote in its source and makes the citation, or refuses with the nearest passage. A page that is wrong is put
 /// right: the quote says where it stands.
 pub(crate) async fn verify(env: &ToolEnv<'_>, claim: Claim<'_>) -> Result<Verified, ToolError> {
-    let source = resolve(env.overlay, claim.source).await?;
-    if !env.ctx.is_source(&source.path) {
-        return Err(ToolError::refused(format!(
-            "{} is no source of this job, and nothing is quoted from it; quote another document",
-            source.path
-        )));
-    }
+    let source = source_of(env, claim.source).await?;
     match look_up(env, source, claim).await? {
         Match::Found(found) => {
             let citation = placed(env, citation(source, found)).await?;
-            Ok(Verified { citation, put_right: None })
+            let put_right = too_long(&citation);
+            Ok(Verified { citation, put_right })
         }
         Match::TooShort => Err(ToolError::refused(format!(
             "the quote is shorter than {SHORTEST} characters; quote the whole sentence"
@@ -63,17 +58,41 @@ pub(crate) async fn verify(env: &ToolEnv<'_>, claim: Claim<'_>) -> Result<Verifi
             let put_right = Some(format!("the quote is on page {page}, not {asked}; page {page} was recorded"));
             Ok(Verified { citation, put_right })
         }
-        Match::NotFound { nearest } => {
-            let nearest = match nearest {
-                Some(passage) => {
-                    let page = passage.page.map_or_else(String::new, |page| format!(" on page {page}"));
-                    format!("the nearest passage{page} is: \"{}\"; quote the source word for word", cut(&passage.text))
-                }
-                None => "nothing in it is like the quote; check the source".to_string(),
-            };
-            Err(ToolError::refused(format!("the quote does not occur in {}: {nearest}", source.path)))
-        }
+        Match::NotFound { nearest } => Err(not_there(source, nearest)),
     }
+}
+
+/// The document to quote from.
+async fn source_of<'d>(env: &'d ToolEnv<'_>, name: &str) -> Result<&'d Source, ToolError> {
+    let source = resolve(env.overlay, name).await?;
+    if env.ctx.is_source(&source.path) {
+        return Ok(source);
+    }
+    Err(ToolError::refused(format!(
+        "{} is no source of this job, and nothing is quoted from it; quote another document",
+        source.path
+    )))
+}
+
+fn not_there(source: &Source, nearest: Option<Passage>) -> ToolError {
+    let nearest = match nearest {
+        Some(passage) => {
+            let page = passage.page.map_or_else(String::new, |page| format!(" on page {page}"));
+            format!("the nearest passage{page} is: \"{}\"; quote the source word for word", cut(&passage.text))
+        }
+        None => "nothing in it is like the quote; check the source".to_string(),
+    };
+    ToolError::refused(format!("the quote does not occur in {}: {nearest}", source.path))
+}
+
+/// What is to be said of a quote that answers for no sentence because it spans too many.
+fn too_long(citation: &Citation) -> Option<String> {
+    citation.place.filter(Touched::is_too_long).map(|place| {
+        format!(
+            "the quote spans {} sentences and counts for none of them, at most {LONGEST_QUOTE} do; cite each obligation by itself",
+            place.to - place.from + 1
+        )
+    })
 }
 
 /// The document that a name means: its path, the path of its text, of one of its chunks, or its bare file name.
@@ -369,15 +388,20 @@ pub(crate) async fn verify_pointer(env: &ToolEnv<'_>, pointer: Pointer) -> Resul
              item of a list with its lead, if need be, in two citations"
         )));
     }
-    let (source, quote) = pointed_at(env, pointer).await?;
-    let mut verified = verify(env, Claim { source: &source, page: None, quote: &quote }).await?;
+    let (source, Quote { text, page }) = pointed_at(env, pointer).await?;
+    let source = source_of(env, &source).await?;
+    let found = match look_up(env, source, Claim { source: &source.path, page, quote: &text }).await? {
+        Match::Found(found) | Match::OnOtherPage(found) => found,
+        // However short: it is a sentence of its own, such as an item of a list.
+        Match::TooShort => Found { page, page_to: None, text, before: String::new(), after: String::new() },
+        Match::NotFound { nearest } => return Err(not_there(source, nearest)),
+    };
     // The same words may stand elsewhere as well.
-    verified.citation.place = Some(place);
-    verified.citation.continues.clear();
-    Ok(verified)
+    let citation = Citation { place: Some(place), ..citation(source, found) };
+    Ok(Verified { citation, put_right: None })
 }
 
-async fn pointed_at(env: &ToolEnv<'_>, Pointer { passage, from, to }: Pointer) -> Result<(String, String), ToolError> {
+async fn pointed_at(env: &ToolEnv<'_>, Pointer { passage, from, to }: Pointer) -> Result<(String, Quote), ToolError> {
     let known = env.overlay.passages().iter().find(|known| known.number == passage);
     let known = known.ok_or_else(|| {
         ToolError::refused(format!("there is no passage {passage}; chunks/chunk_007.md is passage 7"))

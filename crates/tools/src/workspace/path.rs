@@ -4,6 +4,7 @@
 //! folder itself (`./`, `/workspace/`, `job_<uuid>/`) are taken off; everything else that is no such path is refused
 //! rather than guessed at. The kernel guards the mirror's folder once more; this guards the rows.
 
+use crate::documents::chunk_document::MANIFEST;
 use crate::documents::text_parts::is_part_of;
 use crate::error::ToolError;
 use crate::runner::ToolContext;
@@ -97,12 +98,24 @@ pub(crate) fn check_writable(
             Err(ToolError::refused("todos.yaml is not written as a file: call todo_write, which checks the list"))
         }
         "todos.yaml" => read_only("the todos of the next phase are written in a strategic phase"),
+        _ if holds_passages(path, overlay) => read_only(
+            "passages of the documents are read and cited by it; chunk_document cuts a document anew, notes go to other files",
+        ),
         _ => match text_of(path, overlay.sources()) {
             Some(source) => {
                 read_only(&format!("it is the extracted text of {}, against which quotes are checked", source.path))
             }
             None => check_shape(path, overlay),
         },
+    }
+}
+
+/// A passage's text, by whose sentences citations count, and the list of passages, by which they are numbered.
+fn holds_passages(path: &str, overlay: &WorkspaceOverlay<'_>) -> bool {
+    let passages = overlay.passages();
+    match path {
+        MANIFEST => !passages.is_empty(),
+        _ => passages.iter().any(|passage| passage.chunk_path.as_deref() == Some(path)),
     }
 }
 

@@ -92,3 +92,27 @@ async fn what_cannot_be_cut_is_refused_with_what_to_do() {
     let refusal = bench.refused("chunk_document", json!({"file_path": "a.md"})).await;
     assert!(refusal.contains("chunks/manifest.json is not the list of chunks any more"), "{refusal}");
 }
+
+/// Citations count by the sentences of a passage's file, and passages by the numbers in the list: neither is the model's.
+#[tokio::test]
+async fn a_passages_file_and_the_list_are_read_only() {
+    let mut bench = Bench::new().extracted("input/p.pdf", "chunks/p.md", &paged(1..=2));
+    bench.ok("chunk_document", json!({"file_path": "input/p.pdf"})).await;
+    for path in ["chunks/chunk_001.md", "chunks/manifest.json"] {
+        let written = bench.refused("write_file", json!({"path": path, "content": "It was founded in 1901."})).await;
+        let deleted = bench.refused("delete_file", json!({"path": path})).await;
+        assert!(written.contains("is read only") && deleted.contains("is read only"), "{written} {deleted}");
+    }
+    bench.ok("write_file", json!({"path": "chunks/notes.md", "content": "Section 2 repeats section 1."})).await;
+}
+
+#[tokio::test]
+async fn only_words_that_are_repeated_count_where_they_first_begin() {
+    let text = "Visitors must sign in and say whom they visit.\n\n".repeat(40);
+    let mut bench = Bench::new().extracted("input/a.md", "chunks/a.md", &text);
+    bench.ok("chunk_document", json!({"file_path": "input/a.md", "max_tokens": 100})).await;
+    let candidates = |bench: &Bench| bench.rows.passages.iter().map(|passage| passage.candidates.len()).sum::<usize>();
+    let without = candidates(&bench);
+    bench.ok("chunk_document", json!({"file_path": "input/a.md", "max_tokens": 100, "overlap": 5})).await;
+    assert_eq!((without, candidates(&bench)), (40, 40));
+}

@@ -175,3 +175,28 @@ async fn sentences_are_quoted_by_their_numbers_as_the_source_has_them() {
     let refused = bench.refused("cite", json!({"passage": 2, "from": 1})).await;
     assert!(refused.contains("there is no passage 2"), "{refused}");
 }
+
+/// A list's items may be a word; a sentence that stands twice is quoted where it was pointed at.
+#[tokio::test]
+async fn a_pointer_takes_the_sentence_it_names_however_short_and_wherever_it_stands() {
+    let text = "[page 1]\n\nThe archive must keep:\n\n- Logs\n- Keys\n\nVisitors must sign in.\n\n[page 2]\n\nVisitors must sign in.\n";
+    let mut bench = Bench::new().extracted("input/policy.pdf", "chunks/policy.md", text);
+    bench.ok("chunk_document", json!({"file_path": "input/policy.pdf"})).await;
+    let shown = bench.ok("read_file", json!({"path": "chunks/chunk_001.md"})).await;
+    assert!(shown.contains("[2] Logs") && shown.contains("[page 2]\n\n[5] Visitors"), "{shown}");
+    for (from, quote, page) in [(2, "Logs", 1), (4, "Visitors must sign in.", 1), (5, "Visitors must sign in.", 2)] {
+        bench.ok("cite", json!({"passage": 1, "from": from})).await;
+        let cited = bench.rows.citations.last().unwrap();
+        let place = cited.place.unwrap();
+        assert_eq!((cited.quote.as_str(), cited.page, place.from, place.to), (quote, Some(page), from, from));
+    }
+}
+
+#[tokio::test]
+async fn a_quote_of_many_sentences_is_said_to_count_for_none() {
+    let sentences: String = (1..=9).map(|n| format!("Record {n} must be kept for {n} years. ")).collect();
+    let mut bench = Bench::new().extracted("input/a.md", "chunks/a.md", &sentences);
+    bench.ok("chunk_document", json!({"file_path": "input/a.md"})).await;
+    let said = bench.ok("cite", json!({"source": "input/a.md", "quote": sentences.trim()})).await;
+    assert!(said.contains("spans 9 sentences and counts for none of them"), "{said}");
+}

@@ -173,3 +173,16 @@ async fn lesson_58_wrong_values_are_answered_with_the_valid_ones() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_duty_that_is_stated_twice_is_recorded_once_and_cited_twice() {
+    let text = "Visitors must sign in.\n\nThis is a heading of its own\n\nVisitors must sign in.\n";
+    let mut bench = Bench::new().extracted("input/a.md", "chunks/a.md", text);
+    bench.ok("chunk_document", json!({"file_path": "input/a.md"})).await;
+    for from in [1, 3] {
+        bench.ok("add_requirement", json!({"citations": [{"passage": 1, "from": from}]})).await;
+    }
+    assert_eq!(bench.rows.recorded.len(), 1);
+    let places: Vec<i32> = bench.rows.citations.iter().filter_map(|cited| Some(cited.place?.from)).collect();
+    assert_eq!(places, [1, 3]);
+}

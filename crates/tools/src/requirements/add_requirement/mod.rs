@@ -11,7 +11,7 @@ use crate::registry::Tool;
 use crate::runner::ToolEnv;
 use build::build;
 pub(crate) use build::{distinct, evidence};
-use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec};
+use plumbline_engine::{Citation, Handler, Phases, Product, Replay, ToolSpec};
 use schema::{Arguments, DOCUMENTATION, Evidence, schema};
 use serde_json::{Value, json};
 
@@ -52,7 +52,12 @@ fn alias_spec() -> ToolSpec {
 async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let mut arguments: Arguments = decode(arguments)?;
     if let Some(known) = known(env, arguments.text.as_deref()).await? {
-        return Ok(known);
+        let mut citations = Vec::new();
+        for evidence in &arguments.citations {
+            // A quote that is refused is no loss: the requirement has its own.
+            citations.extend(citation(env, evidence).await.ok().map(|verified| verified.citation));
+        }
+        return Ok(said_again(&known, citations));
     }
     let mut citations = Vec::with_capacity(arguments.citations.len());
     let mut put_right = String::new();
@@ -65,7 +70,7 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
         (Some(text), _) => text,
         (None, [citation]) => {
             if let Some(known) = known(env, Some(&citation.quote)).await? {
-                return Ok(known);
+                return Ok(said_again(&known, citations));
             }
             citation.quote.clone()
         }
@@ -84,11 +89,20 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     Ok(Output { content, products })
 }
 
-/// What is said of a text that is recorded already.
-async fn known(env: &ToolEnv<'_>, text: Option<&str>) -> Result<Option<Output>, ToolError> {
+/// The requirement that has a text already.
+async fn known(env: &ToolEnv<'_>, text: Option<&str>) -> Result<Option<String>, ToolError> {
     let Some(text) = text else { return Ok(None) };
-    let known = env.overlay.requirement(&key::of(text)).await?;
-    Ok(known.map(|known| Output::text(format!("already recorded as {known}; nothing changed"))))
+    Ok(env.overlay.requirement(&key::of(text)).await?)
+}
+
+/// A duty that a document states twice is one requirement; the quotes count for the sentences that they were cut from.
+fn said_again(known: &str, citations: Vec<Citation>) -> Output {
+    let content = match citations.len() {
+        0 => format!("already recorded as {known}; nothing changed"),
+        1 => format!("already recorded as {known}; nothing changed, but its citation counts for its passage"),
+        n => format!("already recorded as {known}; nothing changed, but its {n} citations count for their passages"),
+    };
+    Output { content, products: citations.into_iter().map(Product::AddCitation).collect() }
 }
 
 pub(crate) async fn citation(env: &ToolEnv<'_>, evidence: &Evidence) -> Result<Verified, ToolError> {
