@@ -122,6 +122,7 @@ impl Run {
         run.put_notes(messages.iter().filter(|message| message.cleared).map(|message| message.seq));
         run.check_messages()?;
         run.read_calls();
+        run.prepare_what_is_not();
         run.exit = run.exit_at_once();
         Ok(run)
     }

@@ -6,8 +6,8 @@ use super::{
     undelivered::{self, Undelivered},
 };
 use crate::{
-    Autonomy, Change, Handler, JobError, JobExit, Passage, PassageState, Phases, REQUIREMENT_LISTS, Replay, Run, Todo,
-    TodoStatus, ToolSpec,
+    Autonomy, Change, Handler, JobError, JobExit, Passage, PassageState, Phases, REPORT, REQUIREMENT_LISTS, Replay,
+    Run, Todo, TodoStatus, ToolSpec,
     ledger::{MAX_NAMED, worst_of},
     transition::Consequence,
     vocabulary::path,
@@ -66,7 +66,9 @@ pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequenc
         );
     }
     let result = claim.to_json(run);
-    if claim.deliverables.is_empty() && run.requirements == 0 {
+    // The system writes its report of any job with documents; it is nobody's answer.
+    let delivers = claim.deliverables.iter().any(|path| path != REPORT);
+    if !delivers && run.requirements == 0 {
         *consequence = Consequence::Exit(claim.nothing_delivered()?);
         close_todos(run);
         return Ok("The job ends as failed: nothing was delivered. Its files are kept.".into());
@@ -244,6 +246,14 @@ impl Claim {
     fn check_coverage(&mut self, run: &Run) -> Result<(), String> {
         if run.settings.coverage.is_none() {
             return Ok(());
+        }
+        let unprepared: Vec<&str> = run.unprepared().collect();
+        if !unprepared.is_empty() {
+            return Err(format!(
+                "the job is not complete: {} has no passages yet, so that nothing is known of what it says. Have it extracted \
+                 and cut in a phase of work (todo_write); then work through its passages, or name them in 'undelivered'.",
+                listed(&unprepared.into_iter().map(str::to_owned).collect::<Vec<_>>())
+            ));
         }
         let open = run.ledger.all().filter(|passage| passage.state != PassageState::Answered);
         let open: BTreeSet<i32> = open.map(|passage| passage.number).collect();

@@ -2,7 +2,7 @@
 //! says what is missing in a form that can be counted: passages of a document, a phase of the plan, any other item.
 
 use super::arguments;
-use crate::phase::number_list::numbers_behind;
+use crate::phase::number_list::{numbers_behind, read_list};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -91,7 +91,11 @@ impl Undelivered {
             entry => match entry.get("phase") {
                 Some(phase @ Value::Number(_)) => arguments::number(phase) == Some(i64::from(ordinal)),
                 Some(Value::String(phase)) => {
-                    phase.trim().parse() == Ok(ordinal) || names_in_text(phase, ordinal, name)
+                    let is_name =
+                        |name: &str| !name.is_empty() && has_words(&phase.to_lowercase(), &name.to_lowercase());
+                    phase.trim().parse() == Ok(ordinal)
+                        || name.is_some_and(is_name)
+                        || names_in_text(phase, ordinal, name)
                 }
                 _ => false,
             },
@@ -108,7 +112,10 @@ fn checked(at: usize, entry: Value) -> Result<Value, String> {
     match entry {
         Value::String(text) if text.trim().is_empty() => Ok(Value::Null),
         Value::String(text) => Ok(Value::String(text.trim().to_string())),
-        Value::Object(fields) => {
+        Value::Object(mut fields) => {
+            if let Some(passages) = fields.get_mut("passages").filter(|passages| !passages.is_null()) {
+                *passages = numbers_of(at, passages)?;
+            }
             let reason = arguments::optional_text(&fields, "reason")?.unwrap_or_default();
             let names_something = ["passages", "phase", "item", "document"].iter().any(|key| fields.contains_key(*key));
             if !names_something {
@@ -127,6 +134,21 @@ fn checked(at: usize, entry: Value) -> Result<Value, String> {
     }
 }
 
+/// The passages of an entry, as numbers: "7-9, 12" and ["7"] say the same.
+fn numbers_of(at: usize, passages: &Value) -> Result<Value, String> {
+    let number = |value: &Value| arguments::number(value).and_then(|number| i32::try_from(number).ok());
+    let numbers: Option<Vec<i32>> = match passages {
+        Value::Array(list) => list.iter().map(number).collect(),
+        Value::String(list) => read_list(list).map(|numbers| numbers.into_iter().collect()),
+        one => number(one).map(|number| vec![number]),
+    };
+    numbers.map(Value::from).ok_or_else(|| {
+        format!(
+            "entry {at} of 'undelivered': `passages` must be a list of numbers such as [7, 8], the numbers of passages."
+        )
+    })
+}
+
 fn sentence(entry: &Value) -> String {
     let Value::Object(fields) = entry else { return entry.as_str().unwrap_or_default().to_string() };
     let text = |key: &str| match fields.get(key) {
@@ -140,11 +162,23 @@ fn sentence(entry: &Value) -> String {
     format!("{}: {}", what.join(" of "), text("reason").unwrap_or_default())
 }
 
-/// Whether a text names a phase: by "phase 3", "phases 2-4", or by the phase's own name.
+/// Whether a sentence names a phase: by "phase 3", "phases 2-4", or by the phase's own name where it begins with it or speaks
+/// of a phase. The name of a phase is often a word that stands in any sentence.
 fn names_in_text(text: &str, ordinal: i32, name: Option<&str>) -> bool {
-    let text = text.to_lowercase();
-    let by_name = name.is_some_and(|name| !name.is_empty() && text.contains(&name.to_lowercase()));
+    let text = text.trim().to_lowercase();
+    let is_about_it = |name: &str| text.contains("phase") && has_words(&text, name) || begins_with_words(&text, name);
+    let by_name =
+        name.map(|name| name.trim().to_lowercase()).is_some_and(|name| !name.is_empty() && is_about_it(&name));
     by_name || numbers_behind(&text, &["phase"]).contains(&ordinal)
+}
+
+fn begins_with_words(text: &str, words: &str) -> bool {
+    text.strip_prefix(words).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+}
+
+fn has_words(text: &str, words: &str) -> bool {
+    text.match_indices(words)
+        .any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric) && begins_with_words(&text[at..], words))
 }
 
 #[cfg(test)]
@@ -181,6 +215,10 @@ mod tests {
         assert_eq!(named, [2, 3, 4, 7]);
         assert!(read.names_phase(9, Some("consolidation")));
         assert!(!read.names_phase(9, Some("Extraction")));
+        let read = of(json!(["a consolidation report of annex B was not written", "Report: no time was left"]));
+        let read = read.expect("it is read");
+        assert!(!read.names_phase(9, Some("Consolidation")), "the word of a phase is not the phase");
+        assert!(read.names_phase(9, Some("Report")));
     }
 
     #[test]
@@ -192,6 +230,15 @@ mod tests {
         assert!(gives_up(json!({"item": "output/a.md", "reason": "no document answers it"})));
         assert!(!gives_up(json!({"item": "question 7 of output/a.md", "reason": "no document answers it"})));
         assert!(!gives_up(json!("output/a.md.sig: no key")) && !gives_up(json!("in output/a.md: a table")));
+    }
+
+    #[test]
+    fn passages_are_numbers_however_they_were_written() {
+        let read = of(json!([{"passages": "7-9, 12", "reason": "no time"}, {"passages": ["3"], "reason": "no time"}]));
+        let read = read.expect("it is read").to_json();
+        assert_eq!((&read[0]["passages"], &read[1]["passages"]), (&json!([7, 8, 9, 12]), &json!([3])));
+        let refused = of(json!([{"passages": "all of them", "reason": "no time"}])).expect_err("it is no list");
+        assert!(refused.contains("must be a list of numbers"), "{refused}");
     }
 
     #[test]

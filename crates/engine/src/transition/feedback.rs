@@ -26,7 +26,7 @@ impl Run {
         (self.state.guards.rewinds, self.state.guards.recovering) = (0, false);
         let note = self.archive_note(PhaseOutcome::Completed, None);
         self.open_phase(Next::strategic(Opening::Feedback), Some(note), now);
-        self.ready_for_model(now);
+        self.prepare_or_ask(now);
     }
 
     /// Moves waiting feedback into the conversation.

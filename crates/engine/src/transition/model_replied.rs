@@ -223,7 +223,7 @@ impl Run {
         }
         let note = self.close_phase(PhaseOutcome::Forced, Some(issue));
         self.open_phase(Next::strategic(Opening::Rewound), Some(note), now);
-        self.ready_for_model(now);
+        self.prepare_or_ask(now);
     }
 }
 

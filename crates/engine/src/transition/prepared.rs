@@ -43,6 +43,14 @@ impl Run {
         }
     }
 
+    /// The same for a run that is about to ask the model as it is loaded: a fork at a step before its documents were cut anew
+    /// has no passages of them.
+    pub(crate) fn prepare_what_is_not(&mut self) {
+        if matches!(self.state.stage, Stage::Model) && self.is_to_prepare() {
+            self.state.stage = Stage::Prepare { beginning: Beginning::default() };
+        }
+    }
+
     pub(super) fn prepared(&mut self, prepared: Prepared, now: DateTime<Utc>) {
         let Stage::Prepare { mut beginning } = std::mem::replace(&mut self.state.stage, Stage::Model) else {
             return;

@@ -53,7 +53,7 @@ impl Run {
             if answered.failed && closes && refused_closing.is_none() {
                 refused_closing = self.current_todo().map(|todo| todo.position);
             }
-            let is_work = tools::is_work(&call.name);
+            let is_work = tools::is_work(&call.name) && self.bound_tool(&call.name).is_some();
             (self.state.work.called, self.answer_worked) =
                 (self.state.work.called | is_work, self.answer_worked | is_work);
             progress |= answered.progress;

@@ -134,6 +134,35 @@ fn what_the_model_may_prepare_itself_the_system_prepares_when_a_phase_of_work_ha
 }
 
 #[test]
+fn a_document_that_nobody_has_prepared_is_not_passed_over() {
+    let mut dialogue = Dialogue::new(covering_with(|settings| settings.prepare = Prepare::Model));
+    dialogue.apply(intake_of_four());
+    dialogue.call("write_file", json!({"path": "output/report.md", "content": "42 requirements recorded, 42 quotes."}));
+    let refused = complete(&mut dialogue, json!(["appendix B was not there"]));
+    assert!(refused.contains("input/policy.pdf has no passages yet"), "{refused}");
+}
+
+/// As a fork at a step before its documents were cut anew.
+#[test]
+fn a_run_without_passages_is_prepared_when_it_is_loaded() {
+    let mut dialogue = working(covering_with(|settings| settings.prepare = Prepare::Model));
+    dialogue.resume(|settings| settings.prepare = Prepare::Start);
+    assert!(matches!(dialogue.run.next(), Effect::Prepare { .. }), "{:?}", dialogue.run.next());
+}
+
+#[test]
+fn the_systems_report_is_no_answer_of_the_models() {
+    let mut dialogue = working(covering());
+    read(&mut dialogue);
+    dialogue.call("close_passages", json!({"passages": [{"passage": 1, "reason": "it obliges nobody at all"}]}));
+    cite(&mut dialogue, [3, 3]);
+    dialogue.finish_phase();
+    let claim = json!({"summary": "Done.", "deliverables": ["output/report.html"], "confidence": 1});
+    let refused = dialogue.call("job_complete", claim);
+    assert!(refused.contains("no deliverable is named and no requirement is recorded"), "{refused}");
+}
+
+#[test]
 fn a_passage_is_read_by_being_shown_and_answered_by_quotes_or_for_having_no_candidates() {
     let mut dialogue = working(covering());
     read(&mut dialogue);

@@ -35,6 +35,14 @@ fn a_todo_that_nothing_was_called_for_is_refused_once_and_then_closed_on_record(
 }
 
 #[test]
+fn a_call_of_a_tool_that_there_is_not_is_no_work() {
+    let mut dialogue = Dialogue::working(settings(), 1);
+    let results = dialogue.calls(&[("frobnicate", json!({}))]);
+    assert!(results[0].starts_with("Error:"), "{results:?}");
+    assert!(dialogue.calls(&[closing()])[0].starts_with("Error: todo 1 stays open"));
+}
+
+#[test]
 fn one_answer_may_work_on_several_todos_before_it_closes_them() {
     let mut dialogue = Dialogue::working(settings(), 1);
     let record = ("add_requirement", json!({"text": "Invoices must be kept."}));
