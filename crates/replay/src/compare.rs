@@ -20,7 +20,7 @@ pub(crate) fn step(
         .or_else(|| messages(recorded, now))
         .or_else(|| files(rows, recorded, now))
         .or_else(|| lists("effects", &effects(recorded), &effects_now(rows, &now.changes)))
-        .or_else(|| lists("citations", &texts(&recorded.citations), &citations_now(&now.changes)))
+        .or_else(|| lists("citations", &texts(&recorded.citations), &citations_now(rows, &now.changes)))
         .or_else(|| lists("requirements", &texts(&recorded.requirements), &requirements_now(&now.changes)))
         .or_else(|| lists("requirements put right", &texts(&recorded.put_right), &put_right_now(&now.changes)))
         .or_else(|| lists("cleared results", &cleared(recorded), &cleared_now(&now.changes)))
@@ -155,9 +155,15 @@ fn texts(values: &[Value]) -> Vec<String> {
     sorted(values.iter().map(Value::to_string))
 }
 
-fn citations_now(changes: &[Change]) -> Vec<String> {
+/// The same citation twice in a job is one row.
+fn citations_now(rows: &MemoryJob, changes: &[Change]) -> Vec<String> {
+    let mut new = BTreeSet::new();
     sorted(changes.iter().filter_map(|change| match change {
-        Change::Product(Product::AddCitation(citation)) => serde_json::to_value(citation).ok().map(|v| v.to_string()),
+        Change::Product(Product::AddCitation(citation))
+            if !rows.has_citation(&citation.id) && new.insert(&citation.id) =>
+        {
+            serde_json::to_value(citation).ok().map(|value| value.to_string())
+        }
         _ => None,
     }))
 }

@@ -31,6 +31,11 @@ impl MemoryJob {
         self.job.snapshot(settings, step.feedback.clone(), new_claim && step.interrupted)
     }
 
+    /// Whether a citation of this id is recorded.
+    pub(crate) fn has_citation(&self, id: &str) -> bool {
+        self.job.citations.contains_key(id)
+    }
+
     /// One step's transaction.
     pub(crate) fn commit(&mut self, redone: &ReplayedStep) {
         self.job.commit(redone.step, &redone.changes, &redone.state);
