@@ -180,7 +180,8 @@ impl ModelClient {
         let Some(lesson) = learnt.learn(&self.config, manner, status, body) else { return problem };
         let consequence = lesson.consequence();
         info!(model.name = self.config.model, model.endpoint = self.endpoint, said = problem.message, "{consequence}");
-        Problem::new(FailureClass::Transient, format!("{}; {consequence}", problem.message))
+        let message = format!("{}; {consequence}", problem.message);
+        Problem { learnt: true, ..Problem::new(FailureClass::Transient, message) }
     }
 
     fn failure(&self, problem: Problem, retry_after_s: Option<u64>, mut record: RequestRecord) -> Box<Failure> {
@@ -189,8 +190,8 @@ impl ModelClient {
             None => problem.message,
         };
         record.error = Some(message.clone());
-        let Problem { class, hint, suspicion, .. } = problem;
-        Box::new(Failure { class, message, retry_after_s, hint, suspicion, jitter: jitter(), record })
+        let Problem { class, hint, suspicion, learnt, .. } = problem;
+        Box::new(Failure { class, message, retry_after_s, hint, suspicion, learnt, jitter: jitter(), record })
     }
 }
 

@@ -1,7 +1,8 @@
 //! What a job's requests have taught about an endpoint, where it does not do what was assumed of it.
 //!
-//! A refusal that says what to do otherwise is a failure like others, recorded and tried again by the engine; the next
-//! request is made otherwise. What was learnt holds for the job's stay at a worker, for one model at one endpoint.
+//! A refusal that says what to do otherwise is a failure that is recorded like others, and counted by nobody: the engine asks
+//! again at once, and that request is made otherwise. What was learnt holds for the job's stay at a worker, for one model at
+//! one endpoint.
 
 use crate::config::{ModelConfig, Streaming};
 use crate::dialect::Manner;
@@ -47,6 +48,8 @@ pub(crate) enum Lesson {
 }
 
 impl Lesson {
+    const ALL: [Self; 5] = [Self::UseResponses, Self::NoStream, Self::NoStreamOptions, Self::NoEncrypted, Self::NoEcho];
+
     /// How the job goes on, for the record and for the log.
     pub(crate) fn consequence(self) -> &'static str {
         match self {
@@ -57,6 +60,11 @@ impl Lesson {
             Self::NoEcho => "the job goes on without sending earlier reasoning back",
         }
     }
+}
+
+/// Whether the recorded words of a failure are those of one that has taught something.
+pub fn has_taught(message: &str) -> bool {
+    Lesson::ALL.iter().any(|lesson| message.ends_with(lesson.consequence()))
 }
 
 impl Learnt {

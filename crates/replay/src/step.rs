@@ -190,7 +190,9 @@ fn answer(step: &RecordedStep, run: &Run, record: &RequestRecord, max_output_tok
         let unknown = "a request failed, and the recording does not say of which class the failure was: record it anew";
         let class = record.failure_class.ok_or_else(|| Stop::Broken(unknown.to_owned()))?;
         let suspicion = plumbline_llm::suspicion(class, &message);
-        let failure = Failure { class, message, retry_after_s: None, hint: None, suspicion, jitter: 0.0, record };
+        let learnt = plumbline_llm::has_taught(&message);
+        let failure =
+            Failure { class, message, retry_after_s: None, hint: None, suspicion, learnt, jitter: 0.0, record };
         return Ok(Outcome::ModelFailed(failure));
     }
     let finish = plumbline_llm::finish(&record, max_output_tokens);

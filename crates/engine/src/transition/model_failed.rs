@@ -31,6 +31,10 @@ impl Run {
     pub(super) fn model_failed(&mut self, failure: Failure, now: DateTime<Utc>) {
         let failure = self.seen_with_its_size(failure);
         self.note_request(RequestRecord { failure_class: Some(failure.class), ..failure.record.clone() });
+        // The next request is another one: it is made at once, and by the same model. No endpoint teaches without end.
+        if failure.learnt {
+            return;
+        }
         self.note_failure(&failure, now);
         if failure.class == FailureClass::Permanent && self.lower_the_cap() {
             return;

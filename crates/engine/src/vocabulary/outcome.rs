@@ -140,6 +140,9 @@ pub struct Failure {
     pub hint: Option<String>,
     /// What it may be besides.
     pub suspicion: Option<Suspicion>,
+    /// Whether it says how the endpoint wants to be asked, so that the next request is another one. The adapter learns each
+    /// such thing once.
+    pub learnt: bool,
     /// Between 0 and 1, drawn by the caller: spreads retries.
     pub jitter: f64,
     /// For `llm_requests`.

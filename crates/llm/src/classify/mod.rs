@@ -22,11 +22,13 @@ pub(crate) struct Problem {
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
     pub(crate) suspicion: Option<Suspicion>,
+    /// Whether the next request is made otherwise.
+    pub(crate) learnt: bool,
 }
 
 impl Problem {
     pub(crate) fn new(class: FailureClass, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), hint: None, suspicion: None }
+        Self { class, message: message.into(), hint: None, suspicion: None, learnt: false }
     }
 
     pub(crate) fn suspecting(mut self, suspicion: Suspicion) -> Self {

@@ -8,7 +8,7 @@ use axum::response::IntoResponse;
 use plumbline_engine::{FailureClass, Message, RequestMessage, Role};
 use plumbline_llm::{
     Api, ApiKey, Learnt, ModelClient, ModelConfig, ModelList, Profile, ReasoningEcho, Streaming, ToolCallIds,
-    answers_as, list_models, request_body,
+    answers_as, has_taught, list_models, request_body,
 };
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -149,12 +149,13 @@ async fn an_endpoint_is_asked_for_its_models_in_its_own_protocol() {
     }
 }
 
-/// What a client with this configuration makes of a server's answers, one after another.
+/// What a client with this configuration makes of a server's answers, one after another; a failure that has taught it
+/// something has no class here.
 async fn asked(
     server: &Server,
     configure: impl FnOnce(&mut ModelConfig),
     times: usize,
-) -> Vec<Result<String, FailureClass>> {
+) -> Vec<Result<String, Option<FailureClass>>> {
     let mut config = ModelConfig::new(&server.base_url, "m");
     configure(&mut config);
     let (client, learnt) = (ModelClient::new(config).unwrap(), Learnt::default());
@@ -163,7 +164,10 @@ async fn asked(
     for _ in 0..times {
         let asked = || request(&messages, &[]);
         let answer = client.call(asked(), asked, now, &learnt).await;
-        outcomes.push(answer.map(|reply| reply.content).map_err(|failure| failure.class));
+        outcomes.push(answer.map(|reply| reply.content).map_err(|failure| {
+            assert_eq!(failure.learnt, has_taught(&failure.message), "a recording knows it by its words");
+            if failure.learnt { None } else { Some(failure.class) }
+        }));
     }
     outcomes
 }
@@ -186,13 +190,13 @@ async fn the_protocol_is_changed_once_where_the_endpoint_asks_for_another() {
     let said = crate::double::body(Api::Responses, &Said { text: "ok", ..Said::default() });
     let server = refusing_once(USE_RESPONSES, said.clone()).await;
     let outcomes = asked(&server, |_| (), 3).await;
-    assert_eq!(outcomes, [Err(FailureClass::Transient), Ok("ok".into()), Ok("ok".into())]);
+    assert_eq!(outcomes, [Err(None), Ok("ok".into()), Ok("ok".into())]);
     let paths: Vec<String> = server.seen().into_iter().map(|seen| seen.path).collect();
     assert_eq!(paths, ["/v1/chat/completions", "/v1/responses", "/v1/responses"]);
     // Where somebody has chosen, it is not.
     let server = refusing_once(USE_RESPONSES, said).await;
     let outcomes = asked(&server, |config| config.api = Some(Api::Chat), 1).await;
-    assert_eq!(outcomes, [Err(FailureClass::Permanent)]);
+    assert_eq!(outcomes, [Err(Some(FailureClass::Permanent))]);
 }
 
 #[tokio::test]
@@ -200,11 +204,11 @@ async fn an_endpoint_that_refuses_streams_gets_plain_requests_from_then_on() {
     let plain = completion(json!({"content": "ok"}), "stop");
     let words = "Your organization must be verified to stream this model.";
     let server = refusing_once(words, plain.clone()).await;
-    assert_eq!(asked(&server, |_| (), 3).await, [Err(FailureClass::Transient), Ok("ok".into()), Ok("ok".into())]);
+    assert_eq!(asked(&server, |_| (), 3).await, [Err(None), Ok("ok".into()), Ok("ok".into())]);
     let streamed: Vec<bool> = server.seen().iter().map(|seen| seen.body.contains("\"stream\":true")).collect();
     assert_eq!(streamed, [true, false, false]);
     let server = refusing_once(words, plain).await;
-    assert_eq!(asked(&server, |config| config.stream = Streaming::On, 1).await, [Err(FailureClass::Permanent)]);
+    assert_eq!(asked(&server, |config| config.stream = Streaming::On, 1).await, [Err(Some(FailureClass::Permanent))]);
 }
 
 #[tokio::test]

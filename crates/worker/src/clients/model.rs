@@ -55,6 +55,7 @@ pub(crate) fn unusable(request: &ModelRequest<'_>, llm: &Llm, error: &ModelClien
         retry_after_s: None,
         hint: Some(hint.to_owned()),
         suspicion: None,
+        learnt: false,
         jitter: 0.0,
         record,
     }

@@ -241,6 +241,7 @@ fn failure(purpose: Purpose) -> Outcome {
         retry_after_s: None,
         hint: None,
         suspicion: None,
+        learnt: false,
         jitter: 1.0,
         record,
     })

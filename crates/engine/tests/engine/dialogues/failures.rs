@@ -89,6 +89,20 @@ fn the_configuration_says_how_often_is_waited_in_place() {
     assert_eq!(parked_for(&dialogue), 30);
 }
 
+/// What the endpoint said is lost where the job leaves.
+#[test]
+fn a_failure_that_taught_something_is_followed_at_once_and_not_counted() {
+    let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.model.max_retries = 0));
+    for _ in 0..5 {
+        let learnt = Failure { learnt: true, retry_after_s: Some(600), ..failure(FailureClass::Transient) };
+        dialogue.apply(Outcome::ModelFailed(learnt));
+        assert!(matches!(dialogue.run.next(), Effect::CallModel(_)), "{:?}", dialogue.run.next());
+    }
+    assert_eq!(dialogue.toy.requests.len(), 5, "each is on record");
+    dialogue.fails(FailureClass::Transient);
+    assert_eq!(parked_for(&dialogue), 30, "the first that counts");
+}
+
 #[test]
 fn an_answer_ends_the_count() {
     let mut dialogue = Dialogue::begun(settings());

@@ -68,6 +68,15 @@ fn other_classes_and_other_purposes_do_not_fall_back() {
 }
 
 #[test]
+fn a_failure_that_taught_something_leaves_the_job_with_its_model() {
+    let mut dialogue = Dialogue::begun(with(&[(1, &[FailureClass::Transient], &[])]));
+    dialogue.apply(Outcome::ModelFailed(Failure { learnt: true, ..failure(FailureClass::Transient) }));
+    assert_eq!(model(&dialogue), "test-model");
+    dialogue.fails(FailureClass::Transient);
+    assert_eq!(model(&dialogue), "other-0");
+}
+
+#[test]
 fn what_ends_the_tries_falls_back_at_once() {
     for class in [FailureClass::Quota, FailureClass::Unauthorized, FailureClass::Permanent] {
         let mut dialogue = Dialogue::begun(with(&[(3, &[class], &[])]));

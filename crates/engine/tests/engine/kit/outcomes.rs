@@ -64,6 +64,7 @@ pub(crate) fn failure(class: FailureClass) -> Failure {
         retry_after_s: None,
         hint: None,
         suspicion: None,
+        learnt: false,
         jitter: 1.0,
         record: record(0, 0, Some("no answer")),
     }
