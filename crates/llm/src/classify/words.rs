@@ -123,8 +123,9 @@ impl Words {
             || self.mentions(&["unknown parameter", "unsupported parameter", "unrecognized request argument"])
     }
 
+    /// Money or quota that a person has to raise. Refusals by a limit of the minute name both, too: where more can be bought.
     pub(crate) fn is_quota(&self) -> bool {
-        self.mentions(&[
+        let is_named = self.mentions(&[
             "insufficient_quota",
             "exceeded your current quota",
             "billing",
@@ -132,7 +133,13 @@ impl Words {
             "credit balance",
             "insufficient credits",
             "key limit exceeded",
-        ])
+        ]);
+        is_named && (self.mentions(&["insufficient_quota"]) || !self.is_counted_anew())
+    }
+
+    /// OpenAI's code, Google's `RetryInfo` and the name of its quota, or words.
+    fn is_counted_anew(&self) -> bool {
+        self.typed.contains("rate_limit_exceeded") || self.mentions(&["retrydelay", "perminute"]) || self.is_periodic()
     }
 
     pub(crate) fn is_refusal(&self) -> bool {

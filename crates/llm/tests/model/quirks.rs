@@ -250,6 +250,28 @@ async fn q35_q51_what_a_429_is_besides_load() {
     }
 }
 
+/// Both name the page where more can be bought.
+#[tokio::test]
+async fn a_limit_of_the_minute_is_no_quota_though_it_speaks_of_billing() {
+    let words = "You exceeded your current quota, please check your plan and billing details.";
+    let violation = json!({"quotaId": "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"});
+    let failure = json!({"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [violation]});
+    let delay = json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "2s"});
+    let google = |details: Value| json!([{"error": {"code": 429, "message": words, "status": "RESOURCE_EXHAUSTED", "details": details}}]);
+    let openai = "Rate limit reached for gpt-4o-mini on requests per min (RPM): Limit 3, Used 3, Requested 1. You can \
+                  increase your rate limit by adding a payment method at https://platform.openai.com/account/billing.";
+    for (body, class) in [
+        (google(json!([failure, delay])), FailureClass::RateLimited),
+        (google(json!([failure])), FailureClass::RateLimited),
+        (google(json!([delay])), FailureClass::RateLimited),
+        (json!({"error": {"message": openai, "code": "rate_limit_exceeded"}}), FailureClass::RateLimited),
+        (json!({"error": {"message": format!("{openai} Please try again in 2s.")}}), FailureClass::RateLimited),
+        (google(json!([])), FailureClass::Quota),
+    ] {
+        assert_eq!(failure_of(429, &body.to_string()).await.class, class, "{body}");
+    }
+}
+
 #[tokio::test]
 async fn a_tier_is_asked_for_in_every_protocol_and_the_word_for_what_was_given_is_kept() {
     let said = json!({"role": "assistant", "content": "ok"});
