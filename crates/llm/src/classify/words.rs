@@ -125,16 +125,21 @@ impl Words {
 
     /// Money or quota that a person has to raise. Refusals by a limit of the minute name both, too: where more can be bought.
     pub(crate) fn is_quota(&self) -> bool {
-        let is_named = self.mentions(&[
+        (self.is_used_up() || self.mentions(&["billing"]))
+            && (self.mentions(&["insufficient_quota"]) || !self.is_counted_anew())
+    }
+
+    /// The same by words that no other refusal of a request has.
+    pub(crate) fn is_used_up(&self) -> bool {
+        self.mentions(&[
             "insufficient_quota",
             "exceeded your current quota",
-            "billing",
             "insufficient balance",
             "credit balance",
             "insufficient credits",
             "key limit exceeded",
-        ]);
-        is_named && (self.mentions(&["insufficient_quota"]) || !self.is_counted_anew())
+            "api usage limits",
+        ])
     }
 
     /// OpenAI's code, Google's `RetryInfo` and the name of its quota, or words.

@@ -250,6 +250,21 @@ async fn q35_q51_what_a_429_is_besides_load() {
     }
 }
 
+#[tokio::test]
+async fn money_that_is_used_up_is_a_quota_with_the_status_of_a_wrong_request_too() {
+    for (words, class) in [
+        ("Your credit balance is too low to access the Anthropic API.", FailureClass::Quota),
+        (
+            "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.",
+            FailureClass::Quota,
+        ),
+        ("Invalid schema for function 'billing_list'", FailureClass::Permanent),
+    ] {
+        let body = json!({"type": "error", "error": {"type": "invalid_request_error", "message": words}});
+        assert_eq!(failure_of(400, &body.to_string()).await.class, class, "{words}");
+    }
+}
+
 /// Both name the page where more can be bought.
 #[tokio::test]
 async fn a_limit_of_the_minute_is_no_quota_though_it_speaks_of_billing() {
