@@ -150,6 +150,8 @@ fn class_of(status: u16, words: &Words, structured: bool) -> FailureClass {
         // The model, not the request, was at fault: its tool call did not parse. The next try may (lesson 38).
         400 | 500.. if words.is_torn_call() => FailureClass::Malformed,
         400 if words.mentions(&["throttl", "too many requests"]) => FailureClass::RateLimited,
+        // Gemini and xAI.
+        400 if words.is_bad_key() => FailureClass::Unauthorized,
         // Anthropic's money and its spend limit, said with the status for a wrong request.
         400 if words.is_used_up() => FailureClass::Quota,
         400 | 422 => FailureClass::Permanent,

@@ -147,6 +147,18 @@ impl Words {
         self.typed.contains("rate_limit_exceeded") || self.mentions(&["retrydelay", "perminute"]) || self.is_periodic()
     }
 
+    /// A key that is none, as those say it who answer it with the status for a wrong request.
+    pub(crate) fn is_bad_key(&self) -> bool {
+        self.mentions(&[
+            "api_key_invalid",
+            "invalid_api_key",
+            "api key not valid",
+            "api key expired",
+            "incorrect api key",
+            "invalid api key",
+        ])
+    }
+
     pub(crate) fn is_refusal(&self) -> bool {
         self.mentions(&[
             "content_filter",

@@ -131,6 +131,21 @@ async fn a_refused_key_is_named_by_its_variable_and_never_shown() {
 }
 
 #[tokio::test]
+async fn a_key_is_refused_with_the_status_of_a_wrong_request_too() {
+    for body in [
+        json!([{"error": {"code": 400, "message": "API key not valid. Please pass a valid API key.",
+            "status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]}}]),
+        json!({"error": {"code": 400, "message": "API key expired. Please renew the API key."}}),
+        json!({"code": "Client specified an invalid argument", "error": "Incorrect API key provided: sk-very-secret."}),
+        json!({"error": {"message": "Invalid API key"}}),
+    ] {
+        let failure = failure_of(400, &body.to_string()).await;
+        assert_eq!(failure.class, FailureClass::Unauthorized, "{body}");
+        assert!(failure.hint.as_ref().unwrap().contains("MY_KEY"), "{failure:?}");
+    }
+}
+
+#[tokio::test]
 async fn content_that_was_refused() {
     check(
         400,
