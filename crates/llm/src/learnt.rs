@@ -179,7 +179,13 @@ fn refuses_one_of(said: &str, names: &[&str]) -> bool {
         "verified",
         "disabled",
     ];
-    names.iter().any(|words| said.contains(words)) && refuses.iter().any(|words| said.contains(words))
+    names.iter().any(|name| has_word(said, name)) && refuses.iter().any(|words| said.contains(words))
+}
+
+/// Whether it stands there, and not as the end of another word.
+fn has_word(said: &str, name: &str) -> bool {
+    said.match_indices(name)
+        .any(|(at, _)| !name.starts_with(char::is_alphabetic) || !said[..at].ends_with(char::is_alphabetic))
 }
 
 #[cfg(test)]
@@ -271,6 +277,16 @@ mod tests {
             (Api::Chat, 400, r#"{"error":{"message":"maximum context length"}}"#, None),
         ] {
             assert_eq!(lesson(api, status, body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn an_upstream_is_no_stream() {
+        for (body, expected) in [
+            (r#"{"error":{"message":"Error from upstream: tool_choice is not supported"}}"#, None),
+            (r#"{"error":{"message":"stream: not supported"}}"#, Some(Lesson::NoStream)),
+        ] {
+            assert_eq!(lesson(Api::Chat, 400, body), expected, "{body}");
         }
     }
 
