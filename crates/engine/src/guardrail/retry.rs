@@ -54,6 +54,11 @@ pub(crate) fn decide(failure: &Failure, streak: Streak, now: DateTime<Utc>) -> V
     wait_or_park(failure.retry_after_s.unwrap_or(0), spread(failure.jitter), streak, now)
 }
 
+/// Whether the provider itself says when to come back, later than the job would by its own: the time until then is no outage.
+pub(crate) fn is_sent_away(failure: &Failure) -> bool {
+    failure.retry_after_s.is_some_and(|wish| wish as f64 > PARK_MOST_S)
+}
+
 /// Decides while a service that tools need is away.
 pub(crate) fn decide_outage(jitter: f64, streak: Streak, now: DateTime<Utc>) -> Verdict {
     wait_or_park(0, spread(jitter), streak, now)

@@ -216,7 +216,7 @@ fn is_zero(count: &u32) -> bool {
 pub struct Retry {
     /// How many.
     pub failures: u32,
-    /// When the first of them was.
+    /// When the first of them was, or when a provider that named a far time wanted to be asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<DateTime<Utc>>,
     /// The first error's sentence; kept beside the last.

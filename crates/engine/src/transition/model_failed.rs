@@ -102,7 +102,12 @@ impl Run {
             since: self.state.retry.since.unwrap_or(now),
             in_place: self.model_for(failure.record.purpose).max_retries,
         };
-        self.follow(retry::decide(failure, streak, now), failure);
+        let verdict = retry::decide(failure, streak, now);
+        if let (Verdict::Park(until), true) = (verdict, retry::is_sent_away(failure)) {
+            // Otherwise the next failure would be given up for having waited as long as was asked.
+            self.state.retry.since = Some(until);
+        }
+        self.follow(verdict, failure);
     }
 
     fn follow(&mut self, verdict: Verdict, failure: &Failure) {

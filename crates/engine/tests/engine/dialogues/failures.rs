@@ -80,6 +80,26 @@ fn the_providers_wish_is_honoured_in_place_or_parked() {
     assert_eq!(dialogue.reason(), "model unavailable: the provider says RateLimited");
 }
 
+/// An account's weekly limit is refused for days; an outage of a day ends the job all the same.
+#[test]
+fn the_time_for_which_the_provider_sends_the_job_away_is_no_outage() {
+    let mut dialogue = Dialogue::begun(settings());
+    for _ in 0..3 {
+        dialogue.fails_for(FailureClass::RateLimited, 172_800);
+        assert_eq!(parked_for(&dialogue), 172_800);
+        dialogue.later(TimeDelta::seconds(172_800));
+        dialogue.resume(|_| {});
+    }
+    for _ in 0..24 {
+        dialogue.fails_for(FailureClass::Overloaded, 3_600);
+        assert_eq!(parked_for(&dialogue), 3_600);
+        dialogue.later(TimeDelta::seconds(3_600));
+        dialogue.resume(|_| {});
+    }
+    dialogue.fails_for(FailureClass::Overloaded, 3_600);
+    assert!(matches!(dialogue.exit(), JobExit::Failed(_)), "{:?}", dialogue.exit());
+}
+
 #[test]
 fn the_configuration_says_how_often_is_waited_in_place() {
     let mut dialogue = Dialogue::begun(Dialogue::with(|settings| settings.model.max_retries = 1));
