@@ -25,7 +25,7 @@ pub struct ModelClient {
     http: reqwest::Client,
     /// `llm.base_url`.
     url: reqwest::Url,
-    /// The address for messages: without user and password.
+    /// The address for messages and records: without user, password and query.
     place: String,
     /// Scheme, host and port.
     endpoint: String,
@@ -94,7 +94,7 @@ impl ModelClient {
         learnt: &Learnt,
     ) -> Result<Reply, Box<Failure>> {
         let started = Instant::now();
-        let manner = learnt.manner(&self.config, &self.endpoint);
+        let manner = learnt.manner(&self.config, &self.place);
         let mut record = self.record(&request, manner.api, now());
         let body = dialect::body(&self.config, &manner, &request);
         let sent_bytes = body.len();
@@ -206,8 +206,8 @@ fn from(mut decoded: Decoded, manner: &Manner) -> Decoded {
 /// The body of one request as it is sent to an endpoint of which nothing has been learnt, and without what makes it a
 /// stream: what a model is told.
 pub fn request_body(config: &ModelConfig, request: &ModelRequest<'_>) -> Vec<u8> {
-    let endpoint = base_url(&config.base_url).map(|url| url.origin().ascii_serialization()).unwrap_or_default();
-    let manner = Manner { streamed: false, ..Learnt::default().manner(config, &endpoint) };
+    let place = base_url(&config.base_url).map(|url| place_of(&url)).unwrap_or_default();
+    let manner = Manner { streamed: false, ..Learnt::default().manner(config, &place) };
     dialect::body(config, &manner, request)
 }
 

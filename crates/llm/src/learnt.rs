@@ -83,8 +83,8 @@ impl Learnt {
         lessons.values().map(Lessons::count).sum()
     }
 
-    /// How the next request is made. `endpoint` is scheme and host.
-    pub(crate) fn manner(&self, config: &ModelConfig, endpoint: &str) -> Manner {
+    /// How the next request is made. `place` is the address without user, password and query, for it is stored.
+    pub(crate) fn manner(&self, config: &ModelConfig, place: &str) -> Manner {
         let lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lessons = lessons.get(&key(config)).cloned().unwrap_or_default();
         let api = config.api.or(lessons.api).or(config.profile.api).unwrap_or(Api::Chat);
@@ -94,7 +94,7 @@ impl Learnt {
             stream_options: api == Api::Chat && config.profile.stream_options && !lessons.refuses_stream_options,
             encrypted: !lessons.refuses_encrypted,
             echo: !lessons.refuses_echo,
-            origin: format!("{} {endpoint}", api.as_str()),
+            origin: format!("{} {place} {}", api.as_str(), config.model),
         }
     }
 
@@ -196,11 +196,11 @@ mod tests {
         let mut config = ModelConfig::new("http://127.0.0.1:1/v1", "m");
         config.profile.api = Some(api);
         let learnt = Learnt::default();
-        let manner = learnt.manner(&config, "http://127.0.0.1:1");
+        let manner = learnt.manner(&config, "http://127.0.0.1:1/v1");
         let lesson = learnt.learn(&config, &manner, status, body.as_bytes());
         assert_eq!(learnt.lessons(), usize::from(lesson.is_some()), "{body}");
         if lesson.is_some() {
-            let next = learnt.manner(&config, "http://127.0.0.1:1");
+            let next = learnt.manner(&config, "http://127.0.0.1:1/v1");
             assert_ne!(next, manner, "{body}");
             assert_eq!(learnt.learn(&config, &next, status, body.as_bytes()), None, "once: {body}");
         }
@@ -295,7 +295,7 @@ mod tests {
         let mut config = ModelConfig::new("http://127.0.0.1:1/v1", "m");
         (config.api, config.stream) = (Some(Api::Chat), Streaming::On);
         let learnt = Learnt::default();
-        let manner = learnt.manner(&config, "http://127.0.0.1:1");
+        let manner = learnt.manner(&config, "http://127.0.0.1:1/v1");
         for body in ["use /v1/responses", "`stream` is not supported"] {
             assert_eq!(learnt.learn(&config, &manner, 400, body.as_bytes()), None, "{body}");
         }

@@ -57,7 +57,7 @@ pub enum ToolCallIds {
 pub enum ReasoningEcho {
     /// Wherever it came from, as text of the protocol that is spoken.
     Always,
-    /// To the endpoint and the protocol that it came from.
+    /// To the model, the endpoint and the protocol that it came from.
     #[default]
     SameEndpoint,
     /// The same, and an empty text with each answer that had none (DeepSeek in its thinking mode).

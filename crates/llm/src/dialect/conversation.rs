@@ -99,8 +99,8 @@ fn stored<'a>(message: MessageRef<'a>, config: &ModelConfig, manner: &Manner, id
     }
 }
 
-/// What may go back with an answer: signatures and encrypted reasoning mean something to the endpoint alone that made
-/// them, and others refuse them.
+/// What may go back with an answer: signatures and encrypted reasoning mean something to the model alone that made them, at
+/// its endpoint, and others refuse them.
 fn extra_of<'a>(message: MessageRef<'a>, profile: &Profile, manner: &Manner) -> Vec<(&'a str, &'a Value)> {
     let origin = message.extra().find(|(key, _)| *key == ORIGIN).and_then(|(_, origin)| origin.as_str());
     let is_from_here = origin.is_none_or(|origin| match profile.reasoning_echo {

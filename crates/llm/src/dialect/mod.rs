@@ -36,7 +36,8 @@ pub(crate) struct Manner {
     pub(crate) encrypted: bool,
     /// Whether what came with earlier answers goes back with them.
     pub(crate) echo: bool,
-    /// Where it goes: protocol, scheme and host, as it stands with what came from there.
+    /// Where it goes: protocol, address and model, as it stands with what came from there. Earlier versions wrote the protocol
+    /// and the host alone, which could be any model's there.
     pub(crate) origin: String,
 }
 

@@ -75,11 +75,16 @@ fn reasoning_goes_back_as_the_endpoint_wants_it() {
 }
 
 #[test]
-fn reasoning_of_another_endpoint_goes_along_only_where_it_always_does() {
+fn reasoning_of_another_model_or_endpoint_goes_along_only_where_it_always_does() {
     for (echo, goes) in [(ReasoningEcho::SameEndpoint, false), (ReasoningEcho::Always, true)] {
-        for (origin, same_protocol) in
-            [("chat https://elsewhere.example", true), ("messages https://elsewhere.example", false)]
-        {
+        for (origin, same_protocol) in [
+            ("chat https://elsewhere.example/v1 m", true),
+            ("chat http://127.0.0.1:1/v1 elsewhere", true),
+            ("chat http://127.0.0.1:1/elsewhere/v1 m", true),
+            ("messages https://elsewhere.example/v1 m", false),
+            // As it was stored before the model stood there.
+            ("chat http://127.0.0.1:1", true),
+        ] {
             let mut messages = conversation();
             messages[2].extra.insert("origin".into(), origin.into());
             let mut config = ModelConfig::new("http://127.0.0.1:1/v1", "m");
@@ -90,6 +95,11 @@ fn reasoning_of_another_endpoint_goes_along_only_where_it_always_does() {
             assert!(!body.contains("elsewhere"), "{body}");
         }
     }
+    let mut messages = conversation();
+    messages[2].extra.insert("origin".into(), "chat http://127.0.0.1:1/v1 m".into());
+    let config = ModelConfig::new("http://user:word@127.0.0.1:1/v1/?version=1", "m");
+    let body = String::from_utf8(request_body(&config, &request(&messages, &[]))).unwrap();
+    assert!(body.contains("\"hm\""), "its own: {body}");
 }
 
 #[test]
