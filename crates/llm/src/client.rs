@@ -156,7 +156,8 @@ impl ModelClient {
     fn read(&self, answer: &Answer, manner: &Manner, learnt: &Learnt) -> Result<Decoded, Problem> {
         let no_answer = match &answer.body {
             Ok(body) if !(200..300).contains(&answer.status) => {
-                return Err(self.refusal(answer.status, body, manner, learnt));
+                let problem = classify::of_status(answer.status, body, &self.config, &self.place);
+                return Err(self.refusal(problem, answer.status, body, manner, learnt));
             }
             Ok(body) => match dialect::decode(manner.api, body) {
                 Ok(decoded) => return Ok(from(decoded, manner)),
@@ -167,16 +168,20 @@ impl ModelClient {
         let place = &self.place;
         Err(match no_answer {
             NoAnswer::Cut => Problem::new(FailureClass::Transient, format!("the answer of {place} ends in the middle")),
-            NoAnswer::Error(error) => classify::of_error_object(&error, &self.config, place),
+            NoAnswer::Error(error) => {
+                let problem = classify::of_error_object(&error, &self.config, place);
+                let status = classify::status_in(&error).unwrap_or(answer.status);
+                self.refusal(problem, status, error.to_string().as_bytes(), manner, learnt)
+            }
             NoAnswer::Malformed(what) => {
                 Problem::new(FailureClass::Malformed, format!("the answer of {place} cannot be understood: {what}"))
             }
         })
     }
 
-    /// A refusal that says what to do otherwise passes: the next request is made so.
-    fn refusal(&self, status: u16, body: &[u8], manner: &Manner, learnt: &Learnt) -> Problem {
-        let problem = classify::of_status(status, body, &self.config, &self.place);
+    /// A refusal that says what to do otherwise passes, whether it came with its status or inside an answer: the next request
+    /// is made so.
+    fn refusal(&self, problem: Problem, status: u16, body: &[u8], manner: &Manner, learnt: &Learnt) -> Problem {
         let Some(lesson) = learnt.learn(&self.config, manner, status, body) else { return problem };
         let consequence = lesson.consequence();
         info!(model.name = self.config.model, model.endpoint = self.endpoint, said = problem.message, "{consequence}");

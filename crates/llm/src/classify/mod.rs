@@ -95,13 +95,19 @@ pub(crate) fn of_status(status: u16, body: &[u8], config: &ModelConfig, place: &
     with_hint(problem, status, config, place)
 }
 
-/// An error object inside a 200: the status it names, if any, counts as the answer's.
-pub(crate) fn of_error_object(error: &Value, config: &ModelConfig, place: &str) -> Problem {
-    let status = ["code", "status", "status_code"].iter().find_map(|key| {
+/// The status that an error object inside a 200 would have come with: the one it names, or that of its type.
+pub(crate) fn status_in(error: &Value) -> Option<u16> {
+    let named = ["code", "status", "status_code"].iter().find_map(|key| {
         let value = error.get(key)?;
         let number = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
         u16::try_from(number).ok().filter(|status| (400..600).contains(status))
     });
+    named.or_else(|| Words::of(Some(error), b"").status_of_type())
+}
+
+/// An error object inside a 200: the status it stands for, if any, counts as the answer's.
+pub(crate) fn of_error_object(error: &Value, config: &ModelConfig, place: &str) -> Problem {
+    let status = status_in(error);
     let words = Words::of(Some(error), b"");
     let said = if words.said.is_empty() { "it gives no reason" } else { &words.said };
     let class = match status {
@@ -115,7 +121,10 @@ pub(crate) fn of_error_object(error: &Value, config: &ModelConfig, place: &str) 
         None => FailureClass::Transient,
     };
     let mut problem = Problem::new(class, format!("{place} answered with an error: {said}"));
-    problem.suspicion = suspicion_of(class, status.unwrap_or(200), &words);
+    // What began to answer may have refused for a reason that passes.
+    let may_pass = class == FailureClass::Permanent && words.status_of_type().is_some();
+    let suspicion = suspicion_of(class, status.unwrap_or(200), &words);
+    problem.suspicion = suspicion.or(may_pass.then_some(Suspicion::Passing));
     with_hint(problem, status.unwrap_or(200), config, place)
 }
 

@@ -105,6 +105,15 @@ impl Words {
         self.mentions(&["try again in", "resets in", "resets at", "reset at", "retry after", "usage limit reached"])
     }
 
+    /// The status that belongs to the type of an error which came without one.
+    pub(crate) fn status_of_type(&self) -> Option<u16> {
+        const TYPES: [(&str, u16); 3] =
+            [("invalid_request_error", 400), ("authentication_error", 401), ("permission_error", 403)];
+        let (_, status) = TYPES.iter().find(|(name, _)| self.typed.contains(name))?;
+        // Some call everything an invalid request.
+        (!self.is_limit()).then_some(*status)
+    }
+
     pub(crate) fn is_torn_call(&self) -> bool {
         self.mentions(&[
             "tool_use_failed",

@@ -3,7 +3,7 @@
 use crate::server::Server;
 use crate::talk::{ask, completion};
 use axum::response::IntoResponse;
-use plumbline_engine::{Failure, FailureClass};
+use plumbline_engine::{Failure, FailureClass, Suspicion};
 use plumbline_llm::{ApiKey, ModelConfig};
 use serde_json::json;
 
@@ -171,7 +171,7 @@ async fn lesson_38_a_tool_call_that_did_not_parse_is_the_answer_s_fault() {
 
 #[tokio::test]
 async fn an_error_inside_a_200_counts_by_what_it_says() {
-    use FailureClass::{ContextTooLong, Overloaded, Quota, RateLimited, Transient};
+    use FailureClass::{ContextTooLong, Overloaded, Permanent, Quota, RateLimited, Transient, Unauthorized};
     for (error, class) in [
         (json!({"code": 429, "message": "slow down"}), RateLimited),
         (json!({"code": "402", "message": "pay"}), Quota),
@@ -184,6 +184,13 @@ async fn an_error_inside_a_200_counts_by_what_it_says() {
         check(200, &json!({ "error": error }).to_string(), class, "answered with an error").await;
         let inside = json!({"choices": [{"error": error, "finish_reason": "error", "message": {"content": "par"}}]});
         check(200, &inside.to_string(), class, "answered with an error").await;
+    }
+    check(200, r#"{"error":{"type":"authentication_error","message":"no"}}"#, Unauthorized, "error: no").await;
+    check(200, r#"{"error":{"type":"permission_error","message":"no"}}"#, Unauthorized, "error: no").await;
+    for (message, suspicion) in [("the LIMIT is lower", Suspicion::Size), ("no such tool", Suspicion::Passing)] {
+        let error = json!({"error": {"type": "invalid_request_error", "message": message}});
+        let failure = failure_of(200, &error.to_string()).await;
+        assert_eq!((failure.class, failure.suspicion), (Permanent, Some(suspicion)), "{message}");
     }
     let server = Server::saying(200, {
         let mut body = completion(json!({"content": "fine"}), "stop");

@@ -221,6 +221,25 @@ async fn an_endpoint_that_refuses_streams_gets_plain_requests_from_then_on() {
     assert_eq!(asked(&server, |config| config.stream = Streaming::On, 1).await, [Err(Some(FailureClass::Permanent))]);
 }
 
+/// Aggregators, and any stream that has begun, refuse inside an answer.
+#[tokio::test]
+async fn a_refusal_inside_an_answer_teaches_as_well() {
+    let plain = completion(json!({"content": "ok"}), "stop").to_string();
+    let words = "messages.2: property 'reasoning_content' is unsupported";
+    for error in [
+        json!({"error": {"code": 400, "message": words}}).to_string(),
+        format!("data: {}\n\n", json!({"error": {"type": "invalid_request_error", "message": words}})),
+    ] {
+        let (then, times) = (plain.clone(), AtomicUsize::new(0));
+        let server = Server::start(move || match times.fetch_add(1, SeqCst) {
+            0 => error.clone().into_response(),
+            _ => then.clone().into_response(),
+        })
+        .await;
+        assert_eq!(asked(&server, |_| (), 2).await, [Err(None), Ok("ok".into())]);
+    }
+}
+
 #[tokio::test]
 async fn a_profile_says_the_protocol_where_the_configuration_leaves_it_open() {
     for api in APIS {
