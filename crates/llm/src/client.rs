@@ -99,9 +99,10 @@ impl ModelClient {
         let body = dialect::body(&self.config, &manner, &request);
         let sent_bytes = body.len();
         let ModelRequest { tools, max_output_tokens, messages, .. } = request;
+        let cap = dialect::cap(&self.config, manner.api, max_output_tokens);
         drop(messages);
         let posted = self.post(manner.api, body);
-        let answered = exchange(posted, manner.api, self.config.timeouts, most_bytes(max_output_tokens)).await;
+        let answered = exchange(posted, manner.api, self.config.timeouts, most_bytes(cap)).await;
         let stated = answered.as_ref().map(|answer| StatedLimits::of_headers(|name| answer.header(name)));
         learnt.state_limits(stated.unwrap_or_default());
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
@@ -115,7 +116,7 @@ impl ModelClient {
                 // Rendered a second time only where the provider leaves the usage out.
                 let render = || dialect::body(&self.config, &manner, &again());
                 let sent = answer::Sent { bytes: sent_bytes, render: &render };
-                answer::reply(decoded.with_leaked_calls(&bound), record, max_output_tokens, &sent, &self.place)
+                answer::reply(decoded.with_leaked_calls(&bound), record, cap, &sent, &self.place)
                     .map_err(|failed| self.failure(failed.0, None, failed.1))
             }
             Err(mut problem) => {

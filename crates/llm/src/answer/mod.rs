@@ -22,7 +22,7 @@ pub(crate) struct Sent<'a> {
 pub(crate) fn reply(
     decoded: Decoded,
     mut record: RequestRecord,
-    max_output_tokens: u32,
+    cap: u32,
     sent: &Sent<'_>,
     place: &str,
 ) -> Result<Reply, Box<(Problem, RequestRecord)>> {
@@ -41,7 +41,7 @@ pub(crate) fn reply(
     if let Some(problem) = problem {
         return Err(Box::new((problem, record)));
     }
-    let finish = finish(&record, max_output_tokens);
+    let finish = finish(&record, cap);
     Ok(Reply { content: decoded.content, tool_calls: decoded.tool_calls, finish, extra: decoded.extra, record })
 }
 
@@ -49,8 +49,8 @@ pub(crate) fn reply(
 ///
 /// An answer counts as cut when the provider says so or when it used up its cap: some servers report `tool_calls` for a
 /// call that the cap cut in two (FAULTS F38). Only the provider's own count can show that; ours is of another tokenizer.
-pub fn finish(record: &RequestRecord, max_output_tokens: u32) -> FinishReason {
-    let cap_reached = !record.estimated && record.completion_tokens >= max_output_tokens;
+pub fn finish(record: &RequestRecord, cap: u32) -> FinishReason {
+    let cap_reached = !record.estimated && record.completion_tokens >= cap;
     match ending::of(record.finish_reason.as_deref()) {
         Ending::Finished(FinishReason::Done | FinishReason::Unfinished) if cap_reached => FinishReason::Truncated,
         Ending::Finished(finish) => finish,

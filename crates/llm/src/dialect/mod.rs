@@ -52,6 +52,14 @@ pub(crate) fn body(config: &ModelConfig, manner: &Manner, request: &ModelRequest
     }
 }
 
+/// The cap on an answer's tokens as the endpoint is told it.
+pub(crate) fn cap(config: &ModelConfig, api: Api, max_output_tokens: u32) -> u32 {
+    match api {
+        Api::Chat | Api::Responses => max_output_tokens,
+        Api::Messages => messages::request::cap(config, max_output_tokens),
+    }
+}
+
 /// With the key and whatever else the protocol wants in headers.
 pub(crate) fn headers(key: Option<&ApiKey>, api: Api, request: RequestBuilder) -> RequestBuilder {
     match (api, key) {

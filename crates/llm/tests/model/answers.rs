@@ -3,7 +3,7 @@
 use crate::server::Server;
 use crate::talk::{ask, completion, now};
 use plumbline_engine::{FinishReason, Purpose, Reply, RequestRecord, ToolCall};
-use plumbline_llm::ModelConfig;
+use plumbline_llm::{Api, ModelConfig};
 use serde_json::{Map, Value, json};
 
 async fn reply_to(body: &Value) -> Reply {
@@ -129,4 +129,16 @@ async fn white_space_before_the_answer_is_keep_alive() {
     let body = format!("\n \n \n{}", completion(json!({"content": "x"}), "stop"));
     let server = Server::saying(200, body).await;
     assert_eq!(ask(ModelConfig::new(&server.base_url, "m")).await.unwrap().content, "x");
+}
+
+#[tokio::test]
+async fn thoughts_within_their_budget_do_not_cut_an_answer() {
+    for (tokens, finish) in [(2099, FinishReason::Done), (2100, FinishReason::Truncated)] {
+        let said = json!({"content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn",
+            "usage": {"input_tokens": 5, "output_tokens": tokens}});
+        let server = Server::saying(200, said.to_string()).await;
+        let mut config = ModelConfig::new(&server.base_url, "m");
+        (config.api, config.reasoning_level) = (Some(Api::Messages), Some("2000".into()));
+        assert_eq!(ask(config).await.unwrap().finish, finish, "{tokens}");
+    }
 }

@@ -4,7 +4,7 @@ use crate::double::{APIS, Double, End, Said};
 use crate::talk::{calling, message, now, request, result, tool};
 use plumbline_engine::{FinishReason, Message, ModelRequest, Purpose, Reply, RequestMessage, Role, ToolSpec};
 use plumbline_llm::{Api, Learnt, ModelClient, ModelConfig, Streaming, ToolChoice};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const ARGUMENTS: &str = r#"{"path":"Grüße.md"}"#;
 
@@ -160,6 +160,27 @@ async fn a_model_can_be_made_to_call() {
     let request = job.last_request();
     assert!(request.get("tool_choice").is_none() && request["thinking"]["type"] == "adaptive", "{request}");
     assert_eq!(request["output_config"]["effort"], "high");
+}
+
+#[tokio::test]
+async fn a_budget_for_thinking_is_given_where_it_is_taken() {
+    let think = |config: &mut ModelConfig| config.reasoning_level = Some("2000".into());
+    let mut job = Job::new(Api::Messages, think, script()).await;
+    for _ in 0..2 {
+        job.turn().await;
+        let request = job.last_request();
+        assert_eq!(request["thinking"], json!({"type": "enabled", "budget_tokens": 2000}));
+        assert_eq!(request["max_tokens"], 2100, "the budget, and what may be answered");
+    }
+    // Calls of a model that did not think, and of whose thoughts nothing may go back.
+    let mut other = Job::new(Api::Chat, |_| (), script()).await;
+    other.turn().await;
+    job.messages = other.messages;
+    job.turn().await;
+    assert!(job.last_request().get("thinking").is_none(), "{}", job.last_request());
+    let mut job = Job::new(Api::Messages, |config| config.reasoning_level = Some("50".into()), script()).await;
+    job.turn().await;
+    assert_eq!(job.last_request()["max_tokens"], 100, "there is room for both");
 }
 
 #[tokio::test]

@@ -113,14 +113,14 @@ pub(in crate::dialect) fn body(
     if let (Some(first), true) = (system.first_mut(), !marked.is_empty()) {
         mark(first);
     }
-    let (thinking, effort) = thinking(config.reasoning_level.as_deref());
+    let (thinking, effort) = thinking(config.reasoning_level.as_deref(), turns);
     written(&Request {
         model: &config.model,
         tool_choice: tool_choice(config, request, &offers, thinking.is_some()),
         tools: offers.iter().map(tool).collect(),
         system,
         messages,
-        max_tokens: request.max_output_tokens,
+        max_tokens: cap(config, request.max_output_tokens),
         temperature: config.temperature,
         thinking,
         output_config: effort.map(|effort| Effort { effort }),
@@ -133,16 +133,38 @@ fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
     Tool { name: offer.name, description: offer.description, input_schema: offer.parameters }
 }
 
+/// The cap as it is sent: thoughts count, and a budget for them that leaves no room for an answer is refused.
+pub(in crate::dialect) fn cap(config: &ModelConfig, max_output_tokens: u32) -> u32 {
+    let budget = config.reasoning_level.as_deref().and_then(budget).unwrap_or(0);
+    if budget < max_output_tokens { max_output_tokens } else { max_output_tokens.saturating_add(budget) }
+}
+
+/// A level that is a budget in tokens.
+fn budget(level: &str) -> Option<u32> {
+    level.parse().ok()
+}
+
 /// How the model thinks: a number is a budget in tokens, as older models want it; a word is an effort, and the model decides
 /// when to think.
-fn thinking(level: Option<&str>) -> (Option<Value>, Option<&str>) {
+fn thinking<'a>(level: Option<&'a str>, turns: &[Turn<'_>]) -> (Option<Value>, Option<&'a str>) {
     match level {
         None | Some("none") => (None, None),
-        Some(level) => match level.parse::<u32>() {
-            Ok(tokens) => (Some(json!({"type": "enabled", "budget_tokens": tokens})), None),
-            Err(_) => (Some(json!({"type": "adaptive"})), Some(level)),
+        Some(level) => match budget(level) {
+            Some(_) if is_amid_calls_without_thoughts(turns) => (None, None),
+            Some(tokens) => (Some(json!({"type": "enabled", "budget_tokens": tokens})), None),
+            None => (Some(json!({"type": "adaptive"})), Some(level)),
         },
     }
+}
+
+/// Whether the last answer calls without having thought: it is another model's, or its thoughts do not go back. With a budget
+/// that is refused.
+fn is_amid_calls_without_thoughts(turns: &[Turn<'_>]) -> bool {
+    let last = turns.iter().rev().find_map(|turn| if let Turn::Answer(answer) = turn { Some(answer) } else { None });
+    last.is_some_and(|answer| {
+        let first = kept(&answer.extra, BLOCKS).and_then(<[Value]>::first);
+        !answer.calls.is_empty() && !first.is_some_and(|first| matches!(kind(first), "thinking" | "redacted_thinking"))
+    })
 }
 
 fn tool_choice(config: &ModelConfig, request: &ModelRequest<'_>, offers: &[Offer<'_>], thinks: bool) -> Option<Value> {

@@ -105,7 +105,22 @@ pub(super) fn check(path: &str, headers: &HeaderMap, request: &Value) -> Result<
     if forced && request.get("thinking").is_some() {
         return Err("thinking may not be enabled when tool_choice forces tool use".into());
     }
+    check_budget(request)?;
     check_turns(list(&request["messages"])?, !tools.is_empty())
+}
+
+fn check_budget(request: &Value) -> Result<(), String> {
+    let Some(budget) = request["thinking"]["budget_tokens"].as_u64() else { return Ok(()) };
+    if request["max_tokens"].as_u64() <= Some(budget) {
+        return Err("`max_tokens` must be greater than `thinking.budget_tokens`".into());
+    }
+    let last = list(&request["messages"])?.iter().rfind(|turn| turn["role"] == "assistant");
+    let blocks = last.map(|turn| list(&turn["content"])).transpose()?.unwrap_or_default();
+    let calls = blocks.iter().any(|block| block["type"] == "tool_use");
+    if calls && blocks[0]["type"] != "thinking" {
+        return Err("Expected `thinking` or `redacted_thinking`, but found `tool_use`".into());
+    }
+    Ok(())
 }
 
 fn check_turns(turns: &[Value], has_tools: bool) -> Result<(), String> {
