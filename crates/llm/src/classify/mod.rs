@@ -112,7 +112,7 @@ pub(crate) fn of_error_object(error: &Value, config: &ModelConfig, place: &str) 
     let said = if words.said.is_empty() { "it gives no reason" } else { &words.said };
     let class = match status {
         Some(status) => class_of(status, &words, true),
-        None if words.is_context_length() => FailureClass::ContextTooLong,
+        None if words.is_context_length() || words.is_above_the_limit() => FailureClass::ContextTooLong,
         None if words.is_quota() => FailureClass::Quota,
         None if words.is_limit() => FailureClass::RateLimited,
         None if words.is_torn_call() => FailureClass::Malformed,
@@ -174,8 +174,8 @@ fn class_of(status: u16, words: &Words, structured: bool) -> FailureClass {
         404 if structured => FailureClass::Permanent,
         404 | 408 | 409 | 425 => FailureClass::Transient,
         413 => FailureClass::ContextTooLong,
-        // A window that the account has not, refused as if it were load.
-        429 if words.mentions(&["long context"]) => FailureClass::ContextTooLong,
+        // A window or a limit that the account has not, refused as if it were load.
+        429 if words.mentions(&["long context"]) || words.is_above_the_limit() => FailureClass::ContextTooLong,
         429 if words.is_quota() => FailureClass::Quota,
         429 if words.mentions(&["overloaded"]) => FailureClass::Overloaded,
         429 => FailureClass::RateLimited,

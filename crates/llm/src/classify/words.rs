@@ -84,6 +84,11 @@ impl Words {
         self.typed_context_length() || (self.mentions(&OVERFLOW) && !self.is_limit())
     }
 
+    /// Said like a limit of the minute: the request alone has more tokens than that allows, and would have them again.
+    pub(crate) fn is_above_the_limit(&self) -> bool {
+        self.mentions(&["request too large for", "tokens must be reduced"])
+    }
+
     /// Words that overflows share with other refusals of a request.
     pub(crate) fn may_be_size(&self) -> bool {
         self.mentions(&["token", "length", "limit", "too long", "too large", "exceed", "maximum"])

@@ -287,6 +287,16 @@ async fn a_limit_of_the_minute_is_no_quota_though_it_speaks_of_billing() {
     }
 }
 
+/// Waiting does not make it smaller.
+#[tokio::test]
+async fn a_request_above_the_limit_of_a_minute_is_too_long() {
+    let words = "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 50000. The input or output \
+                 tokens must be reduced in order to run successfully.";
+    let body = json!({"error": {"message": words, "type": "tokens", "code": "rate_limit_exceeded"}});
+    assert_eq!(failure_of(429, &body.to_string()).await.class, FailureClass::ContextTooLong);
+    assert_eq!(failed_answer(&body).await.class, FailureClass::ContextTooLong, "inside an answer");
+}
+
 #[tokio::test]
 async fn a_tier_is_asked_for_in_every_protocol_and_the_word_for_what_was_given_is_kept() {
     let said = json!({"role": "assistant", "content": "ok"});
