@@ -141,6 +141,7 @@ fn lesson_of(config: &ModelConfig, manner: &Manner, status: u16, body: &[u8]) ->
                     "encrypted content could not be verified",
                     "blocks in the latest assistant message cannot be modified",
                     "invalid `signature` in `thinking` block",
+                    "invalid signature in thinking block",
                     "items are not persisted when `store`",
                 ]),
         ),
@@ -278,6 +279,13 @@ mod tests {
         ] {
             assert_eq!(lesson(api, status, body), expected, "{body}");
         }
+    }
+
+    #[test]
+    fn a_refused_signature_is_known_without_backticks() {
+        let words = "messages.1.content.0: Invalid signature in thinking block";
+        let body = format!(r#"{{"type":"error","error":{{"type":"invalid_request_error","message":"{words}"}}}}"#);
+        assert_eq!(lesson(Api::Messages, 400, &body), Some(Lesson::NoEcho));
     }
 
     #[test]
