@@ -280,6 +280,42 @@ async fn pieces_of_calls_are_joined_by_index_else_by_id_else_by_order() {
 }
 
 #[tokio::test]
+async fn calls_of_one_index_are_parted_by_their_names_and_joined_whatever_their_ids() {
+    let call = |id: &str, name: Option<&str>, arguments: &str| {
+        let function = json!({"name": name, "arguments": arguments});
+        json!({"tool_calls": [{"index": 0, "id": id, "function": function}]})
+    };
+    let (first, second) = (r#"{"a":1}"#, r#"{"b":2}"#);
+    for (what, deltas) in [
+        ("without ids", vec![call("", Some("one"), first), call("", Some("two"), second)]),
+        (
+            "an id for each piece",
+            vec![
+                call("1", Some("one"), ""),
+                call("2", None, r#"{"a":"#),
+                call("3", None, "1}"),
+                call("4", Some("two"), second),
+            ],
+        ),
+        (
+            "the name with each piece",
+            vec![
+                call("", Some("one"), r#"{"a":"#),
+                call("", Some("one"), "1}"),
+                call("", Some("one"), ""),
+                call("", Some("one"), first),
+                call("", Some("two"), second),
+            ],
+        ),
+    ] {
+        let reply = reply_to(Api::Chat, chunks(&deltas, Some("tool_calls"))).await.unwrap();
+        let calls: Vec<(&str, &str)> =
+            reply.tool_calls.iter().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
+        assert_eq!(calls, [("one", first), ("two", second)], "{what}");
+    }
+}
+
+#[tokio::test]
 async fn reasoning_comes_together_as_it_would_have_come_whole() {
     let deltas = [
         json!({"reasoning": "Let ", "reasoning_details": [{"type": "reasoning.text", "index": 0, "text": "Let "}]}),

@@ -115,7 +115,12 @@ impl Assembly {
         let wrapped = delta.get("function").is_some_and(Value::is_object);
         let function = if wrapped { delta["function"].take() } else { delta.clone() };
         let name = function["name"].as_str().unwrap_or("").trim().to_string();
-        let place = self.place_of(index, &id, &name);
+        let arguments = match &function["arguments"] {
+            Value::String(piece) => piece.clone(),
+            Value::Null => String::new(),
+            whole => whole.to_string(),
+        };
+        let place = self.place_of(index, &id, &name, &arguments);
         let call = &mut self.calls[place];
         if call.id.is_empty() {
             call.id = id;
@@ -124,9 +129,8 @@ impl Assembly {
             call.name.push_str(&name);
         }
         match &function["arguments"] {
-            Value::String(piece) => call.add_arguments(piece),
-            Value::Null => {}
-            whole => call.arguments = whole.to_string(),
+            Value::String(_) | Value::Null => call.add_arguments(&arguments),
+            _ => call.arguments = arguments,
         }
         if let Value::Object(fields) = delta {
             let own =
@@ -136,11 +140,10 @@ impl Assembly {
     }
 
     /// The call that a piece belongs to: by its index, else by its id, else by its order, where a name begins a new one.
-    /// Two calls under one index are told apart by their ids.
-    fn place_of(&mut self, index: Option<u64>, id: &str, name: &str) -> usize {
-        let same_id = |call: &Call| id.is_empty() || call.id.is_empty() || call.id == id;
+    fn place_of(&mut self, index: Option<u64>, id: &str, name: &str, arguments: &str) -> usize {
         let found = match (index, id) {
-            (Some(index), _) => self.calls.iter().rposition(|call| call.index == Some(index) && same_id(call)),
+            (Some(index), _) if name.is_empty() => self.begun_under(index, id),
+            (Some(index), _) => self.named_under(index, id, name, arguments),
             (None, "") if name.is_empty() => self.calls.len().checked_sub(1),
             (None, "") => None,
             (None, id) => self.calls.iter().rposition(|call| call.id == id),
@@ -149,6 +152,21 @@ impl Assembly {
             self.calls.push(Call { index, ..Call::default() });
             self.calls.len() - 1
         })
+    }
+
+    /// The call under an index that goes on. Some servers give each piece an id of its own.
+    fn begun_under(&self, index: u64, id: &str) -> Option<usize> {
+        let is_there = |call: &Call| call.index == Some(index);
+        let same_id = self.calls.iter().rposition(|call| is_there(call) && call.id == id);
+        same_id.or_else(|| self.calls.iter().rposition(is_there))
+    }
+
+    /// The call under an index that a piece with a name belongs to. Two calls under one index are told apart by their ids, or
+    /// by a name that follows on whole arguments.
+    fn named_under(&self, index: u64, id: &str, name: &str, arguments: &str) -> Option<usize> {
+        let same_id = |call: &Call| id.is_empty() || call.id.is_empty() || call.id == id;
+        let found = self.calls.iter().rposition(|call| call.index == Some(index) && same_id(call));
+        found.filter(|place| !self.calls[*place].is_followed_by(id, name, arguments))
     }
 
     pub(in crate::dialect) fn into_body(self) -> Result<Vec<u8>, NoAnswer> {
@@ -177,6 +195,15 @@ impl Call {
         if self.arguments != piece || !self.is_whole() {
             self.arguments.push_str(piece);
         }
+    }
+
+    /// Whether a piece with a name is another call's, as far as ids do not tell: this one has all of its arguments, and the
+    /// piece does not merely say the same again.
+    fn is_followed_by(&self, id: &str, name: &str, arguments: &str) -> bool {
+        let is_the_same = !id.is_empty() && self.id == id;
+        let says_again = self.name == name && (arguments.trim().is_empty() || arguments == self.arguments);
+        let is_complete = !self.name.is_empty() && !self.arguments.is_empty() && self.is_whole();
+        is_complete && !is_the_same && !says_again
     }
 
     fn is_whole(&self) -> bool {
