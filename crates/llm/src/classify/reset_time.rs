@@ -39,7 +39,7 @@ pub(crate) fn seconds<'h>(
 ) -> Option<u64> {
     let is_limit = matches!(class, FailureClass::RateLimited | FailureClass::Overloaded | FailureClass::Quota);
     let asked = retry_after(&header, now);
-    let wish = asked.or_else(|| is_limit.then(|| of_limits(&header, now).or_else(|| in_body(body, now)))?);
+    let wish = asked.or_else(|| is_limit.then(|| of_the_limit(&header, body, now))?);
     wish.map(|wish| wish.min(LONGEST))
 }
 
@@ -51,8 +51,18 @@ fn retry_after<'h>(header: &impl Fn(&str) -> Option<&'h str>, now: DateTime<Utc>
         .or_else(|| retry_after::seconds(header("retry-after")?, now))
 }
 
-/// Of the limits that are used up, or of all where none says so, the one that is counted anew last.
-fn of_limits<'h>(header: &impl Fn(&str) -> Option<&'h str>, now: DateTime<Utc>) -> Option<u64> {
+/// The headers where one says that its limit is used up; otherwise the body, which speaks of the limit that was reached,
+/// before headers of all limits there are.
+fn of_the_limit<'h>(header: &impl Fn(&str) -> Option<&'h str>, body: &[u8], now: DateTime<Utc>) -> Option<u64> {
+    match of_limits(header, now) {
+        Some((true, wait)) => Some(wait),
+        limit => in_body(body, now).or(limit.map(|(_, wait)| wait)),
+    }
+}
+
+/// Of the limits that are used up, or of all where none says so, the one that is counted anew last; and whether it is used
+/// up.
+fn of_limits<'h>(header: &impl Fn(&str) -> Option<&'h str>, now: DateTime<Utc>) -> Option<(bool, u64)> {
     const KINDS: [(&str, &str); 7] = [
         ("x-ratelimit-reset-requests", "x-ratelimit-remaining-requests"),
         ("x-ratelimit-reset-tokens", "x-ratelimit-remaining-tokens"),
@@ -69,7 +79,7 @@ fn of_limits<'h>(header: &impl Fn(&str) -> Option<&'h str>, now: DateTime<Utc>) 
     });
     let limits: Vec<(bool, u64)> =
         limits.chain(header("ratelimit-reset").and_then(|text| Some((false, moment(text, now)?)))).collect();
-    limits.into_iter().max().map(|(_, wait)| wait)
+    limits.into_iter().max()
 }
 
 /// A time or a span as providers write one: seconds, epoch seconds, epoch milliseconds, Go's durations, RFC 3339.
@@ -198,6 +208,21 @@ mod tests {
         ] {
             assert_eq!(wish(FailureClass::RateLimited, headers, ""), expected, "{headers:?}");
         }
+    }
+
+    #[test]
+    fn the_body_tells_the_limit_that_was_reached_where_no_header_does() {
+        let body = r#"{"error":{"message":"Rate limit reached. Please try again in 1.4s."}}"#;
+        for (remaining, expected) in [("1200", 2), ("0", 59)] {
+            let headers = [
+                ("x-ratelimit-remaining-tokens", remaining),
+                ("x-ratelimit-reset-tokens", "58.1s"),
+                ("x-ratelimit-remaining-requests", "4999"),
+                ("x-ratelimit-reset-requests", "12ms"),
+            ];
+            assert_eq!(wish(FailureClass::RateLimited, &headers, body), Some(expected), "{remaining}");
+        }
+        assert_eq!(wish(FailureClass::RateLimited, &[("x-ratelimit-reset-tokens", "58.1s")], "{}"), Some(59));
     }
 
     #[test]
