@@ -186,9 +186,10 @@ impl Judge<'_> {
                 ))
             }),
             // A tool that the type lacks is the operator's to give; which of the type's tools a job has, the job's own.
-            Level::Job if path.starts_with("tools.") => self.within_tools(path).or_else(|sentence| {
-                Err((Forbidden { key: path.to_owned(), level: Level::Operator }, sentence))
-            }),
+            Level::Job if path.starts_with("tools.") => {
+                let forbidden = Forbidden { key: path.to_owned(), level: Level::Operator };
+                self.within_tools(path).map_err(|sentence| (forbidden, sentence))
+            }
             Level::Job => self.within_type(path).or_else(refuse),
         }
     }
