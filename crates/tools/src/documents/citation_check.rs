@@ -396,8 +396,11 @@ pub(crate) async fn verify_pointer(env: &ToolEnv<'_>, pointer: Pointer) -> Resul
         Match::TooShort => Found { page, page_to: None, text, before: String::new(), after: String::new() },
         Match::NotFound { nearest } => return Err(not_there(source, nearest)),
     };
-    // The same words may stand elsewhere as well.
-    let citation = Citation { place: Some(place), ..citation(source, found) };
+    // The same words may stand elsewhere as well, and may have been quoted there.
+    let mut citation = Citation { place: Some(place), ..citation(source, found) };
+    if env.overlay.citation(&citation.id).await?.is_some_and(|known| known.place != citation.place) {
+        citation.id = short_id(&format!("{}\0{passage}\0{from}", citation.id));
+    }
     Ok(Verified { citation, put_right: None })
 }
 
@@ -422,8 +425,11 @@ async fn pointed_at(env: &ToolEnv<'_>, Pointer { passage, from, to }: Pointer) -
 /// The same citation has the same id.
 pub(crate) fn citation_id(source: &str, page: Option<i32>, quote: &str) -> String {
     let page = page.map_or_else(String::new, |page| page.to_string());
-    let hash = Sha256::digest(format!("{source}\0{page}\0{quote}"));
-    format!("cit_{}", hex::encode(&hash[..4]))
+    short_id(&format!("{source}\0{page}\0{quote}"))
+}
+
+fn short_id(what: &str) -> String {
+    format!("cit_{}", hex::encode(&Sha256::digest(what)[..4]))
 }
 
 /// The last component of a path.

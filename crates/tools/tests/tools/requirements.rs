@@ -182,7 +182,10 @@ async fn a_duty_that_is_stated_twice_is_recorded_once_and_cited_twice() {
     for from in [1, 3] {
         bench.ok("add_requirement", json!({"citations": [{"passage": 1, "from": from}]})).await;
     }
+    let again = bench.call("add_requirement", json!({"citations": [{"passage": 1, "from": 3}]})).await;
+    assert!(again.content.ends_with("nothing changed") && again.products.is_empty(), "{}", again.content);
     assert_eq!(bench.rows.recorded.len(), 1);
-    let places: Vec<i32> = bench.rows.citations.iter().filter_map(|cited| Some(cited.place?.from)).collect();
-    assert_eq!(places, [1, 3]);
+    let cited: Vec<(&str, i32)> =
+        bench.rows.citations.iter().filter_map(|cited| Some((cited.id.as_str(), cited.place?.from))).collect();
+    assert!(matches!(cited[..], [(one, 1), (other, 3)] if one != other), "{cited:?}");
 }

@@ -57,7 +57,7 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
             // A quote that is refused is no loss: the requirement has its own.
             citations.extend(citation(env, evidence).await.ok().map(|verified| verified.citation));
         }
-        return Ok(said_again(&known, citations));
+        return said_again(env, &known, citations).await;
     }
     let mut citations = Vec::with_capacity(arguments.citations.len());
     let mut put_right = String::new();
@@ -70,7 +70,7 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
         (Some(text), _) => text,
         (None, [citation]) => {
             if let Some(known) = known(env, Some(&citation.quote)).await? {
-                return Ok(said_again(&known, citations));
+                return said_again(env, &known, citations).await;
             }
             citation.quote.clone()
         }
@@ -95,14 +95,21 @@ async fn known(env: &ToolEnv<'_>, text: Option<&str>) -> Result<Option<String>, 
     Ok(env.overlay.requirement(&key::of(text)).await?)
 }
 
-/// A duty that a document states twice is one requirement; the quotes count for the sentences that they were cut from.
-fn said_again(known: &str, citations: Vec<Citation>) -> Output {
+/// A duty that a document states twice is one requirement; quotes that are new count for the sentences that they were cut
+/// from.
+async fn said_again(env: &ToolEnv<'_>, known: &str, cited: Vec<Citation>) -> ToolResult {
+    let mut citations = Vec::new();
+    for citation in cited {
+        if env.overlay.citation(&citation.id).await?.is_none() {
+            citations.push(citation);
+        }
+    }
     let content = match citations.len() {
         0 => format!("already recorded as {known}; nothing changed"),
         1 => format!("already recorded as {known}; nothing changed, but its citation counts for its passage"),
         n => format!("already recorded as {known}; nothing changed, but its {n} citations count for their passages"),
     };
-    Output { content, products: citations.into_iter().map(Product::AddCitation).collect() }
+    Ok(Output { content, products: citations.into_iter().map(Product::AddCitation).collect() })
 }
 
 pub(crate) async fn citation(env: &ToolEnv<'_>, evidence: &Evidence) -> Result<Verified, ToolError> {
