@@ -5,6 +5,7 @@
 
 use crate::candidates::{Scan, Sentence};
 use crate::chunking::Chunk;
+use crate::page_mark;
 use plumbline_engine::{Candidate, Passage, Touched, blocks};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
@@ -20,7 +21,7 @@ pub struct Facts {
 impl Facts {
     /// Reads a passage's text.
     pub fn of(text: &str, scan: &Scan) -> Self {
-        let words: Vec<&str> = text.lines().filter(|line| !is_page_mark(line)).collect();
+        let words: Vec<&str> = text.lines().filter(|line| page_mark(line).is_none()).collect();
         let sha256 = Sha256::digest(words.join("\n").trim()).into();
         Self {
             sha256,
@@ -31,12 +32,12 @@ impl Facts {
 
     /// The passage begins with sentences that the one before it ends with: they count where they first begin.
     pub fn without_those_of(&mut self, before: &Self) {
-        let texts = |candidates: &[Candidate]| candidates.iter().map(|known| known.text.clone()).collect::<Vec<_>>();
-        let most = before.candidates.len().min(self.candidates.len());
-        let is_repeated = |count: &usize| {
-            texts(&before.candidates[before.candidates.len() - count..]) == texts(&self.candidates[..*count])
-        };
-        let repeated = (0..=most).rev().find(is_repeated).unwrap_or(0);
+        let known = before.candidates.iter().map(|candidate| &candidate.text);
+        let own = self.candidates.iter().map(|candidate| &candidate.text);
+        let begins_here = |at: &usize| own.clone().zip(known.clone().skip(*at)).all(|(own, known)| own == known);
+        // The first end of what is known that this begins with is the longest.
+        let from = known.len().saturating_sub(own.len());
+        let repeated = (from..known.len()).find(begins_here).map_or(0, |at| known.len() - at);
         self.candidates.drain(..repeated);
     }
 
@@ -64,14 +65,6 @@ fn candidate(sentence: Sentence) -> Option<Candidate> {
     sentence.reason?;
     let number = i32::try_from(sentence.number).ok()?;
     Some(Candidate { sentence: number, text: sentence.text, cited_step: None })
-}
-
-fn is_page_mark(line: &str) -> bool {
-    page_of_mark(line).is_some()
-}
-
-fn page_of_mark(line: &str) -> Option<u32> {
-    line.trim().strip_prefix("[page ").and_then(|rest| rest.strip_suffix(']'))?.parse().ok()
 }
 
 /// The number of a chunk's file: `chunks/chunk_012.md` is 12.
@@ -120,9 +113,9 @@ pub fn quote(file: &str, (from, to): (u32, u32), scan: &Scan) -> Result<Quote, u
     if first.range.start > last.range.end {
         return Err(count);
     }
-    let lines = body[first.range.start..last.range.end].lines().filter(|line| !is_page_mark(line));
+    let lines = body[first.range.start..last.range.end].lines().filter(|line| page_mark(line).is_none());
     let text = lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
-    Ok(Quote { text, page: body[..first.range.start].lines().rev().find_map(page_of_mark) })
+    Ok(Quote { text, page: body[..first.range.start].lines().rev().find_map(page_mark) })
 }
 
 /// Sentences as one quote.
@@ -227,7 +220,7 @@ fn letters(text: &str) -> impl Iterator<Item = (usize, char)> + '_ {
         offset += line.len();
         (start, line)
     });
-    lines.filter(|(_, line)| !is_page_mark(line)).flat_map(|(start, line)| {
+    lines.filter(|(_, line)| page_mark(line).is_none()).flat_map(|(start, line)| {
         let letters = line.char_indices().filter(|(_, c)| c.is_alphanumeric());
         letters.flat_map(move |(at, c)| c.to_lowercase().map(move |c| (start + at, c)))
     })

@@ -125,6 +125,8 @@ fn overlap_repeats_the_end_of_the_chunk_before() {
     let count = |chunks: &[Chunk]| chunks.iter().map(|chunk| words(&chunk.text).len()).sum::<usize>();
     assert!(count(&overlapping) > count(&plain) * 21 / 20, "{} after {}", count(&overlapping), count(&plain));
     assert!(overlapping.iter().all(|chunk| chunk.tokens <= 300));
+    assert!(overlapping.iter().any(|chunk| chunk.repeats) && !overlapping[0].repeats);
+    assert!(plain.iter().all(|chunk| !chunk.repeats));
     // More overlap than half a chunk would never end.
     assert!(!chunk("x", &pages, true, ChunkOptions { max_tokens: 60, overlap: 5000 }).is_empty());
 }

@@ -60,11 +60,8 @@ impl Manifest {
             |entries: &[Entry]| entries.iter().filter_map(|entry| number(&entry.file)).collect::<BTreeSet<u32>>();
         let (mut former, mut foreign) = (listed(&own), listed(&others));
         for (number, document) in taken {
-            if document == source {
-                former.insert(number)
-            } else {
-                foreign.insert(number)
-            };
+            let numbers = if document == source { &mut former } else { &mut foreign };
+            numbers.insert(number);
         }
         former.retain(|number| !foreign.contains(number));
         let highest = former.iter().chain(&foreign).max().copied().unwrap_or(0);

@@ -82,24 +82,24 @@ pub fn chunk_part(
     *under = outline.at_end();
     let limit = options.max_tokens.max(FEWEST_TOKENS);
     let overlap = options.overlap.min(limit / 2);
-    let mut chunks: Vec<Chunk> = Vec::new();
+    let mut chunks = Vec::new();
     let mut ended = 0;
     for part in whole.parts(if overlap == 0 { PART_BYTES } else { usize::MAX }) {
         let measure = Measure::of(&whole, part.clone());
         for (start, piece) in cut(&whole.text[part.clone()], &measure, limit, overlap) {
             let start = part.start + start;
-            let repeats = start < std::mem::replace(&mut ended, start + piece.len());
-            let found = Chunk { repeats, ..finish(&whole, &outline, start, piece) };
+            let found = finish(&whole, &outline, (start, ended), piece);
             if found.tokens <= limit {
+                ended = start + piece.len();
                 chunks.push(found);
                 continue;
             }
             // The quick measure was too low here, which takes text without words; the tokenizer itself has the last say.
             let exact = Exact { whole: &whole };
-            chunks.extend(
-                cut(piece, &exact, limit, overlap)
-                    .map(|(offset, part)| Chunk { repeats, ..finish(&whole, &outline, start + offset, part) }),
-            );
+            for (offset, part) in cut(piece, &exact, limit, overlap) {
+                chunks.push(finish(&whole, &outline, (start + offset, ended), part));
+                ended = start + offset + part.len();
+            }
         }
     }
     tracing::debug!(source, chunks = chunks.len(), "document cut into chunks");
@@ -138,13 +138,14 @@ fn cut<'a, S: ChunkSizer + 'a>(
     pieces.into_iter().filter(|(_, piece)| !piece.trim().is_empty())
 }
 
-fn finish(whole: &Whole, outline: &Outline, start: usize, piece: &str) -> Chunk {
+/// The chunk that begins at `start`, after one that ended at `ended`.
+fn finish(whole: &Whole, outline: &Outline, (start, ended): (usize, usize), piece: &str) -> Chunk {
     let text = whole.with_marks(start, piece);
     let tokens = plumbline_tokens::count(&text);
     let end = start + piece.len();
     let headings = outline.path_at(start, end);
     let (first_page, last_page) = (whole.page_at(start), whole.page_at(end.saturating_sub(1)));
-    Chunk { text, first_page, last_page, headings, tokens, repeats: false }
+    Chunk { text, first_page, last_page, headings, tokens, repeats: start < ended }
 }
 
 /// Counts by the tokenizer itself.

@@ -55,8 +55,9 @@ pub(crate) async fn verify(env: &ToolEnv<'_>, claim: Claim<'_>) -> Result<Verifi
         Match::OnOtherPage(found) => {
             let citation = placed(env, citation(source, found)).await?;
             let (asked, page) = (claim.page.unwrap_or_default(), citation.page.unwrap_or_default());
-            let put_right = Some(format!("the quote is on page {page}, not {asked}; page {page} was recorded"));
-            Ok(Verified { citation, put_right })
+            let put_right = format!("the quote is on page {page}, not {asked}; page {page} was recorded");
+            let put_right = [Some(put_right), too_long(&citation)].into_iter().flatten().collect::<Vec<_>>().join("; ");
+            Ok(Verified { citation, put_right: Some(put_right) })
         }
         Match::NotFound { nearest } => Err(not_there(source, nearest)),
     }

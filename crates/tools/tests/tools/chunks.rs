@@ -108,11 +108,15 @@ async fn a_passages_file_and_the_list_are_read_only() {
 
 #[tokio::test]
 async fn only_words_that_are_repeated_count_where_they_first_begin() {
-    let text = "Visitors must sign in and say whom they visit.\n\n".repeat(40);
-    let mut bench = Bench::new().extracted("input/a.md", "chunks/a.md", &text);
-    bench.ok("chunk_document", json!({"file_path": "input/a.md", "max_tokens": 100})).await;
-    let candidates = |bench: &Bench| bench.rows.passages.iter().map(|passage| passage.candidates.len()).sum::<usize>();
-    let without = candidates(&bench);
-    bench.ok("chunk_document", json!({"file_path": "input/a.md", "max_tokens": 100, "overlap": 5})).await;
-    assert_eq!((without, candidates(&bench)), (40, 40));
+    let same = "Visitors must sign in and say whom they visit.\n\n".repeat(40);
+    let distinct: String = (1..=40).map(|n| format!("Visitor {n} must sign in and say whom he visits.\n\n")).collect();
+    // An overlap of five tokens holds no sentence; one of forty holds some, which are told apart only where they differ.
+    for (text, overlap) in [(&same, 0), (&same, 5), (&distinct, 0), (&distinct, 40)] {
+        let mut bench = Bench::new().extracted("input/a.md", "chunks/a.md", text);
+        bench.ok("chunk_document", json!({"file_path": "input/a.md", "max_tokens": 100, "overlap": overlap})).await;
+        let shown: usize =
+            manifest(&bench).iter().map(|(file, _)| bench.text(file).unwrap().matches("must").count()).sum();
+        let counted: usize = bench.rows.passages.iter().map(|passage| passage.candidates.len()).sum();
+        assert_eq!((shown > 40, counted), (overlap == 40, 40), "overlap {overlap}");
+    }
 }

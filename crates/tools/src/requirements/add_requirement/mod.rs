@@ -54,8 +54,12 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     if let Some(known) = known(env, arguments.text.as_deref()).await? {
         let mut citations = Vec::new();
         for evidence in &arguments.citations {
-            // A quote that is refused is no loss: the requirement has its own.
-            citations.extend(citation(env, evidence).await.ok().map(|verified| verified.citation));
+            match citation(env, evidence).await {
+                Ok(verified) => citations.push(verified.citation),
+                // No loss: the requirement has its own quotes.
+                Err(ToolError::Refused(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
         return said_again(env, &known, citations).await;
     }
