@@ -1,6 +1,7 @@
 //! A model server that allows so much and no more, counted over a sliding window as providers do, and that writes down what
 //! came: the rehearsal model's brain behind a rate limit.
 
+use crate::wait::LOOK;
 use axum::{
     Router,
     body::Bytes,
@@ -31,6 +32,8 @@ pub struct Allowance {
     pub is_stated: bool,
     /// How long an answer takes.
     pub thinks: Duration,
+    /// How many requests must have been under way at once before any is answered.
+    pub company: u64,
 }
 
 impl Default for Allowance {
@@ -41,6 +44,7 @@ impl Default for Allowance {
             window: Duration::from_secs(10),
             is_stated: false,
             thinks: Duration::from_millis(30),
+            company: 1,
         }
     }
 }
@@ -131,6 +135,10 @@ fn lock(state: &Mutex<ServerState>) -> std::sync::MutexGuard<'_, ServerState> {
 }
 
 impl ServerState {
+    fn has_company(&self) -> bool {
+        self.seen.most_at_once >= self.allowance.company
+    }
+
     /// Takes a request of so many tokens in, or says after how long there would be room for it.
     fn admit(&mut self, tokens: f64, now: Instant) -> Result<(), Duration> {
         let Allowance { tokens_per_minute, requests_per_minute, window, .. } = self.allowance;
@@ -188,6 +196,9 @@ async fn route(State(state): State<Arc<Mutex<ServerState>>>, body: Bytes) -> Res
     let mut response = match admitted {
         Ok(()) => {
             tokio::time::sleep(allowance.thinks).await;
+            while !lock(&state).has_company() {
+                tokio::time::sleep(LOOK).await;
+            }
             Json(answered).into_response()
         }
         Err(wait) => refusal(wait),
