@@ -7,6 +7,7 @@
 //! - [`corpora`]: legitimate work, false ends and honest ones, by the dozen.
 //! - [`conversations`]: a thousand random conversations, and what must survive their compactions.
 //! - [`lessons`]: one test per production incident, named after it.
+//! - [`order`]: a model of what becomes of the calls of an answer.
 //!
 //! Whatever the test, [`kit::Dialogue`] commits each step's changes to toy rows, rebuilds the run from them and requires
 //! the rebuilt run to be equal to the live one: changes are complete, and recovery is loading.
@@ -17,5 +18,6 @@ mod dialogues;
 mod frame;
 mod kit;
 mod lessons;
+mod order;
 mod table;
 mod walks;

@@ -1,0 +1,204 @@
+//! A job as far as the calls of an answer read and write it.
+
+use super::Call;
+use plumbline_engine::{Opening, PhaseKind, PhaseOutcome, TodoStatus};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The plan's file.
+pub(crate) const PLAN: &str = "main_plan.md";
+/// The memory's.
+pub(crate) const MEMORY: &str = "workspace.md";
+/// The list of the next phase.
+pub(crate) const TODOS: &str = "todos.yaml";
+/// What every closed todo is noted in.
+pub(crate) const PROGRESS: &str = "progress.md";
+/// What the system says of the job so far.
+pub(crate) const SUMMARY: &str = "workspace_summary.md";
+
+/// What is known of a file's text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Text {
+    /// All of it.
+    Exactly(String),
+    /// Parts that stand in it in this order: the system wrote it.
+    Holding(Vec<String>),
+}
+
+impl Text {
+    /// Whether a text is as this one says.
+    pub(crate) fn is(&self, text: &str) -> bool {
+        match self {
+            Self::Exactly(expected) => expected == text,
+            Self::Holding(parts) => {
+                let mut rest = text;
+                parts.iter().all(|part| match rest.split_once(part.as_str()) {
+                    Some((_, behind)) => {
+                        rest = behind;
+                        true
+                    }
+                    None => false,
+                })
+            }
+        }
+    }
+
+    /// The parts that a text which shows this one has.
+    pub(crate) fn parts(&self) -> Vec<String> {
+        match self {
+            Self::Exactly(text) => vec![text.clone()],
+            Self::Holding(parts) => parts.clone(),
+        }
+    }
+}
+
+/// The configuration, as far as the rules ask for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Setup {
+    /// Tools bound in strategic phases.
+    pub(crate) strategic: BTreeSet<&'static str>,
+    /// Tools bound in tactical phases.
+    pub(crate) tactical: BTreeSet<&'static str>,
+    /// Fewest and most todos of a tactical phase.
+    pub(crate) todos: (usize, usize),
+    /// The todos with which the system opens a strategic phase.
+    pub(crate) own_todos: fn(Opening) -> Vec<String>,
+}
+
+/// The job.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) setup: Setup,
+    /// The phase that is open.
+    pub(crate) number: i32,
+    pub(crate) kind: PhaseKind,
+    pub(crate) opening: Opening,
+    /// All phases: how they ended, if they did.
+    pub(crate) phases: BTreeMap<i32, (PhaseKind, Option<PhaseOutcome>)>,
+    /// Lists by phase; one for the phase behind the open one has been written ahead.
+    pub(crate) todos: BTreeMap<i32, Vec<(String, TodoStatus)>>,
+    pub(crate) files: BTreeMap<String, Text>,
+    pub(crate) requirements: Vec<String>,
+    /// Tactical phases that came to their end.
+    pub(crate) completed: usize,
+    /// The most phases that the plan ever had.
+    pub(crate) planned: usize,
+    /// The list of the last tactical phase that came to its end.
+    pub(crate) last_list: Vec<String>,
+    pub(crate) is_complete: bool,
+}
+
+impl Job {
+    /// Whether a phase of this kind takes the call: a write of the plan is none of a tactical phase.
+    pub(crate) fn binds(&self, call: &Call) -> bool {
+        let bound = match self.kind {
+            PhaseKind::Strategic => &self.setup.strategic,
+            PhaseKind::Tactical => &self.setup.tactical,
+        };
+        bound.contains(call.name()) && !(self.kind == PhaseKind::Tactical && call.changes() == Some(PLAN))
+    }
+
+    /// The open phase's todos.
+    pub(crate) fn list(&mut self) -> &mut Vec<(String, TodoStatus)> {
+        self.todos.entry(self.number).or_default()
+    }
+
+    /// The place of the first open todo.
+    pub(crate) fn current(&self) -> Option<usize> {
+        self.todos.get(&self.number)?.iter().position(|(_, status)| status.is_open())
+    }
+
+    /// The list written ahead.
+    pub(crate) fn staged(&self) -> Option<&[(String, TodoStatus)]> {
+        self.todos.get(&(self.number + 1)).map(Vec::as_slice).filter(|list| !list.is_empty())
+    }
+
+    /// The text of a file of which all is known.
+    pub(crate) fn known(&self, path: &str) -> Option<&str> {
+        match self.files.get(path)? {
+            Text::Exactly(text) => Some(text),
+            Text::Holding(_) => panic!("the model knows only parts of {path}"),
+        }
+    }
+
+    /// The system adds a line to a file of its own.
+    pub(crate) fn note(&mut self, path: &str, line: String) {
+        let mut parts = self.files.get(path).map(Text::parts).unwrap_or_default();
+        parts.push(line);
+        self.files.insert(path.into(), Text::Holding(parts));
+    }
+
+    /// The plan's phases, each with the number of its boxes that are not ticked.
+    pub(crate) fn plan(&self) -> Vec<usize> {
+        let mut phases = Vec::new();
+        for line in self.known(PLAN).unwrap_or_default().lines() {
+            match phases.last_mut() {
+                _ if line.starts_with("## Phase ") => phases.push(0),
+                Some(open) if line.starts_with("- [ ]") => *open += 1,
+                _ => {}
+            }
+        }
+        phases
+    }
+
+    /// Whether the open phase reviews a finished plan, of which nothing is open.
+    pub(crate) fn is_final_with_nothing_open(&self) -> bool {
+        self.opening == Opening::Final && self.plan().iter().all(|open| *open == 0)
+    }
+
+    /// The open phase ends with this outcome, and the next one opens.
+    pub(crate) fn turn(&mut self, outcome: PhaseOutcome) {
+        let (kind, opening) = self.next(outcome);
+        self.close(outcome);
+        let staged = self.todos.remove(&(self.number + 1));
+        self.number += 1;
+        (self.kind, self.opening) = (kind, opening);
+        self.phases.insert(self.number, (kind, None));
+        let mut list = match (kind, staged) {
+            (PhaseKind::Tactical, Some(staged)) => staged,
+            _ => (self.setup.own_todos)(opening).into_iter().map(|text| (text, TodoStatus::Pending)).collect(),
+        };
+        if let Some(first) = list.first_mut() {
+            first.1 = TodoStatus::InProgress;
+        }
+        self.todos.insert(self.number, list);
+    }
+
+    fn next(&self, outcome: PhaseOutcome) -> (PhaseKind, Opening) {
+        let plan = self.plan();
+        match (outcome, self.kind) {
+            (PhaseOutcome::Completed, PhaseKind::Strategic) => (PhaseKind::Tactical, Opening::Work),
+            (PhaseOutcome::Completed, PhaseKind::Tactical) => {
+                let is_last = !plan.is_empty() && self.completed + 1 >= plan.len();
+                let in_doubt = plan.iter().rev().skip(1).any(|open| *open > 0);
+                let opening = if is_last && !in_doubt { Opening::Final } else { Opening::Transition };
+                (PhaseKind::Strategic, opening)
+            }
+            // Given up by `archive_and_reset`, the same phase begins anew.
+            (PhaseOutcome::Forced, _) => (PhaseKind::Strategic, self.opening),
+            (PhaseOutcome::Rewound, _) => (PhaseKind::Strategic, Opening::Rewound),
+        }
+    }
+
+    /// The phase is closed and archived.
+    pub(crate) fn close(&mut self, outcome: PhaseOutcome) {
+        // The rows have one word for both ways of giving a phase up.
+        let on_record = match outcome {
+            PhaseOutcome::Completed => PhaseOutcome::Completed,
+            PhaseOutcome::Rewound | PhaseOutcome::Forced => PhaseOutcome::Rewound,
+        };
+        self.list().iter_mut().filter(|(_, status)| status.is_open()).for_each(|todo| todo.1 = TodoStatus::Abandoned);
+        let contents: Vec<String> = self.list().iter().map(|(content, _)| content.clone()).collect();
+        self.files.insert(format!("archive/phase_{}.yaml", self.number), Text::Holding(contents.clone()));
+        self.phases.insert(self.number, (self.kind, Some(on_record)));
+        if self.kind == PhaseKind::Tactical {
+            self.files.insert(SUMMARY.into(), Text::Holding(Vec::new()));
+            if outcome == PhaseOutcome::Completed {
+                self.completed += 1;
+                self.last_list = contents;
+            }
+        }
+        if outcome != PhaseOutcome::Completed {
+            self.files.remove(TODOS);
+        }
+    }
+}
