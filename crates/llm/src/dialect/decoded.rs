@@ -2,10 +2,11 @@
 
 use super::{
     ending::{self, Ending},
-    inline_tool_calls,
+    halves, inline_tool_calls,
 };
 use plumbline_engine::{FinishReason, ToolCall};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// Longest word for the end of an answer that is kept, in characters; those of the protocols have less than forty.
 const LONGEST_WORD: usize = 64;
@@ -65,6 +66,21 @@ impl NoAnswer {
     /// It is not what was agreed on.
     pub(crate) fn malformed(what: &str) -> Self {
         Self::Malformed(what.to_string())
+    }
+
+    /// Without the code for half characters (see [`halves`]).
+    pub(crate) fn joined(self) -> Self {
+        match self {
+            Self::Cut => self,
+            Self::Malformed(what) => Self::Malformed(halves::joined(&what).into_owned()),
+            Self::Error(error) => {
+                let text = error.to_string();
+                match halves::joined(&text) {
+                    Cow::Borrowed(_) => Self::Error(error),
+                    Cow::Owned(text) => Self::Error(serde_json::from_str(&text).unwrap_or(error)),
+                }
+            }
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Reading JSON that comes from outside, whichever protocol it is in (lesson 45).
 //!
 //! Only what is needed is turned into values, and nothing of it is typed: a typed decoder breaks on the first provider that
-//! sends null where another sends nothing. What is needed and missing is an error; what is only unusual is not. What nobody
-//! asks for is skipped over: as values it would take forty times its length.
+//! sends null where another sends nothing. What is needed and missing is an error; what is only unusual is not. What is there
+//! and cannot be read is an error, never an absence. What nobody asks for is skipped over: as values it would take forty
+//! times its length.
 
 use super::decoded::NoAnswer;
 use serde::Deserialize;
@@ -22,54 +23,96 @@ pub(crate) fn root_of(body: &[u8]) -> Result<Fields<'_>, NoAnswer> {
             true => NoAnswer::Cut,
             false => NoAnswer::Malformed(format!("it is not JSON ({error})")),
         })?;
-    Ok(fields_of(root))
+    // What is none has nothing that an answer must have.
+    if root.get().starts_with('{') { fields_of(root) } else { Ok(Fields::new()) }
 }
 
-/// The object that an event of a stream is.
+/// The object that an event of a stream is. Null and an empty text say nothing; some servers send them to keep the
+/// connection.
 pub(crate) fn event_of(data: &str) -> Result<Fields<'_>, NoAnswer> {
     let event: &RawValue = serde_json::from_str(data)
         .map_err(|error| NoAnswer::Malformed(format!("an event of its stream is not JSON ({error})")))?;
-    Ok(fields_of(event))
+    match event.get() {
+        "null" | r#""""# => Ok(Fields::new()),
+        _ => fields_of(event).map_err(|_| NoAnswer::malformed("an event of its stream is no JSON object")),
+    }
 }
 
-/// Empty for what is no object.
-pub(crate) fn fields_of(raw: &RawValue) -> Fields<'_> {
-    if raw.get().starts_with('{') { serde_json::from_str(raw.get()).unwrap_or_default() } else { Fields::new() }
+/// The members of an object.
+pub(crate) fn fields_of(raw: &RawValue) -> Result<Fields<'_>, NoAnswer> {
+    serde_json::from_str(raw.get()).map_err(|error| unreadable("an object", &error))
 }
 
 /// The object under a key, empty where there is none.
-pub(crate) fn object<'a>(holder: &Fields<'a>, key: &str) -> Fields<'a> {
-    holder.get(key).map(|raw| fields_of(raw)).unwrap_or_default()
+pub(crate) fn object<'a>(holder: &Fields<'a>, key: &str) -> Result<Fields<'a>, NoAnswer> {
+    under(holder, key).map(|raw| read(raw, key)).transpose().map(Option::unwrap_or_default)
 }
 
-/// The items of a list; none where there is no list.
-pub(crate) fn list<'a>(raw: Option<&&'a RawValue>) -> Option<Vec<&'a RawValue>> {
-    raw.and_then(|raw| Vec::deserialize(*raw).ok())
+/// The items of the list under a key, none where there is none.
+pub(crate) fn list<'a>(holder: &Fields<'a>, key: &str) -> Result<Vec<&'a RawValue>, NoAnswer> {
+    match under(holder, key) {
+        None => Ok(Vec::new()),
+        Some(raw) if raw.get().starts_with('[') => read(raw, key),
+        Some(_) => Err(NoAnswer::Malformed(format!("`{key}` in it is not a list"))),
+    }
 }
 
-/// None where there is nothing, or nothing that a value can hold.
-pub(crate) fn value_of(raw: Option<&&RawValue>) -> Option<Value> {
-    raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+/// What is under a key; null is nothing.
+pub(crate) fn under<'a>(holder: &Fields<'a>, key: &str) -> Option<&'a RawValue> {
+    holder.get(key).copied().filter(|raw| raw.get() != "null")
+}
+
+/// The value of a text; not each has one, for numbers have bounds and so has their nesting.
+pub(crate) fn value_of(raw: &RawValue) -> Result<Value, NoAnswer> {
+    serde_json::from_str(raw.get()).map_err(|error| unreadable("a value", &error))
+}
+
+fn read<'a, T: Deserialize<'a>>(raw: &'a RawValue, key: &str) -> Result<T, NoAnswer> {
+    serde_json::from_str(raw.get()).map_err(|error| unreadable(&format!("`{key}`"), &error))
+}
+
+/// The parser repeats what it has read, however long that is.
+fn unreadable(what: &str, error: &serde_json::Error) -> NoAnswer {
+    const LONGEST: usize = 120;
+    let reason: String = error.to_string().chars().take(LONGEST).collect();
+    NoAnswer::Malformed(format!("{what} in it cannot be read ({reason})"))
 }
 
 /// The text under a key.
-pub(crate) fn text(holder: &Fields<'_>, key: &str) -> Option<String> {
-    holder.get(key).and_then(|raw| serde_json::from_str(raw.get()).ok())
+pub(crate) fn text(holder: &Fields<'_>, key: &str) -> Result<Option<String>, NoAnswer> {
+    under(holder, key).map(|raw| read(raw, key)).transpose()
 }
 
-/// A whole number under a key.
-pub(crate) fn number(holder: &Fields<'_>, key: &str) -> Option<u64> {
-    holder.get(key).and_then(|raw| serde_json::from_str(raw.get()).ok())
+/// The same, where an absent one is empty.
+pub(crate) fn text_or_empty(holder: &Fields<'_>, key: &str) -> Result<String, NoAnswer> {
+    text(holder, key).map(Option::unwrap_or_default)
+}
+
+/// An id, which some servers count.
+pub(crate) fn id(holder: &Fields<'_>, key: &str) -> Result<String, NoAnswer> {
+    match present(holder, key)? {
+        Some(Value::Number(number)) => Ok(number.to_string()),
+        _ => text_or_empty(holder, key),
+    }
+}
+
+/// A whole number under a key; some servers write it as a text.
+pub(crate) fn number(holder: &Fields<'_>, key: &str) -> Result<Option<u64>, NoAnswer> {
+    let Some(raw) = under(holder, key) else { return Ok(None) };
+    let number = raw.get().trim_matches('"');
+    let number = number.strip_suffix(".0").unwrap_or(number);
+    let unreadable = || NoAnswer::Malformed(format!("`{key}` in it is no whole number"));
+    number.parse().map(Some).map_err(|_| unreadable())
 }
 
 /// What is under a key and not null.
-pub(crate) fn present(holder: &Fields<'_>, key: &str) -> Option<Value> {
-    value_of(holder.get(key)).filter(|value| !value.is_null())
+pub(crate) fn present(holder: &Fields<'_>, key: &str) -> Result<Option<Value>, NoAnswer> {
+    under(holder, key).map(|raw| read(raw, key)).transpose()
 }
 
 /// An `error` that is there and says something.
-pub(crate) fn error_of(holder: &Fields<'_>) -> Option<Value> {
-    value_of(holder.get("error")).filter(says_something)
+pub(crate) fn error_of(holder: &Fields<'_>) -> Result<Option<Value>, NoAnswer> {
+    Ok(present(holder, "error")?.filter(says_something))
 }
 
 /// The error that an event says it is.
@@ -95,37 +138,40 @@ pub(crate) fn says_something(value: &Value) -> bool {
     }
 }
 
-/// Text from a string, from a list of blocks, or from null.
-pub(crate) fn text_of(content: Option<Value>) -> String {
-    match content {
-        Some(Value::String(text)) => text,
-        Some(Value::Array(blocks)) => blocks.iter().map(block_text).collect(),
-        Some(block @ Value::Object(_)) => block_text(&block).to_string(),
-        Some(Value::Null | Value::Bool(_) | Value::Number(_)) | None => String::new(),
+/// The text of an answer under a key: a string, a list of blocks, a block, or null.
+pub(crate) fn content(holder: &Fields<'_>, key: &str) -> Result<String, NoAnswer> {
+    let Some(raw) = under(holder, key) else { return Ok(String::new()) };
+    match raw.get().as_bytes()[0] {
+        b'[' => list(holder, key)?.into_iter().map(block_text).collect(),
+        _ => block_text(raw),
     }
 }
 
-fn block_text(block: &Value) -> &str {
-    match block {
-        Value::String(text) => text,
-        // A block of thinking has a text too, but it is not the answer.
-        Value::Object(fields) => match fields.get("type").and_then(Value::as_str) {
-            None | Some("text" | "output_text") => fields.get("text").and_then(Value::as_str).unwrap_or(""),
-            Some(_) => "",
-        },
-        _ => "",
+fn block_text(raw: &RawValue) -> Result<String, NoAnswer> {
+    if !raw.get().starts_with('{') {
+        return read(raw, "content");
+    }
+    let block = fields_of(raw)?;
+    // A block of thinking has a text too, but it is not the answer.
+    match text(&block, "type")?.as_deref() {
+        None => text(&block, "text")?.ok_or_else(|| NoAnswer::malformed("a block of its content says nothing known")),
+        Some("text" | "output_text") => text_or_empty(&block, "text"),
+        Some(_) => Ok(String::new()),
     }
 }
 
-/// Arguments as text. What is no valid JSON stays as it came: the engine answers it with what is wrong.
-pub(crate) fn arguments_of(arguments: Option<Value>) -> String {
-    match arguments {
-        None | Some(Value::Null) => "{}".to_string(),
+/// Arguments as text. What is no valid JSON stays as it came: the engine answers that call with what is wrong.
+pub(crate) fn arguments_of(raw: Option<&RawValue>) -> Result<String, NoAnswer> {
+    let Some(raw) = raw.filter(|raw| raw.get() != "null") else { return Ok("{}".to_string()) };
+    if !raw.get().starts_with('"') {
+        return Ok(raw.get().to_string());
+    }
+    let text: String = read(raw, "arguments")?;
+    Ok(match text.trim().is_empty() {
         // A tool without parameters is called with an empty string by some models.
-        Some(Value::String(text)) if text.trim().is_empty() => "{}".to_string(),
-        Some(Value::String(text)) => unwrapped(&text).unwrap_or(text),
-        Some(value) => value.to_string(),
-    }
+        true => "{}".to_string(),
+        false => unwrapped(&text).unwrap_or(text),
+    })
 }
 
 /// The object in a text that was encoded twice: a JSON string that holds an object.

@@ -10,6 +10,9 @@ mod conversation;
 mod decoded;
 pub(crate) mod ending;
 mod fields;
+#[cfg(test)]
+mod growth;
+mod halves;
 mod inline_tool_calls;
 mod kept;
 mod messages;
@@ -17,6 +20,7 @@ mod responses;
 
 pub(crate) use conversation::ORIGIN;
 pub(crate) use decoded::{Decoded, NoAnswer};
+pub(crate) use halves::mended;
 
 use super::config::{ApiKey, ModelConfig};
 use super::profile::Api;
@@ -107,14 +111,16 @@ impl Assembly {
         if data.trim().is_empty() {
             return Ok(false);
         }
+        let data = &halves::coded(data);
         if name == Some("error") {
-            return Err(NoAnswer::Error(fields::error_in(data)));
+            return Err(NoAnswer::Error(fields::error_in(data)).joined());
         }
-        match self {
+        let added = match self {
             Self::Chat(assembly) => assembly.add(data),
             Self::Responses(assembly) => assembly.add(data),
             Self::Messages(assembly) => assembly.add(data),
-        }
+        };
+        added.map_err(NoAnswer::joined)
     }
 
     /// Bytes that are held, about.
@@ -128,11 +134,12 @@ impl Assembly {
 
     /// The whole answer as it would have come without a stream; a cut where the stream ended before its time.
     pub(crate) fn into_body(self) -> Result<Vec<u8>, NoAnswer> {
-        match self {
+        let body = match self {
             Self::Chat(assembly) => assembly.into_body(),
             Self::Responses(assembly) => assembly.into_body(),
             Self::Messages(assembly) => assembly.into_body(),
-        }
+        }?;
+        Ok(halves::joined(&body).into_owned().into_bytes())
     }
 }
 

@@ -5,7 +5,7 @@ pub(crate) mod stated_limits;
 pub mod tls;
 
 use crate::config::Timeouts;
-use crate::dialect::{Assembly, NoAnswer};
+use crate::dialect::{Assembly, NoAnswer, mended};
 use crate::profile::Api;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
@@ -145,7 +145,7 @@ async fn read_all(
         }
         body.extend_from_slice(&piece);
     }
-    Ok(body)
+    Ok(mended(body))
 }
 
 fn not_sent(error: reqwest::Error, limits: Timeouts) -> Broken {

@@ -4,8 +4,8 @@ use crate::dialect::conversation::CALL_EXTRAS;
 use crate::dialect::decoded::{Decoded, NoAnswer, of_some_length, word_of};
 use crate::dialect::ending::{self, REFUSAL};
 use crate::dialect::fields::{
-    Fields, MOST_EXTRA_BYTES, arguments_of, error_of, fields_of, list, present, root_of, says_something, text_of,
-    value_of,
+    Fields, MOST_EXTRA_BYTES, arguments_of, content, error_of, fields_of, id, list, object, present, root_of,
+    says_something, text, text_or_empty, under, value_of,
 };
 use plumbline_engine::ToolCall;
 use serde_json::{Map, Value};
@@ -20,92 +20,110 @@ pub(crate) const PROTOCOL_OF_CALLS: [&str; 4] = ["id", "type", "index", "functio
 /// Reads the body of a 200.
 pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
     let root = root_of(body)?;
-    if let Some(error) = error_of(&root) {
+    if let Some(error) = error_of(&root)? {
         return Err(NoAnswer::Error(error));
     }
-    let choices = list(root.get("choices")).unwrap_or_default();
+    let choices = list(&root, "choices")?;
     let choice = choices.first().ok_or_else(|| NoAnswer::malformed("it has no choices"))?;
-    let choice = fields_of(choice);
-    if let Some(error) = error_of(&choice) {
+    let choice = fields_of(choice)?;
+    if let Some(error) = error_of(&choice)? {
         return Err(NoAnswer::Error(error));
     }
-    let mut decoded = match choice.get("message") {
-        Some(message) if message.get().starts_with('{') => decode_message(fields_of(message))?,
-        _ => return Err(NoAnswer::malformed("its first choice has no message")),
-    };
-    decoded.finish_reason = decoded.finish_reason.or_else(|| finish_reason(&choice));
+    let message = under(&choice, "message").filter(|message| message.get().starts_with('{'));
+    let message = message.ok_or_else(|| NoAnswer::malformed("its first choice has no message"))?;
+    let mut decoded = decode_message(fields_of(message)?)?;
+    decoded.finish_reason = decoded.finish_reason.or(finish_reason(&choice)?);
     // Moonshot has it in the choice.
-    decoded.raw_usage = present(&root, "usage").or_else(|| present(&choice, "usage"));
-    decoded.service_tier = word_of(present(&root, "service_tier").as_ref());
+    decoded.raw_usage = present(&root, "usage")?.or(present(&choice, "usage")?);
+    decoded.service_tier = word_of(present(&root, "service_tier")?.as_ref());
     Ok(decoded)
 }
 
 /// The word that tells the truth: aggregators hand on that of whoever stands behind them.
-fn finish_reason(choice: &Fields<'_>) -> Option<String> {
-    let [word, native] = ["finish_reason", "native_finish_reason"].map(|key| value_of(choice.get(key)));
+fn finish_reason(choice: &Fields<'_>) -> Result<Option<String>, NoAnswer> {
+    let (word, native) = (present(choice, "finish_reason")?, present(choice, "native_finish_reason")?);
     let telling = ending::telling(word.as_ref().and_then(Value::as_str), native.as_ref().and_then(Value::as_str));
-    telling.map(of_some_length)
+    Ok(telling.map(of_some_length))
 }
 
-fn decode_message(mut message: Fields<'_>) -> Result<Decoded, NoAnswer> {
-    let mut content = text_of(value_of(message.remove("content").as_ref()));
-    let (tool_calls, call_extras) = calls_of(value_of(message.remove("tool_calls").as_ref()))?;
-    let refusal = value_of(message.get("refusal"));
-    let refusal = refusal.as_ref().and_then(Value::as_str).filter(|text| !text.is_empty());
-    if let (Some(refusal), true) = (refusal, content.is_empty()) {
-        content = refusal.to_string();
-    }
+fn decode_message(message: Fields<'_>) -> Result<Decoded, NoAnswer> {
+    let mut said = content(&message, "content")?;
+    let (tool_calls, call_extras) = calls_of(&message)?;
+    let refusal = text(&message, "refusal")?.filter(|refusal| !refusal.is_empty());
     let refused = refusal.is_some() && tool_calls.is_empty();
-    let mut extra = extra_of(message);
+    if said.is_empty() {
+        said = refusal.unwrap_or_default();
+    }
+    let mut extra = extra_of(message)?;
     if call_extras.iter().any(says_something) {
         extra.insert(CALL_EXTRAS.into(), Value::Array(call_extras));
     }
     let finish_reason = refused.then(|| REFUSAL.to_owned());
-    Ok(Decoded { content, tool_calls, finish_reason, extra, ..Decoded::default() })
+    Ok(Decoded { content: said, tool_calls, finish_reason, extra, ..Decoded::default() })
 }
 
 /// The calls, and beside each what the provider put into it besides id, type, index and function.
-fn calls_of(calls: Option<Value>) -> Result<(Vec<ToolCall>, Vec<Value>), NoAnswer> {
-    let calls = match calls {
-        None | Some(Value::Null) => return Ok((Vec::new(), Vec::new())),
-        Some(Value::Array(calls)) => calls,
-        Some(_) => return Err(NoAnswer::malformed("its tool_calls are not a list")),
-    };
-    let mut read = (Vec::with_capacity(calls.len()), Vec::with_capacity(calls.len()));
-    for mut call in calls {
-        read.0.push(call_of(&mut call)?);
-        let mut fields = match call {
-            Value::Object(fields) => fields,
-            _ => Map::new(),
-        };
-        fields.retain(|key, value| !PROTOCOL_OF_CALLS.contains(&key.as_str()) && !value.is_null());
-        read.1.push(Value::Object(fields));
+fn calls_of(message: &Fields<'_>) -> Result<(Vec<ToolCall>, Vec<Value>), NoAnswer> {
+    let mut read = (Vec::new(), Vec::new());
+    for call in list(message, "tool_calls")? {
+        let (call, own) = call_of(fields_of(call)?)?;
+        read.0.push(call);
+        read.1.push(own);
+    }
+    // What calls were before there could be several.
+    if let (true, Some(function)) = (read.0.is_empty(), under(message, "function_call")) {
+        read.0.push(called(String::new(), &fields_of(function)?)?);
+        read.1.push(Value::Object(Map::new()));
     }
     Ok(read)
 }
 
-/// Takes name and arguments out of the call: they may be long, and what is left is the provider's own.
-fn call_of(call: &mut Value) -> Result<ToolCall, NoAnswer> {
-    let id = call.get("id").and_then(Value::as_str).unwrap_or("").to_string();
-    // Some servers leave the `function` wrapper out.
-    let wrapped = call.get("function").is_some_and(Value::is_object);
-    let function = if wrapped { &mut call["function"] } else { call };
-    let mut take = |key: &str| function.get_mut(key).map(Value::take);
-    let name = take("name").as_ref().and_then(Value::as_str).map(str::trim).unwrap_or("").to_string();
+/// One call, and what in it is the provider's own.
+fn call_of(mut call: Fields<'_>) -> Result<(ToolCall, Value), NoAnswer> {
+    let id = id(&call, "id")?;
+    let read = match is_wrapped(&call) {
+        true => called(id, &object(&call, "function")?)?,
+        false => {
+            let read = called(id, &call)?;
+            call.retain(|key, _| !["name", "arguments"].contains(&key.as_str()));
+            read
+        }
+    };
+    Ok((read, Value::Object(own_fields(call)?)))
+}
+
+/// Some servers leave the `function` wrapper out.
+pub(crate) fn is_wrapped(call: &Fields<'_>) -> bool {
+    call.get("function").is_some_and(|function| function.get().starts_with('{'))
+}
+
+/// What a provider puts into a call besides the protocol's fields.
+pub(crate) fn own_fields(mut call: Fields<'_>) -> Result<Map<String, Value>, NoAnswer> {
+    call.retain(|key, raw| !PROTOCOL_OF_CALLS.contains(&key.as_str()) && raw.get() != "null");
+    values(call)
+}
+
+fn called(id: String, function: &Fields<'_>) -> Result<ToolCall, NoAnswer> {
+    let name = text_or_empty(function, "name")?.trim().to_string();
     if name.is_empty() {
         return Err(NoAnswer::malformed("it has a tool call without a name"));
     }
-    Ok(ToolCall { id, name, arguments: arguments_of(take("arguments")) })
+    Ok(ToolCall { id, name, arguments: arguments_of(under(function, "arguments"))? })
 }
 
-fn extra_of(mut message: Fields<'_>) -> Map<String, Value> {
+fn extra_of(mut message: Fields<'_>) -> Result<Map<String, Value>, NoAnswer> {
     message.retain(|key, _| !PROTOCOL.contains(&key.as_str()));
     let bytes: usize = message.iter().map(|(key, raw)| key.len() + raw.get().len()).sum();
     if bytes > MOST_EXTRA_BYTES {
-        return Map::new();
+        return Ok(Map::new());
     }
-    let said = message.into_iter().filter_map(|(key, raw)| Some((key, value_of(Some(&raw)).filter(says_something)?)));
-    said.collect()
+    let mut said = values(message)?;
+    said.retain(|_, value| says_something(value));
+    Ok(said)
+}
+
+fn values(fields: Fields<'_>) -> Result<Map<String, Value>, NoAnswer> {
+    fields.into_iter().map(|(key, raw)| Ok((key, value_of(raw)?))).collect()
 }
 
 #[cfg(test)]

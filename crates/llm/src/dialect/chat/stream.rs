@@ -3,12 +3,13 @@
 //! It is whole once it has given a reason for its end and the stream is over, by `[DONE]` or by its close. Some servers
 //! never give a reason: then `[DONE]` is believed as long as no call is torn.
 
-use super::response::{PROTOCOL, PROTOCOL_OF_CALLS};
+use super::response::{PROTOCOL, is_wrapped, own_fields};
 use crate::dialect::decoded::NoAnswer;
 use crate::dialect::fields::{
-    Fields, MOST_EXTRA_BYTES, error_of, event_of, fields_of, list, present, says_something, text, text_of, value_of,
+    Fields, MOST_EXTRA_BYTES, content, error_of, event_of, fields_of, id, list, number, object, present,
+    says_something, text_or_empty, under, value_of,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 
 /// The data of the event that closes a stream.
 const DONE: &str = "[DONE]";
@@ -24,6 +25,8 @@ pub(crate) struct Assembly {
     /// Fields that are not the protocol's.
     extra: Map<String, Value>,
     calls: Vec<Call>,
+    /// Whether the one call came as `function_call`, as calls did before there could be several.
+    only_function_call: bool,
     finish_reason: Option<Value>,
     /// The word of whoever stands behind an aggregator.
     native_finish_reason: Option<Value>,
@@ -49,17 +52,17 @@ impl Assembly {
             return Ok(true);
         }
         let event = event_of(data)?;
-        if let Some(error) = error_of(&event) {
+        if let Some(error) = error_of(&event)? {
             return Err(NoAnswer::Error(error));
         }
-        if let Some(usage) = present(&event, "usage") {
+        if let Some(usage) = present(&event, "usage")? {
             self.usage = Some(usage);
         }
-        if let Some(tier) = present(&event, "service_tier") {
+        if let Some(tier) = present(&event, "service_tier")? {
             self.service_tier = Some(tier);
         }
-        if let Some(choice) = list(event.get("choices")).unwrap_or_default().first() {
-            self.add_choice(&fields_of(choice))?;
+        if let Some(choice) = list(&event, "choices")?.first() {
+            self.add_choice(&fields_of(choice)?)?;
         }
         Ok(false)
     }
@@ -69,34 +72,42 @@ impl Assembly {
     }
 
     fn add_choice(&mut self, choice: &Fields<'_>) -> Result<(), NoAnswer> {
-        if let Some(error) = error_of(choice) {
+        if let Some(error) = error_of(choice)? {
             return Err(NoAnswer::Error(error));
         }
-        if let Some(usage) = present(choice, "usage") {
+        if let Some(usage) = present(choice, "usage")? {
             self.usage = Some(usage);
         }
         // Some servers say the whole message at the end, in place of a last delta.
-        if let Some(delta) = choice.get("delta").or_else(|| choice.get("message")) {
-            self.add_delta(fields_of(delta));
+        if let Some(delta) = under(choice, "delta").or_else(|| under(choice, "message")) {
+            self.add_delta(fields_of(delta)?)?;
         }
-        if let Some(reason) = present(choice, "finish_reason") {
+        if let Some(reason) = present(choice, "finish_reason")? {
             self.finish_reason = Some(reason);
         }
-        if let Some(reason) = present(choice, "native_finish_reason") {
+        if let Some(reason) = present(choice, "native_finish_reason")? {
             self.native_finish_reason = Some(reason);
         }
         Ok(())
     }
 
-    fn add_delta(&mut self, mut delta: Fields<'_>) {
+    fn add_delta(&mut self, mut delta: Fields<'_>) -> Result<(), NoAnswer> {
         let before = self.bytes;
-        let content = text_of(value_of(delta.get("content")));
-        self.bytes += content.len();
-        self.content.push_str(&content);
-        self.refusal.push_str(&text(&delta, "refusal").unwrap_or_default());
-        for call in list(delta.get("tool_calls")).unwrap_or_default() {
+        let said = content(&delta, "content")?;
+        self.bytes += said.len();
+        self.content.push_str(&said);
+        self.refusal.push_str(&text_or_empty(&delta, "refusal")?);
+        for call in list(&delta, "tool_calls")? {
             self.bytes += call.get().len();
-            self.add_call(value_of(Some(&call)).unwrap_or_default());
+            self.add_call(fields_of(call)?)?;
+        }
+        // What calls were before there could be several.
+        if let Some(function) = under(&delta, "function_call") {
+            self.bytes += function.get().len();
+            self.only_function_call |= self.calls.is_empty();
+            if self.only_function_call {
+                self.add_piece(Some(0), String::new(), &fields_of(function)?)?;
+            }
         }
         delta.retain(|key, _| !PROTOCOL.contains(&key.as_str()));
         for (key, raw) in delta {
@@ -104,21 +115,31 @@ impl Assembly {
             if self.bytes - before > MOST_EXTRA_BYTES {
                 continue;
             }
-            if let Some(value) = value_of(Some(&raw)).filter(says_something) {
+            let value = value_of(raw)?;
+            if says_something(&value) {
                 join(self.extra.entry(key).or_insert(Value::Null), value);
             }
         }
+        Ok(())
     }
 
-    fn add_call(&mut self, mut delta: Value) {
-        let (index, id) = (delta["index"].as_u64(), delta["id"].as_str().unwrap_or("").to_string());
-        let wrapped = delta.get("function").is_some_and(Value::is_object);
-        let function = if wrapped { delta["function"].take() } else { delta.clone() };
-        let name = function["name"].as_str().unwrap_or("").trim().to_string();
-        let arguments = match &function["arguments"] {
-            Value::String(piece) => piece.clone(),
-            Value::Null => String::new(),
-            whole => whole.to_string(),
+    fn add_call(&mut self, mut delta: Fields<'_>) -> Result<(), NoAnswer> {
+        let (index, id) = (number(&delta, "index")?, id(&delta, "id")?);
+        let function = match is_wrapped(&delta) {
+            true => object(&delta, "function")?,
+            false => ["name", "arguments"].iter().filter_map(|key| delta.remove_entry(*key)).collect(),
+        };
+        let own = own_fields(delta)?;
+        self.add_piece(index, id, &function)?.extra.extend(own);
+        Ok(())
+    }
+
+    fn add_piece(&mut self, index: Option<u64>, id: String, function: &Fields<'_>) -> Result<&mut Call, NoAnswer> {
+        let name = text_or_empty(function, "name")?.trim().to_string();
+        let whole = under(function, "arguments").map(RawValue::get).filter(|raw| !raw.starts_with('"'));
+        let arguments = match whole {
+            Some(whole) => whole.to_owned(),
+            None => text_or_empty(function, "arguments")?,
         };
         let place = self.place_of(index, &id, &name, &arguments);
         let call = &mut self.calls[place];
@@ -128,15 +149,11 @@ impl Assembly {
         if call.name != name {
             call.name.push_str(&name);
         }
-        match &function["arguments"] {
-            Value::String(_) | Value::Null => call.add_arguments(&arguments),
-            _ => call.arguments = arguments,
+        match whole {
+            Some(_) => call.arguments = arguments,
+            None => call.add_arguments(&arguments),
         }
-        if let Value::Object(fields) = delta {
-            let own =
-                |key: &str| !PROTOCOL_OF_CALLS.contains(&key) && (wrapped || !["name", "arguments"].contains(&key));
-            call.extra.extend(fields.into_iter().filter(|(key, value)| own(key) && !value.is_null()));
-        }
+        Ok(call)
     }
 
     /// The call that a piece belongs to: by its index, else by its id, else by its order, where a name begins a new one.
@@ -169,7 +186,7 @@ impl Assembly {
         found.filter(|place| !self.calls[*place].is_followed_by(id, name, arguments))
     }
 
-    pub(in crate::dialect) fn into_body(self) -> Result<Vec<u8>, NoAnswer> {
+    pub(in crate::dialect) fn into_body(self) -> Result<String, NoAnswer> {
         let says_nothing = self.content.is_empty() && self.refusal.is_empty() && self.calls.is_empty();
         let is_torn = self.calls.iter().any(|call| !call.is_whole());
         if self.finish_reason.is_none() && (!self.done || is_torn || says_nothing) {
@@ -185,7 +202,7 @@ impl Assembly {
             "native_finish_reason": self.native_finish_reason,
         });
         let answer = json!({"choices": [choice], "usage": self.usage, "service_tier": self.service_tier});
-        Ok(answer.to_string().into_bytes())
+        Ok(answer.to_string())
     }
 }
 

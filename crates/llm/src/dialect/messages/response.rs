@@ -4,7 +4,7 @@ use super::BLOCKS;
 use crate::dialect::decoded::{Decoded, NoAnswer, word_of};
 use crate::dialect::ending::REFUSAL;
 use crate::dialect::fields::{
-    Fields, arguments_of, error_of, fields_of, list, object, present, root_of, text, value_of,
+    Fields, arguments_of, error_of, fields_of, id, list, object, present, root_of, text_or_empty, under, value_of,
 };
 use crate::dialect::kept::{keep, kind};
 use plumbline_engine::ToolCall;
@@ -13,58 +13,59 @@ use serde_json::{Value, json, value::RawValue};
 /// Reads the body of a 200.
 pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
     let root = root_of(body)?;
-    if let Some(error) = error_of(&root) {
+    if let Some(error) = error_of(&root)? {
         return Err(NoAnswer::Error(error));
     }
-    let content = list(root.get("content")).ok_or_else(|| NoAnswer::malformed("it has no list of content blocks"))?;
-    let several = content.iter().filter(|block| kind_of(block) == "text").count() > 1;
+    under(&root, "content").ok_or_else(|| NoAnswer::malformed("it has no list of content blocks"))?;
+    let content = list(&root, "content")?;
+    let content: Vec<_> = content.into_iter().map(|raw| Ok((raw, fields_of(raw)?))).collect::<Result<_, _>>()?;
+    let mut texts = 0;
+    for (_, block) in &content {
+        texts += u32::from(text_or_empty(block, "type")? == "text");
+    }
     let mut decoded = Decoded::default();
     let mut blocks = Vec::with_capacity(content.len());
-    for block in content {
-        blocks.extend(read_block(block, several, &mut decoded)?);
+    for (raw, block) in content {
+        blocks.extend(read_block(raw, &block, texts > 1, &mut decoded)?);
     }
     decoded.extra = keep(BLOCKS, blocks, |block| kind(block) == "tool_use" || *block == json!({"type": "text"}));
-    decoded.finish_reason = word_of(present(&root, "stop_reason").as_ref());
+    decoded.finish_reason = word_of(present(&root, "stop_reason")?.as_ref());
     if decoded.finish_reason.as_deref() == Some(REFUSAL) && decoded.content.is_empty() {
-        decoded.content = text(&object(&root, "stop_details"), "explanation").unwrap_or_default();
+        decoded.content = text_or_empty(&object(&root, "stop_details")?, "explanation")?;
     }
-    decoded.raw_usage = present(&root, "usage");
+    decoded.raw_usage = present(&root, "usage")?;
     decoded.service_tier = decoded.raw_usage.as_ref().and_then(|usage| word_of(usage.get("service_tier")));
     Ok(decoded)
 }
 
-fn kind_of(block: &RawValue) -> String {
-    text(&fields_of(block), "type").unwrap_or_default()
-}
-
 /// Reads a block, and what of it holds its place.
-fn read_block(raw: &RawValue, several: bool, decoded: &mut Decoded) -> Result<Option<Value>, NoAnswer> {
-    let block = fields_of(raw);
-    Ok(match text(&block, "type").unwrap_or_default().as_str() {
+fn read_block(
+    raw: &RawValue,
+    block: &Fields<'_>,
+    several: bool,
+    decoded: &mut Decoded,
+) -> Result<Option<Value>, NoAnswer> {
+    Ok(match text_or_empty(block, "type")?.as_str() {
         "text" => {
-            let said = text(&block, "text").unwrap_or_default();
+            let said = text_or_empty(block, "text")?;
             decoded.content.push_str(&said);
             // Of several texts each keeps its own place.
             Some(if several { json!({"type": "text", "text": said}) } else { json!({"type": "text"}) })
         }
         "tool_use" => {
-            decoded.tool_calls.push(call_of(&block)?);
+            decoded.tool_calls.push(call_of(block)?);
             Some(json!({"type": "tool_use"}))
         }
         // Without its signature it was cut off, and is refused.
-        "thinking" if text(&block, "signature").is_none_or(|signature| signature.is_empty()) => None,
-        _ => value_of(Some(&raw)),
+        "thinking" if text_or_empty(block, "signature")?.is_empty() => None,
+        _ => Some(value_of(raw)?),
     })
 }
 
 fn call_of(block: &Fields<'_>) -> Result<ToolCall, NoAnswer> {
-    let name = text(block, "name").unwrap_or_default().trim().to_string();
+    let name = text_or_empty(block, "name")?.trim().to_string();
     if name.is_empty() {
         return Err(NoAnswer::malformed("it has a tool use without a name"));
     }
-    let arguments = match block.get("input") {
-        Some(input) if input.get().starts_with('{') => input.get().to_string(),
-        input => arguments_of(value_of(input)),
-    };
-    Ok(ToolCall { id: text(block, "id").unwrap_or_default(), name, arguments })
+    Ok(ToolCall { id: id(block, "id")?, name, arguments: arguments_of(under(block, "input"))? })
 }

@@ -1,8 +1,8 @@
 //! Puts a streamed message together, block by block. It is whole with `message_stop`.
 
 use crate::dialect::decoded::NoAnswer;
-use crate::dialect::fields::{Fields, error_in, event_of, number, object, present, text, value_of};
-use serde_json::{Map, Value, value::RawValue};
+use crate::dialect::fields::{Fields, error_in, event_of, number, object, present, text, text_or_empty, value_of};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// What has come so far.
@@ -25,13 +25,12 @@ struct Block {
 impl Assembly {
     pub(in crate::dialect) fn add(&mut self, data: &str) -> Result<bool, NoAnswer> {
         let event = event_of(data)?;
-        let block = number(&event, "index").unwrap_or(0);
-        match text(&event, "type").unwrap_or_default().as_str() {
+        match text_or_empty(&event, "type")?.as_str() {
             "error" => return Err(NoAnswer::Error(error_in(data))),
-            "message_start" => self.begin(&event),
-            "content_block_start" => self.begin_block(block, event.get("content_block")),
-            "content_block_delta" => self.go_on(block, &object(&event, "delta")),
-            "message_delta" => self.end(&event),
+            "message_start" => self.begin(&event)?,
+            "content_block_start" => self.begin_block(&event)?,
+            "content_block_delta" => self.go_on(place_of(&event)?, &object(&event, "delta")?)?,
+            "message_delta" => self.end(&event)?,
             "message_stop" => self.is_whole = true,
             // `content_block_stop`, `ping`, and whatever is added to the protocol.
             _ => {}
@@ -43,47 +42,53 @@ impl Assembly {
         self.bytes
     }
 
-    fn begin(&mut self, event: &Fields<'_>) {
-        let message = object(event, "message");
-        self.count(&message);
+    fn begin(&mut self, event: &Fields<'_>) -> Result<(), NoAnswer> {
+        let message = object(event, "message")?;
+        self.count(&message)?;
         for (key, raw) in message {
             if !matches!(key.as_str(), "content" | "usage") {
-                self.message.extend(value_of(Some(&raw)).map(|value| (key, value)));
+                self.message.insert(key, value_of(raw)?);
             }
         }
+        Ok(())
     }
 
-    fn begin_block(&mut self, index: u64, raw: Option<&&RawValue>) {
-        self.bytes += raw.map_or(0, |raw| raw.get().len());
-        if let Some(Value::Object(fields)) = value_of(raw) {
-            self.blocks.insert(index, Block { fields, input: String::new() });
+    fn begin_block(&mut self, event: &Fields<'_>) -> Result<(), NoAnswer> {
+        let fields = object(event, "content_block")?;
+        for raw in fields.values() {
+            self.bytes += raw.get().len();
         }
+        let fields = fields.into_iter().map(|(key, raw)| Ok((key, value_of(raw)?))).collect::<Result<_, _>>()?;
+        self.blocks.insert(place_of(event)?, Block { fields, input: String::new() });
+        Ok(())
     }
 
-    fn go_on(&mut self, index: u64, delta: &Fields<'_>) {
-        let block = self.blocks.entry(index).or_default();
+    fn go_on(&mut self, index: u64, delta: &Fields<'_>) -> Result<(), NoAnswer> {
+        let block = self.blocks.entry(index).or_insert_with(|| Block::begun_by(delta));
         for key in ["text", "thinking", "signature"] {
-            if let Some(piece) = text(delta, key) {
+            if let Some(piece) = text(delta, key)? {
                 self.bytes += piece.len();
                 append(&mut block.fields, key, &piece);
             }
         }
-        if let Some(piece) = text(delta, "partial_json") {
+        if let Some(piece) = text(delta, "partial_json")? {
             self.bytes += piece.len();
             block.input.push_str(&piece);
         }
+        Ok(())
     }
 
-    fn end(&mut self, event: &Fields<'_>) {
-        self.count(event);
-        for (key, raw) in object(event, "delta") {
-            self.message.extend(value_of(Some(&raw)).map(|value| (key, value)));
+    fn end(&mut self, event: &Fields<'_>) -> Result<(), NoAnswer> {
+        self.count(event)?;
+        for (key, raw) in object(event, "delta")? {
+            self.message.insert(key, value_of(raw)?);
         }
+        Ok(())
     }
 
     /// Counts come at the beginning and at the end; what is not said again holds.
-    fn count(&mut self, holder: &Fields<'_>) {
-        if let Some(Value::Object(usage)) = present(holder, "usage") {
+    fn count(&mut self, holder: &Fields<'_>) -> Result<(), NoAnswer> {
+        if let Some(Value::Object(usage)) = present(holder, "usage")? {
             let says = |value: &Value| !value.is_null() && value.as_u64() != Some(0);
             for (key, value) in usage {
                 if says(&value) || !self.usage.contains_key(&key) {
@@ -91,20 +96,27 @@ impl Assembly {
                 }
             }
         }
+        Ok(())
     }
 
-    pub(in crate::dialect) fn into_body(mut self) -> Result<Vec<u8>, NoAnswer> {
+    pub(in crate::dialect) fn into_body(mut self) -> Result<String, NoAnswer> {
         if !self.is_whole {
             return Err(NoAnswer::Cut);
         }
         let blocks: Vec<Value> = self.blocks.into_values().map(Block::into_value).collect();
         self.message.insert("content".into(), blocks.into());
         self.message.insert("usage".into(), self.usage.into());
-        Ok(Value::Object(self.message).to_string().into_bytes())
+        Ok(Value::Object(self.message).to_string())
     }
 }
 
 impl Block {
+    /// A block whose beginning was left out, as some gateways do: the first piece says what it is.
+    fn begun_by(delta: &Fields<'_>) -> Self {
+        let kind = ["text", "thinking"].into_iter().find(|key| delta.contains_key(*key)).unwrap_or("tool_use");
+        Self { fields: Map::from_iter([("type".to_owned(), kind.into())]), input: String::new() }
+    }
+
     /// An input stays the text that it came as: it may be torn.
     fn into_value(mut self) -> Value {
         if !self.input.is_empty() {
@@ -112,6 +124,11 @@ impl Block {
         }
         Value::Object(self.fields)
     }
+}
+
+/// The place of an event's block.
+fn place_of(event: &Fields<'_>) -> Result<u64, NoAnswer> {
+    number(event, "index").map(Option::unwrap_or_default)
 }
 
 fn append(fields: &mut Map<String, Value>, key: &str, piece: &str) {

@@ -1,7 +1,7 @@
 //! Puts a streamed response together: its last event has all of it.
 
 use crate::dialect::decoded::NoAnswer;
-use crate::dialect::fields::{error_in, error_of, event_of, fields_of, list, number, text};
+use crate::dialect::fields::{error_in, error_of, event_of, fields_of, list, number, text_or_empty, under};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
@@ -11,6 +11,8 @@ pub(crate) struct Assembly {
     /// Finished items by their places: some servers leave them out of the last event.
     items: BTreeMap<u64, Box<RawValue>>,
     whole: Option<Box<RawValue>>,
+    /// Whether a piece of an item came.
+    began_an_item: bool,
     bytes: usize,
 }
 
@@ -20,26 +22,28 @@ impl Assembly {
             return Ok(false);
         }
         let event = event_of(data)?;
-        match text(&event, "type").unwrap_or_default().as_str() {
+        match text_or_empty(&event, "type")?.as_str() {
             "error" => return Err(NoAnswer::Error(error_in(data))),
             "response.output_item.done" => {
-                if let (Some(index), Some(item)) = (number(&event, "output_index"), event.get("item")) {
-                    self.bytes += item.get().len();
-                    self.items.insert(index, (*item).to_owned());
-                }
+                let item =
+                    under(&event, "item").ok_or_else(|| NoAnswer::malformed("a finished item of it is missing"))?;
+                let next = self.items.last_key_value().map_or(0, |(last, _)| last + 1);
+                self.bytes += item.get().len();
+                self.items.insert(number(&event, "output_index")?.unwrap_or(next), item.to_owned());
             }
             "response.completed" | "response.incomplete" | "response.failed" => {
                 let response =
-                    event.get("response").ok_or_else(|| NoAnswer::malformed("its last event has no response"))?;
-                if let Some(error) = error_of(&fields_of(response)) {
+                    under(&event, "response").ok_or_else(|| NoAnswer::malformed("its last event has no response"))?;
+                if let Some(error) = error_of(&fields_of(response)?)? {
                     return Err(NoAnswer::Error(error));
                 }
-                self.whole = Some((*response).to_owned());
+                self.whole = Some(response.to_owned());
                 return Ok(true);
             }
-            _ => {
+            kind => {
+                self.began_an_item |= kind.ends_with(".delta");
                 // Some servers wrap an error into an event of no type.
-                if let Some(error) = error_of(&event) {
+                if let Some(error) = error_of(&event)? {
                     return Err(NoAnswer::Error(error));
                 }
             }
@@ -51,15 +55,19 @@ impl Assembly {
         self.bytes
     }
 
-    pub(in crate::dialect) fn into_body(self) -> Result<Vec<u8>, NoAnswer> {
+    pub(in crate::dialect) fn into_body(self) -> Result<String, NoAnswer> {
         let whole = self.whole.ok_or(NoAnswer::Cut)?;
-        let mut response = fields_of(&whole);
-        if list(response.get("output")).is_some_and(|items| !items.is_empty()) || self.items.is_empty() {
-            return Ok(whole.get().as_bytes().to_vec());
+        let mut response = fields_of(&whole)?;
+        let said = list(&response, "output")?.len();
+        if said == 0 && self.items.is_empty() && self.began_an_item {
+            return Err(NoAnswer::malformed("its last event has nothing of what came before"));
+        }
+        if said >= self.items.len() {
+            return Ok(whole.get().to_owned());
         }
         let items: Vec<&RawValue> = self.items.values().map(|item| &**item).collect();
         let items = serde_json::value::to_raw_value(&items).map_err(|error| NoAnswer::Malformed(error.to_string()))?;
         response.insert("output".into(), &items);
-        serde_json::to_vec(&response).map_err(|error| NoAnswer::Malformed(error.to_string()))
+        serde_json::to_string(&response).map_err(|error| NoAnswer::Malformed(error.to_string()))
     }
 }
