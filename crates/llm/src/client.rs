@@ -157,11 +157,15 @@ impl ModelClient {
     fn read(&self, answer: &Answer, manner: &Manner, learnt: &Learnt) -> Result<Decoded, Problem> {
         let no_answer = match &answer.body {
             Ok(body) if !(200..300).contains(&answer.status) => {
+                if classify::is_output_cap(answer.status, body) {
+                    return Ok(Decoded::cut());
+                }
                 let problem = classify::of_status(answer.status, body, &self.config, &self.place);
                 return Err(self.refusal(problem, answer.status, body, manner, learnt));
             }
             Ok(body) => match dialect::decode(manner.api, body) {
-                Ok(decoded) => return Ok(from(decoded, manner)),
+                Ok(decoded) if self.is_over(answer, manner, learnt) => return Ok(from(decoded, manner)),
+                Ok(_) => NoAnswer::Cut,
                 Err(no_answer) => no_answer,
             },
             Err(no_answer) => no_answer.clone(),
@@ -169,6 +173,9 @@ impl ModelClient {
         let place = &self.place;
         Err(match no_answer {
             NoAnswer::Cut => Problem::new(FailureClass::Transient, format!("the answer of {place} ends in the middle")),
+            NoAnswer::Error(error) if classify::is_output_cap(answer.status, error.to_string().as_bytes()) => {
+                return Ok(Decoded::cut());
+            }
             NoAnswer::Error(error) => {
                 let problem = classify::of_error_object(&error, &self.config, place);
                 let status = classify::status_in(&error).unwrap_or(answer.status);
@@ -178,6 +185,10 @@ impl ModelClient {
                 Problem::new(FailureClass::Malformed, format!("the answer of {place} cannot be understood: {what}"))
             }
         })
+    }
+
+    fn is_over(&self, answer: &Answer, manner: &Manner, learnt: &Learnt) -> bool {
+        manner.api != Api::Chat || learnt.is_over(&self.config, answer.has_own_end)
     }
 
     /// A refusal that says what to do otherwise passes, whether it came with its status or inside an answer: the next request

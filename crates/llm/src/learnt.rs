@@ -23,7 +23,14 @@ struct Lessons {
     refuses_stream_options: bool,
     refuses_encrypted: bool,
     refuses_echo: bool,
+    /// Whether its streams end by a mark of their own.
+    marks_its_ends: bool,
+    /// Streams in a row that ended without it.
+    missing_ends: u32,
 }
+
+/// So many streams in a row without a mark at their end, and the endpoint no longer gives one.
+const MOST_MISSING_ENDS: u32 = 3;
 
 impl Lessons {
     fn count(&self) -> usize {
@@ -81,6 +88,21 @@ impl Learnt {
     pub fn lessons(&self) -> usize {
         let lessons = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lessons.values().map(Lessons::count).sum()
+    }
+
+    /// Whether a stream that closed after it gave a reason is over. Where the endpoint has once ended one by a mark of its own,
+    /// one without it was cut on its way.
+    pub(crate) fn is_over(&self, config: &ModelConfig, has_own_end: Option<bool>) -> bool {
+        let Some(has_own_end) = has_own_end else { return true };
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lessons = all.entry(key(config)).or_default();
+        if has_own_end {
+            (lessons.marks_its_ends, lessons.missing_ends) = (true, 0);
+        } else if lessons.marks_its_ends {
+            lessons.missing_ends += 1;
+            lessons.marks_its_ends = lessons.missing_ends < MOST_MISSING_ENDS;
+        }
+        has_own_end || !lessons.marks_its_ends
     }
 
     /// How the next request is made. `place` is the address without user, password and query, for it is stored.

@@ -95,6 +95,9 @@ fn problem(decoded: &Decoded, completion_tokens: Option<u32>, place: &str) -> Op
                 format!("{place} ended its answer with `{said}` before the first token: the input fills the window");
             Some(Problem::new(FailureClass::ContextTooLong, message))
         }
+        Ending::Finished(_) if ending::NOT_BEGUN.contains(&said) && decoded.says_nothing() => {
+            Some(Problem::new(FailureClass::Transient, format!("{place} gave no answer: its status is `{said}`")))
+        }
         Ending::Finished(_) => None,
     }
 }

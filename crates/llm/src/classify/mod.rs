@@ -128,6 +128,12 @@ pub(crate) fn of_error_object(error: &Value, config: &ModelConfig, place: &str) 
     with_hint(problem, status.unwrap_or(200), config, place)
 }
 
+/// Whether a refusal says that the answer reached its cap, which is an end and no failure.
+pub(crate) fn is_output_cap(status: u16, body: &[u8]) -> bool {
+    let parsed: Option<Value> = serde_json::from_slice(body).ok();
+    matches!(status, 200..=299 | 400 | 422 | 500) && Words::of(parsed.as_ref(), body).is_output_cap()
+}
+
 /// The class where the provider asks for another try (`x-should-retry`), which a verdict of ours does not overrule.
 pub(crate) fn as_asked(class: FailureClass, should_retry: Option<&str>) -> FailureClass {
     match (class, should_retry) {

@@ -89,6 +89,14 @@ impl Words {
         self.mentions(&["request too large for", "tokens must be reduced"])
     }
 
+    /// The cap of the answer, said as an error (OpenRouter, OpenAI).
+    pub(crate) fn is_output_cap(&self) -> bool {
+        self.mentions(&["token limit reached", "max_tokens or model output limit was reached"])
+            && !self.is_limit()
+            && !self.is_periodic()
+            && !self.mentions(&["daily", "per day", "per minute", "quota"])
+    }
+
     /// Words that overflows share with other refusals of a request.
     pub(crate) fn may_be_size(&self) -> bool {
         self.mentions(&["token", "length", "limit", "too long", "too large", "exceed", "maximum"])

@@ -27,6 +27,11 @@ pub(crate) struct Decoded {
 }
 
 impl Decoded {
+    /// Nothing but that the cap was reached.
+    pub(crate) fn cut() -> Self {
+        Self { finish_reason: Some(ending::CUT.to_owned()), ..Self::default() }
+    }
+
     /// The same with the calls that stand in its text, where it has no others, and without the marks of a model's own
     /// format (see [`inline_tool_calls`]).
     pub(crate) fn with_leaked_calls(mut self, bound: &[&str]) -> Self {
@@ -84,12 +89,18 @@ impl NoAnswer {
     }
 }
 
-/// The provider's word for the end, of a length that can be kept.
-pub(crate) fn word_of(reason: Option<&Value>) -> Option<String> {
-    reason.and_then(Value::as_str).map(of_some_length)
+/// The provider's word, of a length that can be kept.
+pub(crate) fn word_of(value: Option<&Value>) -> Option<String> {
+    value.and_then(Value::as_str).filter(|word| !is_nothing(word)).map(of_some_length)
+}
+
+/// Absent, null, empty and the word `null` are four spellings of nothing.
+fn is_nothing(word: &str) -> bool {
+    let word = word.trim();
+    word.is_empty() || word.eq_ignore_ascii_case("null")
 }
 
 /// A word, of a length that can be kept.
-pub(crate) fn of_some_length(word: &str) -> String {
+fn of_some_length(word: &str) -> String {
     word.chars().take(LONGEST_WORD).collect()
 }

@@ -18,6 +18,12 @@ pub(crate) enum Ending {
 /// The word for an answer that says in a field of its own that it was refused, whatever it gives as its reason.
 pub(crate) const REFUSAL: &str = "refusal";
 
+/// The word for an answer that reached its cap.
+pub(crate) const CUT: &str = "length";
+
+/// Words for an answer that is still to come, or that was given up (responses).
+pub(crate) const NOT_BEGUN: [&str; 3] = ["queued", "in_progress", "cancelled"];
+
 /// Words of the model's own call, which the provider could not parse.
 pub(crate) const OF_A_CALL: [&str; 4] =
     ["malformed_function_call", "malformed_tool_call", "unexpected_tool_call", "too_many_tool_calls"];
@@ -29,7 +35,7 @@ pub(crate) fn of(word: Option<&str>) -> Ending {
     match word.as_str() {
         "" | "stop" | "tool_calls" | "tool_call" | "tool_use" | "function_call" | "end_turn" | "stop_sequence"
         | "eos" | "eos_token" | "complete" | "completed" => Finished(FinishReason::Done),
-        "length" | "max_tokens" | "max_output_tokens" | "model_length" => Finished(FinishReason::Truncated),
+        CUT | "max_tokens" | "max_output_tokens" | "model_length" => Finished(FinishReason::Truncated),
         "content_filter"
         | "content_filtered"
         | "safety"
@@ -48,6 +54,11 @@ pub(crate) fn of(word: Option<&str>) -> Ending {
         // `pause_turn`, and whatever comes next.
         _ => Finished(FinishReason::Unfinished),
     }
+}
+
+/// Whether an answer that ended by this word is one that the cap cut.
+pub(crate) fn is_cut(word: Option<&str>) -> bool {
+    of(word) == Ending::Finished(FinishReason::Truncated)
 }
 
 /// Of a protocol's word and the provider's own beside it, the one that tells the truth: the provider's own where it is

@@ -38,6 +38,11 @@ pub(crate) fn event_of(data: &str) -> Result<Fields<'_>, NoAnswer> {
     }
 }
 
+/// Whether the data of an event are all there.
+pub(crate) fn is_json(data: &str) -> bool {
+    serde_json::from_str::<&RawValue>(data).is_ok()
+}
+
 /// The members of an object.
 pub(crate) fn fields_of(raw: &RawValue) -> Result<Fields<'_>, NoAnswer> {
     serde_json::from_str(raw.get()).map_err(|error| unreadable("an object", &error))

@@ -112,15 +112,44 @@ impl Assembly {
             return Ok(false);
         }
         let data = &halves::coded(data);
-        if name == Some("error") {
-            return Err(NoAnswer::Error(fields::error_in(data)).joined());
-        }
-        let added = match self {
-            Self::Chat(assembly) => assembly.add(data),
-            Self::Responses(assembly) => assembly.add(data),
-            Self::Messages(assembly) => assembly.add(data),
+        let added = match (name, &mut *self) {
+            (Some("error"), _) => Err(NoAnswer::Error(fields::error_in(data))),
+            (_, Self::Chat(assembly)) => assembly.add(data),
+            (_, Self::Responses(assembly)) => assembly.add(data),
+            (_, Self::Messages(assembly)) => assembly.add(data),
         };
-        added.map_err(NoAnswer::joined)
+        match added {
+            Err(NoAnswer::Error(_)) if self.close_if_ended() => Ok(true),
+            added => added.map_err(NoAnswer::joined),
+        }
+    }
+
+    /// Whether the answer has given a reason for its end, and is whole whatever goes wrong behind it.
+    fn close_if_ended(&mut self) -> bool {
+        match self {
+            Self::Chat(assembly) if assembly.has_ended() => assembly.close(),
+            Self::Messages(assembly) if assembly.has_ended() => assembly.close(),
+            // The last event of a response has its reason.
+            Self::Chat(_) | Self::Messages(_) | Self::Responses(_) => return false,
+        }
+        true
+    }
+
+    /// Adds what stood at the end of a stream without the blank line behind it, if it is all there.
+    pub(crate) fn add_last(&mut self, name: Option<&str>, data: &str) -> Result<(), NoAnswer> {
+        match fields::is_json(data) || data.trim() == DONE {
+            true => self.add(name, data).map(drop),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether the stream ended by a mark of its own, not by its close alone.
+    pub(crate) fn has_own_end(&self) -> bool {
+        match self {
+            Self::Chat(assembly) => assembly.has_own_end(),
+            // Without it they are no answer.
+            Self::Responses(_) | Self::Messages(_) => true,
+        }
     }
 
     /// Bytes that are held, about.
@@ -142,6 +171,9 @@ impl Assembly {
         Ok(halves::joined(&body).into_owned().into_bytes())
     }
 }
+
+/// The data of the event that closes a stream of OpenAI's protocols.
+const DONE: &str = "[DONE]";
 
 /// A request as bytes. It is made of texts, numbers and JSON that was read before.
 fn written(request: &impl serde::Serialize) -> Vec<u8> {

@@ -10,6 +10,7 @@ use crate::profile::Api;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use reqwest::header::HeaderMap;
+use sse::Read;
 use std::pin::pin;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -31,6 +32,8 @@ pub(crate) struct Answer {
     pub(crate) headers: HeaderMap,
     /// The body; of a stream, what would have been the body without it, or why it is none.
     pub(crate) body: Result<Vec<u8>, NoAnswer>,
+    /// Of a stream, whether it ended by a mark of its own, not by its close alone.
+    pub(crate) has_own_end: Option<bool>,
 }
 
 impl Answer {
@@ -80,11 +83,15 @@ pub(crate) async fn exchange(
     let read = async {
         match status.is_success() {
             true => read_answer(pieces, api, most).await,
-            false => read_all(pieces, Vec::new(), most).await.map(Ok),
+            false => read_all(pieces, Vec::new(), most).await.map(in_one_piece),
         }
     };
-    let body = timeout_at(ends, read).await.unwrap_or(Err(Broken::TotalTimeout(limits.total)))?;
-    Ok(Answer { status: status.as_u16(), headers, body })
+    let Read { body, has_own_end } = timeout_at(ends, read).await.unwrap_or(Err(Broken::TotalTimeout(limits.total)))?;
+    Ok(Answer { status: status.as_u16(), headers, body, has_own_end })
+}
+
+fn in_one_piece(body: Vec<u8>) -> Read {
+    Read { body: Ok(body), has_own_end: None }
 }
 
 /// The pieces of a body as they come. Whatever comes keeps the idle clock, a comment as well as a word.
@@ -100,17 +107,13 @@ fn pieces(response: reqwest::Response, idle: Duration) -> impl Stream<Item = Res
 
 /// Reads a stream of events, or a body in one piece: which of them it is, its first letter says. Some servers answer a
 /// request for a stream with a whole answer, some gateways the other way round, and not all say so in their headers.
-async fn read_answer(
-    pieces: impl Stream<Item = Result<Bytes, Broken>>,
-    api: Api,
-    most: usize,
-) -> Result<Result<Vec<u8>, NoAnswer>, Broken> {
+async fn read_answer(pieces: impl Stream<Item = Result<Bytes, Broken>>, api: Api, most: usize) -> Result<Read, Broken> {
     let mut pieces = pin!(pieces);
     let mut begun = Vec::new();
     while first_letter(&begun).is_none() {
         match pieces.next().await {
             Some(piece) => begun.extend_from_slice(&piece?),
-            None => return Ok(Ok(begun)),
+            None => return Ok(in_one_piece(begun)),
         }
         if begun.len() > most {
             return Err(Broken::TooLarge(most));
@@ -120,7 +123,7 @@ async fn read_answer(
         let all = stream::iter([Ok(Bytes::from(begun))]).chain(pieces);
         return sse::read(all, Assembly::new(api), most).await;
     }
-    read_all(pieces, begun, most).await.map(Ok)
+    read_all(pieces, begun, most).await.map(in_one_piece)
 }
 
 fn first_letter(text: &[u8]) -> Option<u8> {

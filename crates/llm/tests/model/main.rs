@@ -5,6 +5,7 @@
 mod answers;
 mod conversation;
 mod double;
+mod ends;
 mod failures;
 mod published;
 mod quirks;

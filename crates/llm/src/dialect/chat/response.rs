@@ -1,7 +1,7 @@
 //! Reads an answer of chat completions, whichever server's it is (lesson 45).
 
 use crate::dialect::conversation::CALL_EXTRAS;
-use crate::dialect::decoded::{Decoded, NoAnswer, of_some_length, word_of};
+use crate::dialect::decoded::{Decoded, NoAnswer, word_of};
 use crate::dialect::ending::{self, REFUSAL};
 use crate::dialect::fields::{
     Fields, MOST_EXTRA_BYTES, arguments_of, content, error_of, fields_of, id, list, object, present, root_of,
@@ -20,19 +20,19 @@ pub(crate) const PROTOCOL_OF_CALLS: [&str; 4] = ["id", "type", "index", "functio
 /// Reads the body of a 200.
 pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
     let root = root_of(body)?;
-    if let Some(error) = error_of(&root)? {
-        return Err(NoAnswer::Error(error));
-    }
     let choices = list(&root, "choices")?;
-    let choice = choices.first().ok_or_else(|| NoAnswer::malformed("it has no choices"))?;
-    let choice = fields_of(choice)?;
-    if let Some(error) = error_of(&choice)? {
+    let choice = choices.first().map(|choice| fields_of(choice)).transpose()?;
+    let reason = choice.as_ref().map(finish_reason).transpose()?.flatten();
+    let of_choice = choice.as_ref().map(error_of).transpose()?.flatten();
+    // Some say the cap as an error besides.
+    if let (Some(error), false) = (error_of(&root)?.or(of_choice), ending::is_cut(reason.as_deref())) {
         return Err(NoAnswer::Error(error));
     }
+    let choice = choice.ok_or_else(|| NoAnswer::malformed("it has no choices"))?;
     let message = under(&choice, "message").filter(|message| message.get().starts_with('{'));
     let message = message.ok_or_else(|| NoAnswer::malformed("its first choice has no message"))?;
     let mut decoded = decode_message(fields_of(message)?)?;
-    decoded.finish_reason = decoded.finish_reason.or(finish_reason(&choice)?);
+    decoded.finish_reason = decoded.finish_reason.or(reason);
     // Moonshot has it in the choice.
     decoded.raw_usage = present(&root, "usage")?.or(present(&choice, "usage")?);
     decoded.service_tier = word_of(present(&root, "service_tier")?.as_ref());
@@ -41,9 +41,9 @@ pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
 
 /// The word that tells the truth: aggregators hand on that of whoever stands behind them.
 fn finish_reason(choice: &Fields<'_>) -> Result<Option<String>, NoAnswer> {
-    let (word, native) = (present(choice, "finish_reason")?, present(choice, "native_finish_reason")?);
-    let telling = ending::telling(word.as_ref().and_then(Value::as_str), native.as_ref().and_then(Value::as_str));
-    Ok(telling.map(of_some_length))
+    let word = |key: &str| present(choice, key).map(|value| word_of(value.as_ref()));
+    let (word, native) = (word("finish_reason")?, word("native_finish_reason")?);
+    Ok(ending::telling(word.as_deref(), native.as_deref()).map(str::to_owned))
 }
 
 fn decode_message(message: Fields<'_>) -> Result<Decoded, NoAnswer> {

@@ -1,18 +1,17 @@
 //! Puts a streamed answer of chat completions together.
 //!
 //! It is whole once it has given a reason for its end and the stream is over, by `[DONE]` or by its close. Some servers
-//! never give a reason: then `[DONE]` is believed as long as no call is torn.
+//! never give a reason: then `[DONE]` is believed as long as no call is torn. An error behind a reason takes nothing back.
 
 use super::response::{PROTOCOL, is_wrapped, own_fields};
-use crate::dialect::decoded::NoAnswer;
+use crate::dialect::DONE;
+use crate::dialect::decoded::{NoAnswer, word_of};
+use crate::dialect::ending::{self, Ending};
 use crate::dialect::fields::{
     Fields, MOST_EXTRA_BYTES, content, error_of, event_of, fields_of, id, list, number, object, present,
     says_something, text_or_empty, under, value_of,
 };
 use serde_json::{Map, Value, json, value::RawValue};
-
-/// The data of the event that closes a stream.
-const DONE: &str = "[DONE]";
 
 /// Parts of one item of a list such as `reasoning_details` that are texts to be joined.
 const JOINED: [&str; 3] = ["text", "summary", "data"];
@@ -27,12 +26,14 @@ pub(crate) struct Assembly {
     calls: Vec<Call>,
     /// Whether the one call came as `function_call`, as calls did before there could be several.
     only_function_call: bool,
-    finish_reason: Option<Value>,
+    finish_reason: Option<String>,
     /// The word of whoever stands behind an aggregator.
-    native_finish_reason: Option<Value>,
+    native_finish_reason: Option<String>,
     usage: Option<Value>,
     service_tier: Option<Value>,
     done: bool,
+    /// Whether the usage came in an event of its own, as the last one.
+    told_usage: bool,
     bytes: usize,
 }
 
@@ -52,17 +53,18 @@ impl Assembly {
             return Ok(true);
         }
         let event = event_of(data)?;
-        if let Some(error) = error_of(&event)? {
-            return Err(NoAnswer::Error(error));
-        }
+        let error = error_of(&event)?;
         if let Some(usage) = present(&event, "usage")? {
             self.usage = Some(usage);
+            self.told_usage = list(&event, "choices")?.is_empty();
         }
         if let Some(tier) = present(&event, "service_tier")? {
             self.service_tier = Some(tier);
         }
-        if let Some(choice) = list(&event, "choices")?.first() {
-            self.add_choice(&fields_of(choice)?)?;
+        match (list(&event, "choices")?.first(), error) {
+            (Some(choice), error) => self.add_choice(&fields_of(choice)?, error)?,
+            (None, Some(error)) => return Err(NoAnswer::Error(error)),
+            (None, None) => {}
         }
         Ok(false)
     }
@@ -71,23 +73,40 @@ impl Assembly {
         self.bytes
     }
 
-    fn add_choice(&mut self, choice: &Fields<'_>) -> Result<(), NoAnswer> {
-        if let Some(error) = error_of(choice)? {
-            return Err(NoAnswer::Error(error));
-        }
+    /// Whether what has come is an answer with a reason for its end.
+    pub(in crate::dialect) fn has_ended(&self) -> bool {
+        let reason = self.finish_reason.as_deref();
+        let is_torn = self.calls.iter().any(|call| !call.is_whole());
+        reason.is_some() && matches!(ending::of(reason), Ending::Finished(_)) && (ending::is_cut(reason) || !is_torn)
+    }
+
+    /// Nothing of it is to come.
+    pub(in crate::dialect) fn close(&mut self) {
+        self.done = true;
+    }
+
+    /// Whether the stream ended by a mark of its own, not by its close alone.
+    pub(in crate::dialect) fn has_own_end(&self) -> bool {
+        self.done || self.told_usage
+    }
+
+    /// `error` is what the event says besides.
+    fn add_choice(&mut self, choice: &Fields<'_>, error: Option<Value>) -> Result<(), NoAnswer> {
         if let Some(usage) = present(choice, "usage")? {
             self.usage = Some(usage);
+        }
+        let reason = word_of(present(choice, "finish_reason")?.as_ref());
+        // Some say the cap as an error besides.
+        if let (Some(error), false) = (error.or(error_of(choice)?), ending::is_cut(reason.as_deref())) {
+            return Err(NoAnswer::Error(error));
         }
         // Some servers say the whole message at the end, in place of a last delta.
         if let Some(delta) = under(choice, "delta").or_else(|| under(choice, "message")) {
             self.add_delta(fields_of(delta)?)?;
         }
-        if let Some(reason) = present(choice, "finish_reason")? {
-            self.finish_reason = Some(reason);
-        }
-        if let Some(reason) = present(choice, "native_finish_reason")? {
-            self.native_finish_reason = Some(reason);
-        }
+        self.finish_reason = reason.or(self.finish_reason.take());
+        let native = word_of(present(choice, "native_finish_reason")?.as_ref());
+        self.native_finish_reason = native.or(self.native_finish_reason.take());
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::BLOCKS;
 use crate::dialect::decoded::{Decoded, NoAnswer, word_of};
-use crate::dialect::ending::REFUSAL;
+use crate::dialect::ending::{self, REFUSAL};
 use crate::dialect::fields::{
     Fields, arguments_of, error_of, fields_of, id, list, object, present, root_of, text_or_empty, under, value_of,
 };
@@ -13,7 +13,9 @@ use serde_json::{Value, json, value::RawValue};
 /// Reads the body of a 200.
 pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
     let root = root_of(body)?;
-    if let Some(error) = error_of(&root)? {
+    let reason = word_of(present(&root, "stop_reason")?.as_ref());
+    // Some say the cap as an error besides.
+    if let (Some(error), false) = (error_of(&root)?, ending::is_cut(reason.as_deref())) {
         return Err(NoAnswer::Error(error));
     }
     under(&root, "content").ok_or_else(|| NoAnswer::malformed("it has no list of content blocks"))?;
@@ -29,7 +31,7 @@ pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
         blocks.extend(read_block(raw, &block, texts > 1, &mut decoded)?);
     }
     decoded.extra = keep(BLOCKS, blocks, |block| kind(block) == "tool_use" || *block == json!({"type": "text"}));
-    decoded.finish_reason = word_of(present(&root, "stop_reason")?.as_ref());
+    decoded.finish_reason = reason;
     if decoded.finish_reason.as_deref() == Some(REFUSAL) && decoded.content.is_empty() {
         decoded.content = text_or_empty(&object(&root, "stop_details")?, "explanation")?;
     }

@@ -1,6 +1,7 @@
 //! Puts a streamed message together, block by block. It is whole with `message_stop`.
 
-use crate::dialect::decoded::NoAnswer;
+use crate::dialect::decoded::{NoAnswer, word_of};
+use crate::dialect::ending::{self, Ending};
 use crate::dialect::fields::{Fields, error_in, event_of, number, object, present, text, text_or_empty, value_of};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -40,6 +41,17 @@ impl Assembly {
 
     pub(in crate::dialect) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Whether what has come is an answer with a reason for its end.
+    pub(in crate::dialect) fn has_ended(&self) -> bool {
+        let reason = word_of(self.message.get("stop_reason"));
+        reason.is_some() && matches!(ending::of(reason.as_deref()), Ending::Finished(_))
+    }
+
+    /// Nothing of it is to come.
+    pub(in crate::dialect) fn close(&mut self) {
+        self.is_whole = true;
     }
 
     fn begin(&mut self, event: &Fields<'_>) -> Result<(), NoAnswer> {

@@ -2,7 +2,7 @@
 
 use super::ITEMS;
 use crate::dialect::decoded::{Decoded, NoAnswer, word_of};
-use crate::dialect::ending::REFUSAL;
+use crate::dialect::ending::{self, REFUSAL};
 use crate::dialect::fields::{
     Fields, arguments_of, error_of, fields_of, id, list, object, present, root_of, says_something, text_or_empty,
     under, value_of,
@@ -14,7 +14,9 @@ use serde_json::{Map, Value};
 /// Reads the body of a 200.
 pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
     let root = root_of(body)?;
-    if let Some(error) = error_of(&root)? {
+    let reason = finish_reason(&root)?;
+    // Some say the cap as an error besides.
+    if let (Some(error), false) = (error_of(&root)?, ending::is_cut(reason.as_deref())) {
         return Err(NoAnswer::Error(error));
     }
     under(&root, "output").ok_or_else(|| NoAnswer::malformed("it has no list of output items"))?;
@@ -32,7 +34,7 @@ pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
     decoded.extra = keep(ITEMS, reading.items, is_plain);
     decoded.finish_reason = match refused {
         true => Some(REFUSAL.to_owned()),
-        false => finish_reason(&root)?,
+        false => reason,
     };
     decoded.raw_usage = present(&root, "usage")?;
     decoded.service_tier = word_of(present(&root, "service_tier")?.as_ref());
@@ -41,8 +43,8 @@ pub(in crate::dialect) fn decode(body: &[u8]) -> Result<Decoded, NoAnswer> {
 
 /// Why it is incomplete, or that it is not.
 fn finish_reason(root: &Fields<'_>) -> Result<Option<String>, NoAnswer> {
-    let reason = present(&object(root, "incomplete_details")?, "reason")?;
-    Ok(word_of(reason.or(present(root, "status")?).as_ref()))
+    let reason = word_of(present(&object(root, "incomplete_details")?, "reason")?.as_ref());
+    Ok(reason.or(word_of(present(root, "status")?.as_ref())))
 }
 
 /// Whether an item says no more than a text or a call of any protocol does.

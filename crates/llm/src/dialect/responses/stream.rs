@@ -1,5 +1,6 @@
 //! Puts a streamed response together: its last event has all of it.
 
+use crate::dialect::DONE;
 use crate::dialect::decoded::NoAnswer;
 use crate::dialect::fields::{error_in, error_of, event_of, fields_of, list, number, text_or_empty, under};
 use serde_json::value::RawValue;
@@ -18,7 +19,7 @@ pub(crate) struct Assembly {
 
 impl Assembly {
     pub(in crate::dialect) fn add(&mut self, data: &str) -> Result<bool, NoAnswer> {
-        if data.trim() == "[DONE]" {
+        if data.trim() == DONE {
             return Ok(false);
         }
         let event = event_of(data)?;
@@ -34,9 +35,6 @@ impl Assembly {
             "response.completed" | "response.incomplete" | "response.failed" => {
                 let response =
                     under(&event, "response").ok_or_else(|| NoAnswer::malformed("its last event has no response"))?;
-                if let Some(error) = error_of(&fields_of(response)?)? {
-                    return Err(NoAnswer::Error(error));
-                }
                 self.whole = Some(response.to_owned());
                 return Ok(true);
             }
