@@ -40,10 +40,21 @@ pub mod versions;
 
 pub use child::{Limits, Parser, ParserPermit, run_child};
 pub use error::{DocumentError, Ending};
-pub use formats::{Kind, kind_of};
+pub use formats::{Kind, has_pages, kind_of};
 pub use page_marks::{TextFile, from_text_file, page_mark, push_page, to_text_file};
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
+
+/// A text in composed form (NFC), as all text of documents is and every quote that is looked for in it: `u` and a combining
+/// diaeresis are `ü`.
+pub fn composed(text: &str) -> Cow<'_, str> {
+    match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => Cow::Borrowed(text),
+        _ => Cow::Owned(text.nfc().collect()),
+    }
+}
 
 /// One page of a document, or the whole of one that has no pages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,7 +74,7 @@ pub struct Extracted {
     pub title: Option<String>,
     /// The pages asked for, in order; exactly one for a document that is not paged.
     pub pages: Vec<Page>,
-    /// Whether the page numbers mean anything: true for PDF only.
+    /// Whether the page numbers mean anything: see [`has_pages`].
     pub paged: bool,
     /// What the reader of the text should know, one sentence each.
     pub warnings: Vec<String>,

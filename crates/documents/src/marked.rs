@@ -3,8 +3,9 @@
 //! Stretches may overlap and run over the end of a page, and elements of HTML may not. So each page is cut into pieces where a
 //! stretch begins or ends, and each piece says which stretches it is of: those that begin with it, and those that go on.
 
-use crate::page_mark;
 use crate::quotes::SourceText;
+use crate::{composed, page_mark};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Bytes of the next part of a text that are looked at for stretches that begin in this one; more than a quote has.
@@ -45,7 +46,12 @@ pub struct Piece<'a> {
 /// into which a stretch may run.
 pub fn places(part: &str, next: &str, words: &[Words<'_>]) -> Vec<Option<Range<usize>>> {
     let next = &next[..next.floor_char_boundary(JOINT_BYTES)];
-    let text = SourceText::new(&format!("{part}{next}"));
+    let text = format!("{part}{next}");
+    // Of a text that is not in composed form, which no extraction gives, places cannot be told.
+    if matches!(composed(&text), Cow::Owned(_)) {
+        return vec![None; words.len()];
+    }
+    let text = SourceText::new(&text);
     let place = |words: &Words<'_>| text.place(words.text, words.page).filter(|place| place.start < part.len());
     words.iter().map(place).collect()
 }

@@ -5,7 +5,7 @@
 
 use crate::candidates::{Scan, Sentence};
 use crate::chunking::Chunk;
-use crate::page_mark;
+use crate::{composed, page_mark};
 use plumbline_engine::{Candidate, Passage, Touched, blocks};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
@@ -135,7 +135,7 @@ pub fn locate(passages: &[(i32, String)], quote: &str, scan: &Scan) -> Option<Ve
     for (number, file) in passages {
         text.push(*number, body(file), scan);
     }
-    let quote: String = letters(quote).map(|(_, letter)| letter).collect();
+    let quote: String = letters(&composed(quote)).map(|(_, letter)| letter).collect();
     let start = text.letters.find(&quote).filter(|_| !quote.is_empty())?;
     let first = start..start + quote.len();
     let mut touched = text.touched(&first);

@@ -179,6 +179,50 @@ fn content_and_name_must_agree() {
     }
 }
 
+#[test]
+fn what_cannot_be_read_is_refused_by_its_right_name() {
+    let compound = |name: &str| -> Vec<u8> {
+        let name = name.encode_utf16().flat_map(u16::to_le_bytes);
+        b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1".iter().copied().chain(name).collect()
+    };
+    let mail = b"From: a@example.org\r\nSubject: =?utf-8?q?x?=\r\n y\r\nMIME-Version: 1.0\r\n\r\nVGhl\r\n".as_slice();
+    let page = b"MIME-Version: 1.0\nContent-Type: multipart/related;\n\tboundary=x\n\n--x\n";
+    let exchange = b"<?xml version='1.0'?>\n<REQ-IF xmlns='x'/>".as_slice();
+    for (name, bytes, what) in [
+        ("a.eml", mail, "an e-mail,"),
+        ("mail", mail, "an e-mail,"),
+        ("mail.txt", mail, "an e-mail,"),
+        ("a.mhtml", page, "a web page in a mail archive"),
+        ("a.mht", b"From: x", "a web page in a mail archive"),
+        ("a.txt", page, "a web page in a mail archive"),
+        ("a.reqif", exchange, "a requirements exchange file (ReqIF)"),
+        ("a.xml", exchange, "a requirements exchange file (ReqIF)"),
+        ("a.reqifz", b"PK\x03\x04...", "a requirements exchange file (ReqIF)"),
+        ("a.zip", b"PK\x03\x04...a.reqif", "an archive"),
+        ("export", b"PK\x03\x04...a.reqif", "a requirements exchange file (ReqIF)"),
+        ("tender", b"PK\x03\x04...xl/workbook.xml", "a spreadsheet"),
+        ("a.msg", &compound("__properties_version1.0"), "an e-mail of Outlook (.msg)"),
+        ("mail", &compound("__properties_version1.0"), "an e-mail of Outlook (.msg)"),
+        ("a.docx", &compound("Workbook"), "a spreadsheet"),
+        ("a.ics", b"BEGIN:VCALENDAR", "a calendar file"),
+        ("a.p7m", b"MIIB", "a signed or encrypted e-mail (.p7m)"),
+        ("a.rtf", b"{\\rtf1 x}", "a rich text document (.rtf)"),
+        ("note", b"{\\rtf1 x}", "a rich text document (.rtf)"),
+        ("scan", b"\xff\xd8\xff\xe0\0", "an image"),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c", "an archive"),
+    ] {
+        let said = kind_of(name, bytes).expect_err(name).to_string();
+        assert!(said.starts_with(&format!("{name} is {what}")) && said.contains("cannot be read; "), "{said}");
+    }
+    for (name, text) in [
+        ("a.txt", "Subject: the law\n\nMIME-Version is a field of a mail."),
+        ("a.txt", "Note: read this.\nFrom: the board\nRecords shall be kept."),
+        ("a.xml", "<rules>REQ-IF is a format</rules>"),
+    ] {
+        assert_eq!(kind_of(name, text.as_bytes()), Ok(Kind::Text), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn a_child_that_takes_too_much_is_an_error_and_not_the_end() {
     let died = |ending| DocumentError::ParserDied { name: "the document".to_owned(), ending };

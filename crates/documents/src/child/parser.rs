@@ -3,7 +3,7 @@
 use crate::child::page_sink::{BlockedTime, PageSink, within};
 use crate::child::protocol::{Line, Trailer};
 use crate::error::UNNAMED;
-use crate::{About, DocumentError, Ending, Extracted, Kind, Page, Probe, kind_of};
+use crate::{About, DocumentError, Ending, Extracted, Kind, Page, Probe, has_pages, kind_of};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::os::unix::process::ExitStatusExt as _;
@@ -115,7 +115,8 @@ impl Parser {
     ) -> Result<Extracted, DocumentError> {
         let mut read: Vec<Page> = Vec::new();
         let about = self.extract_each(kind, bytes, pages, &mut |page| join(&mut read, page)).await?;
-        Ok(Extracted { kind, title: about.title, pages: read, paged: kind.paged(), warnings: about.warnings })
+        let paged = has_pages(kind, bytes);
+        Ok(Extracted { kind, title: about.title, pages: read, paged, warnings: about.warnings })
     }
 
     /// The same, each page given away as soon as the child has said it: of a document of thousands of pages, one at a
@@ -172,7 +173,7 @@ impl Parser {
         let may_be_too_long = bytes.len() as u64 > self.limits.output / MOST_GROWTH;
         let has_to_be_opened = match kind {
             Kind::Pdf => true,
-            Kind::Markdown | Kind::Text => may_be_too_long,
+            Kind::Markdown | Kind::Text | Kind::Table => may_be_too_long,
             Kind::Docx | Kind::Odt | Kind::Epub | Kind::Html => false,
         };
         if !has_to_be_opened {

@@ -6,7 +6,7 @@
 use crate::child::protocol::{Failure, Line, Parsed, Trailer, pieces};
 use crate::{
     Kind, Page,
-    formats::{docx, epub, html, odt, pdf, text},
+    formats::{docx, epub, html, odt, pdf, text, warnings},
 };
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::io::{BufWriter, Read as _, Write as _};
@@ -60,7 +60,7 @@ impl Request {
             None => None,
         };
         Some(Self {
-            kind: Kind::from_word(value("--kind")?)?,
+            kind: value("--kind").and_then(|word| Kind::from_word(word).or_else(|| Kind::from_extension(word)))?,
             pages,
             probe: arguments.iter().any(|argument| argument == "--probe"),
             article: arguments.iter().any(|argument| argument == "--article"),
@@ -89,7 +89,7 @@ impl Request {
     /// What the parent gets. Text beyond the limit is refused as a whole and before the first of it is said: the parent
     /// stores it as it comes.
     fn answer(&self, bytes: &[u8]) -> Parsed {
-        let (pages, trailer) = self.parse(bytes)?;
+        let (pages, trailer) = warnings::settle(self.parse(bytes))?;
         let bytes = pages.iter().map(|page| page.text.len() as u64).sum();
         match self.output_bytes {
             most if bytes > most => Err(Failure::TooLong { bytes, most }),
@@ -111,6 +111,7 @@ impl Request {
             Kind::Html if self.article => html::article(bytes),
             Kind::Html => html::extract(bytes),
             Kind::Markdown | Kind::Text => text::extract(bytes),
+            Kind::Table => text::extract_table(bytes),
         }
     }
 }

@@ -39,7 +39,10 @@ pub(crate) fn extract(bytes: &[u8]) -> Parsed {
             return Err(Failure::Encrypted);
         }
         match archive.read(&path)?.map(|page| html::markdown(&page)) {
-            Some(Ok(text)) => texts.push(text),
+            Some(Ok((text, told))) => {
+                texts.push(text);
+                warnings.extend(told);
+            }
             Some(Err(Failure::NoText { .. })) => {}
             Some(Err(failure)) => return Err(failure),
             None => warnings.push(format!("The page {path} is missing.")),

@@ -3,6 +3,7 @@
 //! The name says what the user means and the content says what is there. Where they disagree about a format that has
 //! a signature, the user is told; where no format with a signature is involved, the content is text.
 
+use super::foreign::{self, Foreign};
 use crate::{DocumentError, formats::text};
 use memchr::memmem;
 use serde::{Deserialize, Serialize};
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Portable Document Format; the only one with pages.
+    /// Portable Document Format.
     Pdf,
     /// Office Open XML word processing.
     Docx,
@@ -23,28 +24,22 @@ pub enum Kind {
     Html,
     /// Markdown; passed through.
     Markdown,
+    /// A table as text: CSV, TSV.
+    Table,
     /// Any other text; passed through.
     Text,
 }
 
 /// The names a kind goes by: the word for `--kind`, and the file name extensions.
-const TABLE: [(Kind, &str, &[&str]); 7] = [
+const TABLE: [(Kind, &str, &[&str]); 8] = [
     (Kind::Pdf, "pdf", &["pdf"]),
     (Kind::Docx, "docx", &["docx", "docm", "dotx"]),
     (Kind::Odt, "odt", &["odt", "ott"]),
     (Kind::Epub, "epub", &["epub"]),
     (Kind::Html, "html", &["html", "htm", "xhtml"]),
     (Kind::Markdown, "markdown", &["md", "markdown", "mdown"]),
-    (Kind::Text, "text", &["txt", "text", "log", "csv", "tsv", "json", "yaml", "yml", "xml", "rst", "adoc"]),
-];
-
-/// Legacy and foreign formats by extension, refused with advice before their bytes confuse anyone.
-const UNREADABLE: [(&[&str], &str, &str); 5] = [
-    (&["doc", "dot"], "a legacy Word document (.doc)", "save it as .docx or PDF"),
-    (&["rtf", "pages", "fodt", "mobi", "azw3"], "a document in another format", "export it as .docx, PDF or HTML"),
-    (&["xls", "xlsx", "ods"], "a spreadsheet", "export it as PDF or CSV"),
-    (&["ppt", "pptx", "odp"], "a presentation", "export it as PDF"),
-    (&["png", "jpg", "jpeg", "gif", "tif", "tiff", "bmp", "webp"], "an image", "OCR is not available, supply its text"),
+    (Kind::Table, "table", &["csv", "tsv", "tab"]),
+    (Kind::Text, "text", &["txt", "text", "log", "json", "yaml", "yml", "xml", "rst", "adoc"]),
 ];
 
 /// A PDF may begin with other bytes, a mail header or a mark of byte order; readers look this far.
@@ -56,7 +51,7 @@ const ZIP: &[u8] = b"PK\x03\x04";
 const COMPOUND: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
 
 impl Kind {
-    /// The word for it on a command line and in a record: `pdf`, `docx`, `odt`, `epub`, `html`, `markdown`, `text`.
+    /// The word for it on a command line and in a record: `pdf`, `docx`, `odt`, `epub`, `html`, `markdown`, `table`, `text`.
     pub fn word(self) -> &'static str {
         TABLE.iter().find(|row| row.0 == self).map_or("text", |row| row.1)
     }
@@ -71,10 +66,14 @@ impl Kind {
         let extension = extension.to_ascii_lowercase();
         TABLE.iter().find(|row| row.2.contains(&extension.as_str())).map(|row| row.0)
     }
+}
 
-    /// Whether documents of this kind have page numbers.
-    pub fn paged(self) -> bool {
-        self == Self::Pdf
+/// Whether a document has page numbers: every PDF, and plain text whose pages form feeds end.
+pub fn has_pages(kind: Kind, bytes: &[u8]) -> bool {
+    match kind {
+        Kind::Pdf => true,
+        Kind::Markdown | Kind::Text => text::has_printed_pages(bytes),
+        Kind::Docx | Kind::Odt | Kind::Epub | Kind::Html | Kind::Table => false,
     }
 }
 
@@ -87,6 +86,7 @@ impl std::fmt::Display for Kind {
             Self::Epub => "EPUB",
             Self::Html => "HTML page",
             Self::Markdown => "Markdown text",
+            Self::Table => "table",
             Self::Text => "text",
         })
     }
@@ -124,6 +124,12 @@ fn is_pdf(bytes: &[u8]) -> bool {
     memmem::find(head, b"%PDF-").is_some()
 }
 
+/// Whether a text has the bytes that a PDF begins with among others, and is none: a PDF ends with `%%EOF`.
+fn speaks_of_pdf(bytes: &[u8]) -> bool {
+    let tail = &bytes[bytes.len().saturating_sub(PDF_HEADER_WINDOW)..];
+    is_text(bytes) && memmem::find(tail, b"%%EOF").is_none()
+}
+
 /// The document in a ZIP archive, found without unpacking anything: ODT and EPUB say it in their first entry, which is
 /// stored as it is, and entry names stand uncompressed.
 fn in_archive(bytes: &[u8]) -> Option<Kind> {
@@ -140,6 +146,7 @@ fn in_archive(bytes: &[u8]) -> Option<Kind> {
     }
     match () {
         () if has("word/document") || has("word\\document") => Some(Kind::Docx),
+        () if has("[Content_Types].xml") && has("word/") => Some(Kind::Docx),
         () if has("META-INF/container.xml") && has(".opf") => Some(Kind::Epub),
         () => None,
     }
@@ -173,7 +180,7 @@ fn of_archive(name: &str, promised: Kind, bytes: &[u8]) -> Result<Kind, Document
             Err(not_that_archive(name, promised, &format!("no {} in it", inside(promised))))
         }
         None if is_encrypted_office(bytes) => Err(DocumentError::Encrypted { name: name.to_owned() }),
-        None if bytes.starts_with(COMPOUND) => Err(legacy_word(name)),
+        None if bytes.starts_with(COMPOUND) => Err(unsupported(name, compound(bytes))),
         None => Err(not_that_archive(name, promised, "it does not begin with the bytes of a ZIP archive")),
     }
 }
@@ -193,31 +200,47 @@ fn of_text(name: &str, kind: Kind, bytes: &[u8]) -> Result<Kind, DocumentError> 
         _ if !is_text(bytes) => Some(("it holds binary data", "supply the document itself")),
         _ => None,
     };
-    found.map_or(Ok(kind), |(found, advice)| {
+    if let Some((found, advice)) = found {
         let (found, advice) = (found.to_owned(), advice.to_owned());
-        Err(DocumentError::NotThatKind { name: name.to_owned(), expected: kind, found, advice })
-    })
+        return Err(DocumentError::NotThatKind { name: name.to_owned(), expected: kind, found, advice });
+    }
+    match foreign::by_text(bytes) {
+        Some(foreign) => Err(unsupported(name, foreign)),
+        None => Ok(kind),
+    }
 }
 
+/// By its content alone, but for a name that says what the content cannot tell: a `.doc` that is really plain text is still what
+/// its name says to the program that made it.
 fn of_content(name: &str, extension: &str, bytes: &[u8]) -> Result<Kind, DocumentError> {
-    let known = UNREADABLE.iter().find(|row| row.0.contains(&extension));
+    let named = foreign::by_extension(extension);
     if let Some(kind) = in_archive(bytes) {
         return Ok(kind);
     }
     match bytes {
-        _ if bytes.starts_with(b"%PDF-") => Ok(Kind::Pdf),
+        _ if bytes.starts_with(b"%PDF-") || named.is_none() && is_pdf(bytes) && !speaks_of_pdf(bytes) => Ok(Kind::Pdf),
         _ if is_encrypted_office(bytes) => Err(DocumentError::Encrypted { name: name.to_owned() }),
-        _ if bytes.starts_with(COMPOUND) && !matches!(extension, "xls" | "ppt") => Err(legacy_word(name)),
-        _ if known.is_none() && looks_like_html(bytes) => Ok(Kind::Html),
-        // A .doc or .rtf that is really plain text is still what its name says to the program that made it.
-        _ if known.is_none() && is_text(bytes) => Ok(Kind::Text),
-        _ => {
-            let (what, advice) = known
-                .map_or(("a binary file", "supply PDF, DOCX, ODT, EPUB, HTML, Markdown or text"), |row| (row.1, row.2));
-            let (what, advice) = (what.to_owned(), advice.to_owned());
-            Err(DocumentError::Unsupported { name: name.to_owned(), what, advice })
-        }
+        _ if bytes.starts_with(COMPOUND) => Err(unsupported(name, named.unwrap_or_else(|| compound(bytes)))),
+        _ if bytes.starts_with(ZIP) => Err(unsupported(name, named.unwrap_or_else(|| foreign::in_zip(bytes)))),
+        _ => match named.or_else(|| foreign::by_signature(bytes)).or_else(|| foreign::by_text(bytes)) {
+            Some(foreign) => Err(unsupported(name, foreign)),
+            None if looks_like_html(bytes) => Ok(Kind::Html),
+            None if is_text(bytes) => Ok(Kind::Text),
+            None => Err(unsupported(name, BINARY)),
+        },
     }
+}
+
+/// What is known by nothing.
+const BINARY: Foreign =
+    Foreign { what: "a binary file", advice: "supply PDF, DOCX, ODT, EPUB, HTML, Markdown or text" };
+
+fn compound(bytes: &[u8]) -> Foreign {
+    foreign::in_compound(bytes).unwrap_or(foreign::LEGACY_WORD)
+}
+
+fn unsupported(name: &str, Foreign { what, advice }: Foreign) -> DocumentError {
+    DocumentError::Unsupported { name: name.to_owned(), what: what.to_owned(), advice: advice.to_owned() }
 }
 
 fn not_a_pdf(name: &str, bytes: &[u8]) -> DocumentError {
@@ -234,9 +257,4 @@ fn not_a_pdf(name: &str, bytes: &[u8]) -> DocumentError {
 fn not_that_archive(name: &str, expected: Kind, found: &str) -> DocumentError {
     let advice = format!("supply the document saved as .{}", expected.word());
     DocumentError::NotThatKind { name: name.to_owned(), expected, found: found.to_owned(), advice }
-}
-
-fn legacy_word(name: &str) -> DocumentError {
-    let (what, advice) = (UNREADABLE[0].1.to_owned(), UNREADABLE[0].2.to_owned());
-    DocumentError::Unsupported { name: name.to_owned(), what, advice }
 }

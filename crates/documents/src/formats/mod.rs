@@ -5,12 +5,15 @@ mod blocks;
 mod dehyphenate;
 pub(crate) mod docx;
 pub(crate) mod epub;
+mod foreign;
+mod formula;
 pub(crate) mod html;
 mod kind;
 mod nesting;
 pub(crate) mod odt;
 pub(crate) mod pdf;
 pub(crate) mod text;
+pub(crate) mod warnings;
 mod xml;
 
-pub use kind::{Kind, kind_of};
+pub use kind::{Kind, has_pages, kind_of};

@@ -10,6 +10,7 @@
 mod nearest;
 mod normalize;
 
+use crate::composed;
 use memchr::memmem;
 use normalize::Normal;
 use std::ops::Range;
@@ -27,7 +28,7 @@ pub const SHORTEST: usize = 8;
 #[derive(Debug)]
 pub struct SourceText {
     normal: Normal,
-    /// As it was given.
+    /// As it was given, in composed form.
     text: String,
 }
 
@@ -60,7 +61,7 @@ pub enum Match {
 
 /// A text in the form in which quotes are searched: on one line, with plain signs, without the hyphens inside words.
 pub fn comparable(text: &str) -> String {
-    Normal::of(text).text
+    Normal::of(&composed(text)).text
 }
 
 /// A quote where it stands in its source.
@@ -92,12 +93,13 @@ pub struct Passage {
 impl SourceText {
     /// Prepares a text; `[page N]` lines in it say where pages begin (see [`crate::to_text_file`]).
     pub fn new(marked: &str) -> Self {
-        Self { normal: Normal::of(marked), text: marked.to_owned() }
+        let text = composed(marked).into_owned();
+        Self { normal: Normal::of(&text), text }
     }
 
     /// Whether a quote occurs, on whatever page; one that does not costs no search for what is like it.
     pub fn contains(&self, quote: &str) -> bool {
-        let quote = Normal::of(quote);
+        let quote = Normal::of(&composed(quote));
         let mut places = memmem::find_iter(self.normal.text.as_bytes(), quote.text.as_bytes());
         !quote.text.is_empty() && places.any(|start| self.normal.holds(start, &quote))
     }
@@ -105,7 +107,7 @@ impl SourceText {
     /// Looks for a quote, on a page if one is named. A quote that runs over the end of a page is on both pages and
     /// found on the one it begins on. In a source without pages the page named means nothing.
     pub fn find(&self, quote: &str, page: Option<u32>) -> Match {
-        let quote = Normal::of(quote);
+        let quote = Normal::of(&composed(quote));
         if quote.text.chars().count() < SHORTEST {
             return Match::TooShort;
         }
@@ -131,7 +133,7 @@ impl SourceText {
     /// The bytes of the text, as it was given, in which a quote stands: the first place on the page named, or in the whole
     /// text where none is named or it has no pages.
     pub fn place(&self, quote: &str, page: Option<u32>) -> Option<Range<usize>> {
-        let quote = Normal::of(quote);
+        let quote = Normal::of(&composed(quote));
         let within = match page {
             Some(page) => self.normal.of_page(page)?,
             None => 0..self.normal.text.len(),
@@ -151,7 +153,7 @@ impl SourceText {
     /// The places where a quote stands but for hyphens inside words. Whether a line end parted those words in the document
     /// this text was made from cannot be seen here any more.
     pub fn find_but_for_hyphens(&self, quote: &str, page: Option<u32>) -> Vec<ButForHyphens> {
-        let quote = Normal::of(quote);
+        let quote = Normal::of(&composed(quote));
         if quote.text.chars().count() < SHORTEST {
             return Vec::new();
         }

@@ -199,3 +199,13 @@ fn a_place_in_a_line_without_end_is_found() {
     let place = source.place("Records shall be kept \u{2013} always.", None).expect("it is there");
     assert_eq!(&line[place], "Records shall be kept - always.");
 }
+
+#[test]
+fn composed_and_decomposed_letters_are_the_same() {
+    let source = SourceText::new("Belege mu\u{308}ssen zehn Jahre aufbewahrt werden.");
+    for quote in ["Belege m\u{fc}ssen zehn Jahre", "Belege mu\u{308}ssen zehn Jahre"] {
+        assert!(matches!(source.find(quote, None), Match::Found(_)), "{quote}");
+        assert!(source.contains(quote) && source.place(quote, None).is_some());
+    }
+    assert_eq!(comparable("mu\u{308}ssen"), comparable("m\u{fc}ssen"));
+}

@@ -6,6 +6,7 @@ mod contracts;
 mod formats;
 mod hostile;
 mod large;
+mod losses;
 mod make;
 mod mutated;
 mod outcomes;

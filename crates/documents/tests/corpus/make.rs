@@ -64,6 +64,20 @@ pub(crate) fn odt(styles: &str, body: &str) -> Vec<u8> {
     ])
 }
 
+/// A DOCX file with this as its main part, and these further parts.
+pub(crate) fn docx(document: &str, more: &[(&str, &[u8])]) -> Vec<u8> {
+    let types = br#"<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">
+        <Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>
+        <Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>"#;
+    let links = br#"<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">
+        <Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>"#;
+    let mut entries: Vec<(&str, &[u8])> =
+        vec![("[Content_Types].xml", types), ("_rels/.rels", links), ("word/document.xml", document.as_bytes())];
+    entries.retain(|(name, _)| more.iter().all(|(other, _)| name != other));
+    entries.extend_from_slice(more);
+    archive(&entries)
+}
+
 /// An EPUB file with these pages, and these further parts.
 pub(crate) fn epub(pages: &[&str], more: &[(&str, &[u8])]) -> Vec<u8> {
     let name = |number: usize| format!("OEBPS/text/page {number}.xhtml");

@@ -9,7 +9,7 @@ use crate::registry::Tool;
 use crate::runner::ToolEnv;
 use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::path;
-use plumbline_documents::{About, Kind, Page, kind_of};
+use plumbline_documents::{About, Kind, Page, has_pages, kind_of};
 use plumbline_engine::{Handler, Phases, Product, Replay, Source, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -97,16 +97,17 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
     let read = |error: plumbline_documents::DocumentError| ToolError::refused(error.with_name(&path).to_string());
     let kind = kind_of(&path, &bytes).map_err(read)?;
+    let paged = has_pages(kind, &bytes);
     let lines = arguments.lines;
     let text_path = text_path(env.overlay, &path, pages.as_deref(), lines);
     // The parser reads one range; of that, what lies between those that were asked for is left out.
     let all = pages.as_deref().map(|pages| *pages[0].start()..=*pages[pages.len() - 1].end());
     let wanted = |page: u32| pages.as_deref().is_none_or(|pages| pages.iter().any(|range| range.contains(&page)));
     let (sender, mut taken) = mpsc::channel::<Page>(PAGES_AHEAD);
-    let mut writer = Writer::new(env.overlay, &text_path, kind.paged());
+    let mut writer = Writer::new(env.overlay, &text_path, paged);
     // Owns the receiving end: when it gives up, the parser does too.
     let write = async move {
-        let mut reading = Reading::default();
+        let mut reading = Reading { paged, ..Reading::default() };
         while let Some(page) = taken.recv().await {
             if !wanted(page.number) {
                 continue;
@@ -125,7 +126,7 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
         products.push(Product::AddSource(Source {
             path,
             size,
-            pages: kind.paged().then(|| i32::try_from(reading.pages).unwrap_or(i32::MAX)),
+            pages: paged.then(|| i32::try_from(reading.pages).unwrap_or(i32::MAX)),
             text_path: Some(text_path),
         }));
     }
@@ -217,6 +218,7 @@ fn named(range: &RangeInclusive<u32>) -> String {
 /// What is known of a text when it has gone by.
 #[derive(Default)]
 struct Reading {
+    paged: bool,
     pages: usize,
     last_page: Option<u32>,
     words: usize,
@@ -241,7 +243,7 @@ fn describe(reading: &Reading, (path, kind): (&str, Kind), (text_path, parts): (
     if let Some(title) = &about.title {
         out.push(format!("title: {title}"));
     }
-    if kind.paged() {
+    if reading.paged {
         out.push(format!("pages: {}", reading.pages));
     }
     out.push(format!("words: {}", reading.words));

@@ -46,7 +46,7 @@ fn is_plain(name: &str) -> bool {
 fn extension(bytes: &[u8]) -> &'static str {
     let start = &bytes[..bytes.len().min(512)];
     let text = String::from_utf8_lossy(start).trim_start_matches('\u{feff}').trim_start().to_lowercase();
-    if start.starts_with(b"%PDF-") {
+    if start.windows(5).any(|window| window == b"%PDF-") {
         "pdf"
     } else if start.starts_with(b"PK\x03\x04") {
         "docx"

@@ -1,5 +1,7 @@
 //! HTML. Runs in the parser child only: deep nesting can end in a stack overflow.
 
+mod page_tree;
+
 use super::nesting;
 use crate::Page;
 use crate::child::Parsed;
@@ -12,27 +14,29 @@ use htmd::{Element, HtmlToMarkdown, options};
 const MAX_BYTES: usize = 32 << 20;
 
 /// What is not the page's text.
-const NOT_TEXT: [&str; 14] = [
-    "head", "script", "style", "noscript", "template", "nav", "iframe", "svg", "math", "form", "button", "img",
-    "video", "audio",
-];
+const NOT_TEXT: [&str; 8] = ["head", "script", "style", "noscript", "template", "nav", "svg", "img"];
 
 /// Marks of emphasis and link targets: left out, see [`super::blocks`].
-const UNMARKED: [&str; 12] = ["b", "strong", "em", "i", "u", "a", "code", "tt", "kbd", "samp", "s", "del"];
+const UNMARKED: [&str; 10] = ["b", "strong", "em", "i", "u", "a", "code", "tt", "kbd", "samp"];
 
 /// An article that has less than this share of the page's words is not what the page is about: a list, an index.
 const ARTICLE_SHARE: usize = 5;
 
+/// A text and what is not in it.
+pub(crate) type Told = (String, Vec<String>);
+
 /// The page as Markdown, without scripts, styles and navigation.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     let (html, warning) = checked(bytes)?;
-    let text = convert(&html)?;
-    finish(text, title(&html), warning)
+    let told = convert(&html)?;
+    Ok(finish(told, title(&html), warning))
 }
 
 /// The same for a page of a book, which has no title of its own.
-pub(crate) fn markdown(bytes: &[u8]) -> Result<String, Failure> {
-    convert(&checked(bytes)?.0)
+pub(crate) fn markdown(bytes: &[u8]) -> Result<Told, Failure> {
+    let (html, warning) = checked(bytes)?;
+    let (text, warnings) = convert(&html)?;
+    Ok((text, warning.into_iter().chain(warnings).collect()))
 }
 
 /// The page's main article as Markdown; where none stands out, the whole page.
@@ -40,19 +44,19 @@ pub(crate) fn article(bytes: &[u8]) -> Parsed {
     let (html, warning) = checked(bytes)?;
     let whole = convert(&html)?;
     let article = dom_smoothie::Readability::new(html.as_str(), None, None).and_then(|mut page| page.parse());
-    let (title, text) = match article {
+    let (title, told) = match article {
         Ok(article) => (Some(article.title.trim().to_owned()), convert(&article.content).unwrap_or_default()),
-        Err(_) => (None, String::new()),
+        Err(_) => (None, Told::default()),
     };
     let title = title.filter(|title| !title.is_empty()).or_else(|| self::title(&html));
-    let words = |text: &str| text.split_whitespace().count();
-    let text = if words(&text) * ARTICLE_SHARE >= words(&whole) { text } else { whole };
-    finish(text, title, warning)
+    let words = |told: &Told| told.0.split_whitespace().count();
+    let told = if words(&told) * ARTICLE_SHARE >= words(&whole) { told } else { whole };
+    Ok(finish(told, title, warning))
 }
 
-fn finish(text: String, title: Option<String>, warning: Option<String>) -> Parsed {
-    let trailer = Trailer { title, warnings: warning.into_iter().collect(), ..Trailer::default() };
-    Ok((vec![Page { number: 1, text }], trailer))
+fn finish((text, warnings): Told, title: Option<String>, warning: Option<String>) -> (Vec<Page>, Trailer) {
+    let warnings = warning.into_iter().chain(warnings).collect();
+    (vec![Page { number: 1, text }], Trailer { title, warnings, ..Trailer::default() })
 }
 
 fn checked(bytes: &[u8]) -> Result<(String, Option<String>), Failure> {
@@ -67,7 +71,7 @@ fn checked(bytes: &[u8]) -> Result<(String, Option<String>), Failure> {
     Ok((html, warning))
 }
 
-fn convert(html: &str) -> Result<String, Failure> {
+fn convert(html: &str) -> Result<Told, Failure> {
     let converter = HtmlToMarkdown::builder()
         .options(options::Options {
             bullet_list_marker: options::BulletListMarker::Dash,
@@ -81,11 +85,12 @@ fn convert(html: &str) -> Result<String, Failure> {
             Some(handlers.walk_children(element.node))
         })
         .build();
-    let markdown = converter.convert(html).map_err(Failure::damaged)?;
-    let text = unescape(&markdown);
+    let tree = converter.html_to_tree(html).map_err(Failure::damaged)?;
+    let warnings = page_tree::settle(&tree);
+    let text = unescape(&converter.tree_to_markdown(&tree));
     match text.trim().is_empty() {
         true => Err(Failure::NoText { pages: 0, first: 1 }),
-        false => Ok(text.trim_matches('\n').to_owned()),
+        false => Ok((text.trim_matches('\n').to_owned(), warnings)),
     }
 }
 
@@ -95,7 +100,8 @@ fn decode(bytes: &[u8]) -> (String, Option<String>) {
         && std::str::from_utf8(bytes).is_err()
         && let Some(encoding) = declared_encoding(bytes)
     {
-        return (encoding.decode(bytes).0.into_owned(), None);
+        let (text, warning) = text::decode_as(encoding, bytes);
+        return (text.into_owned(), warning);
     }
     let (text, warning) = text::decode(bytes);
     (text.into_owned(), warning)
@@ -205,6 +211,51 @@ mod tests {
             let Err(Failure::Damaged { reason }) = read(deep.as_bytes()) else { panic!("it was read") };
             assert!(reason.contains("nested more than 512 deep"), "{reason}");
         }
+    }
+
+    #[test]
+    fn forms_buttons_and_formulas_are_read_as_the_page_shows_them() {
+        let told = |body: &str| {
+            let (pages, trailer) = extract(format!("<title>T</title><body>{body}</body>").as_bytes()).expect("a page");
+            (pages[0].text.clone(), trailer.warnings)
+        };
+        for (body, expected) in [
+            (
+                "<form id='aspnetForm'><h1>Article 5</h1><p>It shall keep a register.</p></form>",
+                "# Article 5\n\nIt shall keep a register.",
+            ),
+            ("<h2><button aria-expanded='true'>Article 5 Duties</button></h2>", "## Article 5 Duties"),
+            ("<button><h3>Article 6</h3></button><p>x<button>Send</button></p>", "### Article 6\n\nx"),
+            ("<p>At most <math><mi>t</mi><mo>=</mo><mn>200</mn></math> ms.</p>", "At most t=200 ms."),
+            ("<p>Deadline: <input value='14 days'><input type=hidden value=x></p>", "Deadline: 14 days"),
+            ("<p>Owner: <select><option>IT<option selected>Legal</select></p>", "Owner: Legal"),
+            ("<p>Terms:</p><textarea>It shall deliver.</textarea>", "Terms:\n\nIt shall deliver."),
+        ] {
+            assert_eq!(told(body), (expected.to_owned(), Vec::new()), "{body}");
+        }
+    }
+
+    #[test]
+    fn what_is_hidden_or_struck_is_left_out_and_named() {
+        let body = "<p>Logs are kept <del>for two years</del> <ins>for six years</ins>.</p><div hidden>Draft: ten years.\
+                    </div><p style='display: none'>Note.</p><s>Old.</s><iframe src='annex.html'></iframe>";
+        let (pages, trailer) = extract(body.as_bytes()).expect("a page");
+        assert_eq!(pages[0].text, "Logs are kept for six years.");
+        let expected = [
+            "Left out as struck out: \u{ab}for two years\u{bb}.",
+            "Left out as hidden: \u{ab}Draft: ten years.\u{bb}.",
+            "Left out as hidden: \u{ab}Note.\u{bb}.",
+            "Left out as struck out: \u{ab}Old.\u{bb}.",
+            "Not in the text: a page or program within the page, \u{ab}annex.html\u{bb}.",
+        ];
+        assert_eq!(trailer.warnings, expected);
+    }
+
+    #[test]
+    fn a_page_that_says_it_is_utf8_and_has_a_bad_byte_is_read_as_such() {
+        let (pages, trailer) = extract(b"<meta charset=utf-8><p>Pr\xc3\xbcfung \xff muss</p>").expect("a page");
+        assert_eq!(pages[0].text, "Pr\u{fc}fung \u{fffd} muss");
+        assert_eq!(trailer.warnings.len(), 1, "{:?}", trailer.warnings);
     }
 
     #[test]

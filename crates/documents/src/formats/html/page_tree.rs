@@ -1,0 +1,200 @@
+//! A page's tree before it is written as Markdown: what a reader sees without its being text becomes text (values of forms,
+//! formulas), and what a reader does not see is taken out and named.
+
+use crate::formats::formula::Formula;
+use crate::formats::warnings::first_words;
+use htmd::Node;
+use html5ever::tendril::StrTendril;
+use markup5ever_rcdom::NodeData;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What was taken out of a text as no longer in force.
+const STRUCK: [&str; 3] = ["del", "s", "strike"];
+/// Pages and programs within the page.
+const EMBEDDED: [&str; 5] = ["iframe", "object", "embed", "video", "audio"];
+/// A button that stands in one of these names it.
+const NAMED_BY_BUTTON: [&str; 11] = ["h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "dd", "th", "td"];
+/// Fields of a form that show what was filled in.
+const SHOWN_INPUTS: [&str; 11] =
+    ["", "text", "number", "date", "datetime-local", "month", "time", "week", "email", "url", "tel"];
+/// With as many words a button says more than what it does.
+const WORDS_OF_A_TEXT: usize = 6;
+
+/// Settles a page's tree and says what was taken out.
+pub(super) fn settle(page: &Rc<Node>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    walk(page, false, &mut warnings);
+    warnings
+}
+
+/// What becomes of an element.
+enum Fate {
+    Kept,
+    /// Something in its place; nothing where that is empty.
+    Text(String),
+    /// Its content in its place.
+    Opened,
+    /// Taken out, with a sentence about it.
+    Out(Option<String>),
+}
+
+fn walk(parent: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
+    let children = parent.children.take();
+    let mut settled = Vec::with_capacity(children.len());
+    for child in children {
+        match fate(&child, names) {
+            Fate::Kept => {
+                walk(&child, names || is_any(&child, &NAMED_BY_BUTTON), warnings);
+                settled.push(child);
+            }
+            Fate::Text(text) => settled.extend((!text.is_empty()).then(|| text_node(&text))),
+            Fate::Opened => {
+                walk(&child, names, warnings);
+                settled.append(&mut child.children.borrow_mut());
+            }
+            Fate::Out(said) => warnings.extend(said),
+        }
+    }
+    settled.iter().for_each(|child| child.parent.set(Some(Rc::downgrade(parent))));
+    *parent.children.borrow_mut() = settled;
+}
+
+fn fate(node: &Rc<Node>, names: bool) -> Fate {
+    let NodeData::Element { name, .. } = &node.data else { return Fate::Kept };
+    match &*name.local {
+        "html" | "body" | "head" | "script" | "style" | "template" | "noscript" | "nav" => Fate::Kept,
+        _ if is_hidden(node) => Fate::Out(out("hidden", node)),
+        "math" => Fate::Text(format!(" {} ", formula(node))),
+        "input" => Fate::Text(input(node)),
+        "select" => Fate::Text(chosen(node)),
+        "button" => button(node, names),
+        "svg" => Fate::Out(out("text in a drawing", node)),
+        tag if STRUCK.contains(&tag) => Fate::Out(out("struck out", node)),
+        tag if EMBEDDED.contains(&tag) => Fate::Out(embedded(node)),
+        _ => Fate::Kept,
+    }
+}
+
+fn out(why: &str, node: &Rc<Node>) -> Option<String> {
+    let words = words(node);
+    (words.chars().any(char::is_alphanumeric)).then(|| format!("Left out as {why}: {}.", first_words(&words)))
+}
+
+fn is_hidden(node: &Rc<Node>) -> bool {
+    let style: String = attribute(node, "style").unwrap_or_default().to_ascii_lowercase().split_whitespace().collect();
+    let hides = |rule: &str| style.split(';').any(|own| own.trim_end_matches("!important") == rule);
+    attribute(node, "hidden").is_some() || hides("display:none") || hides("visibility:hidden")
+}
+
+/// What was filled in.
+fn input(node: &Rc<Node>) -> String {
+    let kind = attribute(node, "type").unwrap_or_default().to_ascii_lowercase();
+    match kind.as_str() {
+        "checkbox" | "radio" => {
+            if attribute(node, "checked").is_some() {
+                "[x] ".to_owned()
+            } else {
+                "[ ] ".to_owned()
+            }
+        }
+        kind if SHOWN_INPUTS.contains(&kind) => {
+            attribute(node, "value").map(|value| format!(" {} ", value.trim())).unwrap_or_default()
+        }
+        _ => String::new(),
+    }
+}
+
+/// What was chosen: where nothing is marked, a list of one line shows its first entry.
+fn chosen(node: &Rc<Node>) -> String {
+    let options = elements(node, "option");
+    let marked: Vec<&Rc<Node>> = options.iter().filter(|option| attribute(option, "selected").is_some()).collect();
+    let first = options.first().filter(|_| attribute(node, "multiple").is_none());
+    let shown: Vec<String> = match marked.as_slice() {
+        [] => first.into_iter().map(words).collect(),
+        marked => marked.iter().map(|option| words(option)).collect(),
+    };
+    format!(" {} ", shown.join("; ").trim())
+}
+
+/// A button that names what it opens, or has a heading in it, is text; others are there to be pressed.
+fn button(node: &Rc<Node>, names: bool) -> Fate {
+    let has_heading = NAMED_BY_BUTTON.iter().any(|tag| !elements(node, tag).is_empty());
+    let opens = attribute(node, "aria-expanded").is_some() || attribute(node, "aria-controls").is_some();
+    let says_more = words(node).split_whitespace().count() >= WORDS_OF_A_TEXT;
+    if has_heading || names || opens || says_more { Fate::Opened } else { Fate::Out(None) }
+}
+
+fn embedded(node: &Rc<Node>) -> Option<String> {
+    let address = ["src", "data", "srcdoc"].into_iter().find_map(|name| attribute(node, name))?;
+    let what = match node_name(node) {
+        "video" | "audio" => "a recording",
+        _ => "a page or program within the page",
+    };
+    Some(format!("Not in the text: {what}, {}.", first_words(&address)))
+}
+
+/// A formula's text.
+fn formula(node: &Rc<Node>) -> String {
+    fn read(node: &Rc<Node>, formula: &mut Formula) -> Option<String> {
+        match &node.data {
+            NodeData::Text { contents } => formula.text(&contents.borrow()),
+            NodeData::Element { name, .. } => {
+                formula.begin(&name.local, None);
+                node.children.borrow().iter().for_each(|child| drop(read(child, formula)));
+                return formula.end();
+            }
+            _ => {}
+        }
+        None
+    }
+    read(node, &mut Formula::default()).unwrap_or_default()
+}
+
+/// All text within a node, as it stands.
+fn words(node: &Rc<Node>) -> String {
+    fn read(node: &Rc<Node>, out: &mut String) {
+        if let NodeData::Text { contents } = &node.data {
+            out.push_str(&contents.borrow());
+            out.push(' ');
+        }
+        if !is_any(node, &["script", "style", "template"]) {
+            node.children.borrow().iter().for_each(|child| read(child, out));
+        }
+    }
+    let mut out = String::new();
+    read(node, &mut out);
+    out.trim().to_owned()
+}
+
+/// The elements of a name within a node.
+fn elements(node: &Rc<Node>, name: &str) -> Vec<Rc<Node>> {
+    let mut found = Vec::new();
+    for child in node.children.borrow().iter() {
+        if node_name(child) == name {
+            found.push(Rc::clone(child));
+        }
+        found.extend(elements(child, name));
+    }
+    found
+}
+
+fn node_name(node: &Rc<Node>) -> &str {
+    match &node.data {
+        NodeData::Element { name, .. } => &name.local,
+        _ => "",
+    }
+}
+
+fn is_any(node: &Rc<Node>, names: &[&str]) -> bool {
+    names.contains(&node_name(node))
+}
+
+fn attribute(node: &Rc<Node>, name: &str) -> Option<String> {
+    let NodeData::Element { attrs, .. } = &node.data else { return None };
+    attrs.borrow().iter().find(|attribute| &*attribute.name.local == name).map(|attribute| attribute.value.to_string())
+}
+
+fn text_node(text: &str) -> Rc<Node> {
+    Node::new(NodeData::Text { contents: RefCell::new(StrTendril::from_slice(text)) })
+}

@@ -1,0 +1,120 @@
+//! Printed text: a form feed ends each page, as in RFCs, and the pages have heads and feet that belong to none of them.
+//!
+//! What goes is one line at each edge, apart from the text by a blank line: one that is the same on most pages but for a
+//! number that counts along with them, or one that ends with its page's number in words, `[Page 3]`.
+
+use crate::Page;
+use crate::formats::warnings::{first_words, pages_first};
+use std::collections::BTreeMap;
+
+/// An edge of a page.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Edge {
+    Top,
+    Bottom,
+}
+
+/// The pages of a text, without heads and feet, and what was left out. None where no form feed stands between two texts.
+pub(crate) fn split(text: &str) -> Option<(Vec<Page>, Vec<String>)> {
+    let text = text.trim_matches(|c: char| c.is_whitespace());
+    if !text.contains('\u{c}') {
+        return None;
+    }
+    let pages: Vec<Vec<&str>> = text.split('\u{c}').map(|page| page.lines().collect()).collect();
+    let mut left_out: BTreeMap<(Edge, String), Vec<(u32, usize)>> = BTreeMap::new();
+    for (number, lines) in (1..).zip(&pages) {
+        for edge in [Edge::Top, Edge::Bottom] {
+            if let Some(at) = alone(lines, edge) {
+                for key in keys(lines[at], number) {
+                    left_out.entry((edge, key)).or_default().push((number, at));
+                }
+            }
+        }
+    }
+    let filled = pages.iter().filter(|lines| lines.iter().any(|line| !line.trim().is_empty())).count();
+    left_out.retain(|(_, key), places| (places.len() > 1 && places.len() * 2 >= filled) || names_its_page(key));
+    let warnings = left_out.values().map(|places| said(places, &pages)).collect();
+    let gone: std::collections::BTreeSet<(u32, usize)> = left_out.into_values().flatten().collect();
+    let page = |(number, lines): (u32, &Vec<&str>)| {
+        let kept: Vec<&str> =
+            (0..lines.len()).filter(|at| !gone.contains(&(number, *at))).map(|at| lines[at].trim_end()).collect();
+        Page { number, text: kept.join("\n").trim_matches('\n').to_owned() }
+    };
+    Some(((1..).zip(&pages).map(page).collect(), warnings))
+}
+
+/// The outermost line of a page, where a blank line or nothing is between it and the text, and the text is not all of it.
+fn alone(lines: &[&str], edge: Edge) -> Option<usize> {
+    let blank = |at: usize| lines[at].trim().is_empty();
+    let first = (0..lines.len()).find(|at| !blank(*at))?;
+    let last = (0..lines.len()).rev().find(|at| !blank(*at))?;
+    let (at, inner) = match edge {
+        Edge::Top => (first, first + 1),
+        Edge::Bottom => (last, last.checked_sub(1)?),
+    };
+    (first < last && blank(inner)).then_some(at)
+}
+
+/// A line's words, and the same with `#` for its last number, beside what it adds to the page's position: a number counts as the
+/// same on two pages where it is the pages' own.
+fn keys(line: &str, page: u32) -> Vec<String> {
+    let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let counted = || {
+        let end = words.rfind(|c: char| c.is_ascii_digit())? + 1;
+        let start = words[..end].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let number: i64 = words[start..end].parse().ok()?;
+        Some(format!("{}#{:+}{}", &words[..start], number - i64::from(page), &words[end..]))
+    };
+    let counted = counted();
+    std::iter::once(words).chain(counted).collect()
+}
+
+/// Whether a line says which page it is on: `[Page 3]`, `Page 3 of 9`.
+fn names_its_page(key: &str) -> bool {
+    let lower = key.to_lowercase();
+    let before = lower.rsplit_once('#').map_or("", |(before, _)| before.trim_end());
+    before.ends_with("[page") || before.ends_with("[seite")
+}
+
+fn said(places: &[(u32, usize)], pages: &[Vec<&str>]) -> String {
+    let numbers: Vec<u32> = places.iter().map(|(number, _)| *number).collect();
+    let (number, at) = places[0];
+    let line = pages.get(number as usize - 1).and_then(|lines| lines.get(at)).copied().unwrap_or_default();
+    format!("{}: left out as a running header or footer: {}.", pages_first(&numbers), first_words(line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    fn texts(text: &str) -> (Vec<String>, Vec<String>) {
+        let (pages, warnings) = split(text).expect("there are pages");
+        (pages.into_iter().map(|page| page.text).collect(), warnings)
+    }
+
+    #[test]
+    fn heads_and_feet_of_printed_pages_go_and_are_named() {
+        let page = |n: u32, text: &str| format!("Rules 7      Keeping\n\n{text}\n\nDoe        [Page {n}]\n");
+        let (pages, warnings) =
+            texts(&[page(3, "A receiver that does"), page(4, "not keep it MUST say so.")].join("\u{c}\n"));
+        assert_eq!(pages, ["A receiver that does", "not keep it MUST say so."]);
+        assert_eq!(
+            warnings,
+            [
+                "Pages 1-2: left out as a running header or footer: \u{ab}Rules 7 Keeping\u{bb}.",
+                "Pages 1-2: left out as a running header or footer: \u{ab}Doe [Page 3]\u{bb}."
+            ]
+        );
+    }
+
+    #[test]
+    fn lines_of_the_text_stay() {
+        let rules = ["Form 1 must be signed.", "Form 4 must be signed.", "Form 2 must be signed."];
+        assert_eq!(texts(&rules.join("\u{c}")), (rules.map(str::to_owned).to_vec(), Vec::new()), "all of a page");
+        let first = ["R-1 Login\n\nText.", "R-5 Logout\n\nText of it.", "R-2 Erasure\n\nText."];
+        assert_eq!(texts(&first.join("\u{c}")).0[1], "R-5 Logout\n\nText of it.");
+        let joined = ["Same\nText a.", "Same\nText b."];
+        assert_eq!(texts(&joined.join("\u{c}")).0, joined, "no blank line: it belongs to the paragraph");
+        assert_eq!(split("one page\n\u{c}\n"), None);
+    }
+}

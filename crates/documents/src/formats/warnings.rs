@@ -1,0 +1,88 @@
+//! What a document has that is not in its text, one sentence each.
+
+use crate::Page;
+use crate::child::Parsed;
+
+/// Characters of a passage that a warning shows.
+const SHOWN: usize = 80;
+/// Sentences that are kept; the others are counted.
+const MOST: usize = 200;
+
+/// The first words of a text, in quotation marks.
+pub(crate) fn first_words(text: &str) -> String {
+    let mut shown = String::new();
+    for word in text.split_whitespace() {
+        if !shown.is_empty() {
+            shown.push(' ');
+        }
+        shown.push_str(word);
+        if let Some((end, _)) = shown.char_indices().nth(SHOWN) {
+            shown.truncate(end);
+            return format!("\u{ab}{}\u{2026}\u{bb}", shown.trim_end());
+        }
+    }
+    format!("\u{ab}{shown}\u{bb}")
+}
+
+/// `page 3`, `pages 3, 7-9`.
+pub(crate) fn pages(numbers: &[u32]) -> String {
+    let runs = numbers.chunk_by(|left, right| left + 1 == *right);
+    let word = |run: &[u32]| match run {
+        [only] => only.to_string(),
+        _ => format!("{}-{}", run[0], run[run.len() - 1]),
+    };
+    let list = runs.map(word).collect::<Vec<_>>().join(", ");
+    if numbers.len() == 1 { format!("page {list}") } else { format!("pages {list}") }
+}
+
+/// The same as the beginning of a sentence.
+pub(crate) fn pages_first(numbers: &[u32]) -> String {
+    pages(numbers).replacen('p', "P", 1)
+}
+
+/// What every document's text has in common, whatever its format: characters in composed form (NFC), so that what looks alike
+/// is alike, and each warning once.
+pub(crate) fn settle(parsed: Parsed) -> Parsed {
+    let (pages, mut trailer) = parsed?;
+    let pages = pages.into_iter().map(|Page { number, text }| Page { number, text: composed(text) }).collect();
+    trailer.title = trailer.title.map(composed);
+    let mut said = std::collections::HashSet::new();
+    trailer.warnings = trailer.warnings.into_iter().map(composed).filter(|line| said.insert(line.clone())).collect();
+    if let Some(more) = trailer.warnings.len().checked_sub(MOST + 1) {
+        trailer.warnings.truncate(MOST);
+        trailer.warnings.push(format!("There are {} more things of this kind that are not in the text.", more + 1));
+    }
+    Ok((pages, trailer))
+}
+
+fn composed(text: String) -> String {
+    match crate::composed(&text) {
+        std::borrow::Cow::Borrowed(_) => text,
+        std::borrow::Cow::Owned(composed) => composed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::child::protocol::Trailer;
+
+    #[test]
+    fn a_warning_shows_the_first_words_and_where() {
+        assert_eq!(first_words(" The \n operator "), "\u{ab}The operator\u{bb}");
+        let long = first_words(&"word ".repeat(40));
+        assert!(long.chars().count() <= SHOWN + 3 && long.ends_with("\u{2026}\u{bb}"), "{long}");
+        assert_eq!((pages(&[3]), pages_first(&[3, 7, 8, 9])), ("page 3".to_owned(), "Pages 3, 7-9".to_owned()));
+    }
+
+    #[test]
+    fn texts_are_composed_and_warnings_said_once_and_bounded() {
+        let page = Page { number: 1, text: "Bu\u{308}cher mu\u{308}ssen".to_owned() };
+        let mut warnings = vec!["again".to_owned(), "again".to_owned()];
+        warnings.extend((0..MOST + 5).map(|number| number.to_string()));
+        let (pages, trailer) = settle(Ok((vec![page], Trailer { warnings, ..Trailer::default() }))).expect("a text");
+        assert_eq!(pages[0].text, "B\u{fc}cher m\u{fc}ssen");
+        assert_eq!(trailer.warnings.len(), MOST + 1);
+        assert_eq!(trailer.warnings[MOST], "There are 6 more things of this kind that are not in the text.");
+    }
+}
