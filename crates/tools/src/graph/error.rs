@@ -76,10 +76,10 @@ pub enum GraphError {
         what: String,
     },
     /// More than is read.
-    #[error("the graph's answer has more than {limit_mb} MB; ask for fewer rows or properties")]
+    #[error("the graph's answer has more than {limit}; ask for fewer rows or properties")]
     TooLarge {
-        /// The limit.
-        limit_mb: usize,
+        /// The limit with its unit.
+        limit: String,
     },
 }
 

@@ -2,7 +2,7 @@
 
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
-use crate::graph::{Access, End, Rows, Statement, check_query};
+use crate::graph::{Access, End, GraphClient, GraphError, Rows, Statement, check_plan, check_text};
 use crate::registry::Tool;
 use crate::requirements::checks::graph_error;
 use crate::runner::ToolEnv;
@@ -33,10 +33,11 @@ fn spec() -> ToolSpec {
 const DOCUMENTATION: &str = "\
 # execute_cypher_query
 
-Runs one Cypher query. It may read; where `connections.neo4j.allow_write` is set it may also MERGE, CREATE and SET. Deleting,
-changing the schema, loading files and calling procedures are never allowed, except the db.labels, db.relationshipTypes,
-db.propertyKeys and db.schema procedures. Values belong into `params`. The first 100 rows are shown; a query has a minute.
-Requirements are written by `integrate_requirement`, not by queries.
+Runs one Cypher query. It may read; where `connections.neo4j.allow_write` is set it may also MERGE, CREATE and SET single
+properties and labels. Deleting, emptying (`SET n = {…}`, `SET n += {…}`, a value that may be null), changing the schema, loading
+files and calling procedures are never allowed, except the db.labels, db.relationshipTypes, db.propertyKeys and db.schema
+procedures. No comments, no `;`. Values belong into `params`. The first 100 rows are shown; a query has a minute. Requirements
+are written by `integrate_requirement`, not by queries.
 
 | argument | meaning |
 |---|---|
@@ -81,18 +82,32 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
              writes requirements",
         ));
     }
-    let writes = check_query(&query, allow_write).map_err(|forbidden| ToolError::refused(forbidden.to_string()))?;
-    let access = if writes { Access::Write } else { Access::Read };
+    check_text(&query).map_err(|forbidden| ToolError::refused(forbidden.to_string()))?;
     let statement = Statement::new(query, Value::Object(params));
-    if writes {
+    let access = judged(client, &statement, allow_write).await?;
+    if access == Access::Write {
         env.names.forget(&[End::Object, End::Message, End::Requirement]);
     }
-    let rows = client.run(&statement, access).await.map_err(|error| match error.is_too_slow() {
+    let rows = client.run(&statement, access).await.map_err(|error| failed(&error))?;
+    Ok(Output::text(table(&rows)))
+}
+
+/// What the query is run for, by the server's own plan of it. It is refused by what the plan has that is not on a list.
+async fn judged(client: &GraphClient, statement: &Statement, allow_write: bool) -> Result<Access, ToolError> {
+    let plan = client.explain(statement).await.map_err(|error| failed(&error))?;
+    match check_plan(&plan, allow_write, &statement.parameters) {
+        Ok(true) => Ok(Access::Write),
+        Ok(false) => Ok(Access::Read),
+        Err(forbidden) => Err(ToolError::refused(forbidden.to_string())),
+    }
+}
+
+fn failed(error: &GraphError) -> ToolError {
+    match error.is_too_slow() {
         // It is this query that takes so long.
         true => ToolError::refused(error.to_string()),
-        false => graph_error(&error),
-    })?;
-    Ok(Output::text(table(&rows)))
+        false => graph_error(error),
+    }
 }
 
 /// One JSON object a row.

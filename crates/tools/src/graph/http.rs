@@ -3,11 +3,13 @@
 use super::client::Rows;
 use super::error::GraphError;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, value::RawValue};
 use std::time::Duration;
 
 /// Longest answer that is read.
 const MAX_ANSWER_BYTES: usize = 16 << 20;
+/// Most values in it: each takes a hundred bytes of memory, whatever it takes on the wire.
+const MAX_VALUES: usize = 200_000;
 
 /// An answer that is no error.
 #[derive(Debug, Default, Deserialize)]
@@ -15,6 +17,9 @@ pub(super) struct Answer {
     #[serde(default)]
     data: Data,
     transaction: Option<Opened>,
+    /// The answer to EXPLAIN.
+    #[serde(rename = "queryPlan")]
+    pub(super) query_plan: Option<Box<RawValue>>,
     #[serde(default)]
     errors: Vec<ServerError>,
 }
@@ -64,13 +69,35 @@ pub(super) async fn exchange(
         let mut body = Vec::new();
         while let Some(piece) = response.chunk().await.map_err(|error| unreachable(&error, place))? {
             if body.len() + piece.len() > MAX_ANSWER_BYTES {
-                return Err(GraphError::TooLarge { limit_mb: MAX_ANSWER_BYTES >> 20 });
+                return Err(too_large(format_args!("{} MB", MAX_ANSWER_BYTES >> 20)));
             }
             body.extend_from_slice(&piece);
+        }
+        if values_in(&body) > MAX_VALUES {
+            return Err(too_large(format_args!("{MAX_VALUES} values")));
         }
         Ok((decode(status, &body, place)?, affinity))
     });
     answered.await.unwrap_or_else(|_| Err(GraphError::TimedOut { place: place.to_string(), limit_s: limit.as_secs() }))
+}
+
+fn too_large(limit: std::fmt::Arguments<'_>) -> GraphError {
+    GraphError::TooLarge { limit: limit.to_string() }
+}
+
+/// How many values a text of JSON has at most: what follows a comma, a colon or an opening bracket, outside of strings.
+fn values_in(json: &[u8]) -> usize {
+    let (mut values, mut in_string, mut escaped) = (0, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' if !in_string => values += 1,
+            _ => {}
+        }
+    }
+    values
 }
 
 /// Set by a cluster when a transaction opens, to be sent back with all that belongs to it.

@@ -16,7 +16,8 @@
 //! | which labels, relations and constraints are there | `schema` |
 //! | how does a requirement become a node, once | `integration` |
 //! | which object does a name mean | `entity_matching` |
-//! | what may a query of the model do | `query_policy` |
+//! | what may a query of the model do | `query_policy`, by the server's own `plan` of it |
+//! | what may the configured user do | `rights` |
 //! | what is written where no graph is configured | `cypher_export` |
 //!
 //! Everything that comes from a document or a model travels as a parameter; only names from `schema` are put into
@@ -31,15 +32,19 @@ pub(crate) mod execute_cypher_query;
 pub(crate) mod get_graph_schema;
 mod http;
 mod integration;
+mod plan;
 mod query_policy;
+mod rights;
 mod schema;
 mod transaction;
 
 pub use client::{Access, GraphClient, GraphConfig, Rows, Statement};
-pub use cypher_export::{append as script_of, head as script_head};
+pub use cypher_export::{UnknownKey, append as script_of, head as script_head};
 pub use entity_matching::{Found, Names};
 pub use error::{GraphConfigError, GraphError};
 pub use integration::{Integrated, Link, RequirementNode};
-pub use query_policy::{Forbidden, check as check_query};
-pub use schema::{CONSTRAINTS, End, RELATIONS, RelationKind, relation};
+pub use plan::Operator;
+pub use query_policy::{Forbidden, check_plan, check_text};
+pub use rights::Rights;
+pub use schema::{CONSTRAINTS, End, PROPERTIES, RELATIONS, RelationKind, relation};
 pub use transaction::Transaction;

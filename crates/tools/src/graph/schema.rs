@@ -67,6 +67,27 @@ pub fn relation(name: &str) -> Option<RelationKind> {
     RELATIONS.into_iter().find(|kind| kind.name == name)
 }
 
+/// The properties that a relation may have.
+pub const PROPERTIES: [&str; 17] = [
+    "rationale",
+    "confidence",
+    "evidence",
+    "gapDescription",
+    "severity",
+    "remediation",
+    "reason",
+    "effectiveDate",
+    "description",
+    "note",
+    "notes",
+    "comment",
+    "source",
+    "page",
+    "section",
+    "quote",
+    "status",
+];
+
 /// Ids are unique, a requirement of the cache has one node, and there is one counter. One statement each, because some
 /// servers take no more.
 pub const CONSTRAINTS: [&str; 5] = [

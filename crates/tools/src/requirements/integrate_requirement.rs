@@ -7,7 +7,7 @@
 use crate::arguments::decode;
 use crate::documents::citation_check::citation_id;
 use crate::error::{Output, ToolError, ToolResult};
-use crate::graph::{self, End, GraphClient, RELATIONS, RequirementNode};
+use crate::graph::{self, End, GraphClient, PROPERTIES, RELATIONS, RequirementNode};
 use crate::registry::Tool;
 use crate::requirements::checks::claimed_rows::Checked;
 use crate::requirements::checks::name_cache::GraphNames;
@@ -63,7 +63,7 @@ takes it.
 | argument | meaning |
 |---|---|
 | `id` | the requirement's id |
-| `relations` | list of `type`, `target` (id or name) and `properties` |
+| `relations` | list of `type`, `target` (id or name) and `properties` (keys below) |
 | `compliance_status` | `open`, `partial` or `fulfilled` (default: what the relations say) |
 | `notes` | what else was found, kept in the row's validation_result |
 
@@ -78,6 +78,7 @@ Example: `{\"id\": \"0199…\", \"relations\": [{\"type\": \"IMPACTS_OBJECT\", \
         // Writing to a String cannot fail.
         let _ = writeln!(text, "| {} → {} | {} |", kind.name, kind.end.label(), kind.meaning);
     }
+    let _ = writeln!(text, "\nProperties of a relation: {}.", PROPERTIES.join(", "));
     text
 }
 
@@ -151,7 +152,7 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     };
     match client {
         Some(client) => into_graph(env, client, &node, assessed).await,
-        None => Ok(into_script(env, &node, assessed)),
+        None => into_script(env, &node, assessed),
     }
 }
 
@@ -182,16 +183,17 @@ async fn into_graph(
 }
 
 /// Without a graph: the statements into a file, and the row back to those that wait for one.
-fn into_script(env: &ToolEnv<'_>, node: &RequirementNode, assessed: Assessed<'_>) -> Output {
+fn into_script(env: &ToolEnv<'_>, node: &RequirementNode, assessed: Assessed<'_>) -> ToolResult {
     let assessed = Assessed { integration: "switched off", ..assessed };
     let path = script(env.overlay);
     let head = if env.overlay.size(&path).is_none() { graph::script_head() } else { String::new() };
-    let text = head + &graph::script_of(node, assessed.links);
+    let statements = graph::script_of(node, assessed.links).map_err(|error| ToolError::refused(error.to_string()))?;
+    let text = head + &statements;
     let warned = warned(&assessed.warnings);
     let content =
         format!("accepted {}; integration is switched off, its statements are in {path}{warned}", assessed.row.id);
     let products = vec![Product::AppendFile { path, text }, judgement(env, &assessed, Verdict::Accepted, None, None)];
-    Output { content, products }
+    Ok(Output { content, products })
 }
 
 /// The part that has room. Each stands for itself and may be run again; a relation to a requirement of a later part comes

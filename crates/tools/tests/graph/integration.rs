@@ -2,7 +2,7 @@
 
 use crate::kit::{Engine, Server};
 use plumbline_tools::graph::{
-    Access, End, GraphClient, Link, RequirementNode, Statement, relation, script_head, script_of,
+    Access, End, GraphClient, Link, PROPERTIES, RequirementNode, Statement, relation, script_head, script_of,
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -106,8 +106,8 @@ async fn the_script_says_the_same_as_the_integration_and_can_be_run_twice() {
     client.integrate(&node(1, "Retention"), &[]).await.unwrap();
     let odd = "It's \"odd\"; // \\ \n MATCH (n) DETACH DELETE n; é\u{1}";
     let script = script_head()
-        + &script_of(&node(1, "Retention"), &[])
-        + &script_of(&node(2, odd), &[link("IMPACTS_OBJECT", "invoice")]);
+        + &script_of(&node(1, "Retention"), &[]).unwrap()
+        + &script_of(&node(2, odd), &[link("IMPACTS_OBJECT", "invoice")]).unwrap();
     for _ in 0..2 {
         for statement in script.split(";\n").map(str::trim) {
             let lines = statement.lines().filter(|line| !line.starts_with("//"));
@@ -120,4 +120,58 @@ async fn the_script_says_the_same_as_the_integration_and_can_be_run_twice() {
     let rows = ask(&client, "MATCH (r:Requirement) RETURN r.rid, r.name ORDER BY r.rid").await;
     assert_eq!(rows, [[json!("R-0001"), json!("Retention")], [json!("R-0002"), json!(odd)]]);
     assert_eq!(ask(&client, "MATCH (:Requirement)-[x:IMPACTS_OBJECT]->(o) RETURN o.boid").await, [[json!("BO-1")]]);
+}
+
+/// What the escaping of values must hold: each character of Unicode, alone and behind what begins an escape.
+#[tokio::test]
+async fn the_script_holds_every_character_as_it_is() {
+    let Some(engine) = Engine::start().await else { return };
+    let server = Server::over(&engine).await;
+    let client = server.client();
+    let every: Vec<char> = ('\0'..=char::MAX).collect();
+    let mut texts: Vec<String> = every.chunks(60_000).map(|chunk| chunk.iter().collect()).collect();
+    for before in ["\\", "\\\\", "\\u", "'", "\\'", "\u{e9}\\"] {
+        texts.push(('\0'..='\u{2fff}').map(|c| format!("{before}{c}0027 ")).collect());
+    }
+    for (place, text) in texts.iter().enumerate() {
+        let script = script_of(&node(place as u128, text), &[]).unwrap();
+        assert_eq!(script.matches(';').count(), 1, "whatever cuts at semicolons finds the statement's end alone");
+        ask(&client, script.trim().trim_end_matches(';')).await;
+        let id = Uuid::from_u128(place as u128);
+        let named = ask(&client, &format!("MATCH (r:Requirement {{sourceRequirementId: '{id}'}}) RETURN r.name")).await;
+        let found = named[0][0].as_str().unwrap();
+        let differs = found.chars().zip(text.chars()).find(|(found, given)| found != given);
+        assert!(differs.is_none() && found.len() == text.len(), "text {place}: {differs:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_script_of_hostile_values_changes_nothing_else() {
+    let Some(engine) = Engine::start().await else { return };
+    let server = Server::over(&engine).await;
+    let client = server.client();
+    seeded(&client).await;
+    let hostile = [
+        "'}) MATCH (n) DETACH DELETE n //",
+        "\\u0027}) MATCH (n) DETACH DELETE n //",
+        "\\\\u0027}) MATCH (n) DETACH DELETE n //",
+        "\\'}) MATCH (n) DETACH DELETE n //",
+        "a;\nMATCH (n) DETACH DELETE n;\n//",
+        "*/ MATCH (n) DETACH DELETE n /*",
+        "`) MATCH (n) DETACH DELETE n",
+        "\u{2028}MATCH (n) DETACH DELETE n",
+    ];
+    let mut script = script_head();
+    for (place, value) in hostile.iter().enumerate() {
+        let properties = PROPERTIES.iter().map(|key| ((*key).to_owned(), json!(value))).collect();
+        let links = [Link { properties, ..link("IMPACTS_OBJECT", "invoice") }, link("IMPACTS_OBJECT", value)];
+        script += &script_of(&node(place as u128, value), &links).unwrap();
+    }
+    for statement in script.split(';').map(str::trim).filter(|statement| !statement.is_empty()) {
+        ask(&client, statement.trim_start_matches(|c| c != 'C' && c != 'M')).await;
+    }
+    assert_eq!(ask(&client, "MATCH (o:BusinessObject) RETURN count(o)").await, [[json!(2)]]);
+    let related = ask(&client, "MATCH (:Requirement)-[x:IMPACTS_OBJECT]->() RETURN x.rationale, x.quote").await;
+    assert_eq!(related.len(), hostile.len());
+    assert!(related.iter().all(|row| hostile.contains(&row[0].as_str().unwrap()) && row[0] == row[1]));
 }

@@ -373,39 +373,55 @@ async fn the_calls_of_a_turn_share_the_graphs_names_and_see_what_the_turn_wrote(
 #[tokio::test]
 async fn a_query_writes_only_where_the_configuration_and_the_call_say_so() {
     let none = r#"{"data": {"fields": [], "values": []}}"#;
-    let server = Server::recorded(&[(202, none), (202, none)]).await;
+    let plan = |name: &str| json!({"queryPlan": {"operatorType": name, "arguments": {}, "children": []}}).to_string();
+    let (create_plan, read_plan, delete_plan) =
+        (plan("Create@neo4j"), plan("AllNodesScan@neo4j"), plan("Delete@neo4j"));
+    let answers = [&create_plan, &delete_plan, &delete_plan, &create_plan, none, &read_plan, none];
+    let server = Server::recorded(&answers.map(|answer| (202, answer))).await;
     let writable = GraphClient::new(GraphConfig { allow_write: true, ..GraphConfig::new(server.uri.clone()) }).unwrap();
     let rows = rows(Vec::new());
     let create = "CREATE (:Message {mid: 'MSG-1'})";
-    let said = refused(
-        &rows,
-        Graph::On(&server.client()),
-        "execute_cypher_query",
-        json!({"query": create, "allow_write": true}),
-    )
-    .await;
+    let asked = |query: &str, allow_write: bool| json!({"query": query, "allow_write": allow_write});
+    let said = refused(&rows, Graph::On(&server.client()), "execute_cypher_query", asked(create, true)).await;
     assert!(said.contains("connections.neo4j.allow_write"), "{said}");
-    for query in [create, "MATCH (n) DETACH DELETE n"] {
-        refused(&rows, Graph::On(&writable), "execute_cypher_query", json!({"query": query})).await;
-    }
-    refused(
-        &rows,
-        Graph::On(&writable),
-        "execute_cypher_query",
-        json!({"query": "MATCH (n) DELETE n", "allow_write": true}),
-    )
-    .await;
     assert_eq!(server.seen().len(), 0, "nothing was sent");
-    ok(&rows, Graph::On(&writable), "execute_cypher_query", json!({"query": create, "allow_write": true})).await;
-    ok(
-        &rows,
-        Graph::On(&writable),
-        "execute_cypher_query",
-        json!({"query": "MATCH (n) RETURN n", "allow_write": true}),
-    )
-    .await;
-    let modes: Vec<Value> = server.seen().into_iter().map(|seen| seen.body["accessMode"].clone()).collect();
-    assert_eq!(modes, ["WRITE", "READ"]);
+    for (query, allow_write) in [(create, false), ("MATCH (n) DELETE n", false), ("MATCH (n) DELETE n", true)] {
+        refused(&rows, Graph::On(&writable), "execute_cypher_query", asked(query, allow_write)).await;
+    }
+    for query in [create, "MATCH (n) RETURN n"] {
+        ok(&rows, Graph::On(&writable), "execute_cypher_query", asked(query, true)).await;
+    }
+    let of = |seen: &crate::kit::Seen| {
+        let explained = seen.body["statement"].as_str().unwrap().starts_with("EXPLAIN ");
+        (explained, seen.body["accessMode"].as_str().unwrap().to_owned())
+    };
+    let modes: Vec<(bool, String)> = server.seen().iter().map(of).collect();
+    let expected = [
+        (true, "READ"),
+        (true, "READ"),
+        (true, "READ"),
+        (true, "READ"),
+        (false, "WRITE"),
+        (true, "READ"),
+        (false, "READ"),
+    ];
+    assert_eq!(modes, expected.map(|(explained, mode)| (explained, mode.to_owned())));
     let said = refused(&rows, Graph::Off, "execute_cypher_query", json!({"query": "RETURN 1"})).await;
     assert!(said.contains("no graph is configured"), "{said}");
+}
+
+/// Keys and values of a relation come from a model: no key but those of the vocabulary is taken, with a graph and without.
+#[tokio::test]
+async fn a_relation_has_the_properties_of_the_vocabulary_alone() {
+    let rows = rows(vec![row(1, INVOICES)]);
+    for key in ["a\\u0060: 1} WITH r MATCH (n) DETACH DELETE n //", "a`b", "", "größe", "rid", "constructor"] {
+        let relations = json!([{"type": "IMPACTS_OBJECT", "target": "Invoice", "properties": {key: "v"}}]);
+        let asked = json!({"id": id(&rows.held[0]), "relations": relations});
+        let said = refused(&rows, Graph::Off, "integrate_requirement", asked).await;
+        assert!(said.contains("relations[0]: a relation has no property") && said.contains("rationale"), "{said}");
+    }
+    assert!(rows.script().is_empty());
+    let properties = json!({"rationale": "'}) DETACH DELETE r; //", "confidence": 0.5});
+    let relations = json!([{"type": "IMPACTS_OBJECT", "target": "Invoice", "properties": properties}]);
+    ok(&rows, Graph::Off, "integrate_requirement", json!({"id": id(&rows.held[0]), "relations": relations})).await;
 }

@@ -7,7 +7,7 @@
 //! concerns messages, and none is added.
 
 use crate::error::ToolError;
-use crate::graph::{End, GraphClient, Link, Names, RelationKind, relation};
+use crate::graph::{End, GraphClient, Link, Names, PROPERTIES, RelationKind, relation};
 use crate::requirements::checks::{fulfilment, graph_error};
 use crate::requirements::validation_queue::HeldRequirement;
 use crate::runner::ToolEnv;
@@ -33,6 +33,7 @@ pub(crate) async fn resolve(
     for (place, Wanted { r#type, target, properties }) in wanted.into_iter().enumerate() {
         let kind = relation(&r#type)
             .ok_or_else(|| ToolError::refused(format!("relations[{place}]: there is no relation {type}")))?;
+        known(&properties).map_err(|error| at(place, error))?;
         let target = match graph {
             None => target,
             Some(graph) => {
@@ -45,6 +46,18 @@ pub(crate) async fn resolve(
         links.push(Link { kind, target, properties });
     }
     Ok(links)
+}
+
+/// Keys come from a model, and through it from a document: only those of the vocabulary reach a graph.
+fn known(properties: &Map<String, Value>) -> Result<(), ToolError> {
+    match properties.keys().find(|key| !PROPERTIES.contains(&key.as_str())) {
+        None => Ok(()),
+        Some(key) => {
+            let key: String = key.chars().take(40).collect();
+            let known = PROPERTIES.join(", ");
+            Err(ToolError::refused(format!("a relation has no property {key:?}; the properties are {known}")))
+        }
+    }
 }
 
 async fn target_id(graph: &GraphClient, kind: RelationKind, names: &Names, wanted: &str) -> Result<String, ToolError> {

@@ -9,4 +9,4 @@ mod engine;
 mod server;
 
 pub(crate) use engine::Engine;
-pub(crate) use server::{Moment, Server};
+pub(crate) use server::{Moment, Seen, Server};

@@ -1,0 +1,53 @@
+//! A server's plan of a statement: what it would do, as it has read it.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Longest plan that is read; a query of the longest that the tool takes has some ten thousand bytes of plan.
+const MAX_PLAN_BYTES: usize = 1 << 20;
+/// Most operators in it.
+const MAX_OPERATORS: usize = 1_000;
+
+/// One step of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operator {
+    /// Its name with the database behind it, e.g. `Expand(All)@neo4j`.
+    pub name: String,
+    /// What it works on, in Cypher or like it, e.g. `n.name = $autostring_0`; empty where the server says nothing.
+    pub details: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Node<'a> {
+    operator_type: String,
+    #[serde(default)]
+    arguments: Arguments,
+    #[serde(borrow, default)]
+    children: Vec<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+struct Arguments {
+    #[serde(rename = "Details", default)]
+    details: String,
+}
+
+/// The operators of a plan. Plans are as deep as they are long, so that each is read for itself.
+pub(super) fn operators(plan: &RawValue) -> Result<Vec<Operator>, String> {
+    if plan.get().len() > MAX_PLAN_BYTES {
+        return Err(format!("a plan of more than {} KiB", MAX_PLAN_BYTES >> 10));
+    }
+    let mut operators = Vec::new();
+    let mut waiting = vec![plan];
+    while let Some(next) = waiting.pop() {
+        if operators.len() == MAX_OPERATORS {
+            return Err(format!("a plan of more than {MAX_OPERATORS} operators"));
+        }
+        let node: Node<'_> =
+            serde_json::from_str(next.get()).map_err(|error| format!("a plan that is none: {error}"))?;
+        operators.push(Operator { name: node.operator_type, details: node.arguments.details });
+        waiting.extend(node.children);
+    }
+    Ok(operators)
+}
