@@ -37,6 +37,7 @@ mod reload;
 mod run;
 mod worker;
 
+pub use clients::graph::graph_rights;
 pub use clients::model::try_call;
 pub use error::Error;
 pub use options::{Timing, WorkerOptions};

@@ -5,7 +5,7 @@ use plumbline_config::{Neo4j, Secrets};
 use plumbline_llm::ApiKey;
 use plumbline_tools::{
     Graph,
-    graph::{GraphClient, GraphConfig},
+    graph::{GraphClient, GraphConfig, Rights},
 };
 use std::sync::Arc;
 
@@ -48,6 +48,20 @@ impl Graphs {
         };
         self.clients.get(neo4j, || connect(neo4j, password))
     }
+}
+
+/// Asks a graph what its user may do: its address, and what the server says.
+///
+/// # Errors
+/// Why it cannot be asked, with the remedy.
+pub async fn graph_rights(neo4j: &Neo4j, secrets: &Secrets) -> Result<(String, Rights), String> {
+    let client = match connect(neo4j, password(neo4j, secrets)?) {
+        JobGraph::On(client) => client,
+        JobGraph::Unusable(reason) => return Err(reason.to_string()),
+        JobGraph::Off => return Err("no graph is configured".into()),
+    };
+    let rights = client.rights().await.map_err(|error| error.to_string())?;
+    Ok((client.place().to_owned(), rights))
 }
 
 fn connect(neo4j: &Neo4j, password: Option<ApiKey>) -> JobGraph {

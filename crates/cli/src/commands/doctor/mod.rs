@@ -8,6 +8,7 @@ mod call;
 mod database;
 mod filled;
 mod finding;
+mod graph;
 mod machine;
 mod model;
 
@@ -36,6 +37,9 @@ async fn everything(call: bool) -> Vec<Finding> {
             findings.extend(call::findings(configs).await);
         }
         findings.extend(model::secrets(configs));
+        if let Ok(env) = environment::model_env() {
+            findings.extend(graph::findings(configs, &env).await);
+        }
     }
     findings
 }

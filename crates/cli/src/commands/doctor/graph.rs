@@ -1,0 +1,104 @@
+//! The graphs of all job types: whether they answer, and what their servers say of the user's rights. A graph is optional:
+//! what is wrong here is said and fails nothing.
+
+use super::finding::Finding;
+use plumbline_config::{ConfigRegistry, ModelEnv, Neo4j, Secrets};
+use plumbline_tools::graph::Rights;
+use plumbline_worker::graph_rights;
+use serde_json::json;
+
+/// The tool that writes by itself, whatever queries may.
+const WRITER: &str = "integrate_requirement";
+
+pub(super) async fn findings(configs: &ConfigRegistry, env: &ModelEnv) -> Vec<Finding> {
+    let secrets = Secrets::of(configs, env);
+    let mut findings = Vec::new();
+    for (neo4j, writes) in graphs(configs, env) {
+        findings.push(match graph_rights(&neo4j, &secrets).await {
+            Ok((place, rights)) => finding(&place, &rights, writes),
+            Err(reason) => Finding::note("graph", reason),
+        });
+    }
+    findings
+}
+
+/// Each graph that some job type names, and whether one of them has to write to it.
+fn graphs(configs: &ConfigRegistry, env: &ModelEnv) -> Vec<(Neo4j, bool)> {
+    let mut graphs: Vec<(Neo4j, bool)> = Vec::new();
+    for job_type in configs.job_types() {
+        // What does not resolve is another check's finding.
+        let Ok(resolved) = configs.show(job_type, &json!({}), env) else { continue };
+        let Some(neo4j) = resolved.config.connections.neo4j.clone() else { continue };
+        let writes = neo4j.allow_write.unwrap_or(false) || resolved.config.tools.all().any(|name| name == WRITER);
+        match graphs.iter_mut().find(|(known, _)| *known == neo4j) {
+            Some((_, known)) => *known |= writes,
+            None => graphs.push((neo4j, writes)),
+        }
+    }
+    graphs
+}
+
+fn finding(place: &str, rights: &Rights, writes: bool) -> Finding {
+    let server = format!("{place} answers, Neo4j {} {}", rights.version, rights.edition);
+    if rights.actions.is_none() {
+        let text = format!(
+            "{server}: this edition has no roles, so that the user may do everything and the guard before each query of \
+             the model is the only wall; give it a server of its own, without secrets, and let the network keep it from others"
+        );
+        return Finding::note("graph", text);
+    }
+    let (beyond, writing) = (rights.beyond(), rights.writing());
+    if !beyond.is_empty() {
+        let text = format!(
+            "{server}: the user may {}, which no query of a job needs; give the user a role that reads{} and nothing else",
+            beyond.join(", "),
+            if writes { " and writes" } else { "" }
+        );
+        return Finding::note("graph", text);
+    }
+    match (writes, writing.is_empty()) {
+        (true, true) => Finding::note(
+            "graph",
+            format!(
+                "{server}: the user may not write, and {WRITER} has to; grant a role that writes, or take the tool away"
+            ),
+        ),
+        (false, false) => Finding::note(
+            "graph",
+            format!(
+                "{server}: the user may {}, and no job type writes to it; give the user a role that reads",
+                writing.join(", ")
+            ),
+        ),
+        (true, false) => Finding::ok("graph", format!("{server}; the user reads and writes")),
+        (false, true) => Finding::ok("graph", format!("{server}; the user reads")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::doctor::finding::Verdict;
+
+    fn rights(actions: Option<&[&str]>) -> Rights {
+        let actions = actions.map(|actions| actions.iter().map(|action| (*action).to_owned()).collect());
+        Rights { edition: "enterprise".into(), version: "5.26.0".into(), actions }
+    }
+
+    #[test]
+    fn a_user_has_the_rights_that_jobs_need_and_no_more() {
+        let of = |actions: Option<&[&str]>, writes| finding("http://a", &rights(actions), writes);
+        for (actions, writes, verdict, words) in [
+            (None, true, Verdict::Note, "the only wall"),
+            (Some(&["access", "match"][..]), false, Verdict::Ok, "the user reads"),
+            (Some(&["access", "match", "write"][..]), true, Verdict::Ok, "reads and writes"),
+            (Some(&["access", "match", "write"][..]), false, Verdict::Note, "no job type writes"),
+            (Some(&["access", "match"][..]), true, Verdict::Note, "integrate_requirement has to"),
+            (Some(&["match", "write", "load_all_data"][..]), true, Verdict::Note, "may load_all_data"),
+            (Some(&["match", "dbms_actions"][..]), false, Verdict::Note, "may dbms_actions"),
+        ] {
+            let found = of(actions, writes);
+            assert!(found.verdict == verdict && found.text.contains(words), "{found:?}");
+        }
+    }
+}
