@@ -115,7 +115,7 @@ fn started(settings: Settings) -> Run {
         passages: Vec::new(),
         requirements: 0,
         feedback: Vec::new(),
-        interrupted: false,
+        new_claim: true,
     };
     let mut run = Run::load(snapshot).expect("a job without rows is well-formed");
     let files = vec![FileWrite::text("instructions.md", prose(4, 3000))];
@@ -176,7 +176,7 @@ fn call(name: &str, arguments: &serde_json::Value) -> ToolCall {
 
 fn run_tools(run: &mut Run, now: DateTime<Utc>) {
     let Effect::RunTools { calls, .. } = run.next() else { return };
-    let returns = calls.into_iter().map(write_file).collect();
+    let returns = calls.iter().map(|call| write_file(call)).collect();
     apply(run, Outcome::ToolsReturned(returns), now);
 }
 

@@ -3,7 +3,7 @@
 use super::{ConfigError, Coverage, CoverageSettings, Llm, Resolved, Tools, error::Problem};
 use crate::rules::nearest::advice;
 use plumbline_engine::{
-    Handler, Limits, ModelSettings, OtherModels, PhaseKind, PhaseSettings, Phases, Purpose, RepeatedCalls, Settings,
+    Limits, ModelSettings, OtherModels, PhaseKind, PhaseSettings, Phases, Purpose, RepeatedCalls, Settings,
     SystemPromptPrefixes, TokenCounter, ToolSpec,
 };
 use std::sync::Arc;
@@ -18,7 +18,6 @@ impl Resolved {
         let lists = &self.tools_with_service();
         let covers = self.config.coverage == Coverage::Documents;
         let mut tools = select(lists, &catalog, covers)?;
-        check_what_is_delivered(lists, &mut tools);
         let deferred = on_demand(lists, &catalog, &mut tools);
         let prompts = self.prompts.render(&self.config, &tools).map_err(ConfigError::from)?;
         let names = deferred.iter().map(|tool| tool.name.to_string()).collect();
@@ -172,15 +171,6 @@ fn bind_gates(catalog: &[ToolSpec], covers: bool, selected: &mut Vec<ToolSpec>) 
             Some(chosen) => chosen.phases = gate.phases,
             None => selected.push(gate.clone()),
         }
-    }
-}
-
-/// Where requirements are recorded, the ids that a deliverable names are looked up before the job is complete.
-fn check_what_is_delivered(lists: &Tools, selected: &mut [ToolSpec]) {
-    if lists.all().any(|name| matches!(name, "add_requirement" | "write_requirement_to_db"))
-        && let Some(gate) = selected.iter_mut().find(|tool| tool.name == "job_complete")
-    {
-        gate.handler = Handler::Checked;
     }
 }
 

@@ -49,29 +49,29 @@ pub mod tools;
 mod transition;
 mod vocabulary;
 
-pub use conversation::{CLEARED_NOTE, History, Message, MessageKind, MessageRef, Role, ToolCall, ToolCallRef};
+pub use conversation::{CLEARED_NOTE, History, Message, MessageKind, MessageRef, Role, Room, ToolCall, ToolCallRef};
 pub use guardrail::{Fallback, Repeat, is_placeholder, loop_detection};
 pub use ledger::{
     AnsweredPassage, Block, Candidate, Carried, CutDocument, LONGEST_QUOTE, Passage, PassageState, Previous, Touched,
     Versions, blocks,
 };
 pub use phase::{
-    AnsweredBy, Opening, PhaseKind, PhaseOutcome, PlannedTodo, StrategicTodos, SystemTodo, Todo, TodoPlan, TodoStatus,
-    WAITING, Work, Worked, plan,
+    AnsweredBy, NextPhase, Opening, PhaseKind, PhaseOutcome, PlannedTodo, StrategicTodos, SystemTodo, Todo, TodoPlan,
+    TodoStatus, WAITING, Work, Worked, plan,
 };
 pub use run::{
-    Anchor, Beginning, ContextWindow, FileChanges, FileIndex, FileMeta, Guards, JobInfo, JobRows, Memory, PhaseRow,
-    PhaseState, Progress, REPORT, REQUIREMENT_LISTS, Retry, Run, STATE_VERSION, Snapshot, Stage, StagedPhase, State,
-    Totals,
+    Anchor, Beginning, CallProgress, ContextWindow, FileChanges, FileIndex, FileMeta, Guards, JobInfo, JobRows, Memory,
+    PhaseEnd, PhaseRow, PhaseState, Progress, REPORT, REQUIREMENT_LISTS, Retry, Run, STATE_VERSION, Snapshot, Stage,
+    StageKind, StagedPhase, State, Totals,
 };
 pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
-pub use transition::KEY_REFUSED;
+pub use transition::{HELD_RESULT, KEY_REFUSED};
 pub use vocabulary::{
-    Autonomy, Change, Citation, Corrupt, CoverageSettings, Effect, Failure, FailureClass, Feedback, FileWrite,
-    FinishReason, HistoryAtBoundary, Illegal, Intake, JobError, JobExit, Judgement, Limits, LookedInto, ModelRequest,
-    ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, Owed, OwedFile, PhaseSettings, PlacedFile, Prepare,
-    Prepared, Prices, Product, Prompts, Purpose, RecordedRequirement, RepeatedCalls, Reply, RequestMessage,
-    RequestRecord, Requirement, RequirementChange, Settings, SharedFile, SharedFiles, Source, Suspicion,
-    SystemPromptPrefixes, TodoListPosition, TokenCounter, ToolReturn, Usage, Verdict, WITHDRAWN, candidate_id_of,
-    lay_requirements, nearest, nearest_by, path,
+    Autonomy, Change, Check, Citation, Corrupt, CoverageSettings, Effect, EffectKind, Failure, FailureClass, Feedback,
+    FileWrite, FinishReason, HistoryAtBoundary, Illegal, Intake, JobError, JobExit, Judgement, Limits, LookedInto,
+    ModelRequest, ModelSettings, OnToolFailure, OtherModels, Outage, Outcome, OutcomeKind, OutsideCall, Owed, OwedFile,
+    PhaseSettings, PlacedFile, Prepare, Prepared, Prices, Product, Prompts, Purpose, RecordedRequirement,
+    RepeatedCalls, Reply, RequestMessage, RequestRecord, Requirement, RequirementChange, Settings, SharedFile,
+    SharedFiles, Source, Suspicion, SystemPromptPrefixes, TodoListPosition, TokenCounter, ToolReturn, Usage, Verdict,
+    WITHDRAWN, candidate_id_of, lay_requirements, nearest, nearest_by, path,
 };

@@ -26,9 +26,8 @@ impl MemoryJob {
 
     /// What the store's load would give at the beginning of a step.
     pub(crate) fn snapshot(&self, settings: Arc<Settings>, step: &RecordedStep) -> Snapshot {
-        // Only the first step of a claim can meet calls that were in flight when the claim before was cut off.
-        let new_claim = self.lease_epoch != step.lease_epoch;
-        self.job.snapshot(settings, step.feedback.clone(), new_claim && step.interrupted)
+        // Only the first step of a claim can meet a call that the claim before has dispatched.
+        self.job.snapshot(settings, step.feedback.clone(), self.lease_epoch != step.lease_epoch)
     }
 
     /// Whether a citation of this id is recorded.

@@ -3,11 +3,12 @@
 use super::{Difference, ReplayContext, RequestDigest, carried, memory_job::MemoryJob};
 use plumbline_engine::{
     Change, Effect, Failure, FileWrite, FinishReason, Intake, JobExit, Message, MessageKind, ModelRequest, Outcome,
-    Reply, RequestRecord, Run, Source, Stage, State, WAITING,
+    Product, Reply, RequestRecord, Run, Source, Stage, State, WAITING,
 };
 use plumbline_report::Rendering;
 use plumbline_store::RecordedStep;
 use serde_json::Map;
+use std::borrow::Cow;
 
 /// Where the summary's own text begins and what the engine adds behind it; see the engine's `compaction`.
 const SUMMARY_HEAD: &str = "Summary of earlier work";
@@ -53,7 +54,7 @@ impl ReplayContext<'_> {
             }
             let outcome = match placed.take() {
                 Some(placed) => Outcome::FilesPlaced(placed),
-                None => self.perform(rows, step, &run, &mut request).await?,
+                None => self.perform(&uncommitted(rows, &changes), step, &run, &mut request).await?,
             };
             changes.extend(apply(&mut run, outcome, step)?);
         }
@@ -166,6 +167,16 @@ impl ReplayContext<'_> {
         }
         intake
     }
+}
+
+/// The rows as the calls of an answer see them: with what those before them have produced.
+fn uncommitted<'r>(rows: &'r MemoryJob, changes: &[Change]) -> Cow<'r, MemoryJob> {
+    let mut rows = Cow::Borrowed(rows);
+    let products: Vec<Product> = changes.iter().filter_map(Change::product).cloned().collect();
+    if !products.is_empty() {
+        rows.to_mut().job.lay_products(&products);
+    }
+    rows
 }
 
 /// How many requirements waited then, as the first opening says.

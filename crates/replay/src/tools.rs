@@ -2,7 +2,9 @@
 //! is answered from the record.
 
 use super::{ReplayContext, memory_job::MemoryJob, step::Stop};
-use plumbline_engine::{FileWrite, Judgement, Prepared, Product, Run, Source, ToolCall, ToolReturn, Verdict};
+use plumbline_engine::{
+    FileWrite, HELD_RESULT, Judgement, OutsideCall, Prepared, Product, Run, Source, ToolCall, ToolReturn, Verdict,
+};
 use plumbline_store::RecordedStep;
 use plumbline_tools::ToolContext;
 use serde_json::{Value, json};
@@ -37,10 +39,11 @@ impl ReplayContext<'_> {
         rows: &MemoryJob,
         run: &Run,
         step: &RecordedStep,
-        calls: &[&ToolCall],
+        calls: &[OutsideCall<'_>],
     ) -> Result<Vec<ToolReturn>, Stop> {
         let mut returns = Vec::with_capacity(calls.len());
-        let recorded: Vec<bool> = calls.iter().map(|call| is_from_the_record(step, call)).collect();
+        let recorded: Vec<bool> =
+            calls.iter().map(|call| call.check.is_none() && is_from_the_record(step, call)).collect();
         // Calls that are really run see what the calls before them produced; the runner sees to that within a group.
         let mut rows = std::borrow::Cow::Borrowed(rows);
         let mut at = 0;
@@ -59,7 +62,12 @@ impl ReplayContext<'_> {
         Ok(returns)
     }
 
-    async fn really_run(&self, rows: &MemoryJob, run: &Run, calls: &[&ToolCall]) -> Result<Vec<ToolReturn>, Stop> {
+    async fn really_run(
+        &self,
+        rows: &MemoryJob,
+        run: &Run,
+        calls: &[OutsideCall<'_>],
+    ) -> Result<Vec<ToolReturn>, Stop> {
         let bound: Vec<&str> = run.bound(run.state().phase.kind).map(|tool| tool.name).collect();
         let limits = &self.resolved.config.limits;
         let bounds = ToolContext {
@@ -141,9 +149,11 @@ fn recorded_result(step: &RecordedStep, call: &ToolCall) -> Option<String> {
     if let Some(whole) = moved {
         return Some(String::from_utf8_lossy(whole).into_owned());
     }
-    let message = step.messages.iter().find(|message| message.tool_call_id.as_ref() == Some(&call.id))?;
+    // A held call has a second message, with its result, behind the opening of the next phase.
+    let message = step.messages.iter().rfind(|message| message.tool_call_id.as_ref() == Some(&call.id))?;
     let content = message.content.split(REMARK).next().unwrap_or(&message.content);
-    Some(content.to_owned())
+    let held = content.strip_prefix(HELD_RESULT).and_then(|rest| rest.split_once(":\n\n"));
+    Some(held.map_or(content, |(_, result)| result).to_owned())
 }
 
 /// Files that the answer's other calls name as theirs.

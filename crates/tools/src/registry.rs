@@ -55,9 +55,6 @@ pub(crate) static TOOLS: [Tool; 23] = [
     execute_cypher_query::TOOL,
 ];
 
-/// What is looked at before the engine carries a call of its own out.
-pub(crate) static CHECKS: [Tool; 1] = [recorded::named::CHECK];
-
 /// The specifications of all tools carried out here. The engine has its own, which it carries out itself.
 pub fn catalog() -> Vec<ToolSpec> {
     TOOLS.iter().map(|tool| (tool.spec)()).collect()

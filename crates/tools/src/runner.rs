@@ -1,25 +1,25 @@
-//! Runs the calls of a turn: in order, each within its time, none able to take the worker down.
+//! Runs the calls that an answer has for the outside: in order, each within its time, none able to take the worker down.
 
 use crate::arguments;
 use crate::documents::quote_cache::QuoteCache;
-use crate::error::{BatchError, Output, Remedy, ToolError, ToolResult};
-use crate::inspection::Inspection;
-use crate::registry::{CHECKS, TOOLS, Tool};
+use crate::error::{BatchError, Remedy, ToolError, ToolResult};
+use crate::inspection::{self, Inspection};
+use crate::registry::{TOOLS, Tool};
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
 use crate::requirements::validation_queue::{Graph, ValidationQueue};
 use crate::search::TextIndex;
 use crate::web::Web;
-use crate::workspace::Workspace;
 use crate::workspace::overlay::WorkspaceOverlay;
+use crate::workspace::{Workspace, read_file};
 use futures_util::FutureExt;
 use jsonschema::Validator;
 use plumbline_documents::Parser;
 use plumbline_documents::candidates::Scan;
-use plumbline_engine::{Outage, Replay, ToolCall, ToolReturn, ToolSpec, path::is_like, tools::JOB_COMPLETE};
+use plumbline_engine::{Check, Outage, OutsideCall, Product, Replay, ToolCall, ToolReturn, ToolSpec, path::is_like};
 use plumbline_llm::jitter;
 use serde_json::Value;
 use std::any::Any;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -65,6 +65,8 @@ pub struct ToolContext<'a> {
     pub no_sources: &'a [String],
     /// Finds sentences and candidates in the texts of documents.
     pub scan: &'a Scan,
+    /// What the calls of the same answer before these have produced, whoever carried them out, as far as it is not committed.
+    pub uncommitted: &'a [&'a Product],
 }
 
 impl<'a> ToolContext<'a> {
@@ -83,6 +85,7 @@ impl<'a> ToolContext<'a> {
             inspection: None,
             no_sources: &[],
             scan: &PLAIN,
+            uncommitted: &[],
         }
     }
 }
@@ -115,7 +118,6 @@ pub struct ToolRunner {
 struct Compiled {
     tool: &'static Tool,
     replay: Replay,
-    reads_only: bool,
     schema: Value,
     validator: Validator,
 }
@@ -129,29 +131,26 @@ impl std::fmt::Debug for ToolRunner {
 impl ToolRunner {
     /// Compiles every tool's schema, once.
     pub fn new(parser: Parser) -> Self {
-        let tools = TOOLS.iter().chain(&CHECKS).map(|tool| ((tool.spec)().name, Compiled::of(tool))).collect();
+        let tools = TOOLS.iter().map(|tool| ((tool.spec)().name, Compiled::of(tool))).collect();
         Self { parser, quotes: QuoteCache::default(), tools }
     }
 
     /// Runs the calls in order and returns one result each. A call sees what the calls before it produced.
     ///
     /// # Errors
-    /// The workspace could not be read, or a service that a call needs is away. Nothing has been changed then, and the
-    /// batch may be run again; where one of its calls may not be, the model reads the reason in place of its result.
+    /// The workspace could not be read, or a service that a call needs is away: the calls before it are done, and it and those
+    /// behind it may be made again. Of one that may not be, the model reads the reason in place of its result.
     pub async fn run(
         &self,
-        calls: &[&ToolCall],
+        calls: &[OutsideCall<'_>],
         workspace: &dyn Workspace,
         ctx: &ToolContext<'_>,
     ) -> Result<Vec<ToolReturn>, BatchError> {
-        let mut overlay = WorkspaceOverlay::new(workspace);
+        let mut overlay = WorkspaceOverlay::over(workspace, ctx.uncommitted);
         let (names, rows) = (NameCache::default(), ClaimedRows::default());
-        let mut may_be_repeated = true;
         let mut returns = Vec::with_capacity(calls.len());
-        let mut answered = HashSet::new();
         for call in calls {
-            let span = tool_span(call);
-            may_be_repeated &= self.tools.get(call.name.as_str()).is_none_or(|known| known.replay != Replay::Unsafe);
+            let span = call_span(call);
             let env = ToolEnv {
                 overlay: &overlay,
                 ctx,
@@ -160,17 +159,14 @@ impl ToolRunner {
                 names: &names,
                 rows: &rows,
             };
-            let done = match self.call(call, &env, &mut answered).instrument(span.clone()).await {
+            let done = match self.call(call, &env).instrument(span.clone()).await {
                 Ok(output) => {
-                    if !output.products.is_empty() {
-                        answered.clear();
-                    }
                     overlay.apply(&output.products);
                     ToolReturn::ok(&call.id, clean(output.content), output.products)
                 }
-                Err(ToolError::Unavailable { reason, remedy }) if may_be_repeated => {
+                Err(ToolError::Unavailable { reason, remedy }) if self.may_be_repeated(call) => {
                     let needs_operator = remedy == Remedy::Operator;
-                    return Err(BatchError::Unavailable(Outage { reason, needs_operator, jitter: jitter() }));
+                    return Err(BatchError::Unavailable(Outage { returns, reason, needs_operator, jitter: jitter() }));
                 }
                 Err(ToolError::Refused(reason)) => {
                     span.record("error.type", "refused").record("otel.status_code", "ERROR");
@@ -189,41 +185,31 @@ impl ToolRunner {
         Ok(returns)
     }
 
-    pub(crate) async fn call(
-        &self,
-        call: &ToolCall,
-        env: &ToolEnv<'_>,
-        answered: &mut HashSet<(&'static str, String)>,
-    ) -> Result<Output, ToolError> {
-        let inspection = env.ctx.inspection.filter(|_| call.name == JOB_COMPLETE);
-        let Some(inspection) = inspection.filter(|inspection| !inspection.is_empty()) else {
-            return self.call_tool(call, env, answered).await;
-        };
-        let (limit, remedy) = (env.ctx.call_timeout, "make the files that are owed smaller");
-        let inspected = bounded(call, limit, remedy, inspection.inspect(env, &call.arguments)).await?;
-        if self.tools.contains_key(JOB_COMPLETE) {
-            self.call_tool(call, env, answered).await?;
-        }
-        Ok(inspected)
+    fn may_be_repeated(&self, call: &ToolCall) -> bool {
+        self.tools.get(call.name.as_str()).is_none_or(|known| known.replay != Replay::Unsafe)
     }
 
-    async fn call_tool(
-        &self,
-        call: &ToolCall,
-        env: &ToolEnv<'_>,
-        answered: &mut HashSet<(&'static str, String)>,
-    ) -> Result<Output, ToolError> {
-        let Some((name, compiled)) = self.tools.get_key_value(call.name.as_str()) else {
+    async fn call(&self, call: &OutsideCall<'_>, env: &ToolEnv<'_>) -> ToolResult {
+        match call.check {
+            None => self.carry_out(call, env).await,
+            Some(Check::Deliverables { requirements }) => {
+                let looked = inspection::before_the_end(env, &call.arguments, *requirements);
+                bounded(call, env.ctx.call_timeout, "make the files that are owed smaller", looked).await
+            }
+            Some(Check::Passage { path, .. }) => {
+                bounded(call, env.ctx.call_timeout, "ask for less at once", read_file::whole(env, path)).await
+            }
+        }
+    }
+
+    pub(crate) async fn carry_out(&self, call: &ToolCall, env: &ToolEnv<'_>) -> ToolResult {
+        let Some(compiled) = self.tools.get(call.name.as_str()) else {
             // The engine answers names that are not bound, with the nearest ones; this one is bound to nobody.
             return Err(ToolError::refused(format!("there is no tool `{}`", call.name)));
         };
         let arguments = arguments::read(&call.arguments, &compiled.schema, &compiled.validator)?;
-        // `Value` keeps keys sorted, so its text is the same for the same arguments.
-        if compiled.reads_only && !answered.insert((name, arguments.to_string())) {
-            return Ok(Output::text("The same call was made earlier in this turn; its result stands above."));
-        }
         let limit = env.ctx.call_timeout * compiled.tool.timeout_factor;
-        let done = bounded(call, limit, "ask for less at once", with_retries(compiled.tool, env, arguments)).await?;
+        let done = bounded(call, limit, "ask for less at once", with_retries(compiled, env, arguments)).await?;
         match env.ctx.inspection {
             Some(inspection) => Ok(inspection.remarked(done, limit).await),
             None => Ok(done),
@@ -253,10 +239,12 @@ async fn bounded(
     }
 }
 
-/// Runs a tool, and again when it failed for a reason that may pass. The time limit holds for all tries together.
-async fn with_retries(tool: &Tool, env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
+/// Runs a tool, and again when it failed for a reason that may pass. The time limit holds for all tries together. What may
+/// not be made twice is tried once: a failure does not tell whether it was carried out.
+async fn with_retries(Compiled { tool, replay, .. }: &Compiled, env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let mut wait = RETRY_WAIT;
-    for _ in 0..env.ctx.retries {
+    let retries = if *replay == Replay::Unsafe { 0 } else { env.ctx.retries };
+    for _ in 0..retries {
         match (tool.run)(env, arguments.clone()).await {
             Err(ToolError::Transient(reason) | ToolError::Unavailable { reason, remedy: Remedy::AnotherTry }) => {
                 tracing::debug!(%reason, "tool call is made again");
@@ -273,15 +261,15 @@ impl Compiled {
     fn of(tool: &'static Tool) -> Self {
         let schema = (tool.schema)();
         let validator = jsonschema::validator_for(&schema).expect("a tool's schema compiles: a test compiles them all");
-        let ToolSpec { replay, reads_only, .. } = (tool.spec)();
-        Self { tool, replay, reads_only, schema, validator }
+        let ToolSpec { replay, .. } = (tool.spec)();
+        Self { tool, replay, schema, validator }
     }
 }
 
 /// The span of a call, for traces only: its target keeps it out of logs. What is only looked into before the engine carries
 /// it out gets its span there.
-fn tool_span(call: &ToolCall) -> Span {
-    if call.name == JOB_COMPLETE {
+fn call_span(call: &OutsideCall<'_>) -> Span {
+    if call.check.is_some() {
         return Span::none();
     }
     tracing::info_span!(

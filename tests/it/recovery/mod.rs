@@ -2,6 +2,7 @@
 
 mod drain;
 mod history;
+mod in_doubt;
 mod kill;
 mod lost_answers;
 mod postgres_trouble;

@@ -2,5 +2,5 @@
 
 mod levels;
 mod owed_files;
-mod own_types;
+pub(crate) mod own_types;
 mod raised_limits;

@@ -37,7 +37,7 @@ fn row(tool: &ToolSpec) -> String {
         Phases::Neither => "",
     };
     let carried_out = match tool.handler {
-        Handler::Engine | Handler::Checked | Handler::Local => "with the step",
+        Handler::Engine | Handler::Local => "with the step",
         Handler::External => "outside, after a commit",
     };
     let arguments = arguments(tool);

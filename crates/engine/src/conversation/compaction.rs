@@ -11,6 +11,7 @@ use crate::{
     phase::{opening, todo_list},
 };
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::HashMap;
 
@@ -51,10 +52,12 @@ pub(crate) enum Shrunk {
 }
 
 /// Room for the results of one answer, in tokens.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Room {
-    left: u32,
-    taken: bool,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Room {
+    /// Tokens that are left.
+    pub left: u32,
+    /// Whether a long result has entered.
+    pub taken: bool,
 }
 
 impl Room {
@@ -236,7 +239,7 @@ impl Run {
     }
 
     /// The call with this id, which names the answer that it stands in: `call_<seq>_<n>`.
-    fn call_with(&self, id: &str) -> Option<ToolCall> {
+    pub(crate) fn call_with(&self, id: &str) -> Option<ToolCall> {
         let seq = id.strip_prefix("call_")?.split('_').next()?.parse().ok()?;
         self.message(seq)?.tool_calls().find(|call| call.id == id).map(ToolCall::from)
     }
@@ -244,9 +247,24 @@ impl Run {
     /// What the results of one answer may take together: the model reads all of them at the next request, whatever is
     /// cleared or summarized before it.
     pub(crate) fn room_for_results(&self, answer: i64) -> Room {
-        let tokens = |seq| self.message(seq).map_or(0, visible_tokens);
+        self.room_beside(self.message(answer).map_or(0, visible_tokens))
+    }
+
+    /// The same for the results of calls behind the end of the phase: the next one reads them behind its opening, which is
+    /// taken to be about as long as the present one's.
+    pub(crate) fn room_for_held(&self) -> Room {
+        self.room_beside(self.message(self.state.context.tail_from).map_or(0, visible_tokens))
+    }
+
+    /// The same once that opening, and what follows it by now, is there.
+    pub(crate) fn room_behind_opening(&self) -> Room {
+        self.room_beside(self.tail().map(visible_tokens).sum())
+    }
+
+    fn room_beside(&self, tokens: u32) -> Room {
+        let system = self.message(self.state.context.system_seq).map_or(0, visible_tokens);
         let tools = self.tool_tokens.get(&self.state.phase.kind).copied().unwrap_or(0);
-        let fixed = tokens(self.state.context.system_seq) + tools + todo_list::tokens(self) + tokens(answer);
+        let fixed = system + tools + todo_list::tokens(self) + tokens;
         let threshold = self.threshold();
         Room { left: threshold.saturating_sub(threshold / SUMMARY_SHARE).saturating_sub(fixed), taken: false }
     }

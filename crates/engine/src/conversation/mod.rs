@@ -5,5 +5,6 @@ mod excerpt;
 mod history;
 mod message;
 
+pub use compaction::Room;
 pub use history::{History, MessageRef, ToolCallRef};
 pub use message::{CLEARED_NOTE, Message, MessageKind, Role, ToolCall};

@@ -14,7 +14,7 @@ mod versions;
 
 pub use blocks::{Block, blocks};
 pub(crate) use summary::{MAX_NAMED, Scope, document_lines, worst, worst_of};
-pub(crate) use todos::{PassageRead, ShownPassage};
+pub(crate) use todos::ShownPassage;
 pub use versions::{Carried, Previous, Versions};
 
 use serde::{Deserialize, Serialize};

@@ -1,28 +1,17 @@
-//! Todos and the passages that they name: what of them is open, what is read when one is to be closed too early, and the todos
+//! Todos and the passages that they name: what of them is open, and the todos
 //! that the system adds for passages that were left behind.
 
 use super::{Ledger, Passage, PassageState};
 use crate::{
-    PhaseKind, PlannedTodo, Run, Todo, TodoPlan, ToolCall,
+    PhaseKind, PlannedTodo, Run, Todo, TodoPlan,
     phase::{number_list::as_list, plan::read_plan},
-    tools,
 };
-use serde_json::json;
 use std::collections::{BTreeSet, HashMap};
 
 /// Most passages that a todo of the system's own names: as many as a phase of work takes in at one go.
 const PASSAGES_A_TODO: usize = 8;
 
-/// A passage that is read when a todo that names it is to be closed.
-#[derive(Clone, Debug)]
-pub(crate) struct PassageRead {
-    /// The passage's number.
-    pub(crate) number: i32,
-    /// The reading, under the id of the call that closes the todo.
-    pub(crate) call: ToolCall,
-}
-
-/// What such a reading gave.
+/// The text of a passage that a refusal to close its todo shows.
 #[derive(Clone, Debug)]
 pub(crate) struct ShownPassage {
     /// The passage's number.
@@ -63,30 +52,6 @@ impl Run {
     /// Whether a todo is not closed at the first word while passages that it names are open.
     pub(crate) fn holds_todos_to_passages(&self) -> bool {
         self.settings.coverage.is_some() && self.state.phase.kind == PhaseKind::Tactical
-    }
-
-    /// For each call that closes a todo and will be refused for unread passages: the reading of the first of them, whose text the
-    /// refusal carries. The calls before it close the todos before it.
-    pub(crate) fn reads_before_closing(&self, calls: &[ToolCall]) -> HashMap<String, PassageRead> {
-        if !self.holds_todos_to_passages() {
-            return HashMap::new();
-        }
-        let open = self.todos.iter().filter(|todo| todo.status.is_open());
-        let closing = calls.iter().filter(|call| tools::closes_todo(&call.name));
-        let refused_before = self.state.work.asked_passages.is_some();
-        closing
-            .zip(open)
-            .enumerate()
-            .filter(|(at, _)| *at > 0 || !refused_before)
-            .filter_map(|(_, (call, todo))| Some((call.id.clone(), self.read_for(todo, call)?)))
-            .collect()
-    }
-
-    fn read_for(&self, todo: &Todo, call: &ToolCall) -> Option<PassageRead> {
-        let unread = self.ledger.open_of(todo).find(|passage| passage.state == PassageState::Unread)?;
-        let arguments = json!({"path": unread.chunk_path.as_deref()?}).to_string();
-        let call = ToolCall { id: call.id.clone(), name: "read_file".into(), arguments };
-        Some(PassageRead { number: unread.number, call })
     }
 
     /// Puts todos for what was left behind before those of a list that names none of it; the passages that they are for.

@@ -14,6 +14,7 @@ pub(crate) mod workspace_summary;
 pub use opening::WAITING;
 pub use system_todo::{AnsweredBy, StrategicTodos, SystemTodo};
 pub use todo::{PlannedTodo, Todo, TodoPlan, TodoStatus};
+pub use transition::NextPhase;
 pub use work::{Work, Worked};
 
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@
 use crate::{
     CoverageSettings, FileWrite, Opening, PhaseKind, Run, Source,
     ledger::{Scope, document_lines, worst},
-    phase::{plan::read_plan, transition::Next, workspace_summary::ELAPSED},
+    phase::{plan::read_plan, transition::NextPhase, workspace_summary::ELAPSED},
 };
 use serde_json::Value;
 
@@ -26,10 +26,17 @@ const MAX_KEYS: usize = 40;
 pub const WAITING: &str = "### Requirements that wait to be judged\n\n";
 
 /// The first message of a phase.
-pub(crate) fn opening(run: &Run, next: &Next, closed: &[(i32, String)], note: Option<&str>) -> String {
+pub(crate) fn opening(
+    run: &Run,
+    next: &NextPhase,
+    closed: &[(i32, String)],
+    left_out: Option<String>,
+    note: Option<&str>,
+) -> String {
     let mut parts = vec![headline(run, next)];
     parts.extend(next.failed.as_deref().map(told_to_go_on));
     parts.extend(closed.iter().map(|(position, answer)| format!("Todo {position} is closed already: {answer}.")));
+    parts.extend(left_out);
     parts.extend(open_steps(run, next));
     if run.state.guards.phases_without_results > 0 && next.kind == PhaseKind::Strategic {
         parts.push(format!(
@@ -85,7 +92,7 @@ fn short(key: &str) -> String {
     key.chars().take(MAX_KEY).collect()
 }
 
-fn headline(run: &Run, next: &Next) -> String {
+fn headline(run: &Run, next: &NextPhase) -> String {
     let phase = &run.state.phase;
     let what = match next.opening {
         Opening::Initial => "The job begins.",
@@ -106,7 +113,7 @@ fn headline(run: &Run, next: &Next) -> String {
 }
 
 /// The steps of the plan that are not ticked, once as many phases have come to their end as it has.
-fn open_steps(run: &Run, next: &Next) -> Option<String> {
+fn open_steps(run: &Run, next: &NextPhase) -> Option<String> {
     let phases = read_plan(&run.memory.main_plan);
     let ends = matches!(next.opening, Opening::Final | Opening::Transition)
         && run.state.phase.completed >= phases.len() as i32;

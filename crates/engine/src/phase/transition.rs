@@ -13,22 +13,27 @@ use crate::{
     transition::error_file,
 };
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 
 /// The view of the list that was written for a phase.
 const TODOS: &str = "todos.yaml";
 
 /// The phase to open.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Next {
-    pub(crate) kind: PhaseKind,
-    pub(crate) opening: Opening,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NextPhase {
+    /// Strategic or tactical.
+    pub kind: PhaseKind,
+    /// Why it is opened.
+    pub opening: Opening,
     /// Why the phase before was given up, if it was.
-    pub(crate) issue: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub issue: Option<String>,
     /// Why the job failed, if it did: the phase is for a retry.
-    pub(crate) failed: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
 }
 
-impl Next {
+impl NextPhase {
     pub(crate) fn strategic(opening: Opening) -> Self {
         Self { kind: PhaseKind::Strategic, opening, issue: None, failed: None }
     }
@@ -120,7 +125,7 @@ impl Run {
         let note = self.archive_note(outcome, Some(&error.message));
         self.pending.push(Change::PhaseClosed { number: self.state.phase.number, outcome });
         (self.state.guards.rewinds, self.state.guards.recovering) = (0, false);
-        let next = Next { failed: Some(error.message.clone()), ..Next::strategic(Opening::Rewound) };
+        let next = NextPhase { failed: Some(error.message.clone()), ..NextPhase::strategic(Opening::Rewound) };
         self.open_phase(next, Some(note), now);
         self.go(JobExit::Failed(error));
     }
@@ -160,7 +165,7 @@ impl Run {
     }
 
     /// Opens a phase. `note` is the archive note of the one before.
-    pub(crate) fn open_phase(&mut self, next: Next, note: Option<String>, now: DateTime<Utc>) {
+    pub(crate) fn open_phase(&mut self, next: NextPhase, note: Option<String>, now: DateTime<Utc>) {
         self.come_back();
         let staged = self.state.staged.take();
         let description = match (next.kind, &staged) {
@@ -174,7 +179,8 @@ impl Run {
         let closed = self.close_answered();
         let system = self.system_text(now);
         let system_seq = self.push_message(Role::System, MessageKind::System, system);
-        let opening = opening::opening(self, &next, &closed, note.as_deref());
+        let left_out = self.take_left_out();
+        let opening = opening::opening(self, &next, &closed, left_out, note.as_deref());
         let opening_seq = self.push_message(Role::User, MessageKind::Opening, opening);
         self.move_context(system_seq, opening_seq);
         // Fruitless turns in a row go on counting: only a call ends them, or a re-planning would hide the silence.
@@ -183,7 +189,7 @@ impl Run {
         guards.repeats.clear();
     }
 
-    fn begin_phase(&mut self, next: &Next, staged_name: Option<String>) {
+    fn begin_phase(&mut self, next: &NextPhase, staged_name: Option<String>) {
         let phase = &mut self.state.phase;
         phase.number += 1;
         phase.kind = next.kind;

@@ -16,6 +16,11 @@ impl Settings {
     pub fn records_requirements(&self) -> bool {
         self.tools.iter().any(|tool| matches!(tool.name, "add_requirement" | "write_requirement_to_db"))
     }
+
+    /// Whether they judge the requirements of other jobs.
+    pub fn judges_requirements(&self) -> bool {
+        self.tools.iter().any(|tool| tool.name == "next_requirement")
+    }
 }
 
 impl Run {

@@ -77,7 +77,7 @@ impl JobRows {
     }
 
     /// What a worker would load: of the messages, those of the checkpoint's context.
-    pub fn snapshot(&self, settings: Arc<Settings>, feedback: Vec<Feedback>, interrupted: bool) -> Snapshot {
+    pub fn snapshot(&self, settings: Arc<Settings>, feedback: Vec<Feedback>, new_claim: bool) -> Snapshot {
         let number = self.state.as_ref().map_or(0, |state| state.phase.number);
         let standing = self.recorded.iter().filter(|known| !known.is_withdrawn()).count();
         Snapshot {
@@ -93,7 +93,7 @@ impl JobRows {
             passages: self.passages.values().cloned().collect(),
             requirements: i64::try_from(standing).unwrap_or(i64::MAX),
             feedback,
-            interrupted,
+            new_claim,
         }
     }
 

@@ -1,5 +1,6 @@
 //! A run: the engine's view of one job between load and leave.
 
+mod batch;
 mod deliverables;
 mod job_rows;
 mod next;
@@ -7,20 +8,22 @@ mod request;
 mod snapshot;
 pub(crate) mod state;
 
+pub(crate) use batch::{Batch, BatchCall};
+pub use batch::{CallProgress, PhaseEnd};
 pub use deliverables::{REPORT, REQUIREMENT_LISTS};
 pub use job_rows::{FileChanges, JobRows, PhaseRow};
 pub use snapshot::{FileIndex, FileMeta, JobInfo, Memory, Progress, Snapshot};
 pub use state::{
-    Anchor, Beginning, ContextWindow, Guards, PhaseState, Retry, STATE_VERSION, Stage, StagedPhase, State, Totals,
+    Anchor, Beginning, ContextWindow, Guards, PhaseState, Retry, STATE_VERSION, Stage, StageKind, StagedPhase, State,
+    Totals,
 };
 
 use crate::{
     Change, Corrupt, Feedback, History, JobExit, MessageRef, Passage, PhaseKind, Product, Settings, Source, Todo,
-    TodoStatus, ToolCall, ToolSpec, Touched,
+    TodoStatus, ToolSpec, Touched,
     guardrail::{budget, loop_detection},
-    ledger::{Ledger, PassageRead, ShownPassage},
+    ledger::Ledger,
     phase::{plan::read_plan, todo_list},
-    tools::parsed_call::ParsedCall,
 };
 use chrono::{DateTime, Utc};
 use std::{
@@ -29,7 +32,7 @@ use std::{
 };
 
 /// The job's plan.
-const PLAN: &str = "main_plan.md";
+pub(crate) const PLAN: &str = "main_plan.md";
 
 /// One job in memory. Everything in it comes from a [`Snapshot`] or from the changes of later steps, so loading the
 /// rows after any step gives an equal run.
@@ -48,7 +51,6 @@ pub struct Run {
     pub(crate) ledger: Ledger,
     pub(crate) requirements: i64,
     pub(crate) feedback: Vec<Feedback>,
-    pub(crate) interrupted: bool,
     pub(crate) exit: Option<JobExit>,
     /// Tokens of the tool definitions, by phase kind.
     pub(crate) tool_tokens: HashMap<PhaseKind, u32>,
@@ -57,20 +59,10 @@ pub struct Run {
     planned: OnceLock<i32>,
     /// The step being decided: the one behind the last that was committed.
     pub(crate) step: i64,
-    /// The calls at hand, in their order; none while no results are waited for.
-    pub(crate) calls: Vec<ToolCall>,
-    /// What they say.
-    pub(crate) parsed_calls: Vec<ParsedCall>,
-    /// What is read for a todo that is to be closed, by the id of the call that closes it.
-    pub(crate) passage_reads: HashMap<String, PassageRead>,
-    /// The passage that was read for the call being answered.
-    pub(crate) shown_passage: Option<ShownPassage>,
+    /// The calls of the answer at hand.
+    pub(crate) batch: Batch,
     /// What the opening tells besides, while the first phase is being opened.
     pub(crate) beginning: Beginning,
-    /// Whether the answer at hand has called something for a todo, looks at the progress aside.
-    pub(crate) answer_worked: bool,
-    /// Tools to be bound from the next request on.
-    pub(crate) loading: Vec<String>,
     /// Changes of the outcome being applied.
     pub(crate) pending: Vec<Change>,
 }
@@ -86,7 +78,6 @@ impl Run {
             Some(state) => checked(state)?,
             None => state::initial(job.started_at),
         };
-        let in_flight = matches!(state.stage, Stage::Tools { .. });
         let mut history = History::new(&settings);
         messages.iter().for_each(|message| history.push(message));
         let mut run = Self {
@@ -103,25 +94,18 @@ impl Run {
             ledger: Ledger::new(snapshot.passages),
             requirements: snapshot.requirements,
             feedback: snapshot.feedback,
-            // Only calls that were waited for were in flight; those of later answers are new.
-            interrupted: snapshot.interrupted && in_flight,
             exit: None,
             tool_tokens: HashMap::new(),
             counted_list: todo_list::Counted::default(),
             planned: OnceLock::new(),
-            calls: Vec::new(),
-            parsed_calls: Vec::new(),
-            passage_reads: HashMap::new(),
-            shown_passage: None,
+            batch: Batch::default(),
             beginning: Beginning::default(),
-            answer_worked: false,
-            loading: Vec::new(),
             pending: Vec::new(),
         };
         run.count_tools();
         run.put_notes(messages.iter().filter(|message| message.cleared).map(|message| message.seq));
         run.check_messages()?;
-        run.read_calls();
+        run.load_calls(snapshot.new_claim);
         run.prepare_what_is_not();
         run.exit = run.exit_at_once();
         Ok(run)
@@ -154,10 +138,10 @@ impl Run {
 
     /// Binds the tools that the answer at hand has searched for. Not before all its calls are answered: which of them
     /// the outside runs was decided when the answer came.
-    pub(crate) fn bind_loaded_tools(&mut self) {
-        for name in std::mem::take(&mut self.loading) {
-            if !self.state.loaded_tools.contains(&name) {
-                self.state.loaded_tools.push(name);
+    pub(crate) fn bind_loaded_tools(&mut self, names: &[String]) {
+        for name in names {
+            if !self.state.loaded_tools.contains(name) {
+                self.state.loaded_tools.push(name.clone());
             }
         }
         self.count_tools();
@@ -171,8 +155,9 @@ impl Run {
     }
 
     fn check_messages(&self) -> Result<(), Corrupt> {
-        if let Stage::Tools { message_seq } = self.state.stage
-            && self.message(message_seq).is_none_or(|message| message.tool_calls().len() == 0)
+        if let Stage::Tools { message_seq, calls } = &self.state.stage
+            && calls.held.is_empty()
+            && self.message(*message_seq).is_none_or(|message| message.tool_calls().len() == 0)
         {
             return Err(Corrupt(format!(
                 "message {message_seq} holds no tool calls, but the checkpoint waits for them"
@@ -198,6 +183,7 @@ impl Run {
     /// This step was committed: what is decided from now on belongs to the next.
     pub fn committed(&mut self, step: i64) {
         self.step = step + 1;
+        self.batch.committed = true;
     }
 
     /// The settings.

@@ -32,9 +32,9 @@ pub struct Snapshot {
     pub requirements: i64,
     /// Feedback that no step has taken in yet, oldest first.
     pub feedback: Vec<Feedback>,
-    /// Whether the attempt before this one ended without releasing the job: calls that were in flight then have an
-    /// unknown outcome.
-    pub interrupted: bool,
+    /// Whether this claim is another than that which wrote the checkpoint: a call that was dispatched then and has no result
+    /// is in doubt.
+    pub new_claim: bool,
 }
 
 /// The user's row.

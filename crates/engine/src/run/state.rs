@@ -2,13 +2,14 @@
 //! size has a bound however long the job runs.
 
 use crate::{
-    Opening, PhaseKind, Previous, Work, Worked,
+    CallProgress, Opening, PhaseKind, Previous, Work, Worked,
     guardrail::repeat::{self, Repeat},
 };
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeSet, VecDeque};
+use strum::{EnumDiscriminants, EnumIter, IntoStaticStr};
 
 /// Version of the stored form. A worker reads its own and older ones.
 pub const STATE_VERSION: u32 = 1;
@@ -46,6 +47,10 @@ pub struct State {
     /// Seconds from the start to the end of the last request: the job's time as far as it is recorded.
     #[serde(default)]
     pub elapsed_s: i64,
+    /// Calls behind the end of a phase or of the job that were not carried out, each with the reason: the next opening names
+    /// them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// Consecutive failures of the model call or the tool calls at hand.
     pub retry: Retry,
     /// Which entry of `llm.fallback` is asked in place of the job's model.
@@ -58,7 +63,9 @@ pub struct State {
 }
 
 /// What the run waits for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, EnumDiscriminants)]
+#[strum_discriminants(name(StageKind), derive(EnumIter, IntoStaticStr, PartialOrd, Ord))]
+#[strum_discriminants(strum(serialize_all = "snake_case"), doc = "Which stage it is.")]
 #[serde(tag = "at", rename_all = "snake_case")]
 pub enum Stage {
     /// The job's documents.
@@ -75,6 +82,9 @@ pub enum Stage {
     Tools {
         /// `seq` of the assistant message with the calls.
         message_seq: i64,
+        /// How far they have come.
+        #[serde(default)]
+        calls: CallProgress,
     },
     /// The summary of the conversation up to (not including) this message.
     Summary {
@@ -267,6 +277,7 @@ pub(crate) fn initial(started_at: DateTime<Utc>) -> State {
         work: Work::default(),
         worked: None,
         elapsed_s: 0,
+        left_out: Vec::new(),
         retry: Retry::default(),
         fallback: None,
         totals: Totals::default(),

@@ -17,7 +17,7 @@ mod undelivered;
 pub use spec::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use undelivered::gives_up;
 
-use crate::{Run, transition::Consequence};
+use crate::{Check, Run, transition::Consequence};
 use serde_json::{Map, Value};
 
 /// What a tool tells the model: a result, or why it refused.
@@ -41,7 +41,7 @@ pub fn specs() -> Vec<ToolSpec> {
 }
 
 /// The gate of completion.
-pub const JOB_COMPLETE: &str = "job_complete";
+pub(crate) const JOB_COMPLETE: &str = "job_complete";
 
 /// Whether a tool only asks if something may end: a refused one has done nothing.
 pub(crate) fn is_gate(name: &str) -> bool {
@@ -56,6 +56,23 @@ pub(crate) fn closes_todo(name: &str) -> bool {
 /// Whether a call is work on a todo, and not only a look at where the job stands.
 pub(crate) fn is_work(name: &str) -> bool {
     !closes_todo(name) && !matches!(name, "get_progress" | "read_plan")
+}
+
+/// Whether a call is about the todos of the phase in which it is made: behind the end of that phase it has no place.
+pub(crate) fn belongs_to_its_phase(name: &str) -> bool {
+    closes_todo(name) || matches!(name, "todo_write" | "add_task" | "todo_rewind" | "archive_and_reset")
+}
+
+/// What the outside looks at before one of the engine's own tools is carried out, if anything.
+pub(crate) fn check(run: &Run, name: &str) -> Option<Check> {
+    match name {
+        JOB_COMPLETE => {
+            let requirements = run.settings.records_requirements();
+            (requirements || run.settings.owed.is_inspected).then_some(Check::Deliverables { requirements })
+        }
+        name if closes_todo(name) => todo_complete::check(run),
+        _ => None,
+    }
 }
 
 /// The first name of a tool that was called by its second one.

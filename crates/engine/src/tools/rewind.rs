@@ -2,7 +2,7 @@
 //! phases. What is done stays done.
 
 use super::{Answer, arguments};
-use crate::{Handler, Opening, Phases, Replay, Run, ToolSpec, phase::transition::Next, transition::Consequence};
+use crate::{Handler, Opening, Phases, Replay, Run, ToolSpec, phase::transition::NextPhase, transition::Consequence};
 use serde_json::{Map, Value, json};
 
 pub(super) fn specs() -> Vec<ToolSpec> {
@@ -42,13 +42,14 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 pub(super) fn rewind(run: &Run, arguments: &Map<String, Value>, consequence: &mut Consequence) -> Answer {
     run.too_many_rewinds()?;
     let issue = arguments::text(arguments, "issue", "The document has no sections; the todos must go by pages")?;
-    *consequence = Consequence::NextPhase(Next { issue: Some(issue), ..Next::strategic(Opening::Rewound) });
+    *consequence = Consequence::NextPhase(NextPhase { issue: Some(issue), ..NextPhase::strategic(Opening::Rewound) });
     Ok("The list is archived with this issue; a strategic phase reconsiders it now.".into())
 }
 
 pub(super) fn reset(run: &Run, consequence: &mut Consequence) -> Answer {
     run.too_many_rewinds()?;
     let issue = "the model archived the list and started the phase anew".to_string();
-    *consequence = Consequence::NextPhase(Next { issue: Some(issue), ..Next::strategic(run.state.phase.opening) });
+    *consequence =
+        Consequence::NextPhase(NextPhase { issue: Some(issue), ..NextPhase::strategic(run.state.phase.opening) });
     Ok("The list is archived; this phase starts anew now.".into())
 }

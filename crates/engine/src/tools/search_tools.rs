@@ -51,7 +51,7 @@ pub(super) fn search(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
         text.push_str(&format!("- {}: {}\n", tool.name, tool.description));
     }
     let mut names: Vec<String> = found.iter().map(|tool| tool.name.to_string()).collect();
-    run.loading.append(&mut names);
+    run.progress_of_calls().loading.append(&mut names);
     Ok(text)
 }
 

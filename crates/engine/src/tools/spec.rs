@@ -27,8 +27,7 @@ pub struct ToolSpec {
     pub handler: Handler,
     /// Whether it may run again after a crash.
     pub replay: Replay,
-    /// Whether it only reads: a second identical call in a batch is answered by the first, and one whose result is gone may
-    /// be made again.
+    /// Whether it only reads: a call whose result is gone may be made again.
     pub reads_only: bool,
 }
 
@@ -138,8 +137,6 @@ impl Phases {
 pub enum Handler {
     /// The engine itself: pure decisions over todos, plan, memory and completion.
     Engine,
-    /// The engine, once the tools crate has looked at what the call names: a refusal is the call's answer.
-    Checked,
     /// The tools crate, on the job's own rows and files only: lands in the commit of its turn.
     Local,
     /// The tools crate, touching the outside or working long: the intent is committed first.

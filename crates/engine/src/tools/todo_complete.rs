@@ -3,8 +3,8 @@
 
 use super::{Answer, arguments};
 use crate::{
-    Change, FileWrite, Handler, Passage, PassageState, PhaseKind, Phases, Product, Replay, Run, Stage, Todo,
-    TodoStatus, ToolSpec, Work, ledger::worst_of, phase::transition::Next, transition::Consequence,
+    Change, Check, FileWrite, Handler, Passage, PassageState, PhaseKind, Phases, Product, Replay, Run, Stage, Todo,
+    TodoStatus, ToolSpec, Work, ledger::worst_of, phase::transition::NextPhase, transition::Consequence,
 };
 use serde_json::{Map, Value, json};
 
@@ -75,7 +75,7 @@ pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequenc
     let is_last = run.todos.iter().filter(|todo| todo.status.is_open()).count() == 1;
     let next = is_last.then(|| what_follows(run, current.position)).transpose()?;
     // One answer may work on several todos before it closes them.
-    let unevidenced = !run.state.work.called && !run.answer_worked;
+    let unevidenced = !run.state.work.called && !run.calls_at_hand().is_some_and(|calls| calls.worked);
     let open_passages = ask_for_passages(run, &current)?;
     if unevidenced {
         ask_for_evidence(run, &current)?;
@@ -128,11 +128,21 @@ fn ask_for_evidence(run: &mut Run, current: &Todo) -> Result<(), String> {
 /// The number of the answer in which a todo is to be closed.
 fn answer_at_hand(run: &Run) -> i64 {
     match run.state.stage {
-        Stage::Tools { message_seq } => message_seq,
+        Stage::Tools { message_seq, .. } => message_seq,
         Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => {
             run.state.next_seq
         }
     }
+}
+
+/// What is read before a todo is to be closed that will stay open for unread passages: the first of them, whose text the refusal
+/// carries.
+pub(super) fn check(run: &Run) -> Option<Check> {
+    let current = run.current_todo().filter(|_| run.holds_todos_to_passages())?;
+    let is_refused = run.state.work.asked_passages.is_none_or(|asked| asked >= answer_at_hand(run));
+    let unread = run.ledger.open_of(current).find(|passage| passage.state == PassageState::Unread);
+    let unread = unread.filter(|_| is_refused)?;
+    Some(Check::Passage { number: unread.number, path: unread.chunk_path.clone()? })
 }
 
 /// A todo that names passages is not closed at the first word while some of them are not answered: the refusal names them, with
@@ -154,7 +164,7 @@ fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
     }
     // Refused once is enough, also where nothing was called for it.
     run.state.work.asked_for.get_or_insert(answer);
-    let shown = run.shown_passage.take().filter(|shown| Some(shown.number) == first_unread);
+    let shown = run.batch.shown.take().filter(|shown| Some(shown.number) == first_unread);
     let shown =
         shown.map(|shown| format!("\n\nPassage {}, which counts as read by this:\n\n{}", shown.number, shown.text));
     Err(format!(
@@ -179,10 +189,10 @@ fn left(remaining: usize) -> String {
     if remaining == 1 { "1 task remaining.".into() } else { format!("{remaining} tasks remaining.") }
 }
 
-fn what_follows(run: &Run, position: i32) -> Result<Next, String> {
+fn what_follows(run: &Run, position: i32) -> Result<NextPhase, String> {
     match run.state.phase.kind {
-        PhaseKind::Tactical => Ok(Next::after_tactical(run)),
-        PhaseKind::Strategic => Next::tactical(run).ok_or_else(|| {
+        PhaseKind::Tactical => Ok(NextPhase::after_tactical(run)),
+        PhaseKind::Strategic => NextPhase::tactical(run).ok_or_else(|| {
             format!(
                 "todo {position} stays open: this phase ends when the todos of the next one are written with \
                  todo_write ({} to {} of them), or with job_complete when nothing is left to do.",

@@ -1,164 +1,210 @@
-//! One call of a turn: who answers it, and with what.
+//! The calls of an answer, one after another: each is answered when its turn comes, by the engine or with what the outside
+//! gave, and sees what those before it did.
 
 use super::{
     Consequence,
+    fate::Fate,
     model_replied::{MAX_BYTES_A_TOKEN, MAX_CALLS},
 };
 use crate::{
-    FileWrite, Handler, PhaseKind, Product, Replay, Run, ToolCall, ToolReturn,
-    conversation::compaction::Room,
+    Check, FileWrite, JobExit, OnToolFailure, PhaseEnd, Product, Retry, Run, Stage, ToolCall, ToolReturn,
     guardrail::loop_detection::{RESULTS, Repetition},
-    nearest,
+    ledger::ShownPassage,
+    run::{Batch, BatchCall, CallProgress},
     tools::{self, parsed_call::ParsedCall},
 };
+use chrono::{DateTime, Utc};
 
 /// The answer to a call whose result the window cannot hold beside those before it.
 const NO_ROOM: &str = "not carried out: the results of the calls before it fill the context, and this one would push them out \
                        unread. Send this call again, with fewer calls beside it or for a smaller part.";
 
 /// A call's answer and what the guardrails make of it.
-pub(super) struct Answered {
-    pub(super) content: String,
-    pub(super) progress: bool,
-    pub(super) failed: bool,
-    pub(super) repetition: Repetition,
+struct Answered {
+    content: String,
+    progress: bool,
+    failed: bool,
+    repetition: Repetition,
 }
 
 impl Run {
-    pub(super) fn answer_call(
-        &mut self,
-        at: usize,
-        (call, parsed): (&ToolCall, &ParsedCall),
-        given: Option<ToolReturn>,
-        room: Room,
-        consequence: &mut Consequence,
-    ) -> Answered {
-        if let Err(why) = self.check_call(at, (call, parsed), given.is_some(), consequence) {
-            return self.failed(call, parsed, &why);
-        }
-        match given {
-            Some(given) if self.handler_is_engine(&call.name) => match given.is_error {
-                true => {
-                    let why = given.content.strip_prefix("Error: ").unwrap_or(&given.content);
-                    self.failed(call, parsed, why)
-                }
-                false => {
-                    let answered = self.run_own_tool(call, parsed, consequence);
-                    consequence.count(&given.content);
-                    answered
-                }
-            },
-            Some(given) => {
-                let looked = given.products.is_empty();
-                if looked && !room.holds(given.content.len(), || self.tokens_shown(&given.content)) {
-                    return self.failed(call, parsed, NO_ROOM);
-                }
-                if looked && !given.is_error {
-                    self.note_shown(call, parsed);
-                }
-                let progress = self.take_products(given.products);
-                Answered { failed: given.is_error, ..self.noted(call, parsed, given.content, progress, looked) }
+    /// Begins with the calls of an answer.
+    pub(super) fn begin_calls(&mut self, message_seq: i64, parsed_calls: Vec<ParsedCall>, now: DateTime<Utc>) {
+        self.state.guards.silent_turns = 0;
+        self.batch = Batch::of(self.calls_of(message_seq).into_iter().zip(parsed_calls));
+        let calls = CallProgress { room: self.room_for_results(message_seq), ..CallProgress::default() };
+        self.state.stage = Stage::Tools { message_seq, calls };
+        self.go_on_with_calls(now);
+    }
+
+    pub(super) fn tools_returned(&mut self, returns: Vec<ToolReturn>, now: DateTime<Utc>) {
+        self.take_returns(returns);
+        // Whatever the calls had to wait for is back.
+        self.state.retry = Retry::default();
+        self.go_on_with_calls(now);
+    }
+
+    /// Answers calls with what the outside gave for them.
+    pub(super) fn take_returns(&mut self, returns: Vec<ToolReturn>) {
+        let check = self.batch.check.take();
+        for given in returns {
+            self.batch.waiting -= 1;
+            let at = self.progress_of_calls().answered;
+            let Some(item) = self.batch.get(at) else { return };
+            match &check {
+                Some(check) => self.answer_checked(&item, check, given),
+                None => self.answer_given(&item, given),
             }
-            None => self.run_own_tool(call, parsed, consequence),
+        }
+        // Where some are still waited for, they are run as they are.
+        self.batch.check = check.filter(|_| self.batch.waiting > 0);
+    }
+
+    /// Answers calls in their order as far as the engine can, then waits for the outside or goes on behind the last.
+    pub(super) fn go_on_with_calls(&mut self, now: DateTime<Utc>) {
+        loop {
+            let at = self.progress_of_calls().answered;
+            let Some(item) = self.batch.get(at) else { return self.after_calls(now) };
+            match self.fate(at, &item) {
+                Fate::Refused(why) => {
+                    let answered = self.failed(&item, &why);
+                    self.put_answer(&item, answered);
+                }
+                Fate::Skipped(why) => self.skip(&item, at, &why),
+                Fate::Engine { check: None } => self.run_own_tool(&item),
+                Fate::Engine { check: Some(_) } | Fate::Outside => return self.wait_for_outside(at),
+                Fate::Held => return self.after_calls(now),
+            }
         }
     }
 
-    /// The answer to a closing call behind one that failed: what it would close is not done.
-    pub(super) fn not_after_a_failure(&mut self, call: &ToolCall, parsed: &ParsedCall) -> Answered {
-        let why = format!(
-            "not carried out: an earlier call of this answer failed. Put that right first, or say in the notes why it \
-             cannot be, and then call {}.",
-            call.name
-        );
-        self.failed(call, parsed, &why)
+    /// A call that may not be made twice is on record as dispatched before it leaves.
+    fn wait_for_outside(&mut self, at: usize) {
+        self.choose_waiting();
+        if self.batch.check.is_none() && self.is_unsafe(at) {
+            (self.progress_of_calls().dispatched, self.batch.committed) = (true, false);
+        }
     }
 
-    /// The answer to a closing call behind a closing that was refused: it would close the todo which that one left open.
-    pub(super) fn not_after_a_refusal(&mut self, call: &ToolCall, parsed: &ParsedCall, todo: i32) -> Answered {
-        let why = format!("not carried out: todo {todo} is still current, its closing was refused above.");
-        self.failed(call, parsed, &why)
+    fn answer_given(&mut self, item: &BatchCall, given: ToolReturn) {
+        let BatchCall { call, parsed } = item;
+        if given.gave_up && self.settings.limits.on_tool_failure == OnToolFailure::Stop {
+            self.batch.broken.get_or_insert_with(|| (call.name.clone(), given.content.clone()));
+        }
+        let looked = given.products.is_empty();
+        let room = self.progress_of_calls().room;
+        if looked && !room.holds(given.content.len(), || self.tokens_shown(&given.content)) {
+            let answered = self.failed(item, NO_ROOM);
+            return self.put_answer(item, answered);
+        }
+        if looked && !given.is_error {
+            self.note_shown(call, parsed);
+        }
+        let progress = self.take_products(given.products);
+        let noted = self.noted(call, parsed, given.content, progress, looked);
+        self.put_answer(item, Answered { failed: given.is_error, ..noted });
     }
 
-    pub(super) fn failed(&mut self, call: &ToolCall, parsed: &ParsedCall, why: &str) -> Answered {
-        Answered { failed: true, ..self.noted(call, parsed, format!("Error: {why}"), false, false) }
+    /// Carries one of the engine's own calls out after the outside has looked at what it depends on.
+    fn answer_checked(&mut self, item: &BatchCall, check: &Check, seen: ToolReturn) {
+        match check {
+            Check::Passage { number, .. } => {
+                let room = self.progress_of_calls().room;
+                let fits = !seen.is_error && room.holds(seen.content.len(), || self.tokens_shown(&seen.content));
+                self.batch.shown = fits.then(|| ShownPassage { number: *number, text: seen.content });
+                self.run_own_tool(item);
+                self.batch.shown = None;
+            }
+            Check::Deliverables { .. } if seen.is_error => {
+                let why = seen.content.strip_prefix("Error: ").unwrap_or(&seen.content);
+                let answered = self.failed(item, why);
+                self.put_answer(item, answered);
+            }
+            Check::Deliverables { .. } => {
+                self.run_own_tool(item);
+                if let Some(exit) = &mut self.batch.exit {
+                    super::count(exit, &seen.content);
+                }
+            }
+        }
     }
 
-    fn run_own_tool(&mut self, call: &ToolCall, parsed: &ParsedCall, consequence: &mut Consequence) -> Answered {
-        let before = self.pending.len();
-        match tools::run(self, &call.name, &parsed.fields, consequence) {
+    fn run_own_tool(&mut self, item: &BatchCall) {
+        let BatchCall { call, parsed } = item;
+        let (before, mut consequence) = (self.pending.len(), Consequence::None);
+        let answered = match tools::run(self, &call.name, &parsed.fields, &mut consequence) {
             Ok(content) => {
                 let progress = self.pending.len() > before;
                 self.noted(call, parsed, content, progress, !progress)
             }
-            Err(why) => self.failed(call, parsed, &why),
-        }
-    }
-
-    /// Everything that can be wrong with a call before it is carried out.
-    fn check_call(
-        &self,
-        at: usize,
-        (call, parsed): (&ToolCall, &ParsedCall),
-        has_run: bool,
-        consequence: &Consequence,
-    ) -> Result<(), String> {
-        match consequence {
-            Consequence::Exit(_) => {
-                return Err("not carried out: an earlier call of this answer ended the job.".into());
-            }
-            Consequence::NextPhase(_) if self.handler_is_engine(&call.name) => {
-                return Err(
-                    "not carried out: an earlier call of this answer ended the phase; the next one begins now.".into(),
-                );
-            }
-            Consequence::NextPhase(_) | Consequence::None => {}
-        }
-        if at >= MAX_CALLS {
-            return Err(format!(
-                "not carried out: at most {MAX_CALLS} calls in one answer; make the others in the next."
-            ));
-        }
-        let tool = self.bound_tool(&call.name).ok_or_else(|| self.why_not_bound(&call.name))?;
-        parsed.check()?;
-        // What has run is answered by what it gave: whether to run it was decided before the answer's first call.
-        if !has_run && self.is_refused(call, parsed) {
-            return Err(format!(
-                "refused: this call has given the same result {} times. Do something else for the current todo: use \
-                 what is known, try another way, or close the todo with a note on what cannot be done.",
-                self.repeats(parsed)
-            ));
-        }
-        if self.interrupted && tool.handler != Handler::Engine && tool.replay == Replay::Unsafe {
-            return Err("interrupted, outcome unknown: the worker stopped while this call was in flight. Check what it did before you call it again.".into());
-        }
-        if !has_run && tool.handler != Handler::Engine {
-            return Err("refused: this call kept giving the same result when the answer began. Call it again if it is still needed.".into());
-        }
-        Ok(())
-    }
-
-    fn handler_is_engine(&self, name: &str) -> bool {
-        self.bound_tool(name).is_some_and(|tool| matches!(tool.handler, Handler::Engine | Handler::Checked))
-    }
-
-    fn why_not_bound(&self, name: &str) -> String {
-        let kind = self.state.phase.kind;
-        let other = match kind {
-            PhaseKind::Strategic => PhaseKind::Tactical,
-            PhaseKind::Tactical => PhaseKind::Strategic,
+            Err(why) => self.failed(item, &why),
         };
-        if self.settings.deferred(kind).any(|tool| tool.name == name) {
-            return format!("{name} is available on demand: load it with search_tools first.");
+        self.put_answer(item, answered);
+        match consequence {
+            Consequence::None => {}
+            Consequence::NextPhase(next) => self.end_phase_behind_calls(next),
+            Consequence::Exit(exit) => self.batch.exit = Some(exit),
         }
-        if self.bound(other).any(|tool| tool.name == name) {
-            return format!("{name} is only available in {} phases; this phase is {}.", other.as_str(), kind.as_str());
+    }
+
+    /// The phase ends behind this call; from here on results are for the next one's context.
+    fn end_phase_behind_calls(&mut self, next: crate::NextPhase) {
+        let room = self.room_for_held();
+        let calls = self.progress_of_calls();
+        (calls.end, calls.room) = (Some(PhaseEnd { next, results: Vec::new() }), room);
+    }
+
+    /// A call that is not carried out, since what it belongs to has ended.
+    fn skip(&mut self, item: &BatchCall, at: usize, why: &str) {
+        let reason = why.strip_prefix("not carried out: ").unwrap_or(why);
+        if self.batch.broken.is_none() && at < MAX_CALLS {
+            self.state.left_out.push(format!("{}: {reason}", item.call.name));
         }
-        let near = nearest(name, self.bound(kind).map(|tool| tool.name));
-        if near.is_empty() {
-            let all: Vec<&str> = self.bound(kind).map(|tool| tool.name).collect();
-            return format!("there is no tool named {name}. Available now: {}.", all.join(", "));
+        if self.progress_of_calls().held.is_empty() {
+            self.push_tool_result(&item.call, format!("Error: {why}"));
         }
-        format!("there is no tool named {name}. Did you mean {}?", near.join(" or "))
+        self.progress_of_calls().answered += 1;
+    }
+
+    fn failed(&mut self, BatchCall { call, parsed }: &BatchCall, why: &str) -> Answered {
+        Answered { failed: true, ..self.noted(call, parsed, format!("Error: {why}"), false, false) }
+    }
+
+    /// Puts a call's answer into the conversation, and notes what came of it.
+    fn put_answer(&mut self, item: &BatchCall, answered: Answered) {
+        let name = &item.call.name;
+        let is_gate = tools::is_gate(name);
+        self.state.work.refused += u32::from(answered.failed && !is_gate);
+        let is_work = tools::is_work(name) && self.bound_tool(name).is_some();
+        self.state.work.called |= is_work;
+        let is_closing = answered.failed && tools::closes_todo(name);
+        let open = self.current_todo().filter(|_| is_closing).map(|todo| todo.position);
+        let bytes = answered.content.len();
+        let (seq, tokens) = self.push_answer(&item.call, answered.content);
+        let calls = self.progress_of_calls();
+        calls.answered += 1;
+        calls.dispatched = false;
+        calls.done += usize::from(!answered.failed);
+        calls.failed |= answered.failed && !is_gate;
+        calls.refused_closing = calls.refused_closing.or(open);
+        calls.progress |= answered.progress;
+        calls.worked |= is_work;
+        calls.room.take(bytes, tokens);
+        if let Repetition::Replan(count) = answered.repetition {
+            calls.stuck.get_or_insert_with(|| format!("the call of {name} gave the same result {count} times"));
+        }
+        if let Some(end) = &mut calls.end {
+            end.results.push(seq);
+        }
+        self.batch.in_doubt = false;
+    }
+
+    /// A result stands behind its answer; that of a held call, whose answer the phase before has seen, behind the opening.
+    fn push_answer(&mut self, call: &ToolCall, content: String) -> (i64, u32) {
+        match self.progress_of_calls().held.is_empty() {
+            true => self.push_tool_result(call, content),
+            false => self.push_held_result(call, &content),
+        }
     }
 
     /// Counts the call by its whole result, then makes the text that enters the conversation.
@@ -181,7 +227,7 @@ impl Run {
     }
 
     /// Tokens of a result as it enters the conversation.
-    pub(super) fn tokens_shown(&self, content: &str) -> u32 {
+    fn tokens_shown(&self, content: &str) -> u32 {
         let most = self.settings.limits.max_tool_result_tokens;
         if content.len() / MAX_BYTES_A_TOKEN > most as usize { most } else { self.count(content).min(most) }
     }
@@ -196,5 +242,19 @@ impl Run {
         let shown = self.excerpt(&content, &path);
         self.record_product(Product::WriteFile(FileWrite::text(path, content)));
         shown
+    }
+
+    /// Takes in what a tool produced.
+    fn take_products(&mut self, products: Vec<Product>) -> bool {
+        let progress = !products.is_empty();
+        for product in products {
+            self.record_product(product);
+        }
+        progress
+    }
+
+    /// What a call of the answer has ended the job with, if one has.
+    pub(super) fn take_exit(&mut self) -> Option<JobExit> {
+        self.batch.exit.take()
     }
 }

@@ -1,6 +1,6 @@
 //! A user's words: taken in word for word at the next boundary, never between a call and its result.
 
-use crate::{Change, Feedback, MessageKind, Opening, PhaseOutcome, Role, Run, Stage, phase::transition::Next};
+use crate::{Change, Feedback, MessageKind, Opening, PhaseOutcome, Role, Run, Stage, phase::transition::NextPhase};
 use chrono::{DateTime, Utc};
 
 impl Run {
@@ -25,7 +25,7 @@ impl Run {
     fn reopen(&mut self, now: DateTime<Utc>) {
         (self.state.guards.rewinds, self.state.guards.recovering) = (0, false);
         let note = self.archive_note(PhaseOutcome::Completed, None);
-        self.open_phase(Next::strategic(Opening::Feedback), Some(note), now);
+        self.open_phase(NextPhase::strategic(Opening::Feedback), Some(note), now);
         self.prepare_or_ask(now);
     }
 

@@ -1,28 +1,31 @@
 //! Moving a run by an outcome: one file per outcome, one `match` over stage and outcome here. Pairs that do not belong
 //! together are [`Illegal`] and leave the run untouched.
 
+mod after_calls;
 mod calls;
 mod carried;
 mod cut_input;
 pub(crate) mod error_file;
+pub(crate) mod fate;
 mod feedback;
 mod files_placed;
+mod held;
 mod intake;
 mod model_failed;
 mod model_replied;
 mod prepared;
-mod tools_returned;
 mod tools_unavailable;
 
 use crate::{
-    Change, Illegal, JobExit, LookedInto, Message, MessageKind, Outcome, Role, Run, Stage, ToolCall, ToolReturn,
-    guardrail::budget,
+    Change, Illegal, JobExit, LookedInto, Message, MessageKind, Outcome, OutcomeKind, Role, Run, Stage, StageKind,
+    ToolCall, ToolReturn, guardrail::budget,
 };
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
+pub use held::HELD_RESULT;
 pub use model_failed::KEY_REFUSED;
-pub(crate) use model_replied::{CUT_OFF, INVALID_JSON, MAX_CALLS};
+pub(crate) use model_replied::{CUT_OFF, INVALID_JSON};
 
 /// What a batch of calls led to, beyond its results.
 #[derive(Debug, Default)]
@@ -31,19 +34,17 @@ pub(crate) enum Consequence {
     #[default]
     None,
     /// The phase ends and this one begins.
-    NextPhase(crate::phase::transition::Next),
+    NextPhase(crate::phase::transition::NextPhase),
     /// The job leaves.
     Exit(JobExit),
 }
 
-impl Consequence {
-    /// Adds to the result what was counted in the job's files, where that is what a return says.
-    fn count(&mut self, content: &str) {
-        if let Self::Exit(JobExit::Completed { result } | JobExit::Review { result, .. }) = self
-            && let Ok(counts) = serde_json::from_str::<LookedInto>(content)
-        {
-            result["counts"] = json!(counts);
-        }
+/// Adds to the result what was counted in the job's files, where that is what a return says.
+fn count(exit: &mut JobExit, content: &str) {
+    if let JobExit::Completed { result } | JobExit::Review { result, .. } = exit
+        && let Ok(counts) = serde_json::from_str::<LookedInto>(content)
+    {
+        result["counts"] = json!(counts);
     }
 }
 
@@ -95,7 +96,9 @@ impl Run {
                 }
                 (Stage::Model | Stage::Summary { .. }, Outcome::ModelReplied(_) | Outcome::ModelFailed(_)) => !waiting,
                 (Stage::Tools { .. }, Outcome::ToolsReturned(returns)) => self.answers(returns),
-                (Stage::Tools { .. }, Outcome::ToolsUnavailable(_)) => !waiting,
+                (Stage::Tools { .. }, Outcome::ToolsUnavailable(outage)) => {
+                    !waiting && self.answers_before(&outage.returns)
+                }
                 (
                     Stage::Intake
                     | Stage::Prepare { .. }
@@ -114,24 +117,29 @@ impl Run {
                     | Outcome::FilesPlaced(_),
                 ) => false,
             };
-        if legal { Ok(()) } else { Err(Illegal { stage: self.stage_name(), outcome: outcome_name(outcome) }) }
+        if legal {
+            Ok(())
+        } else {
+            Err(Illegal { stage: self.stage_name(), outcome: OutcomeKind::from(outcome).into() })
+        }
     }
 
     /// Whether the returns are one per call asked for, in order.
     fn answers(&self, returns: &[ToolReturn]) -> bool {
-        let asked = self.external_calls();
-        asked.len() == returns.len() && asked.iter().zip(returns).all(|(call, given)| call.id == given.call_id)
+        self.batch.waiting == returns.len() && self.answer_first(returns)
+    }
+
+    /// Whether they are those of the first calls, and some are left.
+    fn answers_before(&self, returns: &[ToolReturn]) -> bool {
+        returns.len() < self.batch.waiting && self.answer_first(returns)
+    }
+
+    fn answer_first(&self, returns: &[ToolReturn]) -> bool {
+        self.waiting_calls().zip(returns).all(|(call, given)| call.id == given.call_id)
     }
 
     fn stage_name(&self) -> String {
-        let stage = match &self.state.stage {
-            Stage::Intake => "intake",
-            Stage::Prepare { .. } => "prepare",
-            Stage::Model => "model",
-            Stage::Tools { .. } => "tools",
-            Stage::Summary { .. } => "summary",
-            Stage::Review { .. } => "review",
-        };
+        let stage: &'static str = StageKind::from(&self.state.stage).into();
         match (&self.exit, self.state.retry.not_before) {
             (Some(_), _) => "left".to_string(),
             (None, Some(_)) => format!("{stage}, waiting"),
@@ -165,10 +173,10 @@ impl Run {
         seq
     }
 
-    /// Answers a call in the history; the tokens of the answer.
-    pub(crate) fn push_tool_result(&mut self, call: &ToolCall, content: String) -> u32 {
+    /// Answers a call in the history; the message's `seq`, and its tokens.
+    pub(crate) fn push_tool_result(&mut self, call: &ToolCall, content: String) -> (i64, u32) {
         let tokens = self.count(&content);
-        self.push(Message {
+        let seq = self.push(Message {
             seq: 0,
             role: Role::Tool,
             kind: MessageKind::ToolResult,
@@ -180,7 +188,7 @@ impl Run {
             step: 0,
             cleared: false,
         });
-        tokens
+        (seq, tokens)
     }
 
     /// The job leaves this worker.
@@ -214,21 +222,5 @@ impl Run {
         {
             self.leave(budget::pause(self, &reason));
         }
-    }
-}
-
-fn outcome_name(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::IntakeDone(_) => "taken in",
-        Outcome::IntakeRefused { .. } => "intake refused",
-        Outcome::Prepared(_) => "prepared",
-        Outcome::Carried(_) => "carried",
-        Outcome::ModelReplied(_) => "model replied",
-        Outcome::ModelFailed(_) => "model failed",
-        Outcome::ToolsReturned(_) => "tools returned",
-        Outcome::ToolsUnavailable(_) => "tools unavailable",
-        Outcome::Woken => "woken",
-        Outcome::FeedbackReceived(_) => "feedback received",
-        Outcome::FilesPlaced(_) => "files placed",
     }
 }

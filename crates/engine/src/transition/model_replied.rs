@@ -1,10 +1,9 @@
 //! The model answered: its message goes into the history; calls are run or prepared, prose is answered by a nudge.
 
 use crate::{
-    FinishReason, JobError, JobExit, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, Stage,
-    ToolCall,
+    FinishReason, JobError, JobExit, Message, MessageKind, Opening, PhaseOutcome, Reply, Retry, Role, Run, ToolCall,
     guardrail::loop_detection::MAX_FORCED_REPLANS,
-    phase::{opening::told_to_go_on, transition::Next},
+    phase::{opening::told_to_go_on, transition::NextPhase},
     run::state::Anchor,
     tools::{self, parsed_call::ParsedCall},
 };
@@ -14,6 +13,11 @@ use std::fmt::Display;
 
 /// Most calls of one answer that are carried out (FAULTS F39); the others are answered with an error.
 pub(crate) const MAX_CALLS: usize = 64;
+
+/// The answer to a call beyond that bound.
+pub(super) fn too_many() -> String {
+    format!("not carried out: at most {MAX_CALLS} calls in one answer; make the others in the next.")
+}
 
 /// More bytes than this no tokenizer puts into a token, on average over an answer.
 pub(crate) const MAX_BYTES_A_TOKEN: usize = 16;
@@ -121,15 +125,6 @@ impl Run {
         reply
     }
 
-    fn begin_calls(&mut self, message_seq: i64, parsed_calls: Vec<ParsedCall>, now: DateTime<Utc>) {
-        self.state.guards.silent_turns = 0;
-        self.state.stage = Stage::Tools { message_seq };
-        self.take_up(self.calls_of(message_seq), parsed_calls);
-        if self.external_calls().is_empty() {
-            self.tools_returned(Vec::new(), now);
-        }
-    }
-
     /// An answer that was cut off before a call was whole (FAULTS F38).
     fn answer_truncated(&mut self, message_seq: i64, cap: u32, now: DateTime<Utc>) {
         self.state.guards.truncated_turns += 1;
@@ -222,7 +217,7 @@ impl Run {
             return;
         }
         let note = self.close_phase(PhaseOutcome::Forced, Some(issue));
-        self.open_phase(Next::strategic(Opening::Rewound), Some(note), now);
+        self.open_phase(NextPhase::strategic(Opening::Rewound), Some(note), now);
         self.prepare_or_ask(now);
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::{
     Beginning, CutDocument, Intake, MessageKind, Opening, Passage, Prepare, Prepared, Product, Role, Run, Stage,
-    phase::{opening, transition::Next},
+    phase::{opening, transition::NextPhase},
 };
 use chrono::{DateTime, Utc};
 
@@ -86,7 +86,7 @@ impl Run {
 
     fn open_first_phase(&mut self, beginning: Beginning, now: DateTime<Utc>) {
         self.beginning = beginning;
-        self.open_phase(Next::strategic(Opening::Initial), None, now);
+        self.open_phase(NextPhase::strategic(Opening::Initial), None, now);
         self.beginning = Beginning::default();
         self.ready_for_model(now);
     }

@@ -1,8 +1,8 @@
-//! A service that the calls at hand need is away: they wait for it, as they are, and are run when it is back. The model is
-//! not asked meanwhile: it could only try again, at a price.
+//! A service that the next call needs is away: it waits, and the calls behind it, and they are made when the service is back.
+//! What was carried out before is kept. The model is not asked meanwhile: it could only try again, at a price.
 
 use crate::{
-    JobError, JobExit, Outage, Replay, Retry, Run, ToolReturn,
+    JobError, JobExit, Outage, Retry, Run,
     guardrail::{
         budget,
         retry::{self, Streak, Verdict},
@@ -12,18 +12,20 @@ use chrono::{DateTime, Utc};
 
 impl Run {
     pub(super) fn tools_unavailable(&mut self, outage: Outage, now: DateTime<Utc>) {
-        if let Some(returns) = self.instead_of_waiting(&outage.reason) {
-            return self.tools_returned(returns, now);
+        let Outage { returns, reason, needs_operator, jitter } = outage;
+        if !returns.is_empty() {
+            self.take_returns(returns);
+            self.state.retry = Retry::default();
         }
-        if outage.needs_operator {
+        if needs_operator {
             // The next try starts with a clean count once the operator has resumed the job.
             self.state.retry = Retry::default();
-            return self.leave(JobExit::Paused { reason: outage.reason });
+            return self.leave(JobExit::Paused { reason });
         }
         let retry = &mut self.state.retry;
         retry.failures += 1;
-        retry.first_error.get_or_insert_with(|| outage.reason.clone());
-        retry.last_error = Some(outage.reason.clone());
+        retry.first_error.get_or_insert_with(|| reason.clone());
+        retry.last_error = Some(reason.clone());
         let since = *retry.since.get_or_insert(now);
         let streak = Streak { failures: retry.failures, since, in_place: retry::OUTAGE_IN_PLACE };
         // Calls may be made beyond a deadline, waiting for them may not.
@@ -31,19 +33,11 @@ impl Run {
             return self.leave(budget::pause(self, &reason));
         }
         let in_time = |until: DateTime<Utc>| budget::deadline(self).map_or(until, |deadline| until.min(deadline));
-        match retry::decide_outage(outage.jitter, streak, now) {
+        match retry::decide_outage(jitter, streak, now) {
             Verdict::Wait(until) => self.state.retry.not_before = Some(in_time(until)),
-            Verdict::Park(until) => self.leave(JobExit::Parked { until: in_time(until), reason: outage.reason }),
-            Verdict::GiveUp => self.give_up_waiting(&outage.reason),
+            Verdict::Park(until) => self.leave(JobExit::Parked { until: in_time(until), reason }),
+            Verdict::GiveUp => self.give_up_waiting(&reason),
         }
-    }
-
-    /// A call that was in flight when a worker died, and may not be made twice, is known for it by this run alone: its
-    /// turn is answered at once, since after a wait elsewhere it would be made again.
-    fn instead_of_waiting(&self, reason: &str) -> Option<Vec<ToolReturn>> {
-        let held_back = |name: &str| self.bound_tool(name).is_some_and(|tool| tool.replay == Replay::Unsafe);
-        let unsafe_in_flight = self.interrupted && self.calls.iter().any(|call| held_back(&call.name));
-        unsafe_in_flight.then(|| self.external_calls().iter().map(|call| ToolReturn::error(&call.id, reason)).collect())
     }
 
     /// The calls stay open, so that a retried job makes them again.

@@ -7,10 +7,14 @@ use crate::{
     vocabulary::change::{JobExit, Purpose},
 };
 use chrono::{DateTime, Utc};
+use std::ops::Deref;
+use strum::{EnumDiscriminants, EnumIter, IntoStaticStr};
 use uuid::Uuid;
 
 /// What to do next.
-#[derive(Debug)]
+#[derive(Debug, EnumDiscriminants)]
+#[strum_discriminants(name(EffectKind), derive(EnumIter, IntoStaticStr, PartialOrd, Ord))]
+#[strum_discriminants(strum(serialize_all = "snake_case"), doc = "Which effect it is.")]
 pub enum Effect<'a> {
     /// Gather the job's documents and first files.
     Intake,
@@ -26,10 +30,11 @@ pub enum Effect<'a> {
     },
     /// Ask the model.
     CallModel(ModelRequest<'a>),
-    /// Run these calls, in order, and return one result each. May be empty: then return none.
+    /// Run these calls, in order, and return one result each. May be empty: then return none. Each sees what the calls
+    /// before it did, also as far as that is not committed.
     RunTools {
-        /// The calls that the outside has to carry out.
-        calls: Vec<&'a ToolCall>,
+        /// The calls that the outside has to carry out, or to look at.
+        calls: Vec<OutsideCall<'a>>,
         /// Whether what was decided so far must be committed before the first call runs, because one of them touches
         /// the outside. Otherwise the model's answer and the results land in one commit.
         commit_first: bool,
@@ -41,6 +46,41 @@ pub enum Effect<'a> {
     },
     /// Nothing more: the job leaves this worker. Commit and forget the run.
     Exit(&'a JobExit),
+}
+
+/// A call for the outside.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OutsideCall<'a> {
+    /// The call.
+    pub call: &'a ToolCall,
+    /// What to look at in place of carrying it out, where the engine does that itself.
+    pub check: Option<&'a Check>,
+}
+
+impl Deref for OutsideCall<'_> {
+    type Target = ToolCall;
+
+    fn deref(&self) -> &ToolCall {
+        self.call
+    }
+}
+
+/// What the outside looks at before the engine carries one of its own calls out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Check {
+    /// The files that the job owes and delivers: an error where something is not as it must be, else what was counted, a
+    /// [`LookedInto`](crate::LookedInto).
+    Deliverables {
+        /// Whether the ids of requirements that they name are looked up.
+        requirements: bool,
+    },
+    /// The text of a passage that a refusal to close its todo shows.
+    Passage {
+        /// The passage.
+        number: i32,
+        /// The file with its text.
+        path: String,
+    },
 }
 
 /// A request as neutral data; the adapter gives it the provider's form.

@@ -14,12 +14,12 @@ pub use change::{
     Change, Citation, FileWrite, JobError, JobExit, Judgement, PlacedFile, Product, Purpose, RequestRecord,
     Requirement, Source, Verdict,
 };
-pub use effect::{Effect, ModelRequest, RequestMessage};
+pub use effect::{Check, Effect, EffectKind, ModelRequest, OutsideCall, RequestMessage};
 pub use error::{Corrupt, Illegal};
 pub use nearest::{nearest, nearest_by};
 pub use outcome::{
-    Failure, FailureClass, Feedback, FinishReason, Intake, LookedInto, Outage, Outcome, Prepared, Reply, Suspicion,
-    ToolReturn, Usage,
+    Failure, FailureClass, Feedback, FinishReason, Intake, LookedInto, Outage, Outcome, OutcomeKind, Prepared, Reply,
+    Suspicion, ToolReturn, Usage,
 };
 pub use recorded::{RecordedRequirement, RequirementChange, WITHDRAWN, candidate_id_of, lay_requirements};
 pub use settings::{

@@ -12,10 +12,13 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+use strum::{EnumDiscriminants, EnumIter, IntoStaticStr};
 use uuid::Uuid;
 
 /// The answer to an [`crate::Effect`], or something that happened between two of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, EnumDiscriminants)]
+#[strum_discriminants(name(OutcomeKind), derive(EnumIter, IntoStaticStr, PartialOrd, Ord))]
+#[strum_discriminants(strum(serialize_all = "snake_case"), doc = "Which outcome it is.")]
 pub enum Outcome {
     /// The job's documents and first files are at hand.
     IntakeDone(Intake),
@@ -32,9 +35,9 @@ pub enum Outcome {
     ModelReplied(Reply),
     /// The model call failed.
     ModelFailed(Failure),
-    /// The tools that the outside had to run have run; one return per call asked for, in its order.
+    /// The calls that the outside had to carry out are made; one return per call asked for, in its order.
     ToolsReturned(Vec<ToolReturn>),
-    /// A service that one of these tools needs is away, and none of the calls has done what may not be done twice.
+    /// A service that one of these calls needs is away; those before it are made.
     ToolsUnavailable(Outage),
     /// The wait is over.
     Woken,
@@ -256,6 +259,8 @@ impl LookedInto {
 /// A service is away that tool calls need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outage {
+    /// What the calls before the one that needs it gave, in their order.
+    pub returns: Vec<ToolReturn>,
     /// One sentence: which service, where, and what to do.
     pub reason: String,
     /// Whether waiting alone brings nothing: a key is wrong, an address leads elsewhere.

@@ -1,56 +1,21 @@
 //! The table: every stage × every outcome, with what it leads to. The snapshot is the state machine's documentation.
 //!
-//! A new variant of a stage, an outcome or a failure class does not compile until it is named here, and a named one
-//! without a row or column fails [`every_constructor_has_its_place`].
+//! The stages, effects and outcomes that there are come from the types: one without a row or column fails
+//! [`every_constructor_has_its_place`].
 
-use crate::kit::{Dialogue, call, change, effect, failure, intake, reply, says, settings};
+use crate::kit::{Dialogue, call, change, failure, intake, reply, says, settings};
 use plumbline_engine::{
-    Autonomy, Change, Effect, FailureClass, Feedback, FileWrite, FinishReason, Intake, Outage, Outcome, Prepared,
-    Reply, Settings, Source, Stage, ToolReturn,
+    Autonomy, Carried, Change, Effect, EffectKind, FailureClass, Feedback, FileWrite, FinishReason, Intake, Outage,
+    Outcome, OutcomeKind, Prepare, Prepared, Reply, Settings, Source, StageKind, ToolReturn, Versions,
 };
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-
-const STAGES: [&str; 6] = ["intake", "prepare", "model", "tools", "summary", "review"];
-const OUTCOMES: [&str; 10] = [
-    "taken in",
-    "intake refused",
-    "prepared",
-    "model replied",
-    "model failed",
-    "tools returned",
-    "tools unavailable",
-    "woken",
-    "feedback received",
-    "files placed",
-];
-
-fn name_of_stage(stage: &Stage) -> &'static str {
-    match stage {
-        Stage::Intake => "intake",
-        Stage::Prepare { .. } => "prepare",
-        Stage::Model => "model",
-        Stage::Tools { .. } => "tools",
-        Stage::Summary { .. } => "summary",
-        Stage::Review { .. } => "review",
-    }
-}
+use strum::IntoEnumIterator;
+use uuid::Uuid;
 
 fn name_of_outcome(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::IntakeDone(_) => "taken in",
-        Outcome::IntakeRefused { .. } => "intake refused",
-        Outcome::Prepared(_) => "prepared",
-        Outcome::Carried(_) => "carried",
-        Outcome::ModelReplied(_) => "model replied",
-        Outcome::ModelFailed(_) => "model failed",
-        Outcome::ToolsReturned(_) => "tools returned",
-        Outcome::ToolsUnavailable(_) => "tools unavailable",
-        Outcome::Woken => "woken",
-        Outcome::FeedbackReceived(_) => "feedback received",
-        Outcome::FilesPlaced(_) => "files placed",
-    }
+    OutcomeKind::from(outcome).into()
 }
 
 /// Every class, in order; the match makes a new one fail to compile.
@@ -74,13 +39,15 @@ fn classes() -> Vec<FailureClass> {
 type Row = (&'static str, fn() -> Dialogue);
 
 /// Each stage, and the same stages while waiting or after leaving.
-const ROWS: [Row; 9] = [
+const ROWS: [Row; 11] = [
     ("intake", || Dialogue::new(settings())),
     ("prepare", preparing),
+    ("prepare, with a job before", carrying),
     ("model", || Dialogue::working(settings(), 1)),
     ("model, waiting", waiting),
     ("tools", || at_tools(settings())),
-    ("tools, interrupted", interrupted),
+    ("tools, one dispatched", dispatched),
+    ("tools, in doubt", in_doubt),
     ("summary", at_summary),
     ("review, with feedback", in_review),
     ("left", left),
@@ -105,8 +72,23 @@ fn at_tools(settings: Settings) -> Dialogue {
     dialogue
 }
 
-fn interrupted() -> Dialogue {
+fn carrying() -> Dialogue {
+    let mut dialogue = Dialogue::new(Dialogue::with(|settings| settings.prepare = Prepare::Start));
+    let Outcome::IntakeDone(taken) = intake() else { panic!("the kit's intake is one") };
+    let previous = Some(Uuid::from_u128(6));
+    dialogue.apply(Outcome::IntakeDone(Intake { previous, ..taken }));
+    dialogue
+}
+
+fn dispatched() -> Dialogue {
     let mut dialogue = at_tools(settings());
+    let first = returns(&dialogue);
+    dialogue.apply(Outcome::ToolsReturned(first));
+    dialogue
+}
+
+fn in_doubt() -> Dialogue {
+    let mut dialogue = dispatched();
     dialogue.crash();
     dialogue
 }
@@ -158,6 +140,10 @@ fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
         ("reason".into(), Outcome::IntakeRefused { reason: "the document is missing.".into() }),
         ("policy".into(), Outcome::Prepared(prepared("input/policy.pdf"))),
         ("no such document".into(), Outcome::Prepared(prepared("input/none.pdf"))),
+        (
+            "of a job before".into(),
+            Outcome::Carried(Carried { passages: Vec::new(), versions: Versions::default(), products: Vec::new() }),
+        ),
         ("text".into(), Outcome::ModelReplied(says("Two requirements."))),
         ("own tool".into(), Outcome::ModelReplied(reply("", vec![engine_call]))),
         ("local tool".into(), Outcome::ModelReplied(reply("", vec![local_call]))),
@@ -184,7 +170,7 @@ fn prepared(document: &str) -> Prepared {
 }
 
 fn outage(needs_operator: bool) -> Outage {
-    Outage { reason: "the graph cannot be reached".into(), needs_operator, jitter: 1.0 }
+    Outage { returns: Vec::new(), reason: "the graph cannot be reached".into(), needs_operator, jitter: 1.0 }
 }
 
 fn returns(dialogue: &Dialogue) -> Vec<ToolReturn> {
@@ -206,7 +192,7 @@ fn every_stage_meets_every_outcome() {
     let mut table = String::new();
     for (name, make) in ROWS {
         let row = make();
-        writeln!(table, "# {name}: {}\n", effect(&row.run.next())).expect("writing to a String cannot fail");
+        writeln!(table, "# {name}: {}\n", row.effect()).expect("writing to a String cannot fail");
         for (form, outcome) in columns(&row) {
             let cell = meet(make(), outcome.clone());
             writeln!(table, "{} ({form}) → {cell}", name_of_outcome(&outcome))
@@ -228,7 +214,7 @@ fn meet(mut dialogue: Dialogue, outcome: Outcome) -> String {
     match dialogue.try_apply(outcome) {
         Ok(changes) => {
             let changes: Vec<String> = changes.iter().map(short).collect();
-            format!("{}\n    {}", effect(&dialogue.run.next()), changes.join("\n    ")).trim_end().to_string()
+            format!("{}\n    {}", dialogue.effect(), changes.join("\n    ")).trim_end().to_string()
         }
         Err(illegal) => {
             assert_eq!(before, format!("{:?}", dialogue.run), "an illegal outcome leaves the run untouched");
@@ -259,9 +245,11 @@ fn short(told: &Change) -> String {
 
 #[test]
 fn every_constructor_has_its_place() {
-    let stages: BTreeSet<&str> = ROWS.iter().map(|(_, make)| name_of_stage(&make().run.state().stage)).collect();
-    assert_eq!(stages, BTreeSet::from(STAGES));
-    let outcomes: BTreeSet<&str> =
-        columns(&Dialogue::new(settings())).iter().map(|(_, outcome)| name_of_outcome(outcome)).collect();
-    assert_eq!(outcomes, BTreeSet::from(OUTCOMES));
+    let stages: BTreeSet<StageKind> = ROWS.iter().map(|(_, make)| (&make().run.state().stage).into()).collect();
+    assert_eq!(stages, StageKind::iter().collect());
+    let effects: BTreeSet<EffectKind> = ROWS.iter().map(|(_, make)| (&make().run.next()).into()).collect();
+    assert_eq!(effects, EffectKind::iter().collect());
+    let dialogue = Dialogue::new(settings());
+    let outcomes: BTreeSet<OutcomeKind> = columns(&dialogue).iter().map(|(_, outcome)| outcome.into()).collect();
+    assert_eq!(outcomes, OutcomeKind::iter().collect());
 }

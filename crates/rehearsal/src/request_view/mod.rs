@@ -270,9 +270,4 @@ fn history(messages: &[Message]) -> Vec<Done<'_>> {
 }
 
 /// How the results of calls begin that were not run, and are to be made again.
-const NOT_RUN: [&str; 4] = [
-    "Error: Your answer was cut off",
-    "Error: not carried out",
-    "Error: interrupted",
-    "The same call was made earlier in this turn",
-];
+const NOT_RUN: [&str; 4] = ["Error: Your answer was cut off", "Error: not carried out", "Error: interrupted", "held: "];

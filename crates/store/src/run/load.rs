@@ -89,7 +89,8 @@ impl LoadedJob {
             passages: self.passages,
             requirements: self.requirements,
             feedback: self.feedback,
-            interrupted: self.interrupted,
+            // A load is a claim's first act.
+            new_claim: true,
         }
     }
 }

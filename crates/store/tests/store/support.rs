@@ -67,6 +67,7 @@ pub(crate) async fn claimed_by(store: &Store, worker: Uuid, count: i64) -> Vec<C
 /// A checkpoint in the first strategic phase.
 pub(crate) fn state() -> State {
     State {
+        left_out: Vec::new(),
         version: 1,
         stage: Stage::Model,
         phase: PhaseState {

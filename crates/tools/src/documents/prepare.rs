@@ -8,7 +8,6 @@ use crate::workspace::Workspace;
 use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_engine::{Prepared, Product, ToolCall};
 use serde_json::json;
-use std::collections::HashSet;
 
 /// First the text, then the passages.
 const TOOLS: [&str; 2] = ["extract_document_text", "chunk_document"];
@@ -38,7 +37,7 @@ impl ToolRunner {
             };
             let arguments = json!({"file_path": document}).to_string();
             let call = ToolCall { id: format!("prepare {document}"), name: name.to_string(), arguments };
-            match self.call(&call, &env, &mut HashSet::new()).await {
+            match self.carry_out(&call, &env).await {
                 Ok(output) => {
                     notes.push(output.content);
                     overlay.apply(&output.products);

@@ -4,6 +4,7 @@
 mod quotes;
 
 use super::error::{Output, ToolError, ToolResult};
+use super::requirements::recorded::named;
 use super::run_blocking::{run_blocking, run_costly};
 use crate::documents::citation_check;
 use crate::runner::ToolEnv;
@@ -26,6 +27,20 @@ pub struct Inspection {
     pub files: Vec<OwedContent>,
     /// Files that must have quotes, which are looked up.
     pub quoting: Vec<String>,
+}
+
+/// Looks into a job's files before it completes: what was counted, or an error for the model where something in them is not as it
+/// must be. `requirements` says whether the ids of requirements that the deliverables name are looked up.
+pub(crate) async fn before_the_end(env: &ToolEnv<'_>, arguments: &str, requirements: bool) -> ToolResult {
+    let call: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
+    let counted = match env.ctx.inspection.filter(|inspection| !inspection.is_empty()) {
+        Some(inspection) => inspection.inspect(env, &call).await?,
+        None => Output::text(String::new()),
+    };
+    if requirements {
+        named::check(env, &call).await?;
+    }
+    Ok(counted)
 }
 
 /// What a file must be.
@@ -94,13 +109,12 @@ impl Inspection {
 
     /// Looks everything up: what was counted, or an error for the model where something is not as it must be. What the call says
     /// is not delivered need not be as it must.
-    pub(crate) async fn inspect(&self, env: &ToolEnv<'_>, arguments: &str) -> ToolResult {
-        let call: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
-        let mut wrong = self.wrong_contents(env, &call).await?;
+    async fn inspect(&self, env: &ToolEnv<'_>, call: &Map<String, Value>) -> ToolResult {
+        let mut wrong = self.wrong_contents(env, call).await?;
         let texts = Texts::of(env);
         let mut unfound = Vec::new();
         let mut counts = texts.counts;
-        for path in self.quoting.iter().filter(|path| !gives_up(&call, path)) {
+        for path in self.quoting.iter().filter(|path| !gives_up(call, path)) {
             let Some(quotes) = quotes_in(env, path).await? else { continue };
             counts.quotes_checked += quotes.len() as u64;
             if quotes.is_empty() {

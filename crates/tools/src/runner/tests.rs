@@ -1,9 +1,9 @@
 //! What no shipped tool does: panic, or never end.
 
 use super::*;
-use crate::error::ToolResult;
+use crate::error::{Output, ToolResult};
 use crate::{BoxFuture, WorkspaceError};
-use plumbline_engine::{Citation, FileIndex, Handler, Phases, Source, ToolSpec};
+use plumbline_engine::{Citation, FileIndex, Handler, OutsideCall, Phases, Source, ToolSpec};
 use serde_json::json;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -96,12 +96,16 @@ async fn what_may_pass_is_tried_again_as_often_as_configured() {
     let runner = runner(&SHAKY);
     let call = ToolCall { id: "1".into(), name: "odd".into(), arguments: "{}".into() };
     let mut ctx = ToolContext { retries: 1, ..ToolContext::new(Uuid::nil(), &[]) };
-    let returns = runner.run(&[&call], &Nothing::default(), &ctx).await.unwrap();
+    let returns = runner.run(&[outside(&call)], &Nothing::default(), &ctx).await.unwrap();
     assert_eq!(returns, [ToolReturn::ok("1", "through", Vec::new())]);
     ctx.retries = 0;
-    let returns = runner.run(&[&call], &Nothing::default(), &ctx).await.unwrap();
+    let returns = runner.run(&[outside(&call)], &Nothing::default(), &ctx).await.unwrap();
     assert_eq!(returns, [ToolReturn::gave_up("1", "the line was busy")]);
     assert_eq!(TRIES.load(Ordering::SeqCst), 3);
+}
+
+fn outside(call: &ToolCall) -> OutsideCall<'_> {
+    OutsideCall { call, check: None }
 }
 
 async fn check(tool: &'static Tool, patience: Duration, expected: &str) {
@@ -110,7 +114,7 @@ async fn check(tool: &'static Tool, patience: Duration, expected: &str) {
     ctx.call_timeout = patience;
     let call = |id: &str, name: &str| ToolCall { id: id.into(), name: name.into(), arguments: "{}".into() };
     let (odd, after) = (call("1", "odd"), call("2", "list_files"));
-    let returns = runner.run(&[&odd, &after], &Nothing::default(), &ctx).await.unwrap();
+    let returns = runner.run(&[outside(&odd), outside(&after)], &Nothing::default(), &ctx).await.unwrap();
     assert_eq!(returns[0], ToolReturn::gave_up("1", expected));
     assert_eq!(returns[1], ToolReturn::ok("2", "(no files in the workspace)", Vec::new()), "the next call runs");
 }

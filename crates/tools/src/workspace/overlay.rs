@@ -19,8 +19,11 @@ enum Layer {
     Whole(Vec<u8>),
     /// Content that was put aside, and bytes after it.
     Placed(PlacedFile, Vec<u8>),
-    /// Bytes after those of the committed file.
-    Appended(Vec<u8>),
+    /// Bytes after those of the committed file, of which so many are there.
+    Appended {
+        tail: Vec<u8>,
+        committed: u64,
+    },
     Deleted,
 }
 
@@ -58,14 +61,26 @@ impl<'a> WorkspaceOverlay<'a> {
         }
     }
 
+    /// The committed rows, and over them what is not committed of the same answer. The index of the rows has it already.
+    pub(crate) fn over(rows: &'a dyn Workspace, uncommitted: &[&Product]) -> Self {
+        let mut overlay = Self::new(rows);
+        uncommitted.iter().for_each(|product| overlay.apply(std::slice::from_ref(*product)));
+        for (path, layer) in &mut overlay.files {
+            if let Layer::Appended { tail, committed } = layer {
+                let size = rows.index().get(path).map_or(0, |facts| facts.size);
+                *committed = size.saturating_sub(tail.len() as u64);
+            }
+        }
+        overlay
+    }
+
     /// Size of a file in bytes; none when there is no such file.
     pub(crate) fn size(&self, path: &str) -> Option<u64> {
-        let committed = || self.rows.index().get(path).map(|facts| facts.size);
         match self.files.get(path) {
-            None => committed(),
+            None => self.committed(path),
             Some(Layer::Whole(content)) => Some(content.len() as u64),
             Some(Layer::Placed(file, tail)) => Some(file.size + tail.len() as u64),
-            Some(Layer::Appended(tail)) => Some(committed().unwrap_or(0) + tail.len() as u64),
+            Some(Layer::Appended { tail, committed }) => Some(committed + tail.len() as u64),
             Some(Layer::Deleted) => None,
         }
     }
@@ -81,7 +96,7 @@ impl<'a> WorkspaceOverlay<'a> {
                 Ok(Some(content))
             }
             Some(Layer::Deleted) => Ok(None),
-            Some(Layer::Appended(tail)) => {
+            Some(Layer::Appended { tail, .. }) => {
                 let mut content = self.rows.read(path).await?.unwrap_or_default();
                 content.extend_from_slice(tail);
                 Ok(Some(content))
@@ -227,17 +242,25 @@ impl<'a> WorkspaceOverlay<'a> {
         }
     }
 
+    /// Size of a file by the rows' index.
+    fn committed(&self, path: &str) -> Option<u64> {
+        self.rows.index().get(path).map(|facts| facts.size)
+    }
+
     fn put(&mut self, path: &str, layer: Layer) {
         self.files.insert(path.to_string(), layer);
     }
 
     fn append(&mut self, path: &str, tail: &[u8]) {
         match self.files.get_mut(path) {
-            Some(Layer::Whole(content) | Layer::Appended(content) | Layer::Placed(_, content)) => {
+            Some(Layer::Whole(content) | Layer::Appended { tail: content, .. } | Layer::Placed(_, content)) => {
                 content.extend_from_slice(tail)
             }
             Some(Layer::Deleted) => self.put(path, Layer::Whole(tail.to_vec())),
-            None => self.put(path, Layer::Appended(tail.to_vec())),
+            None => {
+                let committed = self.committed(path).unwrap_or(0);
+                self.put(path, Layer::Appended { tail: tail.to_vec(), committed });
+            }
         }
     }
 }

@@ -78,8 +78,16 @@ struct Arguments {
     limit: Option<usize>,
 }
 
+/// The whole of a file, as the tool shows it.
+pub(crate) async fn whole(env: &ToolEnv<'_>, path: &str) -> ToolResult {
+    lines(env, Arguments { path: path.to_owned(), offset: 0, limit: None }).await
+}
+
 async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let Arguments { path, offset, limit } = decode(arguments)?;
+    lines(env, decode(arguments)?).await
+}
+
+async fn lines(env: &ToolEnv<'_>, Arguments { path, offset, limit }: Arguments) -> ToolResult {
     let path = path::file(&path)?;
     let text = shown(env, &path, text_of(env, &path).await?).await;
     if text.is_empty() {

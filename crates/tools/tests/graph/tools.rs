@@ -1,10 +1,10 @@
 //! The validator's tools, with a graph and without.
 
 use crate::kit::{Engine, Server};
-use crate::validation_queue::{Rows, away, known, ok, refused, row, turn};
+use crate::validation_queue::{Rows, away, known, ok, refused, row, try_turn, turn};
 use plumbline_engine::Verdict;
 use plumbline_tools::graph::{Access, GraphClient, GraphConfig, Statement};
-use plumbline_tools::{Graph, HeldRequirement, ToolContext};
+use plumbline_tools::{BatchError, Graph, HeldRequirement, ToolContext};
 use serde_json::{Value, json};
 
 const INVOICES: &str = "Invoices must be kept for ten years.";
@@ -270,9 +270,14 @@ async fn calls_wait_for_a_graph_that_is_away() {
     assert_eq!(found, ("no password is set".to_owned(), true), "a person has to set it");
     // A query may have been carried out before the answer was lost: it is not made again behind the model's back.
     let query = json!({"query": "MATCH (n) RETURN n"});
-    let done =
-        turn(&rows, Graph::On(&client), &[("execute_cypher_query", query), ("next_requirement", json!({}))]).await;
-    assert!(done.iter().all(|done| done.is_error && done.content.contains("cannot be reached")), "{done:?}");
+    let done = turn(&rows, Graph::On(&client), &[("execute_cypher_query", query.clone())]).await;
+    assert!(done[0].is_error && done[0].content.contains("cannot be reached"), "{done:?}");
+    // What was made before the outage is kept: here the answer to the query.
+    let calls = [("execute_cypher_query", query), ("next_requirement", json!({}))];
+    let Err(BatchError::Unavailable(outage)) = try_turn(&rows, Graph::On(&client), &calls).await else {
+        panic!("the second call waits")
+    };
+    assert_eq!(outage.returns.iter().map(|given| given.call_id.as_str()).collect::<Vec<_>>(), ["call_0"]);
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! A hand-over in memory, and short ways to run the validator's tools against it.
 
 use plumbline_documents::Parser;
-use plumbline_engine::{Citation, FileIndex, FileMeta, Judgement, Product, Source, ToolCall, ToolReturn, Verdict};
+use plumbline_engine::{
+    Citation, FileIndex, FileMeta, Judgement, OutsideCall, Product, Source, ToolCall, ToolReturn, Verdict,
+};
 use plumbline_tools::{
     Asked, BatchError, BoxFuture, Graph, HeldRequirement, KnownRequirement, Tally, ToolContext, ToolRunner,
     ValidationQueue, Workspace, WorkspaceError,
@@ -194,7 +196,11 @@ pub(crate) async fn away(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)])
     }
 }
 
-async fn try_turn(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)]) -> Result<Vec<ToolReturn>, BatchError> {
+pub(crate) async fn try_turn(
+    rows: &Rows,
+    graph: Graph<'_>,
+    calls: &[(&str, Value)],
+) -> Result<Vec<ToolReturn>, BatchError> {
     let runner = ToolRunner::new(Parser::new("/nonexistent"));
     let calls: Vec<ToolCall> = (0..)
         .zip(calls)
@@ -206,7 +212,7 @@ async fn try_turn(rows: &Rows, graph: Graph<'_>, calls: &[(&str, Value)]) -> Res
         .collect();
     let ctx = ToolContext { validation_queue: Some(rows), graph, ..ToolContext::new(Uuid::from_u128(7), &[]) };
     let files = Files(rows.index.lock().unwrap().clone());
-    runner.run(&calls.iter().collect::<Vec<_>>(), &files, &ctx).await
+    runner.run(&calls.iter().map(|call| OutsideCall { call, check: None }).collect::<Vec<_>>(), &files, &ctx).await
 }
 
 /// Runs one call that succeeds.

@@ -5,7 +5,7 @@
 use axum::routing::post;
 use axum::{Json, Router};
 use plumbline_documents::Parser;
-use plumbline_engine::{Citation, FileIndex, FileMeta, Source, ToolCall, ToolReturn};
+use plumbline_engine::{Citation, FileIndex, FileMeta, OutsideCall, Source, ToolCall, ToolReturn};
 use plumbline_llm::ApiKey;
 use plumbline_llm::{Embedder, EmbedderSettings};
 use plumbline_tools::{
@@ -91,7 +91,10 @@ async fn turn_over(paths: &[&str], index: Option<&dyn TextIndex>, calls: &[(&str
     let mut ctx = ToolContext::new(Uuid::nil(), &["search_files", "write_file"]);
     ctx.texts = index;
     let runner = ToolRunner::new(Parser::new("/nonexistent"));
-    runner.run(&calls.iter().collect::<Vec<_>>(), &files, &ctx).await.unwrap()
+    runner
+        .run(&calls.iter().map(|call| OutsideCall { call, check: None }).collect::<Vec<_>>(), &files, &ctx)
+        .await
+        .unwrap()
 }
 
 async fn search(index: Option<&dyn TextIndex>, arguments: Value) -> String {

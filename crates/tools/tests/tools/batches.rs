@@ -1,7 +1,7 @@
 //! What holds for every call: order, overlay, unknown names, broken arguments, lost rows, time.
 
 use crate::bench::{BOUND, Bench};
-use plumbline_engine::ToolCall;
+use plumbline_engine::{OutsideCall, ToolCall};
 use plumbline_tools::{BatchError, ToolContext, WorkspaceError};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -39,7 +39,7 @@ async fn later_calls_see_what_earlier_ones_did() {
 }
 
 #[tokio::test]
-async fn lesson_67_identical_reads_of_a_turn_run_once_until_something_changes() {
+async fn lesson_67_each_read_of_a_turn_is_true_of_its_moment() {
     let bench = Bench::with(&[("a.md", "one\n"), ("b.md", "x\n")]);
     let read = || ("read_file", json!({"path": "a.md", "limit": 5}));
     let turn = bench
@@ -52,7 +52,7 @@ async fn lesson_67_identical_reads_of_a_turn_run_once_until_something_changes() 
             ("write_file", json!({"path": "c.md", "content": "z", "append": true})),
         ])
         .await;
-    assert_eq!(turn[1].content, "The same call was made earlier in this turn; its result stands above.");
+    assert_eq!(turn[1].content, turn[0].content, "the engine counts what repeats itself");
     assert_eq!(turn[3].content, turn[0].content);
     assert_eq!(turn[5].content, "added 2 lines to c.md, now 3 bytes", "writing twice is two writes");
 }
@@ -101,7 +101,8 @@ async fn lesson_62_a_call_ends_with_its_time() {
     let mut ctx = ToolContext::new(bench.job_id, &BOUND);
     ctx.call_timeout = Duration::ZERO;
     let extract = call("1", "extract_document_text", &json!({"file_path": "input/a.txt"}).to_string());
-    let done = bench.runner.run(&[&extract], &bench.rows, &ctx).await.unwrap().remove(0);
+    let done =
+        bench.runner.run(&[OutsideCall { call: &extract, check: None }], &bench.rows, &ctx).await.unwrap().remove(0);
     assert_eq!(
         done.content,
         "Error: extract_document_text did not finish within 0 s; nothing was changed; ask for less at once"

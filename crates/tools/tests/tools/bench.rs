@@ -2,7 +2,7 @@
 
 use plumbline_documents::Parser;
 use plumbline_engine::{
-    Citation, FileIndex, FileMeta, Passage, Product, RecordedRequirement, Source, ToolCall, ToolReturn,
+    Citation, FileIndex, FileMeta, OutsideCall, Passage, Product, RecordedRequirement, Source, ToolCall, ToolReturn,
     lay_requirements,
 };
 use plumbline_tools::{
@@ -213,7 +213,9 @@ impl Bench {
         ctx.inspection = self.inspection.as_ref();
         ctx.no_sources = &self.no_sources;
         ctx.call_timeout = self.call_timeout.unwrap_or(ctx.call_timeout);
-        self.runner.run(&calls.iter().collect::<Vec<_>>(), &self.rows, &ctx).await
+        self.runner
+            .run(&calls.iter().map(|call| OutsideCall { call, check: None }).collect::<Vec<_>>(), &self.rows, &ctx)
+            .await
     }
 
     /// Runs one call and commits what it produced.

@@ -1,7 +1,7 @@
 //! The two tools over an empty workspace.
 
 use plumbline_documents::Parser;
-use plumbline_engine::{Citation, FileIndex, Source, ToolCall, ToolReturn};
+use plumbline_engine::{Citation, FileIndex, OutsideCall, Source, ToolCall, ToolReturn};
 use plumbline_tools::web::{Fetcher, SearchAccess, SearchService, Web};
 use plumbline_tools::{BoxFuture, ToolContext, ToolRunner, Workspace, WorkspaceError};
 use serde_json::Value;
@@ -54,5 +54,8 @@ pub(crate) async fn turn(
     let calls: Vec<ToolCall> = calls.iter().map(call).collect();
     let mut ctx = ToolContext::new(Uuid::nil(), &["web_search", "fetch_page", "cite"]);
     ctx.web = Web { fetcher, search: search.map_or(SearchAccess::Off, SearchAccess::On) };
-    ToolRunner::new(parser()).run(&calls.iter().collect::<Vec<_>>(), &Empty::default(), &ctx).await.unwrap()
+    ToolRunner::new(parser())
+        .run(&calls.iter().map(|call| OutsideCall { call, check: None }).collect::<Vec<_>>(), &Empty::default(), &ctx)
+        .await
+        .unwrap()
 }

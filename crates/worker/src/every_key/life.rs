@@ -54,7 +54,7 @@ fn life(settings: &Settings, manner: Manner) -> String {
                 let _ = writeln!(seen, "{}", shown(&request));
                 manner(&run, request.purpose)
             }
-            Effect::RunTools { calls, .. } => Outcome::ToolsReturned(calls.into_iter().map(done).collect()),
+            Effect::RunTools { calls, .. } => Outcome::ToolsReturned(calls.iter().map(|call| done(call)).collect()),
             Effect::Wait { until } => {
                 let _ = writeln!(seen, "wait for {} s", (until - now).num_seconds());
                 now = until;
@@ -98,7 +98,7 @@ fn snapshot(settings: &Settings) -> Snapshot {
         passages: Vec::new(),
         requirements: 0,
         feedback: Vec::new(),
-        interrupted: false,
+        new_claim: true,
     }
 }
 

@@ -253,5 +253,5 @@ fn model_at(section: &str, path: &str) -> Value {
 /// The job that would follow on this one.
 pub(super) fn follower(resolved: &Resolved) -> String {
     let completed = [Change::Exited(JobExit::Completed { result: json!({}) })];
-    format!("{:?}", next_job(Uuid::nil(), &json!({}), resolved, 1, &completed).map(|job| job.job_type))
+    format!("{:?}", next_job(Uuid::nil(), &json!({}), resolved, true, &completed).map(|job| job.job_type))
 }

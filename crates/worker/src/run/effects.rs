@@ -15,7 +15,7 @@ use crate::{
 };
 use chrono::{DateTime, Utc};
 use plumbline_config::Llm;
-use plumbline_engine::{Effect, Intake, ModelRequest, Outcome, Passage, ToolCall};
+use plumbline_engine::{Change, Effect, Intake, ModelRequest, Outcome, OutsideCall, Passage, Product};
 use plumbline_store::{
     Error as StoreError,
     backoff::retry_transient,
@@ -26,9 +26,6 @@ use plumbline_tools::{BatchError, PreviousJob, ToolContext, WorkspaceError};
 use std::time::Duration;
 use tracing::{Instrument, debug};
 use uuid::Uuid;
-
-/// The tool that reads documents, in a process of its own.
-const EXTRACTION: &str = "extract_document_text";
 
 impl StepLoop<'_> {
     /// Performs what is next.
@@ -58,8 +55,7 @@ impl StepLoop<'_> {
                 outcome
             }
             Effect::RunTools { calls, .. } => {
-                let extracts = calls.iter().any(|call| call.name == EXTRACTION);
-                reach(if extracts { Point::BeforeExtraction } else { Point::BeforeTools }, part).await?;
+                reach(Point::BeforeTools, part).await?;
                 let outcome = spans::tools(Box::pin(self.run_tools(&calls))).await?;
                 reach(Point::AfterTools, part).await?;
                 outcome
@@ -106,7 +102,7 @@ impl StepLoop<'_> {
 
     /// How many requirements wait for a job that judges some.
     async fn waiting(&self) -> Result<Option<u64>, StepError> {
-        if !self.run.settings().tools.iter().any(|tool| tool.name == "next_requirement") {
+        if !self.run.settings().judges_requirements() {
             return Ok(None);
         }
         let rechecks = self.config.resolved.config.connections.neo4j.is_some();
@@ -149,7 +145,7 @@ impl StepLoop<'_> {
         }
     }
 
-    async fn run_tools(&self, calls: &[&ToolCall]) -> Result<Outcome, StepError> {
+    async fn run_tools(&self, calls: &[OutsideCall<'_>]) -> Result<Outcome, StepError> {
         let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
         let validation_queue = StoreValidationQueue::new(&self.app.store, self.lease);
         let connections = &self.config.resolved.config.connections;
@@ -158,6 +154,7 @@ impl StepLoop<'_> {
         let texts = JobTexts { store: &self.app.store, job_id: self.lease.job_id, embedder: services.embedder() };
         let settings = self.run.settings();
         let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name).collect();
+        let uncommitted: Vec<&Product> = self.changes.iter().filter_map(Change::product).collect();
         let bounds = ToolContext {
             max_result_tokens: settings.limits.max_tool_result_tokens,
             call_timeout: Duration::from_secs(self.config.resolved.config.limits.tool_timeout_s),
@@ -169,6 +166,7 @@ impl StepLoop<'_> {
             inspection: Some(&self.config.inspection),
             no_sources: self.config.resolved.config.no_sources.as_deref().unwrap_or_default(),
             scan: &self.config.scan,
+            uncommitted: &uncommitted,
             ..ToolContext::new(self.lease.job_id, &bound)
         };
         match self.app.tool_runner.run(calls, &workspace, &bounds).await {

@@ -8,15 +8,14 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// The job to enqueue with these changes, if they complete the job and its configuration asks for one; `config` is the row's.
-/// A job whose type records requirements and that has none to hand over is followed by no validator.
+/// A job whose type records requirements and that has none (`hands_over`) is followed by no validator.
 pub(crate) fn next_job(
     job_id: Uuid,
     config: &Value,
     resolved: &Resolved,
-    requirements: i64,
+    hands_over: bool,
     changes: &[Change],
 ) -> Option<NewJob> {
-    let hands_over = requirements > 0 || !resolved.config.tools.all().any(|tool| tool == "add_requirement");
     let completes =
         hands_over && changes.iter().any(|change| matches!(change, Change::Exited(JobExit::Completed { .. })));
     let job_type = resolved.config.on_complete.enqueue.clone().filter(|_| completes)?;

@@ -114,7 +114,9 @@ impl StepLoop<'_> {
                 Box::pin(self.commit()).await?;
                 continue;
             }
-            if self.changes.is_empty() && self.signal.now() >= StopLevel::Drain {
+            // A call that was dispatched is made first: nobody could tell that it was not.
+            let is_boundary = self.changes.is_empty() && !self.run.has_dispatched();
+            if is_boundary && self.signal.now() >= StopLevel::Drain {
                 reach(Point::Releasing, part(self.run.state())).await?;
                 Box::pin(retry_transient(|| self.app.store.release(&self.lease, ReleaseReason::Drain))).await?;
                 return Ok(Exit::Released);
@@ -222,7 +224,7 @@ impl StepLoop<'_> {
             self.claimed.id,
             &self.input.config,
             &self.config.resolved,
-            self.run.requirements(),
+            self.run.requirements() > 0 || !self.run.settings().records_requirements(),
             &changes,
         );
         let progress = self.run.progress();

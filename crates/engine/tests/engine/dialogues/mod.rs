@@ -14,6 +14,7 @@ mod feedback;
 mod flow;
 mod guardrails;
 mod misbehaviour;
+mod order;
 mod outages;
 mod progress;
 mod records;

@@ -14,7 +14,12 @@ fn at_search(settings: Settings) -> Dialogue {
 }
 
 fn outage(dialogue: &mut Dialogue, needs_operator: bool) {
-    dialogue.apply(Outcome::ToolsUnavailable(Outage { reason: AWAY.into(), needs_operator, jitter: 1.0 }));
+    dialogue.apply(Outcome::ToolsUnavailable(Outage {
+        returns: Vec::new(),
+        reason: AWAY.into(),
+        needs_operator,
+        jitter: 1.0,
+    }));
 }
 
 fn parked_for(dialogue: &Dialogue) -> i64 {
@@ -89,13 +94,43 @@ fn waiting_ends_at_the_deadline() {
 #[test]
 fn a_call_of_unknown_outcome_is_not_made_again_for_having_waited() {
     let mut dialogue = Dialogue::working(settings(), 1);
-    let calls = ["web_search", "send_letter"].map(|name| call(name, &json!({"query": "GoBD"})));
+    let calls = ["send_letter", "web_search"].map(|name| call(name, &json!({"query": "GoBD"})));
     dialogue.apply(Outcome::ModelReplied(reply("", calls.to_vec())));
     dialogue.crash();
+    dialogue.apply(Outcome::ToolsReturned(Vec::new()));
     outage(&mut dialogue, false);
-    assert!(matches!(dialogue.run.next(), Effect::CallModel(_)), "both are answered: {:?}", dialogue.run.next());
+    dialogue.crash();
+    dialogue.wake();
+    assert_eq!(dialogue.effect(), "run [web_search]");
+    dialogue.run_tools();
     let answers: Vec<&str> =
         dialogue.toy.messages.iter().rev().take(2).map(|message| message.content.as_str()).collect();
-    assert!(answers[0].contains("interrupted"), "{answers:?}");
-    assert!(answers[1].contains(AWAY), "{answers:?}");
+    assert!(answers[1].contains("outcome unknown") && answers[0] == "Found: GoBD", "{answers:?}");
+}
+
+#[test]
+fn an_outage_gives_back_the_rest_of_the_answer_and_keeps_what_was_made_before_it() {
+    let mut dialogue = Dialogue::working(settings(), 1);
+    let searches = ["one", "two", "three"].map(|query| call("web_search", &json!({"query": query})));
+    dialogue.apply(Outcome::ModelReplied(reply("", searches.to_vec())));
+    let first = dialogue.returns().remove(0);
+    let away = Outage { returns: vec![first], reason: AWAY.into(), needs_operator: false, jitter: 1.0 };
+    dialogue.apply(Outcome::ToolsUnavailable(away));
+    assert!(dialogue.commits, "what was made is on record before the wait");
+    dialogue.crash();
+    dialogue.wake();
+    let Effect::RunTools { calls, .. } = dialogue.run.next() else { panic!("{:?}", dialogue.run.next()) };
+    assert_eq!(
+        calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(),
+        [&searches_id(&dialogue, 1), &searches_id(&dialogue, 2)]
+    );
+    dialogue.run_tools();
+    let results: Vec<&str> =
+        dialogue.toy.messages.iter().rev().take(3).map(|message| message.content.as_str()).collect();
+    assert_eq!(results, ["Found: three", "Found: two", "Found: one"]);
+}
+
+fn searches_id(dialogue: &Dialogue, at: usize) -> String {
+    let reply = dialogue.toy.messages.iter().rfind(|message| !message.tool_calls.is_empty()).expect("an answer");
+    reply.tool_calls[at].id.clone()
 }

@@ -1,8 +1,8 @@
 //! A job in conversation: a live run, its toy rows, and the check that each can be made from the other.
 
 use super::{
-    call, count,
-    executor::{execute, prepare},
+    call, count, effect,
+    executor::{execute, look, prepare},
     failure, intake, lines, reply,
     request::Line,
     says, settings,
@@ -30,13 +30,15 @@ pub(crate) struct Dialogue {
     pub(crate) now: DateTime<Utc>,
     /// Whether the provider counts the tokens of each request; else it reports the same small number each time.
     pub(crate) counts: bool,
+    /// Whether the last outcome's changes were to be committed before anything else.
+    pub(crate) commits: bool,
 }
 
 impl Dialogue {
     /// A job that never took a step.
     pub(crate) fn new(settings: Settings) -> Self {
         let toy = Toy::new(settings);
-        Self { run: load(&toy), rebuilt: load(&toy), toy, now: start(), counts: false }
+        Self { run: load(&toy), rebuilt: load(&toy), toy, now: start(), counts: false, commits: false }
     }
 
     /// A job in its first phase.
@@ -63,12 +65,13 @@ impl Dialogue {
 
     /// Applies an outcome, commits, rebuilds, and requires both runs to be equal.
     pub(crate) fn try_apply(&mut self, outcome: Outcome) -> Result<Vec<Change>, Illegal> {
-        let ends_interruption = !matches!(outcome, Outcome::FeedbackReceived(_));
+        let ends_doubt = !matches!(outcome, Outcome::FeedbackReceived(_));
         let changes = self.run.apply(outcome.clone(), self.now)?;
         assert_eq!(self.rebuilt.apply(outcome, self.now), Ok(changes.clone()), "the rebuilt run goes on differently");
-        if ends_interruption {
-            self.toy.interrupted = false;
+        if ends_doubt {
+            self.toy.new_claim = false;
         }
+        self.commits = !self.run.joins_next_commit();
         self.toy.commit(&changes, self.run.state());
         self.run.committed(self.toy.job.step);
         self.check_rebuilt();
@@ -118,11 +121,12 @@ impl Dialogue {
 
     /// Carries the waiting calls out, if any.
     pub(crate) fn run_tools(&mut self) -> Vec<Change> {
-        if !matches!(self.run.next(), Effect::RunTools { .. }) {
-            return Vec::new();
+        let mut changes = Vec::new();
+        while matches!(self.run.next(), Effect::RunTools { .. }) {
+            let returns = self.returns();
+            changes.extend(self.apply(Outcome::ToolsReturned(returns)));
         }
-        let returns = self.returns();
-        self.apply(Outcome::ToolsReturned(returns))
+        changes
     }
 
     /// What the waiting calls give; each sees what those before it made.
@@ -131,7 +135,10 @@ impl Dialogue {
         let mut desk = self.toy.clone();
         let mut returns = Vec::new();
         for call in calls {
-            let given = execute(&desk, call);
+            let given = match call.check {
+                None => execute(&desk, &call),
+                Some(check) => look(&desk, &call, check),
+            };
             given.products.iter().for_each(|product| desk.produce(product));
             returns.push(given);
         }
@@ -168,6 +175,13 @@ impl Dialogue {
         self.reply(Reply { finish: FinishReason::Truncated, ..reply("", calls) })
     }
 
+    /// What is next, in a line; whether it had to wait for a commit of what was decided before.
+    pub(crate) fn effect(&self) -> String {
+        let next = self.run.next();
+        let commit = matches!(next, Effect::RunTools { .. }) && self.commits;
+        format!("{}{}", effect(&next), if commit { ", after a commit" } else { "" })
+    }
+
     /// The model call fails.
     pub(crate) fn fails(&mut self, class: FailureClass) -> Vec<Change> {
         self.apply(Outcome::ModelFailed(failure(class)))
@@ -196,7 +210,7 @@ impl Dialogue {
 
     /// The worker dies and another takes over.
     pub(crate) fn crash(&mut self) {
-        self.toy.interrupted = true;
+        self.toy.new_claim = true;
         self.reload();
     }
 
@@ -207,7 +221,7 @@ impl Dialogue {
     }
 
     fn reload(&mut self) {
-        self.toy.exit = None;
+        (self.toy.exit, self.commits) = (None, false);
         self.run = load(&self.toy);
         self.rebuilt = load(&self.toy);
     }

@@ -2,7 +2,7 @@
 
 use super::toy::Toy;
 use plumbline_engine::{
-    Candidate, Citation, CutDocument, FileWrite, Passage, Prepared, Product, Requirement, ToolCall, ToolReturn,
+    Candidate, Check, Citation, CutDocument, FileWrite, Passage, Prepared, Product, Requirement, ToolCall, ToolReturn,
     Touched, blocks, path,
 };
 use serde_json::{Value, json};
@@ -36,6 +36,18 @@ pub(crate) fn execute(toy: &Toy, call: &ToolCall) -> ToolReturn {
         }
         "web_search" => ToolReturn::ok(&call.id, format!("Found: {}", text("query")), Vec::new()),
         other => ToolReturn::ok(&call.id, format!("{other} done."), Vec::new()),
+    }
+}
+
+/// Looks at what the engine wants to know before it carries a call out.
+pub(crate) fn look(toy: &Toy, call: &ToolCall, check: &Check) -> ToolReturn {
+    match check {
+        Check::Deliverables { .. } => ToolReturn::ok(&call.id, String::new(), Vec::new()),
+        Check::Passage { path, .. } => {
+            let read =
+                ToolCall { name: "read_file".into(), arguments: json!({"path": path}).to_string(), ..call.clone() };
+            execute(toy, &read)
+        }
     }
 }
 

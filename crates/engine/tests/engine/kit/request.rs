@@ -26,7 +26,8 @@ pub(crate) fn lines(request: &ModelRequest<'_>) -> Vec<Line> {
                 role: message.role(),
                 text: message.visible_content().into(),
                 calls: message.tool_calls().map(ToolCall::from).collect(),
-                answers: message.tool_call_id().map(str::to_string),
+                // The result of a held call is a user's text: its answer went with the phase before.
+                answers: message.tool_call_id().filter(|_| message.role() == Role::Tool).map(str::to_string),
             },
         })
         .collect()

@@ -77,9 +77,10 @@ pub(crate) fn effect(effect: &Effect<'_>) -> String {
             let attempt = if request.attempt > 1 { format!(", attempt {}", request.attempt) } else { String::new() };
             format!("call the model ({}, {} messages{attempt}{todo})", request.purpose.as_str(), request.messages.len())
         }
-        Effect::RunTools { calls, commit_first } => {
+        Effect::RunTools { calls, .. } => {
+            let verb = if calls.iter().any(|call| call.check.is_some()) { "look at" } else { "run" };
             let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
-            format!("run [{}]{}", names.join(", "), if *commit_first { ", after a commit" } else { "" })
+            format!("{verb} [{}]", names.join(", "))
         }
         Effect::Wait { until } => format!("wait until {}", until.format("%H:%M:%S")),
         Effect::Exit(leave) => leaves(leave),

@@ -16,7 +16,8 @@ pub(crate) struct Toy {
     pub(crate) feedback: Vec<Feedback>,
     pub(crate) taken: Vec<i64>,
     pub(crate) exit: Option<JobExit>,
-    pub(crate) interrupted: bool,
+    /// Whether the next load is that of another claim.
+    pub(crate) new_claim: bool,
 }
 
 impl Deref for Toy {
@@ -43,7 +44,7 @@ impl Toy {
             feedback: Vec::new(),
             taken: Vec::new(),
             exit: None,
-            interrupted: false,
+            new_claim: false,
         }
     }
 
@@ -123,7 +124,7 @@ impl Toy {
     /// What the store's load gives.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let feedback = self.feedback.iter().filter(|row| !self.taken.contains(&row.id)).cloned().collect();
-        self.rows.snapshot(self.settings.clone().into(), feedback, self.interrupted)
+        self.rows.snapshot(self.settings.clone().into(), feedback, self.new_claim)
     }
 
     /// The text of a file.

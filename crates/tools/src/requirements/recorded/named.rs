@@ -1,43 +1,24 @@
 //! What is looked at before `job_complete` is carried out: whether the requirements that a deliverable names are there.
 
-use crate::error::{Output, ToolError, ToolResult};
-use crate::registry::Tool;
+use crate::error::ToolError;
 use crate::runner::ToolEnv;
 use crate::workspace::path;
-use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-
-/// No tool of its own: the engine carries the call out.
-pub(crate) const CHECK: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Hexadecimal digits of a requirement's id, after `req_`.
 const DIGITS: usize = 12;
 /// Most ids of a file that a refusal names.
 const MAX_NAMED: usize = 10;
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "job_complete",
-        phases: Phases::Strategic,
-        description: String::new(),
-        parameters: schema().into(),
-        documentation: String::new(),
-        handler: Handler::Checked,
-        replay: Replay::Safe,
-        reads_only: false,
-    }
-}
-
-/// What is wrong with the call otherwise, the engine says.
-fn schema() -> Value {
-    json!({"type": "object"})
-}
-
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
+/// Looks the ids up that the deliverables of a call name.
+///
+/// # Errors
+/// A sentence for the model, where the job never recorded one of them.
+pub(crate) async fn check(env: &ToolEnv<'_>, call: &Map<String, Value>) -> Result<(), ToolError> {
     let mut named: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for name in arguments["deliverables"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    let deliverables = call.get("deliverables").and_then(Value::as_array);
+    for name in deliverables.into_iter().flatten().filter_map(Value::as_str) {
         let Ok(path) = path::file(name) else { continue };
         if let Some(content) = env.overlay.read(&path).await? {
             let ids = std::str::from_utf8(&content).map(ids_in).unwrap_or_default();
@@ -47,7 +28,7 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
         }
     }
     if named.is_empty() {
-        return Ok(Output::text(String::new()));
+        return Ok(());
     }
     let recorded = env.overlay.recorded().await?;
     let known: HashSet<&str> = recorded.iter().map(|known| known.requirement.candidate_id.as_str()).collect();
@@ -62,7 +43,7 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
         }
     }
     match wrong.is_empty() {
-        true => Ok(Output::text(String::new())),
+        true => Ok(()),
         false => Err(ToolError::refused(format!(
             "the job is not complete: {}. Put these ids right (the recorded ones are in the lists that the system writes), or \
              leave the file out.",

@@ -1,0 +1,193 @@
+//! The calls of the answer at hand, one after another: what of them is in the checkpoint ([`CallProgress`]), and what is
+//! made of that anew when a run is loaded ([`Batch`]).
+
+use crate::{
+    Check, Handler, JobExit, NextPhase, Replay, Room, Run, Stage, ToolCall, ledger::ShownPassage,
+    tools::parsed_call::ParsedCall, transition::fate::Fate,
+};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// How far the calls of an answer have come. It is committed wherever the outside is waited for with a commit before it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CallProgress {
+    /// Calls that have their result, from the first.
+    pub answered: usize,
+    /// Of these, those that were carried out.
+    pub done: usize,
+    /// Whether the next call, which may not be made twice, is dispatched: without a result, its outcome is unknown to
+    /// every later claim.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub dispatched: bool,
+    /// Whether one has failed that is no gate.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+    /// Whether one has changed something.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub progress: bool,
+    /// Whether one was work on a todo, and not only a look at the progress.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub worked: bool,
+    /// The todo whose closing was refused: a later closing of the same answer was meant for the todo behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused_closing: Option<i32>,
+    /// Why the phase is to be planned anew: a call that repeats itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stuck: Option<String>,
+    /// What is left for the results.
+    pub room: Room,
+    /// Deferred tools that are bound from the next request on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub loading: Vec<String>,
+    /// The end of the phase, once a call has brought it about: it takes effect behind the calls that still belong to the
+    /// phase.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<PhaseEnd>,
+    /// Calls behind the end of the phase before, which this phase carries out before its first request; they take the place
+    /// of the answer's calls.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<ToolCall>,
+}
+
+/// The end of a phase that calls of the same answer follow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseEnd {
+    /// What comes next.
+    pub next: NextPhase,
+    /// `seq` of the results of calls that were carried out behind it, in the phase that ends.
+    pub results: Vec<i64>,
+}
+
+/// A call and what its arguments say.
+#[derive(Debug)]
+pub(crate) struct BatchCall {
+    pub(crate) call: ToolCall,
+    pub(crate) parsed: ParsedCall,
+}
+
+/// The calls of the answer at hand; empty while no results are waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    calls: Vec<Arc<BatchCall>>,
+    /// How many calls from the next one on the outside carries out now, or looks at.
+    pub(crate) waiting: usize,
+    /// What the outside looks at before the engine carries the next call out.
+    pub(crate) check: Option<Check>,
+    /// Whether the next call was dispatched by an earlier claim.
+    pub(crate) in_doubt: bool,
+    /// Whether the answer, and the dispatch of the next call if it has one, is committed.
+    pub(crate) committed: bool,
+    /// What a call has ended the job with; the others of the answer are not carried out.
+    pub(crate) exit: Option<JobExit>,
+    /// The tool that failed for a reason not its own, and why, where the job is not to go on without it.
+    pub(crate) broken: Option<(String, String)>,
+    /// The passage that was read for the call being answered.
+    pub(crate) shown: Option<ShownPassage>,
+}
+
+impl Batch {
+    pub(crate) fn of(calls: impl IntoIterator<Item = (ToolCall, ParsedCall)>) -> Self {
+        let calls = calls.into_iter().map(|(call, parsed)| Arc::new(BatchCall { call, parsed })).collect();
+        Self { calls, ..Self::default() }
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<Arc<BatchCall>> {
+        self.calls.get(at).cloned()
+    }
+
+    /// The calls from `at` on.
+    pub(crate) fn from(&self, at: usize) -> &[Arc<BatchCall>] {
+        self.calls.get(at..).unwrap_or_default()
+    }
+}
+
+impl Run {
+    /// How far the calls at hand have come.
+    ///
+    /// # Panics
+    /// Where no calls are at hand, which is a defect of the caller.
+    pub(crate) fn progress_of_calls(&mut self) -> &mut CallProgress {
+        match &mut self.state.stage {
+            Stage::Tools { calls, .. } => calls,
+            other @ (Stage::Intake
+            | Stage::Prepare { .. }
+            | Stage::Model
+            | Stage::Summary { .. }
+            | Stage::Review { .. }) => {
+                unreachable!("no calls are at hand in {other:?}")
+            }
+        }
+    }
+
+    /// The same for a look; none in another stage.
+    pub(crate) fn calls_at_hand(&self) -> Option<&CallProgress> {
+        match &self.state.stage {
+            Stage::Tools { calls, .. } => Some(calls),
+            Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => None,
+        }
+    }
+
+    /// The calls that the outside carries out or looks at now, in their order.
+    pub(crate) fn waiting_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
+        self.batch.from(at).iter().take(self.batch.waiting).map(|item| &item.call)
+    }
+
+    /// Takes the calls up that a loaded run waits for.
+    pub(crate) fn load_calls(&mut self, new_claim: bool) {
+        let Stage::Tools { message_seq, calls } = &self.state.stage else { return };
+        let (dispatched, held) = (calls.dispatched, calls.held.clone());
+        let calls = if held.is_empty() { self.calls_of(*message_seq) } else { held };
+        self.batch = Batch::of(calls.into_iter().map(|call| {
+            let parsed = ParsedCall::of(&call);
+            (call, parsed)
+        }));
+        (self.batch.committed, self.batch.in_doubt) = (true, dispatched && new_claim);
+        self.choose_waiting();
+    }
+
+    /// Chooses what the outside does next: as many calls as it can be given at once, each of which is known by now to be
+    /// its own. A call that may not be made twice goes alone, and so does what is only looked at.
+    pub(crate) fn choose_waiting(&mut self) {
+        let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
+        (self.batch.waiting, self.batch.check) = match self.batch.get(at).map(|first| self.fate(at, &first)) {
+            Some(Fate::Outside) if self.is_unsafe(at) => (1, None),
+            Some(Fate::Outside) => (self.outside_from(at), None),
+            Some(Fate::Engine { check: check @ Some(_) }) => (1, check),
+            Some(Fate::Engine { check: None } | Fate::Refused(_) | Fate::Skipped(_) | Fate::Held) | None => (0, None),
+        };
+    }
+
+    /// How many calls from this one on are the outside's whatever those before them give. What a call that was made before
+    /// comes to depends on them: whether it repeats itself.
+    fn outside_from(&self, at: usize) -> usize {
+        let mut prints = Vec::new();
+        let is_outside = |(n, item): (usize, &Arc<BatchCall>)| {
+            let is_new = !prints.contains(&item.parsed.print) && self.repeats(&item.parsed) == 0;
+            prints.push(item.parsed.print);
+            n == 0 || (is_new && !self.is_unsafe(at + n) && matches!(self.fate(at + n, item), Fate::Outside))
+        };
+        self.batch.from(at).iter().enumerate().map(is_outside).take_while(|outside| *outside).count()
+    }
+
+    /// Whether a call may not be made twice.
+    pub(crate) fn is_unsafe(&self, at: usize) -> bool {
+        let tool = self.batch.from(at).first().and_then(|item| self.bound_tool(&item.call.name));
+        tool.is_some_and(|tool| tool.handler != Handler::Engine && tool.replay == Replay::Unsafe)
+    }
+
+    /// Whether what was decided must be committed before the outside begins: a call that touches it must find the answer
+    /// on disk, and one that may not be made twice its dispatch.
+    pub(crate) fn commits_before_calls(&self) -> bool {
+        let is_external =
+            |call: &ToolCall| self.bound_tool(&call.name).is_some_and(|tool| tool.handler == Handler::External);
+        let dispatched = self.calls_at_hand().is_some_and(|calls| calls.dispatched);
+        !self.batch.committed && (dispatched || (self.batch.check.is_none() && self.waiting_calls().any(is_external)))
+    }
+
+    /// Whether a call has been dispatched, and must be made before the job may be given back: it would be in doubt.
+    pub fn has_dispatched(&self) -> bool {
+        self.batch.committed && !self.batch.in_doubt && self.calls_at_hand().is_some_and(|calls| calls.dispatched)
+    }
+}

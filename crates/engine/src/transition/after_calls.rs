@@ -1,0 +1,97 @@
+//! What follows once the calls of an answer are answered: the next request, the end of the phase, or of the job.
+
+use crate::{
+    Autonomy, JobError, JobExit, NextPhase, PhaseOutcome, Run, Stage,
+    run::{Batch, CallProgress},
+};
+use chrono::{DateTime, Utc};
+use serde_json::json;
+
+impl Run {
+    pub(super) fn after_calls(&mut self, now: DateTime<Utc>) {
+        let (exit, broken) = (self.take_exit(), self.batch.broken.take());
+        // The calls are answered, however the job goes on or ends: a retry must not run them again.
+        let Stage::Tools { message_seq, calls } = std::mem::replace(&mut self.state.stage, Stage::Model) else {
+            return;
+        };
+        if !calls.loading.is_empty() {
+            self.bind_loaded_tools(&calls.loading);
+        }
+        if let Some((tool, why)) = broken {
+            self.batch = Batch::default();
+            return self.stop_for(&tool, &why);
+        }
+        self.state.guards.idle_turns = match (calls.progress, calls.held.is_empty()) {
+            (true, _) => 0,
+            (false, true) => self.state.guards.idle_turns + 1,
+            // Calls that are done on behalf of the phase before are no turn of this one.
+            (false, false) => self.state.guards.idle_turns,
+        };
+        match exit {
+            Some(exit) => self.end_job(exit, now),
+            None if calls.end.is_some() => self.end_phase(message_seq, calls, now),
+            None => self.go_on_behind_calls(calls, now),
+        }
+    }
+
+    fn go_on_behind_calls(&mut self, calls: CallProgress, now: DateTime<Utc>) {
+        self.batch = Batch::default();
+        if !calls.held.is_empty() {
+            self.tell_what_was_left_out();
+        }
+        match calls.stuck.or_else(|| self.idle_too_long()) {
+            Some(issue) => self.replan(&issue, now),
+            None => self.prepare_or_ask(now),
+        }
+    }
+
+    fn end_job(&mut self, exit: JobExit, now: DateTime<Utc>) {
+        self.batch = Batch::default();
+        let exit = match exit {
+            JobExit::Failed(error) => return self.fail_at_the_end(error, now),
+            other => other,
+        };
+        if matches!(exit, JobExit::Completed { .. } | JobExit::Review { .. }) {
+            self.close_phase(PhaseOutcome::Completed, None);
+        }
+        // A completed job is kept as one in review is: words of the user that arrived while it ended reopen it.
+        if let JobExit::Review { result, .. } | JobExit::Completed { result } = &exit {
+            self.state.stage = Stage::Review { result: result.clone() };
+        }
+        self.leave(exit);
+    }
+
+    /// `limits.on_tool_failure: stop`. The calls are answered, and a retry goes on from there.
+    fn stop_for(&mut self, tool: &str, why: &str) {
+        let why = why.trim_start_matches("Error: ");
+        let error = JobError::new("tool", format!("{tool} failed and was not to be gone on without: {why}"))
+            .with("tool", tool)
+            .with("last_error", why);
+        self.leave(JobExit::Failed(error));
+    }
+
+    pub(super) fn advance_phase(&mut self, next: NextPhase, now: DateTime<Utc>) {
+        let outcome = if next.issue.is_some() { PhaseOutcome::Rewound } else { PhaseOutcome::Completed };
+        self.note_ended_phase(outcome);
+        let note = self.close_phase(outcome, next.issue.as_deref());
+        match (self.ends_without_progress(), self.settings.autonomy) {
+            (None, _) => self.open_phase(next, Some(note), now),
+            (Some(reason), Autonomy::Review) => {
+                let result = json!({"summary": reason, "deliverables": [], "undelivered": [reason], "confidence": 0.0, "notes": null});
+                self.state.stage = Stage::Review { result: result.clone() };
+                self.leave(JobExit::Review { result, reason });
+            }
+            // A retry goes on with the phase that comes next.
+            (Some(reason), Autonomy::Full) => {
+                self.open_phase(NextPhase { failed: Some(reason.clone()), ..next }, Some(note), now);
+                self.leave(JobExit::Failed(JobError::new("no_progress", reason)));
+            }
+        }
+    }
+
+    fn idle_too_long(&self) -> Option<String> {
+        let (turns, bound) = (self.state.guards.idle_turns, self.settings.limits.turns_without_progress);
+        (turns >= bound)
+            .then(|| format!("{turns} turns went by without a closed todo, a changed file or a requirement"))
+    }
+}

@@ -1,0 +1,152 @@
+//! What becomes of a call: decided here and nowhere else, when its turn comes. What it depends on (the calls before it, the
+//! phase, the guardrails) is known then.
+
+use super::model_replied::{MAX_CALLS, too_many};
+use crate::{
+    Check, Handler, Opening, PhaseKind, Run, ToolCall, nearest,
+    phase::plan::read_plan,
+    run::{BatchCall, PLAN},
+    tools::{self, parsed_call::ParsedCall},
+    vocabulary::path,
+};
+
+/// What becomes of a call.
+#[derive(Debug)]
+pub(crate) enum Fate {
+    /// It fails with this sentence.
+    Refused(String),
+    /// It is not carried out, and that is no failure: something before it has ended what it belongs to.
+    Skipped(String),
+    /// The engine carries it out, once the outside has looked at something.
+    Engine {
+        /// What is looked at.
+        check: Option<Check>,
+    },
+    /// The outside carries it out.
+    Outside,
+    /// It waits, and all calls behind it, for the phase that comes next.
+    Held,
+}
+
+/// What is said of calls behind one that has ended the job.
+const BEHIND_THE_JOB: &str = "not carried out: an earlier call of this answer ended the job.";
+/// The same of those that belong to the todos of a phase that has ended.
+const BEHIND_THE_PHASE: &str =
+    "not carried out: an earlier call of this answer ended the phase; the next one begins now.";
+/// What is said of a call that may not be made twice and was in flight when a worker stopped.
+const UNKNOWN: &str = "interrupted, outcome unknown: the worker stopped while this call was in flight. Check what it did \
+                       before you call it again.";
+
+impl Run {
+    /// What becomes of the call at this place of the answer, when its turn comes.
+    pub(crate) fn fate(&self, at: usize, item: &BatchCall) -> Fate {
+        let BatchCall { call, parsed } = item;
+        if let Some(fate) = self.fate_behind_an_end(call, parsed) {
+            return fate;
+        }
+        match self.what_is_wrong(at, call, parsed) {
+            Some(why) => Fate::Refused(why),
+            None => match self.bound_tool(&call.name).map(|tool| tool.handler) {
+                Some(Handler::Engine) => Fate::Engine { check: tools::check(self, &call.name) },
+                Some(Handler::Local | Handler::External) => Fate::Outside,
+                None => Fate::Refused(self.why_not_bound(&call.name)),
+            },
+        }
+    }
+
+    /// What becomes of calls behind one that has ended the job or the phase, where that is all that has to be known.
+    fn fate_behind_an_end(&self, call: &ToolCall, parsed: &ParsedCall) -> Option<Fate> {
+        if self.batch.exit.is_some() {
+            return Some(Fate::Skipped(BEHIND_THE_JOB.into()));
+        }
+        if let Some((tool, _)) = &self.batch.broken {
+            return Some(Fate::Skipped(format!("not carried out: the job stops, because {tool} failed.")));
+        }
+        let calls = self.calls_at_hand()?;
+        let (ends, is_held) = (calls.end.is_some(), !calls.held.is_empty());
+        if !ends && !is_held {
+            return None;
+        }
+        if tools::belongs_to_its_phase(&call.name) {
+            return Some(Fate::Skipped(BEHIND_THE_PHASE.into()));
+        }
+        let completes = call.name == tools::JOB_COMPLETE;
+        if is_held {
+            let why = "not carried out: it completes the job in a final review with nothing open; this phase is none.";
+            return (completes && !self.is_final_review()).then(|| Fate::Skipped(why.into()));
+        }
+        let goes_on = self.bound_tool(&call.name).is_some() && !completes && !self.writes_the_plan(call, parsed);
+        (!goes_on).then_some(Fate::Held)
+    }
+
+    /// A review behind the last phase of a plan of which nothing is open.
+    fn is_final_review(&self) -> bool {
+        let plan = read_plan(&self.memory.main_plan);
+        self.state.phase.opening == Opening::Final && plan.iter().all(|phase| phase.open_steps.is_empty())
+    }
+
+    /// Whether a call writes the plan in a phase that may not: it is one for the phase that comes next.
+    fn writes_the_plan(&self, call: &ToolCall, parsed: &ParsedCall) -> bool {
+        let named = parsed.fields.get("path").and_then(serde_json::Value::as_str);
+        let is_plan = named.and_then(|named| path::normalize(named).ok()).is_some_and(|path| path == PLAN);
+        let writes = self.bound_tool(&call.name).is_some_and(|tool| !tool.reads_only);
+        self.state.phase.kind == PhaseKind::Tactical && is_plan && writes
+    }
+
+    /// Everything that can be wrong with a call before it is carried out.
+    fn what_is_wrong(&self, at: usize, call: &ToolCall, parsed: &ParsedCall) -> Option<String> {
+        let calls = self.calls_at_hand()?;
+        if let Some(cap) = parsed.cut_off_at() {
+            return Some(self.cut_off(cap, calls.done));
+        }
+        if self.batch.in_doubt && at == calls.answered {
+            return Some(UNKNOWN.into());
+        }
+        if let Some(todo) = calls.refused_closing.filter(|_| tools::closes_todo(&call.name)) {
+            return Some(format!("not carried out: todo {todo} is still current, its closing was refused above."));
+        }
+        if calls.failed && tools::is_gate(&call.name) {
+            return Some(format!(
+                "not carried out: an earlier call of this answer failed. Put that right first, or say in the notes why it \
+                 cannot be, and then call {}.",
+                call.name
+            ));
+        }
+        if at >= MAX_CALLS && calls.held.is_empty() {
+            return Some(too_many());
+        }
+        if self.bound_tool(&call.name).is_none() {
+            return Some(self.why_not_bound(&call.name));
+        }
+        if let Err(why) = parsed.check() {
+            return Some(why);
+        }
+        self.is_refused(call, parsed).then(|| {
+            format!(
+                "refused: this call has given the same result {} times. Do something else for the current todo: use \
+                 what is known, try another way, or close the todo with a note on what cannot be done.",
+                self.repeats(parsed)
+            )
+        })
+    }
+
+    fn why_not_bound(&self, name: &str) -> String {
+        let kind = self.state.phase.kind;
+        let other = match kind {
+            PhaseKind::Strategic => PhaseKind::Tactical,
+            PhaseKind::Tactical => PhaseKind::Strategic,
+        };
+        if self.settings.deferred(kind).any(|tool| tool.name == name) {
+            return format!("{name} is available on demand: load it with search_tools first.");
+        }
+        if self.bound(other).any(|tool| tool.name == name) {
+            return format!("{name} is only available in {} phases; this phase is {}.", other.as_str(), kind.as_str());
+        }
+        let near = nearest(name, self.bound(kind).map(|tool| tool.name));
+        if near.is_empty() {
+            let all: Vec<&str> = self.bound(kind).map(|tool| tool.name).collect();
+            return format!("there is no tool named {name}. Available now: {}.", all.join(", "));
+        }
+        format!("there is no tool named {name}. Did you mean {}?", near.join(" or "))
+    }
+}

@@ -1,0 +1,115 @@
+//! Calls behind the one that ends a phase. Those that the phase binds are carried out in it, before its end takes effect;
+//! from the first that it does not bind on they are held, and the next phase carries them out before its first request.
+//! Either way the model reads the results behind the opening, and which calls were not carried out.
+
+use super::model_replied::{MAX_CALLS, too_many};
+use crate::{
+    HistoryAtBoundary, Message, MessageKind, PhaseEnd, Role, Run, Stage, ToolCall,
+    run::{Batch, CallProgress},
+    tools::parsed_call::ParsedCall,
+};
+use chrono::{DateTime, Utc};
+
+/// What stands behind the answer in place of the result of a held call.
+const HELD: &str = "held: an earlier call of this answer ended the phase. The next phase carries this call out before its first \
+                    request, as far as it binds it; the result is behind its opening.";
+
+impl Run {
+    /// The phase ends, and what is left of the answer's calls is for the next one.
+    pub(super) fn end_phase(&mut self, message_seq: i64, calls: CallProgress, now: DateTime<Utc>) {
+        let CallProgress { answered, end: Some(PhaseEnd { next, results }), failed, .. } = calls else { return };
+        let held = self.hold(answered);
+        let results = self.results_to_repeat(&results);
+        self.advance_phase(next, now);
+        if self.exit.is_some() {
+            return self.leave_out(&held);
+        }
+        for (call, content) in results {
+            self.push_held_result(&call, &content);
+        }
+        if held.is_empty() {
+            return self.prepare_or_ask(now);
+        }
+        self.batch = Batch::of(held.iter().map(|call| (call.clone(), ParsedCall::of(call))));
+        let room = self.room_behind_opening();
+        self.state.stage =
+            Stage::Tools { message_seq, calls: CallProgress { held, failed, room, ..CallProgress::default() } };
+        self.go_on_with_calls(now);
+    }
+
+    /// Takes the calls from this one on out of the answer, whose messages say so. What is beyond the bound of an answer is not
+    /// held.
+    fn hold(&mut self, answered: usize) -> Vec<ToolCall> {
+        let batch = std::mem::take(&mut self.batch);
+        let mut held = Vec::new();
+        for (at, item) in (answered..).zip(batch.from(answered)) {
+            if at < MAX_CALLS {
+                self.push_tool_result(&item.call, HELD.into());
+                held.push(item.call.clone());
+            } else {
+                self.push_tool_result(&item.call, format!("Error: {}", too_many()));
+                self.state.left_out.push(format!("{}: at most {MAX_CALLS} calls in one answer.", item.call.name));
+            }
+        }
+        held
+    }
+
+    /// The job ended with the phase: what was held for the next one is not carried out.
+    fn leave_out(&mut self, held: &[ToolCall]) {
+        self.state.left_out.extend(held.iter().map(|call| format!("{}: the job ended with the phase.", call.name)));
+        // Where the next phase is open by now, a retry reads it there.
+        if matches!(self.state.stage, Stage::Model) {
+            self.tell_what_was_left_out();
+        }
+    }
+
+    /// The results of calls behind the end, where the conversation that holds them ends with the phase.
+    fn results_to_repeat(&self, results: &[i64]) -> Vec<(ToolCall, String)> {
+        if self.settings.phases.history_at_boundary == HistoryAtBoundary::Compact {
+            return Vec::new();
+        }
+        let of = |seq: &i64| {
+            let message = self.message(*seq)?;
+            let call = message.tool_call_id().and_then(|id| self.call_with(id))?;
+            Some((call, message.visible_content().into_owned()))
+        };
+        results.iter().filter_map(of).collect()
+    }
+
+    /// The result of a call of the phase before, behind the opening; it counts as a tool result does.
+    pub(super) fn push_held_result(&mut self, call: &ToolCall, content: &str) -> (i64, u32) {
+        let content = format!("{}{}:\n\n{content}", HELD_RESULT, call.name);
+        let tokens = self.count(&content);
+        let seq = self.push(Message {
+            seq: 0,
+            role: Role::User,
+            kind: MessageKind::ToolResult,
+            content,
+            tool_calls: Vec::new(),
+            tool_call_id: Some(call.id.clone()),
+            extra: serde_json::Map::new(),
+            tokens,
+            step: 0,
+            cleared: false,
+        });
+        (seq, tokens)
+    }
+
+    /// Names behind the opening what was not carried out of the answer that ended the phase before.
+    pub(super) fn tell_what_was_left_out(&mut self) {
+        if let Some(text) = self.take_left_out() {
+            self.push_message(Role::User, MessageKind::Nudge, text);
+        }
+    }
+
+    /// The calls of the last answer that were not carried out, each with the reason; none where all were.
+    pub(crate) fn take_left_out(&mut self) -> Option<String> {
+        let left_out = std::mem::take(&mut self.state.left_out);
+        let lines: Vec<String> = left_out.iter().map(|line| format!("- {line}")).collect();
+        (!lines.is_empty())
+            .then(|| format!("Calls of your last answer that were not carried out:\n{}", lines.join("\n")))
+    }
+}
+
+/// How the result of a call begins that was behind the end of the phase before; its name follows.
+pub const HELD_RESULT: &str = "Result of a call of your last answer, which stood behind the end of the phase, ";

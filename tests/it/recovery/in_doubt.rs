@@ -1,0 +1,185 @@
+//! A call that may not be made twice is never made twice: its dispatch is committed before it leaves, and without a result it is
+//! in doubt for every later claim, however the attempts between ended.
+
+use crate::settings::own_types::{job, job_types, reads};
+use axum::{Json, Router, body::Bytes, extract::State};
+use plumbline_system_tests::{
+    PgPool, Program, Signal, Uuid, World, eventually,
+    scripted::{Reply, Request, Scripted},
+};
+use serde_json::{Value, json};
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+
+/// Of the query that counts.
+const QUERY: &str = "MATCH (o:BusinessObject) RETURN count(o) AS made";
+
+/// A graph that counts how often a query is run, and may keep its answer to itself.
+struct CountingGraph {
+    address: SocketAddr,
+    state: Arc<Counted>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Default)]
+struct Counted {
+    runs: AtomicUsize,
+    is_silent: AtomicBool,
+    arrived: watch::Sender<usize>,
+}
+
+impl CountingGraph {
+    async fn start() -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("loopback has a free port");
+        let address = listener.local_addr().expect("a bound socket has an address");
+        let state = Arc::new(Counted::default());
+        let router = Router::new().fallback(answer).with_state(state.clone());
+        let task = tokio::spawn(async move { drop(axum::serve(listener, router).await) });
+        Self { address, state, task }
+    }
+
+    fn runs(&self) -> usize {
+        self.state.runs.load(Ordering::SeqCst)
+    }
+
+    /// From now on queries arrive and are not answered, or are.
+    fn keep_silent(&self, silent: bool) {
+        self.state.is_silent.store(silent, Ordering::SeqCst);
+    }
+
+    async fn arrived(&self, times: usize) {
+        let mut arrived = self.state.arrived.subscribe();
+        arrived.wait_for(|seen| *seen >= times).await.expect("the graph runs");
+    }
+}
+
+impl Drop for CountingGraph {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn answer(State(state): State<Arc<Counted>>, body: Bytes) -> Json<Value> {
+    let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+    if asked["statement"] != QUERY {
+        // The server's plan of it.
+        let plan = json!({"operatorType": "ProduceResults@neo4j", "arguments": {}, "children": []});
+        return Json(json!({"data": {"fields": [], "values": []}, "queryPlan": plan, "bookmarks": []}));
+    }
+    let runs = state.runs.fetch_add(1, Ordering::SeqCst) + 1;
+    state.arrived.send_replace(runs);
+    if state.is_silent.load(Ordering::SeqCst) {
+        std::future::pending::<()>().await;
+    }
+    Json(json!({"data": {"fields": ["made"], "values": [[1]]}, "bookmarks": []}))
+}
+
+/// A job type whose model runs the query once, and what belongs to it.
+struct Scene {
+    world: World,
+    graph: CountingGraph,
+    model: Scripted,
+    types: std::path::PathBuf,
+    job: Uuid,
+}
+
+impl Scene {
+    async fn of(pool: PgPool) -> Self {
+        let world = World::new(pool).await;
+        let (graph, model) = (CountingGraph::start().await, Scripted::start(|request, _| work(request)).await);
+        let keys = json!({
+            "coverage": "off", "on_complete": null, "deliverables": [],
+            "tools": {"domain": ["execute_cypher_query"]},
+            "llm": {"base_url": model.base_url(), "prices": "free"},
+            "connections": {"neo4j": {"uri": format!("http://{}", graph.address), "user": "neo4j", "password_env": "GRAPH_KEY"}},
+        });
+        let types = job_types(&world, &[("asker", keys)]);
+        let job = world.insert(&job("asker", None)).await;
+        Self { world, graph, model, types, job }
+    }
+
+    fn worker(&self, arguments: &[&str]) -> Program {
+        let mut command = self.world.command(arguments);
+        command.env("PLUMBLINE_CONFIG_DIR", &self.types).env("GRAPH_KEY", "secret-of-the-test");
+        self.world.start(command)
+    }
+
+    /// Has the rest of the job done, in which the graph answers.
+    async fn finish(self, runs: usize) {
+        self.graph.keep_silent(false);
+        self.world.age_workers().await;
+        let ended = self.worker(&["worker", "--until-idle"]).ended().await;
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        self.world.becomes(self.job, "completed").await;
+        assert_eq!(self.graph.runs(), runs, "how often the query was run");
+        let told = self.model.seen().iter().any(|request| request.texts().any(|text| text.contains("outcome unknown")));
+        assert!(told, "the model is told that nothing is known of the call");
+        self.world.finish().await;
+    }
+}
+
+/// One phase of work with one query, then the end.
+fn work(request: &Request) -> Reply {
+    let has = |text: &str| request.texts().any(|line| line.contains(text));
+    match (request.is_strategic(), has("Phase 1: Reading")) {
+        (true, false) => reads(),
+        (true, true) => Reply::calls(&[(
+            "job_complete",
+            json!({"summary": "Asked.", "deliverables": ["output/answer.md"], "undelivered": [], "confidence": 0.9}),
+        )]),
+        (false, _) if !has("outcome unknown") && !has("\"made\"") => {
+            Reply::calls(&[("execute_cypher_query", json!({"query": QUERY}))])
+        }
+        (false, _) => {
+            let file =
+                json!({"path": "output/answer.md", "content": "How many business objects there are is in the graph."});
+            let mut calls = vec![("write_file", file)];
+            calls.extend(std::iter::repeat_n(("todo_complete", json!({})), 5));
+            Reply::calls(&calls)
+        }
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_call_in_flight_at_a_kill_is_not_made_by_the_claim_after_one_that_was_drained(pool: PgPool) {
+    let scene = Scene::of(pool).await;
+    scene.graph.keep_silent(true);
+    let first = scene.worker(&["worker"]);
+    scene.graph.arrived(1).await;
+    first.kill().await;
+
+    // The second claim is held before its first step by a lock on what it reads, and told to stop there.
+    let mut held = scene.world.pool.begin().await.expect("a transaction");
+    sqlx::query("LOCK TABLE messages IN ACCESS EXCLUSIVE MODE")
+        .execute(&mut *held)
+        .await
+        .expect("the table can be locked");
+    scene.world.age_workers().await;
+    let second = scene.worker(&["worker"]);
+    scene.world.until(scene.job, "is claimed again", |job| job.status == "running" && job.attempt == 2).await;
+    second.signal(Signal::TERM);
+    held.rollback().await.expect("the lock is given back");
+    let stopped = second.ended().await;
+    assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
+    eventually("the job to be given back", async || {
+        (scene.world.job(scene.job).await.status == "pending").then_some(())
+    })
+    .await;
+    scene.finish(1).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_call_is_not_made_again_after_kills_in_a_row(pool: PgPool) {
+    let scene = Scene::of(pool).await;
+    scene.graph.keep_silent(true);
+    let first = scene.worker(&["worker"]);
+    scene.graph.arrived(1).await;
+    first.kill().await;
+    scene.finish(1).await;
+}
