@@ -16,8 +16,9 @@
 //!   [`Illegal`] and leave the run untouched.
 //!
 //! The driver performs the effect, writes the changes together with [`Run::state`] and [`Run::progress`], and asks
-//! again. It commits after every [`Outcome`] except between a model's answer and the results of local tools, where
-//! [`Effect::RunTools`] says so: those land in one commit.
+//! again. It commits after every [`Outcome`] except where [`Run::joins_next_commit`] says that what was decided lands with the
+//! next outcome's changes: between a model's answer and the results of its calls, as far as these are local. The calls that it
+//! runs then see what is not committed.
 //!
 //! # The two loops
 //!

@@ -1,6 +1,6 @@
 //! A run: the engine's view of one job between load and leave.
 
-mod batch;
+mod answer_calls;
 mod deliverables;
 mod job_rows;
 mod next;
@@ -8,8 +8,8 @@ mod request;
 mod snapshot;
 pub(crate) mod state;
 
-pub(crate) use batch::{Batch, BatchCall};
-pub use batch::{CallProgress, PhaseEnd};
+pub(crate) use answer_calls::{AnswerCall, AnswerCalls};
+pub use answer_calls::{CallProgress, PhaseEnd};
 pub use deliverables::{REPORT, REQUIREMENT_LISTS};
 pub use job_rows::{FileChanges, JobRows, PhaseRow};
 pub use snapshot::{FileIndex, FileMeta, JobInfo, Memory, Progress, Snapshot};
@@ -60,7 +60,7 @@ pub struct Run {
     /// The step being decided: the one behind the last that was committed.
     pub(crate) step: i64,
     /// The calls of the answer at hand.
-    pub(crate) batch: Batch,
+    pub(crate) calls: AnswerCalls,
     /// What the opening tells besides, while the first phase is being opened.
     pub(crate) beginning: Beginning,
     /// Changes of the outcome being applied.
@@ -98,7 +98,7 @@ impl Run {
             tool_tokens: HashMap::new(),
             counted_list: todo_list::Counted::default(),
             planned: OnceLock::new(),
-            batch: Batch::default(),
+            calls: AnswerCalls::default(),
             beginning: Beginning::default(),
             pending: Vec::new(),
         };
@@ -183,7 +183,7 @@ impl Run {
     /// This step was committed: what is decided from now on belongs to the next.
     pub fn committed(&mut self, step: i64) {
         self.step = step + 1;
-        self.batch.committed = true;
+        self.calls.committed = true;
     }
 
     /// The settings.

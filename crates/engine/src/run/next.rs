@@ -20,14 +20,14 @@ impl Run {
             },
             Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => Effect::CallModel(self.request()),
             Stage::Tools { .. } => {
-                let check = self.batch.check.as_ref();
+                let check = self.calls.check.as_ref();
                 let calls = self.waiting_calls().map(|call| OutsideCall { call, check }).collect();
                 Effect::RunTools { calls, commit_first: self.commits_before_calls() }
             }
         }
     }
 
-    /// Whether what was decided so far should wait for the next outcome's commit: the next effect is a batch of calls whose
+    /// Whether what was decided so far should wait for the next outcome's commit: the next effect is to run calls whose
     /// results may land together with the model's answer.
     pub fn joins_next_commit(&self) -> bool {
         self.calls_at_hand().is_some() && self.state.retry.not_before.is_none() && !self.commits_before_calls()

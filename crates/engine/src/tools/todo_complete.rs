@@ -164,7 +164,7 @@ fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
     }
     // Refused once is enough, also where nothing was called for it.
     run.state.work.asked_for.get_or_insert(answer);
-    let shown = run.batch.shown.take().filter(|shown| Some(shown.number) == first_unread);
+    let shown = run.calls.shown.take().filter(|shown| Some(shown.number) == first_unread);
     let shown =
         shown.map(|shown| format!("\n\nPassage {}, which counts as read by this:\n\n{}", shown.number, shown.text));
     Err(format!(

@@ -2,14 +2,14 @@
 
 use crate::{
     Autonomy, JobError, JobExit, NextPhase, PhaseOutcome, Run, Stage,
-    run::{Batch, CallProgress},
+    run::{AnswerCalls, CallProgress},
 };
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
 impl Run {
     pub(super) fn after_calls(&mut self, now: DateTime<Utc>) {
-        let (exit, broken) = (self.take_exit(), self.batch.broken.take());
+        let (exit, broken) = (self.take_exit(), self.calls.broken.take());
         // The calls are answered, however the job goes on or ends: a retry must not run them again.
         let Stage::Tools { message_seq, calls } = std::mem::replace(&mut self.state.stage, Stage::Model) else {
             return;
@@ -18,7 +18,7 @@ impl Run {
             self.bind_loaded_tools(&calls.loading);
         }
         if let Some((tool, why)) = broken {
-            self.batch = Batch::default();
+            self.calls = AnswerCalls::default();
             return self.stop_for(&tool, &why);
         }
         self.state.guards.idle_turns = match (calls.progress, calls.held.is_empty()) {
@@ -35,7 +35,7 @@ impl Run {
     }
 
     fn go_on_behind_calls(&mut self, calls: CallProgress, now: DateTime<Utc>) {
-        self.batch = Batch::default();
+        self.calls = AnswerCalls::default();
         if !calls.held.is_empty() {
             self.tell_what_was_left_out();
         }
@@ -46,7 +46,7 @@ impl Run {
     }
 
     fn end_job(&mut self, exit: JobExit, now: DateTime<Utc>) {
-        self.batch = Batch::default();
+        self.calls = AnswerCalls::default();
         let exit = match exit {
             JobExit::Failed(error) => return self.fail_at_the_end(error, now),
             other => other,

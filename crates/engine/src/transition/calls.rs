@@ -10,7 +10,7 @@ use crate::{
     Check, FileWrite, JobExit, OnToolFailure, PhaseEnd, Product, Retry, Run, Stage, ToolCall, ToolReturn,
     guardrail::loop_detection::{RESULTS, Repetition},
     ledger::ShownPassage,
-    run::{Batch, BatchCall, CallProgress},
+    run::{AnswerCall, AnswerCalls, CallProgress},
     tools::{self, parsed_call::ParsedCall},
 };
 use chrono::{DateTime, Utc};
@@ -31,7 +31,7 @@ impl Run {
     /// Begins with the calls of an answer.
     pub(super) fn begin_calls(&mut self, message_seq: i64, parsed_calls: Vec<ParsedCall>, now: DateTime<Utc>) {
         self.state.guards.silent_turns = 0;
-        self.batch = Batch::of(self.calls_of(message_seq).into_iter().zip(parsed_calls));
+        self.calls = AnswerCalls::of(self.calls_of(message_seq).into_iter().zip(parsed_calls));
         let calls = CallProgress { room: self.room_for_results(message_seq), ..CallProgress::default() };
         self.state.stage = Stage::Tools { message_seq, calls };
         self.go_on_with_calls(now);
@@ -46,25 +46,25 @@ impl Run {
 
     /// Answers calls with what the outside gave for them.
     pub(super) fn take_returns(&mut self, returns: Vec<ToolReturn>) {
-        let check = self.batch.check.take();
+        let check = self.calls.check.take();
         for given in returns {
-            self.batch.waiting -= 1;
+            self.calls.waiting -= 1;
             let at = self.progress_of_calls().answered;
-            let Some(item) = self.batch.get(at) else { return };
+            let Some(item) = self.calls.get(at) else { return };
             match &check {
                 Some(check) => self.answer_checked(&item, check, given),
                 None => self.answer_given(&item, given),
             }
         }
         // Where some are still waited for, they are run as they are.
-        self.batch.check = check.filter(|_| self.batch.waiting > 0);
+        self.calls.check = check.filter(|_| self.calls.waiting > 0);
     }
 
     /// Answers calls in their order as far as the engine can, then waits for the outside or goes on behind the last.
     pub(super) fn go_on_with_calls(&mut self, now: DateTime<Utc>) {
         loop {
             let at = self.progress_of_calls().answered;
-            let Some(item) = self.batch.get(at) else { return self.after_calls(now) };
+            let Some(item) = self.calls.get(at) else { return self.after_calls(now) };
             match self.fate(at, &item) {
                 Fate::Refused(why) => {
                     let answered = self.failed(&item, &why);
@@ -81,15 +81,15 @@ impl Run {
     /// A call that may not be made twice is on record as dispatched before it leaves.
     fn wait_for_outside(&mut self, at: usize) {
         self.choose_waiting();
-        if self.batch.check.is_none() && self.is_unsafe(at) {
-            (self.progress_of_calls().dispatched, self.batch.committed) = (true, false);
+        if self.calls.check.is_none() && self.is_unsafe(at) {
+            (self.progress_of_calls().dispatched, self.calls.committed) = (true, false);
         }
     }
 
-    fn answer_given(&mut self, item: &BatchCall, given: ToolReturn) {
-        let BatchCall { call, parsed } = item;
+    fn answer_given(&mut self, item: &AnswerCall, given: ToolReturn) {
+        let AnswerCall { call, parsed } = item;
         if given.gave_up && self.settings.limits.on_tool_failure == OnToolFailure::Stop {
-            self.batch.broken.get_or_insert_with(|| (call.name.clone(), given.content.clone()));
+            self.calls.broken.get_or_insert_with(|| (call.name.clone(), given.content.clone()));
         }
         let looked = given.products.is_empty();
         let room = self.progress_of_calls().room;
@@ -106,14 +106,14 @@ impl Run {
     }
 
     /// Carries one of the engine's own calls out after the outside has looked at what it depends on.
-    fn answer_checked(&mut self, item: &BatchCall, check: &Check, seen: ToolReturn) {
+    fn answer_checked(&mut self, item: &AnswerCall, check: &Check, seen: ToolReturn) {
         match check {
             Check::Passage { number, .. } => {
                 let room = self.progress_of_calls().room;
                 let fits = !seen.is_error && room.holds(seen.content.len(), || self.tokens_shown(&seen.content));
-                self.batch.shown = fits.then(|| ShownPassage { number: *number, text: seen.content });
+                self.calls.shown = fits.then_some(ShownPassage { number: *number, text: seen.content });
                 self.run_own_tool(item);
-                self.batch.shown = None;
+                self.calls.shown = None;
             }
             Check::Deliverables { .. } if seen.is_error => {
                 let why = seen.content.strip_prefix("Error: ").unwrap_or(&seen.content);
@@ -122,15 +122,15 @@ impl Run {
             }
             Check::Deliverables { .. } => {
                 self.run_own_tool(item);
-                if let Some(exit) = &mut self.batch.exit {
+                if let Some(exit) = &mut self.calls.exit {
                     super::count(exit, &seen.content);
                 }
             }
         }
     }
 
-    fn run_own_tool(&mut self, item: &BatchCall) {
-        let BatchCall { call, parsed } = item;
+    fn run_own_tool(&mut self, item: &AnswerCall) {
+        let AnswerCall { call, parsed } = item;
         let (before, mut consequence) = (self.pending.len(), Consequence::None);
         let answered = match tools::run(self, &call.name, &parsed.fields, &mut consequence) {
             Ok(content) => {
@@ -143,7 +143,7 @@ impl Run {
         match consequence {
             Consequence::None => {}
             Consequence::NextPhase(next) => self.end_phase_behind_calls(next),
-            Consequence::Exit(exit) => self.batch.exit = Some(exit),
+            Consequence::Exit(exit) => self.calls.exit = Some(exit),
         }
     }
 
@@ -155,9 +155,9 @@ impl Run {
     }
 
     /// A call that is not carried out, since what it belongs to has ended.
-    fn skip(&mut self, item: &BatchCall, at: usize, why: &str) {
+    fn skip(&mut self, item: &AnswerCall, at: usize, why: &str) {
         let reason = why.strip_prefix("not carried out: ").unwrap_or(why);
-        if self.batch.broken.is_none() && at < MAX_CALLS {
+        if self.calls.broken.is_none() && at < MAX_CALLS {
             self.state.left_out.push(format!("{}: {reason}", item.call.name));
         }
         if self.progress_of_calls().held.is_empty() {
@@ -166,12 +166,12 @@ impl Run {
         self.progress_of_calls().answered += 1;
     }
 
-    fn failed(&mut self, BatchCall { call, parsed }: &BatchCall, why: &str) -> Answered {
+    fn failed(&mut self, AnswerCall { call, parsed }: &AnswerCall, why: &str) -> Answered {
         Answered { failed: true, ..self.noted(call, parsed, format!("Error: {why}"), false, false) }
     }
 
     /// Puts a call's answer into the conversation, and notes what came of it.
-    fn put_answer(&mut self, item: &BatchCall, answered: Answered) {
+    fn put_answer(&mut self, item: &AnswerCall, answered: Answered) {
         let name = &item.call.name;
         let is_gate = tools::is_gate(name);
         self.state.work.refused += u32::from(answered.failed && !is_gate);
@@ -196,7 +196,7 @@ impl Run {
         if let Some(end) = &mut calls.end {
             end.results.push(seq);
         }
-        self.batch.in_doubt = false;
+        self.calls.in_doubt = false;
     }
 
     /// A result stands behind its answer; that of a held call, whose answer the phase before has seen, behind the opening.
@@ -255,6 +255,6 @@ impl Run {
 
     /// What a call of the answer has ended the job with, if one has.
     pub(super) fn take_exit(&mut self) -> Option<JobExit> {
-        self.batch.exit.take()
+        self.calls.exit.take()
     }
 }

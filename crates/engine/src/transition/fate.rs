@@ -5,7 +5,7 @@ use super::model_replied::{MAX_CALLS, too_many};
 use crate::{
     Check, Handler, Opening, PhaseKind, Run, ToolCall, nearest,
     phase::plan::read_plan,
-    run::{BatchCall, PLAN},
+    run::{AnswerCall, PLAN},
     tools::{self, parsed_call::ParsedCall},
     vocabulary::path,
 };
@@ -39,8 +39,8 @@ const UNKNOWN: &str = "interrupted, outcome unknown: the worker stopped while th
 
 impl Run {
     /// What becomes of the call at this place of the answer, when its turn comes.
-    pub(crate) fn fate(&self, at: usize, item: &BatchCall) -> Fate {
-        let BatchCall { call, parsed } = item;
+    pub(crate) fn fate(&self, at: usize, item: &AnswerCall) -> Fate {
+        let AnswerCall { call, parsed } = item;
         if let Some(fate) = self.fate_behind_an_end(call, parsed) {
             return fate;
         }
@@ -56,10 +56,10 @@ impl Run {
 
     /// What becomes of calls behind one that has ended the job or the phase, where that is all that has to be known.
     fn fate_behind_an_end(&self, call: &ToolCall, parsed: &ParsedCall) -> Option<Fate> {
-        if self.batch.exit.is_some() {
+        if self.calls.exit.is_some() {
             return Some(Fate::Skipped(BEHIND_THE_JOB.into()));
         }
-        if let Some((tool, _)) = &self.batch.broken {
+        if let Some((tool, _)) = &self.calls.broken {
             return Some(Fate::Skipped(format!("not carried out: the job stops, because {tool} failed.")));
         }
         let calls = self.calls_at_hand()?;
@@ -99,7 +99,7 @@ impl Run {
         if let Some(cap) = parsed.cut_off_at() {
             return Some(self.cut_off(cap, calls.done));
         }
-        if self.batch.in_doubt && at == calls.answered {
+        if self.calls.in_doubt && at == calls.answered {
             return Some(UNKNOWN.into());
         }
         if let Some(todo) = calls.refused_closing.filter(|_| tools::closes_todo(&call.name)) {

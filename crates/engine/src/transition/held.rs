@@ -5,7 +5,7 @@
 use super::model_replied::{MAX_CALLS, too_many};
 use crate::{
     HistoryAtBoundary, Message, MessageKind, PhaseEnd, Role, Run, Stage, ToolCall,
-    run::{Batch, CallProgress},
+    run::{AnswerCalls, CallProgress},
     tools::parsed_call::ParsedCall,
 };
 use chrono::{DateTime, Utc};
@@ -30,7 +30,7 @@ impl Run {
         if held.is_empty() {
             return self.prepare_or_ask(now);
         }
-        self.batch = Batch::of(held.iter().map(|call| (call.clone(), ParsedCall::of(call))));
+        self.calls = AnswerCalls::of(held.iter().map(|call| (call.clone(), ParsedCall::of(call))));
         let room = self.room_behind_opening();
         self.state.stage =
             Stage::Tools { message_seq, calls: CallProgress { held, failed, room, ..CallProgress::default() } };
@@ -40,9 +40,9 @@ impl Run {
     /// Takes the calls from this one on out of the answer, whose messages say so. What is beyond the bound of an answer is not
     /// held.
     fn hold(&mut self, answered: usize) -> Vec<ToolCall> {
-        let batch = std::mem::take(&mut self.batch);
+        let calls = std::mem::take(&mut self.calls);
         let mut held = Vec::new();
-        for (at, item) in (answered..).zip(batch.from(answered)) {
+        for (at, item) in (answered..).zip(calls.from(answered)) {
             if at < MAX_CALLS {
                 self.push_tool_result(&item.call, HELD.into());
                 held.push(item.call.clone());

@@ -27,7 +27,7 @@ pub use held::HELD_RESULT;
 pub use model_failed::KEY_REFUSED;
 pub(crate) use model_replied::{CUT_OFF, INVALID_JSON};
 
-/// What a batch of calls led to, beyond its results.
+/// What a call led to, beyond its result.
 #[derive(Debug, Default)]
 pub(crate) enum Consequence {
     /// The phase goes on.
@@ -126,12 +126,12 @@ impl Run {
 
     /// Whether the returns are one per call asked for, in order.
     fn answers(&self, returns: &[ToolReturn]) -> bool {
-        self.batch.waiting == returns.len() && self.answer_first(returns)
+        self.calls.waiting == returns.len() && self.answer_first(returns)
     }
 
     /// Whether they are those of the first calls, and some are left.
     fn answers_before(&self, returns: &[ToolReturn]) -> bool {
-        returns.len() < self.batch.waiting && self.answer_first(returns)
+        returns.len() < self.calls.waiting && self.answer_first(returns)
     }
 
     fn answer_first(&self, returns: &[ToolReturn]) -> bool {

@@ -1,5 +1,5 @@
 //! The calls of the answer at hand, one after another: what of them is in the checkpoint ([`CallProgress`]), and what is
-//! made of that anew when a run is loaded ([`Batch`]).
+//! made of that anew when a run is loaded ([`AnswerCalls`]).
 
 use crate::{
     Check, Handler, JobExit, NextPhase, Replay, Room, Run, Stage, ToolCall, ledger::ShownPassage,
@@ -61,15 +61,15 @@ pub struct PhaseEnd {
 
 /// A call and what its arguments say.
 #[derive(Debug)]
-pub(crate) struct BatchCall {
+pub(crate) struct AnswerCall {
     pub(crate) call: ToolCall,
     pub(crate) parsed: ParsedCall,
 }
 
 /// The calls of the answer at hand; empty while no results are waited for.
 #[derive(Debug, Default)]
-pub(crate) struct Batch {
-    calls: Vec<Arc<BatchCall>>,
+pub(crate) struct AnswerCalls {
+    calls: Vec<Arc<AnswerCall>>,
     /// How many calls from the next one on the outside carries out now, or looks at.
     pub(crate) waiting: usize,
     /// What the outside looks at before the engine carries the next call out.
@@ -86,18 +86,18 @@ pub(crate) struct Batch {
     pub(crate) shown: Option<ShownPassage>,
 }
 
-impl Batch {
+impl AnswerCalls {
     pub(crate) fn of(calls: impl IntoIterator<Item = (ToolCall, ParsedCall)>) -> Self {
-        let calls = calls.into_iter().map(|(call, parsed)| Arc::new(BatchCall { call, parsed })).collect();
+        let calls = calls.into_iter().map(|(call, parsed)| Arc::new(AnswerCall { call, parsed })).collect();
         Self { calls, ..Self::default() }
     }
 
-    pub(crate) fn get(&self, at: usize) -> Option<Arc<BatchCall>> {
+    pub(crate) fn get(&self, at: usize) -> Option<Arc<AnswerCall>> {
         self.calls.get(at).cloned()
     }
 
     /// The calls from `at` on.
-    pub(crate) fn from(&self, at: usize) -> &[Arc<BatchCall>] {
+    pub(crate) fn from(&self, at: usize) -> &[Arc<AnswerCall>] {
         self.calls.get(at..).unwrap_or_default()
     }
 }
@@ -131,7 +131,7 @@ impl Run {
     /// The calls that the outside carries out or looks at now, in their order.
     pub(crate) fn waiting_calls(&self) -> impl Iterator<Item = &ToolCall> {
         let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
-        self.batch.from(at).iter().take(self.batch.waiting).map(|item| &item.call)
+        self.calls.from(at).iter().take(self.calls.waiting).map(|item| &item.call)
     }
 
     /// Takes the calls up that a loaded run waits for.
@@ -139,11 +139,11 @@ impl Run {
         let Stage::Tools { message_seq, calls } = &self.state.stage else { return };
         let (dispatched, held) = (calls.dispatched, calls.held.clone());
         let calls = if held.is_empty() { self.calls_of(*message_seq) } else { held };
-        self.batch = Batch::of(calls.into_iter().map(|call| {
+        self.calls = AnswerCalls::of(calls.into_iter().map(|call| {
             let parsed = ParsedCall::of(&call);
             (call, parsed)
         }));
-        (self.batch.committed, self.batch.in_doubt) = (true, dispatched && new_claim);
+        (self.calls.committed, self.calls.in_doubt) = (true, dispatched && new_claim);
         self.choose_waiting();
     }
 
@@ -151,7 +151,7 @@ impl Run {
     /// its own. A call that may not be made twice goes alone, and so does what is only looked at.
     pub(crate) fn choose_waiting(&mut self) {
         let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
-        (self.batch.waiting, self.batch.check) = match self.batch.get(at).map(|first| self.fate(at, &first)) {
+        (self.calls.waiting, self.calls.check) = match self.calls.get(at).map(|first| self.fate(at, &first)) {
             Some(Fate::Outside) if self.is_unsafe(at) => (1, None),
             Some(Fate::Outside) => (self.outside_from(at), None),
             Some(Fate::Engine { check: check @ Some(_) }) => (1, check),
@@ -163,17 +163,17 @@ impl Run {
     /// comes to depends on them: whether it repeats itself.
     fn outside_from(&self, at: usize) -> usize {
         let mut prints = Vec::new();
-        let is_outside = |(n, item): (usize, &Arc<BatchCall>)| {
+        let is_outside = |(n, item): (usize, &Arc<AnswerCall>)| {
             let is_new = !prints.contains(&item.parsed.print) && self.repeats(&item.parsed) == 0;
             prints.push(item.parsed.print);
             n == 0 || (is_new && !self.is_unsafe(at + n) && matches!(self.fate(at + n, item), Fate::Outside))
         };
-        self.batch.from(at).iter().enumerate().map(is_outside).take_while(|outside| *outside).count()
+        self.calls.from(at).iter().enumerate().map(is_outside).take_while(|outside| *outside).count()
     }
 
     /// Whether a call may not be made twice.
     pub(crate) fn is_unsafe(&self, at: usize) -> bool {
-        let tool = self.batch.from(at).first().and_then(|item| self.bound_tool(&item.call.name));
+        let tool = self.calls.from(at).first().and_then(|item| self.bound_tool(&item.call.name));
         tool.is_some_and(|tool| tool.handler != Handler::Engine && tool.replay == Replay::Unsafe)
     }
 
@@ -183,11 +183,11 @@ impl Run {
         let is_external =
             |call: &ToolCall| self.bound_tool(&call.name).is_some_and(|tool| tool.handler == Handler::External);
         let dispatched = self.calls_at_hand().is_some_and(|calls| calls.dispatched);
-        !self.batch.committed && (dispatched || (self.batch.check.is_none() && self.waiting_calls().any(is_external)))
+        !self.calls.committed && (dispatched || (self.calls.check.is_none() && self.waiting_calls().any(is_external)))
     }
 
     /// Whether a call has been dispatched, and must be made before the job may be given back: it would be in doubt.
     pub fn has_dispatched(&self) -> bool {
-        self.batch.committed && !self.batch.in_doubt && self.calls_at_hand().is_some_and(|calls| calls.dispatched)
+        self.calls.committed && !self.calls.in_doubt && self.calls_at_hand().is_some_and(|calls| calls.dispatched)
     }
 }
