@@ -5,7 +5,7 @@ use crate::classify::{self, Problem, reset_time};
 use crate::config::ModelConfig;
 use crate::dialect::{self, Decoded, Manner, NoAnswer, ORIGIN};
 use crate::http::stated_limits::StatedLimits;
-use crate::http::{Answer, exchange, most_bytes};
+use crate::http::{Answer, Budget, exchange};
 use crate::learnt::Learnt;
 use crate::profile::Api;
 use bytes::Bytes;
@@ -102,7 +102,7 @@ impl ModelClient {
         let cap = dialect::cap(&self.config, manner.api, max_output_tokens);
         drop(messages);
         let posted = self.post(manner.api, body);
-        let answered = exchange(posted, manner.api, self.config.timeouts, most_bytes(cap)).await;
+        let answered = exchange(posted, manner.api, self.config.timeouts, Budget::of(cap)).await;
         let stated = answered.as_ref().map(|answer| StatedLimits::of_headers(|name| answer.header(name)));
         learnt.state_limits(stated.unwrap_or_default());
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);

@@ -28,7 +28,7 @@ pub use classify::suspicion;
 pub use client::{ModelClient, ModelClientError, jitter, request_body};
 pub use config::{ApiKey, ModelConfig, OutputCapField, Streaming, Timeouts, ToolChoice};
 pub use embedder::{EmbedError, Embedder, EmbedderSettings};
-pub use http::{stated_limits::StatedLimits, tls};
+pub use http::{budget::values_in, stated_limits::StatedLimits, tls};
 pub use learnt::{Learnt, has_taught};
 pub use list_models::{ModelList, answers_as, list_models};
 pub use profile::{Api, Profile, ReasoningEcho, ToolCallIds};

@@ -35,7 +35,7 @@ pub(crate) fn reply(
     record.completion_tokens = counts.completion_tokens;
     record.estimated = reported.is_none();
     let problem = problem(&decoded, reported.map(|usage| usage.completion_tokens), place);
-    record.raw_usage = decoded.raw_usage;
+    record.raw_usage = decoded.raw_usage.map(usage::bounded);
     record.finish_reason = decoded.finish_reason;
     record.service_tier = decoded.service_tier.or(record.service_tier);
     if let Some(problem) = problem {

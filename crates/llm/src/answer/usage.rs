@@ -13,6 +13,20 @@ const CACHE_WRITES: [&str; 3] = [
 /// Names of the part of an answer that was reasoning.
 const REASONING: [&str; 2] = ["completion_tokens_details/reasoning_tokens", "output_tokens_details/reasoning_tokens"];
 
+/// Longest usage object that is recorded as it came, in bytes of JSON; those of providers have a few hundred.
+const LONGEST: usize = 16 << 10;
+
+/// The object as it is recorded: of a longer one, its numbers.
+pub(crate) fn bounded(usage: Value) -> Value {
+    match usage {
+        Value::Object(mut fields) if fields.len() > 64 || Value::from(fields.clone()).to_string().len() > LONGEST => {
+            fields.retain(|key, value| key.len() <= 64 && value.is_number());
+            Value::Object(fields.into_iter().take(64).collect())
+        }
+        usage => usage,
+    }
+}
+
 /// Reads a usage object; none when it says nothing of prompt or completion.
 pub(crate) fn read(usage: &Value) -> Option<Usage> {
     let prompt = first(usage, &["prompt_tokens"]);

@@ -56,6 +56,11 @@ pub(crate) fn of_broken(broken: &Broken, place: &str) -> Problem {
                 format!("the answer of {place} is larger than {} KiB, the bound at its max_output_tokens", most >> 10);
             return Problem::new(FailureClass::Malformed, message);
         }
+        Broken::TooMany(most) => {
+            let message =
+                format!("the answer of {place} has more than {most} events, the bound at its max_output_tokens");
+            return Problem::new(FailureClass::Malformed, message);
+        }
     };
     let problem = Problem::new(FailureClass::Transient, message);
     match broken {
@@ -66,7 +71,7 @@ pub(crate) fn of_broken(broken: &Broken, place: &str) -> Problem {
             problem.hinted("raise llm.timeout_s if the model needs longer for an answer")
         }
         Broken::IdleTimeout(_) => problem.hinted("raise llm.idle_timeout_s if the model may be silent for longer"),
-        Broken::Cut(_) | Broken::TooLarge(_) => problem,
+        Broken::Cut(_) | Broken::TooLarge(_) | Broken::TooMany(_) => problem,
     }
 }
 

@@ -1,5 +1,6 @@
 //! One HTTP exchange under four time limits and a size limit.
 
+pub(crate) mod budget;
 mod sse;
 pub(crate) mod stated_limits;
 pub mod tls;
@@ -7,6 +8,7 @@ pub mod tls;
 use crate::config::Timeouts;
 use crate::dialect::{Assembly, NoAnswer, mended};
 use crate::profile::Api;
+pub(crate) use budget::Budget;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use reqwest::header::HeaderMap;
@@ -14,16 +16,6 @@ use sse::Read;
 use std::pin::pin;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
-
-/// Most bytes of an answer of so many tokens, far beyond any real one: a token has four bytes as a rule, six times as many
-/// where each is escaped, and what surrounds it is small. A server cannot fill memory with more. Of a stream, no event may
-/// have more, nor what is put together of them.
-pub(crate) fn most_bytes(max_output_tokens: u32) -> usize {
-    const AROUND: usize = 1 << 20;
-    const A_TOKEN: usize = 64;
-    const MOST: usize = 32 << 20;
-    (AROUND + A_TOKEN * max_output_tokens as usize).min(MOST)
-}
 
 /// What came back, complete.
 #[derive(Debug)]
@@ -59,8 +51,10 @@ pub(crate) enum Broken {
     TotalTimeout(Duration),
     /// The connection ended inside the answer; with the reason.
     Cut(String),
-    /// The answer is larger than so many bytes (see [`most_bytes`]).
+    /// The answer is larger than so many bytes (see [`Budget`]).
     TooLarge(usize),
+    /// The stream has more than so many events.
+    TooMany(usize),
 }
 
 /// Sends the request and takes the whole answer in, whatever its status.
@@ -70,7 +64,7 @@ pub(crate) async fn exchange(
     request: reqwest::RequestBuilder,
     api: Api,
     limits: Timeouts,
-    most: usize,
+    budget: Budget,
 ) -> Result<Answer, Broken> {
     let (ends, first_byte) = (Instant::now() + limits.total, limits.first_byte.min(limits.total));
     let response = timeout(first_byte, request.send())
@@ -82,8 +76,8 @@ pub(crate) async fn exchange(
     let pieces = pieces(response, limits.idle);
     let read = async {
         match status.is_success() {
-            true => read_answer(pieces, api, most).await,
-            false => read_all(pieces, Vec::new(), most).await.map(in_one_piece),
+            true => read_answer(pieces, api, budget).await,
+            false => read_all(pieces, Vec::new(), budget).await.map(in_one_piece),
         }
     };
     let Read { body, has_own_end } = timeout_at(ends, read).await.unwrap_or(Err(Broken::TotalTimeout(limits.total)))?;
@@ -107,7 +101,11 @@ fn pieces(response: reqwest::Response, idle: Duration) -> impl Stream<Item = Res
 
 /// Reads a stream of events, or a body in one piece: which of them it is, its first letter says. Some servers answer a
 /// request for a stream with a whole answer, some gateways the other way round, and not all say so in their headers.
-async fn read_answer(pieces: impl Stream<Item = Result<Bytes, Broken>>, api: Api, most: usize) -> Result<Read, Broken> {
+async fn read_answer(
+    pieces: impl Stream<Item = Result<Bytes, Broken>>,
+    api: Api,
+    budget: Budget,
+) -> Result<Read, Broken> {
     let mut pieces = pin!(pieces);
     let mut begun = Vec::new();
     while first_letter(&begun).is_none() {
@@ -115,15 +113,15 @@ async fn read_answer(pieces: impl Stream<Item = Result<Bytes, Broken>>, api: Api
             Some(piece) => begun.extend_from_slice(&piece?),
             None => return Ok(in_one_piece(begun)),
         }
-        if begun.len() > most {
-            return Err(Broken::TooLarge(most));
+        if begun.len() > budget.kept {
+            return Err(Broken::TooLarge(budget.kept));
         }
     }
     if first_letter(&begun).is_some_and(begins_an_event) {
         let all = stream::iter([Ok(Bytes::from(begun))]).chain(pieces);
-        return sse::read(all, Assembly::new(api), most).await;
+        return sse::read(all, Assembly::new(api), budget).await;
     }
-    read_all(pieces, begun, most).await.map(in_one_piece)
+    read_all(pieces, begun, budget).await.map(in_one_piece)
 }
 
 fn first_letter(text: &[u8]) -> Option<u8> {
@@ -138,17 +136,20 @@ fn begins_an_event(letter: u8) -> bool {
 async fn read_all(
     pieces: impl Stream<Item = Result<Bytes, Broken>>,
     begun: Vec<u8>,
-    most: usize,
+    budget: Budget,
 ) -> Result<Vec<u8>, Broken> {
     let (mut pieces, mut body) = (pin!(pieces), begun);
     while let Some(piece) = pieces.next().await {
         let piece = piece?;
-        if body.len() + piece.len() > most {
-            return Err(Broken::TooLarge(most));
+        if body.len() + piece.len() > budget.kept {
+            return Err(Broken::TooLarge(budget.kept));
         }
         body.extend_from_slice(&piece);
     }
-    Ok(mended(body))
+    match budget.takes(&body) {
+        true => Ok(mended(body)),
+        false => Err(Broken::TooLarge(budget.kept)),
+    }
 }
 
 fn not_sent(error: reqwest::Error, limits: Timeouts) -> Broken {

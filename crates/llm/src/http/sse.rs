@@ -1,7 +1,7 @@
 //! Server-sent events: the answer is used when its last event is there, and only then.
 
 use crate::dialect::{Assembly, NoAnswer};
-use crate::http::Broken;
+use crate::http::{Broken, Budget, budget::beyond_length};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use sse_stream::{Error, SseByteStream};
@@ -20,21 +20,22 @@ pub(crate) struct Read {
     pub(crate) has_own_end: Option<bool>,
 }
 
-/// Reads events into an answer until it is whole or the stream ends. Neither an event nor what is held of all of them may
-/// have more than `most` bytes.
+/// Reads events into an answer until it is whole or the stream ends, within the budget of its server: of all bytes and
+/// events, and of what is held of one event and of all.
 pub(crate) async fn read(
     pieces: impl Stream<Item = Result<Bytes, Broken>>,
     mut assembly: Assembly,
-    most: usize,
+    budget: Budget,
 ) -> Result<Read, Broken> {
-    // Since the last event.
-    let taken = AtomicUsize::new(0);
+    // Since the last event, and in all.
+    let (taken, came) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let counted = pieces.map(|piece| {
         let piece = piece?;
-        match taken.fetch_add(piece.len(), Relaxed) + piece.len() > most {
-            true => Err(Broken::TooLarge(most)),
-            false => Ok(piece),
+        let is_beyond = |count: &AtomicUsize, most| count.fetch_add(piece.len(), Relaxed) + piece.len() > most;
+        if is_beyond(&came, budget.wire) {
+            return Err(Broken::TooLarge(budget.wire));
         }
+        if is_beyond(&taken, budget.kept) { Err(Broken::TooLarge(budget.kept)) } else { Ok(piece) }
     });
     // Some servers leave out the blank line that makes the last event one.
     let is_over = AtomicBool::new(false);
@@ -43,7 +44,12 @@ pub(crate) async fn read(
         Ok(Bytes::from_static(b"\n\n"))
     });
     let mut events = pin!(SseByteStream::new(counted.chain(blank_line)));
+    let (mut count, mut beyond) = (0, 0);
     while let Some(event) = events.next().await {
+        count += 1;
+        if count > budget.events {
+            return Err(Broken::TooMany(budget.events));
+        }
         let event = match event {
             Ok(event) => event,
             // What was cut inside a character is no last event.
@@ -52,12 +58,15 @@ pub(crate) async fn read(
         };
         taken.store(0, Relaxed);
         let (name, data) = (event.event.as_deref(), event.data.as_deref().unwrap_or_default());
+        beyond += beyond_length(data.as_bytes());
+        if assembly.bytes() + beyond > budget.kept {
+            return Err(Broken::TooLarge(budget.kept));
+        }
         let added = match is_over.load(Relaxed) {
             true => assembly.add_last(name, data).map(|()| false),
             false => assembly.add(name, data),
         };
         match added {
-            Ok(false) if assembly.bytes() > most => return Err(Broken::TooLarge(most)),
             Ok(false) => {}
             Ok(true) => {
                 let _ = timeout(LINGER, events.next()).await;
@@ -65,6 +74,9 @@ pub(crate) async fn read(
             }
             Err(no_answer) => return Ok(none(no_answer)),
         }
+    }
+    if assembly.bytes() + beyond > budget.kept {
+        return Err(Broken::TooLarge(budget.kept));
     }
     let has_own_end = Some(assembly.has_own_end());
     Ok(Read { body: assembly.into_body(), has_own_end })

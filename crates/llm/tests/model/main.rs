@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 mod answers;
+mod budget;
 mod conversation;
 mod double;
 mod ends;

@@ -73,7 +73,7 @@ pub(super) async fn exchange(
             }
             body.extend_from_slice(&piece);
         }
-        if values_in(&body) > MAX_VALUES {
+        if plumbline_llm::values_in(&body) > MAX_VALUES {
             return Err(too_large(format_args!("{MAX_VALUES} values")));
         }
         Ok((decode(status, &body, place)?, affinity))
@@ -83,21 +83,6 @@ pub(super) async fn exchange(
 
 fn too_large(limit: std::fmt::Arguments<'_>) -> GraphError {
     GraphError::TooLarge { limit: limit.to_string() }
-}
-
-/// How many values a text of JSON has at most: what follows a comma, a colon or an opening bracket, outside of strings.
-fn values_in(json: &[u8]) -> usize {
-    let (mut values, mut in_string, mut escaped) = (0, false, false);
-    for byte in json {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = in_string,
-            b'"' => in_string = !in_string,
-            b',' | b'[' | b'{' if !in_string => values += 1,
-            _ => {}
-        }
-    }
-    values
 }
 
 /// Set by a cluster when a transaction opens, to be sent back with all that belongs to it.

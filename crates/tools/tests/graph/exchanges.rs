@@ -140,3 +140,15 @@ async fn constraints_are_created_once() {
     let statement = |value: &Value| value["statement"].as_str().unwrap().to_owned();
     assert!(seen.iter().all(|seen| statement(&seen.body).contains("IF NOT EXISTS")));
 }
+
+/// Two bytes on the wire may be a hundred in memory: such an answer is refused before it is read.
+#[tokio::test]
+async fn an_answer_of_too_many_values_is_refused() {
+    let many = format!(r#"{{"data": {{"fields": ["x"], "values": [[[{}0]]]}}}}"#, "{\"a\":0},".repeat(150_000));
+    let rows = format!(r#"{{"data": {{"fields": ["x"], "values": [{}[0]]}}}}"#, "[0],".repeat(150_000));
+    for body in [many, rows] {
+        let server = Server::recorded(&[(202, body.as_str())]).await;
+        let error = server.client().run(&Statement::new("RETURN 1", json!({})), Access::Read).await.unwrap_err();
+        assert!(matches!(error, GraphError::TooLarge { .. }), "{error}");
+    }
+}

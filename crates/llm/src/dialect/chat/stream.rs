@@ -16,6 +16,9 @@ use serde_json::{Map, Value, json, value::RawValue};
 /// Parts of one item of a list such as `reasoning_details` that are texts to be joined.
 const JOINED: [&str; 3] = ["text", "summary", "data"];
 
+/// What a call takes besides what is in it.
+const A_CALL: usize = 256;
+
 /// What has come so far.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
@@ -115,7 +118,9 @@ impl Assembly {
         let said = content(&delta, "content")?;
         self.bytes += said.len();
         self.content.push_str(&said);
-        self.refusal.push_str(&text_or_empty(&delta, "refusal")?);
+        let refusal = text_or_empty(&delta, "refusal")?;
+        self.bytes += refusal.len();
+        self.refusal.push_str(&refusal);
         for call in list(&delta, "tool_calls")? {
             self.bytes += call.get().len();
             self.add_call(fields_of(call)?)?;
@@ -185,6 +190,7 @@ impl Assembly {
             (None, id) => self.calls.iter().rposition(|call| call.id == id),
         };
         found.unwrap_or_else(|| {
+            self.bytes += A_CALL;
             self.calls.push(Call { index, ..Call::default() });
             self.calls.len() - 1
         })

@@ -6,6 +6,10 @@ use crate::dialect::fields::{Fields, error_in, event_of, number, object, present
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+/// What a field, and what a block, take besides what is in them.
+const A_FIELD: usize = 64;
+const A_BLOCK: usize = 256;
+
 /// What has come so far.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
@@ -57,16 +61,12 @@ impl Assembly {
     fn begin(&mut self, event: &Fields<'_>) -> Result<(), NoAnswer> {
         let message = object(event, "message")?;
         self.count(&message)?;
-        for (key, raw) in message {
-            if !matches!(key.as_str(), "content" | "usage") {
-                self.message.insert(key, value_of(raw)?);
-            }
-        }
-        Ok(())
+        self.tell(message)
     }
 
     fn begin_block(&mut self, event: &Fields<'_>) -> Result<(), NoAnswer> {
         let fields = object(event, "content_block")?;
+        self.bytes += A_BLOCK;
         for raw in fields.values() {
             self.bytes += raw.get().len();
         }
@@ -76,6 +76,7 @@ impl Assembly {
     }
 
     fn go_on(&mut self, index: u64, delta: &Fields<'_>) -> Result<(), NoAnswer> {
+        self.bytes += if self.blocks.contains_key(&index) { 0 } else { A_BLOCK };
         let block = self.blocks.entry(index).or_insert_with(|| Block::begun_by(delta));
         for key in ["text", "thinking", "signature"] {
             if let Some(piece) = text(delta, key)? {
@@ -92,7 +93,13 @@ impl Assembly {
 
     fn end(&mut self, event: &Fields<'_>) -> Result<(), NoAnswer> {
         self.count(event)?;
-        for (key, raw) in object(event, "delta")? {
+        self.tell(object(event, "delta")?)
+    }
+
+    /// What is said of the message as a whole.
+    fn tell(&mut self, fields: Fields<'_>) -> Result<(), NoAnswer> {
+        for (key, raw) in fields.into_iter().filter(|(key, _)| !matches!(key.as_str(), "content" | "usage")) {
+            self.bytes += A_FIELD + key.len() + raw.get().len();
             self.message.insert(key, value_of(raw)?);
         }
         Ok(())
@@ -104,6 +111,7 @@ impl Assembly {
             let says = |value: &Value| !value.is_null() && value.as_u64() != Some(0);
             for (key, value) in usage {
                 if says(&value) || !self.usage.contains_key(&key) {
+                    self.bytes += A_FIELD + key.len();
                     self.usage.insert(key, value);
                 }
             }

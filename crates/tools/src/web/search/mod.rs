@@ -16,6 +16,8 @@ use std::time::Duration;
 const TOTAL: Duration = Duration::from_secs(30);
 /// Largest answer taken in, in bytes.
 const MAX_BYTES: usize = 4 << 20;
+/// Most values in it: a result has some twenty.
+const MAX_VALUES: usize = 50_000;
 /// Longest excerpt of a result, in characters.
 const MAX_EXCERPT_CHARS: usize = 600;
 
@@ -173,6 +175,9 @@ impl SearchService {
             if body.len() > MAX_BYTES {
                 return Err(self.failed(&"its answer is larger than 4 MiB"));
             }
+        }
+        if plumbline_llm::values_in(&body) > MAX_VALUES {
+            return Err(self.failed(&format!("its answer has more than {MAX_VALUES} values")));
         }
         Ok(body)
     }
