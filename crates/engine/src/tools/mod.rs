@@ -2,7 +2,9 @@
 //! one file a family, specification beside behaviour.
 
 mod arguments;
+pub(crate) mod broken;
 mod coverage;
+pub(crate) mod fit;
 mod job_complete;
 mod memory;
 pub(crate) mod parsed_call;

@@ -3,7 +3,7 @@
 use crate::{
     ToolCall,
     guardrail::fingerprint,
-    transition::{CUT_OFF, INVALID_JSON},
+    transition::{CUT_OFF, INVALID_JSON, WHY},
 };
 use serde_json::{Map, Value};
 
@@ -58,14 +58,12 @@ fn not_json(error: &serde_json::Error) -> String {
     format!("the arguments are not valid JSON ({error}).")
 }
 
-/// Arguments that were no JSON object are kept under a key of their own.
+/// Arguments that were no JSON object are kept under a key of their own, beside what is wrong with them.
 fn marked(value: &Value) -> Option<String> {
     let has_only = |key| value.as_object().is_some_and(|fields| fields.len() == 1 && fields.contains_key(key));
     if has_only(CUT_OFF) {
         return Some("not carried out: the answer was cut off in this call.".to_string());
     }
-    has_only(INVALID_JSON).then(|| {
-        "the arguments are not a valid JSON object; send them again as one, with every quote and line break inside a string escaped."
-            .to_string()
-    })
+    let fields = value.as_object().filter(|fields| fields.len() == 2 && fields.contains_key(INVALID_JSON))?;
+    fields.get(WHY)?.as_str().map(str::to_string)
 }

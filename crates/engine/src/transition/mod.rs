@@ -9,7 +9,7 @@ pub(crate) mod error_file;
 pub(crate) mod fate;
 mod feedback;
 mod files_placed;
-mod held;
+mod held_calls;
 mod intake;
 mod model_failed;
 mod model_replied;
@@ -23,9 +23,9 @@ use crate::{
 use chrono::{DateTime, Utc};
 use serde_json::json;
 
-pub use held::HELD_RESULT;
+pub use held_calls::HELD_RESULT;
 pub use model_failed::KEY_REFUSED;
-pub(crate) use model_replied::{CUT_OFF, INVALID_JSON};
+pub(crate) use model_replied::{CUT_OFF, INVALID_JSON, WHY};
 
 /// What a call led to, beyond its result.
 #[derive(Debug, Default)]

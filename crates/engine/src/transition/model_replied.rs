@@ -5,7 +5,12 @@ use crate::{
     guardrail::loop_detection::MAX_FORCED_REPLANS,
     phase::{opening::told_to_go_on, transition::NextPhase},
     run::state::Anchor,
-    tools::{self, parsed_call::ParsedCall},
+    tools::{
+        self,
+        broken::{several_objects, what_is_wrong},
+        fit::fit,
+        parsed_call::ParsedCall,
+    },
 };
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
@@ -27,6 +32,8 @@ pub(crate) const CUT_OFF: &str = "cut_off";
 
 /// Key under which arguments that are no JSON object are kept, so that the stored call stays valid JSON.
 pub(crate) const INVALID_JSON: &str = "invalid_json";
+/// Key of what is wrong with them.
+pub(crate) const WHY: &str = "why";
 
 impl Run {
     pub(super) fn model_replied(&mut self, reply: Reply, now: DateTime<Utc>) {
@@ -42,8 +49,12 @@ impl Run {
             FinishReason::Truncated => marked_where_torn(tool_calls, cap),
             FinishReason::Done | FinishReason::Refused | FinishReason::Unfinished => tool_calls,
         };
-        let (tool_calls, parsed_calls): (Vec<_>, Vec<_>) =
-            tool_calls.into_iter().enumerate().map(|(at, call)| rekey(self.by_first_name(call), seq, at)).unzip();
+        let (tool_calls, parsed_calls): (Vec<_>, Vec<_>) = tool_calls
+            .into_iter()
+            .flat_map(parted)
+            .enumerate()
+            .map(|(at, call)| self.rekey(self.by_first_name(call), seq, at))
+            .unzip();
         // Text alone that was cut off is of no use to anybody.
         let is_dead = finish == FinishReason::Truncated && tool_calls.is_empty();
         let content = if is_dead { clip(&content).to_string() } else { content };
@@ -90,6 +101,35 @@ impl Run {
                 ToolCall { name: name.into(), ..call }
             }
             Some(_) | None => call,
+        }
+    }
+
+    /// The call under our own id, with arguments that are a JSON object as its tool wants them, and what they say.
+    fn rekey(&self, call: ToolCall, seq: i64, at: usize) -> (ToolCall, ParsedCall) {
+        let id = format!("call_{seq}_{}", at + 1);
+        let (arguments, value) = match serde_json::from_str::<Value>(&call.arguments) {
+            Ok(value @ Value::Object(_)) => self.fitted(&call.name, call.arguments, value),
+            // Many models send an empty text or null for "no arguments".
+            _ if matches!(call.arguments.trim(), "" | "null") => ("{}".to_string(), json!({})),
+            Ok(_) | Err(_) => {
+                let value = json!({ INVALID_JSON: clip(&call.arguments), WHY: what_is_wrong(&call.arguments) });
+                (value.to_string(), value)
+            }
+        };
+        let parsed = ParsedCall::of_value(&call.name, value);
+        (ToolCall { id, name: call.name, arguments }, parsed)
+    }
+
+    /// The arguments as the tool's schema wants them; byte for byte as they came where they are so already.
+    fn fitted(&self, name: &str, text: String, value: Value) -> (String, Value) {
+        let name = tools::first_name(name).unwrap_or(name);
+        let known = self.settings.tools.iter().find(|tool| tool.name == name);
+        let Some(tool) = known else { return (text, value) };
+        let mut fitted = value.clone();
+        fit(&mut fitted, &tool.parameters);
+        match fitted == value {
+            true => (text, value),
+            false => (fitted.to_string(), fitted),
         }
     }
 
@@ -233,19 +273,13 @@ fn marked_where_torn(mut calls: Vec<ToolCall>, cap: u32) -> Vec<ToolCall> {
     calls
 }
 
-/// The call under our own id, with arguments that are a JSON object, and what they say.
-fn rekey(call: ToolCall, seq: i64, at: usize) -> (ToolCall, ParsedCall) {
-    let (arguments, value) = match serde_json::from_str::<Value>(&call.arguments) {
-        Ok(value @ Value::Object(_)) => (call.arguments, value),
-        // Many models send an empty text or null for "no arguments".
-        _ if matches!(call.arguments.trim(), "" | "null") => ("{}".to_string(), json!({})),
-        Ok(_) | Err(_) => {
-            let value = json!({ INVALID_JSON: clip(&call.arguments) });
-            (value.to_string(), value)
-        }
-    };
-    let parsed = ParsedCall::of_value(&call.name, value);
-    (ToolCall { id: format!("call_{seq}_{}", at + 1), name: call.name, arguments }, parsed)
+/// A call whose arguments are several objects is that many calls of its tool.
+fn parted(call: ToolCall) -> Vec<ToolCall> {
+    let of = |arguments: Value| ToolCall { arguments: arguments.to_string(), ..call.clone() };
+    match several_objects(&call.arguments) {
+        Some(objects) => objects.into_iter().map(of).collect(),
+        None => vec![call],
+    }
 }
 
 /// Enough of broken arguments for the model to recognise them.

@@ -198,3 +198,26 @@ fn provider_fields_are_echoed_with_their_message() {
     let plumbline_engine::RequestMessage::Stored(message) = &request.messages[2] else { panic!("a stored message") };
     assert!(message.extra().eq(&extra), "{message:?}");
 }
+
+#[test]
+fn nested_arguments_that_arrive_as_text_or_as_one_item_are_read_as_the_schema_wants_them() {
+    let todos =
+        json!((1..=5).map(|id| json!({"id": id.to_string(), "content": format!("Part {id}")})).collect::<Vec<_>>());
+    let mut dialogue = Dialogue::begun(settings());
+    let written = dialogue.call("todo_write", json!({"phase": "Work", "description": "", "todos": todos.to_string()}));
+    assert!(written.starts_with("todos.yaml written: phase 'Work' with 5 todos"), "{written}");
+    let stored = &dialogue.toy.messages.iter().rfind(|message| !message.tool_calls.is_empty()).expect("an answer");
+    let stored: Value = serde_json::from_str(&stored.tool_calls[0].arguments).expect("what is stored is JSON");
+    assert_eq!(stored["todos"][4], json!({"id": 5, "content": "Part 5"}), "what goes back is what the schema wants");
+    let written = dialogue.call("write_plan", json!({"tasks": "Read annex B"}));
+    assert!(written.starts_with("main_plan.md written"), "{written}");
+}
+
+#[test]
+fn objects_one_behind_the_other_are_that_many_calls() {
+    let mut dialogue = Dialogue::begun(settings());
+    let two = ToolCall { arguments: r#"{"text": "one"}{"text": "two"}"#.into(), ..call("add_note", &json!({})) };
+    dialogue.reply(reply("", vec![two]));
+    let notes = String::from_utf8_lossy(&dialogue.toy.files["workspace.md"]).into_owned();
+    assert!(notes.contains("- one\n- two"), "{notes}");
+}

@@ -1,0 +1,170 @@
+//! Arguments as a tool's schema wants them. Some servers deliver lists, objects and numbers inside of arguments as strings,
+//! always or often; that is put right once, when the answer comes, for every tool alike.
+
+use serde_json::{Map, Number, Value};
+
+/// Deepest level that is looked into; deeper ones stay as they are, and the schema refuses them.
+const DEEPEST: usize = 32;
+
+/// Puts right what means the same as the schema asks for: a string that parses as just that, where none is wanted; a lone item
+/// in place of a list; a whole number written with a fraction of zero; an empty string for what is left out. Strings where
+/// strings are wanted stay as they are.
+pub(crate) fn fit(value: &mut Value, schema: &Value) {
+    fit_at(value, schema, DEEPEST);
+}
+
+fn fit_at(value: &mut Value, schema: &Value, levels: usize) {
+    let Some(levels) = levels.checked_sub(1) else { return };
+    let Some(schema) = branch(value, schema) else { return };
+    if !accepts(schema, value) {
+        put_right(value, schema);
+    }
+    match value {
+        Value::Object(fields) => fit_fields(fields, schema, levels),
+        Value::Array(items) => {
+            if let Some(of_items) = schema.get("items") {
+                items.iter_mut().for_each(|item| fit_at(item, of_items, levels));
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+fn fit_fields(fields: &mut Map<String, Value>, schema: &Value, levels: usize) {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+    let is_blank = |field: &Value| field.as_str().is_some_and(|text| text.trim().is_empty());
+    // An empty text in place of a number or a list is what some send for what they leave out.
+    fields.retain(|name, field| {
+        properties
+            .get(name)
+            .is_none_or(|wanted| !is_blank(field) || branch(field, wanted).is_some_and(|it| accepts(it, field)))
+    });
+    for (name, field) in fields.iter_mut() {
+        if let Some(wanted) = properties.get(name) {
+            fit_at(field, wanted, levels);
+        }
+    }
+}
+
+/// The schema that a value is for: of several, the first that takes it as it is, or else the first that it can be put right for.
+fn branch<'s>(value: &Value, schema: &'s Value) -> Option<&'s Value> {
+    let branches = ["anyOf", "oneOf"].iter().find_map(|key| schema.get(key).and_then(Value::as_array));
+    let Some(branches) = branches.filter(|_| schema.get("type").is_none()) else { return Some(schema) };
+    let can_be_put_right = |branch: &&Value| {
+        let mut tried = value.clone();
+        put_right(&mut tried, branch);
+        accepts(branch, &tried)
+    };
+    branches.iter().find(|branch| accepts(branch, value)).or_else(|| branches.iter().find(can_be_put_right))
+}
+
+/// Whether a schema takes values of this JSON type; one that names no type takes any.
+fn accepts(schema: &Value, value: &Value) -> bool {
+    let is = |kind: &str| match (kind, value) {
+        ("integer", Value::Number(number)) => !number.is_f64(),
+        ("number", Value::Number(_))
+        | ("null", Value::Null)
+        | ("boolean", Value::Bool(_))
+        | ("string", Value::String(_))
+        | ("array", Value::Array(_))
+        | ("object", Value::Object(_)) => true,
+        _ => false,
+    };
+    match schema.get("type") {
+        Some(Value::String(kind)) => is(kind),
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).any(is),
+        _ => true,
+    }
+}
+
+fn put_right(value: &mut Value, schema: &Value) {
+    let fitting = match value {
+        Value::String(text) => parsed(text, schema).or_else(|| listed(value, schema)),
+        Value::Number(number) => whole(number).filter(|whole| accepts(schema, whole)).or_else(|| listed(value, schema)),
+        Value::Object(_) | Value::Bool(_) => listed(value, schema),
+        Value::Null | Value::Array(_) => None,
+    };
+    if let Some(fitting) = fitting {
+        *value = fitting;
+    }
+}
+
+/// What a string says, where that is what is wanted.
+fn parsed(text: &str, schema: &Value) -> Option<Value> {
+    let said: Value = serde_json::from_str(text.trim()).ok()?;
+    let said = match &said {
+        Value::Number(number) if !accepts(schema, &said) => whole(number)?,
+        _ => said,
+    };
+    (!said.is_string() && !said.is_null() && accepts(schema, &said)).then_some(said)
+}
+
+/// A lone item as the list that is wanted, if the list's items are of its kind.
+fn listed(value: &Value, schema: &Value) -> Option<Value> {
+    let items = schema.get("items")?;
+    let list = Value::Array(vec![value.clone()]);
+    (accepts(schema, &list) && accepts(items, value)).then_some(list)
+}
+
+/// `3.0` as 3.
+fn whole(number: &Number) -> Option<Value> {
+    let number = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 1e15)?;
+    Some(Value::from(number as i64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fit;
+    use serde_json::{Value, json};
+
+    fn fitted(mut value: Value, schema: &Value) -> Value {
+        fit(&mut value, schema);
+        value
+    }
+
+    #[test]
+    fn what_means_the_same_is_taken_and_anything_else_stays() {
+        let todos = json!({"type": "object", "properties": {
+            "phase": {"type": "string"},
+            "todos": {"type": "array", "items": {"type": "object", "properties": {
+                "id": {"type": "integer"}, "content": {"type": "string"}}}},
+            "names": {"type": "array", "items": {"type": "string"}},
+            "offset": {"type": "integer"}, "share": {"type": "number"}, "append": {"type": "boolean"},
+            "either": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]}}});
+        for (given, expected) in [
+            (json!({"todos": "[{\"id\": \"1\", \"content\": \"7\"}]"}), json!({"todos": [{"id": 1, "content": "7"}]})),
+            (json!({"todos": {"id": 1.0, "content": "a"}}), json!({"todos": [{"id": 1, "content": "a"}]})),
+            (json!({"todos": ["{\"id\": 2}"]}), json!({"todos": [{"id": 2}]})),
+            (
+                json!({"offset": "1", "share": "0.5", "append": "true"}),
+                json!({"offset": 1, "share": 0.5, "append": true}),
+            ),
+            (json!({"offset": 5.0}), json!({"offset": 5})),
+            (json!({"offset": ""}), json!({})),
+            (json!({"names": "one"}), json!({"names": ["one"]})),
+            (json!({"names": "[\"one\", \"two\"]"}), json!({"names": ["one", "two"]})),
+            (json!({"either": "3"}), json!({"either": 3})),
+            (json!({"either": "[3, 4]"}), json!({"either": [3, 4]})),
+            // A string where one is wanted says what it says.
+            (json!({"phase": "[1]"}), json!({"phase": "[1]"})),
+            (json!({"phase": ""}), json!({"phase": ""})),
+            (json!({"offset": "soon"}), json!({"offset": "soon"})),
+            (json!({"offset": 1.5}), json!({"offset": 1.5})),
+            (json!({"append": "yes"}), json!({"append": "yes"})),
+            (json!({"unknown": "[1]"}), json!({"unknown": "[1]"})),
+        ] {
+            assert_eq!(fitted(given.clone(), &todos), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn depth_has_a_bound() {
+        let mut schema = json!({"type": "array"});
+        let mut value = json!("1");
+        for _ in 0..200 {
+            schema = json!({"type": "array", "items": schema});
+            value = json!([value]);
+        }
+        assert_eq!(fitted(value.clone(), &schema), value);
+    }
+}
