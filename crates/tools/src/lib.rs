@@ -12,7 +12,7 @@
 //!
 //! | question | module |
 //! |---|---|
-//! | which tools are there, how is one run | `registry`, `runner` |
+//! | what is a tool, which are there, how is one run | `tool`, `registry`, `runner` |
 //! | how does a job read and write its files | `workspace` |
 //! | how do documents become text, chunks and citations | `documents` |
 //! | how is a requirement recorded, and later checked and integrated | `requirements` |
@@ -41,6 +41,7 @@ mod requirements;
 mod run_blocking;
 mod runner;
 pub mod search;
+mod tool;
 pub mod web;
 mod workspace;
 
@@ -51,6 +52,7 @@ pub use inspection::{Inspection, OwedContent};
 pub use registry::catalog;
 pub use requirements::{Asked, Graph, HeldRequirement, KnownRequirement, Tally, ValidationQueue, content_key};
 use run_blocking::run_blocking;
-pub use runner::{ToolContext, ToolRunner};
+pub use runner::ToolRunner;
 pub use search::{Ranked, RankedSegment, Ranking, SemanticMatches, TextIndex};
+pub use tool::ToolContext;
 pub use workspace::{BoxFuture, PassagePlace, Workspace, WorkspaceError};

@@ -1,8 +1,6 @@
 //! The list of tools. A tool is in it or it does not exist.
 
-use crate::error::ToolResult;
-use crate::runner::ToolEnv;
-use crate::workspace::BoxFuture;
+use crate::tool::Tool;
 use crate::{
     documents::{chunk_document, cite, extract_document_text},
     graph::{execute_cypher_query, get_graph_schema},
@@ -14,19 +12,6 @@ use crate::{
     workspace::{create_folder, delete_file, edit_file, list_files, read_file, search_files, write_file},
 };
 use plumbline_engine::ToolSpec;
-use serde_json::Value;
-
-/// A tool, as its file declares it.
-pub(crate) struct Tool {
-    /// What the model and the engine know of it.
-    pub(crate) spec: fn() -> ToolSpec,
-    /// What its arguments are held against. The same as the schema of the spec, except for aliases, which refer to
-    /// their original there to keep requests short.
-    pub(crate) schema: fn() -> Value,
-    /// How many times the ordinary time limit it may take.
-    pub(crate) timeout_factor: u32,
-    pub(crate) run: for<'a> fn(&'a ToolEnv<'a>, Value) -> BoxFuture<'a, ToolResult>,
-}
 
 /// All tools, in the fixed order of the request.
 pub(crate) static TOOLS: [Tool; 23] = [

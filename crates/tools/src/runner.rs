@@ -3,110 +3,26 @@
 use crate::arguments;
 use crate::documents::quote_cache::QuoteCache;
 use crate::error::{BatchError, Remedy, ToolError, ToolResult};
-use crate::inspection::{self, Inspection};
-use crate::registry::{TOOLS, Tool};
+use crate::inspection;
+use crate::registry::TOOLS;
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
-use crate::requirements::validation_queue::{Graph, ValidationQueue};
-use crate::search::TextIndex;
-use crate::web::Web;
+use crate::tool::{Tool, ToolContext, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::{Workspace, read_file};
 use futures_util::FutureExt;
 use jsonschema::Validator;
 use plumbline_documents::Parser;
-use plumbline_documents::candidates::Scan;
-use plumbline_engine::{Check, Outage, OutsideCall, Product, Replay, ToolCall, ToolReturn, ToolSpec, path::is_like};
+use plumbline_engine::{Check, Outage, OutsideCall, Replay, ToolCall, ToolReturn, ToolSpec};
 use plumbline_llm::jitter;
 use serde_json::Value;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
-use std::sync::LazyLock;
 use std::time::Duration;
 use tracing::{Instrument, Span};
-use uuid::Uuid;
 
-/// Ordinary time limit of one call.
-const CALL_TIMEOUT: Duration = Duration::from_secs(120);
-/// How often a call that failed for a passing reason is ordinarily made again.
-const RETRIES: u32 = 3;
 /// Wait before a call is made again for the first time; it doubles each time.
 const RETRY_WAIT: Duration = Duration::from_millis(250);
-/// Ordinary cap of one result, in tokens.
-const MAX_RESULT_TOKENS: u32 = 8_000;
-
-/// The scan without patterns of a configuration.
-static PLAIN: LazyLock<Scan> = LazyLock::new(Scan::default);
-
-/// What a batch is run under.
-#[derive(Clone, Copy, Debug)]
-pub struct ToolContext<'a> {
-    /// The job.
-    pub job_id: Uuid,
-    /// Largest result, in tokens, that a tool may give; what would be larger is refused with the parts to ask for.
-    pub max_result_tokens: u32,
-    /// Time limit of one call.
-    pub call_timeout: Duration,
-    /// How often a call that failed for a passing reason is made again.
-    pub retries: u32,
-    /// Names of all tools bound in this phase, the engine's included: no message names another one (lesson 14).
-    pub bound: &'a [&'a str],
-    /// Requirements to validate and to compare with; none where a job has nothing to do with them.
-    pub validation_queue: Option<&'a dyn ValidationQueue>,
-    /// The job's graph.
-    pub graph: Graph<'a>,
-    /// What the job may do on the web.
-    pub web: Web<'a>,
-    /// Ranked search over the job's texts; none where there is no index.
-    pub texts: Option<&'a dyn TextIndex>,
-    /// What is looked up in the job's files before it completes.
-    pub inspection: Option<&'a Inspection>,
-    /// Documents that are no source, by path or file name, `*` standing for anything.
-    pub no_sources: &'a [String],
-    /// Finds sentences and candidates in the texts of documents.
-    pub scan: &'a Scan,
-    /// What the calls of the same answer before these have produced, whoever carried them out, as far as it is not committed.
-    pub uncommitted: &'a [&'a Product],
-}
-
-impl<'a> ToolContext<'a> {
-    /// A context with the default limits.
-    pub fn new(job_id: Uuid, bound: &'a [&'a str]) -> Self {
-        Self {
-            job_id,
-            max_result_tokens: MAX_RESULT_TOKENS,
-            call_timeout: CALL_TIMEOUT,
-            retries: RETRIES,
-            bound,
-            validation_queue: None,
-            graph: Graph::Off,
-            web: Web::default(),
-            texts: None,
-            inspection: None,
-            no_sources: &[],
-            scan: &PLAIN,
-            uncommitted: &[],
-        }
-    }
-}
-
-impl ToolContext<'_> {
-    /// Whether quotes may be taken from a document.
-    pub(crate) fn is_source(&self, path: &str) -> bool {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        !self.no_sources.iter().any(|pattern| is_like(path, pattern) || is_like(name, pattern))
-    }
-}
-
-/// What a running tool has at hand.
-pub(crate) struct ToolEnv<'a> {
-    pub(crate) overlay: &'a WorkspaceOverlay<'a>,
-    pub(crate) ctx: &'a ToolContext<'a>,
-    pub(crate) parser: &'a Parser,
-    pub(crate) quotes: &'a QuoteCache,
-    pub(crate) names: &'a NameCache,
-    pub(crate) rows: &'a ClaimedRows,
-}
 
 /// Every tool with its compiled schema; one for the whole process.
 pub struct ToolRunner {

@@ -6,8 +6,9 @@
 use super::quote_cache::TextKey;
 use crate::documents::text_parts::{is_part_of, joint, parts_of};
 use crate::error::ToolError;
-use crate::runner::ToolEnv;
+use crate::tool::ToolEnv;
 use crate::workspace::overlay::WorkspaceOverlay;
+use crate::workspace::overlay::file_name;
 use crate::workspace::path;
 use crate::workspace::{PassagePlace, WorkspaceError};
 use plumbline_documents::passages::{self, Quote};
@@ -431,11 +432,6 @@ pub(crate) fn citation_id(source: &str, page: Option<i32>, quote: &str) -> Strin
 
 fn short_id(what: &str) -> String {
     format!("cit_{}", hex::encode(&Sha256::digest(what)[..4]))
-}
-
-/// The last component of a path.
-pub(crate) fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn cut(text: &str) -> String {

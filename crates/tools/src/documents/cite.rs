@@ -3,8 +3,8 @@
 use crate::arguments::decode;
 use crate::documents::citation_check::{Claim, Pointer, Verified, verify, verify_pointer};
 use crate::error::{Output, ToolError, ToolResult};
-use crate::registry::Tool;
-use crate::runner::ToolEnv;
+use crate::tool::Tool;
+use crate::tool::ToolEnv;
 use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -2,12 +2,13 @@
 //! is stored and the model gets its path, never the whole (lesson 65).
 
 use crate::arguments::decode;
-use crate::documents::citation_check::{file_name, unknown_document};
+use crate::documents::citation_check::unknown_document;
 use crate::documents::text_parts::{Writer, is_part_of, part_path};
 use crate::error::{Output, ToolError, ToolResult};
-use crate::registry::Tool;
-use crate::runner::ToolEnv;
+use crate::tool::Tool;
+use crate::tool::ToolEnv;
 use crate::workspace::overlay::WorkspaceOverlay;
+use crate::workspace::overlay::file_name;
 use crate::workspace::path;
 use plumbline_documents::{About, Kind, Page, has_pages, kind_of};
 use plumbline_engine::{Handler, Phases, Product, Replay, Source, ToolSpec};

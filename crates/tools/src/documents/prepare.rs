@@ -3,7 +3,8 @@
 
 use crate::error::{BatchError, ToolError};
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
-use crate::runner::{ToolContext, ToolEnv, ToolRunner};
+use crate::runner::ToolRunner;
+use crate::tool::{ToolContext, ToolEnv};
 use crate::workspace::Workspace;
 use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_engine::{Prepared, Product, ToolCall};

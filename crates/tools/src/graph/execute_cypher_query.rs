@@ -3,9 +3,9 @@
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::graph::{Access, End, GraphClient, GraphError, Rows, Statement, check_plan, check_text};
-use crate::registry::Tool;
 use crate::requirements::checks::graph_error;
-use crate::runner::ToolEnv;
+use crate::tool::Tool;
+use crate::tool::ToolEnv;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};

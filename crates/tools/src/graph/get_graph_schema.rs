@@ -2,9 +2,9 @@
 
 use crate::error::{Output, ToolResult};
 use crate::graph::{Access, End, GraphClient, GraphError, RELATIONS, Statement};
-use crate::registry::Tool;
 use crate::requirements::checks::graph_error;
-use crate::runner::ToolEnv;
+use crate::tool::Tool;
+use crate::tool::ToolEnv;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde_json::{Value, json};
 use std::fmt::Write as _;

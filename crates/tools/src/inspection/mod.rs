@@ -7,7 +7,8 @@ use super::error::{Output, ToolError, ToolResult};
 use super::requirements::recorded::named;
 use super::run_blocking::{run_blocking, run_costly};
 use crate::documents::citation_check;
-use crate::runner::ToolEnv;
+use crate::tool::ToolEnv;
+use crate::workspace::overlay::file_name;
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use plumbline_engine::{LookedInto, Product, Source, tools::gives_up};
 use quotes::{forms, how_to_quote, in_headings, quotes};
@@ -248,7 +249,7 @@ async fn unfound(env: &ToolEnv<'_>, path: &str, quote: &str, texts: &Texts) -> R
 
 /// A document's file name, with its ending and without.
 fn names(path: &str) -> [&str; 2] {
-    let name = citation_check::file_name(path);
+    let name = file_name(path);
     [name, name.rsplit_once('.').map_or(name, |(stem, _)| stem)]
 }
 

@@ -8,14 +8,14 @@ use crate::arguments::decode;
 use crate::documents::citation_check::citation_id;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::graph::{self, End, GraphClient, PROPERTIES, RELATIONS, RequirementNode};
-use crate::registry::Tool;
 use crate::requirements::checks::claimed_rows::Checked;
 use crate::requirements::checks::name_cache::GraphNames;
 use crate::requirements::checks::{fulfilment, graph_error, held, node};
 use crate::requirements::checks::{relations, relations::Wanted};
 use crate::requirements::checks::{result, result::Assessed};
 use crate::requirements::validation_queue::HeldRequirement;
-use crate::runner::ToolEnv;
+use crate::tool::Tool;
+use crate::tool::ToolEnv;
 use crate::workspace::overlay::WorkspaceOverlay;
 use chrono::{SecondsFormat, Utc};
 use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
@@ -129,7 +129,7 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     }
     let client = env.ctx.graph.client()?;
     let known = match client {
-        Some(client) => Some(GraphNames::load(env, client).await?.of(row).await?.known),
+        Some(client) => Some(GraphNames::load(env.names, client).await?.of(row).await?.known),
         None => None,
     };
     let links = relations::resolve(env, client, wanted).await?;

@@ -2,14 +2,14 @@
 
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
-use crate::registry::Tool;
 use crate::requirements::checks::claimed_rows::{Checked, check};
 use crate::requirements::checks::evidence::CitedTexts;
 use crate::requirements::checks::name_cache::GraphNames;
 use crate::requirements::checks::{relevance, validation_queue};
 use crate::requirements::validation_queue::Tally;
 use crate::run_blocking::Cancellation;
-use crate::runner::ToolEnv;
+use crate::tool::Tool;
+use crate::tool::ToolEnv;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -85,7 +85,7 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let validation_queue = validation_queue(env)?;
     // The graph is asked first: while it cannot be reached, nothing is claimed.
     let graph = match env.ctx.graph.client()? {
-        Some(client) => Some(GraphNames::load(env, client).await?),
+        Some(client) => Some(GraphNames::load(env.names, client).await?),
         None => None,
     };
     let judged: Vec<Uuid> = env.overlay.judged().keys().copied().collect();

@@ -2,14 +2,14 @@
 
 use crate::arguments::decode;
 use crate::error::{Output, ToolResult};
-use crate::registry::Tool;
 use crate::requirements::checks::duplicates::{Likeness, compare, nearest, title};
 use crate::requirements::checks::validation_queue;
 use crate::requirements::similarity::SIMILAR;
 use crate::requirements::validation_queue::{Asked, KnownRequirement};
-use crate::runner::ToolEnv;
 use crate::search::SemanticMatches;
 use crate::search::fuse;
+use crate::tool::Tool;
+use crate::tool::ToolEnv;
 use plumbline_engine::{Handler, Phases, RecordedRequirement, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -2,14 +2,14 @@
 
 use crate::arguments::decode;
 use crate::error::{Output, ToolResult};
-use crate::registry::Tool;
 use crate::requirements::checks::claimed_rows::Checked;
 use crate::requirements::checks::name_cache::GraphNames;
 use crate::requirements::checks::relevance::Known;
 use crate::requirements::checks::{fulfilment, held, word};
 use crate::requirements::checks::{result, result::Assessed};
 use crate::requirements::validation_queue::HeldRequirement;
-use crate::runner::ToolEnv;
+use crate::tool::Tool;
+use crate::tool::ToolEnv;
 use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -95,6 +95,6 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
 /// What the graph knows of the row, if it can be asked now: a rejection needs no graph and does not wait for one.
 async fn known(env: &ToolEnv<'_>, row: &HeldRequirement) -> Option<Known> {
     let client = env.ctx.graph.client().ok().flatten()?;
-    let names = GraphNames::load(env, client).await.ok()?;
+    let names = GraphNames::load(env.names, client).await.ok()?;
     Some(names.of(row).await.ok()?.known)
 }

@@ -6,6 +6,7 @@ use crate::{BoxFuture, WorkspaceError};
 use plumbline_engine::{Citation, FileIndex, Handler, OutsideCall, Phases, Source, ToolSpec};
 use serde_json::json;
 use std::sync::atomic::{AtomicU32, Ordering};
+use uuid::Uuid;
 
 #[derive(Default)]
 struct Nothing(FileIndex);

@@ -3,8 +3,8 @@
 
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
-use crate::registry::Tool;
-use crate::runner::ToolEnv;
+use crate::tool::Tool;
+use crate::tool::ToolEnv;
 use crate::web::{FetchError, Fetched, ReadPage};
 use chrono::{SecondsFormat, Utc};
 use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, Source, ToolSpec};

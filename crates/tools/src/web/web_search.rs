@@ -4,8 +4,8 @@
 use super::fetch_page::{now, slug};
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
-use crate::registry::Tool;
-use crate::runner::ToolEnv;
+use crate::tool::Tool;
+use crate::tool::ToolEnv;
 use crate::web::{Found, SearchAccess, SearchError};
 use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
 use serde::Deserialize;

@@ -4,8 +4,8 @@
 use super::path;
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
-use crate::registry::Tool;
-use crate::runner::ToolEnv;
+use crate::tool::Tool;
+use crate::tool::ToolEnv;
 use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};

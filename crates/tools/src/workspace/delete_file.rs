@@ -3,8 +3,8 @@
 use super::path;
 use crate::arguments::decode;
 use crate::error::{Output, ToolResult};
-use crate::registry::Tool;
-use crate::runner::ToolEnv;
+use crate::tool::Tool;
+use crate::tool::ToolEnv;
 use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value, json};

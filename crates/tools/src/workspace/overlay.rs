@@ -1,6 +1,5 @@
 //! The workspace as the calls of one batch see it: the committed rows, and over them what earlier calls produced.
 
-use crate::documents::citation_check::file_name;
 use crate::workspace::{PassagePlace, Workspace, WorkspaceError};
 use plumbline_engine::{
     Citation, PlacedFile, Product, RecordedRequirement, RequirementChange, Source, Verdict, candidate_id_of,
@@ -263,6 +262,11 @@ impl<'a> WorkspaceOverlay<'a> {
             }
         }
     }
+}
+
+/// The last component of a path.
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 /// A file's name without its ending, which most files share and which says nothing about what was meant.

@@ -7,7 +7,7 @@
 use crate::documents::chunk_document::MANIFEST;
 use crate::documents::text_parts::is_part_of;
 use crate::error::ToolError;
-use crate::runner::ToolContext;
+use crate::tool::ToolContext;
 use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_engine::Source;
 use uuid::Uuid;

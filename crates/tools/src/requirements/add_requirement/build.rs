@@ -4,7 +4,7 @@ use super::key;
 use super::schema::{Arguments, MAX_NAME_CHARS, MIN_TEXT_CHARS};
 use crate::documents::citation_check::resolve;
 use crate::error::ToolError;
-use crate::runner::ToolEnv;
+use crate::tool::ToolEnv;
 use plumbline_engine::{Citation, Requirement, Touched, candidate_id_of};
 use serde_json::{Map, Value, json};
 

@@ -26,7 +26,7 @@ pub(crate) mod result;
 use crate::error::{Remedy, ToolError};
 use crate::graph::GraphError;
 use crate::requirements::validation_queue::{HeldRequirement, KnownRequirement, ValidationQueue};
-use crate::runner::ToolEnv;
+use crate::tool::ToolEnv;
 use claimed_rows::Checked;
 use duplicates::Likeness;
 use plumbline_engine::Verdict;

@@ -5,7 +5,6 @@ use super::relevance::Known;
 use crate::error::ToolError;
 use crate::graph::{End, GraphClient, Names};
 use crate::requirements::validation_queue::HeldRequirement;
-use crate::runner::ToolEnv;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -52,10 +51,10 @@ pub(crate) struct Mentions {
 
 impl<'a> GraphNames<'a> {
     /// Those of this turn.
-    pub(crate) async fn load(env: &ToolEnv<'a>, client: &'a GraphClient) -> Result<Self, ToolError> {
+    pub(crate) async fn load(names: &NameCache, client: &'a GraphClient) -> Result<Self, ToolError> {
         client.constrain().await.map_err(|error| graph_error(&error))?;
-        let objects = env.names.of(client, End::Object).await?;
-        let messages = env.names.of(client, End::Message).await?;
+        let objects = names.of(client, End::Object).await?;
+        let messages = names.of(client, End::Message).await?;
         Ok(Self { client, objects, messages })
     }
 

@@ -10,7 +10,7 @@ use crate::error::ToolError;
 use crate::graph::{End, GraphClient, Link, Names, PROPERTIES, RelationKind, relation};
 use crate::requirements::checks::{fulfilment, graph_error};
 use crate::requirements::validation_queue::HeldRequirement;
-use crate::runner::ToolEnv;
+use crate::tool::ToolEnv;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 

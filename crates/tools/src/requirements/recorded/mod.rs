@@ -6,7 +6,7 @@ pub(crate) mod update;
 pub(crate) mod withdraw;
 
 use crate::error::ToolError;
-use crate::runner::ToolEnv;
+use crate::tool::ToolEnv;
 use plumbline_engine::{RecordedRequirement, Requirement};
 
 /// The requirement of an id that may still be changed, or why it may not.

@@ -1,7 +1,7 @@
 //! What is looked at before `job_complete` is carried out: whether the requirements that a deliverable names are there.
 
 use crate::error::ToolError;
-use crate::runner::ToolEnv;
+use crate::tool::ToolEnv;
 use crate::workspace::path;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
