@@ -2,8 +2,8 @@
 
 use plumbline_documents::Parser;
 use plumbline_engine::{
-    Citation, FileIndex, FileMeta, OutsideCall, Passage, Product, RecordedRequirement, Source, ToolCall, ToolReturn,
-    lay_requirements,
+    Check, Citation, FileIndex, FileMeta, OutsideCall, Passage, Product, RecordedRequirement, Source, ToolCall,
+    ToolReturn, lay_requirements,
 };
 use plumbline_tools::{
     BatchError, BoxFuture, Inspection, PassagePlace, ToolContext, ToolRunner, Workspace, WorkspaceError,
@@ -213,9 +213,11 @@ impl Bench {
         ctx.inspection = self.inspection.as_ref();
         ctx.no_sources = &self.no_sources;
         ctx.call_timeout = self.call_timeout.unwrap_or(ctx.call_timeout);
-        self.runner
-            .run(&calls.iter().map(|call| OutsideCall { call, check: None }).collect::<Vec<_>>(), &self.rows, &ctx)
-            .await
+        // What the engine carries out itself is only looked at here.
+        let looked = Check::Deliverables { requirements: true };
+        let check = |call: &ToolCall| (call.name == "job_complete").then_some(&looked);
+        let calls: Vec<OutsideCall<'_>> = calls.iter().map(|call| OutsideCall { call, check: check(call) }).collect();
+        self.runner.run(&calls, &self.rows, &ctx).await
     }
 
     /// Runs one call and commits what it produced.
