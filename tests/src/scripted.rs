@@ -42,6 +42,11 @@ impl Request {
         messages[last..].iter().filter(|message| message["role"] == "tool").map(text).collect()
     }
 
+    /// How many answers the conversation holds.
+    pub fn answers(&self) -> usize {
+        self.messages().iter().filter(|message| message["role"] == "assistant").count()
+    }
+
     /// The texts of all messages.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.messages().iter().map(text)

@@ -5,5 +5,6 @@ mod history;
 mod in_doubt;
 mod kill;
 mod lost_answers;
+mod order;
 mod postgres_trouble;
 mod volumes;
