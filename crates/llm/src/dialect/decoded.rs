@@ -47,6 +47,19 @@ impl Decoded {
         if let Some(answer) = inline_tool_calls::last_channel(&self.content) {
             self.content = answer.to_owned();
         }
+        self.with_thought_calls(bound)
+    }
+
+    /// The same with the calls that stand in what the model thought, where it says nothing else: some templates never close the
+    /// thinking before a call.
+    fn with_thought_calls(mut self, bound: &[&str]) -> Self {
+        let is_done = ending::of(self.finish_reason.as_deref()) == Ending::Finished(FinishReason::Done);
+        if is_done && self.says_nothing() {
+            let thought = ["reasoning_content", "reasoning"].iter().find_map(|key| self.extra.get(*key)?.as_str());
+            if let Some((calls, _)) = thought.and_then(|thought| inline_tool_calls::recover(thought, bound)) {
+                self.tool_calls = calls;
+            }
+        }
         self
     }
 

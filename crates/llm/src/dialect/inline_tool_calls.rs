@@ -4,6 +4,7 @@
 //! no doubt: a form that is known, a tool that is bound, arguments that parse as an object, and every marked piece of
 //! the text is such a call. Anything less stays text, and the engine says that nothing happened.
 
+use super::text_forms;
 use plumbline_engine::ToolCall;
 use regex::{Captures, Regex};
 use serde_json::Value;
@@ -41,9 +42,15 @@ fn pattern(text: &str) -> Regex {
 
 /// The calls in a text, and the text without them; none when there is none or any doubt.
 pub(crate) fn recover(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, String)> {
-    [&*TAGGED, &*FUNCTION, &*FENCED, &*HARMONY].into_iter().find_map(|form| {
+    let in_json = [&*TAGGED, &*FUNCTION, &*FENCED, &*HARMONY].into_iter().find_map(|form| {
         let calls: Vec<ToolCall> = form.captures_iter(text).map(|found| call(&found, bound)).collect::<Option<_>>()?;
         (!calls.is_empty()).then(|| (calls, form.replace_all(text, "").trim().to_string()))
+    });
+    in_json.or_else(|| {
+        let (calls, rest) = text_forms::recover(text, bound)?;
+        let call =
+            |(name, arguments): (String, Value)| ToolCall { id: String::new(), name, arguments: arguments.to_string() };
+        Some((calls.into_iter().map(call).collect(), rest))
     })
 }
 
@@ -108,6 +115,20 @@ mod tests {
         let two = "<function=read_file>{\"path\": \"a\"}</function> <function=todo_complete>{}</function>";
         let expected = vec![call("read_file", r#"{"path":"a"}"#), call("todo_complete", "{}")];
         assert_eq!(found(two), Some((expected, String::new())));
+    }
+
+    #[test]
+    fn calls_in_what_the_model_thought_count_where_it_says_nothing_else() {
+        let thought =
+            "I must read.\n<tool_call>{\"name\": \"read_file\", \"arguments\": {\"path\": \"a.md\"}}</tool_call>";
+        let answer = |content: &str| crate::dialect::Decoded {
+            content: content.into(),
+            finish_reason: Some("stop".into()),
+            extra: serde_json::json!({"reasoning_content": thought}).as_object().cloned().unwrap_or_default(),
+            ..crate::dialect::Decoded::default()
+        };
+        assert_eq!(answer("").with_leaked_calls(&BOUND).tool_calls.len(), 1);
+        assert_eq!(answer("It is read.").with_leaked_calls(&BOUND).tool_calls.len(), 0);
     }
 
     #[test]

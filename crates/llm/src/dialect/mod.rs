@@ -17,6 +17,7 @@ mod inline_tool_calls;
 mod kept;
 mod messages;
 mod responses;
+mod text_forms;
 
 pub(crate) use conversation::ORIGIN;
 pub(crate) use decoded::{Decoded, NoAnswer};
