@@ -105,8 +105,8 @@ WHERE j.status = 'completed' AND jsonb_typeof(j.result -> 'coverage') = 'number'
   AND (j.result ->> 'coverage')::numeric <> c.share
 
 -- I3: messages are numbered without a gap up to the checkpoint's count; each tool call has its one result, directly
--- after the call and in the calls' order. The last message may still wait for its results where the job has not ended
--- well.
+-- after the call and in the calls' order. The last answer may still wait for results where the job has not ended well:
+-- behind those that its checkpoint says are there.
 UNION ALL
 SELECT 'I3: messages without a gap', j.id, format('%s messages, the last is %s, the next %s', count(m.seq), max(m.seq),
                                                   c.state ->> 'next_seq')
@@ -126,6 +126,11 @@ WHERE NOT EXISTS (
           AND r.tool_call_id = c.call ->> 'id')
   AND (j.status = 'completed'
        OR EXISTS (SELECT FROM messages later WHERE later.job_id = m.job_id AND later.seq > m.seq))
+  AND NOT EXISTS (
+        SELECT FROM checkpoints k
+        WHERE k.job_id = m.job_id AND k.step = j.step AND j.status <> 'completed' AND k.state #>> '{stage,at}' = 'tools'
+          AND (k.state #>> '{stage,message_seq}')::bigint = m.seq
+          AND (k.state #>> '{stage,calls,answered}')::bigint < c.position)
 UNION ALL
 SELECT 'I3: no result without its call', r.job_id, format('message %s, result of %s', r.seq, r.tool_call_id)
 FROM messages r

@@ -91,13 +91,5 @@ SELECT id AS "id!", job_type AS "job_type!", concurrency_key AS "concurrency_key
        feedback_pending AS "feedback_pending!",
        -- One crash more would fail it, if it were to blame.
        crash_count > 0 AND (crash_count >= 2 OR attempt >= max_attempts) AS "is_suspect!",
-       lease_epoch > 1 AND coalesce((
-           -- The statement's snapshot does not hold the attempt just opened: this is the one before.
-           SELECT a.outcome IN ('crashed', 'lost') OR a.outcome IS NULL
-           FROM attempts a
-           WHERE a.job_id = claimed.id
-           ORDER BY a.lease_epoch DESC
-           LIMIT 1
-       ), false) AS "interrupted!",
        EXISTS (SELECT FROM job_settings s WHERE s.job_id = claimed.id) AS "has_settings!"
 FROM claimed

@@ -1,12 +1,7 @@
 -- The job's row and last checkpoint, for the holder of the lease only.
 SELECT j.id, j.job_type, j.prompt, j.step, coalesce(j.started_at, now()) AS "started_at!",
        c.state::text AS "state?",
-       (SELECT count(*) FROM requirement_cache r WHERE r.job_id = j.id AND r.status <> 'withdrawn') AS "requirements!",
-       (SELECT a.outcome IN ('crashed', 'lost') OR a.outcome IS NULL
-        FROM attempts a
-        WHERE a.job_id = j.id AND a.lease_epoch < j.lease_epoch
-        ORDER BY a.lease_epoch DESC
-        LIMIT 1) AS interrupted
+       (SELECT count(*) FROM requirement_cache r WHERE r.job_id = j.id AND r.status <> 'withdrawn') AS "requirements!"
 FROM jobs j
 LEFT JOIN checkpoints c ON c.job_id = j.id AND c.step = j.step
 WHERE j.id = $1 AND j.lease_epoch = $2 AND j.status = 'running'

@@ -31,7 +31,7 @@ impl ReleaseReason {
         }
     }
 
-    /// The attempt's outcome; `lost` is what makes the next one interrupted.
+    /// The attempt's outcome: `lost` where it was taken away from its worker.
     fn outcome(self) -> &'static str {
         match self {
             Self::Drain | Self::MakesRoom | Self::UnknownType => "released",

@@ -41,8 +41,6 @@ pub struct LoadedJob {
     pub requirements: i64,
     /// Feedback that no step has taken in yet, oldest first.
     pub feedback: Vec<Feedback>,
-    /// Whether the attempt before was cut off.
-    pub interrupted: bool,
 }
 
 impl LoadedJob {
@@ -70,7 +68,6 @@ impl LoadedJob {
             passages: Vec::new(),
             requirements: 0,
             feedback: Vec::new(),
-            interrupted: claimed.interrupted,
         })
     }
 
@@ -132,7 +129,6 @@ impl Store {
             sources,
             requirements: row.requirements,
             feedback: self.feedback(id).await?,
-            interrupted: row.interrupted.unwrap_or(false),
             state,
         })
     }

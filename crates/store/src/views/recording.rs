@@ -50,8 +50,6 @@ pub struct RecordedStep {
     pub created_at: DateTime<Utc>,
     /// The claim that wrote it.
     pub lease_epoch: i64,
-    /// Whether the attempt before that claim was cut off.
-    pub interrupted: bool,
     /// The checkpoint; none where it was given up with time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<Value>,
@@ -125,7 +123,6 @@ impl Store {
             step: row.step,
             created_at: row.created_at,
             lease_epoch: row.lease_epoch,
-            interrupted: row.interrupted,
             state: row.state,
             ..RecordedStep::default()
         });

@@ -42,8 +42,6 @@ pub struct ClaimedJob {
     /// Whether it met so many crashes in a row that one more would fail it. Run it alone (see [`Store::run_alone`]): it must
     /// not be blamed for what another job did.
     pub is_suspect: bool,
-    /// Whether the attempt before was cut off, so that calls in flight then have an unknown outcome.
-    pub interrupted: bool,
     /// Whether [`Store::settings`] has the resolved configuration.
     pub has_settings: bool,
 }

@@ -151,7 +151,6 @@ mod tests {
             started_at: DateTime::UNIX_EPOCH,
             feedback_pending: false,
             is_suspect: false,
-            interrupted: false,
             has_settings: false,
         }
     }

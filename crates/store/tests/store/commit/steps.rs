@@ -32,7 +32,6 @@ async fn the_checkpoint_and_the_progress_columns_are_the_steps(pool: PgPool) {
     let loaded = store.load(&job.lease()).await.unwrap();
     assert_eq!(loaded.state.as_ref(), Some(&state));
     assert_eq!((loaded.facts.step, loaded.facts.prompt.as_str()), (1, "Extract the requirements"));
-    assert!(!loaded.interrupted);
     assert_eq!(store.settings(job.id).await.unwrap(), Some(resolved.clone()));
 
     let watched = store.watch(job.id).await.unwrap().unwrap();

@@ -24,7 +24,7 @@ async fn a_claim_opens_an_attempt_and_returns_the_job(pool: PgPool) {
     assert_eq!(claimed.len(), 1);
     let job = &claimed[0];
     assert_eq!((job.id, job.attempt, job.lease_epoch, job.step), (id, 1, 1, 0));
-    assert!(!job.interrupted && !job.has_settings && !job.is_suspect && !job.feedback_pending);
+    assert!(!job.has_settings && !job.is_suspect && !job.feedback_pending);
     assert_eq!(column(&pool, id, "status").await.as_deref(), Some("running"));
     assert_eq!(column(&pool, id, "worker_id").await, Some(worker.to_string()));
     assert!(column(&pool, id, "started_at").await.is_some());
