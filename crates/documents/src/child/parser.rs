@@ -20,20 +20,42 @@ use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 pub struct Limits {
     /// Address space, in bytes; the child sets it on itself.
     pub memory: u64,
-    /// CPU time; the child sets it on itself, so it ends even when its parent is gone.
+    /// CPU time for any document; the child sets it on itself, so it ends even when its parent is gone.
     pub cpu: Duration,
-    /// Time from its start to its last word, kept by the parent.
+    /// CPU time beyond that for each MiB of the document.
+    pub cpu_per_mib: Duration,
+    /// Time from its start to its last word, kept by the parent. It ends a child that waits for ever: one that computes on
+    /// a machine with other work to do may take many times its CPU time.
     pub wall: Duration,
     /// Bytes of text it may give.
     pub output: u64,
 }
 
 impl Default for Limits {
-    /// 2 GiB, 60 s of CPU, 120 s in all, 64 MiB of text.
+    /// 2 GiB, 60 s of CPU and 30 s more for each MiB, 20 minutes in all, 64 MiB of text. An optimized build takes a
+    /// hundredth of that CPU time for ordinary documents, an unoptimized one a tenth.
     fn default() -> Self {
-        Self { memory: MOST_MEMORY, cpu: Duration::from_secs(60), wall: Duration::from_secs(120), output: 64 << 20 }
+        Self {
+            memory: MOST_MEMORY,
+            cpu: Duration::from_secs(60),
+            cpu_per_mib: Duration::from_secs(30),
+            wall: Duration::from_secs(1_200),
+            output: 64 << 20,
+        }
     }
 }
+
+impl Limits {
+    /// Seconds of CPU time for a document of so many bytes.
+    fn cpu_secs(&self, bytes: usize) -> u64 {
+        let mib = u32::try_from(bytes >> 20).unwrap_or(u32::MAX);
+        let whole = self.cpu.saturating_add(self.cpu_per_mib.saturating_mul(mib));
+        whole.min(MOST_CPU.max(self.cpu)).as_secs().max(1)
+    }
+}
+
+/// Most CPU time of a child, however large its document is: meanwhile it has one of the few permits.
+const MOST_CPU: Duration = Duration::from_secs(600);
 
 /// Most address space of a child.
 const MOST_MEMORY: u64 = 2 << 30;
@@ -183,11 +205,11 @@ impl Parser {
         run.map(|trailer| Probe { kind, pages: trailer.pages }).map_err(|error| error.with_name(name))
     }
 
-    fn spawn(&self, kind: Kind, extra: &[String]) -> Result<Child, DocumentError> {
+    fn spawn(&self, kind: Kind, bytes: usize, extra: &[String]) -> Result<Child, DocumentError> {
         Command::new(&self.program)
             .args(["__extract", "--kind", kind.word()])
             .args(["--memory".to_owned(), self.limits.memory.to_string()])
-            .args(["--cpu".to_owned(), self.limits.cpu.as_secs().max(1).to_string()])
+            .args(["--cpu".to_owned(), self.limits.cpu_secs(bytes).to_string()])
             .args(["--output".to_owned(), self.limits.output.to_string()])
             .args(extra)
             // Nothing of ours to read: no secrets in the environment, no files by a relative path.
@@ -273,7 +295,7 @@ impl ParserPermit<'_> {
         let Self { parser, _permit, .. } = self;
         let limits = parser.limits;
         let output = limits.output.saturating_mul(OUTPUT_PER_TEXT).saturating_add(OUTPUT_BESIDE);
-        let mut child = parser.spawn(kind, extra)?;
+        let mut child = parser.spawn(kind, bytes.len(), extra)?;
         let waited = BlockedTime::default();
         let talk = converse(&mut child, bytes, output, PageSink { pages, waited: &waited });
         let Some(talk) = within(limits.wall, &waited, talk).await else {
@@ -380,7 +402,17 @@ fn why(status: ExitStatus, stderr: &[u8]) -> Ending {
 
 #[cfg(test)]
 mod tests {
-    use super::{LEAST_MEMORY, MOST_MEMORY, shares};
+    use super::{LEAST_MEMORY, Limits, MOST_MEMORY, shares};
+    use std::time::Duration;
+
+    #[test]
+    fn a_large_document_has_more_time_than_a_small_one_and_none_has_all_of_it() {
+        let limits = Limits::default();
+        assert_eq!([0, 1 << 19, 1 << 20, 9 << 20, 1 << 40].map(|bytes| limits.cpu_secs(bytes)), [60, 60, 90, 330, 600]);
+        let long = Limits { cpu: Duration::from_secs(900), ..limits };
+        assert_eq!(long.cpu_secs(1 << 20), 900, "a limit that is asked for holds");
+        assert_eq!(Limits { cpu: Duration::ZERO, cpu_per_mib: Duration::ZERO, ..limits }.cpu_secs(5), 1);
+    }
 
     #[test]
     fn children_share_half_of_what_a_container_has() {
