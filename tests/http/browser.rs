@@ -1,56 +1,22 @@
 //! The dashboard in a real browser, where there is one: it lives, and nothing it does is against its own policy.
 
-use crate::client::worker;
-use plumbline_system_tests::{Answer, PgPool, World, documents, jobs::NewJob};
+use crate::{chromium::Browser, client::worker};
+use plumbline_system_tests::{Answer, PgPool, World, documents, eventually, jobs::NewJob};
 use std::{
     net::SocketAddr,
-    path::PathBuf,
-    sync::{Arc, Mutex},
-    time::Duration,
+    sync::{Arc, Mutex, PoisonError},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    process::Command,
-    time::timeout,
 };
 
-/// Quiet, without a sandbox of its own (tests may run as root), and without talk to the outside.
-const FLAGS: [&str; 10] = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--enable-logging=stderr",
-    "--hide-scrollbars",
-];
+/// A picture of a page with something on it has more bytes.
+const LEAST_PICTURE: usize = 10_000;
 
-fn chromium() -> Option<PathBuf> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name))).find(|file| file.is_file())
-}
-
-/// What a browser makes of a page after a few seconds, and what it complained about.
-async fn browse(world: &World, arguments: &[&str], url: &str) -> Option<(String, String)> {
-    let Some(program) = chromium() else {
-        plumbline_system_tests::skipped("no chromium was found", ".ci/prepare programs");
-        return None;
-    };
-    let profile = world.folder().join(format!("browser-{}", plumbline_system_tests::Uuid::now_v7()));
-    let mut command = Command::new(program);
-    command
-        .args(FLAGS)
-        .arg(format!("--user-data-dir={}", profile.display()))
-        .args(arguments)
-        .arg(url)
-        .kill_on_drop(true);
-    let ended = timeout(Duration::from_secs(60), command.output()).await.expect("a browser ends").expect("it starts");
-    Some((String::from_utf8_lossy(&ended.stdout).into(), String::from_utf8_lossy(&ended.stderr).into()))
+/// What was asked for so far.
+fn asked(noted: &Mutex<String>) -> String {
+    noted.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Passes everything on to the worker, and notes what a browser asks for.
@@ -77,7 +43,7 @@ async fn pass_on(browser: TcpStream, worker: SocketAddr, noted: Arc<Mutex<String
         if read == 0 {
             return Ok(());
         }
-        noted.lock().expect("no test panics while it notes").push_str(&String::from_utf8_lossy(&bytes[..read]));
+        noted.lock().unwrap_or_else(PoisonError::into_inner).push_str(&String::from_utf8_lossy(&bytes[..read]));
         to_worker.write_all(&bytes[..read]).await?;
     }
 }
@@ -90,27 +56,26 @@ async fn a_page_follows_its_job_and_keeps_to_its_policy(pool: PgPool) {
     world.model.hold_from(5);
     let (program, worker) = worker(&world).await;
     world.model.arrived(5).await;
-    let (address, asked) = listening_in(worker).await;
+    let (address, noted) = listening_in(worker).await;
+    let mut browser = Browser::start(world.folder()).await;
     for (path, events) in [
         ("/".to_owned(), "/api/jobs/events".to_owned()),
         (format!("/jobs/{job}"), format!("/api/jobs/{job}/events")),
         (format!("/jobs/{job}/timeline"), format!("/api/jobs/{job}/events")),
     ] {
-        for look in ["--window-size=1280,900", "--force-dark-mode", "--window-size=420,900"] {
-            let file = world.folder().join("page.png");
-            let shot = format!("--screenshot={}", file.display());
-            asked.lock().expect("no test panics while it notes").clear();
-            let url = format!("http://{address}{path}");
-            let Some((_, said)) = browse(&world, &["--timeout=3000", look, &shot], &url).await else {
-                break;
-            };
-            assert!(!said.contains("Content Security Policy") && !said.contains("Uncaught"), "{path}: {said}");
-            let size = std::fs::metadata(&file).expect("a screenshot was taken").len();
-            assert!(size > 10_000, "{path} is empty: {size} bytes");
-            let asked = asked.lock().expect("no test panics while it notes").clone();
-            assert!(asked.contains("/assets/style.css"), "{path}: {asked}");
-            assert!(asked.contains(&format!("GET {events} ")), "{path} does not follow: {asked}");
+        let Some(browser) = &mut browser else { break };
+        for (width, is_dark) in [(1280, false), (1280, true), (420, false)] {
+            let follows = || asked(&noted).matches(&format!("GET {events} ")).count();
+            let before = follows();
+            browser.looks(width, 900, is_dark).await;
+            browser.open(&format!("http://{address}{path}")).await;
+            eventually(&format!("{path} to follow"), async || (follows() > before).then_some(())).await;
+            let size = browser.picture().await;
+            assert!(size > LEAST_PICTURE, "{path} is empty: {size} bytes");
         }
+        // The browser keeps it for the other pages.
+        assert!(asked(&noted).contains("/assets/style.css"), "{path}: {}", asked(&noted));
+        assert_eq!(browser.complaints(), "", "{path}");
     }
     world.model.answers(Answer::Work);
     world.becomes(job, "completed").await;
@@ -128,21 +93,21 @@ async fn a_report_opens_and_asks_for_nothing(pool: PgPool) {
     let written = world.run(&["report", &job.to_string(), &file.display().to_string()]).await;
     assert_eq!(written.code, Some(0), "{written:?}");
     let (program, worker) = worker(&world).await;
-    let (address, asked) = listening_in(worker).await;
+    let (address, noted) = listening_in(worker).await;
     let overview = crate::client::get(worker, &format!("/jobs/{job}")).await;
     assert!(overview.body.contains(&format!("href=\"/jobs/{job}/report\"")), "{}", overview.body);
+    let mut browser = Browser::start(world.folder()).await;
     for url in [format!("file://{}", file.display()), format!("http://{address}/jobs/{job}/report")] {
-        let Some((page, said)) = browse(&world, &["--timeout=3000", "--dump-dom"], &url).await else { break };
-        assert!(!said.contains("Content Security Policy") && !said.contains("Refused"), "{url}: {said}");
+        let Some(browser) = &mut browser else { break };
+        browser.open(&url).await;
+        let page = browser.page().await;
+        assert_eq!(browser.complaints(), "", "{url}");
         assert_eq!(page.matches("<mark id=\"c-cit_").count(), policy.sentences.len(), "{url}: {page}");
         assert!(policy.sentences.iter().all(|sentence| page.contains(&format!(">{sentence}</mark>"))), "{url}: {page}");
         // The style sheet is the file's own, and it is applied.
-        let shot = world.folder().join("report.png");
-        let look = format!("--screenshot={}", shot.display());
-        browse(&world, &["--timeout=3000", &look], &url).await.expect("there was a browser just now");
-        assert!(std::fs::metadata(&shot).expect("a screenshot was taken").len() > 10_000);
+        assert!(browser.picture().await > LEAST_PICTURE, "{url} is empty");
     }
-    let asked = asked.lock().expect("no test panics while it notes").clone();
+    let asked = asked(&noted);
     let mut paths: Vec<&str> = asked.lines().filter_map(|line| line.strip_prefix("GET ")).collect();
     // A browser asks for the icon by itself.
     paths.retain(|path| !path.starts_with("/favicon.ico") && !path.starts_with(&format!("/jobs/{job}/report ")));

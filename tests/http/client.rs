@@ -1,15 +1,12 @@
 //! The least of an HTTP client: one request, one answer, headers as they came.
 
-use plumbline_system_tests::{Program, World, eventually};
-use std::{net::SocketAddr, time::Duration};
+use plumbline_system_tests::{Program, World, eventually, wait::CEILING};
+use std::net::SocketAddr;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     time::timeout,
 };
-
-/// No answer takes longer.
-const DEADLINE: Duration = Duration::from_secs(60);
 
 /// What came back.
 #[derive(Debug)]
@@ -60,7 +57,7 @@ pub(crate) async fn get(address: SocketAddr, path: &str) -> Answer {
 pub(crate) async fn ask(address: SocketAddr, method: &str, path: &str, headers: &str) -> Answer {
     let host = if headers.contains("Host: ") { String::new() } else { format!("Host: {address}\r\n") };
     let request = format!("{method} {path} HTTP/1.1\r\n{host}Connection: close\r\n{headers}\r\n");
-    let text = timeout(DEADLINE, async {
+    let text = timeout(CEILING, async {
         let mut stream = TcpStream::connect(address).await.expect("the worker listens");
         stream.write_all(request.as_bytes()).await.expect("a request can be sent");
         let mut bytes = Vec::new();

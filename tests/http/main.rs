@@ -3,6 +3,7 @@
 
 mod api;
 mod browser;
+mod chromium;
 mod client;
 mod collector;
 mod guard;

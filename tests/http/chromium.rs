@@ -1,0 +1,145 @@
+//! A browser under a test's command, over the pipe of its DevTools protocol: one JSON text a message, each ended by a NUL.
+//! The test waits for what the browser says that it has done, never for a time.
+
+use plumbline_system_tests::wait::CEILING;
+use serde_json::{Value, json};
+use std::{path::Path, path::PathBuf, process::Stdio};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    process::{Child, ChildStdin, ChildStdout, Command},
+    time::timeout,
+};
+
+/// Without a sandbox of its own (tests may run as root), and without talk to the outside.
+const FLAGS: [&str; 9] = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+];
+
+/// Events that tell of something wrong on a page, or only of something said.
+const SAYINGS: [&str; 3] = ["Log.entryAdded", "Runtime.exceptionThrown", "Runtime.consoleAPICalled"];
+
+/// A running browser with one page; it ends when dropped.
+pub(crate) struct Browser {
+    child: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    asked: u64,
+    session: String,
+    /// Events that came while something else was waited for.
+    events: Vec<Value>,
+}
+
+fn program() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).flat_map(|folder| names.map(|name| folder.join(name))).find(|file| file.is_file())
+}
+
+impl Browser {
+    /// Starts it with an empty page, its profile in this folder; `None`, and a line that says so, where there is none.
+    pub(crate) async fn start(folder: &Path) -> Option<Self> {
+        let Some(program) = program() else {
+            plumbline_system_tests::skipped("no chromium was found", ".ci/prepare programs");
+            return None;
+        };
+        // It reads descriptor 3 and writes descriptor 4.
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "exec 3<&0 4>&1 </dev/null >/dev/null; exec \"$@\"", "sh"])
+            .arg(program)
+            .args(FLAGS)
+            .arg("--remote-debugging-pipe")
+            .arg(format!("--user-data-dir={}", folder.join("browser").display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true);
+        let mut child = command.spawn().expect("a shell starts");
+        let (to, from) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
+        let from = BufReader::new(from);
+        let mut browser = Self { child, to, from, asked: 0, session: String::new(), events: Vec::new() };
+        let page = browser.ask("Target.createTarget", json!({"url": "about:blank"})).await;
+        let attach = json!({"targetId": page["targetId"], "flatten": true});
+        let attached = browser.ask("Target.attachToTarget", attach).await;
+        browser.session = attached["sessionId"].as_str().expect("a session has an id").to_owned();
+        for domain in ["Page.enable", "Log.enable", "Runtime.enable"] {
+            browser.ask(domain, json!({})).await;
+        }
+        Some(browser)
+    }
+
+    /// The size of its window, and whether its user likes it dark.
+    pub(crate) async fn looks(&mut self, width: u32, height: u32, is_dark: bool) {
+        let size = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        self.ask("Emulation.setDeviceMetricsOverride", size).await;
+        let scheme = if is_dark { "dark" } else { "light" };
+        let media = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.ask("Emulation.setEmulatedMedia", media).await;
+    }
+
+    /// Opens an address and waits until the page is loaded.
+    pub(crate) async fn open(&mut self, url: &str) {
+        self.events.retain(|event| event["method"] != "Page.loadEventFired");
+        let opened = self.ask("Page.navigate", json!({"url": url})).await;
+        assert!(opened["errorText"].is_null(), "{url}: {opened}");
+        while !self.events.iter().any(|event| event["method"] == "Page.loadEventFired") {
+            let event = self.message().await;
+            self.events.push(event);
+        }
+    }
+
+    /// The page as it is now.
+    pub(crate) async fn page(&mut self) -> String {
+        let expression = json!({"expression": "document.documentElement.outerHTML"});
+        let said = self.ask("Runtime.evaluate", expression).await;
+        said["result"]["value"].as_str().expect("a page is text").to_owned()
+    }
+
+    /// The size of a picture of it, in bytes.
+    pub(crate) async fn picture(&mut self) -> usize {
+        let taken = self.ask("Page.captureScreenshot", json!({})).await;
+        taken["data"].as_str().expect("a picture is base64").len() / 4 * 3
+    }
+
+    /// What it complained of so far, a line each.
+    pub(crate) fn complaints(&self) -> String {
+        let said = self.events.iter().filter(|event| event["method"].as_str().is_some_and(|it| SAYINGS.contains(&it)));
+        said.map(|event| format!("{}: {}\n", event["method"], event["params"])).collect()
+    }
+
+    /// Asks for something and waits until it is done.
+    async fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.asked += 1;
+        let mut request = json!({"id": self.asked, "method": method, "params": params});
+        if !self.session.is_empty() {
+            request["sessionId"] = self.session.as_str().into();
+        }
+        let request = format!("{request}\0");
+        self.to.write_all(request.as_bytes()).await.expect("the browser listens");
+        loop {
+            let mut message = self.message().await;
+            if message["id"] == self.asked {
+                assert!(message["error"].is_null(), "{method}: {message}");
+                return message["result"].take();
+            }
+            self.events.push(message);
+        }
+    }
+
+    async fn message(&mut self) -> Value {
+        let mut text = Vec::new();
+        let read = timeout(CEILING, self.from.read_until(0, &mut text)).await;
+        read.expect("the browser says something").expect("the browser's pipe can be read");
+        text.pop();
+        let ended = || format!("the browser ended: {:?}", self.child.id());
+        serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{error}, {}", ended()))
+    }
+}
