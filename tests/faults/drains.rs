@@ -46,8 +46,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
 
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("drained-{n}");
-    let mut command = fixture::worker(world, &name);
     // No lease runs out here: what is shown is that none has to.
-    command.env("PLUMBLINE_LEASE_SECS", "300");
+    let command = fixture::worker(world, &name);
     (name, world.start(command))
 }

@@ -45,11 +45,9 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     format!("{} failovers over {} jobs: 0 failed, no step lost, all the same; {repeated}", size.failovers, jobs.len())
 }
 
-/// A worker whose lease is longer than a failover takes.
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("moved-{n}");
-    let mut command = fixture::worker(world, &name);
-    command.env("PLUMBLINE_LEASE_SECS", "12");
+    let command = fixture::worker(world, &name);
     (name, world.start(command))
 }
 

@@ -20,13 +20,8 @@ enum Call {
 
 const CALLS: [Call; 3] = [Call::Ends, Call::Lasts, Call::AskedTwice];
 
-/// The longest, in seconds, from the release until a successor has the job: far below the lease, which it need not wait for.
-/// How long it takes on a machine that does nothing else, the scene tells.
-const SUCCESSOR: f64 = 60.0;
-/// What leaving may take beyond the grace, in seconds, on a busy machine.
-const AIR: f64 = 60.0;
-/// More grace, in seconds, for a worker that should not need it.
-const MORE: u64 = 300;
+/// More grace, in seconds, for a worker that should not need it: one that waited for it would not end within the test.
+const MORE: u64 = 3_600;
 
 /// One try, in seconds.
 struct Left {
@@ -96,7 +91,7 @@ async fn stop(grace: u64, call: Call) -> Left {
         Call::Lasts | Call::AskedTwice => ("lost", false, 1),
     };
     assert_eq!((outcome.as_str(), kept, repeated), expected, "{left}");
-    left.assert_in_time();
+    assert!(call != Call::Lasts || left.released >= grace as f64 - 0.05, "{left}");
     world.close().await;
     left
 }
@@ -104,18 +99,6 @@ async fn stop(grace: u64, call: Call) -> Left {
 /// Waits until the worker says that it drains.
 async fn draining(worker: &Program) {
     eventually("the worker to drain", async || worker.stderr().contains("draining").then_some(())).await;
-}
-
-impl Left {
-    fn assert_in_time(&self) {
-        let grace = self.grace as f64;
-        let bounds = match self.call {
-            Call::Lasts => grace - 0.05..grace + AIR,
-            Call::Ends | Call::AskedTwice => 0.0..AIR,
-        };
-        assert!(bounds.contains(&self.released), "{self}");
-        assert!(self.claimed < SUCCESSOR, "{self}");
-    }
 }
 
 impl Display for Left {
@@ -156,9 +139,9 @@ async fn workers(pool: &PgPool) -> i64 {
     sqlx::query_scalar("SELECT count(*) FROM workers").fetch_one(pool).await.expect("workers can be counted")
 }
 
-/// A worker whose lease does not run out meanwhile.
+/// A worker whose lease does not run out within the test: a successor that waited for it would not come.
 fn start(world: &World, name: &str, grace: u64) -> Program {
     let mut command = fixture::worker(world, name);
-    command.env("PLUMBLINE_DRAIN_SECS", grace.to_string()).env("PLUMBLINE_LEASE_SECS", "600");
+    command.env("PLUMBLINE_DRAIN_SECS", grace.to_string()).env("PLUMBLINE_LEASE_SECS", "7200");
     world.start(command)
 }

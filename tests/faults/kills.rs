@@ -6,7 +6,7 @@ use crate::{
     latency::{self, Times},
     size::Size,
 };
-use plumbline_system_tests::{PgPool, Program, Signal, Uuid, World, seed::Seed};
+use plumbline_system_tests::{PgPool, Program, Signal, Uuid, World, seed::Seed, wait::CEILING};
 use std::time::{Duration, Instant};
 
 /// Workers at any time. Each holds one job, so that a kill cuts off one run.
@@ -14,11 +14,9 @@ const WORKERS: usize = 10;
 const SLOTS: &str = "1";
 /// Milliseconds between two kills, at most.
 const MOST_PAUSE: u64 = 400;
-/// Jobs that are not ended, at any time. Up to ten of them wait for the lease of a dead worker; the others are no more than
-/// there are workers, so that a job that is taken back waits for nothing else.
+/// Jobs that are not ended, at any time. Some of them wait for the sweep after their worker's death; the others are no more
+/// than there are workers, so that a job that is taken back waits for nothing else.
 const OPEN: i64 = 16;
-/// The longest that the last jobs may take once nobody kills any more.
-const LONGEST: Duration = Duration::from_secs(600);
 
 /// Plays the scene.
 pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
@@ -47,6 +45,7 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
         started += 1;
         let at = latency::now(&world.pool).await;
         program.kill().await;
+        world.age_worker(&name).await;
         moments.push((name, at));
     }
     let rate = moments.len() as f64 / begun.elapsed().as_secs_f64();
@@ -57,10 +56,9 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     world.close().await;
     format!(
         "{} kills ({rate:.1} a second) over {} jobs: 0 lost, 0 doubled, all the same; {repeated}; \
-         from kill -9 to the next step {times} (lease {} s, sweep every 1 s)",
+         from a lease that ends with kill -9 to the next step {times} (sweep every 1 s)",
         moments.len(),
-        jobs.len(),
-        fixture::LEASE_SECS
+        jobs.len()
     )
 }
 
@@ -136,7 +134,7 @@ pub(crate) async fn all_ended(world: &World, workers: &mut [(String, Program)]) 
         for (name, program) in workers.iter_mut() {
             assert!(program.runs(), "{name} ended by itself:\n{}", program.stderr());
         }
-        assert!(begun.elapsed() < LONGEST, "{open} jobs do not come to an end");
+        assert!(begun.elapsed() < CEILING, "{open} jobs do not come to an end");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }

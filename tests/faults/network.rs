@@ -98,6 +98,10 @@ async fn strike(
         NetworkFault::Refuse | NetworkFault::Stall => {
             proxy.order(if matches!(fault, NetworkFault::Refuse) { Order::Refuse } else { Order::Stall });
             tokio::time::sleep(Duration::from_millis(200 + seed.below(6_000))).await;
+            // As an outage that was longer than the leases: whoever sweeps first takes the others' jobs.
+            if seed.below(2) == 0 {
+                world.age_workers().await;
+            }
         }
     }
     proxy.order(Order::Pass);

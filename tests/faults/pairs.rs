@@ -79,7 +79,13 @@ async fn suffer(
         First::Freeze => holder.1.signal(Signal::STOP),
         First::Stop => holder.1.signal(Signal::TERM),
     }
-    eventually("the successor to take over", async || (held(&world.pool, &successor.0).await > 0).then_some(())).await;
+    eventually("the successor to take over", async || {
+        if !matches!(first, First::Stop) {
+            world.age_worker(&holder.0).await;
+        }
+        (held(&world.pool, &successor.0).await > 0).then_some(())
+    })
+    .await;
     match second {
         Second::Kill => successor.1.signal(Signal::KILL),
         Second::Freeze => successor.1.signal(Signal::STOP),
@@ -87,6 +93,9 @@ async fn suffer(
         Second::EndSessions => end_sessions(&world.pool).await,
         Second::RestartFast => cluster.restart("fast").await,
         Second::RestartImmediate => cluster.restart("immediate").await,
+    }
+    if matches!(second, Second::Kill | Second::Freeze) {
+        world.age_worker(&successor.0).await;
     }
     world.model.answers(Answer::Work);
     let mut third = vec![start(world, "third", n)];
@@ -102,11 +111,11 @@ async fn suffer(
     jobs
 }
 
-/// A worker whose lease is longer than a restart takes, and that does not wait for calls in flight when it is stopped.
+/// A worker that does not wait for calls in flight when it is stopped.
 fn start(world: &World, role: &str, n: usize) -> (String, Program) {
     let name = format!("{role}-{n}");
     let mut command = fixture::worker(world, &name);
-    command.env("PLUMBLINE_LEASE_SECS", "8").env("PLUMBLINE_DRAIN_SECS", "1");
+    command.env("PLUMBLINE_DRAIN_SECS", "1");
     (name, world.start(command))
 }
 

@@ -25,8 +25,9 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
         if restarts % 4 == 3 {
             let victim = seed.below(workers.len() as u64) as usize;
             let number = workers.len() + kills;
-            let (_, program) = std::mem::replace(&mut workers[victim], start(&world, number));
+            let (name, program) = std::mem::replace(&mut workers[victim], start(&world, number));
             program.kill().await;
+            world.age_worker(&name).await;
             kills += 1;
         }
         cluster.restart(if restarts % 2 == 0 { "fast" } else { "immediate" }).await;
@@ -36,10 +37,8 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
     format!("{restarts} restarts and {kills} kills over {} jobs: 0 failed, all the same; {repeated}", jobs.len())
 }
 
-/// A worker whose lease is longer than a restart takes.
 fn start(world: &World, n: usize) -> (String, Program) {
     let name = format!("restarted-{n}");
-    let mut command = fixture::worker(world, &name);
-    command.env("PLUMBLINE_LEASE_SECS", "12");
+    let command = fixture::worker(world, &name);
     (name, world.start(command))
 }

@@ -8,16 +8,13 @@ use crate::{
 };
 use plumbline_store::fail_points::Point;
 use plumbline_system_tests::{Ended, World, seed::Seed};
-use std::{cell::RefCell, collections::VecDeque, rc::Rc, time::Duration};
+use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 use tokio::task::JoinSet;
 
 /// Worlds in which places are tried at once, if there are places enough.
 const LANES: usize = 4;
 /// Places that are worth a world of their own.
 const WORTH_A_WORLD: usize = 8;
-
-/// The longest that jobs which meet trouble everywhere may take on a busy machine.
-const LONGEST: Duration = Duration::from_secs(600);
 
 /// One try: an action the `nth` time a place is passed.
 #[derive(Debug)]
@@ -102,7 +99,7 @@ async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
 async fn work(world: &World, armed: &str) -> Ended {
     let mut command = world.command(&["worker", "--until-idle"]);
     command.env("PLUMBLINE_FAIL_POINTS", armed);
-    world.start(command).ended_within(LONGEST).await
+    world.start(command).ended().await
 }
 
 /// Each place acts once, on whichever of some jobs comes first: so every pair of troubles has its chance.

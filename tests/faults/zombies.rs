@@ -1,4 +1,4 @@
-//! Workers frozen for longer than their lease, then thawed: whatever they still want to write is refused, by the rows
+//! Workers frozen until their lease has ended, then thawed: whatever they still want to write is refused, by the rows
 //! and by the mirror.
 
 use crate::{
@@ -79,7 +79,7 @@ async fn freeze(
         }
     }
     for &n in &frozen {
-        taken_over(&world.pool, &workers[n].0).await;
+        taken_over(world, &workers[n].0).await;
     }
     for &n in &frozen {
         workers[n].1.signal(Signal::CONT);
@@ -116,8 +116,12 @@ async fn held(pool: &PgPool, name: &str) -> i64 {
     .expect("jobs can be counted")
 }
 
-/// Waits until others have taken everything away from this worker, by the lease alone.
-async fn taken_over(pool: &PgPool, name: &str) {
-    eventually(&format!("the jobs of {name} to be taken over"), async || (held(pool, name).await == 0).then_some(()))
-        .await;
+/// Waits until others have taken everything away from this worker, whose lease ends. It is aged again and again: a heartbeat
+/// that it sent before it was frozen may arrive after the first time.
+async fn taken_over(world: &World, name: &str) {
+    eventually(&format!("the jobs of {name} to be taken over"), async || {
+        world.age_worker(name).await;
+        (held(&world.pool, name).await == 0).then_some(())
+    })
+    .await;
 }

@@ -21,9 +21,6 @@ const SPOILT_PERCENT: u8 = 30;
 const WORKERS: usize = 3;
 const SLOTS: &str = "12";
 
-/// Seconds of a lease: what a killed worker held is taken up after it.
-const LEASE_SECS: &str = "4";
-
 /// Milliseconds between two kills, at most.
 const MOST_PAUSE: u64 = 2_000;
 
@@ -155,12 +152,12 @@ pub async fn run(trial: &Trial, planted: &Planted) -> Outcome {
         let job = NewJob { config: Some(config), ..NewJob::with_content(NAME, &planted.pdf) };
         jobs.push((kind.name, world.insert(&job).await));
     }
-    let mut workers: Vec<Program> = (0..WORKERS).map(|_| worker(&world)).collect();
+    let mut workers: Vec<(String, Program)> = (0..WORKERS).map(|n| worker(&world, n as u64)).collect();
     let mut kills = trial.kills;
     while let Some(open) = world.wake_open_jobs().await {
-        assert!(workers.iter_mut().all(Program::runs), "a worker stopped with {open} jobs open");
+        assert!(workers.iter_mut().all(|(_, program)| program.runs()), "a worker stopped with {open} jobs open");
         tokio::time::sleep(Duration::from_millis(seed.below(MOST_PAUSE))).await;
-        if kills > 0 && kill_one(&world, &mut workers, &mut seed).await {
+        if kills > 0 && kill_one(&world, &mut workers, WORKERS as u64 + u64::from(kills), &mut seed).await {
             kills -= 1;
         }
     }
@@ -191,20 +188,24 @@ fn answer_timeout_s(kind: &Kind) -> u32 {
     if kind.never_ends() { 2 } else { 30 }
 }
 
-fn worker(world: &World) -> Program {
+/// A worker, and the name by which its row is found.
+fn worker(world: &World, number: u64) -> (String, Program) {
+    let name = format!("planted-{number}");
     let mut command = world.command(&["worker", "--concurrency", SLOTS]);
-    command.env("PLUMBLINE_LEASE_SECS", LEASE_SECS).env("RUST_LOG", "warn");
-    world.start(command)
+    command.env("HOSTNAME", &name).env("RUST_LOG", "warn");
+    (name, world.start(command))
 }
 
 /// Kills a worker, unless a job lost its worker so often at one step that one loss more ends it, and rightly.
-async fn kill_one(world: &World, workers: &mut [Program], seed: &mut Seed) -> bool {
+async fn kill_one(world: &World, workers: &mut [(String, Program)], number: u64, seed: &mut Seed) -> bool {
     let victim = &mut workers[seed.below(WORKERS as u64) as usize];
-    victim.signal(Signal::STOP);
+    victim.1.signal(Signal::STOP);
     if jobs::poison_is_near(&world.pool).await {
-        victim.signal(Signal::CONT);
+        victim.1.signal(Signal::CONT);
         return false;
     }
-    std::mem::replace(victim, worker(world)).kill().await;
+    let (name, program) = std::mem::replace(victim, worker(world, number));
+    program.kill().await;
+    world.age_worker(&name).await;
     true
 }
