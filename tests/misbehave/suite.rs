@@ -1,21 +1,15 @@
 //! The jobs of a run: inserted, waited for, and judged.
 
 use plumbline_rehearsal::misbehave::{Always, Kind, Misbehaving, Rate};
-use plumbline_system_tests::{Program, Uuid, World, documents, jobs::NewJob};
+use plumbline_system_tests::{Program, Uuid, World, documents, eventually, jobs::NewJob};
 use serde_json::{Value, json};
 use sqlx::Row;
-use std::time::{Duration, Instant};
 
 /// Most model calls of a job. A healthy one needs an eighth of it.
 const MAX_ITERATIONS: u32 = 400;
 
 /// The same where every turn is spoilt, so that the run does not take for ever.
 const MAX_SPOILT_ITERATIONS: u32 = 80;
-
-/// A run of jobs that takes longer than this for each of them does not end by itself. They share the machine with the
-/// model, and the slowest kind's last job may be the last of all.
-const LONGEST_A_JOB: Duration = Duration::from_secs(3);
-const LONGEST: Duration = Duration::from_secs(1_200);
 
 /// Jobs of one kind at one rate, and what became of them.
 pub(crate) struct Cell {
@@ -122,7 +116,7 @@ impl Suite {
                 jobs.push((place, self.insert(cell.kind, cell.rate).await));
             }
         }
-        self.all_ended(LONGEST + LONGEST_A_JOB * u32::try_from(jobs.len()).unwrap_or(u32::MAX)).await;
+        self.all_ended().await;
         for (place, job) in jobs {
             let end = self.end_of(job).await;
             cells[place].ends.push(end);
@@ -151,22 +145,32 @@ impl Suite {
             },
             "limits": {
                 "max_iterations": if always { MAX_SPOILT_ITERATIONS } else { MAX_ITERATIONS },
-                "deadline_s": if always { 600 } else { 7_200 },
+                "deadline_s": 86_400,
             },
         });
         self.world.insert(&NewJob { config: Some(config), ..NewJob::with_path("policy.md") }).await
     }
 
     /// Waits until no job is left that could go on. A parked job is woken at once: how long it waits is another test's
-    /// matter.
-    async fn all_ended(&mut self, longest: Duration) {
-        let begun = Instant::now();
-        loop {
-            assert!(self.worker.runs(), "the worker stopped:\n{}", self.worker.stderr());
-            let Some(open) = self.world.wake_open_jobs().await else { return };
-            assert!(begun.elapsed() < longest, "{open} jobs run on for ever");
-            tokio::time::sleep(Duration::from_millis(200)).await;
+    /// matter. None runs on for ever, `max_iterations` sees to that: what is waited for is the next step of any of them.
+    async fn all_ended(&mut self) {
+        let mut known = i64::MIN;
+        while known != i64::MAX {
+            known = eventually("a job to make a step or to end", async || {
+                assert!(self.worker.runs(), "the worker stopped:\n{}", self.worker.stderr());
+                match self.world.wake_open_jobs().await {
+                    None => Some(i64::MAX),
+                    Some(open) => Some(self.steps().await - open).filter(|now| *now > known),
+                }
+            })
+            .await;
         }
+    }
+
+    /// Steps of all jobs.
+    async fn steps(&self) -> i64 {
+        let steps = "SELECT coalesce(sum(step), 0)::bigint FROM jobs";
+        sqlx::query_scalar(steps).fetch_one(&self.world.pool).await.expect("jobs can be read")
     }
 
     async fn end_of(&self, job: Uuid) -> End {

@@ -1,6 +1,9 @@
 //! A Postgres of a test's own, to be restarted, starved, filled and locked.
 
-use crate::{port, wait::eventually};
+use crate::{
+    port,
+    wait::{CEILING, eventually},
+};
 use rustix::process::geteuid;
 use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _,
@@ -194,6 +197,8 @@ impl Cluster {
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).current_dir("/").env("LC_ALL", "C").env("PGDATA", &self.data);
+        // For how long pg_ctl waits; a minute by default.
+        command.env("PGCTLTIMEOUT", CEILING.as_secs().to_string());
         command.env("PGPASSWORD", &self.password);
         if let Some((uid, gid)) = self.account {
             command.uid(uid).gid(gid);

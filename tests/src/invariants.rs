@@ -2,7 +2,7 @@
 
 use crate::{
     mirror,
-    wait::{DEADLINE, LOOK},
+    wait::{CEILING, LOOK},
 };
 use sqlx::{PgExecutor, PgPool};
 use std::{path::Path, time::Instant};
@@ -53,7 +53,7 @@ pub async fn check_mirrors(pool: &PgPool, workspace: &Path) {
         let rows = mirror::rows(pool, job).await;
         let begun = Instant::now();
         while mirror::folder(&folder) != rows {
-            if begun.elapsed() > DEADLINE {
+            if begun.elapsed() > CEILING {
                 assert_eq!(mirror::folder(&folder), rows, "{} does not equal its rows", folder.display());
             }
             tokio::time::sleep(LOOK).await;

@@ -24,7 +24,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{port, wait::DEADLINE};
+use crate::{port, wait::CEILING};
 
 /// How the server answers from now on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +125,7 @@ impl Model {
     /// When the thread that ends it does.
     pub async fn close(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            let gone = tokio::task::spawn_blocking(move || runtime.shutdown_timeout(DEADLINE));
+            let gone = tokio::task::spawn_blocking(move || runtime.shutdown_timeout(CEILING));
             gone.await.expect("a runtime can be ended");
         }
     }
@@ -156,7 +156,7 @@ impl Drop for Model {
 
 async fn at_least(count: &watch::Sender<u64>, number: u64, what: &str) {
     let mut count = count.subscribe();
-    if timeout(DEADLINE, count.wait_for(|now| *now >= number)).await.is_err() {
+    if timeout(CEILING, count.wait_for(|now| *now >= number)).await.is_err() {
         panic!("waited in vain until {number} model requests had {what}; there were {}", *count.borrow());
     }
 }

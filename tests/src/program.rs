@@ -1,12 +1,11 @@
 //! The real binary: started, watched, signalled, and never left behind.
 
-use crate::wait::DEADLINE;
+use crate::wait::CEILING;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::{
     fs::File,
     path::{Path, PathBuf},
     process::Stdio,
-    time::Duration,
 };
 use tokio::{
     process::{Child, Command},
@@ -91,7 +90,7 @@ impl Program {
     /// When it does not go.
     pub async fn kill(mut self) {
         self.signal(Signal::KILL);
-        timeout(DEADLINE, self.child.wait()).await.expect("a killed process ends").expect("a child can be waited for");
+        timeout(CEILING, self.child.wait()).await.expect("a killed process ends").expect("a child can be waited for");
     }
 
     /// Asks it to stop, as a supervisor does, and waits until it has.
@@ -107,18 +106,10 @@ impl Program {
     /// Waits for its own end.
     ///
     /// # Panics
-    /// When it does not end within the deadline.
-    pub async fn ended(self) -> Ended {
-        self.ended_within(DEADLINE).await
-    }
-
-    /// Waits for its own end, which must come within a bound that the test is about.
-    ///
-    /// # Panics
-    /// When it does not.
-    pub async fn ended_within(mut self, bound: Duration) -> Ended {
-        let Ok(status) = timeout(bound, self.child.wait()).await else {
-            panic!("plumbline {} did not end within {bound:?}\n{}", self.shown, self.stderr());
+    /// When it does not end.
+    pub async fn ended(mut self) -> Ended {
+        let Ok(status) = timeout(CEILING, self.child.wait()).await else {
+            panic!("plumbline {} did not end within {CEILING:?}\n{}", self.shown, self.stderr());
         };
         let code = status.expect("a child can be waited for").code();
         Ended { code, stdout: self.stdout(), stderr: self.stderr() }

@@ -222,6 +222,33 @@ impl World {
             .expect("workers can be aged");
     }
 
+    /// The same for the worker that holds a job, and for no other: for a worker that is dead while others live.
+    ///
+    /// # Panics
+    /// When the database refuses.
+    pub async fn age_holder(&self, job: Uuid) {
+        sqlx::query(
+            "UPDATE workers SET heartbeat_at = heartbeat_at - interval '1 hour'
+             WHERE id = (SELECT worker_id FROM jobs WHERE id = $1)",
+        )
+        .bind(job)
+        .execute(&self.pool)
+        .await
+        .expect("a worker can be aged");
+    }
+
+    /// The same for the worker that was started with this `HOSTNAME`.
+    ///
+    /// # Panics
+    /// When the database refuses.
+    pub async fn age_worker(&self, hostname: &str) {
+        sqlx::query("UPDATE workers SET heartbeat_at = heartbeat_at - interval '1 hour' WHERE hostname = $1")
+            .bind(hostname)
+            .execute(&self.pool)
+            .await
+            .expect("a worker can be aged");
+    }
+
     /// The end of a test whose workers died at any moment: a folder whose writer died with the job's last step is repaired
     /// by whichever worker there is.
     ///

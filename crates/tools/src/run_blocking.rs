@@ -73,6 +73,8 @@ mod tests {
     use super::*;
     use std::{sync::mpsc, time::Duration};
 
+    const CEILING: Duration = include!("../../../tests/src/wait/ceiling.rs");
+
     #[tokio::test]
     async fn work_that_nobody_waits_for_is_cancelled_and_gives_its_permit_back() {
         let (said, hears) = mpsc::channel();
@@ -83,7 +85,7 @@ mod tests {
             said.send(()).is_ok()
         });
         assert!(tokio::time::timeout(Duration::from_millis(50), endless).await.is_err(), "it waits to be cancelled");
-        hears.recv_timeout(Duration::from_secs(30)).expect("the work sees that it is cancelled");
+        hears.recv_timeout(CEILING).expect("the work sees that it is cancelled");
         assert_eq!(run_blocking(|_| 7).await, 7, "there is a permit for the next");
     }
 

@@ -23,6 +23,9 @@ const STILL: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Health {
     started: Instant,
+    /// By how much a test has put the clock on.
+    #[cfg(test)]
+    later: Duration,
     /// When the claim loop last turned, in milliseconds since the start.
     turned_ms: AtomicU64,
     leases_are_valid: AtomicBool,
@@ -46,6 +49,8 @@ impl Health {
     pub(crate) fn new(timing: &Timing, behind: Arc<MirrorLag>) -> Self {
         Self {
             started: Instant::now(),
+            #[cfg(test)]
+            later: Duration::ZERO,
             turned_ms: AtomicU64::new(0),
             leases_are_valid: AtomicBool::new(true),
             listening: AtomicBool::new(false),
@@ -61,7 +66,7 @@ impl Health {
 
     /// The claim loop has come round, and looked at the lease keeper and the listener.
     pub(crate) fn record_tick(&self, leases_are_valid: bool, listening: bool) {
-        let since = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let since = u64::try_from(self.since_start().as_millis()).unwrap_or(u64::MAX);
         self.turned_ms.store(since, Ordering::Relaxed);
         self.leases_are_valid.store(leases_are_valid, Ordering::Relaxed);
         self.listening.store(listening, Ordering::Relaxed);
@@ -111,7 +116,14 @@ impl Health {
 
     /// Time since the claim loop last turned.
     pub(crate) fn since_tick(&self) -> Duration {
-        self.started.elapsed().saturating_sub(Duration::from_millis(self.turned_ms.load(Ordering::Relaxed)))
+        self.since_start().saturating_sub(Duration::from_millis(self.turned_ms.load(Ordering::Relaxed)))
+    }
+
+    fn since_start(&self) -> Duration {
+        let since = self.started.elapsed();
+        #[cfg(test)]
+        let since = since + self.later;
+        since
     }
 
     /// Whether the claim loop moves, or need not any more.
@@ -183,24 +195,22 @@ impl Drop for StalledCommit<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::Health;
+    use super::{Health, STALLED_AFTER};
     use crate::{
         options::Timing,
         pulse::tests::{Loops, until},
     };
-    use std::time::{Duration, Instant};
 
     #[test]
     fn a_loop_that_stands_still_is_noticed_and_a_draining_one_need_not_move() {
         let mut health = Health::new(&Timing::default(), Default::default());
         health.record_tick(true, true);
         assert!(health.is_alive());
-        health.started =
-            Instant::now().checked_sub(Duration::from_secs(600)).expect("the machine is up for ten minutes");
+        health.later = STALLED_AFTER * 2;
         assert!(!health.is_alive());
         health.record_tick(false, true);
         assert!(health.is_alive() && !health.leases_are_valid());
-        health.started -= Duration::from_secs(600);
+        health.later += STALLED_AFTER * 2;
         health.set_draining();
         assert!(health.is_alive());
     }

@@ -72,6 +72,8 @@ pub(crate) mod tests {
     };
     use tokio::runtime::{Builder, Runtime};
 
+    const CEILING: Duration = include!("../../../tests/src/wait/ceiling.rs");
+
     /// A runtime as the worker has it, and its pulse.
     pub(crate) struct Loops {
         runtime: Runtime,
@@ -108,11 +110,11 @@ pub(crate) mod tests {
         }
     }
 
-    /// Waits for a condition, for a minute.
+    /// Waits for a condition.
     pub(crate) fn until(what: &str, condition: impl Fn() -> bool) {
         let begun = Instant::now();
         while !condition() {
-            assert!(begun.elapsed() < Duration::from_secs(60), "waited a minute until {what}");
+            assert!(begun.elapsed() < CEILING, "waited in vain until {what}");
             std::thread::sleep(Duration::from_millis(10));
         }
     }

@@ -6,7 +6,10 @@
 
 use plumbline_rehearsal::misbehave::{FATAL, Misbehaving, Rate, kinds};
 use plumbline_system_tests::{
-    Answer, Ended, PgPool, Program, Uuid, World, documents, eventually, jobs::NewJob, program, wait::LOOK,
+    Answer, Ended, PgPool, Program, Uuid, World, documents, eventually,
+    jobs::NewJob,
+    program,
+    wait::{CEILING, LOOK},
 };
 use serde_json::{Value, json};
 use std::{
@@ -248,9 +251,6 @@ async fn misbehaviour_is_replayed(pool: PgPool) {
     world.finish().await;
 }
 
-/// The longest that all jobs of a test may take together.
-const LONGEST: Duration = Duration::from_secs(600);
-
 /// Waits until no job is left that could go on; a parked one is woken at once.
 async fn all_ended(world: &World, worker: &mut Program) {
     let begun = Instant::now();
@@ -263,7 +263,7 @@ async fn all_ended(world: &World, worker: &mut Program) {
             return;
         }
         assert!(worker.runs(), "the worker stopped:\n{}", worker.stderr());
-        assert!(begun.elapsed() < LONGEST, "{open} jobs run on for ever");
+        assert!(begun.elapsed() < CEILING, "{open} jobs run on for ever");
         tokio::time::sleep(LOOK).await;
     }
 }

@@ -18,7 +18,7 @@ async fn dev(folder: &TempDir, configs: Option<&Path>) -> Ended {
     if let Some(configs) = configs {
         command.env("PLUMBLINE_CONFIG_DIR", configs);
     }
-    let ended = Program::start(command, folder.path()).ended_within(std::time::Duration::from_secs(600)).await;
+    let ended = Program::start(command, folder.path()).ended().await;
     assert_eq!(ended.code, Some(0), "{}\n{}", ended.stdout, ended.stderr);
     println!("{}", ended.stdout);
     ended

@@ -67,7 +67,7 @@ fn no_name_that_was_given_up_is_used_again() {
 }
 
 /// Sources of programs and statements below a folder.
-fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
+pub(super) fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder can be listed") {
         let path = entry.expect("an entry can be read").path();
         if path.is_dir() {

@@ -4,7 +4,7 @@ use plumbline_system_tests::{
     Program, Signal, Uuid, eventually,
     invariants::check_invariants,
     jobs, program,
-    wait::{DEADLINE, LOOK},
+    wait::{CEILING, LOOK},
 };
 use sqlx::{PgPool, postgres::PgConnectOptions};
 use std::{fs, path::Path, time::Instant};
@@ -35,7 +35,7 @@ fn processes_of(folder: &Path) -> Vec<String> {
 async fn assert_nothing_runs_in(folder: &Path) {
     let mut left = Vec::new();
     let begun = Instant::now();
-    while begun.elapsed() < DEADLINE {
+    while begun.elapsed() < CEILING {
         left = processes_of(folder);
         if left.is_empty() {
             return;

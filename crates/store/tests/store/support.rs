@@ -10,6 +10,9 @@ use serde_json::{Map, json};
 use sqlx::{AssertSqlSafe, PgPool};
 use uuid::Uuid;
 
+/// The longest that a test waits.
+pub(crate) const CEILING: std::time::Duration = include!("../../../../tests/src/wait/ceiling.rs");
+
 /// A store over the test's database.
 pub(crate) fn store(pool: &PgPool) -> Store {
     Store::from_pool(pool.clone())
@@ -206,12 +209,12 @@ pub(crate) async fn until_blocked(pool: &PgPool) {
     until(pool, blocked).await;
 }
 
-/// Asks until the answer is true; fails after two minutes.
+/// Asks until the answer is true.
 pub(crate) async fn until(pool: &PgPool, question: &str) {
     let asked = async {
         while value(pool, question).await.as_deref() != Some("true") {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(120), asked).await.expect(question);
+    tokio::time::timeout(CEILING, asked).await.expect(question);
 }

@@ -72,7 +72,7 @@ async fn a_costly_expression_is_given_up_and_the_event_loop_goes_on() {
     assert!(refusal.contains("the regular expression is not usable") && refusal.contains("size limit"), "{refusal}");
 
     let mut bench = Bench::with(&[("input/ab.txt", &text)]);
-    let (mut ticks, began) = (0u32, std::time::Instant::now());
+    let mut ticks = 0u32;
     let ticking = async {
         loop {
             tokio::time::sleep(std::time::Duration::from_millis(1)).await;
@@ -84,7 +84,6 @@ async fn a_costly_expression_is_given_up_and_the_event_loop_goes_on() {
         () = ticking => unreachable!("it ticks for ever"),
     };
     assert!(refusal.contains("given up in `input/ab.txt` after 10 s"), "{refusal}");
-    assert!(began.elapsed().as_secs() < 60, "it ends soon after its time");
     assert!(ticks > 100, "the one thread of this test's event loop was free meanwhile: {ticks}");
 }
 

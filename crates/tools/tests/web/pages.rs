@@ -11,7 +11,7 @@ use std::time::Duration;
 fn fetcher(servers: &[&Server]) -> Fetcher {
     let also_allowed = servers.iter().map(|server| server.address).collect();
     let options =
-        FetcherOptions { total: Duration::from_secs(5), max_bytes: 100 << 10, max_redirects: 3, also_allowed };
+        FetcherOptions { total: Duration::from_secs(60), max_bytes: 100 << 10, max_redirects: 3, also_allowed };
     Fetcher::new(options).unwrap()
 }
 

@@ -79,7 +79,7 @@ fn forms() -> BTreeSet<String> {
 
 fn fetcher(server: &Server) -> Fetcher {
     let options = FetcherOptions {
-        total: Duration::from_secs(5),
+        total: Duration::from_secs(60),
         also_allowed: vec![server.address],
         ..FetcherOptions::default()
     };

@@ -1,9 +1,9 @@
 //! Claims: order, races, what they return.
 
-use crate::support::{column, execute, outcomes, pending, store, value, worker};
+use crate::support::{CEILING, column, execute, outcomes, pending, store, value, worker};
 use plumbline_store::{ClaimedJob, NewJob, ReleaseReason, Store};
 use sqlx::PgPool;
-use std::{collections::HashSet, time::Duration};
+use std::collections::HashSet;
 use uuid::Uuid;
 
 /// What the users of these jobs wrote.
@@ -71,7 +71,7 @@ async fn a_job_that_another_claim_holds_locked_is_skipped_without_waiting(pool: 
     let worker = worker(&store).await;
     let mut rival = pool.begin().await.unwrap();
     sqlx::query("SELECT FROM jobs WHERE id = $1 FOR UPDATE").bind(taken).execute(&mut *rival).await.unwrap();
-    let claim = tokio::time::timeout(Duration::from_secs(120), store.claim(worker, 9, None));
+    let claim = tokio::time::timeout(CEILING, store.claim(worker, 9, None));
     let claimed = claim.await.expect("the claim waits for nobody").unwrap();
     assert_eq!(claimed.iter().map(|job| job.id).collect::<Vec<_>>(), [free]);
     rival.rollback().await.unwrap();
