@@ -39,7 +39,9 @@ fn main() -> ExitCode {
         Err(error) => return Failure::new(format!("the runtime could not be started: {error}")).report(),
     };
     let who_may = access::who_may(&cli.command);
-    match runtime.block_on(run(cli.command)) {
+    let ended = runtime.block_on(run(cli.command));
+    signals::end(runtime);
+    match ended {
         Ok(code) => ExitCode::from(code),
         Err(failure) => failure.explained(&who_may).report(),
     }
