@@ -6,6 +6,7 @@ mod browser;
 mod chromium;
 mod client;
 mod collector;
+mod downloads;
 mod guard;
 mod pages;
 mod probes;

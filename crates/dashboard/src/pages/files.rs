@@ -4,15 +4,21 @@ use super::Head;
 use crate::{
     api,
     pages::{error::PageError, markdown},
-    server::Shared,
+    server::{AppState, Shared},
 };
 use axum::{
+    body::{Body, Bytes},
     extract::{Path, Query, State, rejection::QueryRejection},
     http::{HeaderValue, header},
     response::{Html, IntoResponse, Response},
 };
+use futures_util::stream;
+use plumbline_store::FilePart;
 use serde::Deserialize;
 use serde_json::json;
+use std::{io, sync::Arc};
+use tokio::sync::OwnedSemaphorePermit;
+use uuid::Uuid;
 
 /// Files of a page.
 const FILES: i64 = 200;
@@ -76,29 +82,55 @@ pub(crate) async fn download(
 ) -> Result<Response, PageError> {
     let place = known(place)?;
     let job = api::find(&state, &id).await?;
-    let mut bytes = Vec::new();
-    loop {
-        let from = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
-        let part = state.store.file_part(job.id, &place.path, from, PART * 8).await?;
-        let part = part.ok_or_else(|| missing(&place.path))?;
-        if part.size > LARGEST {
-            return Err(PageError::bad(format!(
-                "`{}` is larger than {} MiB: write it with `plumbline export`",
-                place.path,
-                LARGEST / 1_048_576
-            )));
-        }
-        let last = part.part.is_empty();
-        bytes.extend(part.part);
-        if last || i64::try_from(bytes.len()).is_ok_and(|held| held >= part.size) {
-            break;
-        }
+    let first = state.store.file_part(job.id, &place.path, 0, PART).await?.ok_or_else(|| missing(&place.path))?;
+    if first.size > LARGEST {
+        return Err(PageError::bad(format!(
+            "`{}` is larger than {} MiB: write it with `plumbline export`",
+            place.path,
+            LARGEST / 1_048_576
+        )));
     }
+    let size = first.size;
+    let body = match size > i64::from(PART) {
+        true => {
+            let permit = state.large.admit()?;
+            in_parts(state, job.id, place.path.clone(), first, permit)
+        }
+        false => Body::from(first.part),
+    };
     let name: String = place.path.rsplit('/').next().unwrap_or("file").chars().map(tame).collect();
     let disposition = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""))
         .unwrap_or(HeaderValue::from_static("attachment"));
     let kind = HeaderValue::from_static("application/octet-stream");
-    Ok(([(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, disposition)], bytes).into_response())
+    let headers = [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_DISPOSITION, disposition),
+        (header::CONTENT_LENGTH, size.into()),
+    ];
+    Ok((headers, body).into_response())
+}
+
+/// A file as it is read, a part at a time: each is asked for when the one before it was sent. A file that changes meanwhile
+/// ends the answer before its stated length, which every client takes for a download that failed.
+fn in_parts(state: Arc<AppState>, job: Uuid, path: String, first: FilePart, permit: OwnedSemaphorePermit) -> Body {
+    let (size, step) = (first.size, first.step);
+    let begin = (state, path, Some(first.part), 0_i32, permit);
+    let parts = stream::try_unfold(begin, move |(state, path, read, from, permit)| async move {
+        if i64::from(from) >= size {
+            return Ok(None);
+        }
+        let part = match read {
+            Some(part) => part,
+            None => {
+                let next = state.store.file_part(job, &path, from, PART).await.map_err(io::Error::other)?;
+                let same = next.filter(|next| (next.size, next.step) == (size, step) && !next.part.is_empty());
+                same.ok_or_else(|| io::Error::other("the file changed while it was sent"))?.part
+            }
+        };
+        let sent = i32::try_from(part.len()).unwrap_or(i32::MAX);
+        Ok::<_, io::Error>(Some((Bytes::from(part), (state, path, None, from.saturating_add(sent), permit))))
+    });
+    Body::from_stream(parts)
 }
 
 fn known(place: Result<Query<Place>, QueryRejection>) -> Result<Place, PageError> {

@@ -1,10 +1,14 @@
 //! The job's documents with its quotes marked in them: the file that a job leaves, of the rows as they stand.
 
-use crate::{api, pages::error::PageError, server::Shared};
+use crate::{
+    api,
+    pages::error::PageError,
+    server::{Shared, large},
+};
 use axum::{
     extract::{Path, State},
     http::{HeaderValue, header},
-    response::{Html, IntoResponse, Response},
+    response::{IntoResponse, Response},
 };
 
 /// The file has its styles in it, and nothing else that a policy would have to allow.
@@ -15,6 +19,13 @@ const POLICY: HeaderValue =
 pub(crate) async fn show(State(state): Shared, Path(id): Path<String>) -> Result<Response, PageError> {
     let job = api::find(&state, &id).await?;
     let gone = || PageError::not_found(format!("there is no job {id} any more"));
+    // It may be as long as the documents are.
+    let permit = state.large.admit()?;
     let html = plumbline_report::of_stored(&state.store, job.id).await?.ok_or_else(gone)?;
-    Ok(([(header::CONTENT_SECURITY_POLICY, POLICY)], Html(html)).into_response())
+    let headers = [
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+        (header::CONTENT_LENGTH, html.len().into()),
+    ];
+    Ok((headers, large::body(html, permit)).into_response())
 }

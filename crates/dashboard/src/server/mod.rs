@@ -5,6 +5,7 @@
 pub(crate) mod access;
 pub(crate) mod bind;
 pub(crate) mod connections;
+pub(crate) mod large;
 pub(crate) mod session;
 pub(crate) mod streams;
 
@@ -13,7 +14,7 @@ use super::{api, health, pages};
 use crate::{
     api::events,
     pages::{assets, render::Renderer},
-    server::{bind::bind, streams::Streams},
+    server::{bind::bind, large::LargeAnswers, streams::Streams},
 };
 use axum::{Router, middleware, routing::get};
 use plumbline_store::{ConnectOptions, Store};
@@ -39,6 +40,7 @@ pub(crate) struct AppState {
     pub(crate) health: Arc<dyn WorkerHealth>,
     pub(crate) renderer: Renderer,
     pub(crate) streams: Arc<Streams>,
+    pub(crate) large: LargeAnswers,
 }
 
 /// A handler's way to it.
@@ -84,7 +86,13 @@ pub async fn start(
     let address =
         listener.local_addr().map_err(|error| HttpError::Options(format!("the HTTP address is unknown: {error}")))?;
     let counting = tokio::spawn(plumbline_telemetry::queue::keep_counting(store.clone()));
-    let state = Arc::new(AppState { store, health, renderer: Renderer::new(), streams: Arc::default() });
+    let state = Arc::new(AppState {
+        store,
+        health,
+        renderer: Renderer::new(),
+        streams: Arc::default(),
+        large: LargeAnswers::default(),
+    });
     let app = router(state, &access::Access::new(options));
     let runtime = serve_apart(listener, app)
         .map_err(|error| HttpError::Options(format!("the HTTP side could not be started ({error})")))?;

@@ -1,0 +1,66 @@
+//! Large answers: how many are under way at once, and how they are sent, a part at a time. A client that reads slowly holds one
+//! part, not the whole.
+
+use crate::pages::error::PageError;
+use axum::{
+    body::{Body, Bytes},
+    http::StatusCode,
+};
+use futures_util::{StreamExt as _, stream};
+use std::{io, sync::Arc};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Under way at once.
+const AT_ONCE: usize = 16;
+/// Bytes of a part, and of an answer that is none of these.
+pub(crate) const PART: usize = 128 << 10;
+
+/// The large answers under way.
+pub(crate) struct LargeAnswers(Arc<Semaphore>);
+
+impl Default for LargeAnswers {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(AT_ONCE)))
+    }
+}
+
+impl LargeAnswers {
+    /// Takes a permit, to be held until the answer was sent.
+    ///
+    /// # Errors
+    /// Where there is none, with a sentence for whoever asked.
+    pub(crate) fn admit(&self) -> Result<OwnedSemaphorePermit, PageError> {
+        Arc::clone(&self.0).try_acquire_owned().map_err(|_| PageError {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            sentence: format!("{AT_ONCE} large answers are being sent by this worker; ask again in a moment"),
+        })
+    }
+}
+
+/// A body of what is there already, sent in parts while the permit is held.
+pub(crate) fn body(whole: impl Into<Bytes>, permit: OwnedSemaphorePermit) -> Body {
+    let parts = stream::unfold((whole.into(), permit), |(mut rest, permit)| async move {
+        let part = rest.split_to(rest.len().min(PART));
+        (!part.is_empty()).then_some((Ok::<_, io::Error>(part), (rest, permit)))
+    });
+    Body::from_stream(parts.fuse())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_is_whole_and_gives_its_permit_back() {
+        let large = LargeAnswers::default();
+        let bodies: Vec<Body> =
+            (0..AT_ONCE).map(|_| body(vec![7; 3 * PART + 1], large.admit().expect("a permit"))).collect();
+        let refused = large.admit().expect_err("all are taken");
+        assert!(refused.status == StatusCode::SERVICE_UNAVAILABLE && refused.sentence.contains("16 large answers"));
+        for body in bodies {
+            let whole = axum::body::to_bytes(body, usize::MAX).await.expect("it can be read");
+            assert_eq!(whole.len(), 3 * PART + 1);
+        }
+        assert!(large.admit().is_ok(), "what was sent holds no permit");
+    }
+}
