@@ -168,7 +168,7 @@ mod tests {
             "required": ["path"],
             "additionalProperties": false
         });
-        let validator = jsonschema::validator_for(&schema).unwrap();
+        let validator = crate::schemas::of_tool(&schema);
         let read = read(arguments, &schema, &validator).map_err(|error| error.to_string());
         assert_eq!(read, expected.map_err(str::to_string), "{arguments}");
     }

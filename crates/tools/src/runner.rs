@@ -176,7 +176,7 @@ async fn with_retries(Compiled { tool, replay, .. }: &Compiled, env: &ToolEnv<'_
 impl Compiled {
     fn of(tool: &'static Tool) -> Self {
         let schema = (tool.schema)();
-        let validator = jsonschema::validator_for(&schema).expect("a tool's schema compiles: a test compiles them all");
+        let validator = crate::schemas::of_tool(&schema);
         let ToolSpec { replay, .. } = (tool.spec)();
         Self { tool, replay, schema, validator }
     }

@@ -29,6 +29,7 @@ fn must_call(server: &Server, api: Api) -> ModelConfig {
 
 /// Every call of an answer names one of the tools and holds to its schema; how many there are. The grammar says nothing of
 /// how large a number with a fraction may be: that is refused when the call is carried out.
+#[allow(clippy::disallowed_methods, reason = "a schema of the program or of a provider")]
 fn check_calls(reply: &Reply, tools: &[ToolSpec]) -> Result<usize, String> {
     for call in &reply.tool_calls {
         let name = &call.name;

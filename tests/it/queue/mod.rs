@@ -2,9 +2,11 @@
 
 mod clocks;
 mod control;
+mod costly_rows;
 mod costly_work;
 mod crashes;
 mod first_step;
+mod hanging;
 mod heartbeat_starvation;
 mod integer_widths;
 mod sizes;

@@ -7,7 +7,7 @@ use crate::{
     rules::{json_schema, validate::RuleViolation},
 };
 use plumbline_engine::{Owed, OwedFile, REQUIREMENT_LISTS, path};
-use plumbline_tools::{Inspection, OwedContent};
+use plumbline_tools::{Inspection, OwedContent, SchemaBudget};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -92,9 +92,10 @@ impl Resolved {
     /// When a schema is none: the sentence.
     pub fn inspection(&self) -> Result<Inspection, ConfigError> {
         let deliverables = self.config.deliverables.as_deref().unwrap_or_default();
+        let mut budget = SchemaBudget::default();
         let content = |owed: &Deliverable| {
             let schema = owed.json_schema();
-            OwedContent::new(normal(owed.path()), is_json(owed.path()), schema)
+            OwedContent::new(normal(owed.path()), is_json(owed.path()), schema, &mut budget)
                 .map_err(|reason| Problem::new("deliverables", None, no_schema(owed.path(), &reason)))
         };
         let files = deliverables.iter().map(content).collect::<Result<_, _>>()?;
@@ -131,8 +132,9 @@ pub(crate) fn broken(config: &JobConfig) -> Vec<RuleViolation> {
     let owed = deliverables.iter().map(|owed| ("deliverables", owed.path()));
     let quoting = config.citations_required.iter().flatten().map(|path| ("citations_required", path.as_str()));
     let paths = owed.chain(quoting).filter_map(|(key, written)| wrong_path(key, written));
+    let mut budget = SchemaBudget::default();
     let schemas = deliverables.iter().filter_map(|owed| {
-        let wrong = OwedContent::new(owed.path().to_owned(), true, owed.json_schema()).err()?;
+        let wrong = OwedContent::new(owed.path().to_owned(), true, owed.json_schema(), &mut budget).err()?;
         Some(RuleViolation::new(&["deliverables"], no_schema(owed.path(), &wrong)))
     });
     paths.chain(schemas).collect()

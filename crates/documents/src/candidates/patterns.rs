@@ -61,6 +61,7 @@ impl Patterns {
     }
 }
 
+#[allow(clippy::disallowed_methods, reason = "this is the module that makes them")]
 fn build(patterns: &[String]) -> Result<RegexSet, String> {
     let set = RegexSetBuilder::new(patterns)
         .case_insensitive(true)

@@ -1,6 +1,7 @@
 //! One format a module: from its bytes to pages of Markdown-like text. Runs in the child process only.
 
 mod archive;
+mod attributes;
 mod blocks;
 mod dehyphenate;
 pub(crate) mod docx;

@@ -9,6 +9,7 @@ static CHAT: LazyLock<Validator> = LazyLock::new(|| read(include_str!("published
 static RESPONSES: LazyLock<Validator> = LazyLock::new(|| read(include_str!("published/responses.json")));
 static MESSAGES: LazyLock<Validator> = LazyLock::new(|| read(include_str!("published/messages.json")));
 
+#[allow(clippy::disallowed_methods, reason = "a schema of the program or of a provider")]
 fn read(schema: &str) -> Validator {
     jsonschema::validator_for(&serde_json::from_str(schema).unwrap()).unwrap()
 }

@@ -7,9 +7,10 @@ use super::error::{Output, ToolError, ToolResult};
 use super::requirements::recorded::named;
 use super::run_blocking::{run_blocking, run_costly};
 use crate::documents::citation_check;
+use crate::schemas::{BoundedSchema, SchemaBudget};
 use crate::tool::ToolEnv;
 use crate::workspace::overlay::file_name;
-use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
+use jsonschema::{ValidationError, error::ValidationErrorKind};
 use plumbline_engine::{LookedInto, Product, Source, tools::gives_up};
 use quotes::{forms, how_to_quote, in_headings, quotes};
 use serde_json::{Map, Value};
@@ -18,6 +19,8 @@ use std::time::Duration;
 
 /// Most mistakes named in a refusal, of a file against its schema, and most documents; the others are counted.
 const MAX_NAMED: usize = 5;
+/// Most values of a file that must be JSON.
+const MOST_VALUES: usize = 1_000_000;
 /// Characters of a quote or passage that are repeated.
 const MAX_REPEATED: usize = 240;
 
@@ -49,21 +52,21 @@ pub(crate) async fn before_the_end(env: &ToolEnv<'_>, arguments: &str, requireme
 pub struct OwedContent {
     path: String,
     is_json: bool,
-    validator: Option<Arc<Validator>>,
+    schema: Option<Arc<BoundedSchema>>,
 }
 
 impl OwedContent {
-    /// A file that must be JSON, or meet a JSON Schema, or neither.
+    /// A file that must be JSON, or meet a JSON Schema, or neither. All schemas of a job are taken within one budget.
     ///
     /// # Errors
-    /// When the schema is none: why.
-    pub fn new(path: String, is_json: bool, schema: Option<&Value>) -> Result<Self, String> {
-        let compile = |schema| jsonschema::validator_for(schema).map(Arc::new).map_err(|error| error.to_string());
-        Ok(Self { path, is_json, validator: schema.map(compile).transpose()? })
+    /// When the schema is none, or costs more than a job may: why.
+    pub fn new(path: String, is_json: bool, schema: Option<&Value>, budget: &mut SchemaBudget) -> Result<Self, String> {
+        let schema = schema.map(|schema| BoundedSchema::new(schema, budget).map(Arc::new)).transpose()?;
+        Ok(Self { path, is_json, schema })
     }
 
     fn is_looked_into(&self) -> bool {
-        self.is_json || self.validator.is_some()
+        self.is_json || self.schema.is_some()
     }
 
     /// What is wrong with a content.
@@ -71,11 +74,20 @@ impl OwedContent {
         if !self.is_looked_into() {
             return None;
         }
+        let schema = self.schema.as_ref();
+        // Before it is read: two bytes of it may be a hundred in memory.
+        if schema.is_some_and(|schema| !schema.takes(content)) || plumbline_llm::values_in(content) > MOST_VALUES {
+            return Some(format!(
+                "{} has more values than can be looked into; write fewer, or several files",
+                self.path
+            ));
+        }
         let value: Value = match serde_json::from_slice(content) {
             Ok(value) => value,
             Err(error) => return Some(format!("{} is no JSON ({error})", self.path)),
         };
-        let mut errors = self.validator.as_ref()?.iter_errors(&value);
+        let schema = schema?;
+        let mut errors = schema.validator.iter_errors(&value);
         let mut named: Vec<String> = errors.by_ref().take(MAX_NAMED).map(|error| violation(&error)).collect();
         if named.is_empty() {
             return None;
@@ -263,26 +275,37 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::OwedContent;
+    use crate::schemas::SchemaBudget;
     use serde_json::json;
 
     #[test]
     fn a_content_is_held_against_json_and_schema() {
         let schema = json!({"type": "object", "required": ["answers"], "properties": {"answers": {"type": "array"}}});
-        let owed = |is_json, schema| OwedContent::new("output/a.json".into(), is_json, schema).expect("a schema");
+        let owed = |is_json, schema| {
+            OwedContent::new("output/a.json".into(), is_json, schema, &mut SchemaBudget::default()).expect("a schema")
+        };
         assert_eq!(owed(false, None).wrong(b"no json"), None);
         assert!(owed(true, None).wrong(b"no json").is_some_and(|wrong| wrong.contains("is no JSON")));
         assert_eq!(owed(true, Some(&schema)).wrong(br#"{"answers": []}"#), None);
         let wrong = owed(true, Some(&schema)).wrong(br#"{"answers": 5}"#).unwrap_or_default();
         assert!(wrong.contains("`/answers`") && wrong.contains("JSON Schema"), "{wrong}");
-        assert!(OwedContent::new("a".into(), true, Some(&json!({"type": 5}))).is_err());
+        assert!(OwedContent::new("a".into(), true, Some(&json!({"type": 5})), &mut SchemaBudget::default()).is_err());
         let remote = json!({"$ref": "https://example.com/a.json"});
-        assert!(OwedContent::new("a".into(), true, Some(&remote)).is_err(), "nothing is fetched");
+        assert!(
+            OwedContent::new("a".into(), true, Some(&remote), &mut SchemaBudget::default()).is_err(),
+            "nothing is fetched"
+        );
     }
 
     #[test]
     fn violations_are_listed_by_place_and_reason_without_the_value() {
         let items = json!({"type": "array", "minItems": 9, "items": {"type": "integer"}});
-        let owed = OwedContent::new("output/a.json".into(), true, Some(&json!({"properties": {"n": items}})));
+        let owed = OwedContent::new(
+            "output/a.json".into(),
+            true,
+            Some(&json!({"properties": {"n": items}})),
+            &mut SchemaBudget::default(),
+        );
         let long = "x".repeat(500);
         let content = json!({"n": [long, long, long, long, long, 6, long]}).to_string();
         let wrong = owed.expect("a schema").wrong(content.as_bytes()).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! What `job_complete` is refused with.
 
 use crate::bench::Bench;
-use plumbline_tools::{Inspection, OwedContent};
+use plumbline_tools::{Inspection, OwedContent, SchemaBudget};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -84,7 +84,8 @@ fn costly() -> Bench {
     let alternatives: Vec<Value> = (0..40).map(|n| json!({"pattern": format!("^[a-z]+{n}$")})).collect();
     let schema = json!({"items": {"anyOf": alternatives}});
     let items = vec!["a long enough item that meets none of them"; 8_000];
-    let file = OwedContent::new("output/a.json".into(), true, Some(&schema)).expect("a schema");
+    let file =
+        OwedContent::new("output/a.json".into(), true, Some(&schema), &mut SchemaBudget::default()).expect("a schema");
     let mut bench = Bench::new();
     bench.place("output/a.json", &json!(items).to_string());
     bench.inspection = Some(Inspection { files: vec![file], quoting: Vec::new() });
@@ -126,7 +127,8 @@ async fn a_look_into_files_has_the_time_of_a_call() {
 #[tokio::test]
 async fn what_is_written_is_held_against_its_schema_at_once() {
     let schema = json!({"type": "object", "required": ["answers"]});
-    let file = OwedContent::new("output/a.json".into(), true, Some(&schema)).expect("a schema");
+    let file =
+        OwedContent::new("output/a.json".into(), true, Some(&schema), &mut SchemaBudget::default()).expect("a schema");
     let mut bench = Bench::new();
     bench.inspection = Some(Inspection { files: vec![file], quoting: Vec::new() });
     let written = bench.ok("write_file", json!({"path": "output/a.json", "content": "{\"answer\": 5}"})).await;
@@ -193,7 +195,8 @@ async fn a_heading_may_repeat_what_is_no_source() {
 /// What is not delivered is not looked into, though it is there.
 #[tokio::test]
 async fn a_file_that_is_given_up_need_not_be_as_it_must() {
-    let file = OwedContent::new("output/b.json".into(), true, None).expect("it has no schema");
+    let file =
+        OwedContent::new("output/b.json".into(), true, None, &mut SchemaBudget::default()).expect("it has no schema");
     let mut bench = quoting(Bench::new().extracted("input/a.pdf", "chunks/a.md", "[page 1]\n\nNothing is kept.\n"));
     bench.inspection = Some(Inspection { files: vec![file], quoting: vec!["output/a.md".into()] });
     bench.place("output/b.json", "no JSON");

@@ -36,6 +36,7 @@ fn names_are_unique_and_the_documented_ones() {
     );
 }
 
+#[allow(clippy::disallowed_methods, reason = "a schema of the program or of a provider")]
 #[test]
 fn every_spec_is_complete_and_short() {
     for spec in catalog() {

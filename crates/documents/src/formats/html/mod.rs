@@ -2,7 +2,7 @@
 
 mod page_tree;
 
-use super::nesting;
+use super::{attributes, nesting};
 use crate::Page;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
@@ -64,6 +64,9 @@ fn checked(bytes: &[u8]) -> Result<(String, Option<String>), Failure> {
         return Err(Failure::damaged(format!("an HTML page of more than {} MiB is not read", MAX_BYTES >> 20)));
     }
     let (html, warning) = decode(bytes);
+    if !attributes::is_bounded(&html) {
+        return Err(Failure::damaged("one of its elements has thousands of attributes".to_owned()));
+    }
     if !nesting::is_bounded(&html) {
         let reason = format!("its elements are nested more than {} deep, or repeated without end", nesting::DEEPEST);
         return Err(Failure::damaged(reason));

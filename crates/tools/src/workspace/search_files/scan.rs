@@ -103,6 +103,7 @@ impl Search<'_> {
 #[derive(Debug)]
 pub(crate) struct Over;
 
+#[allow(clippy::disallowed_methods, reason = "this is the module that makes them")]
 fn build(pattern: &str, any_case: bool) -> Result<Regex, ToolError> {
     RegexBuilder::new(pattern).case_insensitive(any_case).size_limit(MAX_REGEX_BYTES).build().map_err(|error| {
         let reason = error.to_string();

@@ -1,0 +1,324 @@
+//! JSON Schemas: the one place where validators are made. The program's own are trusted; those of a row are bounded in what
+//! they cost to hold and to evaluate, because rows are written by people who pay neither.
+
+#![allow(clippy::disallowed_methods, reason = "this is the module that makes them")]
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Most bytes of a row's schemas together, as JSON.
+const MOST_BYTES: usize = 64 << 10;
+/// Most patterns of a row's schemas together, and most memory for one: 4 MiB for all of them.
+const MOST_PATTERNS: usize = 64;
+const PATTERN_BYTES: usize = (4 << 20) / MOST_PATTERNS;
+/// Deepest nesting of a schema, `$ref`s followed.
+const DEEPEST: usize = 200;
+/// Most subschemas of one, each counted as often as a `$ref` leads to it.
+const MOST_SUBSCHEMAS: usize = 20_000;
+/// Most patterns times bytes of a content that are matched.
+const MOST_MATCHED: usize = 16 << 20;
+/// Most subschemas times values of a content that are evaluated.
+const MOST_EVALUATIONS: usize = 100_000_000;
+
+/// Keywords that describe a part of the value: below them a schema that refers to itself comes to an end with the value.
+const DESCENDING: [&str; 11] = [
+    "properties",
+    "patternProperties",
+    "additionalProperties",
+    "unevaluatedProperties",
+    "propertyNames",
+    "items",
+    "prefixItems",
+    "additionalItems",
+    "unevaluatedItems",
+    "contains",
+    "dependentSchemas",
+];
+/// Keywords whose value is data, or schemas that cost nothing until a `$ref` leads to them.
+const PASSED_OVER: [&str; 7] = ["enum", "const", "default", "examples", "example", "$defs", "definitions"];
+/// Keywords by which a schema leads elsewhere than `$ref` does, or moves where that leads to.
+const ELSEWHERE: [&str; 8] =
+    ["$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$anchor", "$vocabulary", "$id", "id"];
+
+/// A validator of the program's own schema.
+pub(crate) fn of_tool(schema: &Value) -> Validator {
+    jsonschema::validator_for(schema).expect("a tool's schema compiles: a test compiles them all")
+}
+
+/// What the schemas of one row may still take.
+#[derive(Debug)]
+pub struct SchemaBudget {
+    bytes: usize,
+    patterns: usize,
+}
+
+impl Default for SchemaBudget {
+    fn default() -> Self {
+        Self { bytes: MOST_BYTES, patterns: MOST_PATTERNS }
+    }
+}
+
+/// A row's schema, made ready.
+#[derive(Debug)]
+pub(crate) struct BoundedSchema {
+    pub(crate) validator: Validator,
+    cost: Cost,
+}
+
+impl BoundedSchema {
+    /// Takes a schema within the budget of its row.
+    ///
+    /// # Errors
+    /// Why it is none, or which bound it passes.
+    pub(crate) fn new(schema: &Value, budget: &mut SchemaBudget) -> Result<Self, String> {
+        let bytes = schema.to_string().len();
+        budget.bytes = budget.bytes.checked_sub(bytes).ok_or_else(|| {
+            format!("with {bytes} bytes it makes the schemas of a job larger than {} KiB together", MOST_BYTES >> 10)
+        })?;
+        let mut reading = Reading { root: schema, known: BTreeMap::new(), open: Vec::new() };
+        let cost = reading.of(schema, "", 0, 0)?;
+        budget.patterns = budget.patterns.checked_sub(cost.patterns).ok_or_else(too_many_patterns)?;
+        if cost.refers_back > 1 {
+            return Err("it refers to itself in more than one place, which may take for ever; name one place".into());
+        }
+        let options = PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES);
+        let options = jsonschema::options().with_pattern_options(options).should_validate_formats(false);
+        let validator = options.build(schema).map_err(|error| reason(&error.to_string()))?;
+        Ok(Self { validator, cost })
+    }
+
+    /// Whether a content may be held against it: what that takes grows with both.
+    pub(crate) fn takes(&self, content: &[u8]) -> bool {
+        let evaluations = self.cost.subschemas.saturating_mul(plumbline_llm::values_in(content));
+        let matched = self.cost.patterns.saturating_mul(content.len());
+        evaluations <= MOST_EVALUATIONS && matched <= MOST_MATCHED
+    }
+}
+
+/// The library does not say which patterns it would take.
+fn reason(said: &str) -> String {
+    let said = shortened(said);
+    match said.ends_with("is not a \"regex\"") {
+        true => format!("{said} of at most {} KiB once it is made, without look-around", PATTERN_BYTES >> 10),
+        false => said,
+    }
+}
+
+fn shortened(reason: &str) -> String {
+    const MOST: usize = 300;
+    reason.chars().take(MOST).collect()
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Cost {
+    /// Itself and what is in it, with what each `$ref` leads to.
+    subschemas: usize,
+    /// Patterns, counted in the same way: each is made as often.
+    patterns: usize,
+    /// How often it refers to a schema that it is in.
+    refers_back: usize,
+}
+
+impl Cost {
+    fn add(&mut self, other: Self) -> Result<(), String> {
+        self.subschemas += other.subschemas;
+        self.patterns += other.patterns;
+        self.refers_back += other.refers_back;
+        if self.patterns > MOST_PATTERNS {
+            return Err(too_many_patterns());
+        }
+        match self.subschemas > MOST_SUBSCHEMAS {
+            true => Err(format!(
+                "its `$ref`s lead to more than {MOST_SUBSCHEMAS} subschemas, counted as often as they are met"
+            )),
+            false => Ok(()),
+        }
+    }
+}
+
+fn too_many_patterns() -> String {
+    format!("the schemas of a job have more than {MOST_PATTERNS} patterns together")
+}
+
+/// Goes through a schema as an evaluation would, each place once.
+struct Reading<'s> {
+    root: &'s Value,
+    /// What each `$ref` leads to.
+    known: BTreeMap<&'s str, Cost>,
+    /// The `$ref`s that are being followed, with the depth in the value where each began.
+    open: Vec<(&'s str, usize)>,
+}
+
+impl<'s> Reading<'s> {
+    /// `below` is how many parts of the value lie between the root and this place, `depth` how deep the schema is nested here.
+    fn of(&mut self, schema: &'s Value, keyword: &str, below: usize, depth: usize) -> Result<Cost, String> {
+        if depth > DEEPEST {
+            return Err(format!("it is nested more than {DEEPEST} deep"));
+        }
+        let mut cost = Cost { subschemas: 1, ..Cost::default() };
+        match schema {
+            Value::Object(fields) => self.of_fields(fields, keyword, below, depth, &mut cost)?,
+            Value::Array(items) => {
+                for item in items {
+                    cost.add(self.of(item, "", below, depth + 1)?)?;
+                }
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+        Ok(cost)
+    }
+
+    fn of_fields(
+        &mut self,
+        fields: &'s Map<String, Value>,
+        keyword: &str,
+        below: usize,
+        depth: usize,
+        cost: &mut Cost,
+    ) -> Result<(), String> {
+        // Under these stand names of the user's choice.
+        let is_named = matches!(keyword, "properties" | "patternProperties" | "dependentSchemas");
+        for (key, value) in fields {
+            if keyword == "patternProperties" || (!is_named && key == "pattern") {
+                cost.add(Cost { patterns: 1, ..Cost::default() })?;
+            }
+            let names_the_whole = depth == 0 && matches!(key.as_str(), "$id" | "id");
+            if !is_named && ELSEWHERE.contains(&key.as_str()) && !names_the_whole {
+                return Err(format!("`{key}` is not taken in a schema of a job; use `$ref` with `#` or `#/…`"));
+            }
+            match (is_named, key.as_str(), value) {
+                (false, "$ref", Value::String(to)) => cost.add(self.led_to(to, below, depth)?)?,
+                (false, key, _) if PASSED_OVER.contains(&key) => {}
+                (false, key, value) => {
+                    let below = below + usize::from(DESCENDING.contains(&key));
+                    cost.add(self.of(value, key, below, depth + 1)?)?;
+                }
+                (true, _, value) => cost.add(self.of(value, "", below, depth + 1)?)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn led_to(&mut self, to: &'s str, below: usize, depth: usize) -> Result<Cost, String> {
+        if let Some((_, began)) = self.open.iter().find(|(open, _)| *open == to) {
+            return match *began < below {
+                true => Ok(Cost { subschemas: 1, refers_back: 1, patterns: 0 }),
+                false => Err(format!("`$ref` to {} leads back to itself at the same value", shortened(to))),
+            };
+        }
+        if let Some(known) = self.known.get(to) {
+            return Ok(*known);
+        }
+        let elsewhere = || format!("`$ref` to {} leads to no place of the schema; write `#` or `#/…`", shortened(to));
+        let target = to.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer)).ok_or_else(elsewhere)?;
+        self.open.push((to, below));
+        let cost = self.of(target, "", below, depth + 1)?;
+        self.open.pop();
+        self.known.insert(to, cost);
+        Ok(cost)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn taken(schema: &Value) -> Result<BoundedSchema, String> {
+        BoundedSchema::new(schema, &mut SchemaBudget::default())
+    }
+
+    fn chain(length: usize, keyword: &str) -> Value {
+        let mut defs = Map::new();
+        defs.insert("d0".into(), json!({"type": "object"}));
+        for n in 1..=length {
+            let before = json!({"$ref": format!("#/$defs/d{}", n - 1)});
+            let twice = match keyword {
+                "properties" => json!({"a": before, "b": before}),
+                _ => json!([before, before]),
+            };
+            defs.insert(format!("d{n}"), json!({ keyword: twice }));
+        }
+        json!({"$defs": defs, "$ref": format!("#/$defs/d{length}")})
+    }
+
+    #[test]
+    fn what_rows_cannot_pay_for_is_refused() {
+        let patterns = |n: usize, pattern: &str| {
+            let properties: Map<String, Value> =
+                (0..n).map(|n| (format!("p{n}"), json!({"pattern": format!("{pattern}{n}")}))).collect();
+            json!({"properties": properties})
+        };
+        let named: Map<String, Value> = (0..100).map(|n| (format!("a{n}"), json!({}))).collect();
+        let wide: Map<String, Value> = (0..9_000).map(|n| (format!("{n}"), json!({}))).collect();
+        let deep = (0..250).fold(json!({}), |inner, _| json!({"items": inner}));
+        for (schema, says) in [
+            (patterns(120, r"\pL{100}x"), "patterns"),
+            (patterns(1, r"\pL{100}x"), "KiB once"),
+            (patterns(1, r"[\w0]{30}\pL{30}0"), "KiB once"),
+            (json!({"patternProperties": {r"(\pL{1,50}){1,50}": {}}}), "KiB once"),
+            (json!({"patternProperties": named}), "patterns"),
+            (json!({"properties": {"a": {"anyOf": [{"not": patterns(70, "a")}]}}}), "patterns"),
+            (chain(44, "allOf"), "subschemas"),
+            (chain(44, "anyOf"), "subschemas"),
+            (chain(44, "properties"), "subschemas"),
+            (json!({"properties": wide}), "KiB"),
+            (json!({"enum": ["x".repeat(70_000)]}), "KiB"),
+            (deep, "deep"),
+            (json!({"$ref": "#"}), "at the same value"),
+            (
+                json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"allOf": [{"$ref": "#/$defs/a"}]}}, "$ref": "#/$defs/a"}),
+                "at the same value",
+            ),
+            (
+                json!({"anyOf": [{"properties": {"a": {"$ref": "#"}}}, {"properties": {"a": {"$ref": "#"}}}]}),
+                "more than one place",
+            ),
+            (json!({"$dynamicRef": "#a"}), "$dynamicRef"),
+            (json!({"items": {"$id": "https://a/"}}), "$id"),
+            (json!({"$ref": "https://example.com/a.json"}), "leads to no place"),
+            (json!({"$ref": "#/nowhere"}), "leads to no place"),
+        ] {
+            let refused = taken(&schema).err().unwrap_or_default();
+            assert!(refused.contains(says), "{says}: {refused}");
+            assert!(refused.len() < 400, "{refused}");
+        }
+    }
+
+    #[test]
+    fn ordinary_schemas_are_taken() {
+        for schema in [
+            json!({"type": "object", "required": ["answers"], "properties": {"answers": {"type": "array", "items": {"type": "string"}}}}),
+            json!({"$id": "https://example.com/answers", "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"}),
+            json!({"properties": {"id": {"pattern": "^[A-Z]{2}-\\d{1,6}$"}, "pattern": {"type": "string"}, "$anchor": {}}}),
+            json!({"$defs": {"page": {"type": "integer", "minimum": 1}}, "properties": {"from": {"$ref": "#/$defs/page"}, "to": {"$ref": "#/$defs/page"}}}),
+            json!({"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#"}}}}),
+            json!({"$defs": {"tree": {"properties": {"next": {"$ref": "#/$defs/tree"}}}}, "items": {"$ref": "#/$defs/tree"}}),
+            json!({"enum": [{"$ref": "#/nowhere"}, {"pattern": "("}]}),
+            json!(true),
+        ] {
+            assert!(taken(&schema).is_ok(), "{schema}: {:?}", taken(&schema).err());
+        }
+    }
+
+    #[test]
+    fn the_schemas_of_a_row_share_a_budget() {
+        let schema = json!({"description": "x".repeat(30_000)});
+        let mut budget = SchemaBudget::default();
+        let taken = (0..3).map(|_| BoundedSchema::new(&schema, &mut budget).is_ok()).collect::<Vec<_>>();
+        assert_eq!(taken, [true, true, false]);
+    }
+
+    #[test]
+    fn an_evaluation_is_bounded_by_both() {
+        let schema = taken(&chain(11, "allOf")).expect("thousands of subschemas");
+        assert!(schema.takes(b"{\"a\": 1}"));
+        assert!(!schema.takes("[0],".repeat(50_000).as_bytes()));
+        let matching = taken(&json!({"items": {"pattern": "a+b"}})).expect("a schema");
+        assert!(matching.takes(&[b'a'; 1 << 20]) && !matching.takes(&vec![b'a'; 17 << 20]));
+        assert!(
+            taken(&json!({"items": {"type": "integer"}})).expect("a schema").takes("[0],".repeat(50_000).as_bytes())
+        );
+    }
+}
