@@ -1,7 +1,7 @@
 # Every target sets up what it needs. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults soak planted size corpus evasions pgvector check container-check local-model deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
+.PHONY: help demo test faults soak planted scan size corpus evasions pgvector check container-check local-model deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
 
 # Where `make demo` keeps its Postgres; see crates/cli/src/private_postgres.
 DEMO_POSTGRES := .plumbline/postgres
@@ -47,10 +47,13 @@ misbehave: prepare ## Jobs against misbehaving models, as a table (PROFILE=relea
 		cargo test $(if $(filter release,$(PROFILE)),--release) -p plumbline-system-tests --test misbehave -- \
 		--nocapture --test-threads 1
 
-planted: prepare ## Jobs that have to find 60 obligations planted in a PDF (ARGS="--seed N --pages N --sentences N --jobs N --kinds healthy,all --kills N", or "--generate-only DIR" for the PDF and the list of them)
+planted: prepare ## Jobs that have to find 60 obligations planted in a PDF (ARGS="--seed N --pages N --sentences N --lists N --jobs N --kinds healthy,all --kills N", or "--generate-only DIR" for the PDF and the list of them)
 	@.ci/build
 	@cargo build --locked --quiet --workspace --example planted
 	@$(RUN) __with-postgres -- $(DEBUG)/examples/planted $(ARGS)
+
+scan: prepare ## What the candidate scan finds on labelled sets (ARGS="--against PROGRAM" for another build beside it, and files of your own)
+	@cargo run --locked --quiet --release -p plumbline-documents --example scan_sets -- $(ARGS)
 
 size: prepare ## How large each crate is: lines, files, types, public items, functions, circles, units (ARGS="--json")
 	@cargo run --locked --quiet -p plumbline-system-tests --example size -- $(ARGS)

@@ -117,3 +117,20 @@ async fn patterns_of_a_job_type_add_candidates(pool: PgPool) {
     );
     world.finish().await;
 }
+
+#[sqlx::test(migrations = false)]
+async fn a_job_type_of_policies_takes_the_present_passive(pool: PgPool) {
+    let world = World::new(pool).await;
+    types(&world, &json!({"$extends": "creator", "coverage_settings": {"style": "policy"}}));
+    let text = "Access rights are reviewed every quarter.\n\nThe terms are explained in the annex.\n\n\
+                Besucher werden am Empfang abgeholt.\n";
+    let file = write(&world, "policy.txt", text);
+    let reasons = async |arguments: &[&str]| -> Vec<Value> {
+        lines(&world, arguments).await.into_iter().map(|line| line["reason"].clone()).collect()
+    };
+    let none = Value::Null;
+    assert_eq!(reasons(&["candidates", &file, "--json"]).await, [none.clone(), none.clone(), none.clone()]);
+    let by_policy = reasons(&["candidates", &file, "--json", "--type", "mine"]).await;
+    assert_eq!(by_policy, [json!("policy"), none, json!("policy")]);
+    world.finish().await;
+}

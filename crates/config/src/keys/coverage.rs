@@ -1,7 +1,7 @@
 //! `coverage`, `coverage_settings` and `documents`: what of a document has to be worked through, and who makes it ready.
 
 use crate::{ConfigError, JobConfig, Resolved, error::Problem, rules::validate::RuleViolation};
-use plumbline_documents::candidates::Scan;
+use plumbline_documents::candidates::{self, PatternError, Scan};
 use plumbline_engine::Prepare;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,19 @@ pub struct CoverageSettings {
     /// Regular expressions, at most 100, without regard to capital letters: a sentence that one of them matches is a candidate
     /// for an obligation, besides those that the scan finds itself. `plumbline candidates FILE --type TYPE` shows them.
     pub patterns: Vec<String>,
+    /// How the documents say that something has to be. `normative`: by words of obligation. `policy`: by the present passive
+    /// as well ("access rights are reviewed every quarter"), which marks more sentences.
+    pub style: Style,
+}
+
+/// How documents say that something has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Style {
+    /// By words of obligation: regulation, contracts, specifications.
+    Normative,
+    /// By the present passive as well.
+    Policy,
 }
 
 /// How documents are made ready for the model.
@@ -47,23 +60,31 @@ pub struct Documents {
 }
 
 impl Resolved {
-    /// The scan for candidates, with the patterns of the configuration.
+    /// The scan for candidates, with the style and the patterns of the configuration.
     ///
     /// # Errors
     /// When a pattern is none: the sentence.
     pub fn scan(&self) -> Result<Scan, ConfigError> {
         let wrong = |reason| Problem::new(PATTERNS, None, sentence(&reason));
-        Scan::new(&self.config.coverage_settings.patterns).map_err(|reason| wrong(reason).into())
+        scan(&self.config.coverage_settings).map_err(|reason| wrong(reason).into())
     }
 }
 
-fn sentence(reason: &plumbline_documents::candidates::PatternError) -> String {
+fn scan(settings: &CoverageSettings) -> Result<Scan, PatternError> {
+    let style = match settings.style {
+        Style::Normative => candidates::Style::Normative,
+        Style::Policy => candidates::Style::Policy,
+    };
+    Scan::new(&settings.patterns, style)
+}
+
+fn sentence(reason: &PatternError) -> String {
     format!("`{PATTERNS}` cannot be used: {reason}")
 }
 
 /// Patterns that are none.
 pub(crate) fn broken(config: &JobConfig) -> Option<RuleViolation> {
-    let wrong = Scan::new(&config.coverage_settings.patterns).err()?;
+    let wrong = scan(&config.coverage_settings).err()?;
     Some(RuleViolation::new(&[PATTERNS], sentence(&wrong)))
 }
 

@@ -242,6 +242,10 @@ impl Judge<'_> {
     /// built-in value is a bound here, too.
     fn is_stricter(&self, path: &str) -> Result<(), Value> {
         let (bound, wanted) = (at(self.below, path), at(self.row, path));
+        // Of the two styles `policy` marks more sentences.
+        if path.ends_with(".style") && (wanted == "policy" || wanted == bound) {
+            return Ok(());
+        }
         let stricter = match (bound.as_f64(), wanted.as_f64()) {
             (Some(bound), Some(wanted)) if path.ends_with(".minimum") => wanted >= bound,
             (Some(bound), Some(wanted)) => wanted <= bound,

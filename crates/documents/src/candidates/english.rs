@@ -4,7 +4,7 @@ use super::rules::{Binding, Lists, Rules};
 use super::wording::Wording;
 use std::sync::LazyLock;
 
-static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of(&LISTS));
+static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of_ascii(&LISTS));
 
 /// By what an English sentence is known as a candidate.
 pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
@@ -34,6 +34,16 @@ const NAMES: &[(&str, &str)] = &[
         "does",
         r"(?:acts?|adopts?|allocates?|appl(?:y|ies)|appoints?|approves?|archives?|assess(?:es)?|assigns?|audits?|bears?|checks?|communicates?|compl(?:y|ies)|conducts?|confirms?|consults?|controls?|cooperates?|defines?|deletes?|demonstrates?|designates?|determines?|discloses?|documents?|draws? up|encrypts?|ensures?|erases?|establish(?:es)?|evaluates?|forwards?|identif(?:y|ies)|implements?|informs?|inspects?|investigates?|issues?|keeps?|logs?|maintains?|makes? available|monitors?|notif(?:y|ies)|obtains?|performs?|preserves?|protects?|provides?|publish(?:es)?|records?|refrains?|registers?|rejects?|reports?|responds?|restricts?|retains?|returns?|reviews?|safeguards?|secures?|specif(?:y|ies)|stores?|submits?|supervises?|takes?|tests?|trains?|transmits?|updates?|validates?|verif(?:y|ies))",
     ),
+    // What specifications are about.
+    (
+        "product",
+        r"(?:systems?|application|software|product|servers?|client|interfaces?|tool|module|component|service|database|devices?|unit|program|web ?site|portal|platform|function|screen|page|app|gui|editor|engine|controller|subsystem|dialog(?:ue)?|window|terminal|gateway|sensor|pump|valve|machine|display|panel|installer|scheduler|agent|job|api|alarm|button|field|form|menu|message|session|report|robot|camera|firmware|hardware|network|firewall|router)",
+    ),
+    // What they say that it does.
+    (
+        "offers",
+        r"(?:accepts?|adds?|allows?|appl(?:y|ies)|archives?|asks?|assigns?|authenticates?|blocks?|calculates?|captures?|carr(?:y|ies)|checks?|closes?|collects?|computes?|contains?|confirms?|connects?|converts?|creates?|deletes?|detects?|determines?|disables?|displays?|distributes?|enables?|encrypts?|ends?|executes?|expires?|exports?|forwards?|generates?|handles?|identif(?:y|ies)|imports?|informs?|issues?|keeps?|lists?|loads?|locks?|logs?|maintains?|manages?|monitors?|notif(?:y|ies)|offers?|operates?|performs?|permits?|presents?|prevents?|processes|prompts?|protects?|provides?|raises?|reads?|receives?|records?|refreshes|refuses?|rejects?|removes?|reports?|resets?|responds?|restores?|restricts?|retains?|retries|retrieves?|returns?|saves?|sends?|shows?|skips?|sorts?|starts?|stops?|stores?|supports?|switches|synchroni[sz]es?|tracks?|transfers?|transmits?|triggers?|turns?|updates?|validates?|verif(?:y|ies)|waits?|warns?|writes?)",
+    ),
     (
         "approval",
         r"(?:approval|authori[sz]ation|consent|permission|notification|registration|inspection|review|audit|verification|a permit|a licen[cs]e|licensing|an? obligation|obligations|the obligation)",
@@ -49,7 +59,11 @@ const NEVER: &[&str] = &[
     r"^[^a-z]*(?:the )?(?:key ?words?|words?|verbs?|modal verbs?|terms?) [^.]* (?:in this document |in this standard |in this specification )?(?:are|is) to be interpreted",
 ];
 
-const ASIDE: &[&str] = &[r"\bnot only\b"];
+const ASIDE: &[&str] = &[
+    r"\bnot only\b",
+    // `Annex I shall` is no `I shall`.
+    r"\b(?:annex|appendix|article|category|chapter|class|division|group|part|phase|schedule|section|stage|table|tier|title|type|volume) i\b",
+];
 
 const HARMLESS: &[&str] = &[
     // What nobody has to do.
@@ -67,7 +81,8 @@ const HARMLESS: &[&str] = &[
     r"\b(?:if|where|when|whenever|wherever|whether|unless|as|than|once|if so|in so far as|insofar as|to the extent|before)(?: \w+){0,3}? (?:<adv>)(?:required|necessary|needed|mandated|prohibited|obliged)\b(?: (?:by|under) (?:applicable |union |national |the )?law)?",
     r"\bas (?:may be|is|are) (?:required|necessary|appropriate)\b",
     // Definitions and formulas.
-    r"\bshall (?:also )?(?:mean|denote|have the (?:same )?meanings?|be (?:construed|interpreted|understood|read) as|refer to|be (?:cited|referred to) as)\b",
+    r"\bshall (?:also )?(?:mean|denote|have the (?:same )?meanings?|be (?:construed|interpreted|understood|read) as|be (?:cited|referred to) as)\b",
+    r"^(?:references? to|the (?:terms?|expressions?|words?)) [^.;]* shall (?:also )?refer to\b|\bshall apply (?:as )?(?:from|until|with effect from) (?:the (?:date|day)|\d|\w+ \d)",
     r"\bshall (?:enter|come) into force\b|\bshall (?:be binding in its entirety|be directly applicable|cease to (?:have effect|apply)|take effect|be repealed)\b|\bfollowing (?:definitions?|terms?)(?: and abbreviations)? shall apply\b",
     r"\b(?:word|term|verb|modal|keyword|expression)s? (?:shall|must|should)\b|\b(?:we|i) shall (?:see|now|discuss|show|describe|call|use|assume|return|refer|consider|denote|write|say|never forget)\b|\bshall we\b",
     // Guesses, and what is only said so.
@@ -85,7 +100,11 @@ const HARMLESS: &[&str] = &[
     r"\b(?:have|has) to (?:do with|say|offer|come|admit|think|be (?:said|seen|admitted|honest))\b|\bto have to\b|\bnothing to\b",
     r"\b(?:to|which|that|this|it|and|thereby|thus|helps?|can|may|would|order to|designed to|so as to|not) ensures?\b|\b(?:this|it|which|that) requires?\b",
     r"\bonly (?:one|two|three|a few|some|few) of\b|\bnot only\b|\bmay only be (?:a|the|because)\b",
-    r"\bno \w+ (?:that|who|which) (?:may|can)\b|\bmay be no\b|\bno (?:doubt|wonder|matter|sooner)\b|\bwill be (?:happy|pleased|glad|delighted|able|available|familiar)\b",
+    // A future that nobody promises, and one that is only talked about.
+    r"\b(?:i|he|she|we|you|they|it|this|these|those|that|who|which|what|where|when|if|whether|one|nobody|everybody|people|time|chances|hopefully|probably|perhaps|tomorrow|today|next \w+)(?: (?:\w+ly|also|still|soon|then|often))? will (?:also |probably |likely |never |not |soon |still |always |often |\w+ly )*(?:have |need |want |see|find|know|notice|look|discuss|show|describe|explain|explore|examine|consider|learn|use|cover|return|assume|help|take|make|get|become|come|go|continue|remain|rain|grow|rise|fall|change|happen|mean|win|lose|enjoy|feel|like|love)?",
+    r"\bwill (?:be|have|become|remain|continue|need|want|mean|cost|depend|vary|last|grow|rise|fall|increase|decrease|happen|lead|result|come|help|rain|play|win|lose|open|begin|start|find|see|look|feel|enjoy|likely|probably|perhaps|undoubtedly|surely|soon|eventually|inevitably|hopefully)(?: (?:easy|easier|hard|harder|difficult|clear|possible|impossible|useful|helpful|interesting|fun|sunny|warm|cold|held|discussed|described|explained|shown|seen|presented|covered|introduced|published|released|announced|celebrated|missed|remembered|born|back|home|there|here|over|ready|famous|the (?:first|last|best|largest|biggest)))\b",
+    r"\b(?:chapter|section|book|article|paper|document|guide|tutorial|example|figure|table|appendix|introduction|part|weather|sun|rain|snow|temperature|market|prices?|economy|team|film|show|concert|exhibition|festival|train|child|children|reader|readers|students?|visitors|guests|world|future|history|city|story|success|project|event|game|season|year|day|night|summer|winter|spring|autumn|week|month|morning|evening)s? will\b",
+    r"\bno \w+ (?:that|who|which) (?:may|can)\b|\bmay be no\b|\bno (?:doubt|wonder|matter|sooner)\b|\bwill be (?:happy|pleased|glad|delighted|familiar)\b",
 ];
 
 const BINDING: &[Binding] = &[
@@ -96,10 +115,11 @@ const BINDING: &[Binding] = &[
         says: &[
             r"\b<be> <adv>(?:prohibited|forbidden|banned|disallowed|barred from|precluded from|unlawful|illegal|inadmissible|impermissible|not <adv>(?:permitted|permissible|allowed|authori[sz]ed|acceptable|admissible|lawful|to\b|entitled to))",
             r"\b(?:isn't|aren't) (?:permitted|allowed|acceptable|authori[sz]ed)\b|\b(?:may|might) <adv>(?:not|neither|never|under no|in no)\b",
-            r"\bcan(?: ?not|n't) be\b[^.;]*\b(?:without|unless|until|before|except|other than)\b|\bcan(?:not| not|n't) <adv>(?:assign|transfer|disclose|delegate|waive|sublet)\b",
+            r"\bcan(?: ?not|'t) be\b[^.;]*\b(?:without|unless|until|before|except|other than)\b|\bcan(?:not| not|'t) <adv>(?:assign|transfer|disclose|delegate|waive|sublet)\b",
+            r"\bcan(?: ?not|'t) be (?:altered|amended|assigned|cancelled|changed|deactivated|deleted|disabled|disclosed|edited|exported|modified|overridden|overwritten|reassigned|removed|reused|revoked|shared|sublet|switched off|transferred|turned off|waived)\b",
             r"\b(?:no|neither|nobody|none|no one|nothing)\b[^.;]*\b(?:may|can be|(?:is|are) (?:permitted|allowed|authori[sz]ed|entitled))\b",
             r"\b(?:under no circumstances|in no (?:case|event|circumstances)|at no time|on no account|not under any circumstances)\b",
-            r"\b(?:prohibits?|forbids?|disallows?|outlaws?) \w",
+            r"\b(?:prohibits?|forbids?|disallows?|outlaws?) \w|\b(?:does|do) not <adv>(?:permit|allow|authori[sz]e|entitle|exempt|relieve|release|tolerate)\b",
             r"^no \w[\w ]* (?:without|unless|until|before|in|on|after)\b|^no (?:smoking|entry|parking|eating|food|access)\b|^prohibited\b",
             r"\b<actor> <adv>(?:does|do|will) not (?:<adv>)(?:<does>|use|process|transfer|engage|assign|sell|share|sublet|permit|allow|make|enter|alter|modify|copy|remove|exceed|accept|cause|impose|charge|rely|combine|profile|pass|employ|delegate|subcontract)\b",
         ],
@@ -110,7 +130,7 @@ const BINDING: &[Binding] = &[
         says: &[
             r"\bonly\b[^.;]*\b(?:may|can be|<be> <adv>(?:permitted|permissible|allowed|lawful|admissible))\b|\bmay\b[^,.;]{0,60}?\b(?:only|solely|exclusively)\b",
             r"\b<be> (?:permitted|permissible|allowed|lawful|used|granted|given|admitted|accepted|processed|disclosed|valid) (?:only|solely|exclusively)\b|\b<be> (?:only|solely|exclusively) (?:permitted|permissible|allowed|lawful|granted|given|admitted|accepted|processed|disclosed|used)\b",
-            r"\baccess\b[^.;]*\b<be> (?:limited|restricted|confined) to\b|\b<be> strictly (?:limited|restricted|confined) to\b",
+            r"\b<be> <adv>(?:limited|restricted|confined|reserved) (?:exclusively )?(?:to|for)\b",
             r"\b(?:may|can)(?: be| take)?[^.;]{0,80}\b(?:provided that|on condition that|subject to (?:<approval>|prior|the prior)|unless|if, and only if)\b",
         ],
         unless: &[],
@@ -149,7 +169,8 @@ const BINDING: &[Binding] = &[
         says: &[
             r"\b(?:undertakes?|covenants?|pledges?|agrees?|commits?|commits? (?:itself|themselves)|promises?) <adv>(?:not )?to\b|\b(?:undertakes?|covenants?|represents and warrants|warrants?) that\b|\b<actor> (?:guarantees?|warrants?)\b",
             r"\b<actor>(?: and (?:the )?(?:its )?\w+)? <adv>will <adv>(?:not )?[a-z]|\bwill be (?:responsible|liable|required|obliged|payable)\b",
-            r"\b<be> <adv>(?:due|payable)(?: and payable)? (?:within|by|on|before|in|upon|no later|not later|monthly|quarterly|annually|each|at|immediately)\b|\bfalls? due (?:within|on|at|by)\b",
+            r"\b<be> <adv>due(?: and payable)? (?:within|by|on|before|in|upon|no later|not later|monthly|quarterly|annually|each|at|immediately)\b|\b<be> <adv>(?:payable|repayable|chargeable)\b|\bfalls? due (?:within|on|at|by)\b",
+            r"\bwill <adv>(?:not )?<adv>[a-z]{2,}|\bwon't be \w+ed\b",
         ],
         unless: &[],
     },
@@ -162,10 +183,22 @@ const BINDING: &[Binding] = &[
         unless: &[],
     },
     Binding {
+        reason: "function",
+        says: &[
+            r"\b<product> (?:also |then |automatically |only )?<offers> [a-z\d(\x22]",
+            r"^(?:the |an? )?(?:ability|capability|option|possibility) (?:for [\w ]{1,40} )?to \w",
+            r"\bwill be able to\b|^there will be\b",
+            r"\b(?:is|are) (?:never|not) (?:\w+ly )?(?:stored|kept|sent|shown|displayed|logged|shared|copied|cached|transmitted|saved|exposed|reused|disclosed|overwritten|deleted)\b",
+            r"(?:^|: |\b(?:is|are|takes?|lasts?|weighs?|costs?|uses?|has|have) )(?:at most|no more than|not more than|no less than|not less than|no fewer than|a maximum of|a minimum of|max\.? ?|<|≤|≥|>) ?(?:\d|one|two|three|four|five|six|ten|a)",
+            r"\b(?:is|are) available (?:at least )?\d",
+        ],
+        unless: &[r"\b(?:was|were|had|did|used to|my|our own|you can|we)\b"],
+    },
+    Binding {
         reason: "duty stated",
         says: &[
             r"(?:^|, |^\(?\w{1,3}[.)] )(?:the |each |every |all |any |an? |our |both |either |such |(?:top |senior |line )?)(?:[\w-]+ ){0,3}?<actor>(?: concerned| of [\w ]{1,40})? <adv><does>\b",
-            r"^(?:<actor>|member states|top management|senior management) <adv><does>\b|\b<actor> (?:makes? sure|takes? care|sees? to it) that\b",
+            r"^(?:<actor>|member states|top management|senior management) <adv><does>\b|\b<actor> (?:makes? sure|takes? care|sees? to it) that\b|\b(?:ensures?|guarantees?|makes? sure|sees to it) that\b",
             r"\b(?:is|are) <adv>(?:retained|kept|stored|documented|recorded|reviewed|approved|tested|verified|inspected|calibrated|archived|deleted|destroyed|erased|reported|notified|logged|encrypted|checked|signed|updated|submitted|audited|maintained|monitored|backed up|revoked|replaced|sent|informed|made available|carried out|performed|repeated)\b[^.;]*\b(?:at least|at most|no later than|not later than|no longer than|not longer than|no more than|not more than|within (?:\w+ ){1,3}(?:hours?|days?|weeks?|months?|years?|minutes?)|for a (?:minimum|maximum|period)|prior to|immediately|without (?:undue )?delay|at all times|in writing)\b",
         ],
         unless: &[],

@@ -1,14 +1,14 @@
 //! German: how rules say that something has to be.
 
-use super::rules::{Binding, Lists, Rules};
+use super::rules::{Binding, Lists, Rules, in_capitals};
 use super::wording::Wording;
 use std::sync::LazyLock;
 
-static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of(&LISTS));
+static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of_ascii(&LISTS));
 
 /// By what a German sentence is known as a candidate.
 pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
-    RULES.reason(&wording.text)
+    RULES.reason(&in_capitals(&wording.text))
 }
 
 const LISTS: Lists = Lists { names: NAMES, never: NEVER, aside: ASIDE, harmless: HARMLESS, binding: BINDING };
@@ -77,8 +77,8 @@ const BINDING: &[Binding] = &[
     Binding {
         reason: "darf nicht",
         says: &[
-            r"\b(?:darf|dürfen|dürfe)\b[^;.:]*?\b(?:nicht|kein(?:e[rsnm]?)?|nie|niemals|nur|ausschließlich|lediglich|erst|weder|höchstens|maximal|keinesfalls|allein|niemand)\b",
-            r"\b(?:nicht|kein(?:e[rsnm]?)?|nie|niemals|nur|ausschließlich|lediglich|erst|weder|höchstens|keinesfalls|niemand)\b[^;.:]*?\b(?:darf|dürfen|dürfe)\b",
+            r"\b(?:darf|dürfen|dürfe)\b[^;.:]*?\b(?:nicht|kein(?:e[rsnm]?)?|nichts|keinerlei|nie|niemals|nur|ausschließlich|lediglich|erst|weder|höchstens|maximal|keinesfalls|allein|niemand)\b",
+            r"\b(?:nicht|kein(?:e[rsnm]?)?|nichts|keinerlei|nie|niemals|nur|ausschließlich|lediglich|erst|weder|höchstens|keinesfalls|niemand)\b[^;.:]*?\b(?:darf|dürfen|dürfe)\b",
             r"\b(?:kann|können)\b[^;.:]*?\b(?:nur|ausschließlich|erst)\b[^;.:]*?\b(?:werden|erfolgen|wenn|nach|mit)\b|\b(?:nur|ausschließlich|erst)\b[^;.:]*?\b(?:kann|können)\b",
             r"\b(?:verboten|untersagt|unzulässig|unstatthaft|nicht (?:[\wäöüß]+ )?(?:zulässig|gestattet|erlaubt|statthaft|zugelassen))\b|\b(?:nur|ausschließlich)\b[^;.]*?\b(?:zulässig|gestattet|erlaubt|statthaft|zugelassen)\b|\bverbietet\b",
             r"\b(?:zulässig|gestattet|erlaubt|statthaft)(?: ist| sind)?[^;.]*?\b(?:nur|ausschließlich)\b|\bunter keinen umständen\b|\bin keinem fall\b|\bhat (?:zu|jede[rs]?)\b[^;.]*?\b(?:unterbleiben|unterlassen)\b|\b(?:ist|sind) (?:strikt )?ausgeschlossen\b|\bhat zu unterbleiben\b",
@@ -98,6 +98,7 @@ const BINDING: &[Binding] = &[
         reason: "erforderlich",
         says: &[
             r"\b(?:ist|sind|wird|werden|bleibt|sei|gilt|gelten)\b[^;.]*?\b<bound>\b|\b<bound> (?:ist|sind|wird|werden)\b",
+            r"\b(?:ist|sind|wird|werden) (?:[\wäöüß.-]+ ){0,5}?(?:fällig|zahlbar)\b|\b(?:ist|sind|bleibt|bleiben) [^,;.]{0,60}?\bauf [^,;.]+ (?:beschränkt|begrenzt)\b|\b(?:gestatte[tn]|erlaub(?:t|en)|duldet|dulden) (?:[\wäöüß]+ ){0,4}?(?:keine[rsnm]?|nicht)\b",
             r"\b(?:bedarf|bedürfen)\b|\b(?:erfordert|erfordern|setzt|setzen) (?:[\wäöüß]+ ){0,8}(?:voraus|genehmigung|zustimmung|einwilligung|dass)\b|\bzustimmungsbedürftig|\bes gilt\b[^.;]*?<zu>",
         ],
         unless: &[],

@@ -5,32 +5,52 @@ use super::wording::Wording;
 use std::sync::LazyLock;
 
 static RULES: LazyLock<Rules> = LazyLock::new(|| Rules::of(&LISTS));
+static NUMBERED: LazyLock<Rules> = LazyLock::new(|| Rules::of(&OF_NUMBERED));
 
 /// Longer ones are hardly instructions of a procedure.
 const MOST_WORDS: usize = 60;
 
-/// By what an instruction is known.
-pub(super) fn reason(wording: &Wording) -> Option<&'static str> {
-    (2..=MOST_WORDS).contains(&wording.words).then(|| RULES.reason(&wording.text)).flatten()
+/// By what an instruction is known; `numbered` is one that has a number of its own, as requirements have.
+pub(super) fn reason(wording: &Wording, numbered: bool) -> Option<&'static str> {
+    if !(2..=MOST_WORDS).contains(&wording.words) {
+        return None;
+    }
+    let by_number = || NUMBERED.reason(wording.text.as_str()).filter(|_| numbered);
+    RULES.reason(&wording.text).or_else(by_number)
 }
 
 const LISTS: Lists = Lists { names: NAMES, never: NEVER, aside: ASIDE, harmless: HARMLESS, binding: BINDING };
+
+/// What has a number of its own and ends like a sentence says what to do with fewer signs of it: `Monitor security alerts.`
+const OF_NUMBERED: Lists = Lists {
+    names: NAMES,
+    never: NEVER,
+    aside: ASIDE,
+    harmless: HARMLESS,
+    binding: &[Binding {
+        reason: "instruction",
+        says: &[r"^(?:<start>)?(?:\w+ly )?(?:<verb>|<noun>)(?:,? \(?[a-z/\x22-].*)\.(?: ?\d{1,3})*$"],
+        unless: &[
+            r"^(?:[\w/-]+,? ){1,5}(?:is|are|was|were|has|had|have|can|could|may|might|will|would|must|shall|should|does|do)\b",
+        ],
+    }],
+};
 
 const NAMES: &[(&str, &str)] = &[
     // What may stand before the verb: a label, a condition, an adverb.
     (
         "start",
-        r"^(?:step \d+[:.] |note: |notes: |warning[:!] |caution[:!] |important: |danger[:!] |\d+ |[a-z\d]{1,3}[.)] )?(?:(?:if|when|before|after|where|once|unless|in case|during|for|at|in|upon|on|prior to|while|until|to|following|as soon as|with|within|every|at the end of|by) [^,;.]{3,140}, (?:then )?)?(?:then |please |always |immediately |never |first, |finally, |next, |also )?",
+        r"^(?:step \d+[:.] |note: |notes: |warning[:!] |caution[:!] |important: |danger[:!] |\d+ |\d+(?:\.\d+)+\.? |[a-z]{1,5}[.-]?\d+(?:[.-]\d+)*(?:\(\d+\))?[:.]? |[a-z\d]{1,3}[.)] )?(?:(?:if|when|before|after|where|once|unless|in case|during|for|at|in|upon|on|prior to|while|until|to|following|as soon as|with|within|every|at the end of|by) [^,;.]{3,140}, (?:then )?)?(?:then |please |always |immediately |never |first, |finally, |next, |also |periodically |regularly |promptly |only )?",
     ),
     // Verbs that are hardly nouns at the beginning of a sentence.
     (
         "verb",
-        r"(?:abide|adhere|adjust|affix|align|allocate|allow|appoint|apply|archive|arrange|ask|assemble|assess|assign|attach|authenticate|authori[sz]e|avoid|bring|calculate|calibrate|carry|choose|clean|clear|close|collect|communicate|complete|comply|conduct|configure|confirm|connect|consult|create|define|delete|deliver|demonstrate|deny|describe|designate|destroy|determine|disable|disconnect|discard|discontinue|dispose|draw up|drain|encrypt|enforce|ensure|enter|erase|escalate|establish|evacuate|evaluate|examine|execute|fasten|fill|fit|follow|forward|give|grant|handle|hold|identify|implement|inform|insert|inspect|install|isolate|keep|label|load|loosen|lower|maintain|make|measure|minimi[sz]e|mitigate|mount|notify|observe|obtain|open|operate|perform|prepare|preserve|press|prevent|prohibit|protect|provide|publish|purge|put|quarantine|read|reduce|refrain|register|reject|remove|repair|replace|require|restrict|retain|revoke|rinse|rotate|run|safeguard|sanitize|secure|select|send|separate|set|shut|specify|stop|submit|switch|take|tighten|train|transmit|turn|unplug|update|use|validate|verify|wait|wash|wear|wipe|withdraw|write)",
+        r"(?:abide|adapt|adhere|adjust|administer|advise|affix|align|allocate|allow|analy[sz]e|anonymi[sz]e|appoint|apply|approve|archive|arrange|ask|assemble|assess|assign|attach|attest|authenticate|authori[sz]e|automate|avoid|bring|build|calculate|calibrate|carry|cease|certify|choose|clarify|classify|clean|clear|close|collect|combine|communicate|compare|compile|complete|comply|conduct|configure|confirm|connect|consolidate|consult|contain|convene|convert|cooperate|coordinate|correct|correlate|create|deactivate|declare|decommission|decrypt|dedicate|define|delete|deliver|demonstrate|deny|deploy|derive|describe|designate|destroy|detect|determine|develop|disable|disapprove|discard|disclose|disconnect|discontinue|dispose|disseminate|distribute|drain|draw up|educate|eliminate|employ|enable|encourage|encrypt|enforce|engage|enhance|enrol|ensure|enter|erase|escalate|escort|establish|evacuate|evaluate|examine|exclude|execute|extract|facilitate|fasten|fill|finali[sz]e|fit|follow|formali[sz]e|forward|gather|generate|give|govern|grant|guarantee|handle|harden|hold|identify|implement|include|incorporate|inform|initiate|insert|inspect|install|integrate|investigate|invoke|involve|isolate|justify|keep|label|load|loosen|lower|lubricate|maintain|make|manage|maximi[sz]e|measure|meet|merge|migrate|minimi[sz]e|mitigate|modify|mount|negotiate|nominate|notify|obfuscate|obscure|observe|obtain|open|operate|optimi[sz]e|organi[sz]e|oversee|partition|pay|perform|permit|preclude|prepare|preserve|press|prevent|prioriti[sz]e|procure|prohibit|promote|propose|protect|prove|provide|provision|publish|purge|put|quarantine|raise|read|reassess|reconcile|recover|reduce|refrain|refuse|register|reject|remediate|remind|remove|render|renew|repair|replace|require|resolve|respond|restrict|resume|retain|reuse|revoke|rinse|rotate|run|safeguard|sanitize|secure|segregate|select|send|separate|serve|set|shut|solicit|specify|standardi[sz]e|stop|strengthen|strive|submit|substantiate|summari[sz]e|supervise|suppress|suspend|sustain|switch|synchroni[sz]e|tailor|take|terminate|tighten|train|translate|transmit|turn|uninstall|unlock|unplug|update|use|utili[sz]e|vacate|validate|verify|vet|wait|warn|wash|wear|wipe|withdraw|withhold|write)",
     ),
     // Verbs that may be nouns: only with what a noun would not be followed by.
     (
         "noun",
-        r"(?:access|address|alert|answer|audit|back up|block|change|charge|check|contact|control|copy|cover|date|document|drill|file|focus|freeze|guard|leave|limit|list|lock|log|mark|monitor|name|order|pack|plan|plug|pump|record|release|report|request|restore|return|review|scan|seal|sign|stamp|start|state|store|supply|support|test|track|transfer|treat|weigh)",
+        r"(?:access|acquire|address|alert|answer|assume|attend|audit|back up|block|change|charge|check|claim|commission|conserve|contact|contract|control|copy|count|cover|date|delay|demand|design|direct|display|divide|document|download|drill|estimate|exchange|exercise|exit|expand|expose|extend|file|filter|fix|flag|focus|freeze|guard|guide|handle|hash|host|import|export|increase|index|influence|interface|invite|issue|leave|limit|link|list|locate|lock|log|map|mark|mask|monitor|name|number|offer|order|outline|pack|patch|permit|place|plan|plug|post|practi[cs]e|present|process|produce|program|pump|purchase|question|rank|rate|reboot|record|refresh|release|report|request|reserve|reset|restore|return|review|route|sample|save|scale|scan|schedule|screen|seal|search|segment|share|ship|show|sign|signal|sort|stamp|start|state|store|structure|subject|supply|support|tag|target|test|time|trace|track|transfer|treat|trigger|upgrade|upload|view|visit|walk|weigh)",
     ),
     (
         "object",
@@ -39,6 +59,7 @@ const NAMES: &[(&str, &str)] = &[
 ];
 
 const NEVER: &[&str] = &[
+    r"^(?:use cases?|open issues?|open source|set points?|read-only|write-once|use of|notify of|complete(?:d|ly)? of|close to|contain(?:er)?s|given|build number|include files?|clear text|present)\b",
     r"^(?:note|recall|see|compare|consider|suppose|imagine|let|think|remember|refer|read on|look|take (?:for|the case|a look|me|this)|make no mistake|keep in mind|bear in mind|give or take|set in|set against|written|made|given|open to|run by|read more|put (?:simply|differently|another)|for example|zum beispiel|beispiel)\b",
 ];
 
@@ -51,8 +72,12 @@ const BINDING: &[Binding] = &[
         reason: "instruction",
         says: &[
             r"<start>(?:do not|don't) [a-z]",
-            r"<start><verb>(?:,? (?:and|or|,) \w+)? [a-z0-9\x22(§%-]",
-            r"<start><noun> <object>\b",
+            r"<start><verb>(?:,? (?:and|or|,) \w+)? (?:\([^)]*\) )?[a-z0-9\x22(§%-]",
+            r"<start><noun>(?:,? (?:and|or) \w+)? (?:\([^)]*\) )?<object>\b",
+            r"<start>(?:<verb>|<noun>)(?:, (?:or |and )?(?:<verb>|<noun>))+(?:,? (?:and|or) (?:<verb>|<noun>)|,)? ",
+            r"<start>(?:<verb>|<noun>)(?:,? (?:and|or) (?:<verb>|<noun>)) ",
+            r"<start>\w+ly (?:<verb>|<noun> <object>) ",
+            r"^(?:do|must) not (?:<verb>|<noun>)\b",
             r"<start>(?:make sure|take care|see to it)\b|^(?:always|never) [a-z]+ ",
         ],
         unless: &[],

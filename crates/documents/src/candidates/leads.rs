@@ -1,19 +1,54 @@
-//! What a sentence stands under: the lead of its list, the columns of its table, the page before.
+//! What a sentence stands under: the lead of its list or table, the page before.
 
-use super::blocks::{Block, Kind, Mark};
-use super::tables;
+use super::blocks::{Block, Kind, Mark, Reading, is_left_open};
+use super::wording::Wording;
+use regex::Regex;
+use std::sync::LazyLock;
 
 /// More words in a lead state something themselves.
 const MOST_OF_A_BARE_LEAD: usize = 4;
+/// More words are no title of a list.
+const MOST_OF_A_TITLE: usize = 8;
 
-/// A sentence that entries complete: `The operator shall:`.
+/// A sentence that entries complete, `The operator shall:`, and how far its list has come.
+#[derive(Clone, Debug)]
 struct Lead {
-    /// Columns before its mark; none where it is a paragraph.
-    indent: Option<usize>,
-    mark: Option<Mark>,
+    /// Its own place in a list; none where it is a paragraph.
+    own: Option<Entry>,
     is_normative: bool,
     /// Its words, which an entry may complete to an obligation: `The owner has:`, `to keep a log`.
     words: String,
+    /// Its latest entry.
+    latest: Option<Entry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    indent: usize,
+    reading: Reading,
+}
+
+impl Lead {
+    /// As what an entry begins the list under this lead, if none has begun it: in another style, or further right.
+    fn begins_with(&self, indent: usize, mark: Mark) -> Option<Reading> {
+        let below = |reading: &Reading| {
+            self.own.is_none_or(|own| {
+                let deeper = indent > own.indent || reading.style != own.reading.style;
+                indent >= own.indent && deeper && !reading.ends_section(own.reading)
+            })
+        };
+        self.latest.is_none().then(|| mark.readings().find(|reading| reading.begins() && below(reading))).flatten()
+    }
+
+    /// Whether an entry stands beside the lead, and not under it.
+    fn is_beside(&self, indent: usize, mark: Mark) -> bool {
+        self.own.is_some_and(|own| {
+            mark.readings().any(|reading| {
+                let alike = reading.style == own.reading.style && indent == own.indent;
+                alike || reading.follows(own.reading) || reading.ends_section(own.reading)
+            })
+        })
+    }
 }
 
 /// What the blocks so far say about the next one.
@@ -21,8 +56,14 @@ struct Lead {
 pub(super) struct Leads {
     /// The leads that the next entry may stand under, the innermost last.
     open: Vec<Lead>,
-    /// Whether the rows of the table at hand state obligations; none outside of tables.
-    table: Option<bool>,
+    /// Those of a list that something else stands in the middle of; its next number goes on with it.
+    interrupted: Vec<Lead>,
+    /// Whether the latest entry says that more follow.
+    unfinished: bool,
+    /// A block without an end, which an entry may complete.
+    loose: Option<Lead>,
+    /// Whether a table that comes next states obligations: `the information in the following table`.
+    above_table: bool,
     /// The beginning of a sentence that a page ended.
     unended: Option<String>,
     /// Whether the block at hand is an entry of a list, with a mark or without one.
@@ -32,38 +73,95 @@ pub(super) struct Leads {
 impl Leads {
     /// Takes in where the next block stands.
     pub(super) fn enter(&mut self, block: &Block, text: &str) {
+        let loose = self.loose.take();
         match &block.kind {
-            Kind::Heading => *self = Self::default(),
-            Kind::Item { indent, mark } => self.enter_item(*indent, *mark),
+            Kind::Heading => self.enter_heading(),
+            Kind::Item { indent, mark } => self.enter_item(*indent, *mark, loose),
             Kind::Row { .. } => {}
             // Entries without a mark begin with a small letter, for they go on with the lead.
             Kind::Paragraph if begins_small(text) => self.is_entry = !self.open.is_empty(),
             Kind::Paragraph if is_note(text) => self.is_entry = false,
-            Kind::Paragraph | Kind::Verbatim => {
-                self.is_entry = false;
-                self.open.clear();
-            }
-        }
-        match block.kind {
-            Kind::Row { header: true } => self.table = Some(tables::names_duties(text)),
-            Kind::Row { header: false } => _ = self.table.get_or_insert(false),
-            _ => self.table = None,
+            Kind::Paragraph | Kind::Verbatim => self.interrupt(),
         }
     }
 
-    /// An entry stands under the leads that are further left, or that are entries of a list marked in another way.
-    fn enter_item(&mut self, indent: usize, mark: Mark) {
+    fn enter_heading(&mut self) {
+        let unfinished = self.unfinished;
+        self.interrupt();
+        // A line of a page's edge that looks like a heading ends no list.
+        let interrupted = if unfinished { std::mem::take(&mut self.interrupted) } else { Vec::new() };
+        *self = Self { interrupted, unfinished, ..Self::default() };
+    }
+
+    fn interrupt(&mut self) {
+        self.is_entry = false;
+        let open = std::mem::take(&mut self.open);
+        if open.iter().any(|lead| lead.latest.is_some()) {
+            self.interrupted = open;
+        }
+    }
+
+    /// An entry begins the list under the innermost lead, or goes on with an open list or one that was interrupted.
+    fn enter_item(&mut self, indent: usize, mark: Mark, loose: Option<Lead>) {
         self.is_entry = true;
-        let sibling = self.open.iter().position(|lead| lead.indent == Some(indent) && lead.mark == Some(mark));
-        self.open.truncate(sibling.unwrap_or(self.open.len()));
-        while self.open.last().is_some_and(|lead| lead.indent.is_some_and(|of_lead| of_lead > indent)) {
+        if let Some(reading) = self.open.last().and_then(|lead| lead.begins_with(indent, mark)) {
+            return self.goes_under(self.open.len() - 1, Entry { indent, reading });
+        }
+        if let Some((at, reading)) = self.list_of(indent, mark) {
+            return self.goes_under(at, Entry { indent, reading });
+        }
+        if let Some((at, reading)) = self.interrupted_list_of(mark) {
+            self.open = std::mem::take(&mut self.interrupted);
+            return self.goes_under(at, Entry { indent, reading });
+        }
+        let beside = self.open.iter().position(|lead| lead.is_beside(indent, mark));
+        self.open.truncate(beside.unwrap_or(self.open.len()));
+        // A section stands in no list that is marked in another way.
+        if mark.is_section() && self.open.last().is_some_and(|lead| lead.latest.is_some()) {
+            self.open.clear();
+        }
+        while self.open.last().is_some_and(|lead| lead.own.is_some_and(|own| own.indent > indent)) {
             self.open.pop();
         }
+        self.open.extend(loose.filter(|lead| lead.begins_with(indent, mark).is_some()));
+        if let Some(reading) = self.open.last().and_then(|lead| lead.begins_with(indent, mark)) {
+            self.goes_under(self.open.len() - 1, Entry { indent, reading });
+        }
+    }
+
+    fn goes_under(&mut self, at: usize, entry: Entry) {
+        self.open.truncate(at + 1);
+        self.open[at].latest = Some(entry);
+    }
+
+    /// The lead whose list an entry goes on with, the next number before the same kind of mark.
+    fn list_of(&self, indent: usize, mark: Mark) -> Option<(usize, Reading)> {
+        let lists = || self.open.iter().enumerate().rev().filter_map(|(at, lead)| Some((at, lead.latest?)));
+        let next = |latest: Entry| mark.readings().find(|reading| reading.follows(latest.reading));
+        let alike = |latest: Entry| {
+            mark.readings().find(|reading| reading.style == latest.reading.style && indent == latest.indent)
+        };
+        let by_number = lists().find_map(|(at, latest)| Some((at, next(latest)?)));
+        by_number.or_else(|| lists().find_map(|(at, latest)| Some((at, alike(latest)?))))
+    }
+
+    fn interrupted_list_of(&self, mark: Mark) -> Option<(usize, Reading)> {
+        let goes_on = |latest: Entry| {
+            let same = |reading: &Reading| reading.place == 0 && reading.style == latest.reading.style;
+            let next = |reading: &Reading| reading.follows(latest.reading) || (self.unfinished && same(reading));
+            mark.readings().find(next)
+        };
+        self.interrupted.iter().enumerate().rev().find_map(|(at, lead)| Some((at, goes_on(lead.latest?)?)))
     }
 
     /// Whether the block is an entry that goes on with a lead which binds nobody: `The operator may:`.
     pub(super) fn completes_a_harmless_lead(&self, text: &str) -> bool {
         self.is_entry && begins_small(text) && self.open.last().is_some_and(|lead| !lead.is_normative)
+    }
+
+    /// Whether the rows of a table that begins here state obligations.
+    pub(super) fn table_states_duties(&self) -> bool {
+        self.above_table || self.open.last().is_some_and(|lead| lead.is_normative && lead.latest.is_none())
     }
 
     /// By what the first sentence of a block is known beside its own words; `judge` says it of a whole sentence.
@@ -73,40 +171,95 @@ impl Leads {
         text: &str,
         judge: impl Fn(&str) -> Option<&'static str>,
     ) -> Option<&'static str> {
-        let under_lead = self.open.last().is_some_and(|lead| lead.is_normative);
-        match block.kind {
-            Kind::Row { .. } if !tables::says_something(text) => None,
-            Kind::Row { .. } => (self.table == Some(true) || under_lead).then_some("table row"),
-            _ if self.is_entry && under_lead => Some("list item"),
-            _ if self.is_entry => {
-                let lead = self.open.last()?;
-                judge(&format!("{} {text}", lead.words)).map(|_| "list item")
-            }
-            _ if block.opens_page && begins_small(text) => {
-                self.unended.as_ref().and_then(|before| judge(&format!("{before} {text}"))).map(|_| "continued")
-            }
-            _ => None,
+        if self.is_entry {
+            let lead = self.open.last()?;
+            let completed = || judge(&format!("{} {text}", lead.words));
+            return (lead.is_normative || completed().is_some()).then_some("list item");
         }
+        let before = self.unended.as_ref().filter(|_| block.opens_page && begins_small(text))?;
+        judge(&format!("{before} {text}")).map(|_| "continued")
     }
 
     /// Takes in the last sentence of a block, and whether it and the one before it in the block are candidates.
     pub(super) fn leave(&mut self, block: &Block, text: &str, is_candidate: bool, was_candidate: bool) {
-        let entry = match block.kind {
-            Kind::Item { indent, mark } => Some((indent, mark)),
-            Kind::Paragraph => None,
-            Kind::Heading | Kind::Row { .. } | Kind::Verbatim => return,
+        let own = match block.kind {
+            Kind::Item { indent, mark } => Some(Entry { indent, reading: self.reading_of(mark) }),
+            Kind::Paragraph | Kind::Heading => None,
+            Kind::Row { .. } | Kind::Verbatim => return,
         };
-        if text.ends_with(':') {
-            let bare = text.split_whitespace().count() <= MOST_OF_A_BARE_LEAD;
-            let is_normative = is_candidate || (bare && was_candidate);
-            let words = text.trim_end_matches(':').to_owned();
-            let (indent, mark) = (entry.map(|(indent, _)| indent), entry.map(|(_, mark)| mark));
-            self.open.push(Lead { indent, mark, is_normative, words });
+        let is_heading = block.kind == Kind::Heading;
+        let bare = text.trim_end_matches([':', '.', '—', '–', '-', ' ']);
+        let count = bare.split_whitespace().count();
+        let names_duties = demands_list(bare) || (count <= MOST_OF_A_TITLE && names_duties(bare));
+        let is_normative = is_candidate || names_duties || (count <= MOST_OF_A_BARE_LEAD && was_candidate);
+        let lead = Lead { own, is_normative, words: bare.to_owned(), latest: None };
+        let is_lead = text.ends_with(':') || text.ends_with(['—', '–']) || (!is_heading && is_left_open(text));
+        let above_table = names_duties || (is_candidate && announces_table(bare));
+        self.above_table = above_table || (self.above_table && is_caption(text));
+        if self.is_entry {
+            self.unfinished =
+                text.ends_with([';', ',']) || [" and", " or", " und", " oder"].iter().any(|end| text.ends_with(end));
         }
-        if !is_note(text) {
+        if is_lead || (is_heading && names_duties) {
+            self.open.push(lead);
+        } else if !is_heading && !text.ends_with(['.', '!', '?', ';', ',']) && count > 1 {
+            self.loose = Some(lead);
+        }
+        if !is_heading && !is_note(text) {
             self.unended = (!text.ends_with(['.', '!', '?', ':', ';'])).then(|| text.to_owned());
         }
     }
+
+    /// How the mark of the entry at hand was read.
+    fn reading_of(&self, mark: Mark) -> Reading {
+        let latest = self.open.last().and_then(|lead| lead.latest);
+        latest
+            .map(|latest| latest.reading)
+            .filter(|latest| mark.readings().any(|one| one == *latest))
+            .unwrap_or(mark.first)
+    }
+
+    /// A table is over.
+    pub(super) fn leave_table(&mut self) {
+        self.above_table = false;
+    }
+}
+
+/// A sentence that demands what a list or a table below it names, whatever its verb.
+fn demands_list(text: &str) -> bool {
+    static DEMANDS: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"\b(?:at (?:a |the )?(?:very )?minimum|at least|minimum|mandatory|required)\b.*\b(?:following|below|table)\b|\b(?:following|below|table)\b.*\b(?:at (?:a |the )?minimum|at least|are required|is required|are mandatory|apply|applies)\b|\bfollowing (?:[\w-]+ ){0,3}(?:requirements?|obligations?|duties|controls?|rules|conditions|measures|minimum \w+)\b|\b(?:mindestens|zwingend|verpflichtend)\b.*\b(?:folgende[nrms]?|nachstehend\w*|tabelle)\b|\bfolgende[nrms]? (?:\w+ ){0,2}(?:anforderungen|pflichten|vorgaben|auflagen|maßnahmen|mindest\w+)\b",
+        )
+        .expect("it is a pattern")
+    });
+    Wording::of(text).is_some_and(|wording| DEMANDS.is_match(&wording.text))
+}
+
+/// Whether a paragraph is the title of a table.
+fn is_caption(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
+    ["table", "tabelle", "tab."].contains(&first.as_str())
+}
+
+/// Whether a sentence says that a table comes.
+fn announces_table(text: &str) -> bool {
+    static TABLE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)\b(?:following|below|table|schedule|matrix|folgende\w*|nachstehend\w*|tabelle|übersicht)\b")
+            .expect("it is a pattern")
+    });
+    TABLE.is_match(text)
+}
+
+/// Whether a title says that what stands below it is obligations.
+fn names_duties(title: &str) -> bool {
+    static NAMES: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?i)\b(?:requirements?|obligations|duties|responsibilities|minimum (?:content|contents|information|standards?)|must[- ]haves?|(?:[\wäöüß]*anforderungen|[\wäöüß]*pflichten|auflagen|vorgaben|mindestangaben|mindestinhalte?))$",
+        )
+        .expect("it is a pattern")
+    });
+    NAMES.is_match(title.trim())
 }
 
 fn begins_small(text: &str) -> bool {

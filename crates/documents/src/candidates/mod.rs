@@ -17,9 +17,13 @@ mod blocks;
 mod english;
 mod flat;
 mod german;
+mod headings;
 mod instructions;
+mod language;
 mod leads;
+mod markup;
 mod patterns;
+mod policy;
 mod rules;
 mod sentences;
 mod tables;
@@ -29,10 +33,12 @@ pub use patterns::{MOST_PATTERNS, PatternError};
 
 use blocks::{Block, Kind};
 use flat::Flat;
+use language::Words;
 use leads::Leads;
 use patterns::Patterns;
 use std::ops::Range;
-use wording::{Wording, is_capitals};
+use tables::{Row, Table};
+use wording::Wording;
 
 /// A sentence of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,41 +53,71 @@ pub struct Sentence {
     pub text: String,
     /// By what it is known as a candidate, a word or two that never change; none if it is no candidate.
     pub reason: Option<&'static str>,
+    /// Whether the scan has rules for it. It has none for other languages than English and German, for verbatim text, and
+    /// for text that could not be decoded: that such a sentence is no candidate says nothing.
+    pub judged: bool,
 }
 
-/// The scan, with the patterns that a configuration adds.
+/// Where the sentences of a page-marked text stand, in bytes, in their order: the first is number 1. It is where
+/// [`Scan::sentences`] finds them, for a small part of the cost, since nothing is asked about what they say.
+pub fn cut(marked: &str) -> Vec<Range<usize>> {
+    let places = |block: &Block| {
+        let flat = Flat::of(marked, block);
+        let ranges = match block.kind {
+            Kind::Row { .. } => std::iter::once(0..flat.text.len()).collect(),
+            _ => sentences_of(&flat.text),
+        };
+        ranges.into_iter().map(|range| flat.place(range).0).collect::<Vec<_>>()
+    };
+    blocks::of(marked).iter().flat_map(places).collect()
+}
+
+/// How documents say that something has to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// By words of obligation: regulation, contracts, specifications.
+    #[default]
+    Normative,
+    /// By the present passive as well, as policies do: `Access rights are reviewed every quarter.`
+    Policy,
+}
+
+/// The scan, with what a configuration adds.
 #[derive(Clone, Debug, Default)]
 pub struct Scan {
     patterns: Patterns,
+    style: Style,
 }
 
 impl Scan {
-    /// A scan that takes for candidates, besides what it knows itself, all sentences that one of these regular expressions
-    /// matches.
+    /// A scan of documents in a style that takes for candidates, besides what it knows itself, all sentences that one of
+    /// these regular expressions matches.
     ///
     /// # Errors
     /// When one is no regular expression or too costly, or there are too many.
-    pub fn new(patterns: &[String]) -> Result<Self, PatternError> {
-        Ok(Self { patterns: Patterns::new(patterns)? })
+    pub fn new(patterns: &[String], style: Style) -> Result<Self, PatternError> {
+        Ok(Self { patterns: Patterns::new(patterns)?, style })
     }
 
     /// The sentences of a page-marked text (see [`crate::to_text_file`]), in its order.
     pub fn sentences(&self, marked: &str) -> Vec<Sentence> {
-        let mut walk = Walk { scan: self, leads: Leads::default(), found: Vec::new() };
-        for block in blocks::of(marked) {
-            walk.block(marked, &block);
-        }
+        let mut walk = Walk::of(self, marked);
+        walk.blocks(&blocks::of(marked));
+        walk.judge_as_a_whole();
         walk.found
     }
 
     /// By what a sentence that stands alone is known as a candidate.
     pub fn judge(&self, sentence: &str) -> Option<&'static str> {
-        let text = blocks::without_marker(sentence);
-        sentences::cut(text).into_iter().find_map(|range| self.reason(&text[range]))
+        let text = headings::without_number(blocks::without_marker(sentence));
+        let numbered = text.len() < sentence.trim().len();
+        let ranges = sentences::cut(text).into_iter().enumerate();
+        ranges.into_iter().find_map(|(at, range)| self.reason(&text[range], numbered && at == 0))
     }
 
-    fn reason(&self, sentence: &str) -> Option<&'static str> {
-        let by_instruction = || instructions::reason(&Wording::of(sentence)?);
+    /// By what a sentence is known; `numbered` is one with a number of its own before it.
+    fn reason(&self, sentence: &str, numbered: bool) -> Option<&'static str> {
+        let by_instruction = || instructions::reason(&Wording::of(sentence)?, numbered);
         self.by_language(sentence).or_else(by_instruction)
     }
 
@@ -90,52 +126,115 @@ impl Scan {
         if self.patterns.matches(sentence) {
             return Some("pattern");
         }
-        let wording = Wording::of(sentence)?;
-        english::reason(&wording).or_else(|| german::reason(&wording))
+        let (wording, words) = (Wording::of(sentence)?, Words::of(sentence));
+        let in_english = words.may_be_english().then(|| english::reason(&wording)).flatten();
+        let in_german = || words.may_be_german().then(|| german::reason(&wording)).flatten();
+        let in_policies = || (self.style == Style::Policy).then(|| policy::reason(&wording, &words)).flatten();
+        in_english.or_else(in_german).or_else(in_policies)
     }
 }
 
 /// The way through a text, block by block.
 struct Walk<'a> {
     scan: &'a Scan,
+    marked: &'a str,
     leads: Leads,
     found: Vec<Sentence>,
+    /// The small words of all sentences.
+    words: Words,
 }
 
-impl Walk<'_> {
-    fn block(&mut self, marked: &str, block: &Block) {
-        let flat = Flat::of(marked, block);
-        let ranges = match block.kind {
-            Kind::Row { .. } => std::iter::once(0..flat.text.len()).collect(),
-            _ => sentences::cut(&flat.text),
-        };
+impl<'a> Walk<'a> {
+    fn of(scan: &'a Scan, marked: &'a str) -> Self {
+        Self { scan, marked, leads: Leads::default(), found: Vec::new(), words: Words::default() }
+    }
+
+    fn blocks(&mut self, blocks: &[Block]) {
+        let mut rest = blocks;
+        while let Some(first) = rest.first() {
+            let length = match first.kind {
+                Kind::Row { .. } => self.table(rest),
+                _ => self.block(first),
+            };
+            rest = &rest[length..];
+        }
+    }
+
+    fn block(&mut self, block: &Block) -> usize {
+        let flat = Flat::of(self.marked, block);
         self.leads.enter(block, &flat.text);
         let (mut last, mut before) = (None, false);
-        for (place, range) in ranges.into_iter().enumerate() {
-            let text = flat.text[range.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
-            let (range, page) = flat.place(range);
+        for (place, range) in sentences_of(&flat.text).into_iter().enumerate() {
+            let text = one_line(&flat.text[range.clone()]);
             let reason = self.reason(block, place, &text);
             before = last.replace((text.clone(), reason.is_some())).is_some_and(|(_, candidate)| candidate);
-            let number = u32::try_from(self.found.len() + 1).unwrap_or(u32::MAX);
-            self.found.push(Sentence { number, page, range, text, reason });
+            let verbatim = block.kind == Kind::Verbatim && tables::says_something(&text);
+            self.push(&flat, range, text, reason, verbatim);
         }
         if let Some((text, candidate)) = last {
             self.leads.leave(block, &text, candidate, before);
         }
+        1
+    }
+
+    /// The rows of a table are a sentence each.
+    fn table(&mut self, blocks: &[Block]) -> usize {
+        let length = tables::length(blocks);
+        let flat: Vec<Flat> = blocks[..length].iter().map(|block| Flat::of(self.marked, block)).collect();
+        let texts: Vec<String> = flat.iter().map(|flat| one_line(&flat.text)).collect();
+        let is_header = |block: &Block| matches!(block.kind, Kind::Row { header: true, .. });
+        let rows: Vec<Row<'_>> =
+            texts.iter().zip(blocks).map(|(text, block)| Row { text, header: is_header(block) }).collect();
+        let table = Table::of(&rows, |cell| self.scan.by_language(cell).is_some());
+        let stands_under_duty = self.leads.table_states_duties();
+        let reasons: Vec<_> = texts.iter().map(|row| self.reason_of_row(&table, row, stands_under_duty)).collect();
+        for ((flat, text), reason) in flat.iter().zip(texts).zip(reasons) {
+            self.push(flat, 0..flat.text.len(), text, reason, false);
+        }
+        self.leads.leave_table();
+        length
+    }
+
+    fn push(&mut self, flat: &Flat, range: Range<usize>, text: String, reason: Option<&'static str>, verbatim: bool) {
+        let (range, page) = flat.place(range);
+        let number = u32::try_from(self.found.len() + 1).unwrap_or(u32::MAX);
+        let words = Words::of(&text);
+        self.words.add(&words);
+        let judged = reason.is_some() || !(verbatim || words.is_foreign() || words.is_undecoded());
+        self.found.push(Sentence { number, page, range, text, reason, judged });
+    }
+
+    /// Lines that are too short to tell are of the language of the others.
+    fn judge_as_a_whole(&mut self) {
+        if self.words.is_foreign() {
+            self.found
+                .iter_mut()
+                .filter(|sentence| sentence.reason.is_none())
+                .for_each(|sentence| sentence.judged = false);
+        }
+    }
+
+    /// A row is known by the words of a cell, by the names of the columns, or by what the table stands under.
+    fn reason_of_row(&self, table: &Table, row: &str, stands_under_duty: bool) -> Option<&'static str> {
+        if table.is_header(row) || table.is_optional(row) {
+            return None;
+        }
+        let by_words = || tables::cells(row).find_map(|cell| self.scan.judge(cell));
+        let says_it = || tables::says_something(row) && (stands_under_duty || table.states_duty(row));
+        by_words().or_else(|| says_it().then_some("table row"))
     }
 
     /// A sentence is known by its own words, or by what it stands under.
     fn reason(&self, block: &Block, place: usize, text: &str) -> Option<&'static str> {
         match block.kind {
-            Kind::Verbatim | Kind::Row { header: true } => None,
-            Kind::Row { .. } if tables::is_optional(text) => None,
-            Kind::Heading => is_sentence(text).then(|| self.scan.by_language(text)).flatten(),
-            _ if place > 0 => self.scan.reason(text),
+            Kind::Verbatim => None,
+            Kind::Heading => headings::reason(text, self.scan),
+            _ if place > 0 => self.scan.reason(text, false),
             _ => {
                 // What goes on with a harmless lead, `The operator may:`, only looks like an instruction.
                 let own = match self.leads.completes_a_harmless_lead(text) {
                     true => self.scan.by_language(text),
-                    false => self.scan.reason(text),
+                    false => headings::reason_of_paragraph(block, text, self.scan),
                 };
                 own.or_else(|| self.leads.reason(block, text, |whole| self.scan.by_language(whole)))
             }
@@ -143,34 +242,17 @@ impl Walk<'_> {
     }
 }
 
-/// With fewer words a heading is no sentence.
-const SENTENCE_WORDS: usize = 5;
+/// The sentences of a block's text, without the white space between them.
+fn sentences_of(text: &str) -> Vec<Range<usize>> {
+    let of_value = |value: Range<usize>| {
+        let sentences = sentences::cut(&text[value.clone()]);
+        sentences.into_iter().map(move |range| value.start + range.start..value.start + range.end)
+    };
+    markup::values(text).into_iter().flat_map(of_value).collect()
+}
 
-/// Titles begin so: `What every operator must know`.
-const TITLE_WORDS: [&str; 16] = [
-    "what",
-    "how",
-    "why",
-    "when",
-    "who",
-    "where",
-    "which",
-    "was",
-    "wie",
-    "warum",
-    "wann",
-    "wer",
-    "wo",
-    "welche",
-    "things",
-    "requirements",
-];
-
-/// Whether what is set like a heading reads like a sentence.
-fn is_sentence(heading: &str) -> bool {
-    let first = heading.split_whitespace().next().unwrap_or_default().to_lowercase();
-    let enough = heading.split_whitespace().count() >= SENTENCE_WORDS;
-    heading.ends_with('.') || (enough && !is_capitals(heading) && !TITLE_WORDS.contains(&first.as_str()))
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

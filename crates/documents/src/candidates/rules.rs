@@ -37,24 +37,41 @@ pub(super) struct Rules {
 impl Rules {
     /// Makes the rules ready.
     pub(super) fn of(lists: &Lists) -> Self {
+        Self::with(lists, str::to_owned)
+    }
+
+    /// The same for words of ASCII letters and the four others of German, which are capitals here, in the rules as in
+    /// [`in_capitals`]. Where a word ends is much cheaper to find then: the fast engine of the library gives up on a text
+    /// with any other character when it has to know all letters there are.
+    pub(super) fn of_ascii(lists: &Lists) -> Self {
+        Self::with(lists, |pattern| {
+            let words = pattern.replace(r"[\w", "[A-Za-z0-9_").replace(r"\w", "[A-Za-z0-9_]");
+            in_capitals(&words).replace(r"\b", r"(?-u:\b)")
+        })
+    }
+
+    fn with(lists: &Lists, ready: impl Fn(&str) -> String) -> Self {
         let any = |patterns: &[&str]| {
+            // Nothing is in both classes, and so no text is like a list without patterns.
+            let patterns = if patterns.is_empty() { &["[a&&b]"] } else { patterns };
             let mut whole = patterns.iter().map(|one| format!("(?:{one})")).collect::<Vec<_>>().join("|");
             for (name, part) in lists.names {
                 whole = whole.replace(&format!("<{name}>"), &format!("(?:{part})"));
             }
-            Regex::new(&whole).expect("the lists hold regular expressions")
+            Regex::new(&ready(&whole)).expect("the lists hold regular expressions")
         };
-        let ready = |one: &Binding| {
+        let binding = |one: &Binding| {
             let unless = (!one.unless.is_empty()).then(|| any(one.unless));
             (one.reason, any(one.says), unless)
         };
-        let binding = lists.binding.iter().map(ready).collect();
+        let binding = lists.binding.iter().map(binding).collect();
         Self { never: any(lists.never), aside: any(lists.aside), harmless: any(lists.harmless), binding }
     }
 
     /// By what the wording is known.
     pub(super) fn reason(&self, text: &str) -> Option<&'static str> {
-        if self.never.is_match(text) {
+        // What is taken out of a sentence makes none a candidate, so most sentences need no more than this.
+        if !self.binding.iter().any(|(_, says, _)| says.is_match(text)) || self.never.is_match(text) {
             return None;
         }
         let text = self.aside.replace_all(text, " ~ ");
@@ -64,4 +81,16 @@ impl Rules {
         };
         self.binding.iter().find(fits).map(|(reason, _, _)| *reason)
     }
+}
+
+/// A text in lower case with `ä`, `ö`, `ü`, `ß` as capitals.
+pub(super) fn in_capitals(text: &str) -> String {
+    let capital = |sign| match sign {
+        'ä' => 'A',
+        'ö' => 'O',
+        'ü' => 'U',
+        'ß' => 'S',
+        _ => sign,
+    };
+    text.chars().map(capital).collect()
 }

@@ -1,4 +1,6 @@
-//! What the columns of a table say about its rows.
+//! Tables: which rows name the columns, and what the columns say of the others.
+
+use super::blocks::{Block, Kind};
 
 /// Words in the name of a column whose cells are obligations.
 const DUTIES: [&str; 16] = [
@@ -20,7 +22,36 @@ const DUTIES: [&str; 16] = [
     "soll",
 ];
 
-/// Cells that make a row optional.
+/// Words in the name of a column that says whether a row binds.
+const BINDING: [&str; 22] = [
+    "mandatory",
+    "obligat",
+    "obligation",
+    "compulsory",
+    "binding",
+    "level",
+    "priorit",
+    "must",
+    "shall",
+    "should",
+    "optional",
+    "m/o",
+    "modality",
+    "required?",
+    "normative",
+    "pflicht",
+    "verbindlich",
+    "muss",
+    "soll",
+    "stufe",
+    "erforderlich",
+    "notwendig",
+];
+
+/// Names of columns that are all there is to them.
+const BINDING_NAMES: [&str; 6] = ["required", "m", "status", "need", "type", "art"];
+
+/// Cells by which a row binds nobody, in a column that says whether it does.
 const OPTIONAL: [&str; 16] = [
     "optional",
     "may",
@@ -40,25 +71,191 @@ const OPTIONAL: [&str; 16] = [
     "wünschenswert",
 ];
 
+/// Of a table that holds one requirement, the names of the rows with its words.
+const STATEMENTS: [&str; 16] = [
+    "requirement",
+    "requirement text",
+    "requirement statement",
+    "requirement description",
+    "description of requirement",
+    "obligation",
+    "control",
+    "control statement",
+    "policy statement",
+    "rule",
+    "anforderung",
+    "anforderungstext",
+    "beschreibung der anforderung",
+    "pflicht",
+    "vorgabe",
+    "auflage",
+];
+
+/// The same, where other rows show that the table holds a requirement.
+const DESCRIPTIONS: [&str; 10] = [
+    "description",
+    "statement",
+    "text",
+    "details",
+    "definition",
+    "fit criterion",
+    "acceptance criteria",
+    "acceptance criterion",
+    "beschreibung",
+    "akzeptanzkriterium",
+];
+
+/// Names of the other rows of such a table.
+const PROPERTIES: [&str; 30] = [
+    "id",
+    "req id",
+    "req. id",
+    "requirement id",
+    "requirement no",
+    "no",
+    "number",
+    "name",
+    "title",
+    "priority",
+    "status",
+    "source",
+    "origin",
+    "rationale",
+    "verification",
+    "verification method",
+    "type",
+    "category",
+    "owner",
+    "author",
+    "version",
+    "dependencies",
+    "nr",
+    "nummer",
+    "titel",
+    "priorität",
+    "quelle",
+    "begründung",
+    "kategorie",
+    "verantwortlich",
+];
+
 /// With fewer words a row states nothing.
 const LEAST_WORDS: usize = 3;
 
-/// The cells of a row, as the document parser writes it.
-fn cells(row: &str) -> impl Iterator<Item = String> + '_ {
-    row.split(" | ").map(|cell| cell.trim().to_lowercase())
+/// With so many words a cell is no name of a column.
+const WORDS_OF_A_STATEMENT: usize = 6;
+
+/// One table of a text: what is known of it as a whole.
+pub(super) struct Table {
+    /// The names of its columns in lower case; none where no row names them.
+    columns: Option<Vec<String>>,
+    /// Whether a column's name says that its cells are obligations.
+    names_duties: bool,
+    /// Whether it holds one requirement, a property a row.
+    is_card: bool,
 }
 
-/// Whether the rows below this one state obligations.
-pub(super) fn names_duties(header: &str) -> bool {
-    cells(header).any(|cell| DUTIES.iter().any(|duty| cell.contains(duty)))
+/// A row of it.
+pub(super) struct Row<'a> {
+    pub(super) text: &'a str,
+    /// Whether the format says that it names the columns.
+    pub(super) header: bool,
 }
 
-/// Whether a row says of itself that it binds nobody.
-pub(super) fn is_optional(row: &str) -> bool {
-    row.contains(" | ") && cells(row).any(|cell| OPTIONAL.contains(&cell.as_str()))
+impl Table {
+    /// Looks at a table; `states` says of a cell whether it states an obligation by its words.
+    pub(super) fn of(rows: &[Row<'_>], states: impl Fn(&str) -> bool) -> Self {
+        let is_card = is_card(rows);
+        let header = rows.first().filter(|first| first.header && rows.len() > 1 && !is_card);
+        let header = header.filter(|first| !says_by_itself(first.text, states));
+        let columns: Option<Vec<String>> = header.map(|first| cells(first.text).map(str::to_lowercase).collect());
+        let names_duties = columns.iter().flatten().any(|name| DUTIES.iter().any(|duty| name.contains(duty)));
+        Self { columns, names_duties, is_card }
+    }
+
+    /// Whether a row names the columns: what begins a table does, and the same again on its next page.
+    pub(super) fn is_header(&self, row: &str) -> bool {
+        let names = || cells(row).map(str::to_lowercase);
+        self.columns.as_ref().is_some_and(|columns| names().eq(columns.iter().cloned()))
+    }
+
+    /// Whether a row states an obligation for what the table says, not its own words.
+    pub(super) fn states_duty(&self, row: &str) -> bool {
+        match self.is_card {
+            true => names_and_values(row).any(|(name, value)| is_statement(name) && says_something(value)),
+            false => {
+                let names_it = || names_and_values(row).next();
+                self.names_duties
+                    || (self.columns.is_none() && names_it().is_some_and(|(name, _)| is_one_of(&STATEMENTS, name)))
+            }
+        }
+    }
+
+    /// Whether a row says, in a column that is about it, that it binds nobody.
+    pub(super) fn is_optional(&self, row: &str) -> bool {
+        let columns = self.columns.iter().flatten();
+        columns.zip(cells(row)).any(|(name, cell)| decides(name) && OPTIONAL.contains(&cell.to_lowercase().as_str()))
+    }
 }
 
-/// Whether a row says enough to be an obligation.
-pub(super) fn says_something(row: &str) -> bool {
-    row.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() >= LEAST_WORDS
+/// The tables that the rows at the beginning of some blocks belong to: how many blocks the first one has.
+pub(super) fn length(blocks: &[Block]) -> usize {
+    let is_more = |block: &&Block| matches!(block.kind, Kind::Row { first: false, .. });
+    1 + blocks.iter().skip(1).take_while(is_more).count()
+}
+
+/// The cells of a row, as the document parser writes it, without the quotation marks around one.
+pub(super) fn cells(row: &str) -> impl Iterator<Item = &str> {
+    row.split(" | ").map(|cell| unquoted(cell.trim()))
+}
+
+/// A cell without the quotation marks that a spreadsheet sets around it.
+pub(super) fn unquoted(cell: &str) -> &str {
+    let inner = cell.strip_prefix('"').map(|rest| rest.strip_suffix('"').unwrap_or(rest));
+    inner.filter(|inner| !inner.contains('"')).unwrap_or(cell)
+}
+
+/// Whether a text says enough to be an obligation.
+pub(super) fn says_something(text: &str) -> bool {
+    text.split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count() >= LEAST_WORDS
+}
+
+/// Whether what is set like the names of columns is a row: a cell of it is a statement.
+fn says_by_itself(row: &str, states: impl Fn(&str) -> bool) -> bool {
+    cells(row).any(|cell| {
+        let words = cell.split_whitespace().count();
+        words >= WORDS_OF_A_STATEMENT || (words > LEAST_WORDS && states(cell))
+    })
+}
+
+/// Whether a column of this name decides whether a row binds.
+fn decides(name: &str) -> bool {
+    let name = name.trim();
+    BINDING_NAMES.contains(&name) || BINDING.iter().any(|word| name.contains(word))
+}
+
+/// The names of properties and their values, which stand side by side in a row.
+fn names_and_values(row: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut cells = cells(row);
+    std::iter::from_fn(move || Some((cells.next()?, cells.next()?)))
+}
+
+fn is_one_of(names: &[&str], name: &str) -> bool {
+    names.contains(&name.trim_end_matches([':', '.']).trim().to_lowercase().as_str())
+}
+
+fn is_statement(name: &str) -> bool {
+    is_one_of(&STATEMENTS, name) || is_one_of(&DESCRIPTIONS, name)
+}
+
+/// Whether a table holds one requirement, with its properties below or beside each other.
+fn is_card(rows: &[Row<'_>]) -> bool {
+    let pairs = || rows.iter().flat_map(|row| names_and_values(row.text));
+    let even = rows.iter().all(|row| cells(row.text).count().is_multiple_of(2));
+    let known = pairs().filter(|(name, _)| is_statement(name) || is_one_of(&PROPERTIES, name)).count();
+    // Of a table that lists many things by columns, one line alone begins with such a name.
+    even && known >= 2
+        && known * 2 >= pairs().count()
+        && pairs().any(|(name, _)| is_statement(name))
+        && rows.iter().filter(|row| names_and_values(row.text).any(|(name, _)| is_statement(name))).count() <= 2
 }

@@ -15,6 +15,10 @@ pub(super) struct Wording {
 static QUOTED: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r#""[^"]*"|(?P<before>^|[ (])'[^']*'(?P<after>[ ,.;:)]|$)"#).expect("it is a pattern"));
 
+/// Cells of a spreadsheet in quotation marks, which are none of the sentence.
+static CELLS: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"(?:^|[,;|])"[^"]*"(?:[,;|]|$)"#).expect("it is a pattern"));
+
 /// With fewer words around it, a quotation is the sentence.
 const LEAST_AROUND: usize = 3;
 
@@ -25,6 +29,7 @@ impl Wording {
         if plain.trim_end_matches(['"', '\'', ')', ' ']).ends_with('?') {
             return None;
         }
+        let plain = if CELLS.is_match(&plain) { plain.replace('"', " ") } else { plain };
         let keep = |part: &Captures<'_>, name: &str| part.name(name).map_or("", |found| found.as_str()).to_owned();
         let unquoted = QUOTED
             .replace_all(&plain, |part: &Captures<'_>| format!("{}\"…\"{}", keep(part, "before"), keep(part, "after")));
@@ -44,6 +49,12 @@ fn plain(sentence: &str) -> String {
             '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{201b}' | '\u{2039}' | '\u{203a}' => out.push('\''),
             '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{ab}' | '\u{bb}' => out.push('"'),
             '\u{2010}' | '\u{2011}' => out.push('-'),
+            // Letters with their dots apart, of full width, and those that only look like Latin ones.
+            '\u{308}' => compose(&mut out),
+            '\u{ff01}'..='\u{ff5e}' => out.extend(char::from_u32(u32::from(sign) - 0xfee0)),
+            '\u{430}'..='\u{45f}' if out.ends_with(|before: char| before.is_ascii_alphabetic()) => {
+                out.push(latin(sign))
+            }
             _ if sign.is_whitespace() => {
                 // A full stop within a sentence is one of an abbreviation or an ordinal.
                 if out.ends_with('.') {
@@ -58,6 +69,35 @@ fn plain(sentence: &str) -> String {
     }
     out.truncate(out.trim_end().len());
     out
+}
+
+/// Puts the dots of an umlaut on the letter before them.
+fn compose(out: &mut String) {
+    let letter = match out.pop() {
+        Some('a') => 'ä',
+        Some('o') => 'ö',
+        Some('u') => 'ü',
+        Some(other) => other,
+        None => return,
+    };
+    out.push(letter);
+}
+
+/// The Latin letter that a Cyrillic one within a Latin word stands for.
+fn latin(sign: char) -> char {
+    const ALIKE: [(char, char); 10] = [
+        ('а', 'a'),
+        ('е', 'e'),
+        ('о', 'o'),
+        ('р', 'p'),
+        ('с', 'c'),
+        ('у', 'y'),
+        ('х', 'x'),
+        ('і', 'i'),
+        ('ѕ', 's'),
+        ('ј', 'j'),
+    ];
+    ALIKE.iter().find(|(cyrillic, _)| *cyrillic == sign).map_or(sign, |(_, latin)| *latin)
 }
 
 /// Fewer letters in capitals are a name.

@@ -67,6 +67,11 @@ pub(super) fn all() -> Vec<Pair> {
             "patterns_of_a_job_type_add_candidates",
         ),
         elsewhere(
+            "coverage_settings.style",
+            "tests/it/evidence/candidates.rs",
+            "a_job_type_of_policies_takes_the_present_passive",
+        ),
+        elsewhere(
             "llm.fallback",
             "tests/it/conversation/provider.rs",
             "a_model_that_is_overloaded_is_replaced_by_another",

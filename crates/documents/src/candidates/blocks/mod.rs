@@ -3,16 +3,21 @@
 //! Both what the document parser writes and plain text with lines of one width are read. A paragraph or an item that a page
 //! ends in the middle of goes on after the page mark.
 
+mod marks;
+mod titles;
+
+pub(super) use marks::{Mark, Reading};
+
 use super::wording::is_capitals;
 use crate::page_mark;
-use regex::Regex;
+use marks::mark;
 use std::ops::Range;
-use std::sync::LazyLock;
+use titles::{heading, heading_goes_on, is_numbered_title, is_title, words};
 
 /// What a block is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The title of what follows.
+    /// The title of what follows, or a sentence that is set like one.
     Heading,
     /// Running text, a footnote too.
     Paragraph,
@@ -20,29 +25,18 @@ pub(super) enum Kind {
     Item {
         /// Columns before its mark.
         indent: usize,
-        /// How lists of this kind are marked, the same for all entries of one.
+        /// What it begins with.
         mark: Mark,
     },
     /// A row of a table.
     Row {
-        /// Whether it names the columns.
+        /// Whether the format says that it names the columns.
         header: bool,
+        /// Whether it is the first one of its table.
+        first: bool,
     },
     /// Fenced text that is no prose.
     Verbatim,
-}
-
-/// The mark of a list's entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mark {
-    /// A dash or dot.
-    Bullet,
-    /// `1.` or `(1)`.
-    Number,
-    /// `4.2.1`.
-    Section,
-    /// `a)`, `(a)`, `iv.`
-    Letter,
 }
 
 /// Lines that belong together.
@@ -54,22 +48,6 @@ pub(super) struct Block {
     pub(super) parts: Vec<(Range<usize>, Option<u32>)>,
     /// Whether it is the first one of its page.
     pub(super) opens_page: bool,
-}
-
-/// The mark of an entry. Three digits are a number of an entry, four a year.
-static MARK: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?:(?P<bullet>[-*+•●○◦▪■□►▶✓·‣–—])|(?P<section>\d{1,3}(?:\.\d{1,3})+\.?|§ ?\d+[a-z]?)|(?P<number>\(?\d{1,3}[.)]|\(\d{1,3}[a-z]?\))|(?P<letter>\(?(?:[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)|[a-z]\.))[ \t]+",
-    )
-    .expect("it is a pattern")
-});
-
-fn mark(line: &str) -> Option<(Mark, usize)> {
-    let found = MARK.captures(line)?;
-    let kinds =
-        [("bullet", Mark::Bullet), ("section", Mark::Section), ("number", Mark::Number), ("letter", Mark::Letter)];
-    let kind = kinds.into_iter().find(|(name, _)| found.name(name).is_some())?.1;
-    Some((kind, found[0].len()))
 }
 
 /// A sentence without the mark of the list that it was taken from.
@@ -120,8 +98,9 @@ impl Reader<'_> {
             (self.page, self.gap, self.page_ended, self.opens_page) = (Some(page), true, true, true);
             return;
         }
-        let text = line.trim();
-        let indent = line.len() - line.trim_start().len();
+        // A quoted paragraph is a paragraph.
+        let text = line.trim_start().trim_start_matches("> ").trim();
+        let indent = line.trim_end().len() - text.len();
         let whole = at + indent..at + indent + text.len();
         let behind = |rest: &str| whole.end - rest.len();
         if self.fences(text) {
@@ -134,10 +113,13 @@ impl Reader<'_> {
         } else if let Some(row) = text.strip_prefix('|') {
             let start = behind(row.trim_start());
             let cells = row.trim().trim_end_matches('|').trim_end();
-            self.add(Kind::Row { header: false }, start..start + cells.len(), |_| false);
+            let goes_on = matches!(&self.open, Some(open) if matches!(open.kind, Kind::Row { .. }));
+            let first = !goes_on || (self.gap && !self.page_ended);
+            self.add(Kind::Row { header: false, first }, start..start + cells.len(), |_| false);
         } else if let Some(title) = heading(text) {
-            let start = behind(title);
-            self.add(Kind::Heading, start..start + title.trim_end_matches('#').trim_end().len(), |_| false);
+            let (start, marked) = (behind(title), self.marked);
+            let range = start..start + title.trim_end_matches('#').trim_end().len();
+            self.add(Kind::Heading, range, |open| heading_goes_on(marked, open, title));
         } else if let Some((mark, length)) = mark(text).filter(|(mark, _)| self.may_begin(*mark)) {
             self.add(Kind::Item { indent, mark }, whole.start + length..whole.end, |_| false);
         } else {
@@ -162,9 +144,7 @@ impl Reader<'_> {
     /// A line of signs alone underlines a heading, or says that the row above names the columns.
     fn rule(&mut self, text: &str) {
         match self.open.as_mut() {
-            Some(Block { kind: kind @ Kind::Row { .. }, .. }) if text.starts_with('|') => {
-                *kind = Kind::Row { header: true };
-            }
+            Some(Block { kind: Kind::Row { header, .. }, .. }) if text.starts_with('|') => *header = true,
             Some(Block { kind: kind @ Kind::Paragraph, parts, .. }) if parts.len() == 1 && !self.gap => {
                 *kind = Kind::Heading;
                 self.end();
@@ -181,6 +161,7 @@ impl Reader<'_> {
             // A title in capitals stands on lines of its own.
             Kind::Paragraph => is_title(marked, open) == is_capitals(text),
             Kind::Item { .. } => true,
+            Kind::Heading => heading_goes_on(marked, open, text),
             _ => false,
         });
     }
@@ -188,9 +169,10 @@ impl Reader<'_> {
     /// Whether an entry of a list may begin here: a number at the beginning of a line may also be one of the sentence.
     fn may_begin(&self, mark: Mark) -> bool {
         match &self.open {
-            Some(open) if !self.gap && mark != Mark::Bullet => {
+            Some(open) if !self.gap && !mark.is_bullet() => {
                 let in_prose = open.kind == Kind::Paragraph && !is_title(self.marked, open);
-                !in_prose || last_line(self.marked, open).ends_with(['.', ':', ';', ',', '!', '?'])
+                let last = last_line(self.marked, open);
+                !in_prose || last.ends_with(['.', ':', ';', ',', '!', '?', '—', '–']) || is_left_open(last)
             }
             _ => true,
         }
@@ -204,6 +186,10 @@ impl Reader<'_> {
         }
         if let Some(open) = &mut self.open {
             open.parts.push((range, self.page));
+            // What goes on in the next line is a sentence that is only set like a title.
+            if open.kind == Kind::Heading && open.parts.len() > 1 {
+                open.kind = Kind::Paragraph;
+            }
         }
         (self.gap, self.page_ended, self.opens_page) = (false, false, false);
     }
@@ -217,35 +203,20 @@ impl Reader<'_> {
     }
 }
 
-/// The title of a line that begins with up to six `#`.
-fn heading(text: &str) -> Option<&str> {
-    let rest = text.trim_start_matches('#');
-    ((1..=6).contains(&(text.len() - rest.len())) && rest.starts_with([' ', '\t'])).then(|| rest.trim_start())
-}
-
 fn last_line<'a>(marked: &'a str, block: &Block) -> &'a str {
     block.parts.last().map_or("", |(range, _)| &marked[range.clone()])
 }
 
-fn words(marked: &str, block: &Block) -> usize {
-    block.parts.iter().map(|(range, _)| marked[range.clone()].split_whitespace().count()).sum()
-}
+/// Words that entries complete: `The operator shall`.
+const LEFT_OPEN: [&str; 14] = [
+    "shall", "must", "should", "may", "will", "hat", "haben", "muss", "müssen", "soll", "sollen", "darf", "dürfen",
+    "ist",
+];
 
-/// Whether a paragraph, so far, is a title in capitals.
-fn is_title(marked: &str, block: &Block) -> bool {
-    block.kind == Kind::Paragraph
-        && block.parts.iter().all(|(range, _)| is_capitals(&marked[range.clone()]))
-        && !last_line(marked, block).ends_with(['.', ';', '!'])
-}
-
-/// More words are no title.
-const MOST_TITLE_WORDS: usize = 10;
-
-/// Whether what begins with the number of a section is its title.
-fn is_numbered_title(marked: &str, block: &Block) -> bool {
-    matches!(block.kind, Kind::Item { mark: Mark::Section, .. })
-        && words(marked, block) <= MOST_TITLE_WORDS
-        && last_line(marked, block).ends_with(|last: char| last.is_alphanumeric() || last == ')')
+/// Whether a line ends with what a list goes on with.
+pub(super) fn is_left_open(line: &str) -> bool {
+    let last = line.rsplit(char::is_whitespace).next().unwrap_or_default();
+    LEFT_OPEN.contains(&last.to_lowercase().as_str())
 }
 
 /// Fewer words before a page's end are hardly the beginning of a sentence.

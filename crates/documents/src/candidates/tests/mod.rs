@@ -1,7 +1,11 @@
+mod lists;
+mod sentences;
+mod tables;
+
 use super::*;
 
 /// Candidates among labelled sentences, one a line: `obligation` or `plain`, a tab, the sentence.
-const LABELLED: &str = include_str!("../../tests/fixtures/obligations.tsv");
+const LABELLED: &str = include_str!("../../../tests/fixtures/obligations.tsv");
 
 #[test]
 fn obligations_are_found_and_plain_sentences_are_left_alone() {
@@ -118,7 +122,7 @@ fn entries_without_marks_and_lists_marked_in_two_ways_are_entries_too() {
         "Der Halter hat\n\n- den Hund anzumelden;\n\nDer Halter hat:\n\n- den Hund anzumelden;\n- drei Katzen.\n",
         &[
             (0, "Der Halter hat", None),
-            (0, "den Hund anzumelden;", None),
+            (0, "den Hund anzumelden;", Some("list item")),
             (0, "Der Halter hat:", None),
             (0, "den Hund anzumelden;", Some("list item")),
             (0, "drei Katzen.", None),
@@ -207,7 +211,8 @@ fn any_text_is_cut_without_a_panic_and_nothing_is_lost() {
 
 #[test]
 fn patterns_of_a_configuration_add_to_the_scan() {
-    let patterns = |list: &[&str]| Scan::new(&list.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>());
+    let patterns =
+        |list: &[&str]| Scan::new(&list.iter().map(|one| (*one).to_owned()).collect::<Vec<_>>(), Style::Normative);
     let scan = patterns(&[r"\bkindly requested\b"]).expect("a pattern");
     assert_eq!(scan.judge("Guests are Kindly Requested to leave."), Some("pattern"));
     assert_eq!(Scan::default().judge("Guests are kindly requested to leave."), None);
@@ -221,4 +226,28 @@ fn patterns_of_a_configuration_add_to_the_scan() {
     assert_eq!(refused(&[&"a".repeat(1001)]), "the pattern 1 has more than 1000 characters; make two of it");
     let costly = refused(&["(?:a{500}){500}"]);
     assert!(costly.starts_with("the pattern 1 is none that can be used: "), "{costly}");
+}
+
+/// Sentences written to measure the scan, not made for it: a set, a label, the sentence.
+const SETS: &str = include_str!("../../../tests/fixtures/scan_sets.tsv");
+
+#[test]
+fn the_scan_holds_its_targets_on_sets_that_it_was_not_made_for() {
+    for (set, style, least, most) in [
+        ("regulation", Style::Normative, 0.95, 0.25),
+        ("specification", Style::Normative, 0.78, 0.30),
+        ("policy", Style::Policy, 0.9, 0.3),
+    ] {
+        let scan = Scan::new(&[], style).expect("no patterns");
+        let of = |label: &str| -> Vec<&str> {
+            let lines = SETS.lines().filter_map(|line| line.strip_prefix(set)?.trim_start().strip_prefix(label));
+            lines.map(str::trim).collect()
+        };
+        let marked = |sentences: &[&str]| sentences.iter().filter(|text| scan.judge(text).is_some()).count() as f64;
+        let (obligations, plain) = (of("obligation"), of("plain"));
+        assert!(obligations.len() >= 20 && plain.len() >= 20, "{set}");
+        let found = marked(&obligations) / obligations.len() as f64;
+        let wrong = marked(&plain) / plain.len() as f64;
+        assert!(found >= least && wrong <= most, "{set}: {found:.3} found, {wrong:.3} of the plain ones marked");
+    }
 }

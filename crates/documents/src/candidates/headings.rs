@@ -1,0 +1,69 @@
+//! Headings that are sentences: rules set in bold, requirements with a number of their own.
+
+use super::Scan;
+use super::blocks::{Block, Kind};
+use super::wording::is_capitals;
+use regex::Regex;
+use std::sync::LazyLock;
+
+/// With fewer words a heading is no sentence.
+const SENTENCE_WORDS: usize = 5;
+
+/// Titles begin so: `What every operator must know`.
+const TITLE_WORDS: [&str; 16] = [
+    "what",
+    "how",
+    "why",
+    "when",
+    "who",
+    "where",
+    "which",
+    "was",
+    "wie",
+    "warum",
+    "wann",
+    "wer",
+    "wo",
+    "welche",
+    "things",
+    "requirements",
+];
+
+/// By what a heading is known: titles only look like instructions, but what has a number of its own and reads like a
+/// sentence is one.
+pub(super) fn reason(heading: &str, scan: &Scan) -> Option<&'static str> {
+    let words = without_number(heading);
+    if !is_sentence(words) {
+        return None;
+    }
+    let numbered = words.len() < heading.len();
+    if numbered || ends(words) { scan.reason(words, numbered) } else { scan.by_language(words) }
+}
+
+/// By what the first sentence of a paragraph or an entry is known: `3.1.1 Limit access …` is one, however it is set.
+pub(super) fn reason_of_paragraph(block: &Block, text: &str, scan: &Scan) -> Option<&'static str> {
+    let words = without_number(text);
+    let numbered = words.len() < text.len() || matches!(block.kind, Kind::Item { mark, .. } if mark.is_section());
+    scan.reason(text, false).or_else(|| scan.reason(words, true).filter(|_| numbered))
+}
+
+/// A heading without the number that a clause or a requirement has: `3.1.1 `, `AC-5 `, `R-12: `.
+pub(super) fn without_number(heading: &str) -> &str {
+    static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(?:(?:[A-Z]{1,5}[.-]?)?\d{1,4}(?:[.-]\d{1,3})*(?:\(\d{1,3}\))?|[A-Z]{1,3}(?:[.-][A-Z0-9]{1,5}){1,3})[.:)]? +")
+            .expect("it is a pattern")
+    });
+    NUMBER.find(heading).map_or(heading, |number| &heading[number.end()..])
+}
+
+/// Whether it ends like a sentence, the number of a footnote left out.
+fn ends(heading: &str) -> bool {
+    heading.trim_end_matches(|sign: char| sign.is_ascii_digit()).ends_with('.')
+}
+
+/// Whether what is set like a heading reads like a sentence.
+fn is_sentence(heading: &str) -> bool {
+    let first = heading.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let enough = heading.split_whitespace().count() >= SENTENCE_WORDS;
+    ends(heading) || (enough && !is_capitals(heading) && !TITLE_WORDS.contains(&first.as_str()))
+}

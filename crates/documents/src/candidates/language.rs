@@ -1,0 +1,191 @@
+//! The language of a sentence, as far as it takes to know whether there are rules for it.
+//!
+//! By small words that nearly every sentence of a language has. Which of the other languages it is does not matter, and
+//! what has no small words of any language, a name or a line of figures, is no sentence that could be missed.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Small words of the languages that there are rules for, and then of others, a line a language: French, Spanish, Italian,
+/// Portuguese, Dutch, Swedish, Danish and Norwegian, Polish, Czech, Hungarian, Romanian, Finnish, Turkish.
+const SMALL_WORDS: [&str; 15] = [
+    "the of and to is are be been was were by for with shall must that this which or not as on it its from at has have \
+     had may any each if all an will should can no when where their they than under such other only into who within \
+     upon there these those does do but we you your our he his she her per via a in i",
+    "der die das und ist sind den dem des ein eine einer eines einem einen zu mit von für nicht auf wird werden wurde muss \
+     müssen darf dürfen soll sollen hat haben sich auch oder als bei nach wenn dass im zur zum durch kein keine aus über \
+     nur unter vor sie er es an am bis kann können wie so nach dieser diese dieses alle jede jeder jedes sein ihre ihr",
+    "le la les des une un est sont dans pour par sur avec qui que ne pas du au aux et ou doit doivent être il elle ce \
+     cette ces son sa ses leur leurs de en à toute tout tous chaque peut ainsi",
+    "el la los las una un del de que por para con se es son en y o no debe deben su sus como más al lo sin sobre cada todo \
+     todos todas este esta ser",
+    "il lo la gli le della del dei delle degli di che per con una un è sono deve devono non nel nella alla al dal si e o \
+     ogni essere su entro",
+    "o os as da do das dos um uma que não para com por é são deve devem em no na e ou ao se ser pela pelo cada todos",
+    "de het een van en is niet voor met op zijn aan te dat moet moeten wordt worden door bij ook om uit naar deze die of \
+     mag mogen elke",
+    "och att det som på är av för inte ska skall den en ett till med om från har kan måste får varje eller vid",
+    "og at det som på er af ikke skal den en et til med om fra har kan må hver eller ved av for være blir",
+    "w na z i nie jest się do że oraz przez dla są musi być lub po od o każdy muszą",
+    "v na se je že do pro který musí být nebo s z k po od jsou a i každý nesmí",
+    "a az és nem hogy egy kell vagy is meg ha minden csak azt ezt el",
+    "și şi în de la cu pe nu este să sau trebuie sunt din care pentru o un fi fiecare",
+    "ja on ei se että ovat tai sen joka pitää tulee saa kun myös kaikki jokainen",
+    "ve bir bu için ile olarak veya olan da de her gerekir edilir zorunludur",
+];
+
+/// How many of the lines above are languages with rules.
+const WITH_RULES: usize = 2;
+
+/// The languages that a word is a small one of, a bit each.
+static LANGUAGES: LazyLock<HashMap<&str, u16>> = LazyLock::new(|| {
+    let mut words = HashMap::new();
+    for (language, list) in SMALL_WORDS.iter().enumerate() {
+        // One letter may stand for anything in a list or a formula.
+        for word in list.split_whitespace().filter(|word| word.chars().count() > 1 || language < WITH_RULES) {
+            *words.entry(word).or_default() |= 1u16 << language;
+        }
+    }
+    words
+});
+
+/// In bytes.
+const LONGEST_SMALL_WORD: usize = 12;
+/// With fewer words a line is a name more often than a sentence.
+const LEAST_WORDS: usize = 5;
+/// A sentence of so many words in small letters without a small one that is known is of a language that is not.
+const WORDS_WITHOUT: usize = 10;
+/// With fewer letters of another script a line is a formula or a name.
+const LEAST_LETTERS: usize = 4;
+/// Parts of a text that were not decoded: one in so many letters stands for none.
+const MOST_UNKNOWN: usize = 5;
+
+/// Small words that a text has, by language, and how much of it there is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Words {
+    hits: [usize; SMALL_WORDS.len()],
+    words: usize,
+    /// Words in small letters, which are no names.
+    lower: usize,
+    letters: usize,
+    /// Letters of other scripts than the Latin one.
+    foreign: usize,
+    /// Characters that stand for what could not be decoded.
+    replaced: usize,
+    /// Characters that mean something in one font alone.
+    private: usize,
+}
+
+impl Words {
+    /// Counts the words of a text.
+    pub(super) fn of(text: &str) -> Self {
+        let mut found = Self::default();
+        for word in text.split(|sign: char| sign.is_whitespace() || matches!(sign, '\'' | '\u{2019}' | '/')) {
+            let word = word.trim_matches(|sign: char| !sign.is_alphanumeric());
+            if !word.is_empty() && word.chars().all(char::is_alphabetic) {
+                found.take(word);
+            }
+        }
+        for sign in text.chars() {
+            let alphabetic = sign.is_alphabetic();
+            found.letters += usize::from(alphabetic);
+            found.foreign += usize::from(alphabetic && !is_latin(sign));
+            found.replaced += usize::from(sign == char::REPLACEMENT_CHARACTER);
+            found.private += usize::from(('\u{e000}'..='\u{f8ff}').contains(&sign));
+        }
+        found
+    }
+
+    fn take(&mut self, word: &str) {
+        self.words += 1;
+        self.lower += usize::from(word.len() > 1 && word.chars().all(char::is_lowercase));
+        let small = word.len() <= LONGEST_SMALL_WORD;
+        let languages = small.then(|| LANGUAGES.get(word.to_lowercase().as_str()).copied()).flatten().unwrap_or(0);
+        for (language, hits) in self.hits.iter_mut().enumerate() {
+            *hits += usize::from(languages >> language & 1 == 1);
+        }
+    }
+
+    /// Takes in those of a further text.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.hits.iter_mut().zip(other.hits).for_each(|(own, more)| *own += more);
+        self.words += other.words;
+        self.lower += other.lower;
+        self.letters += other.letters;
+        self.foreign += other.foreign;
+    }
+
+    /// Whether the rules for English may say anything of it.
+    pub(super) fn may_be_english(&self) -> bool {
+        self.hits[0] > 0 || self.hits[1] == 0
+    }
+
+    /// Whether the rules for German may say anything of it.
+    pub(super) fn may_be_german(&self) -> bool {
+        self.hits[1] > 0 || self.hits[0] == 0
+    }
+
+    /// Whether there are no rules for it: it is of another language or script.
+    pub(super) fn is_foreign(&self) -> bool {
+        let (own, others) = self.hits.split_at(WITH_RULES);
+        let own = own.iter().max().copied().unwrap_or_default();
+        let other = others.iter().max().copied().unwrap_or_default();
+        let by_script = self.foreign >= LEAST_LETTERS && self.foreign * 2 > self.letters;
+        let by_words = self.words >= LEAST_WORDS && other >= 2 && other > own;
+        by_script || by_words || (self.lower >= WORDS_WITHOUT && own == 0)
+    }
+
+    /// Whether parts of it were not decoded.
+    pub(super) fn is_undecoded(&self) -> bool {
+        self.replaced > 0 || self.private * MOST_UNKNOWN > self.letters + self.private && self.private >= MOST_UNKNOWN
+    }
+}
+
+fn is_latin(sign: char) -> bool {
+    // Latin with its extensions, and signs for sounds that are letters to Unicode: ª, º, µ.
+    matches!(sign, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{2c60}'..='\u{2c7f}' | '\u{a720}'..='\u{a7ff}' | '\u{fb00}'..='\u{fb06}' | '\u{ff21}'..='\u{ff5a}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_of_other_languages_are_foreign() {
+        for sentence in [
+            "Les factures doivent être conservées dix ans.",
+            "Il est interdit de supprimer les journaux.",
+            "Las facturas deben conservarse durante diez años.",
+            "Le fatture devono essere conservate per dieci anni.",
+            "As faturas devem ser conservadas por dez anos.",
+            "De facturen moeten tien jaar worden bewaard.",
+            "Fakturorna ska sparas i tio år och får inte raderas.",
+            "Fakturaerne skal opbevares i ti år og må ikke slettes.",
+            "Faktury muszą być przechowywane przez dziesięć lat.",
+            "Faktury musí být uchovávány po dobu deseti let.",
+            "Счета должны храниться десять лет.",
+            "发票必须保存十年。",
+            "請求書は十年間保存しなければならない。",
+            "يجب الاحتفاظ بالفواتير لمدة عشر سنوات",
+            "Arved tuleb säilitada kümme aastat ning neid ei tohi enne tähtaja möödumist hävitada ilma loata.",
+        ] {
+            assert!(Words::of(sentence).is_foreign(), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn english_german_and_what_is_no_sentence_are_not() {
+        for sentence in [
+            "Invoices must be kept for ten years.",
+            "Belege müssen zehn Jahre aufbewahrt werden.",
+            "The Université de la Sorbonne and the Banco de España keep a copy of it.",
+            "Keep records.",
+            "Aufbewahrung von Belegen",
+            "Ministère de la Justice",
+            "R-12 | 4.5 kg | 230 V | IP 54",
+            "ΔT = α β",
+        ] {
+            assert!(!Words::of(sentence).is_foreign(), "{sentence}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Text that is data: the elements of XML and the values of JSON are sentences each, however many stand on a line.
+
+use super::tables::says_something;
+use regex::Regex;
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// Tags that stand within a sentence.
+const INLINE: [&str; 16] =
+    ["a", "abbr", "b", "br", "cite", "code", "del", "em", "i", "ins", "span", "strong", "sub", "sup", "u", "wbr"];
+
+static TAG: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<[/?!]?(?P<name>[A-Za-z][\w:.-]*)[^<>]*>").expect("it is a pattern")
+});
+static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"="([^"]*)""#).expect("it is a pattern"));
+static STRING: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#""(?P<words>(?:[^"\\]|\\.)*)"(?P<key>\s*:)?"#).expect("it is a pattern"));
+
+/// The parts of a paragraph that sentences are looked for in: all of it, or, where it is data, its values.
+pub(super) fn values(text: &str) -> Vec<Range<usize>> {
+    let found = if text.contains("</") || text.contains("/>") {
+        of_xml(text)
+    } else if text.contains("\":") || text.contains("\" :") || text.starts_with("[\"") {
+        of_json(text)
+    } else {
+        None
+    };
+    found.unwrap_or_else(|| std::iter::once(0..text.len()).collect())
+}
+
+/// What stands between tags, and attributes that say something; none where there are no tags but those of emphasis.
+fn of_xml(text: &str) -> Option<Vec<Range<usize>>> {
+    let mut found = Vec::new();
+    let (mut begin, mut tags) = (0, 0);
+    for tag in TAG.captures_iter(text) {
+        let whole = tag.get(0)?.range();
+        if tag.name("name").is_some_and(|name| INLINE.contains(&name.as_str().to_ascii_lowercase().as_str())) {
+            continue;
+        }
+        tags += 1;
+        push(&mut found, text, begin..whole.start);
+        for attribute in ATTRIBUTE.captures_iter(&text[whole.clone()]).filter_map(|found| found.get(1)) {
+            let range = whole.start + attribute.start()..whole.start + attribute.end();
+            if says_something(&text[range.clone()]) {
+                push(&mut found, text, range);
+            }
+        }
+        begin = whole.end;
+    }
+    push(&mut found, text, begin..text.len());
+    (tags > 1).then_some(found)
+}
+
+/// The strings that are no keys; none where the text has too few keys to be JSON.
+fn of_json(text: &str) -> Option<Vec<Range<usize>>> {
+    let mut found = Vec::new();
+    let mut keys = 0;
+    for string in STRING.captures_iter(text) {
+        match string.name("key") {
+            Some(_) => keys += 1,
+            None => push(&mut found, text, string.name("words")?.range()),
+        }
+    }
+    (keys > 0 || text.starts_with("[\"")).then_some(found).filter(|found| !found.is_empty())
+}
+
+fn push(found: &mut Vec<Range<usize>>, text: &str, range: Range<usize>) {
+    if text[range.clone()].contains(char::is_alphanumeric) {
+        found.push(range);
+    }
+}

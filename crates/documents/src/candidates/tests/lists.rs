@@ -1,0 +1,92 @@
+//! Entries of lists: several levels, lists that are interrupted, leads of many kinds.
+
+use super::check;
+
+const ENTRY: Option<&str> = Some("list item");
+
+#[test]
+fn what_encloses_a_number_is_a_level_of_its_own() {
+    check(
+        "(1) The operator shall:\n\n1. tell the authority;\n\n2. the meeting room.\n\n(2) The authority may publish it:\n\n1. its report;\n",
+        &[
+            (0, "The operator shall:", Some("shall")),
+            (0, "tell the authority;", ENTRY),
+            (0, "the meeting room.", ENTRY),
+            (0, "The authority may publish it:", None),
+            (0, "its report;", None),
+        ],
+    );
+}
+
+#[test]
+fn levels_are_told_apart_by_their_marks_alone() {
+    check(
+        "The fund must publish:\n\n(a) its name;\n\n(b) of each manager:\n\n(i) the seat;\n\n(ii) the fees;\n\n(c) its rules.\n\n\
+         4.2 The board may ask for:\n\n4.2.1 a report;\n\n4.3 The sky.\n",
+        &[
+            (0, "The fund must publish:", Some("must")),
+            (0, "its name;", ENTRY),
+            (0, "of each manager:", ENTRY),
+            (0, "the seat;", ENTRY),
+            (0, "the fees;", ENTRY),
+            (0, "its rules.", ENTRY),
+            (0, "The board may ask for:", None),
+            (0, "a report;", None),
+            (0, "The sky.", None),
+        ],
+    );
+}
+
+#[test]
+fn a_ninth_letter_is_no_roman_number() {
+    let entries: Vec<String> = ('a'..='j').map(|letter| format!("({letter}) item {letter};\n")).collect();
+    let found = super::scanned(&format!("The fund must publish:\n{}", entries.concat()));
+    assert_eq!(found.len(), 11);
+    assert!(found[1..].iter().all(|(_, _, reason)| *reason == ENTRY), "{found:?}");
+}
+
+#[test]
+fn an_interrupted_list_goes_on_by_its_numbers_or_its_signs() {
+    check(
+        "The manager must keep:\n\n(a) a register;\n\n(b) the following note:\n\n\u{201c}Past results say nothing.\u{201d}\n\n[page 2]\n\n(c) all letters;\n\n(d) bills.\n",
+        &[
+            (0, "The manager must keep:", Some("must")),
+            (0, "a register;", ENTRY),
+            (0, "the following note:", ENTRY),
+            (0, "\u{201c}Past results say nothing.\u{201d}", None),
+            (2, "all letters;", ENTRY),
+            (2, "bills.", ENTRY),
+        ],
+    );
+    check(
+        "The manager must keep:\n\n- a register;\n\nNote: It may be blue.\n\n- all letters.\n\nThe sky is blue.\n\n- at noon\n",
+        &[
+            (0, "The manager must keep:", Some("must")),
+            (0, "a register;", ENTRY),
+            (0, "Note: It may be blue.", None),
+            (0, "all letters.", ENTRY),
+            (0, "The sky is blue.", None),
+            (0, "at noon", None),
+        ],
+    );
+}
+
+#[test]
+fn a_lead_needs_no_colon_and_may_be_a_title() {
+    check(
+        "The operator shall\n(a) the register;\n(b) all letters.\n\n## Security requirements\n\n- TLS 1.2 or higher\n\n## Weather\n\n- sunny days\n",
+        &[
+            (0, "The operator shall", Some("shall")),
+            (0, "the register;", ENTRY),
+            (0, "all letters.", ENTRY),
+            (0, "Security requirements", None),
+            (0, "TLS 1.2 or higher", ENTRY),
+            (0, "Weather", None),
+            (0, "sunny days", None),
+        ],
+    );
+    check(
+        "The following requirements apply to all suppliers:\n\n- valid certificates\n",
+        &[(0, "The following requirements apply to all suppliers:", None), (0, "valid certificates", ENTRY)],
+    );
+}

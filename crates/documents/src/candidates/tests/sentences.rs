@@ -1,0 +1,125 @@
+//! Sentences that are set like titles, and ways of writing that look alike.
+
+use super::*;
+
+#[test]
+fn a_numbered_instruction_that_is_set_like_a_heading_is_one_sentence() {
+    check(
+        "#### 3.1.1 Limit system access to users, processes acting on behalf of users, and\n\ndevices (including other systems).\n\n#### DISCUSSION\n\n\
+         #### 3.1.3 Control the flow of data.\n\n### 3.1.4 Monitor security alerts and take action in response.\n\n## 3.2 Access control\n\n## Use cases of the system\n\nAC-5 Separate the duties of individuals.\n",
+        &[
+            (
+                0,
+                "3.1.1 Limit system access to users, processes acting on behalf of users, and devices (including other systems).",
+                Some("instruction"),
+            ),
+            (0, "DISCUSSION", None),
+            (0, "3.1.3 Control the flow of data.", Some("instruction")),
+            (0, "3.1.4 Monitor security alerts and take action in response.", Some("instruction")),
+            (0, "3.2 Access control", None),
+            (0, "Use cases of the system", None),
+            (0, "AC-5 Separate the duties of individuals.", Some("instruction")),
+        ],
+    );
+}
+
+#[test]
+fn letters_that_look_alike_read_alike() {
+    let scan = Scan::default();
+    for sentence in [
+        "Belege mu\u{308}ssen zehn Jahre aufbewahrt werden.",
+        "The clerk \u{ff4d}\u{ff55}\u{ff53}\u{ff54} sign.",
+        "The clerk m\u{443}st not sign; it sh\u{430}ll be closed.",
+        "Der Pr\u{fc}fer darf nichts l\u{f6}schen.",
+        "Der Pr\u{fc}fer darf keinerlei Belege l\u{f6}schen.",
+        "It can\u{2019}t be changed.",
+        "> The clerk must sign.",
+    ] {
+        assert!(scan.judge(sentence).is_some(), "{sentence}");
+    }
+}
+
+#[test]
+fn duties_without_a_word_of_duty() {
+    let scan = Scan::default();
+    for (sentence, reason) in [
+        ("The supplier will deliver the spare parts from Ulm.", "undertaking"),
+        ("The fee is payable by the applicant.", "undertaking"),
+        ("Access to the archive is restricted to two clerks.", "only"),
+        ("The licence does not permit resale.", "prohibition"),
+        ("The manager ensures that each visitor signs the book.", "duty stated"),
+        ("Die Geb\u{fc}hr ist sofort f\u{e4}llig.", "erforderlich"),
+    ] {
+        assert_eq!(scan.judge(sentence), Some(reason), "{sentence}");
+    }
+    for sentence in ["It will rain tomorrow.", "We will see what comes of it.", "The chapter will show how it works."] {
+        assert_eq!(scan.judge(sentence), None, "{sentence}");
+    }
+}
+
+#[test]
+fn policies_bind_by_the_present_passive() {
+    let (normative, policy) = (Scan::default(), Scan::new(&[], Style::Policy).expect("no patterns"));
+    for sentence in [
+        "Access rights are reviewed every quarter.",
+        "Paper records are shredded.",
+        "Vorf\u{e4}lle werden an das Sicherheitsteam gemeldet.",
+    ] {
+        assert_eq!((normative.judge(sentence), policy.judge(sentence)), (None, Some("policy")), "{sentence}");
+    }
+    for sentence in [
+        "The terms are explained in the annex.",
+        "The building was renovated in 2020.",
+        "If a device is lost, the finder can call us.",
+        "Die Begriffe werden in Anhang A erl\u{e4}utert.",
+    ] {
+        assert_eq!(policy.judge(sentence), None, "{sentence}");
+    }
+}
+
+#[test]
+fn what_there_are_no_rules_for_is_not_judged() {
+    let judged = |text: &str| -> Vec<bool> {
+        Scan::default().sentences(text).into_iter().map(|sentence| sentence.judged).collect()
+    };
+    let text = "The log must be kept. It is blue.\n\nLe responsable doit signer chaque page du registre.\n\n\
+                \u{53d1}\u{7968}\u{5fc5}\u{987b}\u{4fdd}\u{5b58}\u{5341}\u{5e74}\u{3002}\n\n```\nkeep = all of it\n```\n\nBelege m\u{fffd}ssen bleiben.\n\nDie Pr\u{fc}fung ist kurz.\n";
+    assert_eq!(judged(text), [true, true, false, false, false, false, true]);
+    // Lines too short to tell are of the language of the others.
+    assert_eq!(judged("Il est interdit de fumer dans la salle.\n\n- signer chaque page\n"), [false, false]);
+}
+
+#[test]
+fn sentences_are_cut_where_the_scan_finds_them() {
+    let text = "[page 1]\n\n# One\n\nTwo is. Three\n\n[page 2]\n\nis too.\n\n| a | b |\n| --- | --- |\n| c. D | e |\n\n- (a) f\n";
+    let ranges: Vec<_> = Scan::default().sentences(text).into_iter().map(|sentence| sentence.range).collect();
+    assert_eq!(cut(text), ranges);
+}
+
+#[test]
+fn elements_and_values_are_sentences() {
+    let xml = "<rules><rule id=\"1\">Invoices must be kept</rule><rule id=\"2\">Logs are <b>blue</b>.</rule></rules>\n\n\
+               <req text=\"The clerk shall sign each page\"/><req text=\"b\"/>\n";
+    check(
+        xml,
+        &[
+            (0, "Invoices must be kept", Some("must")),
+            (0, "Logs are <b>blue</b>.", None),
+            (0, "The clerk shall sign each page", Some("shall")),
+        ],
+    );
+    let json = "[{\"id\": 1, \"text\": \"Invoices must be kept. They are blue.\"}, {\"id\": 2, \"text\": \"Logs shall not be deleted\"}]\n";
+    check(
+        json,
+        &[
+            (0, "Invoices must be kept.", Some("must")),
+            (0, "They are blue.", None),
+            (0, "Logs shall not be deleted", Some("shall")),
+        ],
+    );
+    check(
+        "1,\"Invoices must be kept for ten years, always\",Records office of Ulm\n",
+        &[(0, "1,\"Invoices must be kept for ten years, always\",Records office of Ulm", Some("must"))],
+    );
+    assert_eq!(cut(xml).len() + cut(json).len(), 6);
+}
