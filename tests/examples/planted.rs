@@ -4,7 +4,7 @@ use plumbline_rehearsal::misbehave::{Kind, find, kinds};
 use plumbline_system_tests::planted::{self, NAME, Options, Planted, trial};
 use std::{path::Path, path::PathBuf, process::ExitCode};
 
-const USAGE: &str = "the arguments are [--seed N] [--pages N] [--sentences N] [--jobs N] [--kinds healthy,all] [--kills N], \
+const USAGE: &str = "the arguments are [--seed N] [--pages N] [--sentences N] [--lists N] [--jobs N] [--kinds healthy,all] [--kills N], \
                      and --generate-only DIR";
 
 /// What the arguments say.
@@ -65,6 +65,7 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String
             "--seed" => options.seed = number()?.into(),
             "--pages" => options.pages = number()?,
             "--sentences" => options.sentences = number()?,
+            "--lists" => options.lists = number()?,
             "--jobs" => jobs = Some(number()?),
             "--kinds" => kinds = named_kinds(&value)?,
             "--kills" => kills = number()?,
@@ -98,6 +99,7 @@ fn write(planted: &Planted, options: Options, dir: &Path) -> Result<String, Stri
     };
     put(NAME, &planted.pdf)?;
     put("gold.jsonl", planted.gold_lines().as_bytes())?;
-    let Options { seed, pages, sentences } = options;
-    Ok(format!("{}: {pages} pages with {sentences} obligations, seed {seed}", dir.join(NAME).display()))
+    let Options { seed, pages, .. } = options;
+    let obligations = planted.gold.len();
+    Ok(format!("{}: {pages} pages with {obligations} obligations, seed {seed}", dir.join(NAME).display()))
 }

@@ -131,6 +131,20 @@ impl Layout {
         self.gap();
     }
 
+    /// A list of entries at several levels, over as many pages as it takes; the page that each begins on is answered.
+    pub(super) fn long_list<'a>(&mut self, lead: &str, entries: impl Iterator<Item = (usize, &'a str)>) -> Vec<u32> {
+        self.need(4);
+        self.line(LEFT, TEXT, false, lead);
+        let pages = entries.map(|(level, text)| {
+            self.need(1);
+            self.line(LEFT + 14 * (level as u32 + 1), TEXT, false, text);
+            self.page()
+        });
+        let pages = pages.collect();
+        self.gap();
+        pages
+    }
+
     /// A list of two entries, the first being this one; the page is answered.
     pub(super) fn list_with(&mut self, lead: &str, first: &str, second: &str) -> u32 {
         self.list(lead, &[first.to_owned(), second.to_owned()]);

@@ -9,6 +9,7 @@
 
 mod dice;
 mod layout;
+mod lists;
 mod obligations;
 mod pdf;
 mod prose;
@@ -34,11 +35,13 @@ pub struct Options {
     pub pages: u32,
     /// Obligations in it.
     pub sentences: u32,
+    /// Long lists besides, of 5 to 60 entries that are an obligation each.
+    pub lists: u32,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 1, pages: 200, sentences: 60 }
+        Self { seed: 1, pages: 200, sentences: 60, lists: 0 }
     }
 }
 
@@ -78,7 +81,7 @@ impl Planted {
 /// # Errors
 /// When the pages have no room for the obligations: a sentence.
 pub fn make(options: Options) -> Result<Planted, String> {
-    let Options { seed, pages, sentences } = options;
+    let Options { seed, pages, sentences, lists } = options;
     if pages == 0 || sentences > pages.saturating_mul(MOST_A_PAGE) {
         return Err(format!(
             "{sentences} sentences have no room on {pages} pages; name at least {} pages",
@@ -90,7 +93,7 @@ pub fn make(options: Options) -> Result<Planted, String> {
     let mut layout = Layout::new();
     let mut gold = Vec::new();
     let mut planned = planned.into_iter().enumerate().peekable();
-    let mut chapter = 0;
+    let (mut chapter, mut listed) = (0, 0);
     loop {
         // Obligations are spread evenly; a little before the end, so that the last one has room.
         let due = |at: usize| 1 + (at as u64 * u64::from(pages) / u64::from(sentences.max(1))) as u32;
@@ -98,6 +101,13 @@ pub fn make(options: Options) -> Result<Planted, String> {
         if begins {
             chapter += 1;
             layout.title(&prose::title(&mut dice, german(chapter)));
+        }
+        let list_is_due =
+            u64::from(listed) < u64::from(lists) * u64::from(layout.page()) / u64::from(pages.max(2) - 1).max(1);
+        if listed < lists && list_is_due {
+            listed += 1;
+            long_list(&mut layout, &mut dice, &mut gold, sentences as usize);
+            continue;
         }
         match planned.next_if(|(at, _)| due(*at) <= layout.page()) {
             Some((_, obligation)) => gold.push(place(&mut layout, &mut dice, obligation, pages)),
@@ -110,6 +120,17 @@ pub fn make(options: Options) -> Result<Planted, String> {
         false => Ok(Planted { pdf: layout.into_pdf(), gold }),
     }
 }
+
+/// Sets a long list, and notes where its entries stand; they are numbered behind the other obligations.
+fn long_list(layout: &mut Layout, dice: &mut Dice, gold: &mut Vec<Gold>, sentences: usize) {
+    let list = lists::plan(dice, sentences.max(MOST_SINGLE) + gold.len());
+    let pages = layout.long_list(&list.lead, list.entries.iter().map(|entry| (entry.level, entry.line.as_str())));
+    let entries = list.entries.into_iter().zip(pages);
+    gold.extend(entries.filter_map(|(entry, page)| entry.gold.map(|(id, text)| Gold { id, page, text })));
+}
+
+/// Numbers of tokens below this one are of obligations that stand alone.
+const MOST_SINGLE: usize = 2000;
 
 /// Pages from one title to the next.
 const PAGES_A_CHAPTER: u32 = 4;
@@ -168,7 +189,7 @@ mod tests {
     #[test]
     fn a_document_has_its_pages_and_its_obligations_and_is_the_same_every_time() {
         for (seed, pages, sentences) in [(1, 12, 60), (2, 1, 5), (3, 20, 0), (4, 200, 60), (5, 3, 15)] {
-            let options = Options { seed, pages, sentences };
+            let options = Options { seed, pages, sentences, lists: 0 };
             let planted = make(options).expect("there is room");
             let text = String::from_utf8_lossy(&planted.pdf).into_owned();
             assert_eq!(text.matches("/Type /Page ").count(), pages as usize, "{options:?}");
@@ -178,9 +199,13 @@ mod tests {
             assert!(planted.gold.iter().all(|gold| text.matches(&gold.id).count() == 1), "each token occurs once");
             assert_eq!(make(options).expect("there is room"), planted);
         }
+        let listed = make(Options { seed: 7, pages: 30, sentences: 10, lists: 4 }).expect("there is room");
+        let text = String::from_utf8_lossy(&listed.pdf).into_owned();
+        assert!(listed.gold.len() >= 10 + 4 * 5 && listed.gold.is_sorted_by_key(|gold| gold.page), "{:?}", listed.gold);
+        assert!(listed.gold.iter().all(|gold| text.matches(&gold.id).count() == 1), "each token occurs once");
         assert_ne!(make(Options { seed: 5, ..Options::default() }), make(Options { seed: 6, ..Options::default() }));
         assert_eq!(
-            make(Options { seed: 1, pages: 2, sentences: 20 }),
+            make(Options { seed: 1, pages: 2, sentences: 20, lists: 0 }),
             Err("20 sentences have no room on 2 pages; name at least 4 pages".to_owned())
         );
     }

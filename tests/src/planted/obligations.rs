@@ -167,7 +167,7 @@ pub(super) fn other_item(dice: &mut Dice, german: bool) -> String {
 }
 
 /// A word that occurs nowhere else: its number makes it unlike all others.
-fn token(dice: &mut Dice, at: usize) -> String {
+pub(super) fn token(dice: &mut Dice, at: usize) -> String {
     let letters: String =
         (0..3).map(|_| dice.of(&["B", "D", "F", "G", "K", "M", "P", "R", "T", "V", "W", "Z"])).collect();
     format!("{letters}{at:04}Q")
