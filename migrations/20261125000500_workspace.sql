@@ -69,6 +69,7 @@ CREATE TABLE passages (
     chunk_path       text,
     candidates       int NOT NULL,
     candidates_cited int NOT NULL,
+    judged           boolean NOT NULL DEFAULT true,
     state            text NOT NULL CHECK (state IN ('unread', 'read', 'answered')),
     answered_by      text CHECK (answered_by IN ('citation', 'empty', 'closed', 'carried')),
     read_step        bigint,
@@ -82,13 +83,15 @@ CREATE TABLE passages (
     -- The candidate sentences: {sentence, text, cited_step}.
     sentences        jsonb NOT NULL,
     PRIMARY KEY (job_id, passage),
-    CHECK ((state = 'answered') = (answered_by IS NOT NULL))
+    CHECK ((state = 'answered') = (answered_by IS NOT NULL)),
+    CHECK (judged OR answered_by IS DISTINCT FROM 'empty')
 );
 COMMENT ON TABLE passages IS 'The passages of a job''s documents, and how far each has come; coverage sums them up.';
 COMMENT ON COLUMN passages.passage IS 'The number in the name of its chunk''s file, unique in the job.';
 COMMENT ON COLUMN passages.ordinal IS 'Its place in its document, from 1 without gaps.';
 COMMENT ON COLUMN passages.candidates IS 'Sentences that are likely to oblige somebody.';
 COMMENT ON COLUMN passages.candidates_cited IS 'Those of them that a verified quote touches.';
+COMMENT ON COLUMN passages.judged IS 'Whether the scan has rules for all of its text: not for other languages than English and German, verbatim text, and what was not decoded.';
 COMMENT ON COLUMN passages.n_requirements IS 'Requirements with a verified citation that begins in it.';
 COMMENT ON COLUMN passages.reason IS 'The model''s, where it closed the passage; the parser''s, where its text cannot be had.';
 

@@ -97,10 +97,10 @@ $$;
 CREATE FUNCTION fork_passages(source uuid, at_step bigint, target uuid) RETURNS void LANGUAGE sql
 SET search_path = public, pg_temp AS $$
     INSERT INTO passages (job_id, passage, document, ordinal, first_page, last_page, sha256, chunk_path, candidates,
-                          candidates_cited, state, answered_by, read_step, answered_step, reason, cut_step, blocks, unseen,
+                          candidates_cited, judged, state, answered_by, read_step, answered_step, reason, cut_step, blocks, unseen,
                           sentences)
     SELECT target, p.passage, p.document, p.ordinal, p.first_page, p.last_page, p.sha256, p.chunk_path, p.candidates,
-           was.cited, was.state, CASE WHEN was.state = 'answered' THEN p.answered_by END,
+           was.cited, p.judged, was.state, CASE WHEN was.state = 'answered' THEN p.answered_by END,
            CASE WHEN p.read_step <= at_step THEN p.read_step END,
            CASE WHEN p.answered_step <= at_step THEN p.answered_step END,
            CASE WHEN p.answered_by IS DISTINCT FROM 'closed' OR p.answered_step <= at_step THEN p.reason END,

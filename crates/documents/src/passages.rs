@@ -3,7 +3,7 @@
 //! The sentences of a passage are numbered by the candidate scan, from 1, the same way whenever they are looked at: when
 //! the document is cut, when a passage is shown, and when a quote is placed.
 
-use crate::candidates::{Scan, Sentence};
+use crate::candidates::{Scan, Sentence, cut};
 use crate::chunking::Chunk;
 use crate::{composed, page_mark};
 use plumbline_engine::{Candidate, Passage, Touched, blocks};
@@ -16,6 +16,7 @@ pub struct Facts {
     sha256: [u8; 32],
     blocks: Vec<plumbline_engine::Block>,
     candidates: Vec<Candidate>,
+    judged: bool,
 }
 
 impl Facts {
@@ -23,11 +24,9 @@ impl Facts {
     pub fn of(text: &str, scan: &Scan) -> Self {
         let words: Vec<&str> = text.lines().filter(|line| page_mark(line).is_none()).collect();
         let sha256 = Sha256::digest(words.join("\n").trim()).into();
-        Self {
-            sha256,
-            blocks: blocks(text),
-            candidates: scan.sentences(text).into_iter().filter_map(candidate).collect(),
-        }
+        let sentences = scan.sentences(text);
+        let judged = sentences.iter().all(|sentence| sentence.judged);
+        Self { sha256, blocks: blocks(text), candidates: sentences.into_iter().filter_map(candidate).collect(), judged }
     }
 
     /// The passage begins with sentences that the one before it ends with: they count where they first begin.
@@ -44,6 +43,7 @@ impl Facts {
     /// The same of a document that is no source: nothing may be quoted from it, so that reading it is all there is to do.
     pub fn without_candidates(&mut self) {
         self.candidates.clear();
+        self.judged = true;
     }
 
     /// The passage, unread.
@@ -56,6 +56,7 @@ impl Facts {
             unseen: self.blocks.clone(),
             blocks: self.blocks,
             candidates: self.candidates,
+            judged: self.judged,
             ..Passage::unread(number_of(file)?, document, ordinal)
         })
     }
@@ -81,13 +82,13 @@ pub fn body(file: &str) -> &str {
 }
 
 /// A chunk's file with `[n] ` before each sentence, as it is shown to a model.
-pub fn numbered(file: &str, scan: &Scan) -> String {
+pub fn numbered(file: &str) -> String {
     let body = body(file);
     let head = &file[..file.len() - body.len()];
     let mut out = String::with_capacity(file.len() + file.len() / 8);
     out.push_str(head);
     let mut done = 0;
-    for Sentence { number, range, .. } in scan.sentences(body) {
+    for (number, range) in (1u32..).zip(cut(body)) {
         out.push_str(&body[done..range.start]);
         out.push_str(&format!("[{number}] "));
         done = range.start;
@@ -100,9 +101,9 @@ pub fn numbered(file: &str, scan: &Scan) -> String {
 ///
 /// # Errors
 /// How many sentences there are, where these are not among them.
-pub fn quote(file: &str, (from, to): (u32, u32), scan: &Scan) -> Result<Quote, u32> {
+pub fn quote(file: &str, (from, to): (u32, u32)) -> Result<Quote, u32> {
     let body = body(file);
-    let sentences = scan.sentences(body);
+    let sentences = cut(body);
     let count = u32::try_from(sentences.len()).unwrap_or(u32::MAX);
     let place = |number: u32| usize::try_from(number).ok()?.checked_sub(1);
     let (Some(first), Some(last)) =
@@ -110,12 +111,12 @@ pub fn quote(file: &str, (from, to): (u32, u32), scan: &Scan) -> Result<Quote, u
     else {
         return Err(count);
     };
-    if first.range.start > last.range.end {
+    if first.start > last.end {
         return Err(count);
     }
-    let lines = body[first.range.start..last.range.end].lines().filter(|line| page_mark(line).is_none());
+    let lines = body[first.start..last.end].lines().filter(|line| page_mark(line).is_none());
     let text = lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
-    Ok(Quote { text, page: body[..first.range.start].lines().rev().find_map(page_mark) })
+    Ok(Quote { text, page: body[..first.start].lines().rev().find_map(page_mark) })
 }
 
 /// Sentences as one quote.
@@ -130,10 +131,10 @@ pub struct Quote {
 /// Where a quote stands in passages one behind the other, each with its number and its chunk's file: the sentences it
 /// touches, a range a passage. A duty that is said again in the same words is touched there too; of a part of a sentence,
 /// which may stand anywhere, the first place counts. None where it stands in none of them.
-pub fn locate(passages: &[(i32, String)], quote: &str, scan: &Scan) -> Option<Vec<Touched>> {
+pub fn locate(passages: &[(i32, String)], quote: &str) -> Option<Vec<Touched>> {
     let mut text = Letters::default();
     for (number, file) in passages {
-        text.push(*number, body(file), scan);
+        text.push(*number, body(file));
     }
     let quote: String = letters(&composed(quote)).map(|(_, letter)| letter).collect();
     let start = text.letters.find(&quote).filter(|_| !quote.is_empty())?;
@@ -165,15 +166,15 @@ struct LettersOf {
 }
 
 impl Letters {
-    fn push(&mut self, passage: i32, body: &str, scan: &Scan) {
-        let mut sentences = scan.sentences(body).into_iter().peekable();
+    fn push(&mut self, passage: i32, body: &str) {
+        let mut sentences = (1u32..).zip(cut(body)).peekable();
         let (mut current, mut begin) = (1, None);
         for (at, letter) in letters(body) {
-            while let Some(passed) = sentences.next_if(|sentence| sentence.range.end <= at) {
-                self.ended(begin.take(), passage, passed.number);
-                current = passed.number + 1;
+            while let Some((passed, _)) = sentences.next_if(|(_, range)| range.end <= at) {
+                self.ended(begin.take(), passage, passed);
+                current = passed + 1;
             }
-            if sentences.peek().is_none_or(|sentence| sentence.range.start <= at) {
+            if sentences.peek().is_none_or(|(_, range)| range.start <= at) {
                 begin.get_or_insert(self.letters.len());
             }
             self.letters.push(letter);
@@ -237,13 +238,13 @@ mod tests {
 
     fn touched(quote: &str) -> Option<Vec<(i32, i32, i32)>> {
         let passages = [(7, FILE.to_string()), (8, NEXT.to_string())];
-        let found = locate(&passages, quote, &Scan::default())?;
+        let found = locate(&passages, quote)?;
         Some(found.into_iter().map(|touched| (touched.passage, touched.from, touched.to)).collect())
     }
 
     #[test]
     fn sentences_are_numbered_where_they_begin() {
-        let shown = numbered(FILE, &Scan::default());
+        let shown = numbered(FILE);
         assert!(
             shown.starts_with("<!-- source: input/policy.pdf | pages: 3-4 -->\n\n[page 3]\n\n[1] Invoices must"),
             "{shown}"
@@ -265,7 +266,7 @@ mod tests {
     fn a_sentence_that_is_said_again_is_touched_there_too_and_a_part_of_one_is_not() {
         let passages = [(1, "Records must be kept. So it is.".to_owned()), (2, "1. Records must be kept.".to_owned())];
         let places = |quote: &str| {
-            let touched = locate(&passages, quote, &Scan::default()).expect("it stands there");
+            let touched = locate(&passages, quote).expect("it stands there");
             touched.into_iter().map(|touched| (touched.passage, touched.from)).collect::<Vec<_>>()
         };
         assert_eq!(places("must be kept"), [(1, 1)]);
@@ -274,13 +275,12 @@ mod tests {
 
     #[test]
     fn sentences_by_their_numbers_are_a_quote() {
-        let scan = Scan::default();
         let said = |text: &str, page| Ok(Quote { text: text.to_owned(), page: Some(page) });
-        assert_eq!(quote(FILE, (1, 1), &scan), said("Invoices must be kept.", 3));
-        assert_eq!(quote(FILE, (3, 3), &scan), said("The list shall be signed by the auditor.", 3));
-        assert_eq!(quote(FILE, (3, 4), &scan), Err(3));
-        assert_eq!(quote(FILE, (0, 1), &scan), Err(3));
-        assert_eq!(quote(FILE, (3, 1), &scan), Err(3));
+        assert_eq!(quote(FILE, (1, 1)), said("Invoices must be kept.", 3));
+        assert_eq!(quote(FILE, (3, 3)), said("The list shall be signed by the auditor.", 3));
+        assert_eq!(quote(FILE, (3, 4)), Err(3));
+        assert_eq!(quote(FILE, (0, 1)), Err(3));
+        assert_eq!(quote(FILE, (3, 1)), Err(3));
     }
 
     #[test]

@@ -59,6 +59,7 @@ impl PassageLine {
 fn words(passage: &Passage) -> &'static str {
     match (passage.state, passage.answered_by) {
         (PassageState::Unread, _) => "not read to its end",
+        (PassageState::Read, _) if !passage.judged => "read, not judged, and not closed",
         (PassageState::Read, _) => "read, and not answered",
         (PassageState::Answered, Some(AnsweredPassage::Citation)) => "answered by quotes",
         (PassageState::Answered, Some(AnsweredPassage::Empty)) => "read; it has no candidate sentences",

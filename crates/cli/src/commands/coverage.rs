@@ -78,6 +78,7 @@ fn listed(passages: &[PassageLine]) -> comfy_table::Table {
         let open = passage.candidates - passage.candidates_cited;
         let state = match &passage.answered_by {
             Some(by) => format!("{} ({by})", passage.state),
+            None if !passage.judged => format!("{} (not judged)", passage.state),
             None => passage.state.clone(),
         };
         table.add_row([

@@ -3,7 +3,8 @@
 //! A document is cut into passages, a row each. A passage is *unread* until the results of tools have shown all of its
 //! text, from whatever file and in however many parts ([`blocks()`]); then it is *read*. It is *answered*, and only after it
 //! was read, when nothing of it is left open: verified quotes touch each of its candidate sentences, or it has none, or
-//! what is left of them was closed with a reason; or an earlier job has answered for the same text. Nothing of this is taken from what the model says: it follows from the
+//! what is left of them was closed with a reason; or an earlier job has answered for the same text. A passage that the scan
+//! cannot judge is answered by a closing alone. Nothing of this is taken from what the model says: it follows from the
 //! results of tools, in the step that commits them.
 
 mod blocks;
@@ -53,6 +54,9 @@ pub struct Passage {
     pub unseen: Vec<Block>,
     /// Its candidate sentences: those that are likely to oblige somebody.
     pub candidates: Vec<Candidate>,
+    /// Whether the scan has rules for all of its text. That it finds nothing in another language, in verbatim text or in what
+    /// was not decoded says nothing, so that such a passage is answered by a closing with a reason alone.
+    pub judged: bool,
     /// How far it has come.
     pub state: PassageState,
     /// What answered it.
@@ -83,7 +87,7 @@ pub struct Candidate {
 pub enum PassageState {
     /// Not all of its text was shown.
     Unread,
-    /// All of its text was shown; candidates are left.
+    /// All of its text was shown; candidates are left, or it could not be judged.
     Read,
     /// Nothing of it is left.
     Answered,
@@ -144,6 +148,7 @@ impl Passage {
             blocks: Vec::new(),
             unseen: Vec::new(),
             candidates: Vec::new(),
+            judged: true,
             state: PassageState::Unread,
             answered_by: None,
             read_step: None,
@@ -167,7 +172,7 @@ impl Passage {
         if self.state == PassageState::Unread && self.has_text() && self.unseen.is_empty() {
             (self.state, self.read_step) = (PassageState::Read, Some(step));
         }
-        if self.state == PassageState::Read && self.open_candidates().next().is_none() {
+        if self.state == PassageState::Read && self.judged && self.open_candidates().next().is_none() {
             let by = if self.candidates.is_empty() { AnsweredPassage::Empty } else { AnsweredPassage::Citation };
             self.answer(by, step);
         }
@@ -299,8 +304,13 @@ impl Ledger {
                 // Cut as before, it is the row that it was.
                 let cut_step = if before.number == passage.number { before.cut_step } else { step };
                 passage.cut_step = cut_step;
-                passage =
-                    Passage { state: before.state, unseen: before.unseen, candidates: before.candidates, ..passage };
+                passage = Passage {
+                    state: before.state,
+                    unseen: before.unseen,
+                    candidates: before.candidates,
+                    judged: before.judged,
+                    ..passage
+                };
                 passage.answered_by = before.answered_by;
                 (passage.read_step, passage.answered_step) = (before.read_step, before.answered_step);
                 passage.reason = before.reason.or(passage.reason);

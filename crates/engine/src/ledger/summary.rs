@@ -6,6 +6,10 @@ use std::fmt::Write;
 /// Passages named one by one; the rest is counted (INTERFACE 9.4).
 pub(crate) const MAX_NAMED: usize = 20;
 
+/// What it is that the scan has no rules for, and what to do about it.
+const NOT_JUDGED: &str = "text in another language, verbatim or not decoded; record what obliges somebody there, then close the \
+                          passage with close_passages and say what it is";
+
 /// Of which passages.
 pub(crate) enum Scope<'a> {
     /// All of the job.
@@ -38,6 +42,11 @@ fn document_line(ledger: &Ledger, document: &str) -> String {
         in_state(PassageState::Read),
         in_state(PassageState::Answered),
     );
+    let not_judged: Vec<String> =
+        of().filter(|passage| !passage.judged).take(MAX_NAMED).map(|passage| passage.number.to_string()).collect();
+    if !not_judged.is_empty() {
+        let _ = write!(line, "; no candidates are looked for in all of {}: {NOT_JUDGED}", not_judged.join(", "));
+    }
     if let Some(passage) = of().find(|passage| passage.chunk_path.is_none()) {
         let _ = write!(line, "; its text cannot be had: {}", passage.reason.as_deref().unwrap_or("no reason is known"));
     }
@@ -80,7 +89,14 @@ fn line(passage: &Passage) -> String {
             let sentences: Vec<String> = passage.open_candidates().take(3).map(quoted).collect();
             let more = open.saturating_sub(sentences.len());
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
-            format!("- passage {} ({path}{pages}): read, not cited: {}{more}", passage.number, sentences.join("; "))
+            let judged =
+                if passage.judged { "" } else { "; close it with a reason that says what it is, for it is not judged" };
+            let open = if sentences.is_empty() {
+                "no candidate sentences".to_owned()
+            } else {
+                format!("not cited: {}", sentences.join("; "))
+            };
+            format!("- passage {} ({path}{pages}): read, {open}{more}{judged}", passage.number)
         }
     }
 }

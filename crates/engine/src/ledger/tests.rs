@@ -135,3 +135,23 @@ fn blocks_cover_every_word_and_survive_their_storage() {
     }
     assert!(blocks("[page 3]\n\n[12] ").is_empty(), "marks are no words");
 }
+
+#[test]
+fn a_passage_that_is_not_judged_is_answered_by_a_closing_alone() {
+    let text = "Les factures doivent \u{ea}tre conserv\u{e9}es dix ans.";
+    let mixed = format!("{text} Invoices must be kept.");
+    let not_judged =
+        |number, text: &str, candidates: &[&str]| Passage { judged: false, ..passage(number, text, candidates) };
+    let mut ledger = ledger(vec![not_judged(1, text, &[]), not_judged(2, &mixed, &["Invoices must be kept."])]);
+    ledger.shown(&mixed, 2);
+    ledger.cited(&[Touched { passage: 2, from: 1, to: 1 }], 3);
+    assert_eq!(state(&ledger, 1), (PassageState::Read, None));
+    assert_eq!(state(&ledger, 2), (PassageState::Read, None));
+    assert!(
+        worst(&ledger, &Scope::Job)
+            .contains("passage 1 (chunks/chunk_001.md, pages 3-4): read, no candidate sentences; close it")
+    );
+    assert!(document_lines(&ledger).concat().contains("no candidates are looked for in all of 1, 2"));
+    ledger.close(1, "French; it was recorded", 4).expect("it was read");
+    assert_eq!(state(&ledger, 1), (PassageState::Answered, Some(AnsweredPassage::Closed)));
+}

@@ -93,6 +93,7 @@ pub(crate) fn passage(number: i32, cut: i64, read: Option<i64>, answered: Option
         unseen: if read.is_some() { Vec::new() } else { blocks.clone() },
         blocks,
         candidates: vec![Candidate { sentence: 1, text: "Invoices must be kept.".into(), cited_step: answered }],
+        judged: number != 2,
         state: match (read, answered) {
             (None, _) => PassageState::Unread,
             (Some(_), None) => PassageState::Read,

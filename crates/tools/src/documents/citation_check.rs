@@ -363,8 +363,8 @@ async fn placed(env: &ToolEnv<'_>, mut citation: Citation) -> Result<Citation, T
     if texts.is_empty() {
         return Ok(citation);
     }
-    let (quote, scan) = (citation.quote.clone(), env.ctx.scan.clone());
-    let touched = crate::run_blocking(move |_| passages::locate(&texts, &quote, &scan)).await;
+    let quote = citation.quote.clone();
+    let touched = crate::run_blocking(move |_| passages::locate(&texts, &quote)).await;
     let mut touched = touched.into_iter().flatten();
     citation.place = touched.next();
     citation.continues = touched.collect();
@@ -414,8 +414,7 @@ async fn pointed_at(env: &ToolEnv<'_>, Pointer { passage, from, to }: Pointer) -
     let without = || ToolError::refused(format!("passage {passage} has no text that could be quoted"));
     let path = known.chunk_path.as_ref().ok_or_else(without)?;
     let bytes = env.overlay.read(path).await?.ok_or_else(without)?;
-    let scan = env.ctx.scan.clone();
-    let quote = move |_: &_| passages::quote(&String::from_utf8_lossy(&bytes), (from, to), &scan);
+    let quote = move |_: &_| passages::quote(&String::from_utf8_lossy(&bytes), (from, to));
     match crate::run_blocking(quote).await {
         Ok(quote) => Ok((known.document.clone(), quote)),
         Err(count) => Err(ToolError::refused(format!(

@@ -113,8 +113,7 @@ async fn shown(env: &ToolEnv<'_>, path: &str, text: String) -> String {
     if !env.overlay.passages().iter().any(|passage| passage.chunk_path.as_deref() == Some(path)) {
         return text;
     }
-    let scan = env.ctx.scan.clone();
-    crate::run_blocking(move |_| numbered(&text, &scan)).await
+    crate::run_blocking(move |_| numbered(&text)).await
 }
 
 /// The text of a file, or why it has none.
