@@ -46,6 +46,7 @@ pub fn settings() -> Settings {
             context_window: u32::MAX,
             max_retries: 3,
             todo_list_position: TodoListPosition::Last,
+            reports_whole_prompt: true,
             prices: Prices::default(),
         },
         autonomy: Autonomy::Full,

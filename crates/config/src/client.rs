@@ -44,7 +44,8 @@ mod tests {
         let profile = json!({
             "api": "messages", "tool_call_id": "alnum9", "reasoning_field": "thoughts", "reasoning_echo": "never",
             "tool_choices": ["auto"], "tools_in_summary": true, "user_after_tool": false, "system_in_middle": false,
-            "stream_options": false, "signature_placeholder": "none"
+            "stream_options": false, "signature_placeholder": "none",
+            "reports_whole_prompt": false
         });
         let llm = json!({"model": "m", "base_url": "http://127.0.0.1:1/v1", "profile": profile});
         let file = json!({"$extends": "creator", "llm": llm}).to_string();
@@ -63,6 +64,7 @@ mod tests {
             system_in_middle: false,
             stream_options: false,
             signature_placeholder: Some("none".into()),
+            reports_whole_prompt: false,
         };
         assert_eq!(config.profile, expected);
     }

@@ -107,6 +107,7 @@ pub(crate) fn model(llm: &Llm) -> ModelSettings {
         max_retries: llm.max_retries,
         todo_list_position: llm.todo_list_position,
         prices: llm.prices.into(),
+        reports_whole_prompt: llm.profile.reports_whole_prompt.unwrap_or(true),
     }
 }
 

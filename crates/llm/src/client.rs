@@ -3,17 +3,19 @@
 use crate::answer;
 use crate::classify::{self, Problem, reset_time};
 use crate::config::ModelConfig;
-use crate::dialect::{self, Decoded, Manner, NoAnswer, ORIGIN};
+use crate::dialect::{self, Begun, Decoded, Manner, NoAnswer, ORIGIN};
 use crate::http::stated_limits::StatedLimits;
-use crate::http::{Answer, Budget, exchange};
+use crate::http::{Answer, Budget, Unanswered, exchange};
 use crate::learnt::Learnt;
 use crate::profile::Api;
+use crate::server_window;
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use futures_util::stream;
 use plumbline_engine::{Failure, FailureClass, ModelRequest, Reply, RequestRecord};
 use reqwest::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
 use tracing::info;
 use uuid::Uuid;
@@ -29,6 +31,19 @@ pub struct ModelClient {
     place: String,
     /// Scheme, host and port.
     endpoint: String,
+    /// Whether the server was asked for its window, and did not tell.
+    tells_no_window: AtomicBool,
+}
+
+/// How one request was made.
+struct Asked<'a> {
+    manner: &'a Manner,
+    learnt: &'a Learnt,
+    /// Most tokens of the answer.
+    cap: u32,
+    now: fn() -> DateTime<Utc>,
+    /// The names of the tools that were offered.
+    bound: &'a [&'a str],
 }
 
 /// Why a client cannot be made from a configuration.
@@ -66,7 +81,7 @@ impl ModelClient {
         }
         let http = http.build().map_err(|error| ModelClientError::Http(error.to_string()))?;
         let (place, endpoint) = (place_of(&url), url.origin().ascii_serialization());
-        Ok(Self { config, http, url, place, endpoint })
+        Ok(Self { config, http, url, place, endpoint, tells_no_window: AtomicBool::new(false) })
     }
 
     /// Scheme and host, and the port where it is not the scheme's own.
@@ -106,26 +121,66 @@ impl ModelClient {
         let stated = answered.as_ref().map(|answer| StatedLimits::of_headers(|name| answer.header(name)));
         learnt.state_limits(stated.unwrap_or_default());
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
+        let bound: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+        let mut reply = {
+            // Rendered a second time only where the provider leaves the usage out.
+            let render = || dialect::body(&self.config, &manner, &again());
+            let sent = answer::Sent { bytes: sent_bytes, render: &render };
+            self.answered(answered, record, &Asked { manner: &manner, learnt, cap, now, bound: &bound }, &sent)
+        }?;
+        if answer::seems_cut(&reply.record, sent_bytes) {
+            reply.record.server_window = Box::pin(self.server_window(manner.api)).await;
+        }
+        Ok(reply)
+    }
+
+    /// What came of a request, as the engine takes it.
+    fn answered(
+        &self,
+        answered: Result<Answer, Unanswered>,
+        mut record: RequestRecord,
+        asked: &Asked<'_>,
+        sent: &answer::Sent<'_>,
+    ) -> Result<Reply, Box<Failure>> {
+        let &Asked { manner, learnt, cap, now, bound } = asked;
         let answer = match answered {
             Ok(answer) => answer,
-            Err(broken) => return Err(self.failure(classify::of_broken(&broken, &self.place), None, record)),
-        };
-        match self.read(&answer, &manner, learnt) {
-            Ok(decoded) => {
-                let bound: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
-                // Rendered a second time only where the provider leaves the usage out.
-                let render = || dialect::body(&self.config, &manner, &again());
-                let sent = answer::Sent { bytes: sent_bytes, render: &render };
-                answer::reply(decoded.with_leaked_calls(&bound), record, cap, &sent, &self.place)
-                    .map_err(|failed| self.failure(failed.0, None, failed.1))
+            Err(Unanswered { broken, begun }) => {
+                if let Some(begun) = begun {
+                    answer::book_failed(&mut record, &begun, cap, sent);
+                }
+                return Err(self.failure(classify::of_broken(&broken, &self.place), None, record));
             }
-            Err(mut problem) => {
-                problem.class = classify::as_asked(problem.class, answer.header("x-should-retry"));
-                let body = answer.body.as_deref().unwrap_or_default();
-                let wish = reset_time::seconds(|name| answer.header(name), body, problem.class, now());
-                Err(self.failure(problem, wish, record))
+        };
+        let mut problem = match self.read(&answer, manner, learnt) {
+            Ok(decoded) => {
+                return answer::reply(decoded.with_leaked_calls(bound), record, cap, sent, &self.place)
+                    .map_err(|failed| self.failure(failed.0, None, failed.1));
+            }
+            Err(problem) => problem,
+        };
+        problem.class = classify::as_asked(problem.class, answer.header("x-should-retry"));
+        let body = answer.body.as_deref().unwrap_or_default();
+        if (200..300).contains(&answer.status) {
+            let usage = answer.begun.usage.clone().or_else(|| dialect::usage_in(body));
+            let begun = Begun { usage, ..answer.begun };
+            if begun.is_paid_for() {
+                answer::book_failed(&mut record, &begun, cap, sent);
             }
         }
+        let wish = reset_time::seconds(|name| answer.header(name), body, problem.class, now());
+        Err(self.failure(problem, wish, record))
+    }
+
+    /// The window that the server says it has, while it says so: it may be started anew with another.
+    async fn server_window(&self, api: Api) -> Option<u32> {
+        if !self.config.profile.reports_whole_prompt || self.tells_no_window.load(Relaxed) {
+            return None;
+        }
+        let ModelConfig { base_url, model, api_key, .. } = &self.config;
+        let window = server_window::asked(&self.http, base_url, api, model, api_key.as_ref()).await;
+        self.tells_no_window.store(window.is_none(), Relaxed);
+        window
     }
 
     /// The body goes as a stream, and is given back once it is sent: of a body that it can send again, the HTTP client keeps
@@ -160,7 +215,12 @@ impl ModelClient {
                 if classify::is_output_cap(answer.status, body) {
                     return Ok(Decoded::cut());
                 }
-                let problem = classify::of_status(answer.status, body, &self.config, &self.place);
+                let mut problem = classify::of_status(answer.status, body, &self.config, &self.place);
+                if let (300..=399, Some(location)) = (answer.status, answer.header("location")) {
+                    // What stands in a query may be a secret.
+                    let location = location.split(['?', '#']).next().unwrap_or_default();
+                    problem.message.push_str(&format!("; it names the Location {location}"));
+                }
                 return Err(self.refusal(problem, answer.status, body, manner, learnt));
             }
             Ok(body) => match dialect::decode(manner.api, body) {

@@ -22,6 +22,7 @@ mod http;
 mod learnt;
 mod list_models;
 mod profile;
+mod server_window;
 
 pub use answer::finish;
 pub use classify::suspicion;
@@ -32,3 +33,4 @@ pub use http::{budget::values_in, stated_limits::StatedLimits, tls};
 pub use learnt::{Learnt, has_taught};
 pub use list_models::{ModelList, answers_as, list_models};
 pub use profile::{Api, Profile, ReasoningEcho, ToolCallIds};
+pub use server_window::server_window;

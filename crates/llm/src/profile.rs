@@ -91,6 +91,8 @@ pub struct Profile {
     /// What stands for the thought signature of calls that another model made, where each must have one (chat completions:
     /// Gemini 3 refuses calls without, and takes this in its place; <https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>).
     pub signature_placeholder: Option<String>,
+    /// Whether `usage` counts the whole prompt. Where it does not, a small count is no reason to ask the server for its window.
+    pub reports_whole_prompt: bool,
 }
 
 impl Default for Profile {
@@ -106,6 +108,7 @@ impl Default for Profile {
             system_in_middle: true,
             stream_options: true,
             signature_placeholder: None,
+            reports_whole_prompt: true,
         }
     }
 }

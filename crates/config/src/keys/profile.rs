@@ -63,6 +63,10 @@ pub struct ProfileKeys {
     /// What stands for the thought signature of calls that another model made, where each must have one (Gemini 3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature_placeholder: Option<String>,
+    /// Whether the server's `usage` counts the whole prompt, which is assumed where nobody says. Where it does not, `false` keeps
+    /// the job from being paused for a server that seems to cut what it is sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reports_whole_prompt: Option<bool>,
     /// The model's window, in tokens, where `llm.context_window` does not say.
     #[schemars(range(min = 1024, max = 100_000_000))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,6 +94,7 @@ impl ProfileKeys {
             system_in_middle: self.system_in_middle.unwrap_or(plain.system_in_middle),
             stream_options: self.stream_options.unwrap_or(plain.stream_options),
             signature_placeholder: self.signature_placeholder.clone(),
+            reports_whole_prompt: self.reports_whole_prompt.unwrap_or(plain.reports_whole_prompt),
         }
     }
 

@@ -7,7 +7,8 @@
 //! of the threshold, and no less than what the provider has to read anew because of it.
 
 use crate::{
-    CLEARED_NOTE, Change, ContextWindow, MessageKind, MessageRef, Purpose, Reply, Retry, Role, Run, Stage, ToolCall,
+    CLEARED_NOTE, Change, ContextWindow, FinishReason, MessageKind, MessageRef, Purpose, Reply, RequestRecord, Retry,
+    Role, Run, Stage, ToolCall,
     phase::{opening, todo_list},
 };
 use chrono::{DateTime, Utc};
@@ -87,18 +88,15 @@ struct Clearable {
 
 impl Run {
     /// Estimated tokens of the next request: the provider's last count plus what was added since; without one, our
-    /// own counts, tool definitions included (lesson 53).
+    /// own counts, tool definitions included (lesson 53). A count below half of our own is none of the whole prompt.
     pub(crate) fn estimate(&self) -> u32 {
+        let own = self.count_of_turn();
+        let Some(anchor) = self.state.context.anchor else { return own };
         // As every message, the list has an envelope.
         let todo_list = todo_list::tokens(self) + ENVELOPE;
-        match self.state.context.anchor {
-            Some(anchor) => {
-                let added: u32 =
-                    self.tail().rev().take_while(|message| message.seq() > anchor.seq).map(visible_tokens).sum();
-                anchor.tokens.saturating_add(added).saturating_add(todo_list)
-            }
-            None => self.count_of_turn(),
-        }
+        let added: u32 = self.tail().rev().take_while(|message| message.seq() > anchor.seq).map(visible_tokens).sum();
+        let estimate = anchor.tokens.saturating_add(added).saturating_add(todo_list);
+        if estimate < own / 2 { own } else { estimate }
     }
 
     /// Estimated tokens of the request that is next, whatever it is for.
@@ -292,8 +290,12 @@ impl Run {
         (tail.first()?.seq() < keep_from).then_some(keep_from)
     }
 
-    /// The model's summary arrived.
+    /// The model's summary arrived. Words of refusal, and those that the cap cut, are none.
     pub(crate) fn summarized(&mut self, reply: Reply, keep_from: i64, now: DateTime<Utc>) {
+        if reply.finish != FinishReason::Done {
+            self.refuse_summary(reply.record, now);
+            return;
+        }
         self.note_request(reply.record.clone());
         self.state.retry = Retry::default();
         let replaced: u32 = self
@@ -305,6 +307,12 @@ impl Run {
         let shrinks = !text.is_empty() && self.count(text) < replaced;
         let summary = shrinks.then(|| text.to_string());
         self.cut(keep_from, summary, now);
+    }
+
+    /// What was answered is no summary.
+    pub(crate) fn refuse_summary(&mut self, record: RequestRecord, now: DateTime<Utc>) {
+        self.note_request(record);
+        self.cut_mechanically(now);
     }
 
     /// The rung that needs no model.

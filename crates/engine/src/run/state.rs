@@ -175,6 +175,25 @@ pub struct StagedPhase {
     pub description: String,
 }
 
+/// What a server's counts of prompts have been, as long as they are too small for what was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SmallCounts {
+    /// The largest, in tokens: the bound that it may have.
+    pub most_read: u32,
+    /// Our own count of what was sent when it was reached.
+    pub sent_then: u32,
+    /// Our own count of what was sent last.
+    pub last_sent: u32,
+    /// Answers below the bound since what is sent has grown well beyond that.
+    pub answers: u32,
+}
+
+impl SmallCounts {
+    fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Counters of the guardrails; all are reset by what they wait for.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Guards {
@@ -182,9 +201,9 @@ pub struct Guards {
     pub silent_turns: u32,
     /// Consecutive answers cut by the cap.
     pub truncated_turns: u32,
-    /// Consecutive answers to a part of what was sent: the server's window is smaller than the configured one.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub cut_inputs: u32,
+    /// Answers to what may be a part of what was sent: the server's window is smaller than the configured one.
+    #[serde(default, skip_serializing_if = "SmallCounts::is_none")]
+    pub small_counts: SmallCounts,
     /// Turns since a todo was closed, a file changed or a requirement was recorded.
     pub idle_turns: u32,
     /// Re-plannings forced in a row, without a todo in between that was closed in a tactical phase with results.

@@ -2,9 +2,14 @@
 //!
 //! Ollama's window is 4,096 tokens unless the server is told otherwise, whatever the model could hold. What is longer loses
 //! its front there, the answer comes as if nothing were amiss, and only the reported count of the prompt tells
-//! (ollama#17427). One small count may be a mistake of counting; two in a row are a job that works blindly.
+//! (ollama#17427).
+//!
+//! But a small count is a guess at most. Gateways report the prompt without its cached part, without its tools or without its
+//! calls, and accuse a server that reads everything. So a count that is served from a cache is no sign, for the front was read;
+//! a server that tells its window is judged by that; and where no server tells, what counts is growth, not level: a cut count
+//! stands below a bound while more and more is sent, and a wrong count grows with it, or with what was added.
 
-use crate::{JobExit, RequestRecord, Retry, Run};
+use crate::{JobExit, MessageRef, Reply, RequestRecord, Run, run::state::SmallCounts};
 
 /// Fewer tokens no server keeps of what it cuts: half of 2,048, the smallest window that Ollama ever had by default, and it
 /// keeps about half (ollama#17427). A smaller report is a mistake of the server's counting, or a round number of a stand-in.
@@ -13,31 +18,93 @@ const FEWEST_KEPT: u32 = 1024;
 /// No two tokenizers differ by this factor over a conversation.
 const FACTOR: u32 = 2;
 
-/// Answers in a row to a part of what was sent before the job is paused.
-const ANSWERS: u32 = 2;
+/// Answers to a request that has grown, in a row, before the job is paused.
+const ANSWERS: u32 = 3;
+
+/// What is sent must have grown by this factor while the count stood below its bound.
+const GROWTH: f64 = 1.5;
+
+/// A count that rises by this factor has no bound yet.
+const RISE: f64 = 1.1;
 
 impl Run {
-    /// Counts the answer to a request of which the server has read a part, and says whether that is enough.
-    pub(super) fn saw_a_part(&mut self, record: &RequestRecord) -> bool {
-        let read = record.prompt_tokens;
-        let is_part = !record.estimated && read >= FEWEST_KEPT && self.own_count() / FACTOR > read;
-        self.state.guards.cut_inputs = if is_part { self.state.guards.cut_inputs + 1 } else { 0 };
-        self.state.guards.cut_inputs >= ANSWERS
+    /// Why the job is to be paused: the answer is one to a conversation without its beginning.
+    pub(super) fn reads_a_part(&mut self, record: &RequestRecord) -> Option<String> {
+        if record.cached_tokens > 0 || !self.is_small(record) || !self.model_for(record.purpose).reports_whole_prompt {
+            self.state.guards.small_counts = SmallCounts::default();
+            return None;
+        }
+        // Some count texts alone.
+        let texts = self.own_count_of_texts();
+        let is_cut = match record.server_window {
+            Some(window) => texts > window,
+            None => texts / FACTOR > record.prompt_tokens && self.stands_still(record.prompt_tokens, texts),
+        };
+        is_cut.then(|| self.too_small_a_window(record))
     }
 
-    /// The answer is dropped: it is one to a conversation without its beginning. A person gives the server a larger window,
-    /// or the job a smaller one.
-    pub(super) fn pause_for_window(&mut self, record: RequestRecord) {
+    /// A count that is less than half of our own is no count of the prompt: ours is booked. Where it is known that the server
+    /// does not count all of it, its count is what it charges for, and is booked as it is.
+    pub(super) fn with_own_count(&self, mut reply: Reply) -> Reply {
+        if self.is_small(&reply.record) && self.model_for(reply.record.purpose).reports_whole_prompt {
+            reply.record.prompt_tokens = self.own_count();
+            reply.record.estimated = true;
+        }
+        reply
+    }
+
+    fn is_small(&self, record: &RequestRecord) -> bool {
+        !record.estimated && self.own_count() / FACTOR > record.prompt_tokens
+    }
+
+    /// Whether the count has stood below a bound while what is sent grew.
+    fn stands_still(&mut self, read: u32, sent: u32) -> bool {
+        let seen = &mut self.state.guards.small_counts;
+        let added = sent.saturating_sub(seen.last_sent);
+        let grows_with = f64::from(read) > f64::from(seen.most_read) * RISE || sent < seen.sent_then;
+        let has_fallen = read < seen.most_read / 2;
+        // A server that counts what is new to its cache alone.
+        let is_what_was_added = read <= added.saturating_mul(2).saturating_add(FEWEST_KEPT);
+        seen.last_sent = sent;
+        if read < FEWEST_KEPT || grows_with || has_fallen {
+            (seen.most_read, seen.sent_then, seen.answers) = (read, sent, 0);
+        } else if f64::from(sent) >= f64::from(seen.sent_then) * GROWTH && !is_what_was_added {
+            seen.answers += 1;
+        }
+        seen.answers >= ANSWERS
+    }
+
+    /// Our own count of the request without tools and calls.
+    fn own_count_of_texts(&self) -> u32 {
+        let calls: u32 = self
+            .context()
+            .flat_map(MessageRef::tool_calls)
+            .map(|call| self.count(call.arguments) + self.count(call.name))
+            .sum();
+        let tools = self.tool_tokens.get(&self.state.phase.kind).copied().unwrap_or(0);
+        self.own_count().saturating_sub(calls).saturating_sub(tools)
+    }
+
+    fn too_small_a_window(&mut self, record: &RequestRecord) -> String {
+        self.state.guards.small_counts = SmallCounts::default();
         let (read, sent) = (record.prompt_tokens, self.own_count());
         let window = self.model_for(record.purpose).context_window;
-        self.note_request(record);
-        self.state.guards.cut_inputs = 0;
-        self.state.retry = Retry::default();
-        let reason = format!(
-            "the server's window is too small: it read {read} of about {sent} tokens, twice, so the conversation lost its \
-             front; give it a window of {window} tokens (Ollama: set OLLAMA_CONTEXT_LENGTH={window} for the server and \
-             start it anew) or lower `llm.context_window`, then resume the job"
-        );
-        self.leave(JobExit::Paused { reason });
+        let told = match record.server_window {
+            Some(told) => format!("it says that it has {told} tokens"),
+            None => format!("more and more was sent, and its count stood at {ANSWERS} answers"),
+        };
+        format!(
+            "the server's window is too small: it read {read} of about {sent} tokens, so the conversation lost its front; \
+             {told}; give it a window of {window} tokens (Ollama: set OLLAMA_CONTEXT_LENGTH={window} for the server and \
+             start it anew) or lower `llm.context_window`, then resume the job; if the server counts otherwise than it \
+             reads, set `llm.profile.reports_whole_prompt` to false"
+        )
+    }
+
+    /// What the server answered stays, for whoever says that the job shall go on.
+    pub(super) fn pause_for_window(&mut self, reason: Option<String>) {
+        if let (Some(reason), None) = (reason, &self.exit) {
+            self.leave(JobExit::Paused { reason });
+        }
     }
 }

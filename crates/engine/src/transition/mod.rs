@@ -61,13 +61,21 @@ impl Run {
             Outcome::IntakeRefused { reason } => self.intake_refused(reason),
             Outcome::Prepared(prepared) => self.prepared(prepared, now),
             Outcome::Carried(carried) => self.carried(carried, now),
-            Outcome::ModelReplied(reply) if self.saw_a_part(&reply.record) => self.pause_for_window(reply.record),
-            Outcome::ModelReplied(reply) => match self.state.stage {
-                Stage::Summary { keep_from } => self.summarized(reply, keep_from, now),
-                Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
-                    self.model_replied(reply, now);
+            Outcome::ModelReplied(reply) => {
+                let reads_a_part = self.reads_a_part(&reply.record);
+                let reply = self.with_own_count(reply);
+                match self.state.stage {
+                    // A summary of a part would be taken for one of the whole.
+                    Stage::Summary { .. } if reads_a_part.is_some() => self.refuse_summary(reply.record, now),
+                    Stage::Summary { keep_from } => self.summarized(reply, keep_from, now),
+                    Stage::Intake
+                    | Stage::Prepare { .. }
+                    | Stage::Model
+                    | Stage::Tools { .. }
+                    | Stage::Review { .. } => self.model_replied(reply, now),
                 }
-            },
+                self.pause_for_window(reads_a_part);
+            }
             Outcome::ModelFailed(failure) => self.model_failed(failure, now),
             Outcome::ToolsReturned(returns) => self.tools_returned(returns, now),
             Outcome::ToolsUnavailable(outage) => self.tools_unavailable(outage, now),

@@ -107,10 +107,10 @@ impl Run {
             // Otherwise the next failure would be given up for having waited as long as was asked.
             self.state.retry.since = Some(until);
         }
-        self.follow(verdict, failure);
+        self.follow(verdict, failure, now);
     }
 
-    fn follow(&mut self, verdict: Verdict, failure: &Failure) {
+    fn follow(&mut self, verdict: Verdict, failure: &Failure, now: DateTime<Utc>) {
         // Nobody waits for longer than the job may last: at its deadline it is paused with that reason.
         let in_time = |until: DateTime<Utc>| budget::deadline(self).map_or(until, |deadline| until.min(deadline));
         match verdict {
@@ -119,6 +119,8 @@ impl Run {
                 let until = in_time(until);
                 self.leave(JobExit::Parked { until, reason: format!("model unavailable: {}", failure.message) });
             }
+            // A job needs no summary to go on.
+            Verdict::GiveUp if matches!(self.state.stage, Stage::Summary { .. }) => self.cut_mechanically(now),
             Verdict::GiveUp => self.fail(failure),
         }
     }
@@ -147,7 +149,7 @@ impl Run {
             self.cut_mechanically(now);
         } else if self.state.guards.compactions_in_row >= MAX_COMPACTIONS_IN_ROW || self.shrink(now) == Shrunk::Nothing
         {
-            self.follow(retry::decide_refused(failure, self.state.retry.failures, now), failure);
+            self.follow(retry::decide_refused(failure, self.state.retry.failures, now), failure, now);
         }
     }
 
@@ -156,7 +158,7 @@ impl Run {
         match self.state.stage {
             Stage::Summary { .. } => self.cut_mechanically(now),
             Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Tools { .. } | Stage::Review { .. } => {
-                self.follow(retry::decide_refused(failure, self.state.retry.failures, now), failure);
+                self.follow(retry::decide_refused(failure, self.state.retry.failures, now), failure, now);
             }
         }
     }
@@ -189,7 +191,8 @@ impl Run {
     pub(crate) fn note_request(&mut self, mut record: RequestRecord) {
         let usage = record.usage();
         record.fallback = self.fallback_for(record.purpose).is_some();
-        record.cost_microusd = self.model_for(record.purpose).prices.cost_microusd(&usage);
+        let by_prices = || self.model_for(record.purpose).prices.cost_microusd(&usage);
+        record.cost_microusd = record.said_cost_microusd().unwrap_or_else(by_prices);
         let took = TimeDelta::try_milliseconds(record.duration_ms).unwrap_or_default();
         self.state.elapsed_s = (record.created_at + took - self.state.started_at).num_seconds().max(0);
         let totals = &mut self.state.totals;

@@ -298,6 +298,9 @@ pub struct RequestRecord {
     pub failure_class: Option<FailureClass>,
     /// The provider's usage object as it came (lesson 47).
     pub raw_usage: Option<Value>,
+    /// The server's window in tokens, where the count of the prompt was so small that the server was asked for it, and it told.
+    #[serde(skip)]
+    pub server_window: Option<u32>,
     /// The wire protocol that was spoken; none where nothing could be sent.
     #[serde(default)]
     pub api: Option<String>,
@@ -310,7 +313,7 @@ pub struct RequestRecord {
     /// Whether a model of `llm.fallback` was asked in place of the job's own.
     #[serde(default)]
     pub fallback: bool,
-    /// Millionths of a US dollar, by the prices of the model that was asked; the engine sets it.
+    /// Millionths of a US dollar, by the provider's word or the prices of the model that was asked; the engine sets it.
     #[serde(default)]
     pub cost_microusd: i64,
     /// When it was sent.
@@ -318,6 +321,22 @@ pub struct RequestRecord {
 }
 
 impl RequestRecord {
+    /// What the provider says that the request cost, where it does (`usage.cost`, in US dollars: OpenRouter, Perplexity). With
+    /// a key of one's own, OpenRouter's cost is its fee alone, and the upstream's price stands beside it.
+    pub fn said_cost_microusd(&self) -> Option<i64> {
+        let usage = self.raw_usage.as_ref()?;
+        let cost = &usage["cost"];
+        let said = cost.as_f64().or_else(|| cost["total_cost"].as_f64())?;
+        let beside = match usage["is_byok"].as_bool() {
+            Some(true) => usage["cost_details"]["upstream_inference_cost"].as_f64().unwrap_or(0.0),
+            Some(false) | None => 0.0,
+        };
+        let dollars = said + beside;
+        // A request has never cost so much: it is not in dollars. And gateways say nothing of a price by zero.
+        const MOST: f64 = 1000.0;
+        (dollars > 0.0 && dollars <= MOST).then(|| (dollars * 1e6).round() as i64)
+    }
+
     /// A request of which nothing has come back yet.
     pub fn sent(model: impl Into<String>, purpose: Purpose, attempt: i32, created_at: DateTime<Utc>) -> Self {
         Self {
@@ -335,6 +354,7 @@ impl RequestRecord {
             error: None,
             failure_class: None,
             raw_usage: None,
+            server_window: None,
             api: None,
             endpoint: None,
             service_tier: None,

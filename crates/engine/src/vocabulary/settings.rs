@@ -207,6 +207,8 @@ pub struct ModelSettings {
     pub todo_list_position: TodoListPosition,
     /// For the cost of a request.
     pub prices: Prices,
+    /// Whether the server's count of a prompt is of all of it. Where it is not, a small one says nothing.
+    pub reports_whole_prompt: bool,
 }
 
 /// Models that differ from the one that works on todos (`llm_by_purpose`).

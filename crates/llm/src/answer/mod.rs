@@ -4,10 +4,11 @@ mod usage;
 
 use crate::classify::Problem;
 use crate::dialect::{
-    Decoded,
+    Begun, Decoded,
     ending::{self, Ending},
 };
 use plumbline_engine::{FailureClass, FinishReason, Reply, RequestRecord, Suspicion, Usage};
+use serde_json::Value;
 
 /// What was sent.
 pub(crate) struct Sent<'a> {
@@ -26,15 +27,12 @@ pub(crate) fn reply(
     sent: &Sent<'_>,
     place: &str,
 ) -> Result<Reply, Box<(Problem, RequestRecord)>> {
-    let reported = decoded.raw_usage.as_ref().and_then(usage::read).filter(|usage| is_plausible(usage, sent.bytes));
+    let of = usage::Of { sent: sent.bytes, cap };
+    let reported = decoded.raw_usage.as_ref().and_then(|usage| read(usage, of));
     let counts = reported.unwrap_or_else(|| estimate(&decoded, &(sent.render)()));
-    record.prompt_tokens = counts.prompt_tokens;
-    record.cached_tokens = counts.cached_tokens;
-    record.cache_write_tokens = counts.cache_write_tokens;
-    record.reasoning_tokens = counts.reasoning_tokens;
-    record.completion_tokens = counts.completion_tokens;
-    record.estimated = reported.is_none();
-    let problem = problem(&decoded, reported.map(|usage| usage.completion_tokens), place);
+    book(&mut record, counts, reported.is_none());
+    let said = decoded.raw_usage.as_ref().filter(|_| reported.is_some()).and_then(usage::said_of_answer);
+    let problem = problem(&decoded, said, place);
     record.raw_usage = decoded.raw_usage.map(usage::bounded);
     record.finish_reason = decoded.finish_reason;
     record.service_tier = decoded.service_tier.or(record.service_tier);
@@ -59,6 +57,41 @@ pub fn finish(record: &RequestRecord, cap: u32) -> FinishReason {
     }
 }
 
+/// Whether the count of the prompt is so small that the server may have read a part of it. Below the smallest window that a
+/// server has nothing is cut.
+pub(crate) fn seems_cut(record: &RequestRecord, sent_bytes: usize) -> bool {
+    const SMALLEST_WINDOW: usize = 2048;
+    let own = sent_bytes / usage::BYTES_A_TOKEN;
+    !record.estimated && record.cached_tokens == 0 && own > SMALLEST_WINDOW && own / 2 > record.prompt_tokens as usize
+}
+
+/// Books what a failed request has cost: what the provider reports, else our own count of the request and of what came before
+/// it failed. Nobody pays for one that was refused.
+pub(crate) fn book_failed(record: &mut RequestRecord, begun: &Begun, cap: u32, sent: &Sent<'_>) {
+    let of = usage::Of { sent: sent.bytes, cap };
+    let reported = begun.usage.as_ref().and_then(|usage| read(usage, of));
+    let counts = reported.unwrap_or_else(|| Usage {
+        prompt_tokens: count_of(&(sent.render)()),
+        completion_tokens: u32::try_from(begun.bytes / usage::BYTES_A_TOKEN).unwrap_or(u32::MAX).min(cap),
+        ..Usage::default()
+    });
+    book(record, counts, reported.is_none());
+    record.raw_usage = begun.usage.clone().map(usage::bounded);
+}
+
+fn book(record: &mut RequestRecord, counts: Usage, estimated: bool) {
+    record.prompt_tokens = counts.prompt_tokens;
+    record.cached_tokens = counts.cached_tokens;
+    record.cache_write_tokens = counts.cache_write_tokens;
+    record.reasoning_tokens = counts.reasoning_tokens;
+    record.completion_tokens = counts.completion_tokens;
+    record.estimated = estimated;
+}
+
+fn read(usage: &Value, of: usage::Of) -> Option<Usage> {
+    usage::read(usage, of).filter(|usage| is_plausible(usage, of.sent))
+}
+
 /// A prompt has at least one token and at most one a byte. What counts otherwise would either let the context overflow or
 /// use up a budget with one request.
 fn is_plausible(usage: &Usage, sent_bytes: usize) -> bool {
@@ -73,10 +106,14 @@ fn estimate(decoded: &Decoded, sent: &[u8]) -> Usage {
         .map(|call| plumbline_tokens::count(&call.name) + plumbline_tokens::count(&call.arguments))
         .sum();
     Usage {
-        prompt_tokens: plumbline_tokens::count(&String::from_utf8_lossy(sent)),
+        prompt_tokens: count_of(sent),
         completion_tokens: plumbline_tokens::count(&decoded.content) + calls,
         ..Usage::default()
     }
+}
+
+fn count_of(sent: &[u8]) -> u32 {
+    plumbline_tokens::count(&String::from_utf8_lossy(sent))
 }
 
 /// Why what came is no answer, if it is none.

@@ -158,7 +158,9 @@ fn suspicion_of(class: FailureClass, status: u16, words: &Words) -> Option<Suspi
         (FailureClass::Malformed, _) if words.is_torn_call() => Some(Suspicion::Call),
         // Some providers refuse an overflow without a word.
         (FailureClass::Permanent, 400 | 422) if words.said.is_empty() || words.may_be_size() => Some(Suspicion::Size),
-        (FailureClass::Permanent, 404 | 500..) => Some(Suspicion::Passing),
+        // Something on the way may have said it: a login page, a redirect, a gateway that is being changed. What the API says
+        // of the request itself, it would say again.
+        (FailureClass::Permanent, 300..=399 | 401..=421 | 423..) => Some(Suspicion::Passing),
         _ => None,
     }
 }

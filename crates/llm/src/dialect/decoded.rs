@@ -69,6 +69,22 @@ impl Decoded {
     }
 }
 
+/// What came of an answer that failed after it had begun.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Begun {
+    /// As it came.
+    pub(crate) usage: Option<Value>,
+    /// Bytes of text, reasoning and calls, about.
+    pub(crate) bytes: usize,
+}
+
+impl Begun {
+    /// An error in place of an answer is not.
+    pub(crate) fn is_paid_for(&self) -> bool {
+        self.usage.is_some() || self.bytes > 0
+    }
+}
+
 /// Why a body with status 200 is no answer.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum NoAnswer {

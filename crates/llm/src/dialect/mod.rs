@@ -20,13 +20,14 @@ mod responses;
 mod text_forms;
 
 pub(crate) use conversation::ORIGIN;
-pub(crate) use decoded::{Decoded, NoAnswer};
+pub(crate) use decoded::{Begun, Decoded, NoAnswer};
 pub(crate) use halves::mended;
 
 use super::config::{ApiKey, ModelConfig};
 use super::profile::Api;
 use plumbline_engine::ModelRequest;
 use reqwest::RequestBuilder;
+use serde_json::Value;
 
 /// How one request is made, besides what the configuration says: what the job has learnt of the endpoint is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +88,12 @@ pub(crate) fn decode(api: Api, body: &[u8]) -> Result<Decoded, NoAnswer> {
         Api::Responses => responses::response::decode(body),
         Api::Messages => messages::response::decode(body),
     }
+}
+
+/// The usage in a body that is no answer, if there is one that can be read.
+pub(crate) fn usage_in(body: &[u8]) -> Option<Value> {
+    let root: Value = serde_json::from_slice(body).ok()?;
+    root.get("usage").filter(|usage| usage.is_object()).cloned()
 }
 
 /// An answer that is put together from the events of a stream.
@@ -160,6 +167,17 @@ impl Assembly {
             Self::Responses(assembly) => assembly.bytes(),
             Self::Messages(assembly) => assembly.bytes(),
         }
+    }
+
+    /// What has come, where nothing more will.
+    pub(crate) fn begun(&self) -> Begun {
+        let usage = match self {
+            Self::Chat(assembly) => assembly.usage(),
+            Self::Messages(assembly) => assembly.usage(),
+            // It comes with the last event.
+            Self::Responses(_) => None,
+        };
+        Begun { usage, bytes: self.bytes() }
     }
 
     /// The whole answer as it would have come without a stream; a cut where the stream ended before its time.

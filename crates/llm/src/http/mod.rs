@@ -6,12 +6,13 @@ pub(crate) mod stated_limits;
 pub mod tls;
 
 use crate::config::Timeouts;
-use crate::dialect::{Assembly, NoAnswer, mended};
+use crate::dialect::{Assembly, Begun, NoAnswer, mended};
 use crate::profile::Api;
 pub(crate) use budget::Budget;
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use reqwest::header::HeaderMap;
+use serde::de::IgnoredAny;
 use sse::Read;
 use std::pin::pin;
 use std::time::Duration;
@@ -26,12 +27,28 @@ pub(crate) struct Answer {
     pub(crate) body: Result<Vec<u8>, NoAnswer>,
     /// Of a stream, whether it ended by a mark of its own, not by its close alone.
     pub(crate) has_own_end: Option<bool>,
+    /// What of it is paid for though it is none.
+    pub(crate) begun: Begun,
 }
 
 impl Answer {
     /// A header's text, by its lower-case name.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
+    }
+}
+
+/// Nothing complete came back.
+#[derive(Debug)]
+pub(crate) struct Unanswered {
+    pub(crate) broken: Broken,
+    /// What came after a status that promised an answer; none where there was no such status.
+    pub(crate) begun: Option<Begun>,
+}
+
+impl From<Broken> for Unanswered {
+    fn from(broken: Broken) -> Self {
+        Self { broken, begun: None }
     }
 }
 
@@ -65,7 +82,7 @@ pub(crate) async fn exchange(
     api: Api,
     limits: Timeouts,
     budget: Budget,
-) -> Result<Answer, Broken> {
+) -> Result<Answer, Unanswered> {
     let (ends, first_byte) = (Instant::now() + limits.total, limits.first_byte.min(limits.total));
     let response = timeout(first_byte, request.send())
         .await
@@ -77,15 +94,18 @@ pub(crate) async fn exchange(
     let read = async {
         match status.is_success() {
             true => read_answer(pieces, api, budget).await,
-            false => read_all(pieces, Vec::new(), budget).await.map(in_one_piece),
+            false => Ok(read_all(pieces, Vec::new(), budget).await.map(in_one_piece)?),
         }
     };
-    let Read { body, has_own_end } = timeout_at(ends, read).await.unwrap_or(Err(Broken::TotalTimeout(limits.total)))?;
-    Ok(Answer { status: status.as_u16(), headers, body, has_own_end })
+    let too_late = || after_headers(Broken::TotalTimeout(limits.total));
+    let Read { body, has_own_end, begun } = timeout_at(ends, read).await.unwrap_or_else(|_| Err(too_late()))?;
+    Ok(Answer { status: status.as_u16(), headers, body, has_own_end, begun })
 }
 
 fn in_one_piece(body: Vec<u8>) -> Read {
-    Read { body: Ok(body), has_own_end: None }
+    let is_cut = body.first() == Some(&b'{') && serde_json::from_slice::<IgnoredAny>(&body).is_err();
+    let begun = Begun { usage: None, bytes: if is_cut { body.len() } else { 0 } };
+    Read { body: Ok(body), has_own_end: None, begun }
 }
 
 /// The pieces of a body as they come. Whatever comes keeps the idle clock, a comment as well as a word.
@@ -105,23 +125,28 @@ async fn read_answer(
     pieces: impl Stream<Item = Result<Bytes, Broken>>,
     api: Api,
     budget: Budget,
-) -> Result<Read, Broken> {
+) -> Result<Read, Unanswered> {
     let mut pieces = pin!(pieces);
     let mut begun = Vec::new();
     while first_letter(&begun).is_none() {
         match pieces.next().await {
-            Some(piece) => begun.extend_from_slice(&piece?),
+            Some(piece) => begun.extend_from_slice(&piece.map_err(after_headers)?),
             None => return Ok(in_one_piece(begun)),
         }
         if begun.len() > budget.kept {
-            return Err(Broken::TooLarge(budget.kept));
+            return Err(Broken::TooLarge(budget.kept).into());
         }
     }
     if first_letter(&begun).is_some_and(begins_an_event) {
         let all = stream::iter([Ok(Bytes::from(begun))]).chain(pieces);
         return sse::read(all, Assembly::new(api), budget).await;
     }
-    read_all(pieces, begun, budget).await.map(in_one_piece)
+    Ok(in_one_piece(read_all(pieces, begun, budget).await.map_err(after_headers)?))
+}
+
+/// The status had promised an answer.
+fn after_headers(broken: Broken) -> Unanswered {
+    Unanswered { broken, begun: Some(Begun::default()) }
 }
 
 fn first_letter(text: &[u8]) -> Option<u8> {

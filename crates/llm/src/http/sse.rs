@@ -1,7 +1,7 @@
 //! Server-sent events: the answer is used when its last event is there, and only then.
 
-use crate::dialect::{Assembly, NoAnswer};
-use crate::http::{Broken, Budget, budget::beyond_length};
+use crate::dialect::{Assembly, Begun, NoAnswer};
+use crate::http::{Broken, Budget, Unanswered, budget::beyond_length};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use sse_stream::{Error, SseByteStream};
@@ -18,6 +18,7 @@ pub(crate) struct Read {
     pub(crate) body: Result<Vec<u8>, NoAnswer>,
     /// Of a stream, whether it ended by a mark of its own, not by its close alone.
     pub(crate) has_own_end: Option<bool>,
+    pub(crate) begun: Begun,
 }
 
 /// Reads events into an answer until it is whole or the stream ends, within the budget of its server: of all bytes and
@@ -26,7 +27,7 @@ pub(crate) async fn read(
     pieces: impl Stream<Item = Result<Bytes, Broken>>,
     mut assembly: Assembly,
     budget: Budget,
-) -> Result<Read, Broken> {
+) -> Result<Read, Unanswered> {
     // Since the last event, and in all.
     let (taken, came) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let counted = pieces.map(|piece| {
@@ -48,19 +49,19 @@ pub(crate) async fn read(
     while let Some(event) = events.next().await {
         count += 1;
         if count > budget.events {
-            return Err(Broken::TooMany(budget.events));
+            return Err(broken_off(Broken::TooMany(budget.events), &assembly));
         }
         let event = match event {
             Ok(event) => event,
             // What was cut inside a character is no last event.
             Err(Error::Utf8Parse(_)) if is_over.load(Relaxed) => break,
-            Err(error) => return no_event(error),
+            Err(error) => return no_event(error, &assembly),
         };
         taken.store(0, Relaxed);
         let (name, data) = (event.event.as_deref(), event.data.as_deref().unwrap_or_default());
         beyond += beyond_length(data.as_bytes());
         if assembly.bytes() + beyond > budget.kept {
-            return Err(Broken::TooLarge(budget.kept));
+            return Err(broken_off(Broken::TooLarge(budget.kept), &assembly));
         }
         let added = match is_over.load(Relaxed) {
             true => assembly.add_last(name, data).map(|()| false),
@@ -72,26 +73,31 @@ pub(crate) async fn read(
                 let _ = timeout(LINGER, events.next()).await;
                 break;
             }
-            Err(no_answer) => return Ok(none(no_answer)),
+            Err(no_answer) => return Ok(none(no_answer, &assembly)),
         }
     }
     if assembly.bytes() + beyond > budget.kept {
-        return Err(Broken::TooLarge(budget.kept));
+        return Err(broken_off(Broken::TooLarge(budget.kept), &assembly));
     }
-    let has_own_end = Some(assembly.has_own_end());
-    Ok(Read { body: assembly.into_body(), has_own_end })
+    let (has_own_end, begun) = (Some(assembly.has_own_end()), assembly.begun());
+    Ok(Read { body: assembly.into_body(), has_own_end, begun })
 }
 
-fn none(no_answer: NoAnswer) -> Read {
-    Read { body: Err(no_answer), has_own_end: None }
+fn broken_off(broken: Broken, assembly: &Assembly) -> Unanswered {
+    Unanswered { broken, begun: Some(assembly.begun()) }
 }
 
-fn no_event(error: Error) -> Result<Read, Broken> {
-    match error {
+fn none(no_answer: NoAnswer, assembly: &Assembly) -> Read {
+    Read { body: Err(no_answer), has_own_end: None, begun: assembly.begun() }
+}
+
+fn no_event(error: Error, assembly: &Assembly) -> Result<Read, Unanswered> {
+    let broken = match error {
         Error::Body(cause) => match cause.downcast::<Broken>() {
-            Ok(broken) => Err(*broken),
-            Err(other) => Err(Broken::Cut(other.to_string())),
+            Ok(broken) => *broken,
+            Err(other) => Broken::Cut(other.to_string()),
         },
-        error => Ok(none(NoAnswer::Malformed(format!("its stream is none ({error})")))),
-    }
+        error => return Ok(none(NoAnswer::Malformed(format!("its stream is none ({error})")), assembly)),
+    };
+    Err(broken_off(broken, assembly))
 }

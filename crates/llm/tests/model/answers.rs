@@ -38,6 +38,7 @@ async fn the_whole_reply() {
             completion_tokens: 5,
             finish_reason: Some("tool_calls".into()),
             raw_usage: Some(body["usage"].clone()),
+            server_window: None,
             api: Some("chat".into()),
             endpoint: reply.record.endpoint.clone(),
             ..RequestRecord::sent("m", Purpose::Tactical, 1, now())

@@ -91,11 +91,32 @@ async fn q53_quota_that_comes_back_and_money_that_does_not() {
 async fn q7_and_q8_a_verdict_with_the_status_of_an_outage_may_pass() {
     for (status, body) in [
         (404, r#"{"error":{"message":"The model `m` does not exist","code":"model_not_found"}}"#),
+        (302, ""),
+        (308, ""),
+        (405, r#"{"error":"method not allowed"}"#),
+        (410, ""),
+        (451, ""),
         (502, r#"{"error":{"message":"Unknown parameter: 'foo'."}}"#),
         (500, r#"{"error":{"message":"bad","type":"invalid_request_error"}}"#),
     ] {
         let failure = failure_of(status, body).await;
         assert_eq!((failure.class, failure.suspicion), (FailureClass::Permanent, Some(Suspicion::Passing)), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_named_with_where_it_leads_and_without_its_secrets() {
+    for status in [302, 308] {
+        let server = crate::server::Server::start(move || {
+            let code = axum::http::StatusCode::from_u16(status).unwrap();
+            (code, [("location", "https://sso.example/login?ticket=secret")]).into_response()
+        })
+        .await;
+        let failure = crate::talk::ask(plumbline_llm::ModelConfig::new(&server.base_url, "m")).await.unwrap_err();
+        assert!(
+            failure.message.contains(&format!("answered {status}; it names the Location https://sso.example/login"))
+        );
+        assert!(!failure.message.contains("secret"), "{}", failure.message);
     }
 }
 

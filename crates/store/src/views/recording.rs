@@ -172,6 +172,7 @@ impl Store {
                 error: row.error,
                 failure_class: failure_class.transpose()?,
                 raw_usage: row.raw_usage,
+                server_window: None,
                 api: row.api,
                 endpoint: row.endpoint,
                 service_tier: row.service_tier,

@@ -4,7 +4,7 @@ use super::finding::Finding;
 use crate::{environment, error::Failure};
 use plumbline_config::{ConfigRegistry, Connections, Llm, ModelEnv, Secrets};
 use plumbline_engine::Purpose;
-use plumbline_llm::{Api, ApiKey, ModelList, answers_as, list_models};
+use plumbline_llm::{Api, ApiKey, ModelList, answers_as, list_models, server_window};
 use serde_json::json;
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,8 +18,9 @@ const DEFAULT_KEY_ENV: &str = "OPENAI_API_KEY";
 /// Models that are named when the wanted one is not among them.
 const NAMED: usize = 3;
 
-/// An endpoint, the variable of its key and its protocol, with the models that are wanted of it.
-type Endpoints = BTreeMap<(String, String, Api), BTreeSet<String>>;
+/// An endpoint, the variable of its key and its protocol, with the models that are wanted of it, and the largest window in
+/// tokens that some job type counts on; 0 where none says.
+type Endpoints = BTreeMap<(String, String, Api), BTreeMap<String, u32>>;
 
 pub(super) async fn check(configs: Option<&ConfigRegistry>) -> Vec<Finding> {
     let env = match environment::model_env() {
@@ -36,8 +37,12 @@ pub(super) async fn check(configs: Option<&ConfigRegistry>) -> Vec<Finding> {
     let secrets = configs.map(|configs| Secrets::of(configs, &env)).unwrap_or_default();
     for ((base_url, key_env, api), models) in &endpoints {
         let key = secrets.for_address(key_env, base_url);
-        let finding = endpoint(base_url, key_env, *api, key.as_ref(), models).await;
-        findings.push(Finding { text: finding.text + &profile(configs, base_url, models), ..finding });
+        let names: BTreeSet<String> = models.keys().cloned().collect();
+        let finding = endpoint(base_url, key_env, *api, key.as_ref(), &names).await;
+        findings.push(Finding { text: finding.text + &profile(configs, base_url, &names), ..finding });
+        for (model, window) in models {
+            findings.extend(smaller_window(base_url, *api, key.as_ref(), model, *window).await);
+        }
     }
     findings
 }
@@ -58,7 +63,9 @@ fn endpoints(configs: Option<&ConfigRegistry>, env: &ModelEnv) -> Endpoints {
     let mut add = |llm: &Llm| {
         if let (Some(base_url), Some(model)) = (&llm.base_url, &llm.model) {
             let key_env = llm.api_key_env.clone().unwrap_or_else(|| DEFAULT_KEY_ENV.into());
-            endpoints.entry((base_url.clone(), key_env, llm.protocol())).or_default().insert(model.clone());
+            let models = endpoints.entry((base_url.clone(), key_env, llm.protocol())).or_default();
+            let window = models.entry(model.clone()).or_default();
+            *window = llm.context_window.max(*window);
         }
     };
     for job_type in configs.into_iter().flat_map(ConfigRegistry::job_types) {
@@ -70,7 +77,7 @@ fn endpoints(configs: Option<&ConfigRegistry>, env: &ModelEnv) -> Endpoints {
     }
     if let (true, Some(base_url)) = (endpoints.is_empty(), &env.base_url) {
         // Without a model no job could run, but whether the endpoint answers can be told.
-        let models = env.model.iter().cloned().collect();
+        let models = env.model.iter().map(|model| (model.clone(), 0)).collect();
         endpoints.insert((base_url.clone(), DEFAULT_KEY_ENV.into(), Api::Chat), models);
     }
     endpoints
@@ -105,6 +112,17 @@ async fn endpoint(base_url: &str, key_env: &str, api: Api, key: Option<&ApiKey>,
             Finding::ok("model", format!("{base_url} answers and {has} {}", list(models.iter().cloned())))
         }
     }
+}
+
+/// A server whose window is smaller than the job types count on: it cuts what it is sent, or refuses it.
+async fn smaller_window(base_url: &str, api: Api, key: Option<&ApiKey>, model: &str, wanted: u32) -> Option<Finding> {
+    let window = server_window(base_url, api, model, key).await.filter(|window| *window < wanted)?;
+    let text = format!(
+        "{base_url} says that it gives {model} a window of {window} tokens, and `llm.context_window` is {wanted}: what is \
+         longer loses its front; give the server a window of {wanted} tokens (Ollama: OLLAMA_CONTEXT_LENGTH={wanted}) or \
+         lower `llm.context_window`"
+    );
+    Some(Finding::note("model", text))
 }
 
 fn unknown(base_url: &str, model: &str, known: &[String]) -> String {

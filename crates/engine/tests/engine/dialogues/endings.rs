@@ -126,7 +126,10 @@ fn answered_to(dialogue: &mut Dialogue, prompt_tokens: u32) {
 
 fn long_conversation() -> Dialogue {
     let mut dialogue = Dialogue::working(settings(), 1);
-    dialogue.resume(|settings| settings.limits.context_threshold_tokens = 50_000);
+    dialogue.resume(|settings| {
+        settings.limits.context_threshold_tokens = 150_000;
+        settings.model.reports_whole_prompt = true;
+    });
     for _ in 0..8 {
         let text = "A long thought. ".repeat(250);
         dialogue.reply(crate::kit::reply(&text, vec![crate::kit::call("get_progress", &json!({}))]));
@@ -135,21 +138,119 @@ fn long_conversation() -> Dialogue {
     dialogue
 }
 
-#[test]
-fn q30_a_server_that_reads_a_part_of_two_requests_in_a_row_pauses_the_job_with_the_cure() {
+/// A conversation that goes on by a text of so many tokens, at a server that counts its prompts so.
+fn counted(window: Option<u32>, count: impl Fn(u32, u32) -> (u32, u32)) -> Dialogue {
     let mut dialogue = long_conversation();
-    answered_to(&mut dialogue, 1100);
-    assert!(dialogue.run.exit().is_none(), "one may be a mistake of counting");
-    let messages = dialogue.request().len();
-    answered_to(&mut dialogue, 1100);
+    let mut before = dialogue.request_tokens();
+    for _ in 0..29 {
+        let sent = dialogue.request_tokens();
+        let mut reply =
+            crate::kit::reply(&"More and more. ".repeat(120), vec![crate::kit::call("get_progress", &json!({}))]);
+        (reply.record.prompt_tokens, reply.record.cached_tokens) = count(sent, sent.saturating_sub(before));
+        reply.record.server_window = window;
+        dialogue.reply(reply);
+        before = sent;
+        if dialogue.run.exit().is_some() {
+            break;
+        }
+    }
+    dialogue
+}
+
+#[test]
+fn q30_a_server_that_tells_a_window_below_what_was_sent_pauses_the_job_with_the_number() {
+    let dialogue = counted(Some(4096), |_, _| (1100, 0));
     let reason = dialogue.reason().to_owned();
     assert!(reason.starts_with("the server's window is too small: it read 1100 of about "), "{reason}");
+    assert!(reason.contains("it says that it has 4096 tokens"), "{reason}");
     assert!(reason.contains("OLLAMA_CONTEXT_LENGTH=200000"), "{reason}");
     assert!(matches!(dialogue.exit(), JobExit::Paused { .. }));
+}
+
+#[test]
+fn the_answer_that_raised_the_alarm_stays_for_whoever_says_go_on() {
+    let mut dialogue = counted(Some(4096), |_, _| (1100, 0));
+    let last = dialogue.run.state().next_seq;
     dialogue.resume(|_| {});
-    assert_eq!(dialogue.request().len(), messages, "what was answered blindly is no part of the conversation");
+    let said: Vec<String> = dialogue.request().into_iter().map(|line| line.text).collect();
+    assert!(said.iter().any(|text| text.contains("More and more.")), "{last}: {said:?}");
+    dialogue.resume(|settings| settings.model.reports_whole_prompt = false);
     answered_to(&mut dialogue, 1100);
-    assert!(dialogue.run.exit().is_none(), "a resumed job begins with a clean count");
+    assert!(dialogue.run.exit().is_none(), "the key switches it off");
+}
+
+#[test]
+fn a_server_that_tells_nothing_is_known_by_a_count_that_stands_while_more_is_sent() {
+    for varies in [0, 200] {
+        let dialogue = counted(None, |sent, _| (2051 + sent % (varies + 1), 0));
+        assert!(dialogue.reason().contains("its count stood at 3 answers"), "{}", dialogue.reason());
+    }
+}
+
+#[test]
+fn a_wrong_count_accuses_nobody() {
+    let whole = |sent: u32| sent;
+    let ways: [(&str, &dyn Fn(u32, u32) -> (u32, u32)); 7] = [
+        ("whole", &|sent, _| (whole(sent), 0)),
+        ("a third", &|sent, _| (sent / 3, 0)),
+        ("the cached part left out", &|_, added| (added + 200, 0)),
+        ("only what is new to the cache, in blocks", &|sent, added| (added + sent % 1024, 0)),
+        ("little of it, with a cached part", &|_, _| (1100, 1000)),
+        ("nearly nothing", &|_, _| (500, 0)),
+        ("an offset", &|sent, _| (sent.saturating_sub(3000), 0)),
+    ];
+    for (what, count) in ways {
+        for window in [None, Some(1_000_000)] {
+            let dialogue = counted(window, count);
+            assert!(dialogue.run.exit().is_none(), "{what}: {:?}", dialogue.run.exit());
+        }
+    }
+}
+
+/// The texts alone are counted by some: long arguments are no part of that.
+#[test]
+fn a_count_without_calls_accuses_nobody() {
+    let mut dialogue = Dialogue::working(settings(), 1);
+    let whole = |settings: &mut plumbline_engine::Settings| {
+        settings.limits.context_threshold_tokens = 100_000;
+        settings.model.reports_whole_prompt = true;
+    };
+    dialogue.resume(whole);
+    for at in 0..20 {
+        let text = "A long line of a file. ".repeat(100);
+        let arguments = json!({"path": format!("output/{at}.md"), "content": text});
+        let mut reply = crate::kit::reply("", vec![crate::kit::call("write_file", &arguments)]);
+        reply.record.prompt_tokens = 1500 + at * 20;
+        dialogue.reply(reply);
+        assert!(dialogue.run.exit().is_none(), "{at}: {:?}", dialogue.run.exit());
+    }
+    assert!(dialogue.request_tokens() > 8000, "{}", dialogue.request_tokens());
+}
+
+#[test]
+fn a_count_below_half_of_ours_is_no_anchor_and_the_row_says_estimated() {
+    let mut dialogue = long_conversation();
+    dialogue.resume(|settings| settings.limits.context_threshold_tokens = 12_000);
+    let mut most = 0;
+    for _ in 0..40 {
+        most = most.max(dialogue.request_tokens());
+        let text = "More and more. ".repeat(150);
+        let mut reply = crate::kit::reply(&text, vec![crate::kit::call("get_progress", &json!({}))]);
+        reply.record.prompt_tokens = 500;
+        let changes = match dialogue.run.state().stage {
+            Stage::Summary { .. } => dialogue.reply(crate::kit::says("In short: more.")),
+            _ => dialogue.reply(reply),
+        };
+        let rows = changes.iter().filter_map(|change| match change {
+            plumbline_engine::Change::Request(record) => Some(record),
+            _ => None,
+        });
+        assert!(
+            rows.clone().count() == 1 && rows.clone().all(|row| row.estimated && row.prompt_tokens > 1000),
+            "{changes:?}"
+        );
+    }
+    assert!(most < 14_000, "{most}");
 }
 
 #[test]

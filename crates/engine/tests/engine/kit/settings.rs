@@ -43,6 +43,8 @@ pub(crate) fn settings() -> Settings {
             max_output_tokens: 1000,
             context_window: 200_000,
             todo_list_position: TodoListPosition::Last,
+            // The answers of these tests report a round number.
+            reports_whole_prompt: false,
             prices: Prices { input: 1.0, cached_input: 0.1, cache_write: 1.0, output: 2.0 },
         },
         other_models: OtherModels::default(),

@@ -57,7 +57,9 @@ impl Assembly {
         }
         let event = event_of(data)?;
         let error = error_of(&event)?;
-        if let Some(usage) = present(&event, "usage")? {
+        // Groq has it in a field of its own besides.
+        let of_groq = || object(&event, "x_groq").and_then(|groq| present(&groq, "usage"));
+        if let Some(usage) = present(&event, "usage")?.or(of_groq()?) {
             self.usage = Some(usage);
             self.told_usage = list(&event, "choices")?.is_empty();
         }
@@ -74,6 +76,10 @@ impl Assembly {
 
     pub(in crate::dialect) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    pub(in crate::dialect) fn usage(&self) -> Option<Value> {
+        self.usage.clone()
     }
 
     /// Whether what has come is an answer with a reason for its end.

@@ -47,6 +47,10 @@ impl Assembly {
         self.bytes
     }
 
+    pub(in crate::dialect) fn usage(&self) -> Option<Value> {
+        (!self.usage.is_empty()).then(|| Value::Object(self.usage.clone()))
+    }
+
     /// Whether what has come is an answer with a reason for its end.
     pub(in crate::dialect) fn has_ended(&self) -> bool {
         let reason = word_of(self.message.get("stop_reason"));
