@@ -98,7 +98,7 @@ pub(crate) fn default_job_type() -> Option<String> {
 }
 
 /// `PLUMBLINE_LEASE_SECS`, `PLUMBLINE_HEARTBEAT_SECS`, `PLUMBLINE_POLL_MS`, `PLUMBLINE_DRAIN_SECS`,
-/// `PLUMBLINE_UNKNOWN_TYPE_SECS`.
+/// `PLUMBLINE_UNKNOWN_TYPE_SECS`, `PLUMBLINE_GIVE_UP_SECS`.
 pub(crate) fn timing() -> Result<Timing, Failure> {
     let default = Timing::default();
     let seconds =
@@ -109,6 +109,8 @@ pub(crate) fn timing() -> Result<Timing, Failure> {
         poll: Duration::from_millis(within_a_day("PLUMBLINE_POLL_MS", default.poll.as_millis() as u64, 1_000)?),
         drain: seconds("PLUMBLINE_DRAIN_SECS", default.drain)?,
         unknown_type: within("PLUMBLINE_UNKNOWN_TYPE_SECS", default.unknown_type.as_secs(), LONGEST_WAIT, "ten years")
+            .map(Duration::from_secs)?,
+        give_up: within("PLUMBLINE_GIVE_UP_SECS", default.give_up.as_secs(), LONGEST_WAIT, "ten years")
             .map(Duration::from_secs)?,
     };
     timing.validate().map_err(Failure::usage)?;

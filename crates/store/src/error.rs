@@ -108,6 +108,29 @@ impl Error {
         }
     }
 
+    /// Whether the job itself is to blame, by what it would write or by what is stored of it: another worker, or another day,
+    /// changes nothing. Everything else is trouble of the database, of what stands before it, or of a kind that nobody has
+    /// met: the job is given back.
+    pub fn is_of_the_job(&self) -> bool {
+        match self {
+            Self::Database { source: sqlx::Error::Database(error), .. } => {
+                error.code().is_some_and(|code| is_code_of_the_job(&code))
+            }
+            Self::Refused(_) | Self::Corrupt { .. } => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the connection no longer knows what was prepared on it: a pooler changed, or a table did.
+    pub fn wants_new_connections(&self) -> bool {
+        self.code().is_some_and(|code| matches!(&*code, "26000" | "0A000"))
+    }
+
+    /// What the same trouble is known by: its SQLSTATE, or a word where there is none.
+    pub fn kind(&self) -> String {
+        self.code().map_or_else(|| "database".to_owned(), std::borrow::Cow::into_owned)
+    }
+
     /// Whether the database was made by a version that this one does not go on from.
     pub fn is_of_another_schema(&self) -> bool {
         matches!(self, Self::SchemaUnreleased { .. } | Self::SchemaEdited(_))
@@ -148,6 +171,12 @@ fn is_transient(error: &sqlx::Error) -> bool {
     }
 }
 
+/// SQLSTATEs that the job's own rows bring about: 22 data exception, 23 integrity constraint violation, 54 program limit
+/// exceeded, and P0001, by which our triggers refuse.
+fn is_code_of_the_job(code: &str) -> bool {
+    matches!(code.get(..2), Some("22" | "23" | "54")) || code == "P0001"
+}
+
 /// SQLSTATEs that pass by themselves or by an operator's help. Classes: 08 connection, 28 authorization (a password was
 /// changed under a running worker; at its start the same error ends it), 53 resources (too many connections, disk full),
 /// 57P0x shutdown and start-up. 42501: a right was taken away.
@@ -156,7 +185,7 @@ fn is_transient_code(code: &str) -> bool {
         || code.starts_with("28")
         || code.starts_with("53")
         || code.starts_with("57P0")
-        || matches!(code, "40001" | "40P01" | "25006" | "25P03" | "42501" | "55P03" | "57014" | "58030")
+        || matches!(code, "40001" | "40P01" | "25006" | "25P03" | "25P04" | "42501" | "55P03" | "57014" | "58030")
 }
 
 /// Adds what was being done to a driver error.
@@ -173,11 +202,11 @@ impl<T> During<T> for Result<T, sqlx::Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Error, is_transient_code};
+    use super::{Error, is_code_of_the_job, is_transient_code};
 
     #[test]
     fn trouble_that_passes_is_transient_and_a_broken_rule_is_not() {
-        for code in ["08006", "53300", "53100", "57P01", "57P03", "40001", "40P01", "25006", "28P01"] {
+        for code in ["25P04", "08006", "53300", "53100", "57P01", "57P03", "40001", "40P01", "25006", "28P01"] {
             assert!(is_transient_code(code), "{code}");
         }
         for code in ["23514", "23505", "42P01", "22021", "55000"] {
@@ -185,5 +214,21 @@ mod tests {
         }
         assert!(Error::Database { doing: "x", source: sqlx::Error::PoolTimedOut }.is_transient());
         assert!(!Error::LeaseLost(uuid::Uuid::nil()).is_transient());
+    }
+
+    /// The classes of the manual's appendix A, by one of their codes each.
+    #[test]
+    fn four_classes_are_the_jobs_fault_and_all_others_the_infrastructures() {
+        for code in ["22021", "22P02", "23505", "23514", "54000", "54011", "P0001"] {
+            assert!(is_code_of_the_job(code) && !is_transient_code(code), "{code}");
+        }
+        for code in [
+            "00000", "01000", "02000", "03000", "08006", "09000", "0A000", "0B000", "0F001", "0L000", "0P000", "0Z002",
+            "10608", "20000", "21000", "24000", "25P02", "25P04", "26000", "27000", "28P01", "2B000", "2D000", "2F005",
+            "34000", "38001", "39001", "3B001", "3D000", "3F000", "40001", "40003", "42P01", "42501", "44000", "53400",
+            "55000", "57P05", "58030", "58P01", "72000", "F0000", "HV000", "P0000", "XX000", "XX001",
+        ] {
+            assert!(!is_code_of_the_job(code), "{code}");
+        }
     }
 }

@@ -84,6 +84,14 @@ impl ConnectOptions {
 }
 
 impl Store {
+    /// Closes the connections that nobody uses just now, and with them what was prepared there.
+    pub async fn renew_connections(&self) {
+        while let Some(connection) = self.pool.try_acquire() {
+            // One that cannot even be closed is gone as well.
+            let _ = connection.close().await;
+        }
+    }
+
     /// Connects, and fails when the server cannot be reached.
     ///
     /// # Errors

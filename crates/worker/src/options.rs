@@ -42,6 +42,8 @@ pub struct Timing {
     pub drain: Duration,
     /// How long a job waits for a worker that knows its type before it fails; zero: for ever.
     pub unknown_type: Duration,
+    /// How long the same trouble of the infrastructure may meet a job before it fails; zero: for ever.
+    pub give_up: Duration,
 }
 
 impl Default for Timing {
@@ -52,6 +54,7 @@ impl Default for Timing {
             poll: Duration::from_millis(1000),
             drain: Duration::from_secs(10),
             unknown_type: Duration::from_secs(86_400),
+            give_up: Duration::from_secs(86_400),
         }
     }
 }

@@ -41,6 +41,11 @@ const VARIABLES: &[(&str, &str, &str)] = &[
     ),
     ("PLUMBLINE_UNKNOWN_TYPE_SECS", "`86400`", "A job whose type no live worker knows fails after so long; 0: never"),
     (
+        "PLUMBLINE_GIVE_UP_SECS",
+        "`86400`",
+        "A job that the same trouble of the infrastructure meets for so long fails; 0: never",
+    ),
+    (
         "PLUMBLINE_HTTP_ADDR",
         "`127.0.0.1:8080`",
         "Probes, metrics and dashboard; the next free port where none is asked for",

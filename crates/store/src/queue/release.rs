@@ -81,6 +81,27 @@ impl Store {
         .ok_or(Error::LeaseLost(lease.job_id))
     }
 
+    /// Gives a job back for trouble that is not its own, which `code` is known by: pending, with the reason and a wait that
+    /// grows while the same meets the same step. After `patience` of that the job fails; zero: never. Whether it failed.
+    ///
+    /// # Errors
+    /// [`Error::LeaseLost`] when it was no longer ours; [`Error::Database`].
+    pub async fn give_back(&self, lease: &Lease, reason: &str, code: &str, patience: Duration) -> Result<bool, Error> {
+        let reason = text(reason);
+        sqlx::query_file_scalar!(
+            "queries/queue/give_back.sql",
+            lease.job_id,
+            lease.epoch,
+            reason.as_ref(),
+            code,
+            patience.as_secs_f64()
+        )
+        .fetch_optional(&self.pool)
+        .await
+        .during("give the job back")?
+        .ok_or(Error::LeaseLost(lease.job_id))
+    }
+
     /// Fails a job that cannot be run: unknown type, missing document, invalid configuration, rows that do not load.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ pub(crate) async fn run(app: Arc<App>, claimed: ClaimedJob, signal: StopListener
         Ok(Exit::Released) => info!(job.id = %claimed.id, "job released"),
         Err(StepError::LeaseLost) => info!(job.id = %claimed.id, "job dropped: it is no longer this worker's"),
         Err(trouble) => tokio::select! {
-            () = Box::pin(fail_or_release(&app, &claimed, &trouble)) => {}
+            () = Box::pin(fail_or_give_back(&app, &claimed, &trouble)) => {}
             () = signal.at_least(StopLevel::LeaseLost) => {}
         },
     }
@@ -214,17 +214,32 @@ fn log_leave(claimed: &ClaimedJob, leave: &JobExit) {
     }
 }
 
-/// An error that no retry at this worker mends: the job fails with the reason, if the database takes it; if not, the
-/// job is given back or swept later.
-async fn fail_or_release(app: &App, claimed: &ClaimedJob, trouble: &StepError) {
+/// An error that no retry at this worker mends. What the job's own rows bring about fails it, if the database takes that;
+/// everything else gives it back, with the reason and a growing wait. What cannot even be said is swept later.
+async fn fail_or_give_back(app: &App, claimed: &ClaimedJob, trouble: &StepError) {
     error!(job.id = %claimed.id, error = %trouble, "job stopped by trouble");
-    let transient = matches!(trouble, StepError::Store(error) if error.is_transient());
     let lease = claimed.lease();
-    let given_back = if transient {
-        retry_transient(|| app.store.release(&lease, ReleaseReason::Orphaned)).await
-    } else {
-        let reason = JobError::new("internal", trouble.to_string());
-        retry_transient(|| app.store.reject(&lease, &reason)).await
+    let (is_of_the_job, code) = match trouble {
+        StepError::Store(error) => (error.is_of_the_job(), error.kind()),
+        StepError::Workspace(_) => (false, "workspace".to_owned()),
+        StepError::LeaseLost | StepError::Internal(_) => (true, String::new()),
+    };
+    if matches!(trouble, StepError::Store(error) if error.wants_new_connections()) {
+        app.store.renew_connections().await;
+    }
+    let (sentence, patience) = (trouble.to_string(), app.options.timing.give_up);
+    let given_back = match is_of_the_job {
+        true => {
+            let reason = JobError::new("internal", sentence);
+            retry_transient(|| app.store.reject(&lease, &reason)).await
+        }
+        false => match retry_transient(|| app.store.give_back(&lease, &sentence, &code, patience)).await {
+            Ok(failed) => {
+                warn!(job.id = %claimed.id, reason = sentence, failed, "job given back: the trouble is not its own");
+                Ok(())
+            }
+            Err(error) => Err(error),
+        },
     };
     if let Err(error) = given_back {
         warn!(job.id = %claimed.id, %error, "job could not be given back; it is taken back once its lease ends");
