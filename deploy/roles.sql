@@ -23,8 +23,8 @@ DO $$
 DECLARE
     role_name text;
 BEGIN
-    -- Two runs at once in one database would trip over each other.
-    PERFORM pg_advisory_xact_lock(hashtextextended('plumbline roles', 0));
+    -- Two runs at once in one database would trip over each other. Not by an advisory lock, which any login may hold.
+    LOCK TABLE _sqlx_migrations IN SHARE ROW EXCLUSIVE MODE;
     FOREACH role_name IN ARRAY ARRAY['plumbline_enqueue', 'plumbline_steer', 'plumbline_approve', 'plumbline_watch',
                                      'plumbline_work', 'plumbline_validate'] LOOP
         BEGIN
@@ -73,14 +73,15 @@ CREATE POLICY other_roles ON jobs TO PUBLIC USING ((SELECT sees_every_job()));
 -- enqueue -----------------------------------------------------------------------------------------------------------
 -- A job's own columns can be set, what the workers write cannot. Of his own jobs an application reads what they are to do, how
 -- they go, what came of them, and their files.
-GRANT INSERT (id, job_type, prompt, document_path, document_content, context, config, priority, run_at, max_attempts,
+GRANT INSERT (job_type, prompt, document_path, document_content, context, config, priority, run_at, max_attempts,
               idempotency_key, parent_job_id) ON jobs TO plumbline_enqueue;
 GRANT SELECT (id, job_type, prompt, idempotency_key, priority, run_at, max_attempts, status, status_reason, attempt, step,
               phase_number, phase, phase_name, todos_done, todos_total, current_todo, result, error_message, error_details,
               total_requests, total_tokens_used, cached_tokens, cost_usd, created_at, updated_at, started_at, completed_at)
     ON jobs TO plumbline_enqueue;
 GRANT SELECT ON workspace_files, coverage TO plumbline_enqueue;
-GRANT EXECUTE ON FUNCTION job_is_mine(text), job_of_key(text, text), workspace_file(uuid, text) TO plumbline_enqueue;
+GRANT EXECUTE ON FUNCTION job_is_mine(text), job_of_key(text, text, text, text, bytea, text[], bytea[], uuid),
+    workspace_file(uuid, text) TO plumbline_enqueue;
 -- Documents of a job of one's own, before it begins (see job_documents_belong).
 GRANT INSERT ON job_documents TO plumbline_enqueue;
 -- Whether a live worker knows a job type.
@@ -113,21 +114,22 @@ GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), approve_job(uuid), send_fe
 -- watch -------------------------------------------------------------------------------------------------------------
 GRANT SELECT ON
     jobs, job_documents, job_settings, job_commands, attempts, workers, unknown_job_types, deleted_jobs,
-    usage_daily, usage_of_deleted, concurrency_limits, endpoint_limits, endpoint_slots, feedback,
+    usage_daily, usage_of_deleted, concurrency_limits, login_limits, endpoint_limits, endpoint_slots, feedback,
     messages, checkpoints, llm_requests, phases, todos, replaced_todos,
     blobs, file_versions, shared_files, job_shared_files, sources, citations, passages, coverage, requirement_cache, requirement_changes,
     indexed_blobs, file_segments, segment_embeddings, requirement_embeddings,
-    job_summary, workspace_files, shared_file_versions, runnable_jobs, waiting_lanes, job_shelves,
+    job_summary, workspace_files, shared_file_versions, runnable_jobs, job_shelves,
     requirements_with_evidence
     TO plumbline_watch;
-GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), job_of_key(text, text) TO plumbline_watch;
+GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), job_of_key(text, text, text, text, bytea, text[], bytea[], uuid)
+    TO plumbline_watch;
 
 -- work --------------------------------------------------------------------------------------------------------------
 -- The queue. A follow-up job is inserted; the claim locks the limits it counts by, and rows through the view of what
 -- is runnable, which takes the right to update them.
 GRANT SELECT, INSERT, UPDATE ON jobs TO plumbline_work;
 GRANT SELECT, UPDATE ON runnable_jobs TO plumbline_work;
-GRANT SELECT ON waiting_lanes, job_shelves TO plumbline_work;
+GRANT SELECT ON job_shelves TO plumbline_work;
 GRANT SELECT, UPDATE (max_running) ON concurrency_limits TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON workers TO plumbline_work;
 -- What models' endpoints allow is set by configuration and learnt; all workers draw from it.
@@ -161,7 +163,8 @@ GRANT SELECT ON requirements_with_evidence, workspace_files, shared_file_version
 GRANT SELECT, INSERT, DELETE ON indexed_blobs TO plumbline_work;
 GRANT SELECT, INSERT ON file_segments, segment_embeddings, requirement_embeddings TO plumbline_work;
 GRANT EXECUTE ON FUNCTION index_embeddings(text, text, int) TO plumbline_work;
-GRANT EXECUTE ON FUNCTION enqueue_follower(uuid), job_of_key(text, text), workspace_file(uuid, text) TO plumbline_work;
+GRANT EXECUTE ON FUNCTION enqueue_follower(uuid), job_of_key(text, text, text, text, bytea, text[], bytea[], uuid),
+    workspace_file(uuid, text) TO plumbline_work;
 
 -- validate ----------------------------------------------------------------------------------------------------------
 -- A requirement is judged, never rewritten.

@@ -41,7 +41,11 @@ CREATE TABLE jobs (
     feedback_untaken  int NOT NULL DEFAULT 0,
     raised_limits     jsonb,
     forked_step       bigint,
-    created_by        text DEFAULT session_user,
+    created_by        text NOT NULL DEFAULT session_user,
+    -- What job_documents has of this job: counted here, on one row, so that sessions which do not see each other's rows
+    -- conflict.
+    documents_count   int NOT NULL DEFAULT 0,
+    documents_bytes   bigint NOT NULL DEFAULT 0,
     -- Progress, written with each step.
     step              bigint NOT NULL DEFAULT 0,
     phase_number      int NOT NULL DEFAULT 0,
@@ -83,7 +87,7 @@ COMMENT ON COLUMN jobs.context IS 'Free data for the agent; concurrency_key, doc
 COMMENT ON COLUMN jobs.config IS 'What this job sets on top of its job type''s configuration.';
 COMMENT ON COLUMN jobs.priority IS 'Larger first.';
 COMMENT ON COLUMN jobs.run_at IS 'Not before this time.';
-COMMENT ON COLUMN jobs.idempotency_key IS 'Unique together with job_type.';
+COMMENT ON COLUMN jobs.idempotency_key IS 'Unique together with created_by and job_type.';
 COMMENT ON COLUMN jobs.parent_job_id IS 'The job that enqueued this one, or of which this one is a fork.';
 COMMENT ON COLUMN jobs.status_reason IS 'Why it is paused, in review, pending still, or running and waiting for its turn.';
 COMMENT ON COLUMN jobs.concurrency_key IS 'From context.concurrency_key; whatever else is written here is replaced.';
@@ -94,6 +98,8 @@ COMMENT ON COLUMN jobs.raised_limits IS
     'What resume_job was given as limits: they replace those keys of the configuration''s limits for this job alone.';
 COMMENT ON COLUMN jobs.forked_step IS 'The step of parent_job_id from which this job goes on; its first checkpoint.';
 COMMENT ON COLUMN jobs.created_by IS 'The login that inserted the row, of a follower that of its parent; set by the server.';
+COMMENT ON COLUMN jobs.documents_count IS 'How many documents the job has in job_documents; counted by the server.';
+COMMENT ON COLUMN jobs.documents_bytes IS 'Their size together, in bytes.';
 COMMENT ON COLUMN jobs.step IS 'The last committed step.';
 COMMENT ON COLUMN jobs.phases_done IS 'Tactical phases that ended completed; null before there is a plan.';
 COMMENT ON COLUMN jobs.phases_total IS 'Phases of the plan, as in the todo list''s (2 of 4); null before there is a plan.';
@@ -103,7 +109,7 @@ COMMENT ON COLUMN jobs.completed_at IS 'When the job ended, whichever way.';
 
 -- A change of status writes an entry into each index that holds the row afterwards. Running jobs are in two only, the key
 -- and jobs_running, which is small; waiting ones in the key and two of those below.
-CREATE UNIQUE INDEX jobs_idempotency ON jobs (job_type, idempotency_key);
+CREATE UNIQUE INDEX jobs_idempotency ON jobs (created_by, job_type, idempotency_key);
 CREATE INDEX jobs_running ON jobs (worker_id) WHERE status = 'running';
 -- Prune reads ended jobs oldest first, and keeps those whose successors still work.
 CREATE INDEX jobs_ended ON jobs (completed_at) WHERE completed_at IS NOT NULL;
@@ -174,9 +180,23 @@ CREATE TABLE concurrency_limits (
 COMMENT ON TABLE concurrency_limits IS
     'At most max_running running jobs of the job type; with a key, of those whose context.concurrency_key is the key.';
 
+-- The operator's bound for logins that insert without an end. Each INSERT of such a login counts its waiting jobs.
+CREATE TABLE login_limits (
+    login      text PRIMARY KEY,
+    waiting    int NOT NULL CHECK (waiting >= 0),
+    counted_at timestamptz NOT NULL DEFAULT '-infinity'
+);
+COMMENT ON TABLE login_limits IS 'Most jobs of a login that may be pending at a time; a login without a row has no limit.';
+COMMENT ON COLUMN login_limits.login IS 'As in jobs.created_by.';
+COMMENT ON COLUMN login_limits.waiting IS 'Most jobs of the login that may be pending.';
+COMMENT ON COLUMN login_limits.counted_at IS
+    'Internal: written by each INSERT of the login, so that those of sessions which do not see each other''s rows conflict.';
+CREATE INDEX jobs_waiting_of_login ON jobs (created_by) WITH (deduplicate_items = on) WHERE status = 'pending' AND step >= 0;
+
 -- Lanes -------------------------------------------------------------------------------------------------------------
--- A waiting job stands in the lane of its job type and concurrency key. The claim jumps from lane to lane and, within one,
--- from priority to priority, and reads each from its front: jobs whose lane is full cost it nothing, however many they are.
+-- A waiting job stands in the lane of its job type and concurrency key. The claim jumps from lane to lane of the types that
+-- its worker knows and, within one, from priority to priority, and reads each from its front: jobs whose lane is full, or
+-- whose type the worker does not know, cost it nothing, however many they are.
 -- Jobs whose time has not come stand outside (`scheduled`), so that it visits the lanes of runnable jobs only.
 
 -- A lane as a number, for the index: comparing numbers is cheaper than comparing two texts, which may be long. Two lanes of
@@ -185,11 +205,16 @@ CREATE FUNCTION lane_number(job_type text, concurrency_key text) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN hashtextextended(concurrency_key, hashtextextended(job_type, 0));
 
+-- A job type as a number: the lanes of a type stand together.
+CREATE FUNCTION type_number(job_type text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN hashtextextended(job_type, 0);
+
 -- Of jobs that may run from the same time on, the one that came first is first. So a claim can begin right behind the last
 -- job of the claim before, also among jobs of one INSERT: while somebody holds an old snapshot open, the entries of all
 -- that were claimed since then stay, and whoever begins before them walks over them. Looking for equal entries to put
 -- together would cost more than it saves where entries come and go.
-CREATE INDEX jobs_queue ON jobs (lane_number(job_type, concurrency_key), priority DESC, run_at, created_at)
+CREATE INDEX jobs_queue ON jobs
+    (type_number(job_type), lane_number(job_type, concurrency_key), priority DESC, run_at, created_at)
     WITH (deduplicate_items = off) WHERE status = 'pending' AND NOT scheduled;
 CREATE INDEX jobs_scheduled ON jobs (run_at) WHERE status = 'pending' AND scheduled;
 
@@ -202,30 +227,66 @@ WHERE (status = 'pending' AND NOT scheduled AND run_at <= now())
    OR (status = 'pending' AND scheduled AND run_at <= now());
 COMMENT ON VIEW runnable_jobs IS 'The jobs that wait and whose time has come.';
 
--- The lanes with jobs in the queue, found by jumping through the index from each to the next, with what stands in front
--- there.
-CREATE VIEW waiting_lanes AS
-WITH RECURSIVE lanes AS (
-    (
-        SELECT lane_number(job_type, concurrency_key) AS lane, job_type, concurrency_key, priority, run_at, created_at
-        FROM jobs
-        WHERE status = 'pending' AND NOT scheduled
-        ORDER BY lane_number(job_type, concurrency_key), priority DESC, run_at, created_at
-        LIMIT 1
+-- The lanes of some job types with jobs in the queue, found by jumping through the index from each to the next, with what
+-- stands in front there. They are walked up from a place that is drawn anew each time, and then up to it, `most` of a type at
+-- most each way: nobody makes claims slow by filling a type with lanes. The lane without a key is always among them.
+CREATE FUNCTION waiting_lanes(types text[], most int DEFAULT 500)
+RETURNS TABLE (job_type text, concurrency_key text, priority int, run_at timestamptz, created_at timestamptz)
+LANGUAGE sql VOLATILE ROWS 10 AS $$
+    WITH RECURSIVE wanted AS MATERIALIZED (
+        SELECT t.name, type_number(t.name) AS of_type FROM (SELECT DISTINCT unnest(types) AS name) AS t
+    ), drawn AS MATERIALIZED (
+        SELECT hashtextextended(clock_timestamp()::text, 0) AS place
+    ), ways AS MATERIALIZED (
+        SELECT place AS from_lane, 9223372036854775807 AS to_lane FROM drawn
+        UNION ALL
+        SELECT -9223372036854775808, place - 1 FROM drawn WHERE place > -9223372036854775808
+    ), lanes AS (
+        SELECT w.of_type, y.to_lane, 1 AS n, first.*
+        FROM wanted w
+        CROSS JOIN ways y
+        CROSS JOIN LATERAL (
+            SELECT lane_number(j.job_type, j.concurrency_key) AS lane, j.job_type, j.concurrency_key, j.priority, j.run_at,
+                   j.created_at
+            FROM jobs j
+            WHERE j.status = 'pending' AND NOT j.scheduled AND type_number(j.job_type) = w.of_type
+              AND lane_number(j.job_type, j.concurrency_key) BETWEEN y.from_lane AND y.to_lane
+            ORDER BY type_number(j.job_type), lane_number(j.job_type, j.concurrency_key), j.priority DESC, j.run_at,
+                     j.created_at
+            LIMIT 1
+        ) AS first
+        UNION ALL
+        SELECT l.of_type, l.to_lane, l.n + 1, next.*
+        FROM lanes l
+        CROSS JOIN LATERAL (
+            SELECT lane_number(j.job_type, j.concurrency_key) AS lane, j.job_type, j.concurrency_key, j.priority, j.run_at,
+                   j.created_at
+            FROM jobs j
+            WHERE j.status = 'pending' AND NOT j.scheduled AND type_number(j.job_type) = l.of_type
+              AND lane_number(j.job_type, j.concurrency_key) > l.lane
+              AND lane_number(j.job_type, j.concurrency_key) <= l.to_lane
+            ORDER BY type_number(j.job_type), lane_number(j.job_type, j.concurrency_key), j.priority DESC, j.run_at,
+                     j.created_at
+            LIMIT 1
+        ) AS next
+        WHERE l.n < most
     )
+    SELECT l.job_type, l.concurrency_key, l.priority, l.run_at, l.created_at
+    FROM lanes l
+    WHERE l.concurrency_key <> '' AND l.job_type = ANY (types)
     UNION ALL
-    SELECT next.lane, next.job_type, next.concurrency_key, next.priority, next.run_at, next.created_at
-    FROM lanes
+    SELECT w.name, '', first.*
+    FROM wanted w
     CROSS JOIN LATERAL (
-        SELECT lane_number(j.job_type, j.concurrency_key) AS lane, j.job_type, j.concurrency_key, j.priority, j.run_at,
-               j.created_at
+        SELECT j.priority, j.run_at, j.created_at
         FROM jobs j
-        WHERE j.status = 'pending' AND NOT j.scheduled AND lane_number(j.job_type, j.concurrency_key) > lanes.lane
-        ORDER BY lane_number(j.job_type, j.concurrency_key), j.priority DESC, j.run_at, j.created_at
+        WHERE j.status = 'pending' AND NOT j.scheduled AND type_number(j.job_type) = w.of_type
+          AND lane_number(j.job_type, j.concurrency_key) = lane_number(w.name, '')
+        ORDER BY type_number(j.job_type), lane_number(j.job_type, j.concurrency_key), j.priority DESC, j.run_at,
+                 j.created_at
         LIMIT 1
-    ) AS next
-)
-SELECT job_type, concurrency_key, priority, run_at, created_at FROM lanes;
+    ) AS first
+$$;
 
 -- The running jobs of a lane; with the empty key, of the whole job type. Slots are counted, never kept: a job that
 -- leaves in whatever way gives its slot back. Volatile on purpose: called within a statement it sees what others have
@@ -247,6 +308,7 @@ RETURNS TABLE (spot tid, id uuid, priority int, run_at timestamptz, created_at t
 LANGUAGE plpgsql VOLATILE ROWS 10 AS $$
 #variable_conflict use_column
 DECLARE
+    of_type bigint := type_number(lane_type);
     lane bigint := lane_number(lane_type, lane_key);
     level int := top;
     start timestamptz := since;
@@ -258,7 +320,7 @@ BEGIN
         RETURN QUERY
             SELECT j.ctid, j.id, j.priority, j.run_at, j.created_at
             FROM jobs j
-            WHERE j.status = 'pending' AND NOT j.scheduled AND j.run_at <= now()
+            WHERE j.status = 'pending' AND NOT j.scheduled AND j.run_at <= now() AND type_number(j.job_type) = of_type
               AND lane_number(j.job_type, j.concurrency_key) = lane AND j.priority = level
               AND (j.run_at, j.created_at) >= (start, arrival)
               AND j.job_type = lane_type AND j.concurrency_key = lane_key
@@ -270,8 +332,8 @@ BEGIN
         EXIT WHEN missing <= 0;
         SELECT j.priority, j.run_at, j.created_at INTO level, start, arrival
         FROM jobs j
-        WHERE j.status = 'pending' AND NOT j.scheduled AND lane_number(j.job_type, j.concurrency_key) = lane
-          AND j.priority < level
+        WHERE j.status = 'pending' AND NOT j.scheduled AND type_number(j.job_type) = of_type
+          AND lane_number(j.job_type, j.concurrency_key) = lane AND j.priority < level
         ORDER BY j.priority DESC, j.run_at, j.created_at
         LIMIT 1;
     END LOOP;

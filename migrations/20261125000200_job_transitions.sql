@@ -114,22 +114,31 @@ CREATE TRIGGER jobs_schedule BEFORE UPDATE OF status, run_at ON jobs
 
 -- Status ------------------------------------------------------------------------------------------------------------
 --   pending  -> running (a claim only), paused, cancelled
---   running  -> anything: the worker ends it, or a user takes it away and the worker's next fence fails
+--   running  -> pending, paused, cancelled: a user takes it away and the worker's next fence fails; anything by its worker
 --   paused   -> pending, cancelled
 --   review   -> pending, cancelled; completed by approve_job
 --   failed, cancelled -> pending by retry_job
 --   completed -> nothing
 -- The commands mark the row they work on in a setting that is local to the transaction; no session state remains. Anybody
 -- can write that setting, so it counts only where a function of the owner's wrote it.
+CREATE FUNCTION is_commanded(job uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT coalesce(current_setting('plumbline.command', true), '') = job::text
+        AND pg_has_role(current_user, (SELECT relowner FROM pg_class WHERE oid = 'public.jobs'::regclass), 'MEMBER')
+$$;
+
+-- Who may write leases runs jobs: a worker, whatever its role is called, and nobody else.
+CREATE FUNCTION runs_jobs() RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT has_column_privilege(current_user, 'public.jobs'::regclass, 'lease_epoch', 'UPDATE')
+$$;
+
 CREATE FUNCTION jobs_change_status() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-    commanded boolean := coalesce(current_setting('plumbline.command', true), '') = OLD.id::text
-        AND pg_has_role(current_user, (SELECT relowner FROM pg_class WHERE oid = 'public.jobs'::regclass), 'MEMBER');
+    commanded boolean := is_commanded(OLD.id);
     claimed boolean := NEW.lease_epoch = OLD.lease_epoch + 1 AND NEW.worker_id IS NOT NULL;
     allowed boolean;
 BEGIN
     allowed := CASE OLD.status
-        WHEN 'running' THEN true
+        WHEN 'running' THEN NEW.status IN ('pending', 'paused', 'cancelled') OR runs_jobs()
         WHEN 'pending' THEN NEW.status IN ('paused', 'cancelled') OR (NEW.status = 'running' AND claimed)
         WHEN 'paused' THEN NEW.status IN ('pending', 'cancelled')
         WHEN 'review' THEN NEW.status IN ('pending', 'cancelled') OR (NEW.status = 'completed' AND commanded)
@@ -144,6 +153,7 @@ BEGIN
                 WHEN 'cancelled' THEN 'use retry_job to run it again'
                 WHEN 'review' THEN 'use approve_job, resume_job or cancel_job'
                 WHEN 'paused' THEN 'use resume_job or cancel_job'
+                WHEN 'running' THEN 'only its worker ends it; users may pause or cancel it'
                 ELSE 'only a worker''s claim starts a job, users may pause or cancel it'
             END
             USING ERRCODE = 'object_not_in_prerequisite_state';
@@ -194,10 +204,21 @@ CREATE TRIGGER jobs_close_attempt AFTER UPDATE OF status ON jobs
 -- Notices -----------------------------------------------------------------------------------------------------------
 -- A hint for those who listen, never the truth: rows are. Steps that leave the status alone notify nobody, because
 -- NOTIFY takes a lock over the whole server's commits.
+--
+-- Any login may listen. Where jobs are behind policies (deploy/roles.sql), a notice is the id alone: who may read the row
+-- reads there what has become of it.
+CREATE FUNCTION notices_tell_all() RETURNS boolean LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    SELECT NOT c.relrowsecurity FROM pg_class c WHERE c.oid = 'public.jobs'::regclass
+$$;
+
+-- Put together without functions, which cost more than the notice does, but for the type: a user may write anything there.
+CREATE FUNCTION job_notice(id uuid, status text, job_type text, tells_all boolean) RETURNS text LANGUAGE sql STABLE
+RETURN '{"id": "' || id || CASE WHEN tells_all THEN '", "status": "' || status || '", "job_type": ' || to_json(job_type) || '}'
+                                ELSE '"}' END;
+
 CREATE FUNCTION jobs_notify() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-    PERFORM pg_notify('plumbline_jobs',
-                      json_build_object('id', NEW.id, 'status', NEW.status, 'job_type', NEW.job_type)::text);
+    PERFORM pg_notify('plumbline_jobs', job_notice(NEW.id, NEW.status, NEW.job_type, notices_tell_all()));
     RETURN NULL;
 END $$;
 
@@ -208,13 +229,12 @@ CREATE TRIGGER jobs_notify_status AFTER UPDATE OF status ON jobs
     EXECUTE FUNCTION jobs_notify();
 
 -- Jobs inserted together are announced together, each with its own notice: a trigger a row took a quarter of the time of a
--- large INSERT. Put together without functions, which cost more than the notice does, but for the type: a user may write
--- anything there.
-CREATE FUNCTION jobs_notify_inserted() RETURNS trigger LANGUAGE plpgsql AS $$
+-- large INSERT.
+CREATE FUNCTION jobs_notify_inserted() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
+DECLARE
+    tells_all boolean := notices_tell_all();
 BEGIN
-    PERFORM pg_notify('plumbline_jobs', '{"id": "' || id || '", "status": "' || status || '", "job_type": '
-                                        || to_json(job_type) || '}')
-    FROM inserted;
+    PERFORM pg_notify('plumbline_jobs', job_notice(id, status, job_type, tells_all)) FROM inserted;
     RETURN NULL;
 END $$;
 

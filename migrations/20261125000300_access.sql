@@ -59,16 +59,26 @@ CREATE TRIGGER jobs_are_somebodys BEFORE INSERT ON jobs
 CREATE TRIGGER jobs_created_by_is_not_changed BEFORE UPDATE OF created_by ON jobs
     FOR EACH ROW WHEN (NEW.created_by IS DISTINCT FROM OLD.created_by) EXECUTE FUNCTION jobs_refuse();
 
--- Whose job it is, whether it may still get documents, and their size together, with its owner's rights: an enqueuer reads
--- no rows of others. The lock keeps the job from being claimed before its documents are there.
+-- Whose job it is, whether it may still get documents, how many they are and their size together, with its owner's rights: an
+-- enqueuer reads no rows of others. They are counted on the job's row: what a session sees of job_documents is its own
+-- affair (REPEATABLE READ), a row that another session has written is a conflict. The write also keeps the job from being
+-- claimed before its documents are there.
 CREATE FUNCTION job_documents_belong() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
+    more record;
     job jobs;
 BEGIN
-    FOR job IN
-        SELECT j.* FROM jobs j WHERE j.id IN (SELECT DISTINCT a.job_id FROM added a) ORDER BY j.id FOR UPDATE
+    FOR more IN
+        SELECT a.job_id, count(*)::int AS count, sum(octet_length(a.content))::bigint AS bytes
+        FROM added a
+        GROUP BY a.job_id
+        ORDER BY a.job_id
     LOOP
+        UPDATE jobs j
+        SET documents_count = j.documents_count + more.count, documents_bytes = j.documents_bytes + more.bytes
+        WHERE j.id = more.job_id
+        RETURNING j.* INTO job;
         IF job.created_by IS DISTINCT FROM session_user AND NOT acts_for_others(session_user) THEN
             RAISE EXCEPTION 'job % is another login''s; give documents to jobs of your own', job.id
                 USING ERRCODE = 'insufficient_privilege';
@@ -77,8 +87,12 @@ BEGIN
             RAISE EXCEPTION 'job % has begun; give its documents in the transaction that inserts it', job.id
                 USING ERRCODE = 'object_not_in_prerequisite_state';
         END IF;
-        IF (SELECT sum(octet_length(d.content)) FROM job_documents d WHERE d.job_id = job.id)
-           + coalesce(octet_length(job.document_content), 0) > 268435456 THEN
+        IF job.documents_count > 1000 THEN
+            RAISE EXCEPTION 'the job has % documents, and takes 1000 at most; split the job', job.documents_count
+                USING ERRCODE = 'check_violation', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME,
+                      CONSTRAINT = 'jobs_documents_at_most_1000';
+        END IF;
+        IF job.documents_bytes + coalesce(octet_length(job.document_content), 0) > 268435456 THEN
             RAISE EXCEPTION 'the job''s documents are larger than 256 MiB together; split the job, or put them into the import folder and name it in document_path'
                 USING ERRCODE = 'check_violation', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME,
                       CONSTRAINT = 'jobs_documents_at_most_256_mib';
@@ -111,11 +125,75 @@ SECURITY DEFINER SET search_path = public, pg_temp AS $$
                   AND pg_has_role(session_user, (SELECT r.oid FROM pg_roles r WHERE r.rolname = 'plumbline_approve'), 'MEMBER')))
 $$;
 
--- Of whom a known key's job is does not matter to whom inserts it again: it is the same job.
-CREATE FUNCTION job_of_key(job_type text, key text) RETURNS uuid LANGUAGE sql STABLE
+-- The job that has an idempotency key already; null where there is none. A key is its login's: another login's job of the same
+-- key is none of its business. Who inserts something else under a known key is told so: they would take the known job's
+-- result for that of theirs. Only what acts for others enqueues followers, whose key says all.
+CREATE FUNCTION job_of_key(
+    job_type text, key text, prompt text, document_path text, document_content bytea, names text[], contents bytea[],
+    parent uuid DEFAULT NULL
+) RETURNS uuid LANGUAGE plpgsql STABLE
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT j.id FROM jobs j WHERE j.job_type = job_of_key.job_type AND j.idempotency_key = job_of_key.key
-$$;
+#variable_conflict use_column
+DECLARE
+    is_follower boolean := job_of_key.parent IS NOT NULL AND acts_for_others(session_user);
+    found_job jobs;
+    differs text;
+BEGIN
+    SELECT * INTO found_job
+    FROM jobs j
+    WHERE j.job_type = job_of_key.job_type AND j.idempotency_key = job_of_key.key
+      AND j.created_by = CASE WHEN is_follower THEN (SELECT p.created_by FROM jobs p WHERE p.id = job_of_key.parent)
+                              ELSE session_user END;
+    IF found_job.id IS NULL OR is_follower THEN
+        RETURN found_job.id;
+    END IF;
+    differs := CASE
+        WHEN found_job.prompt IS DISTINCT FROM job_of_key.prompt THEN 'another prompt'
+        WHEN found_job.document_path IS DISTINCT FROM job_of_key.document_path THEN 'another document_path'
+        WHEN found_job.document_content IS DISTINCT FROM job_of_key.document_content THEN 'another document'
+        WHEN ARRAY(SELECT d.name || ' ' || encode(sha256(d.content), 'hex') FROM job_documents d
+                   WHERE d.job_id = found_job.id ORDER BY 1)
+             <> ARRAY(SELECT g.name || ' ' || encode(sha256(g.content), 'hex')
+                      FROM unnest(job_of_key.names, job_of_key.contents) AS g (name, content) ORDER BY 1) THEN 'other documents'
+    END;
+    IF differs IS NOT NULL THEN
+        RAISE EXCEPTION 'job % of type `%` has the idempotency key `%` already, with %; use another key',
+            found_job.id, left(found_job.job_type, 200), left(job_of_key.key, 200), differs
+            USING ERRCODE = 'unique_violation', SCHEMA = 'public', TABLE = 'jobs', CONSTRAINT = 'jobs_idempotency';
+    END IF;
+    RETURN found_job.id;
+END $$;
+
+-- How many jobs of a login may wait is the operator's to say. Counted with the owner's rights, after the rows are there: a
+-- session that waits for another one's count sees its rows, and one that cannot see them (REPEATABLE READ) conflicts with it.
+CREATE FUNCTION jobs_of_login_are_bounded() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    bound login_limits;
+    found_waiting bigint;
+BEGIN
+    FOR bound IN
+        UPDATE login_limits l
+        SET counted_at = clock_timestamp()
+        -- What a job of the login's enqueues is not refused: the job could not end.
+        WHERE l.login IN (SELECT i.created_by FROM inserted i WHERE i.parent_job_id IS NULL)
+        RETURNING l.*
+    LOOP
+        SELECT count(*) INTO found_waiting
+        FROM (SELECT FROM jobs j WHERE j.created_by = bound.login AND j.status = 'pending' AND j.step >= 0
+              LIMIT bound.waiting + 1) AS those;
+        IF found_waiting > bound.waiting THEN
+            RAISE EXCEPTION 'login % has % jobs waiting, as many as the operator allows it; insert more when some have begun',
+                bound.login, bound.waiting
+                USING ERRCODE = 'check_violation', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME,
+                      CONSTRAINT = 'jobs_of_login_are_bounded';
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER jobs_of_login_are_bounded AFTER INSERT ON jobs REFERENCING NEW TABLE AS inserted
+    FOR EACH STATEMENT EXECUTE FUNCTION jobs_of_login_are_bounded();
 
 CREATE TABLE job_commands (
     job_id    uuid NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
@@ -127,8 +205,9 @@ CREATE TABLE job_commands (
 COMMENT ON TABLE job_commands IS 'A row for each steering command: which, with what, by whom, when.';
 CREATE INDEX job_commands_of_job ON job_commands (job_id, at);
 
--- A plain UPDATE of the status is a command too. Who acts for others, workers among them, is no steerer; a function that acts
--- with its owner's rights has left its own row.
+-- A plain UPDATE of the status is a command too, whoever makes it and in whatever role (SET ROLE). Commands leave rows of
+-- their own. What workers do to running jobs is no command, nor is a claim; no worker cancels a job, or takes one from the
+-- queue in any other way than by a claim.
 CREATE FUNCTION jobs_record_update() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -138,6 +217,7 @@ END $$;
 
 CREATE TRIGGER jobs_record_update AFTER UPDATE OF status ON jobs
     FOR EACH ROW
-    WHEN (OLD.status IS DISTINCT FROM NEW.status AND NEW.lease_epoch = OLD.lease_epoch AND NEW.step = OLD.step
-          AND current_user = session_user AND NOT acts_for_others(session_user))
+    WHEN (OLD.status IS DISTINCT FROM NEW.status AND NEW.lease_epoch = OLD.lease_epoch
+          AND (NOT runs_jobs() OR OLD.status <> 'running' OR NEW.status = 'cancelled')
+          AND NOT is_commanded(OLD.id))
     EXECUTE FUNCTION jobs_record_update();

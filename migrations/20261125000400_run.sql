@@ -175,6 +175,9 @@ CREATE TABLE feedback (
 );
 COMMENT ON TABLE feedback IS 'Users'' words to a job.';
 COMMENT ON COLUMN feedback.taken_step IS 'The step that put the words into the conversation.';
+CREATE TRIGGER feedback_at_most_64_kib BEFORE INSERT OR UPDATE OF text ON feedback
+    FOR EACH ROW WHEN (octet_length(NEW.text) > 65536)
+    EXECUTE FUNCTION jobs_too_large('feedback', '64 KiB', 'say it shorter, or put it into the job''s input/ folder as a file');
 
 -- Limits of models' endpoints ---------------------------------------------------------------------------------------
 -- All workers ask the same endpoints with the same keys, so that what a provider allows is shared by all of them: a row is a

@@ -91,7 +91,8 @@ CREATE TRIGGER requirement_cache_touch BEFORE UPDATE ON requirement_cache
 -- Whoever validates is told of new rows when they can be seen, once a statement and job.
 CREATE FUNCTION requirement_cache_notify() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
 BEGIN
-    PERFORM pg_notify('plumbline_requirements', json_build_object('job_id', a.job_id, 'count', a.count)::text)
+    PERFORM pg_notify('plumbline_requirements', CASE WHEN notices_tell_all() THEN json_build_object('job_id', a.job_id, 'count', a.count)
+                                                     ELSE json_build_object('job_id', a.job_id) END::text)
     FROM (SELECT job_id, count(*) FROM added WHERE status = 'pending' GROUP BY job_id) AS a;
     RETURN NULL;
 END $$;
@@ -186,7 +187,7 @@ $$;
 -- creator's to judge.
 CREATE FUNCTION judged_job(validator jobs) RETURNS uuid LANGUAGE sql STABLE SET search_path = public, pg_temp AS $$
     SELECT CASE
-        WHEN validator.created_by IS NULL OR acts_for_others(validator.created_by)
+        WHEN acts_for_others(validator.created_by)
              OR EXISTS (SELECT FROM jobs o WHERE o.id = validation_scope(validator) AND o.created_by = validator.created_by)
             THEN validation_scope(validator)
         ELSE '00000000-0000-0000-0000-000000000000'

@@ -98,7 +98,8 @@ BEGIN
         RETURN false;
     END IF;
     IF to_regclass(quote_ident(index_name)) IS NULL THEN
-        PERFORM pg_advisory_xact_lock(hashtextextended(index_name, 0));
+        -- One at a time. Not by an advisory lock, which any login may hold.
+        EXECUTE format('LOCK TABLE %I IN SHARE ROW EXCLUSIVE MODE', of_table);
         EXECUTE format(
             'CREATE INDEX IF NOT EXISTS %I ON %I USING hnsw ((embedding::%s) %s_ip_ops) WHERE model = %L AND cardinality(embedding) = %s',
             index_name, of_table, kind, split_part(kind, '(', 1), model, dimension);
@@ -139,11 +140,15 @@ BEGIN
     $q$, kind, model, cardinality(wanted)) USING job, wanted, paths, most;
 END $$;
 
--- Whether a requirement is one that others are compared with: an integrated one of any job, or one of this job that is not
--- judged yet.
+-- Whether a requirement is one that others are compared with: an integrated one of a job of the same login as this one, or
+-- one of this job that is not judged yet. What other logins' documents say is nobody else's to read.
 CREATE FUNCTION is_comparable(requirement requirement_cache, job uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
-    SELECT requirement.status = 'integrated'
-        OR (requirement.job_id = job AND requirement.status IN ('pending', 'validating'))
+    SELECT CASE requirement.status
+        WHEN 'integrated' THEN requirement.job_id = job
+            OR EXISTS (SELECT FROM jobs o JOIN jobs me ON me.created_by = o.created_by
+                       WHERE o.id = requirement.job_id AND me.id = job)
+        ELSE requirement.job_id = job AND requirement.status IN ('pending', 'validating')
+    END
 $$;
 
 -- The requirements nearest to an embedding, by pgvector, with their likeness; see nearest_requirements.sql.

@@ -103,21 +103,25 @@ BEGIN
         VALUES (enqueue_job.prompt, full_type, full_context, enqueue_job.document_content,
                 coalesce(enqueue_job.priority, 0), coalesce(enqueue_job.run_at, now()), enqueue_job.idempotency_key,
                 coalesce(enqueue_job.config, '{}'), enqueue_job.document_path)
-        ON CONFLICT (job_type, idempotency_key) DO NOTHING
+        -- Which columns conflict is not said: who inserts need not be able to read created_by.
+        ON CONFLICT DO NOTHING
         RETURNING id INTO found_id;
         IF found_id IS NOT NULL THEN
             INSERT INTO job_documents (job_id, position, name, content)
             SELECT found_id, d.pos, d.name, d.content FROM given_documents(enqueue_job.documents) d;
             EXIT;
         END IF;
-        found_id := job_of_key(full_type, enqueue_job.idempotency_key);
+        found_id := job_of_key(full_type, enqueue_job.idempotency_key, enqueue_job.prompt, enqueue_job.document_path,
+                               enqueue_job.document_content,
+                               ARRAY(SELECT d.name FROM given_documents(enqueue_job.documents) d ORDER BY d.pos),
+                               ARRAY(SELECT d.content FROM given_documents(enqueue_job.documents) d ORDER BY d.pos));
         -- Not found: the other job was deleted between the two statements, so insert again.
         EXIT WHEN found_id IS NOT NULL;
     END LOOP;
     RETURN found_id;
 END $$;
 COMMENT ON FUNCTION enqueue_job(text, text, jsonb, text, bytea, int, timestamptz, text, jsonb, text, jsonb) IS
-    'Inserts a job and returns its id; for a known idempotency_key, the id of the job that has it.';
+    'Inserts a job and returns its id; for an idempotency_key that the login has used, the id of the job that has it.';
 
 -- Steering ----------------------------------------------------------------------------------------------------------
 -- The commands run with their owner's rights, so that who may steer needs no right to the counters that they reset.
@@ -141,14 +145,22 @@ BEGIN
     SELECT job, command, coalesce(jsonb_object_agg(given.key, given.value), '{}')
     FROM jsonb_each(arguments) AS given
     WHERE given.value <> 'null';
+    -- What the command does to the row is on record now (see is_commanded).
+    PERFORM set_config('plumbline.command', job::text, true);
     RETURN present;
 END $$;
+
+-- What all of them end with.
+CREATE FUNCTION command_is_done() RETURNS void LANGUAGE sql AS $$
+    SELECT set_config('plumbline.command', '', true)
+$$;
 
 CREATE FUNCTION cancel_job(id uuid) RETURNS text LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     PERFORM job_status_for('cancel_job', cancel_job.id, ARRAY['pending', 'running', 'paused', 'review']);
     UPDATE jobs j SET status = 'cancelled' WHERE j.id = cancel_job.id;
+    PERFORM command_is_done();
     RETURN 'cancelled';
 END $$;
 
@@ -157,16 +169,25 @@ SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     PERFORM job_status_for('pause_job', pause_job.id, ARRAY['pending', 'running']);
     UPDATE jobs j SET status = 'paused', status_reason = 'paused by a user' WHERE j.id = pause_job.id;
+    PERFORM command_is_done();
     RETURN 'paused';
 END $$;
 
--- Feedback of nothing but spaces is no feedback.
+-- Feedback of nothing but spaces is no feedback. What waits for a job's next step is bounded on its row, which each session
+-- must write: 32 times 64 KiB.
 CREATE FUNCTION add_feedback(job uuid, words text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    untaken int;
 BEGIN
-    IF words IS NOT NULL AND btrim(words) <> '' THEN
-        INSERT INTO feedback (job_id, text) VALUES (job, words);
-        UPDATE jobs j SET feedback_untaken = j.feedback_untaken + 1 WHERE j.id = job;
+    IF words IS NULL OR btrim(words) = '' THEN
+        RETURN;
     END IF;
+    UPDATE jobs j SET feedback_untaken = j.feedback_untaken + 1 WHERE j.id = job RETURNING feedback_untaken INTO untaken;
+    IF untaken > 32 THEN
+        RAISE EXCEPTION 'job % has 32 messages that it has not read yet; send more when it has, or all of it as a document', job
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    END IF;
+    INSERT INTO feedback (job_id, text) VALUES (job, words);
 END $$;
 
 -- Goes on from the last checkpoint, with attempts and crashes counted anew.
@@ -174,11 +195,10 @@ CREATE FUNCTION retry_job(id uuid) RETURNS text LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     PERFORM job_status_for('retry_job', retry_job.id, ARRAY['failed', 'cancelled']);
-    PERFORM set_config('plumbline.command', retry_job.id::text, true);
     UPDATE jobs j
     SET status = 'pending', run_at = now(), attempt = 0, crash_count = 0, error_message = NULL, error_details = NULL
     WHERE j.id = retry_job.id;
-    PERFORM set_config('plumbline.command', '', true);
+    PERFORM command_is_done();
     RETURN 'pending';
 END $$;
 
@@ -199,16 +219,15 @@ SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WHERE j.id = job AND j.status = 'completed' AND s.resolved #>> '{config,on_complete,enqueue}' IS NOT NULL
       AND (NOT s.resolved @@ '$.config.tools.*[*] == "add_requirement"'
            OR EXISTS (SELECT FROM requirement_cache r WHERE r.job_id = j.id AND r.status = 'pending'))
-    ON CONFLICT (job_type, idempotency_key) DO NOTHING
+    ON CONFLICT (created_by, job_type, idempotency_key) DO NOTHING
 $$;
 
 CREATE FUNCTION approve_job(id uuid) RETURNS text LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     PERFORM job_status_for('approve_job', approve_job.id, ARRAY['review']);
-    PERFORM set_config('plumbline.command', approve_job.id::text, true);
     UPDATE jobs j SET status = 'completed' WHERE j.id = approve_job.id;
-    PERFORM set_config('plumbline.command', '', true);
+    PERFORM command_is_done();
     PERFORM enqueue_follower(approve_job.id);
     RETURN 'completed';
 END $$;
@@ -230,6 +249,7 @@ BEGIN
         UPDATE jobs j SET status = 'pending', run_at = greatest(j.run_at, now()) WHERE j.id = send_feedback.id;
         present := 'pending';
     END IF;
+    PERFORM command_is_done();
     RETURN present;
 END $$;
 
@@ -300,6 +320,10 @@ BEGIN
     IF jsonb_typeof(limits) <> 'object' THEN
         RETURN 'limits must be an object of limits, e.g. {"cost_budget_usd": 2}';
     END IF;
+    -- A key with a dot would be taken for one within an object, and read by nobody.
+    IF EXISTS (SELECT FROM jsonb_object_keys(limits) AS one WHERE one LIKE 'repeated_calls.%') THEN
+        RETURN 'limits of repeated calls are given within each other, e.g. {"repeated_calls": {"nudge": 5}}';
+    END IF;
     FOR given IN SELECT left(l.key, 100) AS key, l.value FROM flat_limits(limits) AS l ORDER BY l.key LOOP
         IF given.key = 'on_tool_failure' THEN
             IF given.value NOT IN ('"continue"', '"stop"') THEN
@@ -322,7 +346,8 @@ BEGIN
             CONTINUE;
         END IF;
         number := CASE WHEN jsonb_typeof(given.value) = 'number' THEN (given.value #>> '{}')::numeric END;
-        IF number IS NULL OR rule.whole AND number <> trunc(number) THEN
+        -- 5.0 is no whole number to those who read it.
+        IF number IS NULL OR rule.whole AND given.value::text !~ '^-?[0-9]+$' THEN
             RETURN format('`%s` must be a %s', given.key, CASE WHEN rule.whole THEN 'whole number' ELSE 'number' END);
         ELSIF number < rule.at_least THEN
             RETURN format('`%s` must be at least %s', given.key, rule.at_least);
@@ -379,15 +404,18 @@ BEGIN
     IF wrong IS NOT NULL THEN
         RAISE EXCEPTION 'job % is %: %', resume_job.id, present, wrong USING ERRCODE = 'object_not_in_prerequisite_state';
     END IF;
-    IF raised IS NOT NULL THEN
-        UPDATE jobs j
-        SET raised_limits = coalesce(j.raised_limits, '{}') || raised
+    -- Limits that the worker could not use are given up for those of now: added to, they would be refused again for ever.
+    UPDATE jobs j
+    SET raised_limits = CASE WHEN j.status_reason LIKE 'the limits given to resume\_job cannot be used: %' THEN raised
+        ELSE coalesce(j.raised_limits, '{}') || raised
             || CASE WHEN raised ? 'repeated_calls' THEN jsonb_build_object('repeated_calls',
                    coalesce(j.raised_limits -> 'repeated_calls', '{}') || (raised -> 'repeated_calls')) ELSE '{}' END
-        WHERE j.id = resume_job.id;
-    END IF;
+        END
+    WHERE j.id = resume_job.id
+      AND (raised IS NOT NULL OR j.status_reason LIKE 'the limits given to resume\_job cannot be used: %');
     PERFORM add_feedback(resume_job.id, resume_job.feedback);
     UPDATE jobs j SET status = 'pending', run_at = greatest(j.run_at, now()) WHERE j.id = resume_job.id;
+    PERFORM command_is_done();
     RETURN 'pending';
 END $$;
 

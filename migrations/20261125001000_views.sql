@@ -139,7 +139,8 @@ CREATE INDEX deleted_jobs_by_time ON deleted_jobs (deleted_at);
 CREATE FUNCTION jobs_keep_usage() RETURNS trigger LANGUAGE plpgsql
 SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
-    PERFORM pg_advisory_xact_lock(hashtextextended('plumbline usage of deleted jobs', 0));
+    -- One deletion at a time. Not by an advisory lock, which any login may hold.
+    LOCK TABLE usage_of_deleted IN SHARE ROW EXCLUSIVE MODE;
     INSERT INTO usage_of_deleted AS u (day, job_type, model, requests, tokens, cost_usd)
     SELECT (r.created_at AT TIME ZONE 'UTC')::date, OLD.job_type, r.model, count(*),
            sum(r.prompt_tokens + r.completion_tokens), sum(r.cost_usd)
@@ -172,6 +173,23 @@ END $$;
 
 CREATE TRIGGER jobs_leave_folders AFTER DELETE ON jobs REFERENCING OLD TABLE AS deleted
     FOR EACH STATEMENT EXECUTE FUNCTION jobs_leave_folders();
+
+-- The id of a deleted job does not come again: its folder may still be there, with its documents, and the next job of the id
+-- would find them.
+CREATE FUNCTION jobs_ids_are_new() RETURNS trigger LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    again uuid := (SELECT d.id FROM inserted i JOIN deleted_jobs d ON d.id = i.id LIMIT 1);
+BEGIN
+    IF again IS NOT NULL THEN
+        RAISE EXCEPTION 'there was a job % and it was deleted; leave the id out, and the new job gets one of its own', again
+            USING ERRCODE = 'unique_violation', SCHEMA = TG_TABLE_SCHEMA, TABLE = TG_TABLE_NAME, CONSTRAINT = 'jobs_ids_are_new';
+    END IF;
+    RETURN NULL;
+END $$;
+
+CREATE TRIGGER jobs_ids_are_new AFTER INSERT ON jobs REFERENCING NEW TABLE AS inserted
+    FOR EACH STATEMENT EXECUTE FUNCTION jobs_ids_are_new();
 
 -- What belongs to a job goes with it, where no foreign key sees to it: with the rights of their owner as keys have, because
 -- whoever may delete a job need not be able to write its rows. Deleted todos are not kept as replaced ones: their job is gone

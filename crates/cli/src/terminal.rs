@@ -146,12 +146,14 @@ fn is_obeyed(character: char) -> bool {
     direction || (character.is_control() && !matches!(character, '\n' | '\t'))
 }
 
-/// The length of the sequence that sets a colour or a weight here; hidden and blinking text is none.
+/// What sets a colour or a weight here, or ends it: that of [`Tone::code`], and that of tables' cells.
+const SEQUENCES: [&str; 13] = ["", "0", "1", "2", "31", "32", "33", "36", "39", "38;5;1", "38;5;2", "38;5;3", "38;5;6"];
+
+/// The length of the sequence that the text begins with, if it is one of ours. Any other, a background or black among them,
+/// could hide text.
 fn colour(text: &str) -> Option<usize> {
-    let parameters = text.strip_prefix("\u{1b}[")?;
-    let end = parameters.find(|c: char| !(c.is_ascii_digit() || c == ';'))?;
-    let hides = matches!(parameters[..end].split(';').next(), Some("5" | "6" | "7" | "8" | "05" | "08"));
-    (parameters[end..].starts_with('m') && !hides && end <= 16).then_some("\u{1b}[".len() + end + 1)
+    let (parameters, _) = text.strip_prefix("\u{1b}[")?.split_once('m')?;
+    SEQUENCES.contains(&parameters).then_some("\u{1b}[m".len() + parameters.len())
 }
 
 /// A picture on the terminal that is drawn over itself. While it exists the cursor is hidden; when it goes, however it
@@ -232,7 +234,7 @@ mod tests {
                 "{shown:?}"
             );
         }
-        let painted = "\u{1b}[32mdone\u{1b}[0m \u{1b}[38;5;10mx\u{1b}[39m";
+        let painted = "\u{1b}[32mdone\u{1b}[0m \u{1b}[38;5;2mx\u{1b}[39m";
         assert_eq!(printable(painted, true), painted);
         assert!(!printable(painted, false).contains('\u{1b}'));
         assert!(!printable("\u{1b}[8mhidden", true).contains('\u{1b}'));

@@ -123,7 +123,7 @@ impl Notifier {
     }
 
     fn on_notice(&self, notice: Option<&JobNotice>) {
-        match notice.map(|notice| notice.status.as_str()) {
+        match notice.and_then(|notice| notice.status.as_deref()) {
             Some("pending") => self.claim.notify_one(),
             Some("paused" | "cancelled" | "failed") => self.look.notify_one(),
             Some(_) => {}
@@ -168,7 +168,7 @@ mod tests {
     };
 
     fn notice(status: &str) -> JobNotice {
-        JobNotice { id: uuid::Uuid::nil(), status: status.into() }
+        JobNotice { id: uuid::Uuid::nil(), status: Some(status.into()) }
     }
 
     /// What is there without any waiting.

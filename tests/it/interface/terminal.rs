@@ -162,7 +162,7 @@ async fn the_list_fits_the_terminal(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn what_a_row_holds_drives_no_terminal(pool: PgPool) {
     let world = World::new(pool).await;
-    let prompt = "Say \u{1b}]0;owned\u{7} what \u{1b}[7;77H \u{1b}]52;c;eA==\u{7} \u{9b}31m \u{202e}records are";
+    let prompt = "Say \u{1b}]0;owned\u{7} what \u{1b}[7;77H \u{1b}]52;c;eA==\u{7} \u{9b}31m \u{202e}records \u{1b}[0;8mhidden\u{1b}[30;40mblack\u{1b}[38;5;0mtoo are";
     let job = world.insert(&NewJob { prompt, ..NewJob::default() }).await.to_string();
     let failing = NewJob { prompt, path: Some("no\u{1b}[7;77Hsuch.pdf"), ..NewJob::default() };
     let failed = world.insert(&failing).await.to_string();
@@ -183,7 +183,8 @@ async fn what_a_row_holds_drives_no_terminal(pool: PgPool) {
             assert!(!text.contains(drives), "{arguments:?}: {text:?}");
         }
         let seen = Terminal::start(world.command(arguments), 40, 100).ended().await.1;
-        for sequence in ["\u{1b}]", "\u{1b}[7;77H", "\u{9b}", "\u{202e}", "\u{7}"] {
+        let hiding = ["\u{1b}[0;8m", "\u{1b}[30;40m", "\u{1b}[38;5;0m"];
+        for sequence in ["\u{1b}]", "\u{1b}[7;77H", "\u{9b}", "\u{202e}", "\u{7}"].into_iter().chain(hiding) {
             assert!(!seen.contains(sequence), "{arguments:?} on a terminal: {seen:?}");
         }
     }

@@ -17,7 +17,9 @@ use plumbline_store::{NewJob, RequirementRow, Store, WatchRow};
 use plumbline_telemetry::LogFormat;
 use plumbline_worker::{Shutdown, WorkerOptions};
 use std::{
+    fs, io,
     net::SocketAddr,
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
     path::{Path, PathBuf},
 };
 use tokio::{sync::watch as channel, task::JoinHandle};
@@ -44,6 +46,14 @@ pub(crate) async fn run(arguments: DevArguments) -> Result<u8, Failure> {
     let code = with_postgres(&arguments, &home, &postgres, stop_sender, stop).await;
     postgres.stop().await?;
     code
+}
+
+/// A folder that no other account of the machine reads: documents lie in it.
+fn own_folder(folder: PathBuf) -> Result<PathBuf, Failure> {
+    let failed = |error: io::Error| Failure::new(format!("cannot make {} ({error})", folder.display()));
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).map_err(failed)?;
+    fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
+    Ok(folder)
 }
 
 /// The private database is this command's alone, so a folder is what has to go.
@@ -73,8 +83,8 @@ async fn with_postgres(
     let url = postgres.url(DATABASE);
     let store = environment::connect(&url).await?;
     store.migrate().await.map_err(of_another_version)?;
-    let workspace_dir =
-        environment::var("PLUMBLINE_WORKSPACE_DIR").map_or_else(|| home.join("workspace"), PathBuf::from);
+    let workspace_dir = environment::var("PLUMBLINE_WORKSPACE_DIR")
+        .map_or_else(|| own_folder(home.join("workspace")), |dir| Ok(dir.into()))?;
     let model = Model::choose().await?;
     output::print(&format!(
         "Database  {} (password in {})\nModel     {}",

@@ -1,12 +1,15 @@
 -- Takes the most urgent runnable jobs, locked ones skipped, and opens an attempt for each, in one statement.
 -- A worker whose row is gone gets nothing: its jobs would be swept at once.
 --
--- Each lane with free slots is read from its front (front_of_lane), so jobs that may not run cost nothing. The lanes and
--- fronts are those of the resume points ($4 to $8), and where there are none ($4 is null), those that the queue has. Where there
+-- Each lane of the worker's job types ($3; all, where it is null) with free slots is read from its front (front_of_lane), so
+-- jobs that may not run cost nothing. The lanes and fronts are those of the resume points ($4 to $8), and where there are none
+-- ($4 is null), those that the queue has. Where there
 -- are limits, claims take turns: each locks the limits before it counts, and the count sees what the one before has
 -- committed.
 WITH waiting AS MATERIALIZED (
-    SELECT job_type, concurrency_key, priority, run_at, created_at FROM waiting_lanes WHERE $4::text[] IS NULL
+    SELECT job_type, concurrency_key, priority, run_at, created_at
+    FROM waiting_lanes(coalesce($3::text[], ARRAY(SELECT s.job_type FROM job_shelves s WHERE s.status = 'pending')))
+    WHERE $4::text[] IS NULL
     UNION ALL
     SELECT job_type, concurrency_key, priority, run_at, created_at
     FROM unnest($4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[])
@@ -63,7 +66,7 @@ WITH waiting AS MATERIALIZED (
               started_at, feedback_untaken > 0 AS feedback_pending, crash_count,
               -- There is no difference to an infinite time.
               extract(epoch FROM now() - least(now(), greatest(run_at, created_at, '0001-01-01 00:00:00Z'))) AS waited_secs,
-              pg_notify('plumbline_jobs', '{"id": "' || j.id || '", "status": "running", "job_type": ' || to_json(job_type) || '}')
+              pg_notify('plumbline_jobs', job_notice(j.id, 'running', job_type, (SELECT notices_tell_all())))
 ), joined AS (
     -- Jobs whose time has come join the queue, those due longest first, at most so many at once. The next claim sees them,
     -- and workers are told to make it.
@@ -77,7 +80,7 @@ WITH waiting AS MATERIALIZED (
         LIMIT 1000
         FOR UPDATE SKIP LOCKED
     ))
-    RETURNING pg_notify('plumbline_jobs', '{"id": "' || id || '", "status": "pending", "job_type": ' || to_json(job_type) || '}')
+    RETURNING pg_notify('plumbline_jobs', job_notice(id, 'pending', job_type, (SELECT notices_tell_all())))
 ), opened AS (
     INSERT INTO attempts (job_id, attempt, lease_epoch, worker_id)
     SELECT id, attempt, lease_epoch, $1 FROM claimed

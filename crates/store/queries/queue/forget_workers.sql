@@ -1,4 +1,9 @@
--- Rows of workers that are long dead and hold nothing; a day keeps them visible for a post-mortem.
+-- Rows of workers that are long dead and hold nothing; a day keeps them visible for a post-mortem. And limits of models that
+-- were asked by nobody for a day: a job may name any model.
+WITH unused AS (
+    DELETE FROM endpoint_limits l
+    WHERE greatest(l.used_at, l.refilled_at, l.updated_at, l.refused_at, l.blocked_until) < now() - interval '1 day'
+)
 DELETE FROM workers w
 WHERE w.heartbeat_at < now() - interval '1 day'
   AND NOT EXISTS (SELECT FROM jobs j WHERE j.status = 'running' AND j.worker_id = w.id)

@@ -1,6 +1,7 @@
 -- For each of several texts: requirements that share telling words with it and are of like length, the likeliest first, at
--- most $4 of them: integrated ones of every job, and those of the job that stands beside the text. Where a row of that job
--- stands there too, only what counts before it: of two alike in one job the first stays. $1 jobs, $2 texts, $3 rows.
+-- most $4 of them: those of the job that stands beside the text, and integrated ones of every job of the same login. Where a
+-- row of that job stands there too, only what counts before it: of two alike in one job the first stays. $1 jobs, $2 texts,
+-- $3 rows.
 --
 -- Telling words are the rarer half of a text's words, and one more: two requirements that are alike enough to be
 -- reported share more than half of their words, so at least one of these. All of its words would find nearly every row,
@@ -29,7 +30,8 @@ WITH inputs AS (
     WHERE widely OR place <= n_words / 2 + 1
     GROUP BY n
 ), wanted AS MATERIALIZED (
-    SELECT a.n, a.job_id, a.before, a.widely, own.created_at AS before_at, t.words, char_length(a.text) AS chars
+    SELECT a.n, a.job_id, a.before, a.widely, own.created_at AS before_at, t.words, char_length(a.text) AS chars,
+           (SELECT me.created_by FROM jobs me WHERE me.id = a.job_id) AS login
     FROM inputs a
     JOIN telling t ON t.n = a.n
     LEFT JOIN requirement_cache own ON own.job_id = a.job_id AND own.id = a.before
@@ -43,6 +45,7 @@ CROSS JOIN LATERAL (
     WHERE r.words @@ w.words
       AND (w.widely OR char_length(r.text) BETWEEN w.chars / 2 AND w.chars * 2)
       AND (r.status = 'integrated' OR (r.job_id = w.job_id AND r.status IN ('pending', 'validating')))
+      AND (r.job_id = w.job_id OR EXISTS (SELECT FROM jobs o WHERE o.id = r.job_id AND o.created_by = w.login))
       AND (w.before IS NULL OR (r.id <> w.before AND (r.status = 'integrated'
                                                       OR (r.created_at, r.id) < (w.before_at, w.before))))
     ORDER BY rank DESC, r.created_at, r.id

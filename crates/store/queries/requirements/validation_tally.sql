@@ -6,7 +6,7 @@ WHERE r.validator_job_id = $1 AND r.status <> 'validating'
 GROUP BY 1, 2
 UNION ALL
 SELECT 'waiting', NULL, coalesce(sum(w.n), 0)::bigint
-FROM (SELECT validation_scope(j) AS job_id FROM jobs j WHERE j.id = $1) AS scope
+FROM (SELECT judged_job(j) AS job_id FROM jobs j WHERE j.id = $1) AS scope
 CROSS JOIN LATERAL (
     SELECT count(*) AS n
     FROM requirement_cache r

@@ -10,6 +10,12 @@ pub static MIGRATOR: sqlx::migrate::Migrator = sqlx::migrate!("../../migrations"
 /// before works with the new schema and this one with the schema before; raise it when that one can no longer serve.
 const OLDEST_SCHEMA: i64 = 20_261_125_001_000;
 
+/// For how long a migration waits for a lock before it looks who holds it.
+const LOCK_TIMEOUT: &str = "SET lock_timeout TO '5s'";
+
+/// SQLSTATE: a lock was not had in time.
+const NOT_AVAILABLE: &str = "55P03";
+
 /// SQLSTATE: the table does not exist.
 const UNDEFINED_TABLE: &str = "42P01";
 
@@ -76,10 +82,33 @@ impl Store {
 
 async fn migrate(connection: &mut PgConnection) -> Result<(), Error> {
     refuse_unreleased(schema_version(&mut *connection).await?)?;
-    MIGRATOR.run(connection).await.map_err(|error| match error {
-        MigrateError::VersionMismatch(version) => Error::SchemaEdited(version),
-        other => other.into(),
-    })
+    sqlx::raw_sql(LOCK_TIMEOUT).execute(&mut *connection).await.during("bound the wait for a lock")?;
+    loop {
+        match MIGRATOR.run(&mut *connection).await {
+            Ok(()) => return Ok(()),
+            Err(MigrateError::Execute(sqlx::Error::Database(error)))
+                if error.code().as_deref() == Some(NOT_AVAILABLE) =>
+            {
+                refuse_foreign_lock(&mut *connection).await?;
+            }
+            Err(MigrateError::VersionMismatch(version)) => return Err(Error::SchemaEdited(version)),
+            Err(other) => return Err(other.into()),
+        }
+    }
+}
+
+/// Any login may hold an advisory lock, and so the one that migrations take. Another migration is waited for, of whoever may
+/// migrate; a session of somebody else is named.
+async fn refuse_foreign_lock(connection: &mut PgConnection) -> Result<(), Error> {
+    let foreign = sqlx::query_file!("queries/admin/foreign_lock.sql").fetch_optional(connection).await;
+    match foreign.during("look who holds the lock of migrations")? {
+        Some(holder) => Err(Error::Refused(format!(
+            "session {} of login `{}` holds the lock that migrations take; end it with `SELECT pg_terminate_backend({})` as a \
+             superuser, then migrate again",
+            holder.pid, holder.login, holder.pid
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The chapters are no continuation of the migrations before them: what those made stays as it is.

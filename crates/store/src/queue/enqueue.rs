@@ -33,7 +33,7 @@ pub struct NewJob {
     pub priority: i32,
     /// Not before; none means now, by the database's clock.
     pub run_at: Option<DateTime<Utc>>,
-    /// With the job type, makes the insert happen once.
+    /// With the login and the job type, makes the insert happen once.
     pub idempotency_key: Option<String>,
     /// The job that enqueues this one.
     pub parent_job_id: Option<Uuid>,
@@ -77,10 +77,10 @@ impl NewJob {
 }
 
 impl Store {
-    /// Inserts a job and returns its id; with a known idempotency key, the id of the job that has it.
+    /// Inserts a job and returns its id; with an idempotency key that the login has used, the id of the job that has it.
     ///
     /// # Errors
-    /// [`Error::Database`].
+    /// [`Error::Database`], also where that job has another prompt or other documents.
     pub async fn enqueue(&self, job: &NewJob) -> Result<Uuid, Error> {
         let doing = "enqueue the job";
         if job.documents.is_empty() {
@@ -108,10 +108,7 @@ pub(crate) async fn enqueue(connection: &mut PgConnection, job: &NewJob) -> Resu
             }
             return Ok(id);
         }
-        let known = sqlx::query_file_scalar!("queries/queue/job_by_key.sql", job.job_type, job.idempotency_key)
-            .fetch_one(&mut *connection)
-            .await
-            .during(doing)?;
+        let known = job_of_key(connection, job).await.during(doing)?;
         // Not found means deleted between the two statements: insert again.
         if let Some(id) = known {
             return Ok(id);
@@ -119,11 +116,30 @@ pub(crate) async fn enqueue(connection: &mut PgConnection, job: &NewJob) -> Resu
     }
 }
 
+/// The job that has the key; an error where it was inserted with something else.
+async fn job_of_key(connection: &mut PgConnection, job: &NewJob) -> Result<Option<Uuid>, sqlx::Error> {
+    let prompt = text(&job.prompt);
+    let names: Vec<String> = job.documents.iter().map(|document| document.name.clone()).collect();
+    let contents: Vec<Vec<u8>> = job.documents.iter().map(|document| document.content.clone()).collect();
+    sqlx::query_file_scalar!(
+        "queries/queue/job_by_key.sql",
+        job.job_type,
+        job.idempotency_key,
+        prompt.as_ref(),
+        job.document_path,
+        job.document_content,
+        &names,
+        &contents,
+        job.parent_job_id,
+    )
+    .fetch_one(connection)
+    .await
+}
+
 async fn insert(connection: &mut PgConnection, job: &NewJob) -> Result<Option<Uuid>, sqlx::Error> {
     let prompt = text(&job.prompt);
     sqlx::query_file_scalar!(
         "queries/queue/enqueue.sql",
-        Uuid::now_v7(),
         job.job_type,
         prompt.as_ref(),
         job.document_path,

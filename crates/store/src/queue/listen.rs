@@ -17,8 +17,9 @@ const LIMITS_CHANNEL: &str = "plumbline_endpoint_limits";
 pub struct JobNotice {
     /// The job.
     pub id: Uuid,
-    /// Its status then.
-    pub status: String,
+    /// Its status then; none where jobs are behind policies, and any login may listen.
+    #[serde(default)]
+    pub status: Option<String>,
 }
 
 /// A connection of its own that listens.

@@ -18,9 +18,10 @@ pub struct JobInput {
     pub document_path: Option<String>,
     /// The size of the document in the row, in bytes; read it with [`Store::job_content`].
     pub document_bytes: Option<i64>,
-    /// The size of the documents beside the row, together; none where there are none. List them with
-    /// [`Store::job_documents`].
-    pub documents_bytes: Option<i64>,
+    /// How many documents there are beside the row; list them with [`Store::job_documents`].
+    pub documents_count: i32,
+    /// Their size together.
+    pub documents_bytes: i64,
     /// Free data, as the user wrote it.
     pub context: UserJson,
     /// Overrides of the configuration, as the user wrote them.
@@ -32,7 +33,7 @@ pub struct JobInput {
 /// A column that holds more than a worker reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Oversized {
-    /// Its name.
+    /// Its name, or `documents` for all that were given inline.
     pub column: &'static str,
     /// What it holds, in bytes.
     pub bytes: i64,
@@ -58,6 +59,7 @@ impl Store {
                 ("context", row.context_bytes, MOST_TEXT_BYTES),
                 ("config", row.config_bytes, MOST_TEXT_BYTES),
                 ("document_content", row.document_bytes.unwrap_or(0), MOST_DOCUMENT_BYTES),
+                ("documents", row.document_bytes.unwrap_or(0).saturating_add(row.documents_bytes), MOST_DOCUMENT_BYTES),
             ];
             let too_large = sizes.into_iter().find(|(_, bytes, most)| bytes > most);
             match too_large {
@@ -66,6 +68,7 @@ impl Store {
                     prompt: row.prompt.unwrap_or_default(),
                     document_path: row.document_path,
                     document_bytes: row.document_bytes,
+                    documents_count: row.documents_count,
                     documents_bytes: row.documents_bytes,
                     context: row.context.unwrap_or_else(|| Value::Null.into()),
                     config: row.config.unwrap_or_else(|| Value::Null.into()),

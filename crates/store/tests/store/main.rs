@@ -44,6 +44,7 @@ mod search {
 }
 mod story;
 mod support;
+mod trust;
 mod views {
     mod dashboard;
     mod status;

@@ -122,7 +122,12 @@ impl Limits {
 
     async fn look(&self) -> Result<(), plumbline_store::Error> {
         let found = with_call_timeout(self.store.known_endpoints()).await?;
-        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = found.into_iter().collect();
+        let found: HashSet<EndpointKey> = found.into_iter().collect();
+        // What has no row any more and is asked by nobody ends with its task.
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        buckets.retain(|key, bucket| found.contains(key) || bucket.strong_count() > 1);
+        drop(buckets);
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = found;
         Ok(())
     }
 }

@@ -76,12 +76,15 @@ impl StepLoop<'_> {
             Ok(previous) => previous,
             Err(reason) => return Ok(Outcome::IntakeRefused { reason }),
         };
+        if let Some(reason) = intake::too_many_bytes(self.start.as_ref().map_or(0, |start| start.bytes)) {
+            return Ok(Outcome::IntakeRefused { reason });
+        }
         let document = if input.document_bytes.is_some() {
             retry_transient(|| self.app.store.job_content(id)).await?
         } else {
             None
         };
-        let documents = if input.documents_bytes.is_some() { self.given_documents().await? } else { Vec::new() };
+        let documents = if input.documents_count > 0 { self.given_documents().await? } else { Vec::new() };
         let job = IntakeJob {
             prompt: input.prompt.clone(),
             context: serde_json::Value::clone(&input.context),

@@ -96,6 +96,8 @@ pub(crate) struct StepLoop<'a> {
 
 /// What a job holds while it is being taken in.
 pub(crate) struct Start {
+    /// Bytes of its documents, as far as is known before the first of them is read.
+    pub(crate) bytes: u64,
     _turn: Option<OwnedSemaphorePermit>,
     _room: Option<OwnedSemaphorePermit>,
 }
@@ -162,14 +164,15 @@ impl StepLoop<'_> {
             // Nobody closes the semaphore.
             None => Arc::clone(&self.app.starts).acquire_owned().await.ok(),
         };
-        let inline = [self.input.document_bytes, self.input.documents_bytes].into_iter().flatten();
-        let inline: u64 = inline.filter_map(|bytes| u64::try_from(bytes).ok()).sum();
+        let inline = self.input.document_bytes.unwrap_or(0).saturating_add(self.input.documents_bytes);
+        let inline = u64::try_from(inline).unwrap_or(0);
         let roots = self.config.resolved.config.document_roots.clone();
         let imported = match &self.input.document_path {
             Some(path) => intake::size_of(path.clone(), roots, &self.app.import_root).await,
             None => 0,
         };
-        self.start = Some(Start { _turn: turn, _room: self.app.memory.room_for(inline + imported).await });
+        let bytes = inline.saturating_add(imported);
+        self.start = Some(Start { bytes, _turn: turn, _room: self.app.memory.room_for(bytes).await });
     }
 
     /// Whether the model is asked next.

@@ -52,6 +52,7 @@ const READING_ROWS: &[(&str, &str)] = &[
     ("who gave which command", "SELECT * FROM job_commands"),
     ("limits of how many run", "SELECT * FROM concurrency_limits"),
     ("limits of models", "SELECT * FROM endpoint_limits"),
+    ("how many jobs of a login may wait", "SELECT count(*) FROM login_limits"),
 ];
 
 const INSERTING: &[(&str, &str)] = &[
@@ -63,6 +64,7 @@ const INSERTING: &[(&str, &str)] = &[
     ("with counters", "INSERT INTO jobs (prompt, crash_count) VALUES ('Extract', 2147483647)"),
     ("with a result", "INSERT INTO jobs (prompt, result) VALUES ('Extract', '{}')"),
     ("with a time of creation", "INSERT INTO jobs (prompt, created_at) VALUES ('Extract', '-infinity')"),
+    ("with an id of one's own choice", "INSERT INTO jobs (id, prompt) VALUES (gen_random_uuid(), 'Extract')"),
     ("with raised limits", r#"INSERT INTO jobs (prompt, raised_limits) VALUES ('Extract', '{"max_iterations": 9}')"#),
     (
         "as somebody else",
@@ -173,6 +175,7 @@ const SCHEMA: &[(&str, &str)] = &[
     ("no table", "DROP TABLE jobs CASCADE"),
     ("no record of migrations", "DELETE FROM _sqlx_migrations"),
     ("a lock that stops everything", "LOCK TABLE messages IN ACCESS EXCLUSIVE MODE"),
+    ("a lock on the queue", "LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE"),
     ("an index for embeddings", "SELECT index_embeddings('segment_embeddings', 'm', 3)"),
 ];
 

@@ -5,7 +5,7 @@ use plumbline_system_tests::{
     Answer, PgPool, Uuid, World, documents,
     jobs::{self, NewJob},
 };
-use sqlx::Executor as _;
+use sqlx::{AssertSqlSafe, Executor as _};
 use std::{collections::BTreeSet, fs};
 
 const HAND_OVER: &str = include_str!("../../../../docs/sql.md");
@@ -51,7 +51,10 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
     let policy = world.folder().join("policy.md");
     fs::write(&policy, documents::policy(1).markdown).expect("a document can be written");
 
-    world.pool.execute("SELECT enqueue_job('Extract', idempotency_key => 'anothers')").await.expect("another's job");
+    let another: Uuid = sqlx::query_scalar("SELECT enqueue_job('Merge', idempotency_key => 'policy-7')")
+        .fetch_one(&world.pool)
+        .await
+        .expect("another's job");
     user.pool.execute("INSERT INTO jobs (prompt) VALUES ('Extract') RETURNING id").await.expect("a plain insert");
     let of_ones_own = "INSERT INTO jobs (prompt, job_type, context)
                              SELECT 'x', 'validator', jsonb_build_object('parent_job_id', id)
@@ -82,21 +85,17 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
         .expect("one's own job's status can be read");
     assert_eq!(status, "pending");
 
-    // A key is known whoever used it first; whose job that is stays his.
-    let anothers: Uuid = sqlx::query_scalar("SELECT enqueue_job('Extract', idempotency_key => 'anothers')")
-        .fetch_one(&user.pool)
-        .await
-        .expect("the function");
-    let of_another = ["enqueue", "--prompt", "Extract", "--key", "anothers"];
-    assert_eq!(user.run(&world, &of_another).await.trim(), anothers.to_string());
-    let seen: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs WHERE id = $1")
-        .bind(anothers)
-        .fetch_one(&user.pool)
-        .await
-        .expect("one's own jobs can be counted");
+    // A key is its login's: another login's job of the same key is neither found nor in the way.
+    assert_ne!(ids[0], another);
+    let differs =
+        sqlx::query("SELECT enqueue_job('Extract more', idempotency_key => 'policy-7')").execute(&user.pool).await;
+    let differs = differs.expect_err("a known key with another prompt").to_string();
+    assert!(differs.contains("with another prompt; use another key"), "{differs}");
+    let of_another = format!("SELECT count(*) FROM jobs WHERE id = '{another}'");
+    let seen: i64 = sqlx::query_scalar(AssertSqlSafe(of_another)).fetch_one(&user.pool).await.expect("it can be asked");
     assert_eq!(seen, 0);
 
-    user.must_not(&[
+    let refused = [
         "SELECT * FROM jobs",
         "SELECT context FROM jobs",
         "SELECT document_content FROM jobs",
@@ -116,16 +115,16 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
          SELECT 'hijack', 'validator', 'on_complete:' || id FROM jobs LIMIT 1",
         "SELECT enqueue_job('hijack', 'validator', idempotency_key => 'on_complete:' || id) FROM jobs LIMIT 1",
         "INSERT INTO jobs (prompt, job_type, context)
-         SELECT 'x', 'validator', jsonb_build_object('parent_job_id', job_of_key('creator', 'anothers'))",
+         SELECT 'x', 'validator', jsonb_build_object('parent_job_id', '{another}')",
         "SELECT enqueue_job('x', 'validator',
-                            jsonb_build_object('parent_job_id', upper(job_of_key('creator', 'anothers')::text)))",
+                            jsonb_build_object('parent_job_id', upper('{another}')))",
         "INSERT INTO jobs (prompt, context)
-         SELECT 'x', jsonb_build_object('previous_job_id', job_of_key('creator', 'anothers'))",
+         SELECT 'x', jsonb_build_object('previous_job_id', '{another}')",
         "INSERT INTO jobs (prompt, job_type) VALUES ('x', 'validator')",
         "INSERT INTO jobs (prompt, job_type, context)
          SELECT 'x', 'validator', jsonb_build_object('parent_job_id', gen_random_uuid())",
         "SELECT created_by FROM jobs",
-        "INSERT INTO job_documents VALUES (job_of_key('creator', 'anothers'), 1, 'a.md', 'x')",
+        "INSERT INTO job_documents VALUES ('{another}', 1, 'a.md', 'x')",
         "SELECT content FROM job_documents",
         "SELECT * FROM usage_daily",
         "SELECT * FROM job_commands",
@@ -137,8 +136,11 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
         "SELECT send_feedback(id, 'x') FROM jobs",
         "SELECT job_status_for('cancel_job', id, ARRAY['pending']) FROM jobs",
         "SELECT set_config('plumbline.command', id::text, false), retry_job(id) FROM jobs",
-    ])
-    .await;
+        "INSERT INTO jobs (id, prompt) VALUES (gen_random_uuid(), 'Extract')",
+        "UPDATE login_limits SET waiting = 1000000",
+    ]
+    .map(|statement| statement.replace("{another}", &another.to_string()));
+    user.must_not(&refused.each_ref().map(String::as_str)).await;
     user.leave(&world).await;
     world.finish().await;
 }

@@ -23,7 +23,7 @@ async fn several_documents_are_stored_in_order_and_read_back(pool: PgPool) {
     assert_eq!(store.job_document(id, &listed[0]).await.unwrap(), Some(large));
     assert_eq!(store.job_document(id, &listed[1]).await.unwrap().as_deref(), Some(b"words".as_slice()));
     let input = store.job_input(id).await.unwrap().unwrap().unwrap();
-    assert_eq!(input.documents_bytes, Some(LARGE as i64 + 5));
+    assert_eq!((input.documents_count, input.documents_bytes), (2, LARGE as i64 + 5));
 
     execute(&pool, format!("DELETE FROM jobs WHERE id = '{id}'")).await.unwrap();
     assert_eq!(value(&pool, "SELECT count(*) FROM job_documents").await.as_deref(), Some("0"));

@@ -20,15 +20,37 @@ pub(crate) async fn collect(job: &mut IntakeJob, import_root: &Path) -> Result<V
     bounded(&documents)?;
     let mut names = HashSet::new();
     for document in &documents {
-        if document.name == "context.json" {
-            return Err("a document is called `context.json`, which the job's context is written to; rename it".into());
+        let top = document.name.split('/').next().unwrap_or_default();
+        if top.eq_ignore_ascii_case("context.json") {
+            let name = &document.name;
+            return Err(format!(
+                "a document is called `{name}`, and the job's context is written to `context.json`; rename it"
+            ));
         }
         // Folders that people see do not all tell capitals apart.
         if !names.insert(document.name.to_lowercase()) {
             return Err(format!("two documents are called `{}`; give one of them another name", document.name));
         }
     }
+    for document in &documents {
+        if let Some((folder, file)) = folder_that_is_a_file(&document.name, &names) {
+            return Err(format!(
+                "`{}` lies in a folder `{folder}`, and another document is called `{file}`; give one of them another name",
+                document.name
+            ));
+        }
+    }
     Ok(documents)
+}
+
+/// A folder of the document's that is another one's name, as it is written here and as it is known.
+fn folder_that_is_a_file<'a>(name: &'a str, names: &HashSet<String>) -> Option<(&'a str, String)> {
+    let folders = name.match_indices('/').map(|(end, _)| &name[..end]);
+    folders.map(|folder| (folder, folder.to_lowercase())).find(|(_, known)| names.contains(known))
+}
+
+pub(super) fn too_large() -> Refused {
+    format!("the job's documents are larger than {} MiB together; split the job", import::MOST_BYTES >> 20)
 }
 
 /// Documents of several sources are bounded as those of one are.
@@ -36,9 +58,7 @@ fn bounded(documents: &[Document]) -> Result<(), Refused> {
     let bytes: u64 = documents.iter().map(|document| document.bytes.len() as u64).sum();
     match documents.len() {
         0..=import::MOST_FILES if bytes <= import::MOST_BYTES => Ok(()),
-        0..=import::MOST_FILES => {
-            Err(format!("the job's documents are larger than {} MiB together; split the job", import::MOST_BYTES >> 20))
-        }
+        0..=import::MOST_FILES => Err(too_large()),
         count => Err(format!("the job has {count} documents, more than {}; split the job", import::MOST_FILES)),
     }
 }

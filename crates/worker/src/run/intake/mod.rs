@@ -76,6 +76,11 @@ pub(crate) async fn ingest(
     }
 }
 
+/// Why documents of so many bytes are not read at all.
+pub(crate) fn too_many_bytes(bytes: u64) -> Option<Refused> {
+    (bytes > import::MOST_BYTES).then(documents::too_large)
+}
+
 /// Bytes of the documents at a path; 0 where they cannot be read, which [`ingest`] says.
 pub(crate) async fn size_of(path: String, roots: Option<Vec<String>>, import_root: &Path) -> u64 {
     let root = import_root.to_owned();

@@ -299,3 +299,22 @@ fn a_folder_that_turns_into_a_link_leads_nowhere() {
     assert_eq!(leaks, Vec::<String>::new());
     assert!(inside > 0 && swaps > 100, "{inside} reads inside, {swaps} swaps: nothing was tried");
 }
+
+#[tokio::test]
+async fn no_document_is_a_folder_of_another() {
+    let root = import(&[]);
+    let words = || b"Invoices must be kept.".to_vec();
+    for (names, says) in [
+        (["a.md", "a.md/b.md"], "`a.md/b.md` lies in a folder `a.md`, and another document is called `a.md`"),
+        (["A.md/x/b.md", "a.MD"], "`A.md/x/b.md` lies in a folder `A.md`"),
+        (["x/y.md", "x/y.md/z.md"], "lies in a folder `x/y.md`"),
+        (["b.md", "context.json/x.md"], "the job's context is written to `context.json`"),
+        (["b.md", "Context.json"], "the job's context is written to `context.json`"),
+    ] {
+        let documents = names.map(|name| (name.to_owned(), words())).to_vec();
+        let refusal = refused(&IntakeJob { documents, ..job(None) }, root.path()).await;
+        assert!(refusal.contains(says), "{names:?}: {refusal}");
+    }
+    let documents = ["a.md", "a/a.md"].map(|name| (name.to_owned(), words())).to_vec();
+    taken(&IntakeJob { documents, ..job(None) }, root.path()).await;
+}

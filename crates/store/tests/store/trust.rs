@@ -1,0 +1,384 @@
+//! What one login's rows and sessions can do to others: their bounds, their keys, their lanes, their locks.
+
+use crate::support::{column, execute, pending, running, sentence, store, value, worker};
+use plumbline_store::{Error, NewDocument, NewJob};
+use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool, Row as _, postgres::PgConnectOptions};
+use std::slice;
+use uuid::Uuid;
+
+/// A login of a test's own, in a session of its own.
+struct Login {
+    name: String,
+    session: PgConnection,
+}
+
+impl Login {
+    /// One with these rights.
+    async fn with(pool: &PgPool, rights: &[&str]) -> Self {
+        let name = format!("login_{}", Uuid::now_v7().simple());
+        execute(pool, format!("CREATE ROLE {name} LOGIN PASSWORD '{name}'")).await.unwrap();
+        for right in rights {
+            execute(pool, format!("GRANT {right} TO {name}")).await.unwrap();
+        }
+        // Who a session was opened by is what the server tells of it, whatever it says that it is.
+        let own = PgConnectOptions::clone(&pool.connect_options()).username(&name).password(&name);
+        let session = PgConnection::connect_with(&own).await.unwrap();
+        Self { name, session }
+    }
+
+    /// One that inserts jobs.
+    async fn enqueuer(pool: &PgPool) -> Self {
+        Self::with(pool, &["SELECT, INSERT ON jobs", "SELECT, INSERT ON job_documents"]).await
+    }
+
+    /// One that steers them.
+    async fn steerer(pool: &PgPool) -> Self {
+        Self::with(pool, &["SELECT, UPDATE (status) ON jobs", "EXECUTE ON ALL FUNCTIONS IN SCHEMA public"]).await
+    }
+
+    async fn says(&mut self, statement: impl Into<String>) -> Result<(), sqlx::Error> {
+        self.session.execute(AssertSqlSafe(statement.into())).await.map(drop)
+    }
+
+    async fn id(&mut self, statement: impl Into<String>) -> Result<Uuid, sqlx::Error> {
+        sqlx::query_scalar(AssertSqlSafe(statement.into())).fetch_one(&mut self.session).await
+    }
+
+    /// Ends the session, and takes the role from the server.
+    async fn leave(self, pool: &PgPool) {
+        self.session.close().await.unwrap();
+        execute(pool, format!("DROP OWNED BY {}", self.name)).await.unwrap();
+        execute(pool, format!("DROP ROLE {}", self.name)).await.unwrap();
+    }
+}
+
+fn refusal(done: Result<(), sqlx::Error>) -> String {
+    sentence(done.expect_err("it is refused"))
+}
+
+/// Two sessions that do not see each other's rows, each within the bound.
+#[sqlx::test(migrations = "../../migrations")]
+async fn documents_are_bounded_under_any_isolation_level(pool: PgPool) {
+    for level in ["READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"] {
+        for (what, half) in [
+            ("count", "SELECT '{job}', {from} + n, 'd' || {from} + n, '' FROM generate_series(1, 600) n"),
+            ("bytes", "SELECT '{job}', {from}, 'd{from}', decode(repeat('00', 130 << 20), 'hex')"),
+        ] {
+            let mut logins = [Login::enqueuer(&pool).await, Login::enqueuer(&pool).await];
+            let job = pending(&store(&pool)).await;
+            let mut fates = Vec::new();
+            for login in &mut logins {
+                // The table's owner may give documents to any job, in as many sessions as it likes.
+                login.session = PgConnection::connect_with(&pool.connect_options()).await.unwrap();
+                login.says(format!("BEGIN ISOLATION LEVEL {level}")).await.unwrap();
+                login.says("SELECT count(*) FROM job_documents").await.unwrap();
+            }
+            for (n, login) in logins.iter_mut().enumerate() {
+                let rows = half.replace("{job}", &job.to_string()).replace("{from}", &(n * 1000).to_string());
+                let given = login.says(format!("INSERT INTO job_documents {rows}")).await;
+                fates.push(match given {
+                    Ok(()) => login.says("COMMIT").await,
+                    Err(error) => login.says("ROLLBACK").await.and(Err(error)),
+                });
+            }
+            let kept = fates.iter().filter(|fate| fate.is_ok()).count();
+            assert_eq!(kept, 1, "{what} under {level}: {fates:?}");
+            let counted = "documents_count = (SELECT count(*) FROM job_documents d WHERE d.job_id = jobs.id)
+                           AND documents_bytes = (SELECT sum(octet_length(content)) FROM job_documents d WHERE d.job_id = jobs.id)";
+            assert_eq!(column(&pool, job, counted).await.as_deref(), Some("true"));
+            for login in logins {
+                login.leave(&pool).await;
+            }
+        }
+    }
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_row_says_how_many_documents_it_has_and_a_list_is_bounded(pool: PgPool) {
+    let store = store(&pool);
+    let job = pending(&store).await;
+    execute(&pool, "ALTER TABLE job_documents DISABLE TRIGGER USER").await.unwrap();
+    let many = format!("INSERT INTO job_documents SELECT '{job}', n, 'd' || n, '' FROM generate_series(1, 5000) n");
+    execute(&pool, many).await.unwrap();
+    assert_eq!(store.job_documents(job).await.unwrap().len(), 1001, "one more than is allowed, and no further");
+    execute(&pool, format!("UPDATE jobs SET documents_bytes = 300 << 20 WHERE id = '{job}'")).await.unwrap();
+    let oversized = store.job_input(job).await.unwrap().unwrap().unwrap_err();
+    assert_eq!((oversized.column, oversized.bytes), ("documents", 300 << 20));
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn feedback_is_bounded_by_size_and_number(pool: PgPool) {
+    let job = pending(&store(&pool)).await;
+    let send = |words: &str| format!("SELECT send_feedback('{job}', {words})");
+    for too_long in ["repeat('x ', 40000)", "repeat('ä', 40000)"] {
+        let refused = refusal(execute(&pool, send(too_long)).await.map(drop));
+        assert!(refused.contains("feedback is larger than 64 KiB"), "{refused}");
+    }
+    assert_eq!(value(&pool, "SELECT count(*) FROM job_commands").await.as_deref(), Some("0"), "nothing of it is kept");
+    for _ in 0..32 {
+        execute(&pool, send("repeat('x', 65536)")).await.unwrap();
+    }
+    let refused = refusal(execute(&pool, send("'x'")).await.map(drop));
+    assert!(refused.contains("has 32 messages that it has not read yet"), "{refused}");
+    execute(&pool, format!("SELECT pause_job('{job}')")).await.unwrap();
+    let refused = refusal(execute(&pool, format!("SELECT resume_job('{job}', 'x')")).await.map(drop));
+    assert!(refused.contains("has 32 messages"), "{refused}");
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn whoever_commands_is_on_record_and_ends_no_running_job(pool: PgPool) {
+    let store = store(&pool);
+    let job = running(&store).await.id;
+    let mut steerer = Login::steerer(&pool).await;
+    let role = format!("role_{}", Uuid::now_v7().simple());
+    for statement in [
+        format!("CREATE ROLE {role}"),
+        format!("GRANT SELECT, UPDATE (status) ON jobs TO {role}"),
+        format!("GRANT {role} TO {}", steerer.name),
+    ] {
+        execute(&pool, statement).await.unwrap();
+    }
+    let update = |status: &str| format!("UPDATE jobs SET status = '{status}' WHERE id = '{job}'");
+    for status in ["completed", "failed", "review"] {
+        let refused = refusal(steerer.says(update(status)).await);
+        assert!(refused.contains("only its worker ends it"), "{status}: {refused}");
+    }
+    // In whatever role: who it was is the login.
+    steerer.says(format!("SET ROLE {role}")).await.unwrap();
+    let refused = refusal(steerer.says(update("completed")).await);
+    assert!(refused.contains("only its worker ends it"), "{refused}");
+    steerer.says(update("paused")).await.unwrap();
+    steerer.says("RESET ROLE").await.unwrap();
+    steerer.says(update("cancelled")).await.unwrap();
+    let recorded =
+        "SELECT string_agg(concat_ws(' ', command, arguments ->> 'status', by), ', ' ORDER BY at) FROM job_commands";
+    let name = &steerer.name;
+    assert_eq!(value(&pool, recorded).await, Some(format!("update paused {name}, update cancelled {name}")));
+    // The owner is no exception, and a command is recorded once.
+    execute(&pool, format!("SELECT retry_job('{job}')")).await.unwrap();
+    execute(&pool, update("paused")).await.unwrap();
+    let commands = "SELECT string_agg(command, ' ' ORDER BY at) FROM job_commands";
+    assert_eq!(value(&pool, commands).await.as_deref(), Some("update update retry_job update"));
+    steerer.leave(&pool).await;
+    for statement in [format!("DROP OWNED BY {role}"), format!("DROP ROLE {role}")] {
+        execute(&pool, statement).await.unwrap();
+    }
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn limits_that_nobody_could_read_are_refused_and_refused_ones_are_replaced(pool: PgPool) {
+    let job = pending(&store(&pool)).await;
+    execute(&pool, format!("SELECT pause_job('{job}')")).await.unwrap();
+    for (limits, says) in [
+        (r#"{"repeated_calls.nudge": 5}"#, "are given within each other"),
+        (r#"{"repeated_calls.": 5}"#, "are given within each other"),
+        (r#"{"max_iterations": 50.0}"#, "must be a whole number"),
+        (r#"{"repeated_calls": {"refuse": 7.0}}"#, "must be a whole number"),
+    ] {
+        let refused =
+            refusal(execute(&pool, format!("SELECT resume_job('{job}', limits => '{limits}')")).await.map(drop));
+        assert!(refused.contains(says), "{limits}: {refused}");
+    }
+    let refused_by_worker = format!(
+        "UPDATE jobs SET raised_limits = '{{\"max_iterations\": 9, \"tool_retries\": 3}}',
+                         status_reason = 'the limits given to resume_job cannot be used: too many; resume it with others'
+         WHERE id = '{job}'"
+    );
+    execute(&pool, refused_by_worker).await.unwrap();
+    execute(&pool, format!("SELECT resume_job('{job}', limits => '{{\"token_budget\": 5000}}')")).await.unwrap();
+    assert_eq!(column(&pool, job, "raised_limits").await.as_deref(), Some(r#"{"token_budget": 5000}"#));
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_key_is_its_logins_and_says_one_thing(pool: PgPool) {
+    let (mut one, mut other) = (Login::enqueuer(&pool).await, Login::enqueuer(&pool).await);
+    let enqueue = "SELECT enqueue_job('Merge', idempotency_key => 'inv-2')";
+    let first = one.id(enqueue).await.unwrap();
+    assert_ne!(other.id(enqueue).await.unwrap(), first, "a job of one's own");
+    assert_eq!(one.id(enqueue).await.unwrap(), first);
+    for (statement, differs) in [
+        ("SELECT enqueue_job('Divide', idempotency_key => 'inv-2')", "another prompt"),
+        ("SELECT enqueue_job('Merge', idempotency_key => 'inv-2', document_path => 'a.md')", "another document_path"),
+        ("SELECT enqueue_job('Merge', idempotency_key => 'inv-2', document_content => 'x')", "another document"),
+        (
+            r#"SELECT enqueue_job('Merge', idempotency_key => 'inv-2', documents => '[{"name": "a.md", "content": "eA=="}]')"#,
+            "other documents",
+        ),
+    ] {
+        let refused = sentence(one.id(statement).await.expect_err(statement));
+        assert!(refused.contains(&format!("already, with {differs}; use another key")), "{refused}");
+    }
+    // The same through the store, for its own login.
+    let store = store(&pool);
+    let document = |content: &str| NewDocument { name: "a.md".into(), content: content.into() };
+    let job = |content: &str| NewJob {
+        documents: vec![document(content)],
+        idempotency_key: Some("inv-2".into()),
+        ..NewJob::new("Merge")
+    };
+    let id = store.enqueue(&job("x")).await.unwrap();
+    assert!(id != first && store.enqueue(&job("x")).await.unwrap() == id);
+    let refused = store.enqueue(&job("y")).await.unwrap_err().to_string();
+    assert!(refused.contains("other documents"), "{refused}");
+    one.leave(&pool).await;
+    other.leave(&pool).await;
+}
+
+/// Pages that the walk over a worker's lanes looks at.
+async fn pages_of_lanes(pool: &PgPool) -> i64 {
+    let mut connection = pool.acquire().await.unwrap();
+    connection.execute("SET enable_seqscan = off").await.unwrap();
+    let asked = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM waiting_lanes('{creator}')";
+    connection.execute(asked).await.unwrap();
+    let plan: serde_json::Value = connection.fetch_one(asked).await.unwrap().get(0);
+    plan[0]["Plan"]["Shared Hit Blocks"].as_i64().unwrap()
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn lanes_that_nobody_serves_cost_a_claim_nothing(pool: PgPool) {
+    let store = store(&pool);
+    let worker = worker(&store).await;
+    let job = pending(&store).await;
+    let alone = pages_of_lanes(&pool).await;
+    let types = "INSERT INTO jobs (prompt, job_type) SELECT 'x', 't' || i FROM generate_series(1, 5000) i";
+    execute(&pool, types).await.unwrap();
+    execute(&pool, "ANALYZE jobs").await.unwrap();
+    let beside = pages_of_lanes(&pool).await;
+    assert!(beside <= alone + 20, "{alone} pages alone, {beside} beside the lanes of other types");
+    // Of the worker's own type there may be many, too: so many are looked at, and the one without a key always.
+    let keys = "INSERT INTO jobs (prompt, context, priority)
+                SELECT 'x', jsonb_build_object('concurrency_key', i), -1 FROM generate_series(1, 5000) i";
+    execute(&pool, keys).await.unwrap();
+    let lanes = value(&pool, "SELECT count(*) FROM waiting_lanes('{creator}')").await.unwrap();
+    assert!(lanes.parse::<u32>().unwrap() <= 1_001, "{lanes}");
+    let all = value(&pool, "SELECT count(DISTINCT concurrency_key) FROM waiting_lanes('{creator}', 6000)").await;
+    assert_eq!(all.as_deref(), Some("5001"));
+    let claimed = store.claim(worker, 1, Some(slice::from_ref(&"creator".to_owned()))).await.unwrap();
+    assert_eq!(claimed[0].id, job, "the most urgent one");
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn the_operator_bounds_how_many_jobs_of_a_login_wait(pool: PgPool) {
+    let (mut bounded, mut free) = (Login::enqueuer(&pool).await, Login::enqueuer(&pool).await);
+    execute(&pool, format!("INSERT INTO login_limits (login, waiting) VALUES ('{}', 3)", bounded.name)).await.unwrap();
+    let insert = |count: u32| format!("INSERT INTO jobs (prompt) SELECT 'x' FROM generate_series(1, {count})");
+    let refused = refusal(bounded.says(insert(4)).await);
+    assert!(refused.contains("has 3 jobs waiting, as many as the operator allows it"), "{refused}");
+    bounded.says(insert(3)).await.unwrap();
+    assert!(
+        bounded.says("SELECT enqueue_job('x', run_at => now() + interval '1 day')").await.is_err(),
+        "a later one waits, too"
+    );
+    free.says(insert(50)).await.unwrap();
+    execute(&pool, format!("UPDATE jobs SET status = 'cancelled' WHERE created_by = '{}'", bounded.name))
+        .await
+        .unwrap();
+    // Sessions that do not see each other's rows conflict.
+    let own = PgConnectOptions::clone(&pool.connect_options()).username(&bounded.name).password(&bounded.name);
+    let mut again = PgConnection::connect_with(&own).await.unwrap();
+    for session in [&mut bounded.session, &mut again] {
+        session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ").await.unwrap();
+        session.execute("SELECT count(*) FROM jobs").await.unwrap();
+    }
+    bounded.says(insert(2)).await.unwrap();
+    bounded.says("COMMIT").await.unwrap();
+    assert!(again.execute(AssertSqlSafe(insert(2))).await.is_err(), "two and two are more than three");
+    again.close().await.unwrap();
+    bounded.leave(&pool).await;
+    free.leave(&pool).await;
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn the_id_of_a_deleted_job_does_not_come_again(pool: PgPool) {
+    let job = running(&store(&pool)).await.id;
+    execute(&pool, format!("DELETE FROM jobs WHERE id = '{job}'")).await.unwrap();
+    let again = format!("INSERT INTO jobs (id, prompt) VALUES ('{job}', 'x')");
+    let refused = refusal(execute(&pool, again).await.map(drop));
+    assert!(refused.contains("was deleted; leave the id out"), "{refused}");
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn requirements_are_compared_within_a_login(pool: PgPool) {
+    let (mut one, mut other) = (Login::enqueuer(&pool).await, Login::enqueuer(&pool).await);
+    let enqueue = "SELECT enqueue_job('Merge')";
+    let (judged, own, foreign) =
+        (one.id(enqueue).await.unwrap(), one.id(enqueue).await.unwrap(), other.id(enqueue).await.unwrap());
+    let text = "The secret merger Bluebird shall be announced in March.";
+    for job in [own, foreign] {
+        let row =
+            format!("INSERT INTO requirement_cache (job_id, text, status) VALUES ('{job}', '{text}', 'integrated')");
+        execute(&pool, row).await.unwrap();
+    }
+    let comparable =
+        format!("SELECT string_agg(r.job_id::text, ' ') FROM requirement_cache r WHERE is_comparable(r, '{judged}')");
+    assert_eq!(value(&pool, comparable).await, Some(own.to_string()));
+    one.leave(&pool).await;
+    other.leave(&pool).await;
+}
+
+/// The lock that migrations take, of this database.
+fn lock_of_migrations(database: &str) -> i64 {
+    let crc = database.bytes().fold(!0_u32, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| if crc & 1 == 1 { (crc >> 1) ^ 0xEDB8_8320 } else { crc >> 1 })
+    });
+    0x3d32_ad9e * i64::from(!crc)
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_lock_that_anybody_may_hold_stops_no_migration_without_a_word(pool: PgPool) {
+    let mut stranger = Login::with(&pool, &[]).await;
+    let options = pool.connect_options();
+    let key = lock_of_migrations(options.get_database().unwrap());
+    stranger.says(format!("SELECT pg_advisory_lock({key})")).await.unwrap();
+    let Err(Error::Refused(said)) = store(&pool).migrate().await else { panic!("it is refused") };
+    assert!(said.contains(&stranger.name) && said.contains("pg_terminate_backend"), "{said}");
+    // Deletions take none of them.
+    stranger.says("SELECT pg_advisory_lock(hashtextextended('plumbline usage of deleted jobs', 0))").await.unwrap();
+    let job = running(&store(&pool)).await.id;
+    execute(&pool, format!("UPDATE jobs SET total_requests = 1 WHERE id = '{job}'")).await.unwrap();
+    execute(&pool, format!("DELETE FROM jobs WHERE id = '{job}'")).await.unwrap();
+    stranger.leave(&pool).await;
+    store(&pool).migrate().await.unwrap();
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn notices_tell_the_id_alone_where_jobs_are_behind_policies(pool: PgPool) {
+    let mut listener = sqlx::postgres::PgListener::connect_with(&pool).await.unwrap();
+    listener.listen_all(["plumbline_jobs", "plumbline_requirements"]).await.unwrap();
+    let mut told = async || {
+        let payload = listener.recv().await.unwrap().payload().to_owned();
+        let notice: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&payload).unwrap();
+        notice.keys().cloned().collect::<Vec<_>>().join(" ")
+    };
+    let store = store(&pool);
+    let add = |job: Uuid| {
+        format!("INSERT INTO requirement_cache (job_id, text) VALUES ('{job}', 'Records shall be kept for ten years.')")
+    };
+    for [job, requirement] in [["id job_type status", "count job_id"], ["id", "job_id"]] {
+        let id = pending(&store).await;
+        assert_eq!(told().await, job, "inserted");
+        execute(&pool, format!("SELECT pause_job('{id}')")).await.unwrap();
+        assert_eq!(told().await, job, "of another status");
+        let worker = worker(&store).await;
+        execute(&pool, format!("SELECT resume_job('{id}')")).await.unwrap();
+        assert_eq!(told().await, job, "waiting again");
+        store.claim(worker, 1, None).await.unwrap();
+        assert_eq!(told().await, job, "claimed");
+        execute(&pool, add(id)).await.unwrap();
+        assert_eq!(told().await, requirement, "a requirement");
+        execute(&pool, "ALTER TABLE jobs ENABLE ROW LEVEL SECURITY").await.unwrap();
+    }
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn limits_of_models_that_nobody_asks_are_forgotten(pool: PgPool) {
+    for (model, age) in [("old", "2 days"), ("new", "1 hour")] {
+        let row = format!(
+            "INSERT INTO endpoint_limits (endpoint, key_name, model, parallel, updated_at, refilled_at, used_at)
+             VALUES ('https://a', 'K', '{model}', 1, now() - interval '{age}', now() - interval '{age}', now() - interval '{age}')"
+        );
+        execute(&pool, row).await.unwrap();
+    }
+    store(&pool).sweep(45).await.unwrap();
+    assert_eq!(value(&pool, "SELECT string_agg(model, ' ') FROM endpoint_limits").await.as_deref(), Some("new"));
+}
