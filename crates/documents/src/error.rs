@@ -50,7 +50,7 @@ pub enum DocumentError {
         reason: String,
     },
     /// Pages without any text, most often a scan.
-    #[error("{}", no_text(name, *pages, *first))]
+    #[error("{}", no_text(name, *pages, *first, why))]
     NoText {
         /// The file as the user named it.
         name: String,
@@ -58,6 +58,10 @@ pub enum DocumentError {
         pages: u32,
         /// The first of them, from 1.
         first: u32,
+        /// Those of them that show something; the others are blank.
+        unread: Vec<u32>,
+        /// What is known of it besides, one sentence each.
+        why: Vec<String>,
     },
     /// Pages were asked for that the document does not have.
     #[error("{name} has {count} page(s), so page {asked} cannot be extracted; ask for pages 1 to {count}")]
@@ -146,9 +150,10 @@ impl DocumentError {
     }
 }
 
-fn no_text(name: &str, pages: u32, first: u32) -> String {
+fn no_text(name: &str, pages: u32, first: u32, why: &[String]) -> String {
     let advice = "supply a version with text, for example from a scanner's text recognition";
     match pages {
+        _ if !why.is_empty() => format!("{name} has no text that can be read: {} {advice}", why.join(" ")),
         0 => format!("{name} has no text; supply a document with content"),
         1 => format!("{name}: page {first} has no text layer; OCR is not available; {advice}"),
         _ => format!("{name}: all {pages} pages have no text layer; OCR is not available; {advice}"),

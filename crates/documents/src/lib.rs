@@ -76,7 +76,9 @@ pub struct Extracted {
     pub pages: Vec<Page>,
     /// Whether the page numbers mean anything: see [`has_pages`].
     pub paged: bool,
-    /// What the reader of the text should know, one sentence each.
+    /// The pages that show something most of which is not in their text.
+    pub unread: Vec<u32>,
+    /// What is not in the text, or was left out of it, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -85,7 +87,9 @@ pub struct Extracted {
 pub struct About {
     /// Its title, where the format states one.
     pub title: Option<String>,
-    /// What the reader of the text should know, one sentence each.
+    /// The pages that show something most of which is not in their text.
+    pub unread: Vec<u32>,
+    /// What is not in the text, or was left out of it, one sentence each.
     pub warnings: Vec<String>,
 }
 

@@ -82,7 +82,7 @@ mod tests {
     fn document(paged: bool, texts: &[&str]) -> Extracted {
         let page = |(index, text): (usize, &&str)| Page { number: index as u32 + 3, text: (*text).to_owned() };
         let pages = texts.iter().enumerate().map(page).collect();
-        Extracted { kind: Kind::Pdf, title: None, pages, paged, warnings: Vec::new() }
+        Extracted { kind: Kind::Pdf, title: None, pages, paged, unread: Vec::new(), warnings: Vec::new() }
     }
 
     #[test]

@@ -138,7 +138,7 @@ impl Parser {
         let mut read: Vec<Page> = Vec::new();
         let about = self.extract_each(kind, bytes, pages, &mut |page| join(&mut read, page)).await?;
         let paged = has_pages(kind, bytes);
-        Ok(Extracted { kind, title: about.title, pages: read, paged, warnings: about.warnings })
+        Ok(Extracted { kind, title: about.title, pages: read, paged, unread: about.unread, warnings: about.warnings })
     }
 
     /// The same, each page given away as soon as the child has said it: of a document of thousands of pages, one at a
@@ -182,8 +182,8 @@ impl Parser {
         };
         let article = ["--article".to_owned()];
         let (trailer, ()) = tokio::join!(self.permit().await.run(Kind::Html, html.into(), &article, sender), take);
-        let Trailer { title, warnings, .. } = trailer?;
-        Ok(Extracted { kind: Kind::Html, title, pages, paged: false, warnings })
+        let Trailer { title, unread, warnings, .. } = trailer?;
+        Ok(Extracted { kind: Kind::Html, title, pages, paged: false, unread, warnings })
     }
 
     /// What the document `name` is, and whether it can be opened at all, without extracting it.
@@ -282,7 +282,7 @@ impl ParserPermit<'_> {
             extra.extend(["--pages".to_owned(), format!("{}-{}", range.start(), range.end())]);
         }
         let trailer = self.run(kind, bytes, &extra, to).await?;
-        Ok(About { title: trailer.title, warnings: trailer.warnings })
+        Ok(About { title: trailer.title, unread: trailer.unread, warnings: trailer.warnings })
     }
 
     async fn run(

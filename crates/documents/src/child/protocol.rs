@@ -32,6 +32,9 @@ pub(crate) struct Trailer {
     pub(crate) title: Option<String>,
     /// How many pages the document has, whichever were asked for; absent where there are none.
     pub(crate) pages: Option<u32>,
+    /// The pages that show something most of which is not in their text.
+    #[serde(default)]
+    pub(crate) unread: Vec<u32>,
     /// One sentence each.
     pub(crate) warnings: Vec<String>,
 }
@@ -53,6 +56,12 @@ pub(crate) enum Failure {
         pages: u32,
         /// The first of them.
         first: u32,
+        /// Those of them that show something.
+        #[serde(default)]
+        unread: Vec<u32>,
+        /// What is known of it besides, one sentence each.
+        #[serde(default)]
+        why: Vec<String>,
     },
     /// Pages were asked for that there are not.
     NoSuchPage {
@@ -88,6 +97,11 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Failure {
+    /// A document without pages that has no words.
+    pub(crate) fn no_text(why: Vec<String>) -> Self {
+        Self::NoText { pages: 0, first: 1, unread: Vec::new(), why }
+    }
+
     /// A parser's error as the reason of [`Failure::Damaged`]: one line, no full stop, of bounded length.
     pub(crate) fn damaged(error: impl std::fmt::Display) -> Self {
         let text = error.to_string();
@@ -102,7 +116,7 @@ impl From<Failure> for DocumentError {
         match failure {
             Failure::Encrypted => Self::Encrypted { name },
             Failure::Damaged { reason } => Self::Damaged { name, reason },
-            Failure::NoText { pages, first } => Self::NoText { name, pages, first },
+            Failure::NoText { pages, first, unread, why } => Self::NoText { name, pages, first, unread, why },
             Failure::NoSuchPage { asked, count } => Self::NoSuchPage { name, asked, count },
             Failure::TooLong { bytes, most } => Self::TooLong { name, bytes, most },
         }

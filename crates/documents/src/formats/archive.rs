@@ -5,9 +5,12 @@
 
 use crate::child::protocol::Failure;
 use crate::formats::text;
-use std::io::{Cursor, Read as _};
-use zip::ZipArchive;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read as _, Write as _};
 use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 /// An archive of more entries is refused; long books have some hundreds.
 const MAX_ENTRIES: usize = 10_000;
@@ -24,6 +27,8 @@ const SMALL_BYTES: u64 = 8 << 20;
 pub(crate) struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
     left: u64,
+    /// What could not be read of its texts, one sentence each.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl<'a> Archive<'a> {
@@ -36,7 +41,7 @@ impl<'a> Archive<'a> {
                 zip.len()
             )));
         }
-        Ok(Self { zip, left: MAX_TOTAL_BYTES })
+        Ok(Self { zip, left: MAX_TOTAL_BYTES, warnings: Vec::new() })
     }
 
     /// An entry's bytes; none when there is no such entry.
@@ -63,8 +68,43 @@ impl<'a> Archive<'a> {
 
     /// An entry's text, in whichever encoding its mark of byte order names.
     pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>, Failure> {
-        let content = self.read(name)?;
-        Ok(content.map(|bytes| text::decode(&bytes).0.into_owned()))
+        let Some(bytes) = self.read(name)? else { return Ok(None) };
+        let (text, warning) = text::decode(&bytes);
+        self.warnings.extend(warning);
+        Ok(Some(text.into_owned()))
+    }
+
+    /// Whether there is an entry of that name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.zip.index_for_name(name).is_some()
+    }
+
+    /// The names of all entries.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.zip.file_names().flatten().map(Cow::into_owned).collect()
+    }
+
+    /// The archive with other texts for some entries, and other names; what is not changed is not unpacked.
+    pub(crate) fn rewritten(
+        &mut self,
+        changed: &BTreeMap<String, String>,
+        rename: impl Fn(&str) -> String,
+    ) -> Result<Vec<u8>, Failure> {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        for index in 0..self.zip.len() {
+            let entry = self.zip.by_index_raw(index).map_err(Failure::damaged)?;
+            let own = entry.name().map_err(Failure::damaged)?.into_owned();
+            let name = rename(&own);
+            match changed.get(&own) {
+                Some(text) => {
+                    writer.start_file(name, stored).map_err(Failure::damaged)?;
+                    writer.write_all(text.as_bytes()).map_err(Failure::damaged)?;
+                }
+                None => writer.raw_copy_file_rename(entry, name).map_err(Failure::damaged)?,
+            }
+        }
+        writer.finish().map(Cursor::into_inner).map_err(Failure::damaged)
     }
 }
 
@@ -79,9 +119,6 @@ fn too_large(name: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write as _;
-    use zip::ZipWriter;
-    use zip::write::SimpleFileOptions;
 
     fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));

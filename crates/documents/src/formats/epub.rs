@@ -49,7 +49,7 @@ pub(crate) fn extract(bytes: &[u8]) -> Parsed {
         }
     }
     if texts.is_empty() {
-        return Err(Failure::NoText { pages: 0, first: 1 });
+        return Err(Failure::no_text(warnings));
     }
     let page = Page { number: 1, text: texts.join("\n\n") };
     Ok((vec![page], Trailer { title: package.title, warnings, ..Trailer::default() }))

@@ -2,11 +2,14 @@
 
 use crate::Page;
 use crate::child::Parsed;
+use crate::child::protocol::Failure;
 
 /// Characters of a passage that a warning shows.
 const SHOWN: usize = 80;
 /// Sentences that are kept; the others are counted.
 const MOST: usize = 200;
+/// Sentences that say why a document has no text.
+const MOST_REASONS: usize = 5;
 
 /// The first words of a text, in quotation marks.
 pub(crate) fn first_words(text: &str) -> String {
@@ -43,11 +46,19 @@ pub(crate) fn pages_first(numbers: &[u32]) -> String {
 /// What every document's text has in common, whatever its format: characters in composed form (NFC), so that what looks alike
 /// is alike, and each warning once.
 pub(crate) fn settle(parsed: Parsed) -> Parsed {
-    let (pages, mut trailer) = parsed?;
+    let (pages, mut trailer) = parsed.map_err(|failure| match failure {
+        Failure::NoText { pages, first, unread, why } => {
+            let why =
+                why.into_iter().take(MOST_REASONS).map(|line| line.replace(char::is_control, "\u{fffd}")).collect();
+            Failure::NoText { pages, first, unread, why }
+        }
+        other => other,
+    })?;
     let pages = pages.into_iter().map(|Page { number, text }| Page { number, text: composed(text) }).collect();
     trailer.title = trailer.title.map(composed);
     let mut said = std::collections::HashSet::new();
-    trailer.warnings = trailer.warnings.into_iter().map(composed).filter(|line| said.insert(line.clone())).collect();
+    let one_line = |text: String| composed(text).replace(char::is_control, "\u{fffd}");
+    trailer.warnings = trailer.warnings.into_iter().map(one_line).filter(|line| said.insert(line.clone())).collect();
     if let Some(more) = trailer.warnings.len().checked_sub(MOST + 1) {
         trailer.warnings.truncate(MOST);
         trailer.warnings.push(format!("There are {} more things of this kind that are not in the text.", more + 1));

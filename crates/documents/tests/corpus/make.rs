@@ -52,16 +52,23 @@ pub(crate) fn deflated(bytes: &[u8]) -> Vec<u8> {
 
 /// An ODT file with this in its body and these automatic styles.
 pub(crate) fn odt(styles: &str, body: &str) -> Vec<u8> {
+    odt_with(styles, body, &[])
+}
+
+/// The same with these further parts.
+pub(crate) fn odt_with(styles: &str, body: &str, more: &[(&str, &[u8])]) -> Vec<u8> {
     let content = format!(
         "<?xml version=\"1.0\"?><office:document-content><office:automatic-styles>{styles}</office:automatic-styles>\
          <office:body><office:text>{body}</office:text></office:body></office:document-content>"
     );
-    archive(&[
+    let mut entries: Vec<(&str, &[u8])> = vec![
         ("mimetype", b"application/vnd.oasis.opendocument.text"),
         ("META-INF/manifest.xml", b"<manifest:manifest/>"),
         ("content.xml", content.as_bytes()),
         ("meta.xml", b"<office:meta><dc:title>Small &amp; simple</dc:title></office:meta>"),
-    ])
+    ];
+    entries.extend_from_slice(more);
+    archive(&entries)
 }
 
 /// A DOCX file with this as its main part, and these further parts.

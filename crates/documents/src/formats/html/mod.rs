@@ -92,7 +92,7 @@ fn convert(html: &str) -> Result<Told, Failure> {
     let warnings = page_tree::settle(&tree);
     let text = unescape(&converter.tree_to_markdown(&tree));
     match text.trim().is_empty() {
-        true => Err(Failure::NoText { pages: 0, first: 1 }),
+        true => Err(Failure::no_text(warnings)),
         false => Ok((text.trim_matches('\n').to_owned(), warnings)),
     }
 }
@@ -263,6 +263,6 @@ mod tests {
 
     #[test]
     fn a_page_without_words_is_an_error() {
-        assert_eq!(extract(b"<html><script>1</script></html>"), Err(Failure::NoText { pages: 0, first: 1 }));
+        assert_eq!(extract(b"<html><script>1</script></html>"), Err(Failure::no_text(Vec::new())));
     }
 }

@@ -2,15 +2,17 @@
 
 use super::lists::{Lists, Styles};
 use super::tables::Tables;
+use super::unshown::{Unshown, told};
 use crate::child::protocol::Failure;
 use crate::formats::blocks::Block;
+use crate::formats::warnings::first_words;
 use crate::formats::xml;
+use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
+use std::collections::HashMap;
 
-/// Elements that are not the document's text, with everything in them: deletions and comments, generated lists,
-/// drawings' descriptions, pronunciations, forms.
-const NOT_TEXT: [&str; 14] = [
-    "text:tracked-changes",
+/// Elements that are not the document's text, with everything in them: generated lists, drawings' descriptions, pronunciations.
+const NOT_TEXT: [&str; 10] = [
     "text:table-of-content",
     "text:alphabetical-index",
     "text:illustration-index",
@@ -19,11 +21,8 @@ const NOT_TEXT: [&str; 14] = [
     "text:user-index",
     "text:sequence-decls",
     "text:ruby-text",
-    "office:annotation",
-    "office:forms",
     "svg:title",
     "svg:desc",
-    "draw:object",
 ];
 /// Spaces that one element may stand for.
 const MAX_SPACES: usize = 100;
@@ -38,9 +37,18 @@ enum Place {
     Note(String, String),
 }
 
+/// Documents within the document, by their folders: a formula's text, or nothing of another one.
+pub(crate) type Objects = HashMap<String, Option<String>>;
+
 /// The document's blocks so far and where in it we are.
 pub(crate) struct Body<'a> {
     styles: &'a Styles,
+    unshown: &'a Unshown,
+    objects: &'a Objects,
+    /// What was filled into the fields of its forms, by their ids.
+    fields: HashMap<String, String>,
+    /// What is not in the text, one sentence each.
+    told: Vec<String>,
     blocks: Vec<Block>,
     places: Vec<Place>,
     lists: Lists,
@@ -51,13 +59,14 @@ pub(crate) struct Body<'a> {
 
 impl<'a> Body<'a> {
     /// Nothing read yet.
-    pub(crate) fn new(styles: &'a Styles) -> Self {
+    pub(crate) fn new(styles: &'a Styles, unshown: &'a Unshown, objects: &'a Objects) -> Self {
         let (lists, tables) = (Lists::default(), Tables::default());
-        Self { styles, blocks: Vec::new(), places: Vec::new(), lists, tables, notes: Vec::new() }
+        let (blocks, places, notes, told, fields) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), HashMap::new());
+        Self { styles, unshown, objects, fields, told, blocks, places, lists, tables, notes }
     }
 
-    /// The blocks of the whole text.
-    pub(crate) fn read(mut self, content: &str) -> Result<Vec<Block>, Failure> {
+    /// The blocks of the whole text, and what is not in it.
+    pub(crate) fn read(mut self, content: &str) -> Result<(Vec<Block>, Vec<String>), Failure> {
         let mut reader = xml::reader(content);
         let broken = |error: quick_xml::Error| xml::broken("content.xml", &error);
         loop {
@@ -65,7 +74,13 @@ impl<'a> Body<'a> {
                 Event::Start(start) if NOT_TEXT.contains(&start.name().as_ref()) => {
                     reader.read_to_end(start.name()).map_err(broken)?;
                 }
-                Event::Start(start) => self.begin(&start),
+                Event::Start(start) => match self.unshown.why(&start) {
+                    Some(why) => {
+                        let content = reader.read_text(start.name()).map_err(broken)?;
+                        self.told.extend(told(why, &start, &content));
+                    }
+                    None => self.begin(&start, &reader),
+                },
                 Event::End(end) => self.end(end.name().as_ref()),
                 Event::Text(text) => self.text(&text.xml10_content()),
                 Event::CData(text) => self.text(&text.xml10_content()),
@@ -75,10 +90,10 @@ impl<'a> Body<'a> {
             }
         }
         self.blocks.append(&mut self.notes);
-        Ok(self.blocks)
+        Ok((self.blocks, self.told))
     }
 
-    fn begin(&mut self, start: &BytesStart<'_>) {
+    fn begin(&mut self, start: &BytesStart<'_>, reader: &Reader<&[u8]>) {
         let number = |name| xml::attribute(start, name).and_then(|value| value.parse::<u32>().ok());
         match start.name().as_ref() {
             "text:h" => {
@@ -100,8 +115,44 @@ impl<'a> Body<'a> {
             }
             "text:tab" => self.verbatim(" "),
             "text:line-break" => self.verbatim("\n"),
+            "draw:object" | "draw:object-ole" => self.object(start, reader),
+            "draw:control" => {
+                let field = xml::attribute(start, "control").and_then(|id| self.fields.get(&id).cloned());
+                self.verbatim(&field.unwrap_or_default());
+            }
+            name if name.starts_with("form:") => self.field(start),
             _ => {}
         }
+    }
+
+    /// A document within the document: a formula is read, anything else named.
+    fn object(&mut self, start: &BytesStart<'_>, reader: &Reader<&[u8]>) {
+        let address = xml::attribute(start, "href").unwrap_or_default();
+        let folder = address.trim_start_matches("./").trim_end_matches('/');
+        let within = reader.clone().read_text(start.name()).ok().and_then(|content| super::unshown::formula(&content));
+        match within.or_else(|| self.objects.get(folder).cloned().flatten()) {
+            Some(formula) => self.verbatim(&format!(" {formula} ")),
+            None if folder.is_empty() => {}
+            None => self.told.push(format!("Not in the text: an embedded object, {}.", first_words(folder))),
+        }
+    }
+
+    /// A field of a form, which the text has a place for: what was filled in or chosen.
+    fn field(&mut self, start: &BytesStart<'_>) {
+        let of = |name: &str| xml::attribute(start, name).filter(|value| !value.is_empty());
+        let value = match start.local_name().as_ref() {
+            "text" | "textarea" | "formatted-text" | "date" | "time" | "number" | "combobox" | "listbox" => {
+                of("current-value").or_else(|| of("value"))
+            }
+            "checkbox" | "radio" => {
+                let is_on = of("current-state").or_else(|| of("state")).is_some_and(|state| state == "checked");
+                let is_on = is_on || of("current-selected").is_some_and(|selected| selected == "true");
+                let mark = if is_on { "[x] " } else { "[ ] " };
+                Some(format!("{mark}{}", of("label").unwrap_or_default()))
+            }
+            _ => None,
+        };
+        self.fields.extend(of("id").zip(value));
     }
 
     fn end(&mut self, name: &str) {

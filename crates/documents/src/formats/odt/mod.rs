@@ -3,6 +3,7 @@
 mod body;
 mod lists;
 mod tables;
+mod unshown;
 
 use super::archive::Archive;
 use super::blocks::to_markdown;
@@ -10,10 +11,11 @@ use super::xml;
 use crate::Page;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
-use body::Body;
+use body::{Body, Objects};
 use lists::Styles;
 use memchr::memmem;
 use quick_xml::events::Event;
+use unshown::Unshown;
 
 /// The text of the document as one page; tracked deletions, comments, tables of contents and headers are left out.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
@@ -23,16 +25,33 @@ pub(crate) fn extract(bytes: &[u8]) -> Parsed {
         return Err(Failure::Encrypted);
     }
     let content = archive.text("content.xml")?.ok_or_else(|| Failure::damaged("its part content.xml is missing"))?;
-    let mut styles = Styles::default();
-    for part in [archive.text("styles.xml")?.as_deref().unwrap_or_default(), &content] {
+    let (mut styles, mut unshown) = (Styles::default(), Unshown::default());
+    let of_pages = archive.text("styles.xml")?.unwrap_or_default();
+    for part in [&of_pages, &content] {
         styles.learn(part)?;
+        unshown.learn(part)?;
     }
-    let text = to_markdown(&Body::new(&styles).read(&content)?);
+    let objects = objects(&mut archive)?;
+    let (blocks, mut warnings) = Body::new(&styles, &unshown, &objects).read(&content)?;
+    let text = to_markdown(&blocks);
     if text.is_empty() {
-        return Err(Failure::NoText { pages: 0, first: 1 });
+        return Err(Failure::no_text(warnings));
     }
+    warnings.extend(unshown::headers_and_footers(&of_pages));
     let title = archive.text("meta.xml")?.and_then(|meta| title(&meta));
-    Ok((vec![Page { number: 1, text }], Trailer { title, ..Trailer::default() }))
+    warnings.append(&mut archive.warnings);
+    Ok((vec![Page { number: 1, text }], Trailer { title, warnings, ..Trailer::default() }))
+}
+
+/// What stands within the document as a document of its own, by its folder: a formula's text, or nothing of anything else.
+fn objects(archive: &mut Archive<'_>) -> Result<Objects, Failure> {
+    let mut objects = Objects::new();
+    let names = archive.names();
+    for folder in names.iter().filter_map(|name| name.strip_suffix("/content.xml")) {
+        let content = archive.text(&format!("{folder}/content.xml"))?.unwrap_or_default();
+        objects.insert(folder.to_owned(), unshown::formula(&content));
+    }
+    Ok(objects)
 }
 
 /// The title among the document's properties. One that cannot be read is none: the text counts.

@@ -8,12 +8,13 @@
 use super::fonts::{Font, Fonts};
 use super::ruling_lines::Rules;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use unpdf::Result;
 use unpdf::parser::TextSpan;
 use unpdf::parser::backend::{
     BackendFontInfo, ContentOp, DecodedRun, DecodedText, GlyphAdvance, PageBox, PageContent, PageId, PaintedXObject,
-    PdfBackend, PdfMetadataRaw, RawBackend, RawOutlineItem, RawXObject, ResourceScope,
+    PdfBackend, PdfMetadataRaw, RawBackend, RawOutlineItem, RawXObject, ResourceScope, TextSuppression,
 };
 
 /// Strings that are remembered at most; beyond, all are forgotten. Ordinary books have some ten thousand.
@@ -55,6 +56,7 @@ pub(crate) struct View<'a> {
     memory: &'a Mutex<Memory>,
     pages: BTreeMap<u32, PageId>,
     rules: Mutex<Rules>,
+    lost: AtomicUsize,
 }
 
 impl<'a> View<'a> {
@@ -66,7 +68,22 @@ impl<'a> View<'a> {
         (number, id): (u32, PageId),
     ) -> Self {
         let pages = BTreeMap::from([(number, id)]);
-        Self { document, fonts, memory, pages, rules: Mutex::default() }
+        Self { document, fonts, memory, pages, rules: Mutex::default(), lost: AtomicUsize::new(0) }
+    }
+
+    /// How many characters of the page could not be told from the codes of their fonts.
+    pub(crate) fn lost(&self) -> usize {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Counts what a string shows and does not say. The codes of composite fonts have two bytes.
+    fn count_lost(&self, decoded: &DecodedText, bytes: &[u8]) {
+        let lost = match decoded.suppressed {
+            Some(TextSuppression::CompositeUnresolved) => bytes.len().div_ceil(2),
+            Some(_) => bytes.len(),
+            None => decoded.undecoded_codes as usize + meaningless(&decoded.text),
+        };
+        self.lost.fetch_add(lost, Ordering::Relaxed);
     }
 
     /// Whether the lines drawn by what was read so far may rule a table, on a page of that height and text.
@@ -129,6 +146,12 @@ impl Memory {
     }
 }
 
+/// Characters of a font's own, which mean nothing outside of it. One alone is a list's bullet or a symbol.
+fn meaningless(text: &str) -> usize {
+    let count = text.chars().filter(|c| matches!(*c, '\u{e000}'..='\u{f8ff}' | char::REPLACEMENT_CHARACTER)).count();
+    if count > 1 { count } else { 0 }
+}
+
 impl PdfBackend for View<'_> {
     fn pages(&self) -> BTreeMap<u32, PageId> {
         self.pages.clone()
@@ -154,12 +177,16 @@ impl PdfBackend for View<'_> {
 
     fn decode_text(&self, scope: ResourceScope, font: &[u8], bytes: &[u8]) -> DecodedText {
         let ask = || self.document.decode_text(scope, font, bytes);
-        self.recall((scope, font, bytes), |answers| &mut answers.text, ask)
+        let decoded = self.recall((scope, font, bytes), |answers| &mut answers.text, ask);
+        self.count_lost(&decoded, bytes);
+        decoded
     }
 
     fn decode_run(&self, scope: ResourceScope, font: &[u8], bytes: &[u8]) -> DecodedRun {
         let ask = || self.document.decode_run(scope, font, bytes);
-        self.recall((scope, font, bytes), |answers| &mut answers.run, ask)
+        let run = self.recall((scope, font, bytes), |answers| &mut answers.run, ask);
+        self.count_lost(&run.decoded, bytes);
+        run
     }
 
     fn glyph_advances(&self, scope: ResourceScope, font: &[u8], bytes: &[u8]) -> Option<Vec<GlyphAdvance>> {

@@ -8,19 +8,19 @@ use super::cached_backend::{Memory, View};
 use super::columns;
 use super::fonts::Fonts;
 use super::lines::Lines;
-use super::page_layout::{Place, Sheet};
+use super::page_layout::{Place, Seen, Sheet};
 use super::ruling_lines::has_columns;
 use crate::formats::blocks::Block;
 use std::sync::Mutex;
 use unpdf::parser::backend::{PageId, PdfBackend as _, RawBackend};
-use unpdf::parser::{BlockType, LayoutAnalyzer, TableDetector, TextBlock, TextLine};
+use unpdf::parser::{BlockType, LayoutAnalyzer, TableDetector, TextBlock, TextLine, TextSpan};
 
 /// How a page was found to be.
 pub(crate) enum Found {
     /// Running text.
     Text(Sheet),
-    /// It may have tables, or could not be read this way; these are its lines.
-    Other(Lines),
+    /// It may have tables, or could not be read this way; these are its lines, and what was seen of it.
+    Other(Lines, Seen),
 }
 
 /// Reads a page, if it is one of running text.
@@ -32,7 +32,16 @@ pub(crate) fn read(
 ) -> Found {
     let view = View::new(document, fonts, memory, page);
     let mut analyzer = LayoutAnalyzer::new(&view);
-    let Ok(mut spans) = analyzer.extract_page_spans(number) else { return Found::Other(Lines::default()) };
+    let Ok(mut spans) = analyzer.extract_page_spans(number) else {
+        return Found::Other(Lines::default(), Seen::default());
+    };
+    let seen = Seen {
+        lost: view.lost(),
+        senseless: analyzer.ocr_text_suppressed(),
+        damaged: analyzer.undecodable_content_streams() > 0,
+        struck: struck(&spans),
+        ..Seen::default()
+    };
     analyzer.filter_spans_for_page(&mut spans, number);
     let height = view.page_box(id).height();
     let facts = analyzer.page_facts();
@@ -45,12 +54,19 @@ pub(crate) fn read(
     let lines = columns::lines(&analyzer, spans);
     let places = Lines::of(&lines);
     if ruled || (columns && has_table(&lines)) {
-        return Found::Other(places);
+        return Found::Other(places, seen);
     }
     let blocks = analyzer.group_lines_into_blocks_pub(analyzer.detect_headings_pub(lines));
     let counts = analyzer.page_op_counts();
     let place = Place { number, height, text: counts.text, images: counts.image, fills: facts.fill_op_count };
-    Found::Text(Sheet::new(place, blocks.iter().filter(|block| !block.is_empty()).map(block), places))
+    Found::Text(Sheet::new(place, blocks.iter().filter(|block| !block.is_empty()).map(block), places, seen))
+}
+
+/// What is struck out on a page. A rule through a word may also be drawn by accident, so that it stays in the text.
+fn struck(spans: &[TextSpan]) -> Option<String> {
+    let words: Vec<&str> = spans.iter().filter(|span| span.is_struck).map(|span| span.text.as_str()).collect();
+    let words = words.join(" ");
+    words.contains(char::is_alphanumeric).then_some(words)
 }
 
 /// Whether what stands side by side looks like a table.

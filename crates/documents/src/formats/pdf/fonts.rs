@@ -27,6 +27,11 @@ impl Fonts {
         RawDocument::load(bytes).map(Self)
     }
 
+    /// The document's objects.
+    pub(crate) fn objects(&self) -> &RawDocument {
+        &self.0
+    }
+
     /// The font that `name` means in a form's or page's resources, or in those a page inherits; `number` is for one
     /// that is not described by an object of its own.
     pub(crate) fn find(&self, scope: ResourceScope, name: &[u8], number: usize) -> Font {

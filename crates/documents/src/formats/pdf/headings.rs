@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     fn heading(text: &str, y: f32, size: f32) -> Placed {
-        Placed { block: Block::Heading(1, text.to_owned()), first: Some(Line::at(y, size)), last: None, lines: 1 }
+        Placed { block: Block::Heading(1, text.to_owned()), first: Some(Line::at(y, size)), lines: 1 }
     }
 
     #[test]

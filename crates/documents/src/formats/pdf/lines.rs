@@ -22,6 +22,16 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    /// A line of text that no page's content draws, from its left to its right.
+    pub(crate) fn placed(y: f32, size: f32, (left, right): (f32, f32)) -> Self {
+        Self { y, size, bold: false, left, right }
+    }
+
+    /// How far two lines are apart from left to right; none where a column might hold both.
+    pub(crate) fn distance(&self, other: &Self) -> f32 {
+        (self.left - other.right).max(other.left - self.right).max(0.0)
+    }
+
     /// Whether this one stands above another in the same column.
     pub(crate) fn is_above(&self, other: &Self) -> bool {
         self.y > other.y && self.shares_column(other)
@@ -51,8 +61,6 @@ pub(crate) struct Part {
     pub(crate) text: String,
     /// Its first line, if it was traced.
     pub(crate) first: Option<Line>,
-    /// The baseline of its last line, if it was traced.
-    pub(crate) last: Option<f32>,
     /// How many lines it has, if it was traced.
     pub(crate) lines: usize,
     /// Whether all of it is bold.
@@ -110,7 +118,7 @@ impl Lines {
     /// Traces a paragraph to its lines and cuts it where they show that it is several.
     pub(crate) fn take(&mut self, text: &str) -> Vec<Part> {
         let Some(found) = self.trace(text) else {
-            return vec![Part { text: text.to_owned(), first: None, last: None, lines: 0, bold: false }];
+            return vec![Part { text: text.to_owned(), first: None, lines: 0, bold: false }];
         };
         let margins = self.margins(&found);
         let mut parts: Vec<Part> = Vec::new();
@@ -125,11 +133,11 @@ impl Lines {
                 Some(part) if !starts => {
                     part.text.push('\n');
                     part.text.push_str(line_text);
-                    (part.last, part.lines, part.bold) = (Some(line.y), part.lines + 1, part.bold && line.bold);
+                    (part.lines, part.bold) = (part.lines + 1, part.bold && line.bold);
                 }
                 _ => {
-                    let (text, last) = (line_text.to_owned(), Some(line.y));
-                    parts.push(Part { text, first: Some(line), last, lines: 1, bold: line.bold });
+                    let text = line_text.to_owned();
+                    parts.push(Part { text, first: Some(line), lines: 1, bold: line.bold });
                 }
             }
         }

@@ -10,10 +10,13 @@ mod lines;
 mod page_layout;
 mod ruling_lines;
 mod running_headers;
+mod shown_elsewhere;
 mod source;
+mod strings;
 
 use super::blocks::{Block, to_markdown};
 use super::dehyphenate::{Dehyphenator, characters};
+use super::warnings::{first_words, pages_first};
 use crate::Page;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
@@ -45,7 +48,8 @@ pub(crate) fn extract(bytes: &[u8], asked: Option<RangeInclusive<u32>>, lines: b
         return finish(source.read(asked.clone())?, count, &asked, |sheet| characters(&sheet.as_set));
     }
     let mut read = source.read(sample(&asked, count))?;
-    running_headers::remove(&mut read.sheets);
+    let told = running_headers::remove(&mut read.sheets);
+    read.warnings.extend(told);
     headings::settle(&mut read.sheets);
     mend(&mut read.sheets);
     read.sheets.retain(|sheet| asked.contains(&sheet.number));
@@ -75,28 +79,52 @@ fn mend(sheets: &mut [Sheet]) {
 }
 
 fn finish(read: Read, count: u32, asked: &RangeInclusive<u32>, text: impl Fn(Sheet) -> String) -> Parsed {
-    let Read { title, sheets, mut warnings } = read;
-    let silent: Vec<u32> = sheets.iter().filter(|sheet| sheet.silent).map(|sheet| sheet.number).collect();
+    let Read { title, sheets, warnings, is_placeholder } = read;
+    let is_unread = |sheet: &&Sheet| sheet.is_unread() || is_placeholder;
+    let unread: Vec<u32> = sheets.iter().filter(is_unread).map(|sheet| sheet.number).collect();
+    let is_silent = sheets.iter().all(|sheet| sheet.seen.says_nothing()) && warnings.is_empty();
+    // What is said of single pages comes first.
+    let warnings: Vec<String> = of_pages(&sheets).into_iter().chain(warnings).collect();
     let page = |sheet: Sheet| Page { number: sheet.number, text: text(sheet) };
     let pages: Vec<Page> = sheets.into_iter().map(page).collect();
     if pages.iter().all(|page| page.text.is_empty()) {
-        return Err(Failure::NoText { pages: asked.end() - asked.start() + 1, first: *asked.start() });
+        let why = if is_silent { Vec::new() } else { warnings };
+        return Err(Failure::NoText { pages: asked.end() - asked.start() + 1, first: *asked.start(), unread, why });
     }
-    if !silent.is_empty() {
-        warnings.push(format!("{} no text layer; OCR is not available.", have(&silent)));
-    }
-    Ok((pages, Trailer { title, pages: Some(count), warnings }))
+    Ok((pages, Trailer { title, pages: Some(count), unread, warnings }))
 }
 
-/// `Page 3 has`, `Pages 3, 7-9 have`.
-fn have(numbers: &[u32]) -> String {
-    let runs = numbers.chunk_by(|left, right| left + 1 == *right);
-    let word = |run: &[u32]| match run {
-        [only] => only.to_string(),
-        _ => format!("{}-{}", run[0], run[run.len() - 1]),
+/// What single pages have that is not in their text, or should not be.
+fn of_pages(sheets: &[Sheet]) -> Vec<String> {
+    let numbers = |is: fn(&Sheet) -> bool| sheets.iter().filter(|sheet| is(sheet)).map(|sheet| sheet.number).collect();
+    let silent: Vec<u32> = numbers(|sheet| sheet.silent && sheet.seen.says_nothing());
+    let senseless: Vec<u32> = numbers(|sheet| sheet.seen.senseless);
+    let damaged: Vec<u32> = numbers(|sheet| sheet.seen.damaged);
+    let mut told = Vec::new();
+    let mut say = |numbers: &[u32], one: &str, several: &str| {
+        let said = if numbers.len() == 1 { one } else { several };
+        told.extend((!numbers.is_empty()).then(|| format!("{} {said}", pages_first(numbers))));
     };
-    let list = runs.map(word).collect::<Vec<_>>().join(", ");
-    if numbers.len() == 1 { format!("Page {list} has") } else { format!("Pages {list} have") }
+    say(&silent, "has no text layer; OCR is not available.", "have no text layer; OCR is not available.");
+    let no_words = "a text layer that makes no sense, which was left out; OCR is not available.";
+    say(&senseless, &format!("has {no_words}"), &format!("have {no_words}"));
+    say(
+        &damaged,
+        "is damaged, and a part of it is not in the text.",
+        "are damaged, and a part of each is not in the text.",
+    );
+    for sheet in sheets {
+        let number = sheet.number;
+        if sheet.seen.lost > 0 {
+            let lost = sheet.seen.lost;
+            let characters = if lost == 1 { "1 character".to_owned() } else { format!("{lost} characters") };
+            told.push(format!("Page {number}: {characters} could not be decoded; OCR is not available."));
+        }
+        if let Some(words) = &sheet.seen.struck {
+            told.push(format!("Page {number}: struck out, and still in the text: {}.", first_words(words)));
+        }
+    }
+    told
 }
 
 #[cfg(test)]
@@ -114,11 +142,5 @@ mod tests {
         ] {
             assert_eq!(sample(&asked, count), expected, "{asked:?} of {count}");
         }
-    }
-
-    #[test]
-    fn page_lists_read_well() {
-        assert_eq!(have(&[3]), "Page 3 has");
-        assert_eq!(have(&[3, 7, 8, 9]), "Pages 3, 7-9 have");
     }
 }

@@ -4,7 +4,7 @@ use super::lines::{Line, Lines, Part};
 use crate::formats::blocks::Block;
 
 /// A page as blocks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Sheet {
     /// Position in the document, from 1.
     pub(crate) number: u32,
@@ -16,6 +16,30 @@ pub(crate) struct Sheet {
     pub(crate) silent: bool,
     /// Its text with the line ends it is set with, whatever becomes of the blocks.
     pub(crate) as_set: String,
+    /// What is known of it beside its text.
+    pub(crate) seen: Seen,
+}
+
+/// What the first look at a page tells beside its text.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// Characters that it shows and that no encoding of its fonts can tell.
+    pub(crate) lost: usize,
+    /// Whether its text layer, made by a machine from a picture, was no language.
+    pub(crate) senseless: bool,
+    /// Whether a part of it could not be unpacked.
+    pub(crate) damaged: bool,
+    /// Whether it could not be read at all, which was said.
+    pub(crate) failed: bool,
+    /// What is struck out on it, in its text all the same.
+    pub(crate) struck: Option<String>,
+}
+
+impl Seen {
+    /// Whether none of it says why a page has no text.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.lost == 0 && !self.senseless && !self.damaged && !self.failed
+    }
 }
 
 /// A block and its place.
@@ -25,8 +49,6 @@ pub(crate) struct Placed {
     pub(crate) block: Block,
     /// The first line on the page, where the block could be traced to its lines.
     pub(crate) first: Option<Line>,
-    /// The baseline of the last line, where the block could be traced.
-    pub(crate) last: Option<f32>,
     /// How many lines it was traced to.
     pub(crate) lines: usize,
 }
@@ -47,18 +69,30 @@ pub(crate) struct Place {
 
 impl Sheet {
     /// A page of blocks, cut into the paragraphs that its lines show.
-    pub(crate) fn new(page: Place, blocks: impl Iterator<Item = Block>, mut lines: Lines) -> Self {
+    pub(crate) fn new(page: Place, blocks: impl Iterator<Item = Block>, mut lines: Lines, seen: Seen) -> Self {
         let blocks = blocks.filter(|block| !block.is_empty());
         let mut blocks: Vec<Placed> = blocks.flat_map(|block| place(block, &mut lines)).collect();
         stand_tables(&mut blocks, &mut lines);
         // A page that paints nothing, or nothing but a few rules, was left blank by its author.
-        let blank = page.text == 0 && page.images == 0 && page.fills < 20;
+        let blank = page.text == 0 && page.images == 0 && page.fills < 20 && !seen.damaged;
         let silent = blocks.is_empty() && !blank;
-        Self { number: page.number, height: page.height, silent, blocks, as_set: lines.as_set().to_owned() }
+        let as_set = lines.as_set().to_owned();
+        Self { number: page.number, height: page.height, silent, blocks, as_set, seen }
+    }
+
+    /// A page that could not be read.
+    pub(crate) fn unread(number: u32) -> Self {
+        Self { number, silent: true, seen: Seen { failed: true, ..Seen::default() }, ..Self::default() }
+    }
+
+    /// Whether most of what it shows is not in its text.
+    pub(crate) fn is_unread(&self) -> bool {
+        let read = || self.blocks.iter().map(|placed| letters(&placed.block)).sum::<usize>();
+        self.silent || self.seen.lost > read()
     }
 
     /// A page that the parser has read as a whole.
-    pub(crate) fn of(page: &unpdf::Page, lines: Lines) -> Self {
+    pub(crate) fn of(page: &unpdf::Page, lines: Lines, seen: Seen) -> Self {
         let place = Place {
             number: page.number,
             height: page.height,
@@ -66,7 +100,15 @@ impl Sheet {
             images: page.image_op_count,
             fills: page.fill_op_count,
         };
-        Self::new(place, page.elements.iter().filter_map(block), lines)
+        Self::new(place, page.elements.iter().filter_map(block), lines, seen)
+    }
+}
+
+fn letters(block: &Block) -> usize {
+    let count = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
+    match block {
+        Block::Table(rows) => rows.iter().flatten().map(|cell| count(cell)).sum(),
+        block => count(block.text()),
     }
 }
 
@@ -99,7 +141,7 @@ fn standing(blocks: &[Placed], table: &Line) -> Option<usize> {
 }
 
 fn place(block: Block, lines: &mut Lines) -> Vec<Placed> {
-    let unplaced = |block| Placed { block, first: None, last: None, lines: 0 };
+    let unplaced = |block| Placed { block, first: None, lines: 0 };
     match block {
         Block::Paragraph(text) => parts(&text, lines, |_, text| Block::Paragraph(text)),
         Block::Heading(level, text) => parts(&text, lines, |_, text| Block::Heading(level, text)),
@@ -114,8 +156,8 @@ fn place(block: Block, lines: &mut Lines) -> Vec<Placed> {
 fn parts(text: &str, lines: &mut Lines, make: impl Fn(usize, String) -> Block) -> Vec<Placed> {
     let parts = lines.take(text).into_iter().enumerate();
     let placed = |(index, part): (usize, Part)| {
-        let Part { text, first, last, lines, .. } = part;
-        Placed { block: make(index, text), first, last, lines }
+        let Part { text, first, lines, .. } = part;
+        Placed { block: make(index, text), first, lines }
     };
     parts.map(placed).collect()
 }

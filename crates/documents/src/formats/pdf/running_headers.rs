@@ -1,134 +1,224 @@
 //! Running headers, footers and page numbers: what repeats at the edges of most pages and belongs to none.
 //!
-//! They cut sentences in two and would be cited as text. What is removed must be certain. There are three proofs, all
-//! of short blocks in the outer part of the page: the same words, numbers aside, on many pages; a bare number that
-//! counts along with the pages; and a single line that ends like a title, whatever it says, at the very height at which most pages have one
-//! apart from their text and none has text: the first line of a page is where it is by the margin, too.
+//! They cut sentences in two and would be cited as text. What is removed must be certain: the outermost block at an edge of a
+//! page that is the same, word for word, on many pages, a number in it counting as the same only where it counts along with
+//! the pages; and a bare number that does. Never removed is what is set larger or bolder than the text, and what is all of a
+//! page. A sentence that may oblige somebody stays where it first appears. Each wording is named once, with its pages.
 
 use super::page_layout::{Placed, Sheet};
-use std::collections::{HashMap, HashSet};
+use crate::candidates::Scan;
+use crate::formats::warnings::{first_words, pages_first};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How many blocks from the top and from the bottom can be furniture when their place is not known.
-const EDGE: usize = 3;
 /// The outer part of the page in which furniture stands, of its height.
 const MARGIN: f32 = 0.12;
 /// Fewer pages than this prove no repetition.
 const FEWEST_PAGES: usize = 4;
-/// Longer blocks are text, however often they repeat.
+/// Longer blocks are text, however often they repeat; white space and rules are not measured.
 const LONGEST: usize = 200;
 /// Pages on which a number that counts along is a page number.
 const COUNTING_PAGES: usize = 3;
-/// What stands at its height as furniture keeps this many lines' distance from the text.
-const APART: f32 = 1.6;
+/// Numbers of a block that are tried as the page's own.
+const MOST_NUMBERS: usize = 4;
+/// What is set larger than the text by this factor is a title.
+const LARGER: f32 = 1.1;
+/// Blocks no further apart than this stand on one line, in points.
+const ONE_LINE: f32 = 1.0;
 
-/// Removes the furniture from all pages.
-pub(crate) fn remove(sheets: &mut [Sheet]) {
-    let pages = sheets.iter().filter(|sheet| !sheet.blocks.is_empty()).count();
-    if pages < FEWEST_PAGES {
-        return;
-    }
-    // Books set odd and even pages differently, so that the same words come on a good third of the pages.
-    let enough = |key: &Key| match key {
-        Key::Words(_) => (pages * 2).div_ceil(5).max(3),
-        Key::Counter(..) => COUNTING_PAGES,
-        Key::Height(_) => (pages * 3).div_ceil(5),
-    };
-    let mut seen: HashMap<Key, usize> = HashMap::new();
-    for sheet in sheets.iter() {
-        let mut keys: Vec<Key> = (0..sheet.blocks.len()).flat_map(|index| keys(sheet, index)).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        for key in keys {
-            *seen.entry(key).or_default() += 1;
-        }
-    }
-    let text = heights_of_text(sheets);
-    let is_text = |key: &Key| matches!(key, Key::Height(height) if text.contains(height));
-    seen.retain(|key, count| *count >= enough(key) && !is_text(key));
-    for sheet in sheets {
-        let found = |index: &usize| keys(sheet, *index).iter().any(|key| seen.contains_key(key));
-        let found: Vec<usize> = (0..sheet.blocks.len()).filter(found).collect();
-        for index in found.into_iter().rev() {
-            sheet.blocks.remove(index);
-        }
-    }
-}
-
-/// The heights at which paragraphs of several lines begin and end, in points, and those of the last line of one that began
-/// on another page.
-fn heights_of_text(sheets: &[Sheet]) -> HashSet<i32> {
-    let goes_on = |text: &str| text.starts_with(char::is_lowercase) && text.ends_with(['.', ',', ';', ':']);
-    let is_text = |placed: &&Placed| placed.lines > 1 || goes_on(placed.block.text().trim());
-    let paragraphs = sheets.iter().flat_map(|sheet| &sheet.blocks).filter(is_text);
-    let heights = paragraphs.flat_map(|placed| placed.first.map(|line| line.y).into_iter().chain(placed.last));
-    heights.map(|height| height.round() as i32).collect()
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Key {
-    /// Words, with every number written as `#`.
-    Words(String),
-    /// A number alone, by what it adds to the page's position, and whether it is a Roman one.
-    Counter(i64, bool),
-    /// A single line apart from the text, by its height in points.
-    Height(i32),
+/// An edge of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Edge {
+    Top,
+    Bottom,
 }
 
 /// What could prove that a block is furniture.
-fn keys(sheet: &Sheet, index: usize) -> Vec<Key> {
-    let placed = &sheet.blocks[index];
-    let text = placed.block.text().trim();
-    if text.is_empty() || text.len() > LONGEST || !at_the_edge(sheet, index) {
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Key {
+    /// Its words.
+    Words(String),
+    /// Its words, with one number as what it adds to the page's position.
+    Counted(String),
+    /// A number alone, by what it adds to the page's position, and whether it is a Roman one.
+    Counter(i64, bool),
+}
+
+/// A block at an edge: its page's place among the pages, its own on the page.
+type Place = (usize, usize);
+
+/// Removes the furniture from all pages, and says what it was.
+pub(crate) fn remove(sheets: &mut [Sheet]) -> Vec<String> {
+    let pages = sheets.iter().filter(|sheet| !sheet.blocks.is_empty()).count();
+    if pages < FEWEST_PAGES {
         return Vec::new();
     }
-    let bare = text.trim_matches(|c: char| !c.is_alphanumeric());
-    let position = i64::from(sheet.number);
+    let text = Type::of(sheets);
+    let mut seen: BTreeMap<(Edge, Key), Vec<Place>> = BTreeMap::new();
+    for (at, sheet) in sheets.iter().enumerate() {
+        for (edge, block) in outermost(sheet, &text) {
+            for key in keys(sheet.blocks[block].block.text(), sheet.number) {
+                seen.entry((edge, key)).or_default().push((at, block));
+            }
+        }
+    }
+    seen.retain(|(_, key), places| places.len() >= enough(key, pages));
+    let scan = Scan::default();
+    let mut removed: BTreeSet<Place> = BTreeSet::new();
+    let mut told = Vec::new();
+    for places in seen.into_values() {
+        let first = sheets[places[0].0].blocks[places[0].1].block.text();
+        let obliges = scan.judge(first).is_some();
+        let kept = |place: &Place| {
+            !removed.contains(place) && !is_all_of_its_page(&sheets[place.0], place.1, &removed, place.0)
+        };
+        let places: Vec<Place> = places.into_iter().skip(usize::from(obliges)).filter(kept).collect();
+        told.extend(said(sheets, &places, first));
+        removed.extend(places);
+    }
+    for (sheet, block) in removed.into_iter().rev() {
+        sheets[sheet].blocks.remove(block);
+    }
+    told
+}
+
+/// On how many pages something must be to be furniture. Books set odd and even pages differently, so that the same words come on
+/// a good third of the pages.
+fn enough(key: &Key, pages: usize) -> usize {
+    match key {
+        Key::Words(_) | Key::Counted(_) => (pages * 2).div_ceil(5).max(3),
+        Key::Counter(..) => COUNTING_PAGES,
+    }
+}
+
+/// Page numbers alone are no words that anybody misses.
+fn said(sheets: &[Sheet], places: &[Place], words: &str) -> Option<String> {
+    let numbers: Vec<u32> = places.iter().map(|(sheet, _)| sheets[*sheet].number).collect();
+    let says_something = words.chars().filter(|c| c.is_alphabetic()).count() > 1;
+    (says_something && !numbers.is_empty())
+        .then(|| format!("{}: left out as a running header or footer: {}.", pages_first(&numbers), first_words(words)))
+}
+
+/// How the text of a document is set.
+struct Type {
+    size: f32,
+    bold: bool,
+}
+
+impl Type {
+    /// By what most of its letters are set in.
+    fn of(sheets: &[Sheet]) -> Self {
+        let mut letters: HashMap<(u32, bool), usize> = HashMap::new();
+        for placed in sheets.iter().flat_map(|sheet| &sheet.blocks) {
+            if let Some(line) = placed.first {
+                *letters.entry(((line.size * 2.0).round() as u32, line.bold)).or_default() += placed.block.text().len();
+            }
+        }
+        let most = letters.into_iter().max_by_key(|(key, count)| (*count, *key)).map(|(key, _)| key);
+        most.map_or(Self { size: f32::MAX, bold: true }, |(half, bold)| Self { size: half as f32 / 2.0, bold })
+    }
+
+    /// Whether a block is set as titles are.
+    fn is_below(&self, placed: &Placed) -> bool {
+        placed.first.is_some_and(|line| line.size > self.size * LARGER || (line.bold && !self.bold))
+    }
+}
+
+/// The blocks at the edges of a page that may be furniture: the outermost of each edge, with what stands on the same line.
+fn outermost(sheet: &Sheet, text: &Type) -> Vec<(Edge, usize)> {
+    let has_words = |index: &usize| sheet.blocks[*index].block.text().contains(char::is_alphanumeric);
+    let all: Vec<usize> = (0..sheet.blocks.len()).filter(has_words).collect();
+    let mut found = Vec::new();
+    for edge in [Edge::Top, Edge::Bottom] {
+        let outer =
+            all.iter().copied().reduce(|one, other| if is_outer(sheet, edge, other, one) { other } else { one });
+        let Some(outer) = outer else { continue };
+        let beside = |index: &&usize| **index == outer || on_one_line(sheet, **index, outer);
+        let line: Vec<usize> = all.iter().filter(beside).copied().collect();
+        let may_go = |index: &usize| is_in_margin(sheet, edge, *index) && !text.is_below(&sheet.blocks[*index]);
+        found.extend(line.into_iter().filter(may_go).map(|index| (edge, index)));
+    }
+    found
+}
+
+/// Whether a block stands further out than another; where their places are not known, by their order.
+fn is_outer(sheet: &Sheet, edge: Edge, one: usize, other: usize) -> bool {
+    match (sheet.blocks[one].first, sheet.blocks[other].first, edge) {
+        (Some(one), Some(other), Edge::Top) => one.y > other.y,
+        (Some(one), Some(other), Edge::Bottom) => one.y < other.y,
+        (_, _, Edge::Top) => false,
+        (_, _, Edge::Bottom) => true,
+    }
+}
+
+fn on_one_line(sheet: &Sheet, one: usize, other: usize) -> bool {
+    let places = sheet.blocks[one].first.zip(sheet.blocks[other].first);
+    places.is_some_and(|(one, other)| (one.y - other.y).abs() <= ONE_LINE)
+}
+
+/// In the margin where the place is known; else the outermost block is at the edge.
+fn is_in_margin(sheet: &Sheet, edge: Edge, index: usize) -> bool {
+    let margin = sheet.height * MARGIN;
+    match (sheet.blocks[index].first, edge) {
+        (Some(line), Edge::Top) if sheet.height > 0.0 => line.y > sheet.height - margin,
+        (Some(line), Edge::Bottom) if sheet.height > 0.0 => line.y < margin,
+        _ => true,
+    }
+}
+
+/// Whether nothing with words would be left of a page without this block.
+fn is_all_of_its_page(sheet: &Sheet, block: usize, removed: &BTreeSet<Place>, at: usize) -> bool {
+    let others = (0..sheet.blocks.len()).filter(|other| *other != block && !removed.contains(&(at, *other)));
+    !others.into_iter().any(|other| !sheet.blocks[other].block.is_empty() && has_letters(&sheet.blocks[other]))
+}
+
+fn has_letters(placed: &Placed) -> bool {
+    match &placed.block {
+        crate::formats::blocks::Block::Table(_) => true,
+        block => block.text().contains(char::is_alphanumeric),
+    }
+}
+
+/// What could prove that a text on a page is furniture.
+fn keys(text: &str, page: u32) -> Vec<Key> {
+    let words = words(text);
+    if words.is_empty() || words.len() > LONGEST {
+        return Vec::new();
+    }
+    let bare = text.trim().trim_matches(|c: char| !c.is_alphanumeric());
+    let position = i64::from(page);
     if let Ok(number) = bare.parse::<i64>() {
         return vec![Key::Counter(number - position, false)];
     }
     if let Some(number) = roman(bare) {
         return vec![Key::Counter(number - position, true)];
     }
-    // Notes stand at one height as well, and are sentences.
-    let is_sentence = text.ends_with(['.', ';', '!', '?']);
-    let height = placed
-        .first
-        .filter(|_| !is_sentence && stands_apart(sheet, index))
-        .map(|line| Key::Height(line.y.round() as i32));
-    [Key::Words(words(text))].into_iter().chain(height).collect()
+    let counted = counted(&words, position);
+    std::iter::once(Key::Words(words)).chain(counted.into_iter().map(Key::Counted)).collect()
 }
 
-/// In the margins where the place is known, else among the first and last blocks.
-fn at_the_edge(sheet: &Sheet, index: usize) -> bool {
-    match sheet.blocks[index].first {
-        Some(line) if sheet.height > 0.0 => {
-            let margin = sheet.height * MARGIN;
-            line.y < margin || line.y > sheet.height - margin
+/// The words with each of their numbers in turn as what it adds to the page's position.
+fn counted(words: &str, position: i64) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(start) = words[from..].find(|c: char| c.is_ascii_digit()).map(|at| from + at) {
+        let end = words[start..].find(|c: char| !c.is_ascii_digit()).map_or(words.len(), |length| start + length);
+        if let Ok(number) = words[start..end].parse::<i64>() {
+            found.push(format!("{}#{:+}{}", &words[..start], number - position, &words[end..]));
         }
-        _ => index < EDGE || index + EDGE >= sheet.blocks.len(),
+        from = end;
     }
+    found.truncate(MOST_NUMBERS);
+    found
 }
 
-/// Whether a block is one line, the outermost on its page, with a clear distance from everything else.
-fn stands_apart(sheet: &Sheet, index: usize) -> bool {
-    let Placed { first: Some(own), lines: 1, .. } = &sheet.blocks[index] else { return false };
-    let others = sheet.blocks.iter().enumerate().filter(|(other, _)| *other != index);
-    let heights: Vec<f32> = others.filter_map(|(_, placed)| placed.first).map(|line| line.y - own.y).collect();
-    let same_side = heights.iter().all(|distance| *distance >= -1.0) || heights.iter().all(|distance| *distance <= 1.0);
-    let apart = |distance: &f32| distance.abs() <= 1.0 || distance.abs() >= own.size * APART;
-    !heights.is_empty() && same_side && heights.iter().all(apart)
-}
+/// Signs that rules are drawn with.
+const RULES: [char; 9] = ['_', '-', '=', '.', '*', '~', '\u{2014}', '\u{2500}', '\u{2026}'];
 
+/// The text without white space and without rules: three signs of one kind in a row are one.
 fn words(text: &str) -> String {
-    let mut words = String::with_capacity(text.len());
-    for character in text.chars().filter(|c| !c.is_whitespace()) {
-        match character {
-            _ if !character.is_ascii_digit() => words.push(character),
-            _ if words.ends_with('#') => {}
-            _ => words.push('#'),
-        }
-    }
-    words
+    let signs: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let runs = signs.chunk_by(|one, other| one == other);
+    runs.filter(|run| run.len() < 3 || !RULES.contains(&run[0])).flatten().collect()
 }
 
 /// The value of a number in small Roman numerals below a hundred, as front matter is numbered.
@@ -154,14 +244,12 @@ mod tests {
     use crate::formats::blocks::Block;
 
     fn sheets(pages: &[&[&str]]) -> Vec<Sheet> {
-        let placed =
-            |line: &&str| Placed { block: Block::Paragraph((*line).to_owned()), first: None, last: None, lines: 0 };
+        let placed = |line: &&str| Placed { block: Block::Paragraph((*line).to_owned()), first: None, lines: 0 };
         let sheet = |(index, lines): (usize, &&[&str])| Sheet {
             number: index as u32 + 1,
             height: 800.0,
             blocks: lines.iter().map(placed).collect(),
-            silent: false,
-            as_set: String::new(),
+            ..Sheet::default()
         };
         pages.iter().enumerate().map(sheet).collect()
     }
@@ -171,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_repeats_at_the_edges_goes() {
+    fn what_repeats_at_the_edges_goes_and_is_named() {
         let mut pages = sheets(&[
             &["Policy 4.1", "First", "Page 1 of 5"],
             &["Policy 4.1", "Second", "Page 2 of 5"],
@@ -179,37 +267,98 @@ mod tests {
             &["Policy 4.1", "Fourth", "Page 4 of 5"],
             &["Title alone"],
         ]);
-        remove(&mut pages);
+        let told = remove(&mut pages);
         assert_eq!(texts(&pages), [["First"], ["Second"], ["Third"], ["Fourth"], ["Title alone"]]);
+        assert_eq!(
+            told,
+            [
+                "Pages 1-4: left out as a running header or footer: \u{ab}Policy 4.1\u{bb}.",
+                "Pages 1-4: left out as a running header or footer: \u{ab}Page 1 of 5\u{bb}."
+            ]
+        );
     }
 
     #[test]
     fn a_number_goes_only_when_it_counts_along() {
         let mut pages = sheets(&[&["a", "11"], &["b", "12"], &["c", "13"], &["d", "2019"], &["e", "15"]]);
-        remove(&mut pages);
+        assert_eq!(remove(&mut pages), Vec::<String>::new(), "no words are gone");
         assert_eq!(texts(&pages), [vec!["a"], vec!["b"], vec!["c"], vec!["d", "2019"], vec!["e"]]);
     }
 
     #[test]
-    fn the_first_line_of_the_text_is_no_header() {
-        // Each page begins with one line apart from the rest, at the height of the margin.
-        let page = |(index, lines): (usize, &usize)| {
-            let placed = |text: &str, y, lines| {
-                let first = Some(Line::at(y, 10.0));
-                Placed { block: Block::Paragraph(text.to_owned()), first, last: first.map(|line| line.y), lines }
-            };
-            let blocks = vec![placed("A clause", 770.0, *lines), placed("of the text", 740.0, 3)];
-            Sheet { number: index as u32 + 1, height: 842.0, blocks, silent: false, as_set: String::new() }
+    fn rules_that_differ_in_their_numbers_are_text() {
+        let page = |n: usize| {
+            [format!("The owner must sign form {n} before release."), format!("Form {n} shall be kept for {n} years.")]
         };
-        for (lines, left) in [([1, 1, 1, 1], 1), ([1, 1, 2, 1], 2)] {
-            let mut pages: Vec<Sheet> = lines.iter().enumerate().map(page).collect();
-            pages
-                .iter_mut()
-                .enumerate()
-                .for_each(|(n, page)| page.blocks[0].block = Block::Paragraph(["A", "B", "C", "D"][n].into()));
+        // Their numbers do not count along with the pages, and where they do, the rest is all of the page.
+        for offset in [0, 7] {
+            let written: Vec<[String; 2]> = (1..=12).map(|n| page(n * 3 + offset)).collect();
+            let lines: Vec<Vec<&str>> = written.iter().map(|page| page.iter().map(String::as_str).collect()).collect();
+            let mut pages = sheets(&lines.iter().map(Vec::as_slice).collect::<Vec<_>>());
+            let before: Vec<Vec<String>> = written.iter().map(|page| page.to_vec()).collect();
             remove(&mut pages);
-            assert!(pages.iter().all(|page| page.blocks.len() == left), "{lines:?}");
+            assert_eq!(texts(&pages), before);
         }
+    }
+
+    #[test]
+    fn a_sentence_that_repeats_goes_and_one_that_obliges_stays_where_it_first_appears() {
+        let lines = ["Copies must be destroyed.", "This copy is not controlled."];
+        let page: &[&str] = &[lines[0], "Text of it.", lines[1]];
+        let mut pages = sheets(&[page; 5]);
+        let told = remove(&mut pages);
+        let rest = vec!["Text of it."];
+        assert_eq!(texts(&pages), [vec![lines[0], "Text of it."], rest.clone(), rest.clone(), rest.clone(), rest]);
+        assert_eq!(
+            told[0],
+            "Pages 2-5: left out as a running header or footer: \u{ab}Copies must be destroyed.\u{bb}."
+        );
+        assert_eq!(told.len(), 2);
+    }
+
+    #[test]
+    fn one_block_an_edge_goes_and_never_all_of_a_page() {
+        let mut pages = sheets(&[
+            &["Head", "Rule one.", "Text."],
+            &["Head", "Rule one.", "More."],
+            &["Head", "Rule one.", "Last."],
+            &["Head", "Rule one.", "End."],
+        ]);
+        remove(&mut pages);
+        assert_eq!(texts(&pages)[1], ["Rule one.", "More."]);
+        let mut alone = sheets(&[&["Keep it."], &["Keep it."], &["Keep it."], &["Keep it."]]);
+        remove(&mut alone);
+        assert_eq!(texts(&alone), [["Keep it."]; 4]);
+    }
+
+    #[test]
+    fn titles_stay_however_often_they_repeat() {
+        let line = |y, size, bold| {
+            let mut line = Line::at(y, size);
+            line.bold = bold;
+            Some(line)
+        };
+        let sheet = |(number, size, bold): (u32, f32, bool)| {
+            let placed = |text: &str, first| Placed { block: Block::Paragraph(text.to_owned()), first, lines: 1 };
+            let blocks = vec![
+                placed("Data sheet", line(780.0, size, bold)),
+                placed("Text that is long enough.", line(600.0, 11.0, false)),
+            ];
+            Sheet { number, height: 842.0, blocks, ..Sheet::default() }
+        };
+        for (size, bold, left) in [(14.0, false, 2), (11.0, true, 2), (11.0, false, 1), (7.0, false, 1)] {
+            let mut pages: Vec<Sheet> = (1..=6).map(|number| sheet((number, size, bold))).collect();
+            remove(&mut pages);
+            assert!(pages.iter().all(|page| page.blocks.len() == left), "{size} {bold}");
+        }
+    }
+
+    #[test]
+    fn a_long_header_is_measured_without_spaces_and_rules() {
+        let long = format!("SP 1-17{}PROTECTING{}", " ".repeat(200), "_".repeat(97));
+        let mut pages = sheets(&[&[&long, "a text"], &[&long, "b text"], &[&long, "c text"], &[&long, "d text"]]);
+        remove(&mut pages);
+        assert_eq!(texts(&pages), [["a text"], ["b text"], ["c text"], ["d text"]]);
     }
 
     #[test]

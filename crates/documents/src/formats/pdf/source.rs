@@ -5,7 +5,8 @@ use super::failure;
 use super::fast_path::{self, Found};
 use super::fonts::Fonts;
 use super::lines::Lines;
-use super::page_layout::Sheet;
+use super::page_layout::{Seen, Sheet};
+use super::shown_elsewhere;
 use crate::child::protocol::Failure;
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -26,6 +27,9 @@ const FEWEST_OTHER: usize = 2;
 /// Pages of running text that a thread takes at a time.
 const TEXT_SHARE: usize = 4;
 
+/// Readers look this far for where a PDF begins.
+const HEADER_WINDOW: usize = 1024;
+
 /// An open PDF.
 pub(crate) struct Source<'a> {
     bytes: &'a [u8],
@@ -42,11 +46,15 @@ pub(crate) struct Read {
     pub(crate) sheets: Vec<Sheet>,
     /// One sentence each.
     pub(crate) warnings: Vec<String>,
+    /// Whether its pages are only what is shown until a program has drawn the document.
+    pub(crate) is_placeholder: bool,
 }
 
 impl<'a> Source<'a> {
-    /// Opens a document that has pages.
+    /// Opens a document that has pages. What stands before `%PDF-`, a mark of byte order or a mail's header, is none of it.
     pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, Failure> {
+        let head = bytes.get(..HEADER_WINDOW).unwrap_or(bytes);
+        let bytes = memchr::memmem::find(head, b"%PDF-").map_or(bytes, |at| &bytes[at..]);
         let document = RawBackend::load_bytes(bytes).map_err(failure)?;
         let pages = document.pages();
         if pages.is_empty() {
@@ -71,20 +79,29 @@ impl<'a> Source<'a> {
             parts.map(|(place, part)| (place, part.iter().map(read).collect::<Vec<_>>())).collect()
         });
         let found = found.into_iter().flatten();
+        let elsewhere = shown_elsewhere::of(fonts.objects(), &self.document, &ids, self.pages.len());
         drop(fonts);
-        let mut read = Read { title: self.title(), ..Read::default() };
+        let mut read = Read {
+            title: self.title(),
+            warnings: elsewhere.told,
+            is_placeholder: elsewhere.is_placeholder,
+            ..Read::default()
+        };
         let mut others = BTreeMap::new();
         for (page, found) in ids.iter().zip(found) {
             match found {
                 Found::Text(sheet) => read.sheets.push(sheet),
-                Found::Other(lines) => {
-                    others.insert(page.0, lines);
+                Found::Other(lines, seen) => {
+                    others.insert(page.0, (lines, seen));
                 }
             }
         }
         if !others.is_empty() {
             self.read_others(others, &mut read)?;
             read.sheets.sort_by_key(|sheet| sheet.number);
+        }
+        for sheet in &mut read.sheets {
+            elsewhere.texts.get(&sheet.number).into_iter().flatten().for_each(|text| text.put(sheet));
         }
         Ok(read)
     }
@@ -94,7 +111,7 @@ impl<'a> Source<'a> {
         (!title.is_empty() && !title.eq_ignore_ascii_case("untitled")).then_some(title)
     }
 
-    fn read_others(&self, pages: BTreeMap<u32, Lines>, read: &mut Read) -> Result<(), Failure> {
+    fn read_others(&self, pages: BTreeMap<u32, (Lines, Seen)>, read: &mut Read) -> Result<(), Failure> {
         let parser =
             PdfParser::from_bytes_with_options(self.bytes, ParseOptions::new().sequential()).map_err(failure)?;
         let numbers: Vec<u32> = pages.keys().copied().collect();
@@ -114,23 +131,23 @@ impl<'a> Source<'a> {
     }
 }
 
-fn read_part(parser: &PdfParser, pages: Vec<u32>, lines: &Mutex<BTreeMap<u32, Lines>>) -> Result<Read, Failure> {
+/// Lines of pages that are still to be read, and what was seen of them.
+type Others = Mutex<BTreeMap<u32, (Lines, Seen)>>;
+
+fn read_part(parser: &PdfParser, pages: Vec<u32>, lines: &Others) -> Result<Read, Failure> {
     let pages = PageSelection::Pages(pages);
     let options = PageStreamOptions { pages, parallel: false, ..PageStreamOptions::default() };
     let lines = |page| lines.lock().unwrap_or_else(PoisonError::into_inner).remove(&page).unwrap_or_default();
     let mut read = Read::default();
     let run = parser.for_each_page(options, |event| {
         match event {
-            ParseEvent::PageParsed(page) => read.sheets.push(Sheet::of(&page, lines(page.number))),
+            ParseEvent::PageParsed(page) => {
+                let (lines, seen) = lines(page.number);
+                read.sheets.push(Sheet::of(&page, lines, seen));
+            }
             ParseEvent::PageFailed { page, error } => {
                 read.warnings.push(format!("Page {page} could not be read: {error}."));
-                read.sheets.push(Sheet {
-                    number: page,
-                    height: 0.0,
-                    blocks: Vec::new(),
-                    silent: true,
-                    as_set: String::new(),
-                });
+                read.sheets.push(Sheet::unread(page));
             }
             ParseEvent::DocumentStart { .. } | ParseEvent::Progress { .. } | ParseEvent::DocumentEnd { .. } => {}
         }

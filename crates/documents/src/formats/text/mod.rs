@@ -16,7 +16,7 @@ pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     let (text, warning) = decode(bytes);
     let text = clean(&text);
     if text.trim().is_empty() {
-        return Err(Failure::NoText { pages: 0, first: 1 });
+        return Err(Failure::no_text(Vec::new()));
     }
     let mut warnings: Vec<String> = warning.into_iter().collect();
     match printed_pages::split(&text).filter(|_| has_printed_pages(bytes)) {
@@ -128,6 +128,6 @@ mod tests {
 
     #[test]
     fn white_space_alone_is_no_text() {
-        assert_eq!(extract(b" \r\n\t"), Err(Failure::NoText { pages: 0, first: 1 }));
+        assert_eq!(extract(b" \r\n\t"), Err(Failure::no_text(Vec::new())));
     }
 }

@@ -25,7 +25,7 @@ pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     let rows: Vec<Vec<String>> =
         Records::new(&text, separator).map(trimmed).filter(|row| says_something(row)).collect();
     if rows.is_empty() {
-        return Err(Failure::NoText { pages: 0, first: 1 });
+        return Err(Failure::no_text(Vec::new()));
     }
     let page = Page { number: 1, text: to_markdown(&[Block::Table(rows)]) };
     Ok((vec![page], Trailer { warnings: warning.into_iter().collect(), ..Trailer::default() }))

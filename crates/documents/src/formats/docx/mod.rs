@@ -1,5 +1,8 @@
 //! DOCX. Runs in the parser child only.
 
+mod markup;
+mod package;
+
 use super::blocks::{Block, to_markdown};
 use crate::Page;
 use crate::child::Parsed;
@@ -8,21 +11,41 @@ use undoc::model::{Block as Part, HeadingLevel, ListType, Paragraph, RevisionTyp
 
 /// The text of the document as one page; tracked changes as if accepted, headers and footers left out.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
-    let document = undoc::parse_bytes(bytes).map_err(|error| match error {
-        undoc::Error::Encrypted => Failure::Encrypted,
-        other => Failure::damaged(other),
-    })?;
+    // What is no archive, such as a document with a password, the parser knows better.
+    let (document, told, chunks) = match bytes.starts_with(ZIP) {
+        true => {
+            let package = package::open(bytes)?;
+            (parse(&package.bytes)?, package.told, package.chunks)
+        }
+        false => (parse(bytes)?, Vec::new(), Vec::new()),
+    };
     let mut blocks = Vec::new();
     for part in document.sections.iter().flat_map(|section| &section.content) {
         push(&mut blocks, part);
     }
     number(&mut blocks);
-    let text = to_markdown(&blocks);
+    let text = with_chunks(to_markdown(&blocks), &chunks);
     if text.is_empty() {
-        return Err(Failure::NoText { pages: 0, first: 1 });
+        return Err(Failure::no_text(told));
     }
     let title = document.metadata.title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
-    Ok((vec![Page { number: 1, text }], Trailer { title, ..Trailer::default() }))
+    Ok((vec![Page { number: 1, text }], Trailer { title, warnings: told, ..Trailer::default() }))
+}
+
+const ZIP: &[u8] = b"PK\x03\x04";
+
+fn parse(bytes: &[u8]) -> Result<undoc::model::Document, Failure> {
+    undoc::parse_bytes(bytes).map_err(|error| match error {
+        undoc::Error::Encrypted => Failure::Encrypted,
+        other => Failure::damaged(other),
+    })
+}
+
+/// Puts the texts of pieces of other documents, which are Markdown already, at their places.
+fn with_chunks(text: String, chunks: &[String]) -> String {
+    let placed =
+        |text: String, (number, chunk): (usize, &String)| text.replace(&markup::chunk_mark(number), chunk.trim());
+    chunks.iter().enumerate().fold(text, placed)
 }
 
 fn push(blocks: &mut Vec<Block>, part: &Part) {

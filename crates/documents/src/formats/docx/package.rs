@@ -1,0 +1,208 @@
+//! The package that a DOCX file is: which part is the document, what its other parts hold, and the package as the parser
+//! wants it, with the document where it looks for it.
+
+use super::markup::{self, Settled, UnshownStyles, words};
+use crate::child::protocol::Failure;
+use crate::formats::archive::Archive;
+use crate::formats::text;
+use crate::formats::warnings::first_words;
+use crate::formats::{html, xml};
+use quick_xml::events::Event;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Where the parser looks for the document.
+const USUAL: &str = "word/document.xml";
+
+/// A package that was looked through.
+pub(super) struct Package<'a> {
+    /// As it is to be parsed.
+    pub(super) bytes: Cow<'a, [u8]>,
+    /// What is not in its text, one sentence each.
+    pub(super) told: Vec<String>,
+    /// The texts of pieces of other documents, in the order of their places.
+    pub(super) chunks: Vec<String>,
+}
+
+/// Looks a package through.
+pub(super) fn open(bytes: &[u8]) -> Result<Package<'_>, Failure> {
+    let mut archive = Archive::open(bytes)?;
+    let main = main_part(&mut archive)?;
+    let folder = main.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+    let mut changed: BTreeMap<String, String> = BTreeMap::new();
+    let (mut told, mut relations) = (Vec::new(), Vec::new());
+    let styles = archive.text(&beside(&folder, "styles.xml"))?;
+    let styles = styles.map(|styles| markup::unshown_styles(&styles)).unwrap_or_default();
+    let notes = ["footnotes.xml", "endnotes.xml"].map(|name| beside(&folder, name));
+    for part in std::iter::once(&main).chain(&notes) {
+        let Some(settled) = settled(&mut archive, part, &styles)? else { continue };
+        told.extend(settled.told);
+        relations.extend(settled.chunks);
+        changed.insert(part.clone(), settled.xml);
+    }
+    let chunks = chunks(&mut archive, &main, relations, &mut told)?;
+    told.extend(parts_beside(&mut archive, &folder)?);
+    told.append(&mut archive.warnings);
+    let moved = main != USUAL;
+    if changed.is_empty() && !moved {
+        return Ok(Package { bytes: Cow::Borrowed(bytes), told, chunks });
+    }
+    let rename = |name: &str| match moved {
+        true if name == main => USUAL.to_owned(),
+        true if name == relations_of(&main) => relations_of(USUAL),
+        true => match name.strip_prefix(folder.as_str()).filter(|rest| folder.is_empty() || rest.starts_with('/')) {
+            Some(rest) if !folder.is_empty() => format!("word{rest}"),
+            _ => name.to_owned(),
+        },
+        false => name.to_owned(),
+    };
+    let bytes = archive.rewritten(&changed, rename)?;
+    Ok(Package { bytes: Cow::Owned(bytes), told, chunks })
+}
+
+/// The part of the package that is the document, by its relations.
+fn main_part(archive: &mut Archive<'_>) -> Result<String, Failure> {
+    let relations = archive.text("_rels/.rels")?.unwrap_or_default();
+    let named = relations_in("_rels/.rels", &relations)?.into_iter().find(|relation| relation.kind == "officeDocument");
+    let named = named.map(|relation| resolve("", &relation.target)).filter(|name| archive.has(name));
+    Ok(named.unwrap_or_else(|| USUAL.to_owned()))
+}
+
+/// A part with what is to be changed in it; none where it may stay as it is.
+fn settled(archive: &mut Archive<'_>, part: &str, styles: &UnshownStyles) -> Result<Option<Settled>, Failure> {
+    let Some(bytes) = archive.read(part)? else { return Ok(None) };
+    let (xml, damage) = text::decode(&bytes);
+    if damage.is_none() && styles.is_empty() && !markup::is_to_settle(&xml) {
+        return Ok(None);
+    }
+    let mut settled = markup::settle(part, &xml, styles)?;
+    settled.told.extend(damage);
+    Ok(Some(settled))
+}
+
+/// A relation of a part to another one.
+struct Relation {
+    id: String,
+    /// The last word of its type.
+    kind: String,
+    target: String,
+}
+
+fn relations_in(part: &str, text: &str) -> Result<Vec<Relation>, Failure> {
+    let mut reader = xml::reader(text);
+    let mut relations = Vec::new();
+    loop {
+        match reader.read_event().map_err(|error| xml::broken(part, &error))? {
+            Event::Start(start) if start.local_name().as_ref() == "Relationship" => {
+                let of = |name| xml::attribute(&start, name).unwrap_or_default();
+                let kind = of("Type").rsplit('/').next().unwrap_or_default().to_owned();
+                relations.push(Relation { id: of("Id"), kind, target: of("Target") });
+            }
+            Event::Eof => return Ok(relations),
+            _ => {}
+        }
+    }
+}
+
+fn relations_of(part: &str) -> String {
+    match part.rsplit_once('/') {
+        Some((folder, name)) => format!("{folder}/_rels/{name}.rels"),
+        None => format!("_rels/{part}.rels"),
+    }
+}
+
+/// The texts of pieces of other documents.
+fn chunks(
+    archive: &mut Archive<'_>,
+    main: &str,
+    relations: Vec<String>,
+    told: &mut Vec<String>,
+) -> Result<Vec<String>, Failure> {
+    if relations.is_empty() {
+        return Ok(Vec::new());
+    }
+    let list = archive.text(&relations_of(main))?.unwrap_or_default();
+    let known = relations_in(&relations_of(main), &list)?;
+    let folder = main.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut texts = Vec::with_capacity(relations.len());
+    for id in relations {
+        let target = known.iter().find(|relation| relation.id == id).map(|relation| resolve(folder, &relation.target));
+        let name = target.unwrap_or_else(|| id.clone());
+        let text = match archive.read(&name)? {
+            Some(bytes) => chunk(&name, &bytes, told),
+            None => None,
+        };
+        if text.is_none() {
+            told.push(format!("Not in the text: a part in another format, {}.", first_words(&name)));
+        }
+        texts.push(text.unwrap_or_default());
+    }
+    Ok(texts)
+}
+
+/// The text of a piece by its name's extension; none where it is in a format that is not read within others.
+fn chunk(name: &str, bytes: &[u8], told: &mut Vec<String>) -> Option<String> {
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
+    let (text, warnings) = match extension.as_str() {
+        "html" | "htm" | "xhtml" => html::markdown(bytes).ok()?,
+        "txt" => {
+            let (pages, trailer) = text::extract(bytes).ok()?;
+            (pages.into_iter().map(|page| page.text).collect::<Vec<_>>().join("\n\n"), trailer.warnings)
+        }
+        "docx" => {
+            let (mut pages, trailer) = super::extract(bytes).ok()?;
+            (pages.pop()?.text, trailer.warnings)
+        }
+        _ => return None,
+    };
+    told.extend(warnings);
+    Some(text)
+}
+
+/// Headers, footers, comments, diagrams and attached files: parts that are no text of the document.
+fn parts_beside(archive: &mut Archive<'_>, folder: &str) -> Result<Vec<String>, Failure> {
+    let mut told = Vec::new();
+    let mut names = archive.names();
+    names.sort_unstable();
+    for name in names {
+        let Some(own) = name.strip_prefix(folder).map(|own| own.trim_start_matches('/').to_owned()) else { continue };
+        let is_part = |start: &str| own.starts_with(start) && own.ends_with(".xml");
+        let what = match () {
+            () if is_part("header") || is_part("footer") => "Left out as a running header or footer",
+            () if is_part("comments") && !own.starts_with("commentsE") && !own.starts_with("commentsI") => {
+                "Left out as comments"
+            }
+            () if is_part("diagrams/data") => "Not in the text: a diagram",
+            () if own.starts_with("embeddings/") => {
+                let file = own.rsplit('/').next().unwrap_or_default();
+                told.push(format!("Not in the text: an attached file, {}.", first_words(file)));
+                continue;
+            }
+            () => continue,
+        };
+        let words = archive.text(&name)?.map(|xml| words(&xml)).unwrap_or_default();
+        if words.chars().any(char::is_alphabetic) {
+            told.push(format!("{what}: {}.", first_words(&words)));
+        }
+    }
+    told.dedup();
+    Ok(told)
+}
+
+fn beside(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// The target of a relation as the name of an entry.
+fn resolve(folder: &str, target: &str) -> String {
+    let (folder, target) = target.strip_prefix('/').map_or((folder, target), |target| ("", target));
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}

@@ -1,0 +1,142 @@
+//! What of an OpenDocument text is not shown, or shown by other means than text.
+
+use crate::child::protocol::Failure;
+use crate::formats::formula::Formula;
+use crate::formats::warnings::first_words;
+use crate::formats::xml;
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+use std::collections::HashMap;
+
+/// Styles whose text is hidden or struck, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Unshown(HashMap<String, &'static str>);
+
+impl Unshown {
+    /// Reads the styles of one part of the document.
+    pub(crate) fn learn(&mut self, part: &str) -> Result<(), Failure> {
+        let mut reader = xml::reader(part);
+        let mut style = String::new();
+        loop {
+            match reader.read_event().map_err(|error| xml::broken("styles.xml", &error))? {
+                Event::Start(start) => match start.name().as_ref() {
+                    "style:style" => {
+                        style = xml::attribute(&start, "name").unwrap_or_default();
+                        let base =
+                            xml::attribute(&start, "parent-style-name").and_then(|base| self.0.get(&base).copied());
+                        self.0.extend(base.map(|why| (style.clone(), why)));
+                    }
+                    "style:text-properties" => self.0.extend(of_properties(&start).map(|why| (style.clone(), why))),
+                    "office:body" => return Ok(()),
+                    _ => {}
+                },
+                Event::Eof => return Ok(()),
+                _ => {}
+            }
+        }
+    }
+
+    /// Why an element and all in it is not shown.
+    pub(crate) fn why(&self, start: &BytesStart<'_>) -> Option<&'static str> {
+        let says = |name: &str, value: &str| xml::attribute(start, name).is_some_and(|own| own == value);
+        match start.name().as_ref() {
+            "text:span" | "text:p" | "text:h" => self.0.get(&xml::attribute(start, "style-name")?).copied(),
+            "text:section" if says("display", "none") => Some("hidden"),
+            "text:hidden-text" | "text:hidden-paragraph" if !says("is-hidden", "false") => Some("hidden"),
+            "text:tracked-changes" => Some("deleted by a tracked change"),
+            "office:annotation" => Some("a comment"),
+            _ => None,
+        }
+    }
+}
+
+fn of_properties(start: &BytesStart<'_>) -> Option<&'static str> {
+    let says = |name: &str| xml::attribute(start, name);
+    let is_struck = |name: &str| says(name).is_some_and(|value| value != "none");
+    match () {
+        () if says("display").is_some_and(|value| value == "none") => Some("hidden"),
+        () if is_struck("text-line-through-style") || is_struck("text-line-through-type") => Some("struck out"),
+        () => None,
+    }
+}
+
+/// A sentence about what was left out; none where it has no words.
+pub(crate) fn told(why: &str, start: &BytesStart<'_>, content: &str) -> Option<String> {
+    let words = xml::attribute(start, "string-value").unwrap_or_else(|| words(content));
+    words.chars().any(char::is_alphanumeric).then(|| format!("Left out as {why}: {}.", first_words(&words)))
+}
+
+/// The words of a stretch of markup. Who changed something, and when, are none of them.
+pub(crate) fn words(content: &str) -> String {
+    let mut reader = Reader::from_str(content);
+    let (mut out, mut beside) = (String::new(), 0_usize);
+    let is_beside =
+        |name: &str| matches!(name, "dc:creator" | "dc:date" | "office:change-info" | "meta:creator-initials");
+    while let Ok(event) = reader.read_event() {
+        match event {
+            Event::Start(start) => beside += usize::from(is_beside(start.name().as_ref())),
+            Event::End(end) if is_beside(end.name().as_ref()) => beside = beside.saturating_sub(1),
+            Event::End(end) if matches!(end.name().as_ref(), "text:p" | "text:h") => out.push(' '),
+            Event::Text(text) if beside == 0 => out.push_str(&text.xml10_content()),
+            Event::GeneralRef(name) if beside == 0 => out.push_str(&xml::reference(&name)),
+            Event::Empty(empty) if matches!(empty.name().as_ref(), "text:s" | "text:tab") => out.push(' '),
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    out
+}
+
+/// What the pages have above and below the text, by their styles.
+pub(crate) fn headers_and_footers(styles: &str) -> Vec<String> {
+    let mut reader = Reader::from_str(styles);
+    let mut found = Vec::new();
+    while let Ok(event) = reader.read_event() {
+        match event {
+            Event::Start(start)
+                if start.name().as_ref().starts_with("style:header")
+                    || start.name().as_ref().starts_with("style:footer") =>
+            {
+                if start.name().as_ref().ends_with("-style") {
+                    continue;
+                }
+                let Ok(content) = reader.read_text(start.name()) else { break };
+                let words = words(&content);
+                if words.chars().any(char::is_alphabetic) {
+                    found.push(format!("Left out as a running header or footer: {}.", first_words(&words)));
+                }
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The text of a formula; none where the part is another document.
+pub(crate) fn formula(content: &str) -> Option<String> {
+    let mut reader = xml::reader(content);
+    let mut formula: Option<Formula> = None;
+    while let Ok(event) = reader.read_event() {
+        match event {
+            Event::Start(start) => {
+                let name = start.local_name();
+                match &mut formula {
+                    Some(formula) => formula.begin(name.as_ref(), None),
+                    None if name.as_ref() == "math" => formula.get_or_insert_default().begin("math", None),
+                    None => return None,
+                }
+            }
+            Event::Text(text) => formula.iter_mut().for_each(|formula| formula.text(&text.xml10_content())),
+            Event::GeneralRef(name) => formula.iter_mut().for_each(|formula| formula.text(&xml::reference(&name))),
+            Event::End(_) => {
+                if let Some(text) = formula.as_mut()?.end() {
+                    return Some(text);
+                }
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    None
+}

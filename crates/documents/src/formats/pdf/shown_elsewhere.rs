@@ -1,0 +1,331 @@
+//! What a reader of a PDF sees that no page's content draws: values of form fields, text that was typed onto a page, and what
+//! is only named here: forms that a program draws (XFA), attached files, comments, recordings.
+
+use super::lines::Line;
+use super::page_layout::{Placed, Sheet};
+use super::strings::text_of;
+use crate::formats::blocks::Block;
+use crate::formats::warnings::first_words;
+use crate::formats::xml;
+use quick_xml::events::Event;
+use std::collections::{BTreeMap, HashSet};
+use unpdf::parser::backend::{PageId, PdfBackend as _, PdfValue, RawBackend, ResourceScope};
+use unpdf::parser::raw::{PdfDict, PdfObject, RawDocument, stream};
+
+/// Annotations of a page, and files of a document, that are looked at.
+const MOST: usize = 5_000;
+/// Deeper trees are broken ones.
+const MAX_DEPTH: usize = 32;
+/// Size of type of what was filled in, where it is not known.
+const USUAL_SIZE: f32 = 10.0;
+
+/// What was found beside the pages' contents.
+#[derive(Default)]
+pub(crate) struct Elsewhere {
+    /// Texts by the number of their page.
+    pub(crate) texts: BTreeMap<u32, Vec<Typed>>,
+    /// What is not in the text, one sentence each.
+    pub(crate) told: Vec<String>,
+    /// Whether the pages are only what is shown until a program has drawn the document.
+    pub(crate) is_placeholder: bool,
+}
+
+/// A text that was filled in or typed onto a page.
+#[derive(Debug)]
+pub(crate) struct Typed {
+    text: String,
+    line: Line,
+}
+
+impl Typed {
+    /// Puts the text behind what stands nearest above or beside it.
+    pub(crate) fn put(&self, sheet: &mut Sheet) {
+        let before = |(at, placed): (usize, &Placed)| {
+            let line = placed.first?;
+            let above = line.y - self.line.y;
+            (above >= -2.0).then_some((above + line.distance(&self.line), at))
+        };
+        let nearest = sheet.blocks.iter().enumerate().filter_map(before).min_by(|one, other| one.0.total_cmp(&other.0));
+        let block = Block::Paragraph(self.text.clone());
+        let placed = Placed { block, first: Some(self.line), lines: 1 };
+        sheet.blocks.insert(nearest.map_or(0, |(_, at)| at + 1), placed);
+        sheet.as_set.push_str(&format!("\n\n{}", self.text));
+        sheet.silent = false;
+    }
+}
+
+/// Looks a document through.
+pub(crate) fn of(objects: &RawDocument, document: &RawBackend, pages: &[(u32, PageId)], all_pages: usize) -> Elsewhere {
+    let mut found = Elsewhere::default();
+    let look = Look { objects, document };
+    if let Ok(catalog) = objects.catalog() {
+        look.form(catalog, &mut found);
+        look.attached(catalog, &mut found);
+    }
+    for (number, id) in pages {
+        look.page(*number, *id, &mut found);
+    }
+    if let Some(declared) = objects.declared_page_count().filter(|declared| *declared as usize > all_pages) {
+        found.told.push(format!("The document says that it has {declared} pages; {all_pages} of them could be found."));
+    }
+    found
+}
+
+struct Look<'a> {
+    objects: &'a RawDocument,
+    document: &'a RawBackend,
+}
+
+impl<'a> Look<'a> {
+    fn get(&self, dictionary: &'a PdfDict, key: &str) -> Option<&'a PdfObject> {
+        let object = self.objects.resolve(dictionary.get(key.as_bytes())?);
+        (!matches!(object, PdfObject::Null)).then_some(object)
+    }
+
+    fn dictionary(&self, object: &'a PdfObject) -> Option<&'a PdfDict> {
+        match self.objects.resolve(object) {
+            PdfObject::Dict(dictionary) => Some(dictionary),
+            PdfObject::Stream(stream) => Some(&stream.dict),
+            _ => None,
+        }
+    }
+
+    fn array(&self, dictionary: &'a PdfDict, key: &str) -> &'a [PdfObject] {
+        self.get(dictionary, key).and_then(PdfObject::as_array).unwrap_or_default()
+    }
+
+    fn text(&self, dictionary: &'a PdfDict, key: &str) -> Option<String> {
+        let text = match self.get(dictionary, key)? {
+            PdfObject::Str(bytes) => text_of(bytes),
+            PdfObject::Name(name) => String::from_utf8_lossy(name).into_owned(),
+            PdfObject::Stream(packed) => text_of(&stream::decompress(packed).ok()?),
+            PdfObject::Array(all) => {
+                let strings = all.iter().filter_map(|one| self.objects.resolve(one).as_str_bytes());
+                strings.map(text_of).collect::<Vec<_>>().join("; ")
+            }
+            _ => return None,
+        };
+        let text = text.replace("\r\n", "\n").replace('\r', "\n").trim().to_owned();
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// A key of a field, which it may have from the field above it.
+    fn inherited<T>(&self, field: &'a PdfDict, find: impl Fn(&'a PdfDict) -> Option<T>) -> Option<T> {
+        let above = |field: &&'a PdfDict| self.dictionary(field.get(b"Parent".as_slice())?);
+        std::iter::successors(Some(field), above).take(MAX_DEPTH).find_map(find)
+    }
+
+    /// Forms that a program draws.
+    fn form(&self, catalog: &'a PdfDict, found: &mut Elsewhere) {
+        let Some(packets) =
+            self.get(catalog, "AcroForm").and_then(|form| self.dictionary(form)).and_then(|form| self.get(form, "XFA"))
+        else {
+            return;
+        };
+        let parts: Vec<&PdfObject> = match packets {
+            PdfObject::Array(parts) => parts.iter().map(|part| self.objects.resolve(part)).collect(),
+            packet => vec![packet],
+        };
+        let unpacked =
+            parts.into_iter().filter_map(PdfObject::as_stream).filter_map(|packed| stream::decompress(packed).ok());
+        let words: String = unpacked.map(|packet| xfa_words(&String::from_utf8_lossy(&packet))).collect();
+        found.is_placeholder = matches!(self.get(catalog, "NeedsRendering"), Some(PdfObject::Bool(true)));
+        let said = match found.is_placeholder {
+            true => "The document is an XFA form, which a program draws: its pages are not in the text",
+            false => "The document is an XFA form as well: what only its program shows is not in the text",
+        };
+        let words = if words.trim().is_empty() { String::new() } else { format!(": {}", first_words(&words)) };
+        found.told.push(format!("{said}{words}; print it to a PDF and supply that."));
+    }
+
+    fn attached(&self, catalog: &'a PdfDict, found: &mut Elsewhere) {
+        let tree = self.get(catalog, "Names").and_then(|names| self.dictionary(names));
+        let tree = tree.and_then(|names| self.get(names, "EmbeddedFiles")).and_then(|tree| self.dictionary(tree));
+        let mut files: Vec<String> = tree.map(|tree| self.files_in(tree)).unwrap_or_default();
+        let associated = self.array(catalog, "AF").iter().take(MOST).filter_map(|file| self.file_name(file));
+        files.extend(associated);
+        let mut named = HashSet::new();
+        files.retain(|file| named.insert(file.clone()));
+        let kind = if catalog.contains_key(b"Collection".as_slice()) {
+            "a file of this portfolio"
+        } else {
+            "an attached file"
+        };
+        found.told.extend(files.iter().map(|file| format!("Not in the text: {kind}, {}.", first_words(file))));
+    }
+
+    fn files_in(&self, tree: &'a PdfDict) -> Vec<String> {
+        let (mut files, mut open) = (Vec::new(), vec![(tree, 0)]);
+        while let Some((node, depth)) = open.pop().filter(|_| files.len() < MOST) {
+            let specs = self.array(node, "Names").chunks(2).filter_map(|pair| pair.get(1));
+            files.extend(specs.filter_map(|spec| self.file_name(spec)));
+            let kids = self.array(node, "Kids").iter().rev().filter_map(|kid| self.dictionary(kid));
+            open.extend(kids.filter(|_| depth < MAX_DEPTH).map(|kid| (kid, depth + 1)));
+        }
+        files
+    }
+
+    fn file_name(&self, spec: &'a PdfObject) -> Option<String> {
+        match self.objects.resolve(spec) {
+            PdfObject::Str(name) => Some(text_of(name)),
+            other => {
+                let spec = self.dictionary(other)?;
+                ["UF", "F", "Desc"].into_iter().find_map(|key| self.text(spec, key))
+            }
+        }
+    }
+
+    fn page(&self, number: u32, id: PageId, found: &mut Elsewhere) {
+        let Ok(page) = self.objects.get_dict(id) else { return };
+        for object in self.array(page, "Annots").iter().take(MOST) {
+            let Some(annotation) = self.dictionary(object) else { continue };
+            let kind = self.get(annotation, "Subtype").and_then(PdfObject::as_name).unwrap_or_default();
+            let contents = || self.text(annotation, "Contents");
+            let say =
+                |what: &str, words: String| format!("Page {number}: not in the text: {what}, {}.", first_words(&words));
+            if is_hidden(annotation) {
+                continue;
+            }
+            let typed = match kind {
+                b"Widget" => self.value(annotation, id),
+                b"FreeText" => contents().or_else(|| self.appearance(annotation, id)),
+                b"Stamp" => {
+                    let words = self.appearance(annotation, id).or_else(contents);
+                    found.told.extend(words.map(|words| say("a stamp", words)));
+                    continue;
+                }
+                b"FileAttachment" => {
+                    let file = annotation.get(b"FS".as_slice()).and_then(|spec| self.file_name(spec)).or_else(contents);
+                    found.told.extend(file.map(|file| say("an attached file", file)));
+                    continue;
+                }
+                b"Movie" | b"Sound" | b"Screen" | b"RichMedia" | b"3D" => {
+                    let words = contents().unwrap_or_else(|| String::from_utf8_lossy(kind).into_owned());
+                    found.told.push(say("a recording or model", words));
+                    continue;
+                }
+                b"Text" | b"Highlight" | b"Underline" | b"Squiggly" | b"StrikeOut" | b"Caret" | b"Square"
+                | b"Circle" | b"Ink" => {
+                    found.told.extend(contents().map(|words| say("a comment", words)));
+                    continue;
+                }
+                _ => None,
+            };
+            if let Some(text) = typed {
+                let line = self.place(annotation);
+                found.texts.entry(number).or_default().push(Typed { text, line });
+            }
+        }
+    }
+
+    /// What was filled into a field. Where the value is not given, its appearance has the words.
+    fn value(&self, field: &'a PdfDict, page: PageId) -> Option<String> {
+        let kind = self.inherited(field, |field| self.get(field, "FT")?.as_name())?;
+        let flags = self.inherited(field, |field| self.get(field, "Ff")?.as_i64()).unwrap_or(0);
+        const PASSWORD: i64 = 1 << 13;
+        const PUSH_BUTTON: i64 = 1 << 16;
+        match kind {
+            b"Btn" if flags & PUSH_BUTTON != 0 => None,
+            b"Btn" => {
+                let state = self.get(field, "AS").and_then(PdfObject::as_name);
+                let state = state.or_else(|| self.inherited(field, |field| self.get(field, "V")?.as_name()))?;
+                let name = self.inherited(field, |field| self.text(field, "TU")).unwrap_or_default();
+                (state != b"Off").then(|| format!("[x] {name}").trim_end().to_owned())
+            }
+            b"Tx" if flags & PASSWORD != 0 => None,
+            b"Tx" | b"Ch" => {
+                let value = self.inherited(field, |field| self.text(field, "V"));
+                value.map(|value| self.shown_choice(field, value)).or_else(|| self.appearance(field, page))
+            }
+            _ => None,
+        }
+    }
+
+    /// Of a list, the words that stand for a chosen value.
+    fn shown_choice(&self, field: &'a PdfDict, value: String) -> String {
+        let options = self.inherited(field, |field| self.get(field, "Opt")?.as_array()).unwrap_or_default();
+        let shown = options.iter().filter_map(|option| match self.objects.resolve(option).as_array()? {
+            [export, shown] => {
+                let export = self.objects.resolve(export).as_str_bytes().map(text_of)?;
+                (export == value).then(|| self.objects.resolve(shown).as_str_bytes().map(text_of))?
+            }
+            _ => None,
+        });
+        shown.into_iter().next().unwrap_or(value)
+    }
+
+    /// The words that an annotation's appearance draws.
+    fn appearance(&self, annotation: &'a PdfDict, page: PageId) -> Option<String> {
+        let normal = self.dictionary(annotation.get(b"AP".as_slice())?)?.get(b"N".as_slice())?;
+        let id = normal.as_reference()?;
+        let packed = self.objects.resolve(normal).as_stream()?;
+        let content = stream::decompress(packed).ok()?;
+        let scope = ResourceScope::form(page, id);
+        let (mut font, mut words) = (Vec::new(), String::new());
+        for operation in self.document.decode_content(&content).ok()? {
+            if operation.operator == "Tf"
+                && let Some(PdfValue::Name(name)) = operation.operands.first()
+            {
+                font = name.clone();
+            }
+            if !matches!(operation.operator.as_str(), "Tj" | "TJ" | "'" | "\"") {
+                continue;
+            }
+            words.push(' ');
+            strings(&operation.operands, &mut |bytes| {
+                words.push_str(&self.document.decode_text(scope, &font, bytes).text);
+            });
+        }
+        let words = words.trim().to_owned();
+        (!words.is_empty()).then_some(words)
+    }
+
+    fn place(&self, annotation: &'a PdfDict) -> Line {
+        let corners: Vec<f32> =
+            self.array(annotation, "Rect").iter().filter_map(|corner| self.objects.resolve(corner).as_f32()).collect();
+        let [one, two, three, four] = corners[..] else { return Line::placed(0.0, USUAL_SIZE, (0.0, 0.0)) };
+        let (bottom, top) = (two.min(four), two.max(four));
+        // A field of one line has it in its middle, a larger one begins at its top.
+        let baseline =
+            if top - bottom > 3.0 * USUAL_SIZE { top - USUAL_SIZE } else { (top + bottom) / 2.0 - USUAL_SIZE / 3.0 };
+        Line::placed(baseline, USUAL_SIZE, (one.min(three), one.max(three)))
+    }
+}
+
+/// Whether an annotation is neither shown nor printed.
+fn is_hidden(annotation: &PdfDict) -> bool {
+    const HIDDEN: i64 = 2;
+    const NO_VIEW: i64 = 32;
+    let flags = annotation.get(b"F".as_slice()).and_then(PdfObject::as_i64).unwrap_or(0);
+    flags & (HIDDEN | NO_VIEW) != 0
+}
+
+/// The strings among operands, those of arrays too.
+fn strings(operands: &[PdfValue], take: &mut impl FnMut(&[u8])) {
+    for operand in operands {
+        match operand {
+            PdfValue::Str(bytes) => take(bytes),
+            PdfValue::Array(inner) => strings(inner, take),
+            _ => {}
+        }
+    }
+}
+
+/// What an XFA packet shows: the words of its template and of what was filled in.
+fn xfa_words(packet: &str) -> String {
+    let mut reader = xml::reader(packet);
+    let (mut words, mut open) = (String::new(), Vec::new());
+    while let Ok(event) = reader.read_event() {
+        match event {
+            Event::Start(start) => open.push(start.local_name().as_ref().to_owned()),
+            Event::End(_) => drop(open.pop()),
+            Event::Text(text) if open.iter().any(|name| matches!(name.as_str(), "text" | "exData" | "data")) => {
+                words.push_str(&text.xml10_content());
+                words.push(' ');
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    words
+}
