@@ -2,8 +2,8 @@
 
 use super::toy::Toy;
 use plumbline_engine::{
-    Candidate, Check, Citation, CutDocument, FileWrite, Passage, Prepared, Product, Requirement, ToolCall, ToolReturn,
-    Touched, blocks, path,
+    Candidate, Check, Citation, CutDocument, FileWrite, Passage, PhaseKind, Prepared, Product, Requirement, ToolCall,
+    ToolReturn, Touched, blocks, path,
 };
 use serde_json::{Value, json};
 
@@ -12,13 +12,13 @@ pub(crate) fn execute(toy: &Toy, call: &ToolCall) -> ToolReturn {
     let arguments: Value = serde_json::from_str(&call.arguments).expect("calls that run have valid arguments");
     let text = |key: &str| arguments[key].as_str().unwrap_or_default().to_string();
     match call.name.as_str() {
-        "write_file" => match path::normalize(&text("path")) {
-            Ok(path) => {
-                let write = Product::WriteFile(FileWrite::text(path.clone(), text("content")));
-                ToolReturn::ok(&call.id, format!("Wrote {path}."), vec![write])
+        "write_file" | "edit_file" | "delete_file" => {
+            let changed = path::normalize(&text("path"));
+            match changed.and_then(|path| change(toy, &call.name, path, &arguments)) {
+                Ok((said, product)) => ToolReturn::ok(&call.id, said, vec![product]),
+                Err(why) => ToolReturn::error(&call.id, why),
             }
-            Err(why) => ToolReturn::error(&call.id, why),
-        },
+        }
         "read_file" => match toy.files.get(&text("path")) {
             Some(content) => ToolReturn::ok(&call.id, String::from_utf8_lossy(content), Vec::new()),
             None => ToolReturn::error(&call.id, format!("{} does not exist", text("path"))),
@@ -49,6 +49,43 @@ pub(crate) fn look(toy: &Toy, call: &ToolCall, check: &Check) -> ToolReturn {
             execute(toy, &read)
         }
     }
+}
+
+/// What a call makes of a file.
+fn change(toy: &Toy, tool: &str, path: String, arguments: &Value) -> Result<(String, Product), String> {
+    check_writer(toy, &path)?;
+    let text = |key: &str| arguments[key].as_str().unwrap_or_default();
+    let known = toy.file(&path).map(|content| String::from_utf8_lossy(content).into_owned());
+    let known_text = known.as_deref().ok_or_else(|| format!("{path} does not exist"));
+    match tool {
+        "write_file" => {
+            let before = known.as_deref().filter(|_| arguments["append"] == true).unwrap_or_default();
+            let line_end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
+            let content = format!("{before}{line_end}{}", text("content"));
+            Ok((format!("Wrote {path}."), Product::WriteFile(FileWrite::text(path, content))))
+        }
+        "edit_file" => {
+            let (old, new) = (text("old"), text("new"));
+            let before = known_text?;
+            if old == new || before.matches(old).count() != 1 {
+                return Err(format!("{old:?} is not replaced in {path}"));
+            }
+            let content = before.replacen(old, new, 1);
+            Ok((format!("Edited {path}."), Product::WriteFile(FileWrite::text(path, content))))
+        }
+        _ => known_text.map(|_| (format!("Deleted {path}."), Product::DeleteFile { path: path.clone() })),
+    }
+}
+
+/// Files have their writers.
+fn check_writer(toy: &Toy, path: &str) -> Result<(), String> {
+    let kind = toy.state.as_ref().map(|state| state.phase.kind);
+    let by_others =
+        matches!(path, "progress.md" | "workspace_summary.md" | "todos.yaml" | "error.md" | "instructions.md")
+            || path == "main_plan.md" && kind == Some(PhaseKind::Tactical)
+            || path.starts_with("output/requirements.")
+            || ["requirements/", "input/", "archive/", "tools/"].iter().any(|folder| path.starts_with(folder));
+    if by_others { Err(format!("{path} is read only")) } else { Ok(()) }
 }
 
 /// Prepares a document: each line of it is a passage, and each that says "must" a candidate.

@@ -58,7 +58,7 @@ fn work(job: &mut Job, call: &Call) -> Option<Said> {
         Call::AddRequirement(text) if job.requirements.contains(text) => {}
         Call::AddRequirement(text) => job.requirements.push(text.clone()),
         Call::WritePlan(content) => {
-            job.files.insert(PLAN.into(), Text::Exactly(format!("{content}\n")));
+            job.files.insert(PLAN.into(), Text::Exactly(format!("{}\n", content.trim())));
             job.planned = job.planned.max(job.plan().len());
         }
         Call::ReadPlan => return Some(Said::shows(job.known(PLAN).map(str::to_owned))),

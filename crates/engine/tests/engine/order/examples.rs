@@ -119,7 +119,7 @@ fn a_plan_behind_the_end_of_work_is_written_in_the_phase_that_plans_and_lists_an
     let mut calls = vec![Call::TodoComplete, Call::WritePlan(plan_of(2)), list_of("B")];
     calls.extend([const { Call::TodoComplete }; 4]);
     assert_eq!(fates(&mut job, &calls), ["ok", "phase 3", "-", "-", "-", "-", "-"]);
-    assert_eq!(job.known(PLAN), Some(format!("{}\n", plan_of(2)).as_str()));
+    assert_eq!(job.known(PLAN), Some(plan_of(2).as_str()));
     assert_eq!(job.staged(), None);
     assert_eq!(statuses(&job, 3), [TodoStatus::InProgress, TodoStatus::Pending]);
     assert!(!job.files.contains_key(TODOS));

@@ -6,14 +6,17 @@
 //! - [`effect`]: what a call makes of the job when it is carried out.
 //! - [`rules`]: which call is carried out, in which phase, and what the opening of the next one names.
 //! - [`examples`]: answers whose end is written out by hand.
+//! - [`engine`], [`property`]: the engine held against the model, with random answers.
 //!
 //! Left out are rules that need more than an answer and its job: at most 64 calls, room in the window, repeated calls, and the
 //! evidence of todos. A job of the model has worked enough in its phase that no closing is refused for want of it.
 
 mod call;
 mod effect;
+mod engine;
 mod examples;
 mod job;
+mod property;
 mod rules;
 
 use call::Call;
