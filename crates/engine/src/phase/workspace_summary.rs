@@ -32,9 +32,10 @@ fn section(out: &mut String, heading: &str, lines: Vec<String>) {
 
 fn standing(run: &Run) -> Vec<String> {
     let mut lines: Vec<String> = last_work(run).into_iter().collect();
-    let (done, planned) = (run.state.phase.completed, plan::read_plan(&run.memory.main_plan).len());
+    let (done, planned) = (run.state.phase.completed, plan::read_plan(&run.memory.main_plan).len() as i32);
     lines.push(match planned {
         0 => format!("Phases of work done: {done}; main_plan.md has no phases"),
+        _ if done > planned => format!("Phases of work done: {done}; main_plan.md has {planned}"),
         _ => format!("Phases of the plan done: {done} of {planned}"),
     });
     // In hours: a file of results shall not differ by how fast a machine is. The opening has the minutes.

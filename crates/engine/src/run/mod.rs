@@ -23,16 +23,16 @@ use crate::{
     TodoStatus, ToolSpec, Touched,
     guardrail::{budget, loop_detection},
     ledger::Ledger,
-    phase::{plan::read_plan, todo_list},
+    phase::{
+        plan::{self, read_plan},
+        todo_list,
+    },
 };
 use chrono::{DateTime, Utc};
 use std::{
     collections::HashMap,
     sync::{Arc, OnceLock},
 };
-
-/// The job's plan.
-pub(crate) const PLAN: &str = "main_plan.md";
 
 /// One job in memory. Everything in it comes from a [`Snapshot`] or from the changes of later steps, so loading the
 /// rows after any step gives an equal run.
@@ -237,7 +237,7 @@ impl Run {
             todos_done: self.todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count() as i32,
             todos_total: self.todos.len() as i32,
             current_todo: self.what_is_prepared().or_else(|| self.current_todo().map(|todo| todo.content.clone())),
-            plan: self.planned().map(|_| (phase.completed, self.phase_of_plan().1)),
+            plan: self.planned().map(|planned| (phase.completed.min(planned), planned)),
         }
     }
 
@@ -259,28 +259,32 @@ impl Run {
         (planned > 0).then_some(planned)
     }
 
-    /// The tactical phase being planned or done, and how many the plan has: "2 of 4".
+    /// The tactical phase being planned or done, and how many the plan has: "2 of 4". A phase of work beyond the plan is its
+    /// last one; without a plan, phases of work count themselves.
     pub(crate) fn phase_of_plan(&self) -> (i32, i32) {
         let phase = &self.state.phase;
-        let planned = self.planned().unwrap_or(0);
         let next = phase.completed + 1;
-        let ordinal = match phase.kind {
-            PhaseKind::Tactical => next,
-            // At the end of the plan there is none that it prepares.
-            PhaseKind::Strategic => next.min(planned.max(phase.completed)).max(1),
-        };
-        (ordinal, planned.max(ordinal))
+        match (self.planned(), phase.kind) {
+            (Some(planned), _) => (next.min(planned), planned),
+            (None, PhaseKind::Tactical) => (next, next),
+            (None, PhaseKind::Strategic) => (phase.completed.max(1), phase.completed.max(1)),
+        }
     }
 
     /// What the current phase is called where it has to be told from others: by the job's own counter, and by the plan's.
     pub(crate) fn which_phase(&self) -> String {
         let phase = &self.state.phase;
         let kind = phase.kind.as_str();
-        let (number, (ordinal, total)) = (phase.number, self.phase_of_plan());
-        let of_plan = match (phase.kind, self.memory.main_plan.trim().is_empty()) {
-            (_, true) => String::new(),
-            (PhaseKind::Tactical, false) => format!(", phase {ordinal} of {total} of the plan"),
-            (PhaseKind::Strategic, false) => format!(", {} of {total} phases of the plan are done", phase.completed),
+        let (number, next) = (phase.number, phase.completed + 1);
+        let of_plan = match (self.planned(), phase.kind) {
+            (None, _) => String::new(),
+            (Some(planned), PhaseKind::Tactical) if next > planned => {
+                format!(", phase of work {next}; the plan has {planned}")
+            }
+            (Some(planned), PhaseKind::Tactical) => format!(", phase {next} of {planned} of the plan"),
+            (Some(planned), PhaseKind::Strategic) => {
+                format!(", {} of {planned} phases of the plan are done", phase.completed.min(planned))
+            }
         };
         format!("job phase {number} ({kind}{of_plan})")
     }
@@ -361,7 +365,7 @@ impl Run {
             Product::AddRequirement(_) => self.requirements += 1,
             Product::ChangeRequirement(change) => self.requirements -= i64::from(change.becomes.is_none()),
         }
-        if product.path() == Some(PLAN) {
+        if product.path() == Some(plan::PATH) {
             self.state.phase.planned = self.state.phase.planned.max(self.planned().unwrap_or(0));
         }
         self.pending.push(Change::Product(product));

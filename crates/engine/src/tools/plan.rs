@@ -3,7 +3,7 @@
 use super::{Answer, arguments};
 use crate::{
     FileWrite, Handler, Phases, Product, Replay, Run, ToolSpec,
-    phase::plan::{PlannedState, read_plan},
+    phase::plan::{self, PlannedState, read_plan, reading},
 };
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -16,7 +16,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             description: "Write main_plan.md as a whole: the goal, then a '## Phase n: name' section per phase.".into(),
             parameters: json!({"type": "object", "properties": {
                 "content": {"type": "string", "description": "The whole plan, Markdown."},
-                "tasks": {"type": "array", "items": {"type": "string"}, "description": "In place of content: the steps of a plan of one phase."}},
+                "tasks": {"type": "array", "items": {"type": "string"}, "description": "In place of content: the phases, a line each."}},
                 "additionalProperties": false})
             .into(),
             documentation: "Replaces `main_plan.md`. Phases are headings such as `## Phase 2: Comparison`, their \
@@ -50,19 +50,18 @@ pub(super) fn write(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
         Some(content) => content,
         None => arguments::text(arguments, "content", "# Plan …")?,
     };
-    let phases = read_plan(&content);
-    run.record_product(Product::WriteFile(FileWrite::text("main_plan.md", content + "\n")));
-    Ok(match phases.len() {
-        0 => "main_plan.md written. No phases were recognised in it: begin each with a heading such as '## Phase 1: name'.".into(),
-        1 => "main_plan.md written with 1 phase.".into(),
-        n => format!("main_plan.md written with {n} phases."),
+    let read = reading(&content);
+    run.record_product(Product::WriteFile(FileWrite::text(plan::PATH, content + "\n")));
+    Ok(match read {
+        Some(phases) => format!("{} written with {phases}.", plan::PATH),
+        None => format!("{} written. {}", plan::PATH, plan::NO_PHASES),
     })
 }
 
-/// A plan of one phase with these steps.
+/// A plan whose phases are these.
 fn of_tasks(tasks: &[String]) -> String {
-    let steps: String = tasks.iter().map(|task| format!("- [ ] {}\n", task.replace('\n', " "))).collect();
-    format!("# Plan\n\n## Phase 1: Work\n\n{steps}").trim_end().to_string()
+    let phases = (1..).zip(tasks).map(|(n, task)| format!("\n## Phase {n}: {}\n", task.replace('\n', " ")));
+    format!("# Plan\n{}", phases.collect::<String>()).trim_end().to_string()
 }
 
 pub(super) fn read(run: &Run) -> String {

@@ -4,8 +4,8 @@
 use super::model_replied::{MAX_CALLS, too_many};
 use crate::{
     Check, Handler, Opening, PhaseKind, Run, ToolCall, nearest,
-    phase::plan::read_plan,
-    run::{AnswerCall, PLAN},
+    phase::plan::{self, read_plan},
+    run::AnswerCall,
     tools::{self, parsed_call::ParsedCall},
     vocabulary::path,
 };
@@ -88,7 +88,7 @@ impl Run {
     /// Whether a call writes the plan in a phase that may not: it is one for the phase that comes next.
     fn writes_the_plan(&self, call: &ToolCall, parsed: &ParsedCall) -> bool {
         let named = parsed.fields.get("path").and_then(serde_json::Value::as_str);
-        let is_plan = named.and_then(|named| path::normalize(named).ok()).is_some_and(|path| path == PLAN);
+        let is_plan = named.and_then(|named| path::normalize(named).ok()).is_some_and(|path| path == plan::PATH);
         let writes = self.bound_tool(&call.name).is_some_and(|tool| !tool.reads_only);
         self.state.phase.kind == PhaseKind::Tactical && is_plan && writes
     }

@@ -104,6 +104,27 @@ fn strategic_phases_count_towards_the_phase_they_prepare() {
     assert_eq!(line(&dialogue), "Phase: Extraction (2 of 2)");
     dialogue.finish_phase();
     assert_eq!(line(&dialogue), "Phase: Review and next phase (2 of 2)");
+    // What is done beyond the plan makes it no longer.
+    dialogue.open_tactical();
+    assert_eq!(line(&dialogue), "Phase: Extraction (2 of 2)");
+    assert_eq!(dialogue.run.progress().plan, Some((2, 2)));
+    let opening = dialogue.request().into_iter().find(|line| line.text.starts_with("A tactical phase begins"));
+    let opening = opening.map(|line| line.text).unwrap_or_default();
+    assert!(opening.contains("job phase 6 (tactical, phase of work 3; the plan has 2)"), "{opening}");
+    dialogue.finish_phase();
+    assert_eq!(line(&dialogue), "Phase: Review and next phase (2 of 2)");
+    assert_eq!(dialogue.run.progress().plan, Some((2, 2)));
+    let summary = dialogue.toy.text("workspace_summary.md");
+    assert!(summary.contains("Phases of work done: 3; main_plan.md has 2"), "{summary}");
+}
+
+#[test]
+fn tasks_make_a_plan_of_as_many_phases() {
+    let mut dialogue = Dialogue::begun(settings());
+    let tasks = ["Read the old draft", "Read the new draft", "Write the report"];
+    let said = dialogue.call("write_plan", json!({ "tasks": tasks }));
+    assert_eq!(said, format!("main_plan.md written with 3 phases: {}.", tasks.join("; ")));
+    assert_eq!(dialogue.run.progress().plan, Some((0, 3)));
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! - [`conversations`]: a thousand random conversations, and what must survive their compactions.
 //! - [`lessons`]: one test per production incident, named after it.
 //! - [`order`]: a model of what becomes of the calls of an answer.
+//! - [`plans`]: plans in the forms that models write them in, and the phases read of each.
 //!
 //! Whatever the test, [`kit::Dialogue`] commits each step's changes to toy rows, rebuilds the run from them and requires
 //! the rebuilt run to be equal to the live one: changes are complete, and recovery is loading.
@@ -19,5 +20,6 @@ mod frame;
 mod kit;
 mod lessons;
 mod order;
+mod plans;
 mod table;
 mod walks;

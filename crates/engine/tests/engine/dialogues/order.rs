@@ -284,7 +284,7 @@ fn where_the_conversation_goes_on_the_results_are_in_it_once() {
     ]);
     let request = dialogue.request();
     let times = |text: &str| request.iter().filter(|line| line.text.contains(text)).count();
-    assert_eq!((times("Added to Notes"), times("main_plan.md written with 1 phase.")), (1, 1));
+    assert_eq!((times("Added to Notes"), times("main_plan.md written with 1 phase: New.")), (1, 1));
 }
 
 #[test]
