@@ -69,6 +69,8 @@ pub struct ToolContext<'a> {
     pub scan: &'a Scan,
     /// What the calls of the same answer before these have produced, whoever carried them out, as far as it is not committed.
     pub uncommitted: &'a [&'a Product],
+    /// Whether jobs of this type record requirements, of which the system renders lists.
+    pub records_requirements: bool,
 }
 
 impl<'a> ToolContext<'a> {
@@ -88,11 +90,17 @@ impl<'a> ToolContext<'a> {
             no_sources: &[],
             scan: &PLAIN,
             uncommitted: &[],
+            records_requirements: false,
         }
     }
 }
 
 impl ToolContext<'_> {
+    /// Whether the phase is one that plans: it binds the gate by which the next list is written, whatever else it binds.
+    pub(crate) fn plans(&self) -> bool {
+        self.bound.contains(&"todo_write")
+    }
+
     /// Whether quotes may be taken from a document.
     pub(crate) fn is_source(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);

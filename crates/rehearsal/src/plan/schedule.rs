@@ -4,6 +4,7 @@ use crate::plan::manifest::Entry;
 use crate::plan::task::Task;
 use crate::plan::{Phase, Plan};
 use crate::request_view::opening::Document;
+use crate::requirement::table_file;
 use std::collections::HashSet;
 
 /// What the names of the first phases of a job with documents begin with; when the last of them ends, the extraction
@@ -149,7 +150,7 @@ fn groups(entries: &[Entry], size: u32) -> Vec<(u32, u32, String)> {
 }
 
 fn consolidation() -> Phase {
-    let read_back = Task::ReadBack("output/requirements.md".to_owned());
+    let read_back = Task::ReadBack(table_file::PATH.to_owned());
     phase(
         "Consolidation".to_owned(),
         [Task::CheckParts, Task::WriteRequirements, read_back, Task::Coverage, Task::NoteDelivered],

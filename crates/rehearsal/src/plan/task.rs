@@ -94,7 +94,7 @@ impl Task {
             Self::ListPart(part) => format!("List what candidates/ holds after part {part}"),
             Self::NotePart(part) => format!("Note in workspace.md that part {part} is finished"),
             Self::CheckParts => "Check that every part in candidates/ and output/ is there".to_owned(),
-            Self::WriteRequirements => "Write output/requirements.md from candidates/".to_owned(),
+            Self::WriteRequirements => "Write output/findings.md from candidates/".to_owned(),
             Self::Coverage => "Write output/coverage.md: what was processed and what was not".to_owned(),
             Self::Reorient => "Read instructions.md and list input/ again for what the job asks".to_owned(),
             Self::NoteStatements => "Write analysis.md: the statements of the prompt".to_owned(),

@@ -1,4 +1,4 @@
-//! `output/requirements.md`: everything that was found, in one table, or the parts it stands in.
+//! `output/findings.md`: everything that was found, in one table, or the parts it stands in.
 
 use std::fmt::Write as _;
 
@@ -7,12 +7,12 @@ use crate::request_view::RequestView;
 use crate::requirement::candidates::{self, distinct};
 
 /// The file's path.
-pub(crate) const PATH: &str = "output/requirements.md";
+pub(crate) const PATH: &str = "output/findings.md";
 
 /// The calls that write the table of all requirements, and their number; or the call to be made first.
 pub(crate) fn calls(view: &RequestView<'_>) -> Result<(usize, Vec<Call>), Call> {
     let (count, body) = requirements(view)?;
-    let text = format!("# Requirements\n\n{count} requirements.\n\n{}\n\n{body}", crate::DISCLAIMER);
+    let text = format!("# Findings\n\n{count} requirements.\n\n{}\n\n{body}", crate::DISCLAIMER);
     Ok((count, write_in_pieces(PATH, &text)))
 }
 

@@ -86,12 +86,7 @@ fn is_own(path: &str) -> bool {
     let name = path.strip_prefix("output/").unwrap_or_default();
     matches!(
         name,
-        "requirements.md"
-            | "coverage.md"
-            | "summary_report.md"
-            | "answer.md"
-            | "validation_report.md"
-            | "insert.cypher"
+        "findings.md" | "coverage.md" | "summary_report.md" | "answer.md" | "validation_report.md" | "insert.cypher"
     ) || name.starts_with("requirements_part_")
         || name.starts_with("insert_part_")
         || name.starts_with("feedback_")

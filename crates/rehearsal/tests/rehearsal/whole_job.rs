@@ -79,15 +79,15 @@ fn an_english_document_becomes_requirements_with_pages() {
     let engine = finished("Extract the requirements.", &[("input/policy.pdf", ENGLISH)], Habits::default());
     assert_eq!(engine.refusals, Vec::<String>::new());
     assert_eq!(rows(&engine), english_rows());
-    assert_eq!(deliverables(&engine), ["output/coverage.md", "output/requirements.md", "output/summary_report.md"]);
-    let table = &engine.files["output/requirements.md"];
+    assert_eq!(deliverables(&engine), ["output/coverage.md", "output/findings.md", "output/summary_report.md"]);
+    let table = &engine.files["output/findings.md"];
     assert!(table.contains("6 requirements."), "{table}");
     for (text, page) in english_rows() {
         let row = table.lines().find(|line| line.contains(text)).unwrap_or_else(|| panic!("{text} is missing"));
         assert!(row.contains(&format!("input/policy.pdf p. {}", page.unwrap())), "{row}");
         assert!(row.contains("| req_000"), "{row}");
     }
-    for report in ["output/requirements.md", "output/coverage.md", "output/summary_report.md", "workspace.md"] {
+    for report in ["output/findings.md", "output/coverage.md", "output/summary_report.md", "workspace.md"] {
         assert!(engine.files[report].contains(DISCLAIMER), "{report} must say what wrote it");
     }
     assert!(engine.files["output/summary_report.md"].contains("6 requirements."));
@@ -136,7 +136,7 @@ fn a_long_document_is_done_in_parts() {
     assert_eq!(parts, 4);
     let listed = deliverables(&engine);
     assert!(listed.contains(&"output/requirements_part_4.md"), "{listed:?}");
-    let index = &engine.files["output/requirements.md"];
+    let index = &engine.files["output/findings.md"];
     assert!(index.contains(&format!("{} requirements.", found.len())), "{index}");
     let tables: String =
         (1..=4).map(|part| engine.files[&format!("output/requirements_part_{part}.md")].clone()).collect();
@@ -217,7 +217,7 @@ fn a_job_without_any_readable_document_delivers_nothing_and_says_so() {
 fn a_document_without_normative_sentences_is_reported_as_such() {
     let engine = finished("Extract.", &[("input/poem.txt", "The sea is wide. The sky is high.\n")], Habits::default());
     assert!(engine.requirements.is_empty());
-    assert!(engine.files["output/requirements.md"].contains("No sentence with a normative word was found"));
+    assert!(engine.files["output/findings.md"].contains("No sentence with a normative word was found"));
     assert!(engine.files["output/summary_report.md"].contains("0 requirements."));
 }
 
@@ -261,10 +261,7 @@ fn after_a_rewind_the_open_todos_are_done_and_nothing_is_lost() {
     let found: Vec<_> = engine.requirements.iter().map(|row| (row.text.clone(), row.page)).collect();
     assert_eq!(found, long_rows(45));
     assert!(engine.files["workspace.md"].contains("The chunks looked wrong."));
-    assert!(
-        deliverables(&engine).contains(&"output/requirements.md"),
-        "the end that is offered too early is not taken"
-    );
+    assert!(deliverables(&engine).contains(&"output/findings.md"), "the end that is offered too early is not taken");
     let again = engine.answers.iter().filter(|answer| answer.contains("chunk_001.md")).count();
     assert_eq!(again, 1, "finished todos stay finished");
 }

@@ -3,7 +3,7 @@
 
 use super::path;
 use super::read_file::text_of;
-use super::write_file::check_size;
+use super::write_file::{check_size, reading};
 use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::run_blocking::Cancellation;
@@ -100,7 +100,8 @@ impl Edit {
         let Self { path, text, old, new } = self;
         let edited = format!("{}{new}{}", &text[..at], &text[at + old.len()..]);
         check_size(&path, edited.len() as u64)?;
-        let done = format!("edited {path} at line {}, now {} bytes", line_of(&text, at), edited.len());
+        let read = reading(&path, &edited);
+        let done = format!("edited {path} at line {}, now {} bytes{read}", line_of(&text, at), edited.len());
         Ok(Output::with(done, Product::WriteFile(FileWrite::text(path, edited))))
     }
 

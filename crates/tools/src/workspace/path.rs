@@ -9,7 +9,7 @@ use crate::documents::text_parts::is_part_of;
 use crate::error::ToolError;
 use crate::tool::ToolContext;
 use crate::workspace::overlay::WorkspaceOverlay;
-use plumbline_engine::Source;
+use plumbline_engine::{Source, plan};
 use uuid::Uuid;
 
 /// Longest path, in bytes; what file systems bear.
@@ -94,7 +94,17 @@ pub(crate) fn check_writable(
     }
     match path {
         "instructions.md" => read_only("it holds the job's instructions; keep notes in workspace.md"),
-        "todos.yaml" if ctx.bound.contains(&"todo_write") => {
+        plan::PATH if !ctx.plans() => {
+            read_only("the plan is written in strategic phases; note in workspace.md what should change in it")
+        }
+        "progress.md" => read_only("the system notes every closed todo there; keep notes in workspace.md"),
+        "workspace_summary.md" => read_only("the system writes it from the job's rows; keep notes in workspace.md"),
+        "error.md" => read_only("the system writes it when a job fails; keep notes in workspace.md"),
+        _ if ctx.records_requirements && is_rendered(path) => read_only(
+            "the system renders it from the recorded requirements when the job ends; write other results to other files \
+             under output/",
+        ),
+        "todos.yaml" if ctx.plans() => {
             Err(ToolError::refused("todos.yaml is not written as a file: call todo_write, which checks the list"))
         }
         "todos.yaml" => read_only("the todos of the next phase are written in a strategic phase"),
@@ -108,6 +118,11 @@ pub(crate) fn check_writable(
             None => check_shape(path, overlay),
         },
     }
+}
+
+/// What the system makes of the requirements of a job: the lists, and a file for each.
+fn is_rendered(path: &str) -> bool {
+    path.starts_with("output/requirements.") || path.starts_with("requirements/")
 }
 
 /// A passage's text, by whose sentences citations count, and the list of passages, by which they are numbered.

@@ -5,7 +5,7 @@ use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::Tool;
 use crate::tool::ToolEnv;
-use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
+use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec, plan};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -41,7 +41,9 @@ Writes a text file of the workspace. Folders come into being with their files.
 
 The result is a short confirmation, never the content. To change a part of a file, use `edit_file`. A long file is
 written in several calls with `append`, each well below the answer limit. `input/`, `archive/`, `tools/`,
-`instructions.md`, `todos.yaml` and the extracted texts of documents are not written with this tool.
+`instructions.md`, `todos.yaml`, `progress.md`, `workspace_summary.md`, `error.md` and the extracted texts of documents
+are not written with this tool, nor are the lists that the system makes of recorded requirements (`output/requirements.*`,
+`requirements/`). `main_plan.md` is written in strategic phases only; the result says which phases were read of it.
 
 Example: `{\"path\": \"candidates/phase_2.md\", \"content\": \"- req_1 (page 3)\\n\", \"append\": true}`
 ";
@@ -77,18 +79,32 @@ async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
 fn replace(env: &ToolEnv<'_>, path: String, content: String) -> ToolResult {
     check_size(&path, content.len() as u64)?;
     let verb = if env.overlay.size(&path).is_some() { "replaced" } else { "wrote" };
-    let done = format!("{verb} {path}: {}, {} bytes", lines(&content), content.len());
+    let done = format!("{verb} {path}: {}, {} bytes{}", lines(&content), content.len(), reading(&path, &content));
     Ok(Output::with(done, Product::WriteFile(FileWrite::text(path, content))))
 }
 
 async fn append_to(env: &ToolEnv<'_>, path: String, content: String) -> ToolResult {
     let before = env.overlay.size(&path).unwrap_or(0);
     check_size(&path, before + content.len() as u64 + 1)?;
+    let known = if before > 0 { env.overlay.read(&path).await?.unwrap_or_default() } else { Vec::new() };
     // Without this, text after an unfinished line would silently become part of it.
-    let unfinished = before > 0 && !env.overlay.read(&path).await?.is_some_and(|bytes| bytes.ends_with(b"\n"));
+    let unfinished = !known.is_empty() && !known.ends_with(b"\n");
     let text = if unfinished { format!("\n{content}") } else { content };
-    let done = format!("added {} to {path}, now {} bytes", lines(&text), before + text.len() as u64);
+    let read = match path == plan::PATH {
+        true => reading(&path, &format!("{}{text}", String::from_utf8_lossy(&known))),
+        false => String::new(),
+    };
+    let done = format!("added {} to {path}, now {} bytes{read}", lines(&text), before + text.len() as u64);
     Ok(Output::with(done, Product::AppendFile { path, text }))
+}
+
+/// What is read of the plan, where it is the file that was written.
+pub(crate) fn reading(path: &str, text: &str) -> String {
+    match (path == plan::PATH).then(|| plan::reading(text)) {
+        None => String::new(),
+        Some(Some(phases)) => format!("; it is read as a plan with {phases}"),
+        Some(None) => format!(". {}", plan::NO_PHASES),
+    }
 }
 
 /// Refuses what would be larger than a file may be.

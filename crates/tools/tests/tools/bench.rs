@@ -149,6 +149,8 @@ pub(crate) struct Bench {
     pub(crate) inspection: Option<Inspection>,
     pub(crate) call_timeout: Option<Duration>,
     pub(crate) no_sources: Vec<String>,
+    pub(crate) is_tactical: bool,
+    pub(crate) records_requirements: bool,
 }
 
 impl Bench {
@@ -162,6 +164,8 @@ impl Bench {
             inspection: None,
             call_timeout: None,
             no_sources: Vec::new(),
+            is_tactical: false,
+            records_requirements: false,
         }
     }
 
@@ -208,7 +212,9 @@ impl Bench {
     }
 
     pub(crate) async fn run(&self, calls: &[ToolCall]) -> Result<Vec<ToolReturn>, BatchError> {
-        let mut ctx = ToolContext::new(self.job_id, &BOUND);
+        let tactical: Vec<&str> = BOUND.into_iter().filter(|name| *name != "todo_write").collect();
+        let mut ctx = ToolContext::new(self.job_id, if self.is_tactical { &tactical } else { &BOUND });
+        ctx.records_requirements = self.records_requirements;
         ctx.max_result_tokens = self.max_result_tokens;
         ctx.inspection = self.inspection.as_ref();
         ctx.no_sources = &self.no_sources;

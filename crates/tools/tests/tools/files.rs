@@ -115,6 +115,62 @@ async fn write_file_confirms_and_never_repeats_the_content() {
 }
 
 #[tokio::test]
+async fn files_have_their_writers() {
+    let files = [("main_plan.md", "# Plan\n"), ("progress.md", "x"), ("output/requirements.json", "[]")];
+    let mut bench = Bench::with(&files);
+    let calls = |path: &str, old: &str| {
+        [
+            ("write_file", json!({"path": path, "content": "new"})),
+            ("write_file", json!({"path": path, "content": "new", "append": true})),
+            ("edit_file", json!({"path": path, "old": old, "new": "new"})),
+            ("delete_file", json!({"path": path})),
+        ]
+    };
+    bench.is_tactical = true;
+    for path in ["main_plan.md", "./main_plan.md", "output/../main_plan.md"] {
+        for (name, arguments) in calls(path, "Plan") {
+            let refused = bench.refused(name, arguments).await;
+            assert!(refused.starts_with("`main_plan.md` is read only: the plan is written in strategic"), "{refused}");
+        }
+    }
+    for is_tactical in [true, false] {
+        bench.is_tactical = is_tactical;
+        for path in ["progress.md", "workspace_summary.md", "error.md"] {
+            for (name, arguments) in calls(path, "x") {
+                let refused = bench.refused(name, arguments).await;
+                assert!(refused.contains("is read only: the system"), "{refused}");
+            }
+        }
+    }
+    bench.records_requirements = true;
+    let rendered =
+        ["output/requirements.json", "output/requirements.csv", "output/requirements.md", "requirements/r1.md"];
+    for (name, arguments) in rendered.into_iter().flat_map(|path| calls(path, "[]")) {
+        let refused = bench.refused(name, arguments).await;
+        assert!(refused.contains("is read only: the system renders it"), "{refused}");
+    }
+    for path in ["output/requirements_part_1.md", "output/requirements/a.md", "requirements.md"] {
+        bench.ok("write_file", json!({"path": path, "content": "x"})).await;
+    }
+    // A type that records none may call its own files so.
+    bench.records_requirements = false;
+    bench.ok("write_file", json!({"path": "output/requirements.md", "content": "x"})).await;
+}
+
+#[tokio::test]
+async fn who_writes_the_plan_is_told_what_was_read_of_it() {
+    let mut bench = Bench::new();
+    let wrote = bench.ok("write_file", json!({"path": "main_plan.md", "content": "1. Read\n2. Report\n"})).await;
+    assert_eq!(wrote, "wrote main_plan.md: 2 lines, 18 bytes; it is read as a plan with 2 phases: Read; Report");
+    let added = json!({"path": "main_plan.md", "content": "3. Check\n", "append": true});
+    assert!(bench.ok("write_file", added).await.ends_with("; it is read as a plan with 3 phases: Read; Report; Check"));
+    let edited = bench.ok("edit_file", json!({"path": "main_plan.md", "old": "Check", "new": "Verify"})).await;
+    assert!(edited.ends_with("3 phases: Read; Report; Verify"), "{edited}");
+    let prose = bench.ok("write_file", json!({"path": "main_plan.md", "content": "All is read.\n"})).await;
+    assert!(prose.contains(". No phases were recognised in it: begin each with a heading"), "{prose}");
+}
+
+#[tokio::test]
 async fn what_the_system_keeps_is_read_only() {
     let mut bench = Bench::with(&[("output/a.md", "x")]).extracted("input/p.pdf", "chunks/p.md", "text");
     for (path, reason) in [

@@ -170,6 +170,7 @@ impl StepLoop<'_> {
             no_sources: self.config.resolved.config.no_sources.as_deref().unwrap_or_default(),
             scan: &self.config.scan,
             uncommitted: &uncommitted,
+            records_requirements: settings.records_requirements(),
             ..ToolContext::new(self.lease.job_id, &bound)
         };
         match self.app.tool_runner.run(calls, &workspace, &bounds).await {
