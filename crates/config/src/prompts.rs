@@ -65,6 +65,9 @@ impl PromptSources {
         let either: Vec<BoundTool<'_>> = tools.iter().map(BoundTool::of).collect();
         let instructions = render("instructions.md", &self.instructions, config, &either)?;
         let mut todos = self.todos.clone();
+        for todo in todos_of(&mut todos) {
+            todo.content = render("todos.yaml", &todo.content, config, &strategic)?;
+        }
         let finale = finale_of(&instructions);
         if !finale.is_empty() {
             todos.r#final = finale;
@@ -79,6 +82,11 @@ impl PromptSources {
             todos,
         })
     }
+}
+
+fn todos_of(todos: &mut StrategicTodos) -> impl Iterator<Item = &mut SystemTodo> {
+    let StrategicTodos { initial, transition, r#final, rewound, feedback } = todos;
+    [initial, transition, r#final, rewound, feedback].into_iter().flatten()
 }
 
 /// What the job owes, as its gate will hold it against it; nothing where the job type says nothing of it.

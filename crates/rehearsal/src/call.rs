@@ -11,6 +11,13 @@ pub(crate) struct Call {
     pub(crate) args: Value,
 }
 
+impl Call {
+    /// A text among the arguments; empty when absent.
+    pub(crate) fn text(&self, key: &str) -> &str {
+        self.args[key].as_str().unwrap_or_default()
+    }
+}
+
 /// What the model answers: a sentence, and the calls it would make now, in order.
 ///
 /// A turn may repeat calls that were already made for the same todo; [`crate::reply`] leaves those out. That lets a

@@ -64,7 +64,20 @@ pub fn answer(request: &ChatRequest) -> ChatResponse {
         request_view::Stage::Strategic => strategic::turn_for(&view),
         request_view::Stage::Tactical => tactical::turn_for(&view),
     };
-    reply::reply(request, &view, looked(&view, turn))
+    reply::reply(request, &view, with_bound_tools(&view, looked(&view, turn)))
+}
+
+/// The turn with the tools that are bound: another that does the same stands in for one that is not, and where there is none
+/// the call is left out.
+fn with_bound_tools(view: &RequestView<'_>, mut turn: call::Turn) -> call::Turn {
+    let in_place = |call: call::Call| match call.name {
+        name if view.bound(name) => Some(call),
+        "write_plan" => Some(call::write_file(plan::PATH, call.text("content"))),
+        "add_note" => Some(call::append("workspace.md", &format!("- {}\n", call.text("text")))),
+        _ => None,
+    };
+    turn.calls = turn.calls.into_iter().filter_map(in_place).filter(|call| view.bound(call.name)).collect();
+    turn
 }
 
 /// A todo is not closed unseen: where what is known already answers it, the memory is looked at first.

@@ -3,8 +3,8 @@
 //! What the rows say already costs no request: such a todo is closed by the system, with a note, as soon as it is current.
 
 use crate::{
-    OwedFile, PhaseKind, PhaseOutcome, Run, TodoStatus,
-    phase::plan::{PlannedState, read_plan},
+    OwedFile, PhaseKind, PhaseOutcome, Run, Todo, TodoStatus,
+    phase::plan::{self, PlannedState, read_plan},
     tools::todo_complete,
 };
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct StrategicTodos {
     pub feedback: Vec<SystemTodo>,
 }
 
-/// One of them: a text, or `{todo, answered_by}`.
+/// One of them: a text, or `{todo, answered_by, needs}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub struct SystemTodo {
@@ -33,6 +33,8 @@ pub struct SystemTodo {
     pub content: String,
     /// What of the job's state answers it, if anything can.
     pub answered_by: Option<AnsweredBy>,
+    /// Without what of the job's state it is not closed, if there is such a thing.
+    pub needs: Option<AnsweredBy>,
 }
 
 /// What of the job's state may answer a todo.
@@ -53,30 +55,36 @@ pub enum AnsweredBy {
 #[serde(untagged)]
 enum Written {
     Text(String),
-    Answered { todo: String, answered_by: AnsweredBy },
+    Bound {
+        todo: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answered_by: Option<AnsweredBy>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        needs: Option<AnsweredBy>,
+    },
 }
 
 impl From<Written> for SystemTodo {
     fn from(written: Written) -> Self {
         match written {
-            Written::Text(content) => Self { content, answered_by: None },
-            Written::Answered { todo, answered_by } => Self { content: todo, answered_by: Some(answered_by) },
+            Written::Text(content) => content.as_str().into(),
+            Written::Bound { todo: content, answered_by, needs } => Self { content, answered_by, needs },
         }
     }
 }
 
 impl From<SystemTodo> for Written {
     fn from(todo: SystemTodo) -> Self {
-        match todo.answered_by {
-            None => Self::Text(todo.content),
-            Some(answered_by) => Self::Answered { todo: todo.content, answered_by },
+        match todo {
+            SystemTodo { content, answered_by: None, needs: None } => Self::Text(content),
+            SystemTodo { content: todo, answered_by, needs } => Self::Bound { todo, answered_by, needs },
         }
     }
 }
 
 impl From<&str> for SystemTodo {
     fn from(content: &str) -> Self {
-        Self { content: content.into(), answered_by: None }
+        Self { content: content.into(), answered_by: None, needs: None }
     }
 }
 
@@ -122,10 +130,52 @@ impl Run {
             return None;
         }
         let todo = self.current_todo()?;
-        let by = self.system_todos().get(usize::try_from(todo.position - 1).ok()?)?.answered_by?;
+        let by = self.system_todo(todo)?.answered_by?;
         let is_last = !self.todos.iter().any(|other| other.status == TodoStatus::Pending);
         let note = self.answer_of(by).filter(|_| !is_last)?;
         Some((todo.position, todo.content.clone(), note))
+    }
+
+    fn system_todo(&self, todo: &Todo) -> Option<&SystemTodo> {
+        self.system_todos().get(usize::try_from(todo.position - 1).ok()?)
+    }
+
+    /// What a todo of the system's still needs before it is closed.
+    ///
+    /// # Errors
+    /// The sentence that says so.
+    pub(crate) fn check_needs(&self, todo: &Todo) -> Result<(), String> {
+        let needs = match self.state.phase.kind {
+            PhaseKind::Strategic => self.system_todo(todo).and_then(|todo| todo.needs),
+            PhaseKind::Tactical => None,
+        };
+        match needs {
+            Some(needs) if self.answer_of(needs).is_none() && self.can_meet(needs) => {
+                let missing = match needs {
+                    AnsweredBy::Summary => "there is no summary of a finished phase yet".into(),
+                    AnsweredBy::PlannedPhases if self.memory.main_plan.trim().is_empty() => {
+                        format!(
+                            "there is no {}. Write it with a heading such as '## Phase 1: name' for each phase of work, and its steps \
+                                 below as checkboxes",
+                            plan::PATH
+                        )
+                    }
+                    AnsweredBy::PlannedPhases => {
+                        format!("{} has no phase. {}", plan::PATH, plan::NO_PHASES.trim_end_matches('.'))
+                    }
+                    AnsweredBy::TickedPlan => format!("the finished phases are not ticked in {}", plan::PATH),
+                    AnsweredBy::Deliverables => "what is owed is not there yet".into(),
+                };
+                Err(format!("todo {} stays open: {missing}; then close it.", todo.position))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Whether the phase has a tool for it.
+    fn can_meet(&self, needs: AnsweredBy) -> bool {
+        let writes = |name: &str| matches!(name, "write_plan" | "write_file");
+        needs != AnsweredBy::PlannedPhases || self.bound(PhaseKind::Strategic).any(|tool| writes(tool.name))
     }
 
     fn answer_of(&self, by: AnsweredBy) -> Option<String> {

@@ -72,6 +72,7 @@ pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequenc
             current.position, current.content
         ));
     }
+    run.check_needs(&current)?;
     let is_last = run.todos.iter().filter(|todo| todo.status.is_open()).count() == 1;
     let next = is_last.then(|| what_follows(run, current.position)).transpose()?;
     // One answer may work on several todos before it closes them.

@@ -13,8 +13,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::call::{Call, read_file};
-use crate::request_view::RequestView;
 use crate::request_view::pages::body;
+use crate::request_view::{Done, RequestView};
+
+/// The plan's file.
+pub(crate) const PATH: &str = "main_plan.md";
 
 static PHASE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^\s*## Phase \d+: (.*?)\s*$").expect("PHASE: the pattern is valid"));
@@ -115,19 +118,25 @@ impl Plan {
     /// The plan as it stands now, or the call that reads it: what this phase has written last, else what it has read,
     /// else what the phase opened with.
     pub(crate) fn current(view: &RequestView<'_>) -> Result<Self, Call> {
-        let mut written = view.history.iter().rev().filter(|done| done.name == "write_plan" && !done.failed());
+        let mut written = view.history.iter().rev().filter(|done| writes_plan(done) && !done.failed());
         if let Some(done) = written.next() {
             return Ok(Self::parse(done.arg("content")));
         }
-        let call = read_file("main_plan.md");
+        let call = read_file(PATH);
         let read = view.result_of(&call);
-        match (read, view.opening("main_plan.md")) {
+        match (read, view.opening(PATH)) {
             (Some(done), _) if !done.failed() => Ok(Self::parse(body(done.result).0)),
             (_, Some(text)) => Ok(Self::parse(text)),
             (Some(_), None) => Ok(Self::default()),
             (None, None) => Err(call),
         }
     }
+}
+
+/// Whether a call has written the plan as a whole.
+fn writes_plan(done: &Done<'_>) -> bool {
+    let appends = done.args.get("append").is_some_and(|append| append == true);
+    done.name == "write_plan" || done.name == "write_file" && done.arg("path") == PATH && !appends
 }
 
 #[cfg(test)]

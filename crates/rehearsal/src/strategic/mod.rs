@@ -20,8 +20,8 @@ type Rule = fn(&RequestView<'_>) -> Turn;
 /// Key words of the system's todos, all of which must occur, in lower case; the first rule that fits is taken.
 const RULES: &[(&[&str], Rule)] = &[
     (&["explore"], planning::explore),
-    (&["with write_plan"], planning::write_goal),
-    (&["divide"], planning::divide),
+    (&["write main_plan.md"], planning::write),
+    (&["divide"], planning::write),
     (&["summarize"], memory::summarize),
     (&["feedback", "note it"], memory::take_in_feedback),
     (&["evaluate"], memory::evaluate),
@@ -56,7 +56,8 @@ mod tests {
     fn every_system_todo_has_its_rule() {
         for (todo, words) in [
             ("Explore: look at what the job has, then fill workspace.md", "explore"),
-            ("Write main_plan.md with write_plan: the goal, the approach", "with write_plan"),
+            ("Write main_plan.md with write_plan: the goal, the approach", "write main_plan.md"),
+            ("Write main_plan.md: the goal, the approach, how completion is judged", "write main_plan.md"),
             ("Divide the plan into phases with their steps in main_plan.md", "divide"),
             ("Write the todos of the first phase with todo_write", "todo_write"),
             ("Summarize what the last phase produced", "summarize"),

@@ -40,15 +40,6 @@ pub(super) fn explore(view: &RequestView<'_>) -> Turn {
     )
 }
 
-/// Initial todo 2: goal, approach and how completion is judged.
-pub(super) fn write_goal(view: &RequestView<'_>) -> Turn {
-    let plan = Plan { head: head(view), phases: Vec::new() };
-    turn(
-        "Writing the goal and the approach.",
-        vec![write_plan(&plan.render()), todo_complete("goal, approach and judgement are written")],
-    )
-}
-
 fn head(view: &RequestView<'_>) -> String {
     let approach = match view.documents().is_empty() {
         true if validator::is_job(view) => validator::APPROACH,
@@ -79,15 +70,15 @@ fn phases(view: &RequestView<'_>) -> Result<Vec<Phase>, Call> {
     Ok(schedule::first(&view.documents(), &prepared))
 }
 
-/// Initial todo 3: the phases, by the length of the documents.
-pub(super) fn divide(view: &RequestView<'_>) -> Turn {
+/// Initial todos 2 and 3: goal, approach and how completion is judged, and the phases, by the length of the documents.
+pub(super) fn write(view: &RequestView<'_>) -> Turn {
     let phases = match phases(view) {
         Err(call) => return turn("Reading what was prepared.", vec![call]),
         Ok(phases) => phases,
     };
     let plan = Plan { head: head(view), phases };
     let notes = format!("{} phases", plan.phases.len());
-    turn("Dividing the plan into phases.", vec![write_plan(&plan.render()), todo_complete(&notes)])
+    turn("Writing the plan with its phases.", vec![write_plan(&plan.render()), todo_complete(&notes)])
 }
 
 /// The plan, made anew where it was lost.
