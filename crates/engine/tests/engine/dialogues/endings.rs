@@ -187,10 +187,13 @@ fn a_server_that_tells_nothing_is_known_by_a_count_that_stands_while_more_is_sen
     }
 }
 
+/// What a provider reports of a request, of what was sent and what was added: the prompt and the cached part.
+type Reported<'a> = dyn Fn(u32, u32) -> (u32, u32) + 'a;
+
 #[test]
 fn a_wrong_count_accuses_nobody() {
     let whole = |sent: u32| sent;
-    let ways: [(&str, &dyn Fn(u32, u32) -> (u32, u32)); 7] = [
+    let ways: [(&str, &Reported<'_>); 7] = [
         ("whole", &|sent, _| (whole(sent), 0)),
         ("a third", &|sent, _| (sent / 3, 0)),
         ("the cached part left out", &|_, added| (added + 200, 0)),
