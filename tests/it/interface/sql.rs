@@ -144,8 +144,13 @@ async fn the_functions_take_their_parameters_by_name(pool: PgPool) {
                             run_at => now() + interval '1 day', idempotency_key => 'once')::text")
     .await
     .expect("all parameters");
-    let again = ask("SELECT enqueue_job('Something else', idempotency_key => 'once')::text").await;
+    let again = ask("SELECT enqueue_job('Say what records are', document_name => 'a.md',
+                            document_content => 'It must be kept.', idempotency_key => 'once')::text")
+    .await;
     assert_eq!(again.expect("a known key"), id, "a known key gives the job that it was used for");
+    let other = ask("SELECT enqueue_job('Something else', idempotency_key => 'once')::text").await;
+    let refused = other.expect_err("a known key with another prompt").to_string();
+    assert!(refused.contains("with another prompt; use another key"), "{refused}");
     let nulls = "SELECT enqueue_job('Say what records are', NULL, NULL, NULL, NULL, NULL, NULL, NULL)::text";
     assert_ne!(ask(nulls).await.expect("null stands for what is left out"), id);
 

@@ -9,13 +9,14 @@ const FAR: i64 = 5_000_000_000;
 
 /// Columns of 32 bits, each bounded by something else than how long the system runs: the jobs, their plans, documents and
 /// limits are written by people and models, and requests under way are no more than workers hold jobs.
-const BOUNDED: [&str; 34] = [
+const BOUNDED: [&str; 36] = [
     "attempt",
     "candidates",
     "candidates_cited",
     "concurrency",
     "crash_count",
     "dimensions",
+    "documents_count",
     "feedback_untaken",
     "first_line",
     "first_page",
@@ -43,6 +44,7 @@ const BOUNDED: [&str; 34] = [
     "todos_total",
     "to",
     "tokens",
+    "waiting",
     "wanted",
 ];
 

@@ -144,7 +144,9 @@ async fn limits_that_do_not_go_together_wait_for_others(pool: PgPool) {
         row.status == "paused" && row.reason.as_deref().is_some_and(|reason| reason.contains("must rise from nudge"))
     };
     world.until(job, "is paused for its limits", told).await;
-    assert_eq!(resumed_with(&world, job, r#"{"repeated_calls": {"nudge": 2}}"#).await.as_deref(), Ok("pending"));
+    // What was refused is replaced as a whole.
+    let limits = r#"{"cost_budget_usd": null, "repeated_calls": {"nudge": 2}}"#;
+    assert_eq!(resumed_with(&world, job, limits).await.as_deref(), Ok("pending"));
     world.becomes(job, "completed").await;
     worker.stop().await;
     world.finish().await;

@@ -24,7 +24,7 @@ WITH met AS (
     SELECT id, lease_epoch, attempts, since, details,
            $5::double precision > 0 AND now() - since >= make_interval(secs => $5::double precision) AS given_up
     FROM streak
-), given AS (
+), updated AS (
     UPDATE jobs
     SET status = CASE WHEN given_up THEN 'failed' ELSE 'pending' END,
         status_reason = CASE WHEN given_up THEN jobs.status_reason ELSE $3 END,
@@ -39,8 +39,8 @@ WITH met AS (
     RETURNING jobs.id, jobs.lease_epoch, v.given_up
 ), closed AS (
     UPDATE attempts a
-    SET ended_at = now(), outcome = CASE WHEN given.given_up THEN 'ended' ELSE 'lost' END, error = $3
-    FROM given
-    WHERE a.job_id = given.id AND a.lease_epoch = given.lease_epoch
+    SET ended_at = now(), outcome = CASE WHEN updated.given_up THEN 'ended' ELSE 'lost' END, error = $3
+    FROM updated
+    WHERE a.job_id = updated.id AND a.lease_epoch = updated.lease_epoch
 )
-SELECT given_up AS "given_up!" FROM given
+SELECT given_up AS "given_up!" FROM updated

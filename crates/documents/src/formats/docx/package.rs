@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Where the parser looks for the document.
-const USUAL: &str = "word/document.xml";
+const MAIN_PART: &str = "word/document.xml";
 
 /// A package that was looked through.
 pub(super) struct Package<'a> {
@@ -43,13 +43,13 @@ pub(super) fn open(bytes: &[u8]) -> Result<Package<'_>, Failure> {
     let chunks = chunks(&mut archive, &main, relations, &mut told)?;
     told.extend(parts_beside(&mut archive, &folder)?);
     told.append(&mut archive.warnings);
-    let moved = main != USUAL;
+    let moved = main != MAIN_PART;
     if changed.is_empty() && !moved {
         return Ok(Package { bytes: Cow::Borrowed(bytes), told, chunks });
     }
     let rename = |name: &str| match moved {
-        true if name == main => USUAL.to_owned(),
-        true if name == relations_of(&main) => relations_of(USUAL),
+        true if name == main => MAIN_PART.to_owned(),
+        true if name == relations_of(&main) => relations_of(MAIN_PART),
         true => match name.strip_prefix(folder.as_str()).filter(|rest| folder.is_empty() || rest.starts_with('/')) {
             Some(rest) if !folder.is_empty() => format!("word{rest}"),
             _ => name.to_owned(),
@@ -65,7 +65,7 @@ fn main_part(archive: &mut Archive<'_>) -> Result<String, Failure> {
     let relations = archive.text("_rels/.rels")?.unwrap_or_default();
     let named = relations_in("_rels/.rels", &relations)?.into_iter().find(|relation| relation.kind == "officeDocument");
     let named = named.map(|relation| resolve("", &relation.target)).filter(|name| archive.has(name));
-    Ok(named.unwrap_or_else(|| USUAL.to_owned()))
+    Ok(named.unwrap_or_else(|| MAIN_PART.to_owned()))
 }
 
 /// A part with what is to be changed in it; none where it may stay as it is.
