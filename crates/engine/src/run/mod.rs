@@ -314,7 +314,10 @@ impl Run {
         if let Product::CutDocument(cut) = product {
             return self.ledger.cut(*cut, self.step);
         }
-        self.planned = OnceLock::new();
+        // Read anew only with its file: a plan takes long to read, and each turn asks for it.
+        if product.path() == Some(plan::PATH) {
+            self.planned = OnceLock::new();
+        }
         self.state.work.take(&product);
         if loop_detection::is_result(&product) {
             (self.state.guards.phase_has_results, self.state.guards.compactions_of_todo) = (true, 0);

@@ -8,30 +8,29 @@ const DEEPEST: usize = 32;
 
 /// Puts right what means the same as the schema asks for: a string that parses as just that, where none is wanted; a lone item
 /// in place of a list; a whole number written with a fraction of zero; an empty string for what is left out. Strings where
-/// strings are wanted stay as they are.
-pub(crate) fn fit(value: &mut Value, schema: &Value) {
-    fit_at(value, schema, DEEPEST);
+/// strings are wanted stay as they are. Whether anything has changed.
+pub(crate) fn fit(value: &mut Value, schema: &Value) -> bool {
+    fit_at(value, schema, DEEPEST)
 }
 
-fn fit_at(value: &mut Value, schema: &Value, levels: usize) {
-    let Some(levels) = levels.checked_sub(1) else { return };
-    let Some(schema) = branch(value, schema) else { return };
-    if !accepts(schema, value) {
-        put_right(value, schema);
-    }
-    match value {
+fn fit_at(value: &mut Value, schema: &Value, levels: usize) -> bool {
+    let Some(levels) = levels.checked_sub(1) else { return false };
+    let Some(schema) = branch(value, schema) else { return false };
+    let is_changed = !accepts(schema, value) && put_right(value, schema);
+    let of_parts = match value {
         Value::Object(fields) => fit_fields(fields, schema, levels),
-        Value::Array(items) => {
-            if let Some(of_items) = schema.get("items") {
-                items.iter_mut().for_each(|item| fit_at(item, of_items, levels));
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
+        Value::Array(items) => match schema.get("items") {
+            Some(of_items) => items.iter_mut().fold(false, |changed, item| fit_at(item, of_items, levels) | changed),
+            None => false,
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    };
+    is_changed | of_parts
 }
 
-fn fit_fields(fields: &mut Map<String, Value>, schema: &Value, levels: usize) {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+fn fit_fields(fields: &mut Map<String, Value>, schema: &Value, levels: usize) -> bool {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return false };
+    let count = fields.len();
     let is_blank = |field: &Value| field.as_str().is_some_and(|text| text.trim().is_empty());
     // An empty text in place of a number or a list is what some send for what they leave out.
     fields.retain(|name, field| {
@@ -39,11 +38,13 @@ fn fit_fields(fields: &mut Map<String, Value>, schema: &Value, levels: usize) {
             .get(name)
             .is_none_or(|wanted| !is_blank(field) || branch(field, wanted).is_some_and(|it| accepts(it, field)))
     });
+    let mut is_changed = fields.len() < count;
     for (name, field) in fields.iter_mut() {
         if let Some(wanted) = properties.get(name) {
-            fit_at(field, wanted, levels);
+            is_changed |= fit_at(field, wanted, levels);
         }
     }
+    is_changed
 }
 
 /// The schema that a value is for: of several, the first that takes it as it is, or else the first that it can be put right for.
@@ -77,16 +78,18 @@ fn accepts(schema: &Value, value: &Value) -> bool {
     }
 }
 
-fn put_right(value: &mut Value, schema: &Value) {
+fn put_right(value: &mut Value, schema: &Value) -> bool {
     let fitting = match value {
         Value::String(text) => parsed(text, schema).or_else(|| listed(value, schema)),
         Value::Number(number) => whole(number).filter(|whole| accepts(schema, whole)).or_else(|| listed(value, schema)),
         Value::Object(_) | Value::Bool(_) => listed(value, schema),
         Value::Null | Value::Array(_) => None,
     };
+    let is_changed = fitting.is_some();
     if let Some(fitting) = fitting {
         *value = fitting;
     }
+    is_changed
 }
 
 /// What a string says, where that is what is wanted.

@@ -53,7 +53,7 @@ impl Run {
             .into_iter()
             .flat_map(parted)
             .enumerate()
-            .map(|(at, call)| self.rekey(self.by_first_name(call), seq, at))
+            .map(|(at, (call, value))| self.rekey(self.by_first_name(call), value, seq, at))
             .unzip();
         // Text alone that was cut off is of no use to anybody.
         let is_dead = finish == FinishReason::Truncated && tool_calls.is_empty();
@@ -105,13 +105,13 @@ impl Run {
     }
 
     /// The call under our own id, with arguments that are a JSON object as its tool wants them, and what they say.
-    fn rekey(&self, call: ToolCall, seq: i64, at: usize) -> (ToolCall, ParsedCall) {
+    fn rekey(&self, call: ToolCall, value: Option<Value>, seq: i64, at: usize) -> (ToolCall, ParsedCall) {
         let id = format!("call_{seq}_{}", at + 1);
-        let (arguments, value) = match serde_json::from_str::<Value>(&call.arguments) {
-            Ok(value @ Value::Object(_)) => self.fitted(&call.name, call.arguments, value),
+        let (arguments, value) = match value {
+            Some(value @ Value::Object(_)) => self.fitted(&call.name, call.arguments, value),
             // Many models send an empty text or null for "no arguments".
             _ if matches!(call.arguments.trim(), "" | "null") => ("{}".to_string(), json!({})),
-            Ok(_) | Err(_) => {
+            Some(_) | None => {
                 let value = json!({ INVALID_JSON: clip(&call.arguments), WHY: what_is_wrong(&call.arguments) });
                 (value.to_string(), value)
             }
@@ -121,15 +121,12 @@ impl Run {
     }
 
     /// The arguments as the tool's schema wants them; byte for byte as they came where they are so already.
-    fn fitted(&self, name: &str, text: String, value: Value) -> (String, Value) {
+    fn fitted(&self, name: &str, text: String, mut value: Value) -> (String, Value) {
         let name = tools::first_name(name).unwrap_or(name);
         let known = self.settings.tools.iter().find(|tool| tool.name == name);
-        let Some(tool) = known else { return (text, value) };
-        let mut fitted = value.clone();
-        fit(&mut fitted, &tool.parameters);
-        match fitted == value {
-            true => (text, value),
-            false => (fitted.to_string(), fitted),
+        match known.is_some_and(|tool| fit(&mut value, &tool.parameters)) {
+            true => (value.to_string(), value),
+            false => (text, value),
         }
     }
 
@@ -273,12 +270,15 @@ fn marked_where_torn(mut calls: Vec<ToolCall>, cap: u32) -> Vec<ToolCall> {
     calls
 }
 
-/// A call whose arguments are several objects is that many calls of its tool.
-fn parted(call: ToolCall) -> Vec<ToolCall> {
-    let of = |arguments: Value| ToolCall { arguments: arguments.to_string(), ..call.clone() };
+/// A call with its arguments read, as far as they can be; one whose arguments are several objects is that many calls of its tool.
+fn parted(call: ToolCall) -> Vec<(ToolCall, Option<Value>)> {
+    if let Ok(value) = serde_json::from_str(&call.arguments) {
+        return vec![(call, Some(value))];
+    }
+    let of = |value: Value| (ToolCall { arguments: value.to_string(), ..call.clone() }, Some(value));
     match several_objects(&call.arguments) {
         Some(objects) => objects.into_iter().map(of).collect(),
-        None => vec![call],
+        None => vec![(call, None)],
     }
 }
 
