@@ -58,7 +58,7 @@ async fn raise(sender: watch::Sender<Shutdown>, mut signals: [Signal; 3], drain:
         sender.send_replace(Shutdown::Immediate);
         tokio::time::sleep(GRACE).await;
     }
-    // Whoever was asked to stop has not: its leases run out, and another worker takes its jobs.
+    // The process was asked to stop and has not: its leases run out, and another worker takes its jobs.
     eprintln!("plumbline did not stop within its time after a signal; it ends now, its jobs go to another worker");
     process::exit(1);
 }

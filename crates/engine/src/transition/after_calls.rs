@@ -9,7 +9,7 @@ use serde_json::json;
 
 impl Run {
     pub(super) fn after_calls(&mut self, now: DateTime<Utc>) {
-        let (exit, broken) = (self.take_exit(), self.calls.broken.take());
+        let (exit, broken) = (self.calls.exit.take(), self.calls.broken.take());
         // The calls are answered, however the job goes on or ends: a retry must not run them again.
         let Stage::Tools { message_seq, calls } = std::mem::replace(&mut self.state.stage, Stage::Model) else {
             return;

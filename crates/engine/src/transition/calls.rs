@@ -7,7 +7,7 @@ use super::{
     model_replied::{MAX_BYTES_A_TOKEN, MAX_CALLS},
 };
 use crate::{
-    Check, FileWrite, JobExit, OnToolFailure, PhaseEnd, Product, Retry, Run, Stage, ToolCall, ToolReturn,
+    Check, FileWrite, OnToolFailure, PhaseEnd, Product, Retry, Run, Stage, ToolCall, ToolReturn,
     guardrail::loop_detection::{RESULTS, Repetition},
     ledger::ShownPassage,
     run::{AnswerCall, AnswerCalls, CallProgress},
@@ -251,10 +251,5 @@ impl Run {
             self.record_product(product);
         }
         progress
-    }
-
-    /// What a call of the answer has ended the job with, if one has.
-    pub(super) fn take_exit(&mut self) -> Option<JobExit> {
-        self.calls.exit.take()
     }
 }

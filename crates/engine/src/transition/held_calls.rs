@@ -4,7 +4,7 @@
 
 use super::model_replied::{MAX_CALLS, too_many};
 use crate::{
-    HistoryAtBoundary, Message, MessageKind, PhaseEnd, Role, Run, Stage, ToolCall,
+    HistoryAtBoundary, MessageKind, PhaseEnd, Role, Run, Stage, ToolCall,
     run::{AnswerCalls, CallProgress},
     tools::parsed_call::ParsedCall,
 };
@@ -78,21 +78,7 @@ impl Run {
 
     /// The result of a call of the phase before, behind the opening; it counts as a tool result does.
     pub(super) fn push_held_result(&mut self, call: &ToolCall, content: &str) -> (i64, u32) {
-        let content = format!("{}{}:\n\n{content}", HELD_RESULT, call.name);
-        let tokens = self.count(&content);
-        let seq = self.push(Message {
-            seq: 0,
-            role: Role::User,
-            kind: MessageKind::ToolResult,
-            content,
-            tool_calls: Vec::new(),
-            tool_call_id: Some(call.id.clone()),
-            extra: serde_json::Map::new(),
-            tokens,
-            step: 0,
-            cleared: false,
-        });
-        (seq, tokens)
+        self.push_result_as(Role::User, call, format!("{HELD_RESULT}{}:\n\n{content}", call.name))
     }
 
     /// Names behind the opening what was not carried out of the answer that ended the phase before.

@@ -183,10 +183,15 @@ impl Run {
 
     /// Answers a call in the history; the message's `seq`, and its tokens.
     pub(crate) fn push_tool_result(&mut self, call: &ToolCall, content: String) -> (i64, u32) {
+        self.push_result_as(Role::Tool, call, content)
+    }
+
+    /// The same under a role: behind an opening, results are a user's texts.
+    fn push_result_as(&mut self, role: Role, call: &ToolCall, content: String) -> (i64, u32) {
         let tokens = self.count(&content);
         let seq = self.push(Message {
             seq: 0,
-            role: Role::Tool,
+            role,
             kind: MessageKind::ToolResult,
             content,
             tool_calls: Vec::new(),

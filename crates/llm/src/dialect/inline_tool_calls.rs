@@ -4,7 +4,7 @@
 //! no doubt: a form that is known, a tool that is bound, arguments that parse as an object, and every marked piece of
 //! the text is such a call. Anything less stays text, and the engine says that nothing happened.
 
-use super::text_forms;
+use super::text_forms::{self, pattern};
 use plumbline_engine::ToolCall;
 use regex::{Captures, Regex};
 use serde_json::Value;
@@ -35,10 +35,6 @@ static TO_LAST_CHANNEL: LazyLock<Regex> = LazyLock::new(|| {
         r"(?s)^\s*(?:<\|channel\|>analysis<\|message\|>|analysis).*?(?:<\|start\|>assistant<\|channel\|>final<\|message\|>|assistantfinal)",
     )
 });
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a constant pattern: a test compiles them all")
-}
 
 /// The calls in a text, and the text without them; none when there is none or any doubt.
 pub(crate) fn recover(text: &str, bound: &[&str]) -> Option<(Vec<ToolCall>, String)> {
@@ -75,18 +71,10 @@ fn call(found: &Captures<'_>, bound: &[&str]) -> Option<ToolCall> {
     let json: Value = serde_json::from_str(found.name("json")?.as_str()).ok()?;
     let (name, arguments) = match found.name("name") {
         Some(name) => (name.as_str().to_string(), json),
-        None => named(json)?,
+        None => text_forms::named(json)?,
     };
     let known = bound.contains(&name.as_str()) && arguments.is_object();
     known.then(|| ToolCall { id: String::new(), name, arguments: arguments.to_string() })
-}
-
-/// An object of exactly a name and arguments.
-fn named(json: Value) -> Option<(String, Value)> {
-    let Value::Object(mut fields) = json else { return None };
-    let name = fields.remove("name")?.as_str()?.to_string();
-    let arguments = fields.remove("arguments").or_else(|| fields.remove("parameters"))?;
-    fields.is_empty().then_some((name, arguments))
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
     ]
 });
 
-fn pattern(text: &str) -> Regex {
+pub(super) fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a constant pattern: a test compiles them all")
 }
 
@@ -116,7 +116,7 @@ fn fields(field: &Regex, text: &str) -> Option<Value> {
 }
 
 /// An object of a name and arguments, and of no more than a mark of its kind.
-fn named(call: Value) -> Option<(String, Value)> {
+pub(super) fn named(call: Value) -> Option<(String, Value)> {
     let Value::Object(mut fields) = call else { return None };
     let name = fields.remove("name")?.as_str()?.to_string();
     let arguments = fields.remove("arguments").or_else(|| fields.remove("parameters"))?;
