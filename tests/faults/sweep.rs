@@ -7,7 +7,7 @@ use crate::{
     size::Size,
 };
 use plumbline_store::fail_points::Point;
-use plumbline_system_tests::{Ended, World, seed::Seed};
+use plumbline_system_tests::{Answer, Ended, Program, Signal, World, eventually, seed::Seed};
 use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 use tokio::task::JoinSet;
 
@@ -81,12 +81,14 @@ async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
         let Some(next) = next else { break };
         let job = baseline.insert(&world).await;
         jobs.push(job);
-        let ended = work(&world, &place::armed(&next.place, next.nth, next.action)).await;
+        let worker = armed(&world, &place::armed(&next.place, next.nth, next.action));
         if next.action == "crash" {
+            let ended = worker.ended().await;
             assert_eq!(ended.code, None, "{next:?} did not crash the worker: {}", ended.stderr);
             world.age_workers().await;
             world.work_until_idle().await;
         } else {
+            let ended = ended_after_all_jobs(&world, worker).await;
             assert_eq!(ended.code, Some(0), "{next:?} ended the worker: {}", ended.stderr);
         }
         assert_eq!(world.job(job).await.status, "completed", "{next:?}");
@@ -95,11 +97,18 @@ async fn lane(tries: Rc<RefCell<VecDeque<Try>>>) {
     world.close().await;
 }
 
-/// A worker with these fail-points, until nothing is left to do or it dies of them.
-async fn work(world: &World, armed: &str) -> Ended {
-    let mut command = world.command(&["worker", "--until-idle"]);
-    command.env("PLUMBLINE_FAIL_POINTS", armed);
-    world.start(command).ended().await
+/// A worker with these fail-points.
+fn armed(world: &World, fail_points: &str) -> Program {
+    let mut command = world.command(&["worker"]);
+    command.env("PLUMBLINE_FAIL_POINTS", fail_points);
+    world.start(command)
+}
+
+/// Asks the worker to stop once no job is open. A job that an error gave back waits before its next claim: it is made due.
+async fn ended_after_all_jobs(world: &World, worker: Program) -> Ended {
+    eventually("the jobs to end", async || world.wake_open_jobs().await.is_none().then_some(())).await;
+    worker.signal(Signal::TERM);
+    worker.ended().await
 }
 
 /// Each place acts once, on whichever of some jobs comes first: so every pair of troubles has its chance.
@@ -111,8 +120,8 @@ async fn all_at_once(places: Places) {
         for _ in 0..4 {
             jobs.push(baseline.insert(&world).await);
         }
-        let armed: Vec<String> = places.keys().map(|place| place::armed(place, 1, action)).collect();
-        let ended = work(&world, &armed.join(";")).await;
+        let fail_points: Vec<String> = places.keys().map(|place| place::armed(place, 1, action)).collect();
+        let ended = ended_after_all_jobs(&world, armed(&world, &fail_points.join(";"))).await;
         assert_eq!(ended.code, Some(0), "{action} at each place ended the worker: {}", ended.stderr);
     }
     baseline.assert_same(&world, &jobs).await;
@@ -129,21 +138,23 @@ async fn while_releasing(mut seed: Seed) {
         let job = baseline.insert(&world).await;
         jobs.push(job);
         let parts = ["strategic", "tactical", "transition", "compaction", "completion", "abandoned"];
-        let armed: Vec<String> =
+        let fail_points: Vec<String> =
             parts.iter().map(|part| place::armed(&format!("releasing/{part}"), 1, action)).collect();
         let mut command = world.command(&["worker"]);
-        command.env("PLUMBLINE_FAIL_POINTS", armed.join(";")).env("PLUMBLINE_DRAIN_SECS", "1");
+        command.env("PLUMBLINE_FAIL_POINTS", fail_points.join(";")).env("PLUMBLINE_DRAIN_SECS", "1");
         world.model.hold_from(request);
         let worker = world.start(command);
         world.model.arrived(request).await;
-        worker.signal(plumbline_system_tests::Signal::TERM);
+        worker.signal(Signal::TERM);
         let ended = worker.ended().await;
         assert_eq!(ended.code, (action != "crash").then_some(0), "{action}: {}", ended.stderr);
-        world.model.answers(plumbline_system_tests::Answer::Work);
+        world.model.answers(Answer::Work);
         if action == "crash" {
             world.age_workers().await;
         }
-        world.work_until_idle().await;
+        while world.wake_open_jobs().await.is_some() {
+            world.work_until_idle().await;
+        }
     }
     baseline.assert_same(&world, &jobs).await;
     world.close().await;
