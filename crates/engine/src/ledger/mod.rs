@@ -398,4 +398,7 @@ impl Ledger {
 }
 
 #[cfg(test)]
+#[allow(dead_code, reason = "the ledger is held against it")]
+mod model;
+#[cfg(test)]
 mod tests;
