@@ -1,7 +1,7 @@
 //! A request's conversation before it takes a protocol's form: who speaks in which order, under which ids, and what goes
 //! back with the model's own answers.
 
-use super::Manner;
+use super::{Manner, names};
 use crate::config::{ModelConfig, ToolChoice};
 use crate::profile::{Profile, ReasoningEcho, ToolCallIds};
 use plumbline_engine::{MessageRef, ModelRequest, RequestMessage, Role};
@@ -43,7 +43,8 @@ pub(crate) struct Answer<'a> {
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) id: Cow<'a, str>,
-    pub(crate) name: &'a str,
+    /// As providers take it.
+    pub(crate) name: Cow<'a, str>,
     /// JSON, an object.
     pub(crate) arguments: &'a str,
 }
@@ -89,10 +90,9 @@ fn stored<'a>(message: MessageRef<'a>, config: &ModelConfig, manner: &Manner, id
         Role::User => Turn::User(text),
         Role::Tool => Turn::Result { call_id: ids.of_result(message.tool_call_id().unwrap_or_default()), text },
         Role::Assistant => {
-            let calls = message.tool_calls().map(|call| Call {
-                id: ids.of_call(call.id, call.name),
-                name: call.name,
-                arguments: call.arguments,
+            let calls = message.tool_calls().map(|call| {
+                let name = names::fitted(call.name);
+                Call { id: ids.of_call(call.id, &name), name, arguments: call.arguments }
             });
             Turn::Answer(Answer { text, calls: calls.collect(), extra: extra_of(message, &config.profile, manner) })
         }
@@ -174,7 +174,7 @@ pub(crate) fn offers<'a>(request: &'a ModelRequest<'_>, turns: &'a [Turn<'_>], n
         let Turn::Answer(answer) = turn else { continue };
         for call in &answer.calls {
             if offers.iter().all(|offer| offer.name != call.name) {
-                offers.push(Offer { name: call.name, description: "", parameters: raw(ANY_OBJECT) });
+                offers.push(Offer { name: &call.name, description: "", parameters: raw(ANY_OBJECT) });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{
     ending::{self, Ending},
-    halves, inline_tool_calls,
+    halves, inline_tool_calls, parallel,
 };
 use plumbline_engine::{FinishReason, ToolCall};
 use serde_json::{Map, Value};
@@ -32,9 +32,10 @@ impl Decoded {
         Self { finish_reason: Some(ending::CUT.to_owned()), ..Self::default() }
     }
 
-    /// The same with the calls that stand in its text, where it has no others, and without the marks of a model's own
-    /// format (see [`inline_tool_calls`]).
+    /// The same with the calls of a wrapper as calls (see [`parallel`]), with those that stand in its text where it has no
+    /// others, and without the marks of a model's own format (see [`inline_tool_calls`]).
     pub(crate) fn with_leaked_calls(mut self, bound: &[&str]) -> Self {
+        self.tool_calls = parallel::unwrapped(self.tool_calls, &mut self.extra, bound);
         for call in &mut self.tool_calls {
             call.name = inline_tool_calls::name(&call.name, bound).to_owned();
         }

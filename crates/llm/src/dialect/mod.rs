@@ -16,6 +16,9 @@ mod halves;
 mod inline_tool_calls;
 mod kept;
 mod messages;
+mod names;
+mod parallel;
+mod pieces;
 mod responses;
 mod text_forms;
 

@@ -1,71 +1,10 @@
 //! One conversation over all protocols, plain and streamed, against a provider that takes nothing that is not published.
 
-use crate::double::{APIS, Double, End, Said};
-use crate::talk::{calling, message, now, request, result, tool};
-use plumbline_engine::{FinishReason, Message, ModelRequest, Purpose, Reply, RequestMessage, Role, ToolSpec};
-use plumbline_llm::{Api, Learnt, ModelClient, ModelConfig, Streaming, ToolChoice};
+use crate::double::{APIS, End, Said};
+use crate::job::{ARGUMENTS, Job};
+use plumbline_engine::FinishReason;
+use plumbline_llm::{Api, ModelConfig, Streaming, ToolChoice};
 use serde_json::{Value, json};
-
-const ARGUMENTS: &str = r#"{"path":"Grüße.md"}"#;
-
-/// A job's talk with its model, kept as the engine keeps it: calls under ids of its own.
-struct Job {
-    double: Double,
-    client: ModelClient,
-    learnt: Learnt,
-    messages: Vec<Message>,
-    tools: Vec<ToolSpec>,
-}
-
-impl Job {
-    async fn new(api: Api, configure: impl FnOnce(&mut ModelConfig), script: Vec<Said>) -> Self {
-        let double = Double::saying(api, script).await;
-        let mut config = double.config();
-        configure(&mut config);
-        let messages = vec![message(1, Role::System, "You work."), message(2, Role::User, "Begin.")];
-        let tools = vec![tool("read_file"), tool("todo_complete")];
-        Self { client: ModelClient::new(config).unwrap(), double, learnt: Learnt::default(), messages, tools }
-    }
-
-    fn seq(&self) -> i64 {
-        self.messages.len() as i64 + 1
-    }
-
-    async fn ask_with(&self, request: ModelRequest<'_>) -> Reply {
-        let asked = self.client.call(request.clone(), || request.clone(), now, &self.learnt).await;
-        asked.unwrap_or_else(|failure| panic!("{:?}: {}", self.double.api, failure.message))
-    }
-
-    /// A turn: what is asked ends with the todo list, and what is answered goes into the history, with a result a call.
-    async fn turn(&mut self) -> Reply {
-        let mut asked = request(&self.messages, &self.tools);
-        asked.messages.push(RequestMessage::User("the todo list".into()));
-        let reply = self.ask_with(asked).await;
-        let seq = self.seq();
-        let ids: Vec<String> = (1..=reply.tool_calls.len()).map(|n| format!("call_{seq}_{n}")).collect();
-        let calls: Vec<(&str, &str, &str)> =
-            ids.iter().zip(&reply.tool_calls).map(|(id, call)| (id.as_str(), call.name.as_str(), ARGUMENTS)).collect();
-        self.messages.push(Message { extra: reply.extra.clone(), ..calling(seq, &reply.content, &calls) });
-        for id in &ids {
-            self.messages.push(result(self.seq(), id, "what the tool says"));
-        }
-        if ids.is_empty() {
-            self.messages.push(message(self.seq(), Role::User, "Use a tool."));
-        }
-        reply
-    }
-
-    async fn summary(&self) -> Reply {
-        let mut asked = request(&self.messages, &[]);
-        asked.purpose = Purpose::Summary;
-        asked.messages.push(RequestMessage::User("Sum it up.".into()));
-        self.ask_with(asked).await
-    }
-
-    fn last_request(&self) -> Value {
-        serde_json::from_str(&self.double.seen().pop().unwrap()).unwrap()
-    }
-}
 
 fn script() -> Vec<Said> {
     let secret = Some("s3cr3t");

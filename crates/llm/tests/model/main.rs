@@ -8,6 +8,8 @@ mod conversation;
 mod double;
 mod ends;
 mod failures;
+mod goes_back;
+mod job;
 mod paid;
 mod published;
 mod quirks;

@@ -175,7 +175,7 @@ fn calls<'a>(answer: &'a Answer<'_>, placeholders: &'a Placeholders) -> Vec<Tool
     let written = |(place, call): (usize, &'a Call<'_>)| ToolCall {
         id: &call.id,
         r#type: "function",
-        function: Called { name: call.name, arguments: call.arguments },
+        function: Called { name: &call.name, arguments: call.arguments },
         extra: of(place),
     };
     answer.calls.iter().enumerate().map(written).collect()

@@ -11,10 +11,8 @@ use crate::dialect::fields::{
     Fields, MOST_EXTRA_BYTES, content, error_of, event_of, fields_of, id, list, number, object, present,
     says_something, text_or_empty, under, value_of,
 };
+use crate::dialect::pieces::join;
 use serde_json::{Map, Value, json, value::RawValue};
-
-/// Parts of one item of a list such as `reasoning_details` that are texts to be joined.
-const JOINED: [&str; 3] = ["text", "summary", "data"];
 
 /// What a call takes besides what is in it.
 const A_CALL: usize = 256;
@@ -147,7 +145,10 @@ impl Assembly {
             }
             let value = value_of(raw)?;
             if says_something(&value) {
-                join(self.extra.entry(key).or_insert(Value::Null), value);
+                match self.extra.get_mut(&key) {
+                    Some(before) => join(&key, before, value),
+                    None => drop(self.extra.insert(key, value)),
+                }
             }
         }
         Ok(())
@@ -263,34 +264,5 @@ impl Call {
         call.insert("id".into(), self.id.into());
         call.insert("function".into(), json!({"name": self.name, "arguments": self.arguments}));
         Value::Object(call)
-    }
-}
-
-/// Adds what a delta says of a field to what was said before: texts follow on each other, items of lists are joined where
-/// they are the same one's, and of anything else the last holds.
-fn join(before: &mut Value, value: Value) {
-    match (before, value) {
-        (Value::String(before), Value::String(value)) => before.push_str(&value),
-        (Value::Array(before), Value::Array(items)) => items.into_iter().for_each(|item| join_item(before, item)),
-        (before, value) => *before = value,
-    }
-}
-
-/// An item of a list goes on with the last one of its type and index.
-fn join_item(items: &mut Vec<Value>, item: Value) {
-    let goes_on = |last: &Value| {
-        item.get("index").is_some_and(|index| !index.is_null())
-            && ["type", "index"].iter().all(|key| last.get(key) == item.get(key))
-    };
-    match (items.last_mut().filter(|last| goes_on(last)), item) {
-        (Some(Value::Object(last)), Value::Object(fields)) => {
-            for (key, value) in fields.into_iter().filter(|(_, value)| !value.is_null()) {
-                match last.get_mut(&key) {
-                    Some(before) if JOINED.contains(&key.as_str()) => join(before, value),
-                    _ => drop(last.insert(key, value)),
-                }
-            }
-        }
-        (_, item) => items.push(item),
     }
 }

@@ -237,7 +237,7 @@ fn answered<'a>(answer: &'a Answer<'_>) -> Vec<Block<'a>> {
 
 fn used<'a>(call: &'a Call<'_>) -> Block<'a> {
     let input = serde_json::from_str(call.arguments).unwrap_or_else(|_| raw("{}"));
-    block(Content::ToolUse { id: &call.id, name: call.name, input })
+    block(Content::ToolUse { id: &call.id, name: &call.name, input })
 }
 
 /// The blocks as they came, with the message's own text and calls in their places. Calls that have none follow behind.

@@ -4,7 +4,8 @@ use super::BLOCKS;
 use crate::dialect::decoded::{Decoded, NoAnswer, word_of};
 use crate::dialect::ending::{self, REFUSAL};
 use crate::dialect::fields::{
-    Fields, arguments_of, error_of, fields_of, id, list, object, present, root_of, text_or_empty, under, value_of,
+    Fields, arguments_of, error_of, fields_of, id, list, object, present, root_of, says_something, text_or_empty,
+    under, value_of,
 };
 use crate::dialect::kept::{keep, kind};
 use plumbline_engine::ToolCall;
@@ -51,8 +52,13 @@ fn read_block(
         "text" => {
             let said = text_or_empty(block, "text")?;
             decoded.content.push_str(&said);
-            // Of several texts each keeps its own place.
-            Some(if several { json!({"type": "text", "text": said}) } else { json!({"type": "text"}) })
+            let citations = present(block, "citations")?.filter(says_something);
+            Some(match (citations, several) {
+                (Some(citations), _) => json!({"type": "text", "text": said, "citations": citations}),
+                // Of several texts each keeps its own place.
+                (None, true) => json!({"type": "text", "text": said}),
+                (None, false) => json!({"type": "text"}),
+            })
         }
         "tool_use" => {
             decoded.tool_calls.push(call_of(block)?);

@@ -3,12 +3,16 @@
 use crate::dialect::decoded::{NoAnswer, word_of};
 use crate::dialect::ending::{self, Ending};
 use crate::dialect::fields::{Fields, error_in, event_of, number, object, present, text, text_or_empty, value_of};
-use serde_json::{Map, Value};
+use crate::dialect::pieces::join;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// What a field, and what a block, take besides what is in them.
 const A_FIELD: usize = 64;
 const A_BLOCK: usize = 256;
+
+/// What deltas carry piece by piece.
+const TEXTS: [&str; 3] = ["text", "thinking", "signature"];
 
 /// What has come so far.
 #[derive(Debug, Default)]
@@ -82,7 +86,7 @@ impl Assembly {
     fn go_on(&mut self, index: u64, delta: &Fields<'_>) -> Result<(), NoAnswer> {
         self.bytes += if self.blocks.contains_key(&index) { 0 } else { A_BLOCK };
         let block = self.blocks.entry(index).or_insert_with(|| Block::begun_by(delta));
-        for key in ["text", "thinking", "signature"] {
+        for key in TEXTS {
             if let Some(piece) = text(delta, key)? {
                 self.bytes += piece.len();
                 append(&mut block.fields, key, &piece);
@@ -92,6 +96,7 @@ impl Assembly {
             self.bytes += piece.len();
             block.input.push_str(&piece);
         }
+        self.bytes += block.add_further(delta)?;
         Ok(())
     }
 
@@ -141,10 +146,33 @@ impl Block {
         Self { fields: Map::from_iter([("type".to_owned(), kind.into())]), input: String::new() }
     }
 
-    /// An input stays the text that it came as: it may be torn.
+    /// Adds what stands in a delta besides, as in those of the provider's own tools: the bytes of it.
+    fn add_further(&mut self, delta: &Fields<'_>) -> Result<usize, NoAnswer> {
+        let mut bytes = 0;
+        for (key, raw) in delta {
+            if TEXTS.contains(&key.as_str()) || matches!(key.as_str(), "type" | "partial_json") || raw.get() == "null" {
+                continue;
+            }
+            bytes += raw.get().len();
+            match (key.as_str(), value_of(raw)?) {
+                // One is said at a time, and they are kept as a list.
+                ("citation", citation) => match self.fields.get_mut("citations") {
+                    Some(Value::Array(citations)) => citations.push(citation),
+                    _ => drop(self.fields.insert("citations".into(), json!([citation]))),
+                },
+                (key, value) => join(key, self.fields.entry(key).or_insert(Value::Null), value),
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// The model's own input stays the text that it came as: it may be torn. That of a provider's tool goes back as it is, and
+    /// is an object.
     fn into_value(mut self) -> Value {
         if !self.input.is_empty() {
-            self.fields.insert("input".into(), self.input.into());
+            let is_own = self.fields.get("type").is_none_or(|kind| kind == "tool_use");
+            let read = (!is_own).then(|| serde_json::from_str::<Map<String, Value>>(&self.input).ok()).flatten();
+            self.fields.insert("input".into(), read.map_or_else(|| self.input.into(), Value::Object));
         }
         Value::Object(self.fields)
     }

@@ -128,7 +128,7 @@ fn items<'a>(turn: &'a Turn<'_>) -> Vec<Item<'a>> {
 }
 
 fn called<'a>(call: &'a Call<'_>) -> Item<'a> {
-    Item::FunctionCall { call_id: &call.id, name: call.name, arguments: call.arguments }
+    Item::FunctionCall { call_id: &call.id, name: &call.name, arguments: call.arguments }
 }
 
 /// The items as they came, with the message's own text and calls in their places. Calls that have none follow behind.
@@ -149,7 +149,7 @@ fn in_their_places<'a>(items: &[Value], answer: &'a Answer<'_>) -> Vec<Item<'a>>
             "function_call" => {
                 let Some(call) = calls.next() else { continue };
                 fields.insert("call_id".into(), call.id.clone().into());
-                fields.insert("name".into(), call.name.into());
+                fields.insert("name".into(), (*call.name).into());
                 fields.insert("arguments".into(), call.arguments.into());
             }
             _ => {}
