@@ -142,6 +142,9 @@ impl Default for Timeouts {
     }
 }
 
+/// Fewest characters of a key that is a secret: those of providers have thirty and more.
+const SHORTEST_SECRET: usize = 8;
+
 /// A secret that cannot be printed by accident: neither `Debug` nor `Display` shows it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(String);
@@ -158,9 +161,13 @@ impl ApiKey {
         &self.0
     }
 
-    /// The text without the key: providers repeat it in their error messages.
-    pub(crate) fn redact(&self, text: &str) -> String {
-        text.replace(&self.0, "[key]")
+    /// The text without the key: providers repeat it in their error messages. A word such as `x` or `none`, as local servers
+    /// are given it, is no secret, and stands in other words.
+    pub fn redact(&self, text: &str) -> String {
+        match self.0.chars().count() < SHORTEST_SECRET {
+            true => text.to_owned(),
+            false => text.replace(&self.0, "[key]"),
+        }
     }
 }
 
@@ -183,5 +190,14 @@ mod tests {
         assert_eq!(key.expose(), "sk-secret");
         assert_eq!(key.redact("wrong key sk-secret given"), "wrong key [key] given");
         assert_eq!(ApiKey::new("  "), None);
+    }
+
+    #[test]
+    fn a_key_that_is_no_secret_takes_no_letters_out_of_a_sentence() {
+        for word in ["x", "e", "1", "none", "ollama", "EMPTY"] {
+            let sentence = format!("Expected {word} exists");
+            assert_eq!(ApiKey::new(word).unwrap().redact(&sentence), sentence);
+        }
+        assert_eq!(ApiKey::new("sk-12345").unwrap().redact("key sk-12345"), "key [key]");
     }
 }

@@ -187,7 +187,7 @@ impl SearchService {
     }
 
     fn redacted(&self, text: &str) -> String {
-        if self.key().is_empty() { text.to_owned() } else { text.replace(self.key(), "[key]") }
+        self.settings.api_key.as_ref().map_or_else(|| text.to_owned(), |key| key.redact(text))
     }
 }
 
