@@ -5,6 +5,7 @@
 use super::{
     ConfigRegistry, ModelEnv, Resolved,
     error::Problem,
+    keys::prices,
     layers::{Kind, Layer},
     resolved::llms,
 };
@@ -40,10 +41,15 @@ impl Resolved {
         first_problem(raised).map_or(Ok(()), |problem| Err(wrong(problem.message)))?;
         above(raised, ceiling, "limits").map_or(Ok(()), |sentence| Err(wrong(sentence)))?;
         let mut limits = serde_json::to_value(&self.config.limits).map_err(|error| wrong(error.to_string()))?;
+        let had_no_budget = self.config.limits.cost_budget_usd.is_none();
         merge(&mut limits, raised);
         self.config.limits = serde_json::from_value(limits).map_err(|error| wrong(error.to_string()))?;
         let models = llms(&self.config).map_err(wrong)?;
         let of_limits = |key: &String| key.starts_with("limits.");
+        let uncounted = prices::warnings(&self).into_iter().next().filter(|_| had_no_budget);
+        if let Some((_, sentence)) = uncounted {
+            return Err(wrong(sentence));
+        }
         let mut broken = validate::broken_rules(&self.config, &models).into_iter();
         match broken.find(|rule| rule.keys.iter().any(of_limits)) {
             Some(rule) => Err(wrong(rule.message)),

@@ -14,6 +14,7 @@ use crate::{
         origin,
         origin::Origin,
         parse::parse,
+        row_prices,
     },
     rules::{
         check,
@@ -116,13 +117,17 @@ impl ConfigRegistry {
     /// As for [`Self::resolve`], the model aside.
     pub fn show(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Resolved, ConfigError> {
         let row = Layer::synthetic(OVERRIDES, overrides_object(overrides)?, Kind::Row);
-        let layers = Layers::new(self.chain(job_type)?, env).with_row(row).with_profile(&self.profiles()?);
+        let (files, profiles) = (Layers::new(self.chain(job_type)?, env), self.profiles()?);
+        let below = files.clone().with_profile(&profiles).refilled();
+        let layers = files.with_row(row).with_profile(&profiles).with_row_prices(&below, &profiles);
         ConfigError::unless_empty(layers.iter().flat_map(check::layer).collect())?;
         levels::check(&layers, env)?;
         let config = self.typed(job_type, &layers, env)?;
         let endpoint_from_env =
             env.base_url.is_some() && config.llm.base_url == env.base_url && layers.leaves_endpoint_open();
-        Ok(Resolved { config, prompts: self.prompt_sources(job_type)?, endpoint_from_env })
+        let resolved = Resolved { config, prompts: self.prompt_sources(job_type)?, endpoint_from_env };
+        row_prices::check(&resolved, &below)?;
+        Ok(resolved)
     }
 
     /// Whether a job that has begun still keeps to what its row may set now. Files that no longer validate are none of its
@@ -189,7 +194,10 @@ impl ConfigRegistry {
         let shown = |job_type: &str| {
             let resolved = self.show(job_type, &json!({}), env).ok()?;
             let layers = Layers::new(self.chain(job_type).ok()?, env);
+            let profiles = self.profiles().ok()?;
+            let below = layers.clone().with_profile(&profiles).refilled();
             let warnings = prices::warnings(&resolved).into_iter().chain(deliverables::warnings(&resolved));
+            let warnings = warnings.chain(row_prices::warnings(&resolved, &below, &profiles));
             Some(warnings.map(|(keys, message)| layers.blame(&keys, message)).collect::<Vec<_>>())
         };
         let mut warnings: Vec<Problem> = self.job_types().into_iter().filter_map(shown).flatten().collect();

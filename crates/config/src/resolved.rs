@@ -87,13 +87,7 @@ impl Resolved {
 }
 
 fn purpose_llm(config: &JobConfig, purpose: Purpose) -> serde_json::Result<Llm> {
-    let by_purpose = &config.llm_by_purpose;
-    let part = match purpose {
-        Purpose::Strategic => &by_purpose.strategic,
-        Purpose::Tactical => &by_purpose.tactical,
-        Purpose::Summary => &by_purpose.summary,
-    };
-    with_part(&config.llm, part)
+    with_part(&config.llm, config.llm_by_purpose.of(purpose))
 }
 
 pub(crate) fn with_part(llm: &Llm, part: &Map<String, Value>) -> serde_json::Result<Llm> {

@@ -4,3 +4,4 @@ mod levels;
 mod owed_files;
 pub(crate) mod own_types;
 mod raised_limits;
+mod row_models;

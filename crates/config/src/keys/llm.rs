@@ -1,7 +1,7 @@
 //! `llm` and `llm_by_purpose`.
 
 use crate::{LlmFallback, Prices, ProfileKeys};
-use plumbline_engine::TodoListPosition;
+use plumbline_engine::{Purpose, TodoListPosition};
 use plumbline_llm::{Api, Streaming, ToolChoice};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -150,4 +150,15 @@ pub struct LlmByPurpose {
     /// Summaries at compactions.
     #[schemars(with = "Llm")]
     pub summary: Map<String, Value>,
+}
+
+impl LlmByPurpose {
+    /// What differs for a purpose.
+    pub(crate) fn of(&self, purpose: Purpose) -> &Map<String, Value> {
+        match purpose {
+            Purpose::Strategic => &self.strategic,
+            Purpose::Tactical => &self.tactical,
+            Purpose::Summary => &self.summary,
+        }
+    }
 }

@@ -53,7 +53,7 @@ impl Prices {
     }
 
     /// Whether nobody has said what the model costs: every price is zero, and it is not said to be free.
-    fn is_unknown(self) -> bool {
+    pub(crate) fn is_unknown(self) -> bool {
         matches!(self, Self::PerMillion(PriceTable { input: 0.0, cached_input: 0.0, output: 0.0, .. }))
     }
 }

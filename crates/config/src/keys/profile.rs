@@ -217,6 +217,11 @@ impl Profiles {
         }
     }
 
+    /// The prices of the model of a section; null where they are not known.
+    pub(crate) fn prices_of(&self, llm: &Value) -> Value {
+        self.known_of(llm)["prices"].clone()
+    }
+
     /// What is known of a model, under what a job type says of it.
     fn over_own(&self, llm: &Value, profile: &Value) -> Value {
         let mut known = self.known_of(llm);

@@ -8,6 +8,7 @@ pub(crate) mod locate;
 pub(crate) mod merge;
 pub(crate) mod origin;
 pub(crate) mod parse;
+pub(crate) mod row_prices;
 pub(crate) mod yaml;
 
 use super::{ModelEnv, Profiles, error::Problem};
@@ -45,6 +46,8 @@ pub(crate) enum Kind {
     Type,
     /// What the environment puts over the files.
     Connections,
+    /// The prices of the models that a job's row chooses.
+    RowPrices,
     /// A job's own `config`.
     Row,
 }
@@ -138,6 +141,14 @@ impl Layers {
     /// With a job's own `config` over all.
     pub(crate) fn with_row(mut self, row: Layer) -> Self {
         self.0.push(row);
+        self
+    }
+
+    /// With the prices of the models that the row chooses, in place of those that hold without it.
+    pub(crate) fn with_row_prices(mut self, below: &Value, profiles: &Profiles) -> Self {
+        let prices = row_prices::layer(below, &self.refilled(), profiles);
+        let row = self.0.iter().position(|layer| layer.kind == Kind::Row).unwrap_or(self.0.len());
+        self.0.splice(row..row, prices);
         self
     }
 

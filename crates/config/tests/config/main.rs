@@ -9,6 +9,7 @@ mod mistakes;
 mod profiles;
 mod prompts;
 mod reference;
+mod row_prices;
 mod schema;
 mod tool_table;
 mod tools;

@@ -1,0 +1,157 @@
+//! The prices of a model that a job's row chooses. What the operator's files say of prices, they say of the models that
+//! they name; at another model's prices a job would spend past its cost budget.
+
+use super::{Kind, Layer, merge::merge};
+use crate::{
+    Prices, Profiles, Resolved,
+    rules::levels::{Forbidden, Level},
+};
+use plumbline_engine::Purpose;
+use serde_json::{Value, json};
+
+/// The parts of a configuration whose model a row may choose.
+const PARTS: [(&str, Purpose); 3] =
+    [("strategic", Purpose::Strategic), ("tactical", Purpose::Tactical), ("summary", Purpose::Summary)];
+
+/// The layer that puts the prices of the models that hold with the row in the place of those that hold without it; none
+/// where the row changes no model. `below` is the configuration without the row, `row` with it.
+pub(crate) fn layer(below: &Value, row: &Value, profiles: &Profiles) -> Option<Layer> {
+    let is_changed = |part: &&str| is_another(&whole(below, part), &whole(row, part));
+    let changed: Vec<&str> = PARTS.iter().map(|(part, _)| *part).chain([""]).filter(is_changed).collect();
+    if changed.is_empty() {
+        return None;
+    }
+    let known = said(below);
+    let prices = |part: &str| {
+        let (before, now) = (whole(below, part), whole(row, part));
+        match changed.contains(&part) {
+            true => prices_of(&now, &known, profiles),
+            false => before["prices"].clone(),
+        }
+    };
+    let of_llm = prices("");
+    let mut value = json!({"llm": {"prices": of_llm, "fallback": without_tiers(&below["llm"]["fallback"])}});
+    for (part, _) in PARTS {
+        let of_part = prices(part);
+        if of_part != of_llm || !below["llm_by_purpose"][part]["prices"].is_null() {
+            value["llm_by_purpose"][part]["prices"] = of_part;
+        }
+    }
+    Some(Layer { is_operators: false, ..Layer::synthetic("the prices of the job's model", value, Kind::RowPrices) })
+}
+
+/// The section `llm` with a part over it; alone where the part has no name.
+fn whole(config: &Value, part: &str) -> Value {
+    with_part(&config["llm"], &config["llm_by_purpose"][part])
+}
+
+fn with_part(llm: &Value, part: &Value) -> Value {
+    let mut whole = llm.clone();
+    if part.is_object() {
+        merge(&mut whole, part);
+    }
+    whole
+}
+
+/// Whether a section that had a model has another one.
+fn is_another(before: &Value, now: &Value) -> bool {
+    before["model"].is_string() && !is_same(before, now)
+}
+
+/// What prices are said of.
+const PRICED_BY: [&str; 3] = ["model", "base_url", "service_tier"];
+
+/// Whether two sections ask for what costs the same.
+fn is_same(one: &Value, other: &Value) -> bool {
+    PRICED_BY.iter().all(|key| one[*key] == other[*key])
+}
+
+/// Every model that the operator's configuration gives prices, as a section of `llm`.
+fn said(below: &Value) -> Vec<Value> {
+    let llm = &below["llm"];
+    let parts = PARTS.iter().map(|(part, _)| whole(below, part));
+    let priced = |entry: &&Value| !entry["llm"]["prices"].is_null() && !entry["llm"]["model"].is_null();
+    let fallbacks = llm["fallback"].as_array().into_iter().flatten();
+    let fallbacks = fallbacks.filter(priced).map(|entry| with_part(llm, &entry["llm"]));
+    let is_known = |section: &Value| !is_unknown(&section["prices"]);
+    [llm.clone()].into_iter().chain(parts).chain(fallbacks).filter(is_known).collect()
+}
+
+fn is_unknown(prices: &Value) -> bool {
+    serde_json::from_value(prices.clone()).map_or(true, Prices::is_unknown)
+}
+
+fn prices_of(section: &Value, known: &[Value], profiles: &Profiles) -> Value {
+    let said = known.iter().find(|other| is_same(other, section)).map(|other| other["prices"].clone());
+    let mut prices = said.unwrap_or_else(|| profiles.prices_of(section));
+    if prices.is_null() {
+        return json!({"input": 0.0, "cached_input": 0.0, "cache_write": 0.0, "output": 0.0});
+    }
+    // Said, for the price of another model would fill what is left out.
+    if prices.is_object() && prices["cache_write"].is_null() {
+        prices["cache_write"] = prices["input"].clone();
+    }
+    prices
+}
+
+/// What is said of another tier of a model is said of that model alone.
+fn without_tiers(fallback: &Value) -> Value {
+    let mut fallback = fallback.clone();
+    let parts = fallback.as_array_mut().into_iter().flatten().filter_map(|entry| entry.get_mut("llm")?.as_object_mut());
+    for part in parts.filter(|part| !part.contains_key("model")) {
+        part.remove("prices");
+    }
+    fallback
+}
+
+/// A model that the row chooses and that the job's cost budget could not count.
+///
+/// # Errors
+/// The key, its level and a sentence.
+pub(crate) fn check(resolved: &Resolved, below: &Value) -> Result<(), (Forbidden, String)> {
+    if resolved.config.limits.cost_budget_usd.is_none() {
+        return Ok(());
+    }
+    let uncounted = PARTS.into_iter().find(|(part, purpose)| {
+        let llm = resolved.llm(*purpose);
+        llm.prices.is_unknown() && is_another(&whole(below, part), &json!(llm))
+    });
+    uncounted.map_or(Ok(()), |(part, purpose)| Err(refused(resolved, below, part, purpose)))
+}
+
+fn refused(resolved: &Resolved, below: &Value, part: &str, purpose: Purpose) -> (Forbidden, String) {
+    let (llm, before) = (resolved.llm(purpose), whole(below, part));
+    let now = json!(llm);
+    let changed = PRICED_BY.into_iter().find(|key| now[*key] != before[*key]).unwrap_or("model");
+    let is_of_part = resolved.config.llm_by_purpose.of(purpose).contains_key(changed);
+    let key = if is_of_part { format!("llm_by_purpose.{part}.{changed}") } else { format!("llm.{changed}") };
+    let level = if changed == "model" { Level::Job } else { Level::Operator };
+    let sentence = format!(
+        "`{key}` has level {level}: where `limits.cost_budget_usd` holds, a job may choose a model whose prices are known, and \
+         those of `{}` are not; choose another, or ask the operator for its prices in providers.json",
+        llm.model.unwrap_or_default()
+    );
+    (Forbidden { key, level }, sentence)
+}
+
+/// Models that a job type allows its rows by name, and whose rows would be refused: the keys, and the sentence.
+pub(crate) fn warnings(resolved: &Resolved, below: &Value, profiles: &Profiles) -> Vec<(Vec<String>, String)> {
+    if resolved.config.limits.cost_budget_usd.is_none() {
+        return Vec::new();
+    }
+    let known = said(below);
+    let is_unpriced = |name: &&String| {
+        let section = with_part(&below["llm"], &json!({"model": name}));
+        let is_name = !name.contains('*') && !is_same(&section, &below["llm"]);
+        is_name && is_unknown(&prices_of(&section, &known, profiles))
+    };
+    let allowed = resolved.config.models_allowed.iter().flatten().filter(is_unpriced);
+    let said = |name: &String| {
+        let message = format!(
+            "`models_allowed` names `{name}`, whose prices are not known, so that `limits.cost_budget_usd` refuses the jobs that \
+             choose it; add its prices to providers.json"
+        );
+        (vec!["models_allowed".to_owned(), "limits.cost_budget_usd".to_owned()], message)
+    };
+    allowed.map(said).collect()
+}
