@@ -165,13 +165,13 @@ fn end_by_completing(todos: &mut Vec<SystemTodo>) {
 
 /// A bound tool as templates see it.
 struct BoundTool<'a> {
-    name: &'static str,
+    name: &'a str,
     summary: &'a str,
 }
 
 impl<'a> BoundTool<'a> {
     fn of(tool: &'a ToolSpec) -> Self {
-        Self { name: tool.name, summary: first_sentence(&tool.description) }
+        Self { name: &tool.name, summary: first_sentence(&tool.description) }
     }
 
     fn to_value(&self) -> Value {
@@ -194,7 +194,7 @@ fn render(file: &str, template: &str, config: &JobConfig, tools: &[BoundTool<'_>
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_fuel(Some(FUEL));
     environment.set_syntax(lines_of_tags_vanish());
-    let names: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+    let names: Vec<String> = tools.iter().map(|tool| tool.name.to_owned()).collect();
     let context = context! {
         tools => tools.iter().map(BoundTool::to_value).collect::<Vec<Value>>(),
         tool_names => names,

@@ -20,7 +20,7 @@ impl Resolved {
         let mut tools = select(lists, &catalog, covers)?;
         let deferred = on_demand(lists, &catalog, &mut tools);
         let prompts = self.prompts.render(&self.config, &tools).map_err(ConfigError::from)?;
-        let names = deferred.iter().map(|tool| tool.name.to_string()).collect();
+        let names = deferred.iter().map(|tool| tool.name.clone()).collect();
         tools.extend(deferred);
         Ok(Settings {
             prompts,
@@ -120,8 +120,8 @@ const SEARCH: &str = "search_tools";
 /// The deferred tools that are not bound anyway. Where there are any, the one that finds them is bound.
 fn on_demand(lists: &Tools, catalog: &[ToolSpec], bound: &mut Vec<ToolSpec>) -> Vec<ToolSpec> {
     let is_bound = |bound: &[ToolSpec], name: &str| bound.iter().any(|tool| tool.name == name);
-    let deferred = catalog.iter().filter(|tool| lists.deferred.iter().any(|name| name == tool.name));
-    let deferred: Vec<ToolSpec> = deferred.filter(|tool| !is_bound(bound, tool.name)).cloned().collect();
+    let deferred = catalog.iter().filter(|tool| lists.deferred.contains(&tool.name));
+    let deferred: Vec<ToolSpec> = deferred.filter(|tool| !is_bound(bound, &tool.name)).cloned().collect();
     if !deferred.is_empty() && !is_bound(bound, SEARCH) {
         bound.extend(catalog.iter().find(|tool| tool.name == SEARCH).cloned());
     }
@@ -134,7 +134,7 @@ fn select(lists: &Tools, catalog: &[ToolSpec], covers: bool) -> Result<Vec<ToolS
     let mut wrong = Vec::new();
     for (list, names, kinds) in listed(lists) {
         for name in names {
-            let Some(tool) = catalog.iter().find(|tool| tool.name == name) else {
+            let Some(tool) = catalog.iter().find(|tool| tool.name == *name) else {
                 wrong.push(unknown_tool(list, name, catalog));
                 continue;
             };
@@ -167,7 +167,7 @@ const LEDGER: [&str; 2] = ["close_passages", "coverage"];
 
 fn bind_gates(catalog: &[ToolSpec], covers: bool, selected: &mut Vec<ToolSpec>) {
     let is_gate = |name: &str| GATES.contains(&name) || (covers && LEDGER.contains(&name));
-    for gate in catalog.iter().filter(|tool| is_gate(tool.name)) {
+    for gate in catalog.iter().filter(|tool| is_gate(&tool.name)) {
         match selected.iter_mut().find(|chosen| chosen.name == gate.name) {
             Some(chosen) => chosen.phases = gate.phases,
             None => selected.push(gate.clone()),
@@ -197,7 +197,7 @@ fn widened(phases: Phases, by: &[PhaseKind]) -> Phases {
 }
 
 fn unknown_tool(list: &str, name: &str, catalog: &[ToolSpec]) -> Problem {
-    let known: Vec<&str> = catalog.iter().map(|tool| tool.name).collect();
+    let known: Vec<&str> = catalog.iter().map(|tool| tool.name.as_str()).collect();
     Problem::new("tools", None, format!("`tools.{list}` names the unknown tool `{name}`; {}", advice(name, &known)))
 }
 

@@ -121,7 +121,7 @@ impl ModelClient {
         let stated = answered.as_ref().map(|answer| StatedLimits::of_headers(|name| answer.header(name)));
         learnt.state_limits(stated.unwrap_or_default());
         record.duration_ms = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
-        let bound: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+        let bound: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
         let mut reply = {
             // Rendered a second time only where the provider leaves the usage out.
             let render = || dialect::body(&self.config, &manner, &again());

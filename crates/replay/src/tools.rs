@@ -68,7 +68,7 @@ impl ReplayContext<'_> {
         run: &Run,
         calls: &[OutsideCall<'_>],
     ) -> Result<Vec<ToolReturn>, Stop> {
-        let bound: Vec<&str> = run.bound(run.state().phase.kind).map(|tool| tool.name).collect();
+        let bound: Vec<&str> = run.bound(run.state().phase.kind).map(|tool| tool.name.as_str()).collect();
         let limits = &self.resolved.config.limits;
         let bounds = ToolContext {
             max_result_tokens: run.settings().limits.max_tool_result_tokens,

@@ -9,8 +9,7 @@ use std::{
 };
 use tracing::{Span, field::Empty, info_span};
 
-static OWN: LazyLock<HashSet<&'static str>> =
-    LazyLock::new(|| tools::specs().into_iter().map(|spec| spec.name).collect());
+static OWN: LazyLock<HashSet<String>> = LazyLock::new(|| tools::specs().into_iter().map(|spec| spec.name).collect());
 
 /// Calls of the engine's tools that the model has made and that have no result yet. What a worker before this one has
 /// committed is not among them.
@@ -34,7 +33,7 @@ impl Unanswered {
 }
 
 fn own(call: &ToolCall) -> Option<(String, &'static str)> {
-    OWN.get(call.name.as_str()).map(|name| (call.id.clone(), *name))
+    OWN.get(&call.name).map(|name| (call.id.clone(), name.as_str()))
 }
 
 fn tell(step: &Span, id: &str, name: &'static str, result: &Message) {

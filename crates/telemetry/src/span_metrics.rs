@@ -21,16 +21,16 @@ use tracing::{
 use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
 /// Names that may become a label. A model may call anything by any name, and each would be a series of its own.
-static KNOWN: OnceLock<HashSet<&'static str>> = OnceLock::new();
+static KNOWN: OnceLock<HashSet<String>> = OnceLock::new();
 
 /// Names the tools that there are. All others are measured as `unknown`; a second call changes nothing.
 pub fn name_tools(tools: &[ToolSpec]) {
     // The error says that they are named already.
-    let _ = KNOWN.set(tools.iter().map(|tool| tool.name).collect());
+    let _ = KNOWN.set(tools.iter().map(|tool| tool.name.clone()).collect());
 }
 
 fn known(name: &str) -> Option<&'static str> {
-    KNOWN.get()?.get(name).copied()
+    KNOWN.get()?.get(name).map(String::as_str)
 }
 
 /// Whether this span is measured here.

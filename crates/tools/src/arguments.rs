@@ -11,9 +11,27 @@ const MAX_FAULTS: usize = 4;
 /// Longest piece of a wrong value that is repeated, in characters.
 const MAX_SHOWN: usize = 60;
 
-/// Reads the text of a call's arguments as an object that the schema allows. Members that are null count as left out,
-/// which is what models mean by them.
-pub(crate) fn read(text: &str, schema: &Value, validator: &Validator) -> Result<Value, ToolError> {
+/// What a tool's arguments are held against.
+pub(crate) struct ArgumentsSchema {
+    schema: Value,
+    validator: Validator,
+}
+
+impl ArgumentsSchema {
+    /// Compiles a schema of the program.
+    pub(crate) fn new(schema: Value) -> Self {
+        let validator = crate::schemas::of_tool(&schema);
+        Self { schema, validator }
+    }
+
+    /// Reads the text of a call's arguments as an object that the schema allows. Members that are null count as left out,
+    /// which is what models mean by them.
+    pub(crate) fn read(&self, text: &str) -> Result<Value, ToolError> {
+        read(text, &self.schema, &self.validator)
+    }
+}
+
+fn read(text: &str, schema: &Value, validator: &Validator) -> Result<Value, ToolError> {
     let mut arguments: Value = serde_json::from_str(text).map_err(|error| {
         ToolError::refused(format!("the arguments are not valid JSON ({error}); send one JSON object"))
     })?;

@@ -56,5 +56,5 @@ use run_blocking::run_blocking;
 pub use runner::ToolRunner;
 pub use schemas::SchemaBudget;
 pub use search::{Ranked, RankedSegment, Ranking, SemanticMatches, TextIndex};
-pub use tool::ToolContext;
+pub use tool::{Registry, ToolContext};
 pub use workspace::{BoxFuture, PassagePlace, Workspace, WorkspaceError};

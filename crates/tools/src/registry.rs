@@ -1,46 +1,52 @@
-//! The list of tools. A tool is in it or it does not exist.
+//! The tools of the program. A tool is in this list or it does not exist.
 
-use crate::tool::Tool;
-use crate::{
-    documents::{chunk_document, cite, extract_document_text},
-    graph::{execute_cypher_query, get_graph_schema},
-    requirements::{
-        add_requirement, integrate_requirement, next_requirement, query_similar_requirements, recorded,
-        reject_requirement,
-    },
-    web::{fetch_page, web_search},
-    workspace::{create_folder, delete_file, edit_file, list_files, read_file, search_files, write_file},
+use crate::documents::{chunk_document::ChunkDocument, cite::Cite, extract_document_text::ExtractDocumentText};
+use crate::graph::{execute_cypher_query::ExecuteCypherQuery, get_graph_schema::GetGraphSchema};
+use crate::requirements::add_requirement::{self, AddRequirement};
+use crate::requirements::recorded::{list::ListRequirements, update::UpdateRequirement, withdraw::WithdrawRequirement};
+use crate::requirements::{
+    integrate_requirement::IntegrateRequirement, next_requirement::NextRequirement,
+    query_similar_requirements::QuerySimilarRequirements, reject_requirement::RejectRequirement,
+};
+use crate::tool::{Registry, Tool};
+use crate::web::{fetch_page::FetchPage, web_search::WebSearch};
+use crate::workspace::{
+    create_folder::CreateFolder, delete_file::DeleteFile, edit_file::EditFile, list_files::ListFiles,
+    read_file::ReadFile, search_files::SearchFiles, write_file::WriteFile,
 };
 use plumbline_engine::ToolSpec;
+use std::sync::LazyLock;
 
-/// All tools, in the fixed order of the request.
-pub(crate) static TOOLS: [Tool; 23] = [
-    read_file::TOOL,
-    write_file::TOOL,
-    edit_file::TOOL,
-    list_files::TOOL,
-    search_files::TOOL,
-    delete_file::TOOL,
-    create_folder::TOOL,
-    extract_document_text::TOOL,
-    chunk_document::TOOL,
-    web_search::TOOL,
-    fetch_page::TOOL,
-    cite::TOOL,
-    add_requirement::TOOL,
-    add_requirement::ALIAS,
-    recorded::list::TOOL,
-    recorded::update::TOOL,
-    recorded::withdraw::TOOL,
-    query_similar_requirements::TOOL,
-    next_requirement::TOOL,
-    integrate_requirement::TOOL,
-    reject_requirement::TOOL,
-    get_graph_schema::TOOL,
-    execute_cypher_query::TOOL,
-];
+/// All of them, in the fixed order of the request; one list for the whole process.
+pub(crate) static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
+    Registry::from_iter([
+        Tool::declared::<ReadFile>(),
+        Tool::declared::<WriteFile>(),
+        Tool::declared::<EditFile>(),
+        Tool::declared::<ListFiles>(),
+        Tool::declared::<SearchFiles>(),
+        Tool::declared::<DeleteFile>(),
+        Tool::declared::<CreateFolder>(),
+        Tool::declared::<ExtractDocumentText>(),
+        Tool::declared::<ChunkDocument>(),
+        Tool::declared::<WebSearch>(),
+        Tool::declared::<FetchPage>(),
+        Tool::declared::<Cite>(),
+        Tool::declared::<AddRequirement>(),
+        add_requirement::alias(),
+        Tool::declared::<ListRequirements>(),
+        Tool::declared::<UpdateRequirement>(),
+        Tool::declared::<WithdrawRequirement>(),
+        Tool::declared::<QuerySimilarRequirements>(),
+        Tool::declared::<NextRequirement>(),
+        Tool::declared::<IntegrateRequirement>(),
+        Tool::declared::<RejectRequirement>(),
+        Tool::declared::<GetGraphSchema>(),
+        Tool::declared::<ExecuteCypherQuery>(),
+    ])
+});
 
 /// The specifications of all tools carried out here. The engine has its own, which it carries out itself.
 pub fn catalog() -> Vec<ToolSpec> {
-    TOOLS.iter().map(|tool| (tool.spec)()).collect()
+    BUILT_IN.specs()
 }

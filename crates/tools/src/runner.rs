@@ -1,22 +1,19 @@
 //! Runs the calls that an answer has for the outside: in order, each within its time, none able to take the worker down.
 
-use crate::arguments;
 use crate::documents::quote_cache::QuoteCache;
 use crate::error::{BatchError, Remedy, ToolError, ToolResult};
 use crate::inspection;
-use crate::registry::TOOLS;
+use crate::registry::BUILT_IN;
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
 use crate::tool::{Tool, ToolContext, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::{Workspace, read_file};
 use futures_util::FutureExt;
-use jsonschema::Validator;
 use plumbline_documents::Parser;
-use plumbline_engine::{Check, Outage, OutsideCall, Replay, ToolCall, ToolReturn, ToolSpec};
+use plumbline_engine::{Check, Outage, OutsideCall, Replay, ToolCall, ToolReturn};
 use plumbline_llm::jitter;
 use serde_json::Value;
 use std::any::Any;
-use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 use tracing::{Instrument, Span};
@@ -24,31 +21,22 @@ use tracing::{Instrument, Span};
 /// Wait before a call is made again for the first time; it doubles each time.
 const RETRY_WAIT: Duration = Duration::from_millis(250);
 
-/// Every tool with its compiled schema; one for the whole process.
+/// What the calls of all jobs are carried out with; one for the whole process.
 pub struct ToolRunner {
     pub(crate) parser: Parser,
     pub(crate) quotes: QuoteCache,
-    tools: BTreeMap<&'static str, Compiled>,
-}
-
-struct Compiled {
-    tool: &'static Tool,
-    replay: Replay,
-    schema: Value,
-    validator: Validator,
 }
 
 impl std::fmt::Debug for ToolRunner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ToolRunner").field("tools", &self.tools.keys().collect::<Vec<_>>()).finish_non_exhaustive()
+        f.debug_struct("ToolRunner").finish_non_exhaustive()
     }
 }
 
 impl ToolRunner {
-    /// Compiles every tool's schema, once.
+    /// A runner that has documents read by this parser.
     pub fn new(parser: Parser) -> Self {
-        let tools = TOOLS.iter().map(|tool| ((tool.spec)().name, Compiled::of(tool))).collect();
-        Self { parser, quotes: QuoteCache::default(), tools }
+        Self { parser, quotes: QuoteCache::default() }
     }
 
     /// Runs the calls in order and returns one result each. A call sees what the calls before it produced.
@@ -80,7 +68,7 @@ impl ToolRunner {
                     overlay.apply(&output.products);
                     ToolReturn::ok(&call.id, clean(output.content), output.products)
                 }
-                Err(ToolError::Unavailable { reason, remedy }) if self.may_be_repeated(call) => {
+                Err(ToolError::Unavailable { reason, remedy }) if may_be_repeated(call, ctx) => {
                     let needs_operator = remedy == Remedy::Operator;
                     return Err(BatchError::Unavailable(Outage { returns, reason, needs_operator, jitter: jitter() }));
                 }
@@ -101,10 +89,6 @@ impl ToolRunner {
         Ok(returns)
     }
 
-    fn may_be_repeated(&self, call: &ToolCall) -> bool {
-        self.tools.get(call.name.as_str()).is_none_or(|known| known.replay != Replay::Unsafe)
-    }
-
     async fn call(&self, call: &OutsideCall<'_>, env: &ToolEnv<'_>) -> ToolResult {
         match call.check {
             None => self.carry_out(call, env).await,
@@ -119,18 +103,27 @@ impl ToolRunner {
     }
 
     pub(crate) async fn carry_out(&self, call: &ToolCall, env: &ToolEnv<'_>) -> ToolResult {
-        let Some(compiled) = self.tools.get(call.name.as_str()) else {
+        let Some(tool) = tool_of(call, env.ctx) else {
             // The engine answers names that are not bound, with the nearest ones; this one is bound to nobody.
             return Err(ToolError::refused(format!("there is no tool `{}`", call.name)));
         };
-        let arguments = arguments::read(&call.arguments, &compiled.schema, &compiled.validator)?;
-        let limit = env.ctx.call_timeout * compiled.tool.timeout_factor;
-        let done = bounded(call, limit, "ask for less at once", with_retries(compiled, env, arguments)).await?;
+        let arguments = tool.schema.read(&call.arguments)?;
+        let limit = env.ctx.call_timeout * tool.timeout_factor;
+        let done = bounded(call, limit, "ask for less at once", with_retries(tool, env, arguments)).await?;
         match env.ctx.inspection {
             Some(inspection) => Ok(inspection.remarked(done, limit).await),
             None => Ok(done),
         }
     }
+}
+
+/// The tool that a call is for: one of the program, or one of the job's own.
+fn tool_of<'a>(call: &ToolCall, ctx: &ToolContext<'a>) -> Option<&'a Tool> {
+    BUILT_IN.get(&call.name).or_else(|| ctx.tools.get(&call.name))
+}
+
+fn may_be_repeated(call: &ToolCall, ctx: &ToolContext<'_>) -> bool {
+    tool_of(call, ctx).is_none_or(|tool| tool.spec.replay != Replay::Unsafe)
 }
 
 /// Runs a call within its time, and takes a panic for an error.
@@ -157,11 +150,11 @@ async fn bounded(
 
 /// Runs a tool, and again when it failed for a reason that may pass. The time limit holds for all tries together. What may
 /// not be made twice is tried once: a failure does not tell whether it was carried out.
-async fn with_retries(Compiled { tool, replay, .. }: &Compiled, env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
+async fn with_retries(tool: &Tool, env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let mut wait = RETRY_WAIT;
-    let retries = if *replay == Replay::Unsafe { 0 } else { env.ctx.retries };
+    let retries = if tool.spec.replay == Replay::Unsafe { 0 } else { env.ctx.retries };
     for _ in 0..retries {
-        match (tool.run)(env, arguments.clone()).await {
+        match tool.carrier.run(env, arguments.clone()).await {
             Err(ToolError::Transient(reason) | ToolError::Unavailable { reason, remedy: Remedy::AnotherTry }) => {
                 tracing::debug!(%reason, "tool call is made again");
             }
@@ -170,16 +163,7 @@ async fn with_retries(Compiled { tool, replay, .. }: &Compiled, env: &ToolEnv<'_
         tokio::time::sleep(wait).await;
         wait *= 2;
     }
-    (tool.run)(env, arguments).await
-}
-
-impl Compiled {
-    fn of(tool: &'static Tool) -> Self {
-        let schema = (tool.schema)();
-        let validator = crate::schemas::of_tool(&schema);
-        let ToolSpec { replay, .. } = (tool.spec)();
-        Self { tool, replay, schema, validator }
-    }
+    tool.carrier.run(env, arguments).await
 }
 
 /// The span of a call, for traces only: its target keeps it out of logs. What is only looked into before the engine carries

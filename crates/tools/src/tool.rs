@@ -1,6 +1,7 @@
 //! What a tool is, and what it has at hand while it runs. Tools name this file; the registry names the tools, and the runner the
 //! registry.
 
+use crate::arguments::{ArgumentsSchema, decode};
 use crate::documents::quote_cache::QuoteCache;
 use crate::error::ToolResult;
 use crate::inspection::Inspection;
@@ -12,9 +13,14 @@ use crate::workspace::BoxFuture;
 use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_documents::Parser;
 use plumbline_documents::candidates::Scan;
-use plumbline_engine::{Product, ToolSpec, path::is_like};
+use plumbline_engine::tools::Declaration;
+use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec, path::is_like};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::sync::LazyLock;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -28,16 +34,111 @@ const MAX_RESULT_TOKENS: u32 = 8_000;
 /// The scan without patterns of a configuration.
 static PLAIN: LazyLock<Scan> = LazyLock::new(Scan::default);
 
-/// A tool, as its file declares it.
+/// A tool that the program declares. The type is its arguments, whose doc comments are their schema and their documentation:
+/// see [`Declaration`].
+pub(crate) trait Declared: JsonSchema + DeserializeOwned + Send + 'static {
+    /// The name the model calls.
+    const NAME: &str;
+    /// Where it is bound.
+    const PHASES: Phases;
+    /// One or two sentences for the request.
+    const DESCRIPTION: &str;
+    /// Who carries it out.
+    const HANDLER: Handler = Handler::Local;
+    /// Whether it may run again after a crash.
+    const REPLAY: Replay = Replay::Safe;
+    /// Whether it only reads.
+    const READS_ONLY: bool = false;
+    /// How many times the ordinary time limit it may take.
+    const TIMEOUT_FACTOR: u32 = 1;
+
+    /// What requests carry of the schema that calls are held against: less, where another tool's definition has it already.
+    fn shown(schema: Value) -> Value {
+        schema
+    }
+
+    /// The documentation, from what the doc comments say.
+    fn documentation(said: String) -> String {
+        said
+    }
+
+    /// Carries a call out.
+    fn run(self, env: &ToolEnv<'_>) -> impl Future<Output = ToolResult> + Send;
+}
+
+/// Carries the calls of a tool out.
+pub(crate) trait Run: Send + Sync {
+    /// Carries a call out whose arguments are as the tool's schema says.
+    fn run<'a>(&'a self, env: &'a ToolEnv<'a>, arguments: Value) -> BoxFuture<'a, ToolResult>;
+}
+
+/// A tool of a job: one that the program declares, or one whose name and schema are known only at run time.
 pub(crate) struct Tool {
     /// What the model and the engine know of it.
-    pub(crate) spec: fn() -> ToolSpec,
-    /// What its arguments are held against. The same as the schema of the spec, except for aliases, which refer to
-    /// their original there to keep requests short.
-    pub(crate) schema: fn() -> Value,
+    pub(crate) spec: ToolSpec,
+    /// What its arguments are held against.
+    pub(crate) schema: ArgumentsSchema,
     /// How many times the ordinary time limit it may take.
     pub(crate) timeout_factor: u32,
-    pub(crate) run: for<'a> fn(&'a ToolEnv<'a>, Value) -> BoxFuture<'a, ToolResult>,
+    pub(crate) carrier: Box<dyn Run>,
+}
+
+impl Tool {
+    /// One that the program declares.
+    pub(crate) fn declared<T: Declared>() -> Self {
+        let Declaration { parameters, documentation } = Declaration::of::<T>();
+        let documentation = T::documentation(documentation);
+        let spec = ToolSpec {
+            name: T::NAME.into(),
+            phases: T::PHASES,
+            description: T::DESCRIPTION.into(),
+            parameters: T::shown(parameters.clone()).into(),
+            documentation: format!("# {}\n\n{documentation}\n", T::NAME),
+            handler: T::HANDLER,
+            replay: T::REPLAY,
+            reads_only: T::READS_ONLY,
+        };
+        let carrier = Box::new(OfType::<T>(PhantomData));
+        Self { spec, schema: ArgumentsSchema::new(parameters), timeout_factor: T::TIMEOUT_FACTOR, carrier }
+    }
+}
+
+/// Carries calls out as the type of their arguments does.
+struct OfType<T>(PhantomData<fn() -> T>);
+
+impl<T: Declared> Run for OfType<T> {
+    fn run<'a>(&'a self, env: &'a ToolEnv<'a>, arguments: Value) -> BoxFuture<'a, ToolResult> {
+        Box::pin(async move { decode::<T>(arguments)?.run(env).await })
+    }
+}
+
+/// Tools by their names, in the order in which requests have them.
+pub struct Registry(Vec<Arc<Tool>>);
+
+impl Registry {
+    /// No tool.
+    pub const EMPTY: &Self = &Self(Vec::new());
+
+    /// What the model and the engine know of them.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.0.iter().map(|tool| tool.spec.clone()).collect()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Tool> {
+        self.0.iter().find(|tool| tool.spec.name == name).map(Arc::as_ref)
+    }
+}
+
+impl FromIterator<Tool> for Registry {
+    fn from_iter<I: IntoIterator<Item = Tool>>(tools: I) -> Self {
+        Self(tools.into_iter().map(Arc::new).collect())
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|tool| &tool.spec.name)).finish()
+    }
 }
 
 /// What a batch is run under.
@@ -69,6 +170,8 @@ pub struct ToolContext<'a> {
     pub scan: &'a Scan,
     /// What the calls of the same answer before these have produced, whoever carried them out, as far as it is not committed.
     pub uncommitted: &'a [&'a Product],
+    /// Tools that are this job's own, besides those of the program.
+    pub tools: &'a Registry,
     /// Whether jobs of this type record requirements, of which the system renders lists.
     pub records_requirements: bool,
 }
@@ -90,6 +193,7 @@ impl<'a> ToolContext<'a> {
             no_sources: &[],
             scan: &PLAIN,
             uncommitted: &[],
+            tools: Registry::EMPTY,
             records_requirements: false,
         }
     }

@@ -33,7 +33,7 @@ fn must_call(server: &Server, api: Api) -> ModelConfig {
 fn check_calls(reply: &Reply, tools: &[ToolSpec]) -> Result<usize, String> {
     for call in &reply.tool_calls {
         let name = &call.name;
-        let tool = tools.iter().find(|tool| tool.name == name).ok_or_else(|| format!("`{name}` was not offered"))?;
+        let tool = tools.iter().find(|tool| tool.name == *name).ok_or_else(|| format!("`{name}` was not offered"))?;
         serde_json::from_str::<&RawValue>(&call.arguments).map_err(|error| format!("{name}: {error}"))?;
         // It is JSON; what is left is a number that is too large for a machine's.
         let Ok(arguments) = serde_json::from_str::<Value>(&call.arguments) else { continue };

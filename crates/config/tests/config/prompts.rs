@@ -13,7 +13,11 @@ const FIXED_PART: u32 = 6000;
 /// The tool names of `catalog` that a text uses as words although they are not bound (lesson 14).
 fn unbound_names<'a>(text: &str, catalog: &'a [ToolSpec], bound: impl Fn(&ToolSpec) -> bool) -> Vec<&'a str> {
     let words: HashSet<&str> = text.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
-    catalog.iter().filter(|tool| words.contains(tool.name) && !bound(tool)).map(|tool| tool.name).collect()
+    catalog
+        .iter()
+        .filter(|tool| words.contains(tool.name.as_str()) && !bound(tool))
+        .map(|tool| tool.name.as_str())
+        .collect()
 }
 
 fn settings() -> Settings {

@@ -15,8 +15,8 @@ fn settings(keys: Value) -> Settings {
     operators(&keys).unwrap().settings(catalog(), Arc::new(|text| text.len() as u32 / 4)).unwrap()
 }
 
-fn names(settings: &Settings, kind: PhaseKind) -> Vec<&'static str> {
-    settings.bound(kind).map(|tool| tool.name).collect()
+fn names(settings: &Settings, kind: PhaseKind) -> Vec<&str> {
+    settings.bound(kind).map(|tool| tool.name.as_str()).collect()
 }
 
 #[test]
@@ -28,11 +28,11 @@ fn the_creator_has_every_tool_of_the_catalog_in_the_phases_it_is_made_for() {
     // Understood always, offered only where a configuration lists them.
     let is_second_name = |name: &str| ["complete_task", "write_requirement_to_db"].contains(&name);
     let others = |name: &str| validates(name) || searches(name) || is_second_name(name);
-    for tool in catalog().into_iter().filter(|tool| !others(tool.name)) {
+    for tool in catalog().into_iter().filter(|tool| !others(&tool.name)) {
         let bound = settings.tools.iter().find(|bound| bound.name == tool.name).map(|bound| bound.phases);
         assert_eq!(bound, Some(tool.phases), "{}", tool.name);
     }
-    assert!(!settings.tools.iter().any(|tool| validates(tool.name) || is_second_name(tool.name)));
+    assert!(!settings.tools.iter().any(|tool| validates(&tool.name) || is_second_name(&tool.name)));
     let tactical = names(&settings, PhaseKind::Tactical);
     assert!(!tactical.contains(&"todo_write") && !tactical.contains(&"job_complete"), "{tactical:?}");
     assert!(!names(&settings, PhaseKind::Strategic).contains(&"add_requirement"));
@@ -129,8 +129,8 @@ fn limits_and_prices_reach_the_engine_in_its_units() {
 
 #[test]
 fn web_research_is_offered_only_where_a_service_is_configured() {
-    let offered = |overrides: Value| names(&settings(overrides), PhaseKind::Tactical);
-    let (off, on) = (offered(json!({})), offered(json!({"connections": {"web_search": WEB_SEARCH.clone()}})));
+    let (off, on) = (settings(json!({})), settings(json!({"connections": {"web_search": WEB_SEARCH.clone()}})));
+    let (off, on) = (names(&off, PhaseKind::Tactical), names(&on, PhaseKind::Tactical));
     for tool in ["web_search", "fetch_page"] {
         assert!(!off.contains(&tool) && on.contains(&tool), "{tool}");
     }

@@ -175,7 +175,7 @@ impl Run {
     /// Whether the phase has a tool for it.
     fn can_meet(&self, needs: AnsweredBy) -> bool {
         let writes = |name: &str| matches!(name, "write_plan" | "write_file");
-        needs != AnsweredBy::PlannedPhases || self.bound(PhaseKind::Strategic).any(|tool| writes(tool.name))
+        needs != AnsweredBy::PlannedPhases || self.bound(PhaseKind::Strategic).any(|tool| writes(&tool.name))
     }
 
     fn answer_of(&self, by: AnsweredBy) -> Option<String> {

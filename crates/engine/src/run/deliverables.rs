@@ -14,7 +14,7 @@ pub const REPORT: &str = "output/report.html";
 impl Settings {
     /// Whether jobs of this configuration record requirements.
     pub fn records_requirements(&self) -> bool {
-        self.tools.iter().any(|tool| matches!(tool.name, "add_requirement" | "write_requirement_to_db"))
+        self.tools.iter().any(|tool| matches!(tool.name.as_str(), "add_requirement" | "write_requirement_to_db"))
     }
 
     /// Whether they judge the requirements of other jobs.

@@ -132,7 +132,7 @@ impl Run {
     /// The tools bound in a phase of this kind: the fixed ones in their order, then those that were loaded, in theirs.
     pub fn bound(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
         let loaded = self.state.loaded_tools.iter();
-        let loaded = loaded.filter_map(move |name| self.settings.deferred(kind).find(|tool| tool.name == name));
+        let loaded = loaded.filter_map(move |name| self.settings.deferred(kind).find(|tool| tool.name == *name));
         self.settings.bound(kind).chain(loaded)
     }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 pub(super) fn specs() -> Vec<ToolSpec> {
     vec![
         ToolSpec {
-            name: "close_passages",
+            name: "close_passages".into(),
             phases: Phases::Both,
             description: "Close passages that you have read and whose candidate sentences are no requirements, each with its reason.".into(),
             parameters: json!({"type": "object", "properties": {
@@ -31,7 +31,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             reads_only: false,
         },
         ToolSpec {
-            name: "coverage",
+            name: "coverage".into(),
             phases: Phases::Both,
             description: "What is left of the documents: passages that are unread or have candidate sentences without a quote, worst first.".into(),
             parameters: json!({"type": "object", "properties": {

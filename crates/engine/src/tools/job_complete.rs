@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 
 pub(super) fn specs() -> Vec<ToolSpec> {
     vec![ToolSpec {
-        name: "job_complete",
+        name: "job_complete".into(),
         phases: Phases::Strategic,
         description: "End the job: name the deliverables, and honestly what could not be delivered.".into(),
         parameters: json!({"type": "object", "properties": {

@@ -24,7 +24,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
     let text = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": false});
     vec![
         ToolSpec {
-            name: "generate_workspace_summary",
+            name: "generate_workspace_summary".into(),
             phases: Phases::Both,
             description: "Write workspace_summary.md from the job's records anew; it stands in the opening of a strategic phase already.".into(),
             parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),
@@ -35,7 +35,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             reads_only: false,
         },
         ToolSpec {
-            name: "add_note",
+            name: "add_note".into(),
             phases: Phases::Both,
             description: "Add one line to the notes in workspace.md, for what must be remembered.".into(),
             parameters: text.clone().into(),
@@ -47,7 +47,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             reads_only: false,
         },
         ToolSpec {
-            name: "add_accomplishment",
+            name: "add_accomplishment".into(),
             phases: Phases::Both,
             description: "Add one line to the accomplishments in workspace.md.".into(),
             parameters: text.into(),

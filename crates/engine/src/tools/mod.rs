@@ -4,6 +4,7 @@
 mod arguments;
 pub(crate) mod broken;
 mod coverage;
+mod declaration;
 pub(crate) mod fit;
 mod job_complete;
 mod memory;
@@ -16,6 +17,7 @@ pub(crate) mod todo_complete;
 mod todo_write;
 mod undelivered;
 
+pub use declaration::Declaration;
 pub use spec::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use undelivered::gives_up;
 

@@ -11,7 +11,7 @@ use std::fmt::Write;
 pub(super) fn specs() -> Vec<ToolSpec> {
     vec![
         ToolSpec {
-            name: "write_plan",
+            name: "write_plan".into(),
             phases: Phases::Strategic,
             description: "Write main_plan.md as a whole: the goal, then a '## Phase n: name' section per phase.".into(),
             parameters: json!({"type": "object", "properties": {
@@ -29,7 +29,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             reads_only: false,
         },
         ToolSpec {
-            name: "read_plan",
+            name: "read_plan".into(),
             phases: Phases::Both,
             description: "The phases of main_plan.md with their state, and its text.".into(),
             parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),

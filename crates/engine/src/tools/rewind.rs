@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 pub(super) fn specs() -> Vec<ToolSpec> {
     vec![
         ToolSpec {
-            name: "todo_rewind",
+            name: "todo_rewind".into(),
             phases: Phases::Both,
             description: "Give this phase up because its plan does not work; a strategic phase reconsiders it.".into(),
             parameters: json!({"type": "object", "properties": {
@@ -25,7 +25,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             reads_only: false,
         },
         ToolSpec {
-            name: "archive_and_reset",
+            name: "archive_and_reset".into(),
             phases: Phases::Strategic,
             description: "Archive this strategic todo list and start the phase anew; the last resort.".into(),
             parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),

@@ -18,7 +18,7 @@ const LENGTH_WEIGHT: f64 = 0.75;
 
 pub(super) fn specs() -> Vec<ToolSpec> {
     vec![ToolSpec {
-        name: "search_tools",
+        name: "search_tools".into(),
         phases: Phases::Both,
         description: "Find further tools by what they do; the best matches can be called from your next answer on."
             .into(),
@@ -43,7 +43,7 @@ pub(super) fn search(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
     let offered: Vec<&ToolSpec> = run.settings.deferred(kind).collect();
     let found = best(&query, &offered);
     if found.is_empty() {
-        let names: Vec<&str> = offered.iter().map(|tool| tool.name).collect();
+        let names: Vec<&str> = offered.iter().map(|tool| tool.name.as_str()).collect();
         return Err(format!("no tool on demand fits {query:?}. On demand in this phase: {}.", listed(&names)));
     }
     let mut text = String::from("Loaded; they can be called from your next answer on:\n");
@@ -97,8 +97,13 @@ fn words(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn tool(name: &'static str, description: &str) -> ToolSpec {
-        ToolSpec { name, description: description.into(), documentation: String::new(), ..specs().remove(0) }
+    fn tool(name: &str, description: &str) -> ToolSpec {
+        ToolSpec {
+            name: name.into(),
+            description: description.into(),
+            documentation: String::new(),
+            ..specs().remove(0)
+        }
     }
 
     #[test]
@@ -111,7 +116,7 @@ mod tests {
             tool("index_page", "Put a page into the index."),
         ];
         let all: Vec<&ToolSpec> = tools.iter().collect();
-        let names = |query: &str| best(query, &all).iter().map(|tool| tool.name).collect::<Vec<_>>();
+        let names = |query: &str| best(query, &all).iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>();
         assert_eq!(names("web_search"), ["web_search", "fetch_page"]);
         assert_eq!(names("download pages from the web")[0], "fetch_page");
         assert_eq!(names("similar requirement"), ["query_similar_requirements"]);

@@ -14,7 +14,7 @@ use std::{
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
     /// The name the model calls.
-    pub name: &'static str,
+    pub name: String,
     /// Where it is bound; checked in the request and again when executed.
     pub phases: Phases,
     /// One or two sentences for the request.
@@ -71,14 +71,14 @@ impl fmt::Display for Schema {
 #[derive(Clone, Debug, Default)]
 pub struct Toolset {
     specs: Vec<ToolSpec>,
-    tokens: OnceLock<HashMap<&'static str, u32>>,
+    tokens: OnceLock<HashMap<String, u32>>,
 }
 
 impl Toolset {
     /// Tokens of one tool's definition in a request.
     pub(crate) fn tokens(&self, tool: &ToolSpec, count: &TokenCounter) -> u32 {
-        let counted = || self.specs.iter().map(|tool| (tool.name, definition_tokens(tool, count))).collect();
-        self.tokens.get_or_init(counted).get(tool.name).copied().unwrap_or(0)
+        let counted = || self.specs.iter().map(|tool| (tool.name.clone(), definition_tokens(tool, count))).collect();
+        self.tokens.get_or_init(counted).get(&tool.name).copied().unwrap_or(0)
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
         json!({"type": "string", "description": "What was done and where the result is, in one or two sentences."});
     vec![
         ToolSpec {
-            name: "todo_complete",
+            name: "todo_complete".into(),
             phases: Phases::Both,
             description: "Close the current todo (the one marked CURRENT) once its work is done.".into(),
             parameters: json!({"type": "object", "properties": {"notes": notes}, "additionalProperties": false}).into(),
@@ -33,7 +33,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             reads_only: false,
         },
         ToolSpec {
-            name: "complete_task",
+            name: "complete_task".into(),
             phases: Phases::Both,
             description: "Older name of todo_complete.".into(),
             parameters: json!({"type": "object", "properties": {
@@ -46,7 +46,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             reads_only: false,
         },
         ToolSpec {
-            name: "get_progress",
+            name: "get_progress".into(),
             phases: Phases::Both,
             description: "How many todos of the phase are done, and which is current.".into(),
             parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),

@@ -21,7 +21,7 @@ const MAX_CONTENT: usize = 500;
 pub(super) fn specs() -> Vec<ToolSpec> {
     vec![
         ToolSpec {
-            name: "todo_write",
+            name: "todo_write".into(),
             phases: Phases::Strategic,
             description: "Write the todo list of the next phase (todos.yaml); replaces one written before.".into(),
             parameters: json!({"type": "object", "properties": {
@@ -46,7 +46,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             reads_only: false,
         },
         ToolSpec {
-            name: "add_task",
+            name: "add_task".into(),
             phases: Phases::Strategic,
             description: "Add one todo to the list being written for the next phase.".into(),
             parameters: json!({"type": "object", "properties": {

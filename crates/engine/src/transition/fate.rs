@@ -142,9 +142,9 @@ impl Run {
         if self.bound(other).any(|tool| tool.name == name) {
             return format!("{name} is only available in {} phases; this phase is {}.", other.as_str(), kind.as_str());
         }
-        let near = nearest(name, self.bound(kind).map(|tool| tool.name));
+        let near = nearest(name, self.bound(kind).map(|tool| tool.name.as_str()));
         if near.is_empty() {
-            let all: Vec<&str> = self.bound(kind).map(|tool| tool.name).collect();
+            let all: Vec<&str> = self.bound(kind).map(|tool| tool.name.as_str()).collect();
             return format!("there is no tool named {name}. Available now: {}.", all.join(", "));
         }
         format!("there is no tool named {name}. Did you mean {}?", near.join(" or "))

@@ -334,11 +334,11 @@ impl Settings {
     /// The tools bound in every phase of this kind, in the fixed order; see [`crate::Run::bound`] for those that a job
     /// has loaded besides.
     pub fn bound(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
-        self.tools.iter().filter(move |tool| tool.phases.contains(kind) && !self.deferred.contains(tool.name))
+        self.tools.iter().filter(move |tool| tool.phases.contains(kind) && !self.deferred.contains(&tool.name))
     }
 
     /// The tools that may be loaded in phases of this kind.
     pub fn deferred(&self, kind: PhaseKind) -> impl Iterator<Item = &ToolSpec> {
-        self.tools.iter().filter(move |tool| tool.phases.contains(kind) && self.deferred.contains(tool.name))
+        self.tools.iter().filter(move |tool| tool.phases.contains(kind) && self.deferred.contains(&tool.name))
     }
 }

@@ -131,7 +131,7 @@ fn tasks_make_a_plan_of_as_many_phases() {
 fn the_tools_keep_their_order_and_a_phase_offers_only_its_own() {
     let dialogue = Dialogue::working(settings(), 1);
     let plumbline_engine::Effect::CallModel(request) = dialogue.run.next() else { panic!("{:?}", dialogue.run.next()) };
-    let names: Vec<&str> = request.tools.iter().map(|tool| tool.name).collect();
+    let names: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(
         names,
         [

@@ -163,7 +163,7 @@ pub(crate) fn offers<'a>(request: &'a ModelRequest<'_>, turns: &'a [Turn<'_>], n
     if !request.tools.is_empty() || !named {
         let tools = request.tools.iter();
         let offer = tools.map(|tool| Offer {
-            name: tool.name,
+            name: &tool.name,
             description: &tool.description,
             parameters: raw(tool.parameters.text()),
         });

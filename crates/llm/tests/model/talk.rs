@@ -46,9 +46,9 @@ pub(crate) fn result(seq: i64, call_id: &str, content: &str) -> Message {
     Message { tool_call_id: Some(call_id.into()), ..message(seq, Role::Tool, content) }
 }
 
-pub(crate) fn tool(name: &'static str) -> ToolSpec {
+pub(crate) fn tool(name: &str) -> ToolSpec {
     ToolSpec {
-        name,
+        name: name.into(),
         phases: Phases::Both,
         description: format!("Does {name}."),
         parameters: json!({"type": "object", "properties": {"path": {"type": "string"}}}).into(),

@@ -1,136 +1,118 @@
 //! `chunk_document`: a text cut along its headings and paragraphs into pieces that are worked on one by one.
 
-use crate::arguments::decode;
 use crate::documents::citation_check::{not_extracted, resolve};
 use crate::documents::text_parts::parts_of;
 use crate::error::{Output, ToolError, ToolResult};
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
+use crate::tool::{Declared, ToolEnv};
 use crate::workspace::path;
 use crate::workspace::read_file::text_of;
 use plumbline_documents::chunking::{Chunk, ChunkOptions, Manifest, Standing, chunk_part, render_chunk};
 use plumbline_documents::from_text_file;
 use plumbline_documents::passages::Facts;
-use plumbline_engine::{CutDocument, FileWrite, Handler, Passage, Phases, PlacedFile, Product, Replay, ToolSpec};
+use plumbline_engine::{CutDocument, FileWrite, Passage, Phases, PlacedFile, Product};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
-
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 pub(crate) const MANIFEST: &str = "chunks/manifest.json";
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "chunk_document",
-        phases: Phases::Tactical,
-        description: "Cut an extracted document into chunks along headings and paragraphs: chunks/chunk_NNN.md and chunks/manifest.json.".into(),
-        parameters: schema().into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::Local,
-        replay: Replay::Safe,
-        reads_only: false,
-    }
-}
-
-const DOCUMENTATION: &str = "\
-# chunk_document
-
-Cuts a document, after `extract_document_text`, into files `chunks/chunk_001.md`, `chunks/chunk_002.md` and so on. The
-first line of each says where it comes from, `<!-- source: input/policy.pdf | pages: 3-4 | section: 2.1 Records -->`;
-in documents with pages, lines `[page N]` say where a page begins. `chunks/manifest.json` lists all chunks with source,
-pages, headings and tokens. Cutting a document again replaces its chunks; another document's are added after them.
-
-| argument | meaning |
-|---|---|
-| `file_path` | the document, e.g. `input/policy.pdf`, or any text file of the workspace |
-| `max_tokens` | most tokens of a chunk, 100 to 4000 (default 1200) |
-| `overlap` | tokens repeated from one chunk to the next (default 0) |
-
-Example: `{\"file_path\": \"input/policy.pdf\", \"max_tokens\": 1200}`
-";
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "file_path": {"type": "string", "description": "The document, e.g. input/policy.pdf"},
-            "max_tokens": {"type": "integer", "minimum": 100, "maximum": 4000, "description": "Most tokens of a chunk (default 1200)"},
-            "overlap": {"type": "integer", "minimum": 0, "maximum": 2000, "description": "Tokens repeated between chunks (default 0)"}
-        },
-        "required": ["file_path"],
-        "additionalProperties": false
-    })
-}
-
-#[derive(Deserialize)]
-struct Arguments {
+/// Cuts a document, after `extract_document_text`, into files `chunks/chunk_001.md`, `chunks/chunk_002.md` and so on. The
+/// first line of each says where it comes from, `<!-- source: input/policy.pdf | pages: 3-4 | section: 2.1 Records -->`;
+/// in documents with pages, lines `[page N]` say where a page begins. `chunks/manifest.json` lists all chunks with source,
+/// pages, headings and tokens. Cutting a document again replaces its chunks; another document's are added after them.
+///
+/// {arguments}
+///
+/// Example: `{"file_path": "input/policy.pdf", "max_tokens": 1200}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ChunkDocument {
+    /// # The document, e.g. input/policy.pdf
+    /// the document, e.g. `input/policy.pdf`, or any text file of the workspace
     file_path: String,
+    /// # Most tokens of a chunk (default 1200)
+    /// most tokens of a chunk, 100 to 4000 (default 1200)
+    #[schemars(range(min = 100, max = 4000))]
     max_tokens: Option<u32>,
+    /// # Tokens repeated between chunks (default 0)
+    /// tokens repeated from one chunk to the next (default 0)
+    #[schemars(range(min = 0, max = 2000))]
     overlap: Option<u32>,
 }
 
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let arguments: Arguments = decode(arguments)?;
-    let defaults = ChunkOptions::default();
-    let options = ChunkOptions {
-        max_tokens: arguments.max_tokens.unwrap_or(defaults.max_tokens),
-        overlap: arguments.overlap.unwrap_or(defaults.overlap),
-    };
-    if options.overlap > options.max_tokens / 2 {
-        return Err(ToolError::refused(format!(
-            "`overlap` is {}, more than half of `max_tokens` ({}); choose a smaller one",
-            options.overlap, options.max_tokens
-        )));
-    }
-    let (name, parts) = texts_to_cut(env, &arguments.file_path).await?;
-    let mut manifest = manifest(env).await?;
-    let (mut chunks, mut contents, mut facts, mut under) = (Vec::new(), Vec::new(), Vec::new(), Standing::default());
-    for path in &parts {
-        let text = text_of(env, path).await?;
-        let (source, scan) = (name.clone(), env.ctx.scan.clone());
-        let (cut, read, after) = crate::run_blocking(move |_| {
-            let file = from_text_file(&text);
-            // A large document is in memory often enough.
-            drop(text);
-            let cut = chunk_part(&source, &file.pages, file.paged, options, &mut under);
-            let facts: Vec<Facts> = cut.iter().map(|chunk| Facts::of(&chunk.text, &scan)).collect();
-            (cut, facts, under)
-        })
-        .await;
-        under = after;
-        facts.extend(read);
-        let (cut, rendered): (Vec<Chunk>, Vec<Vec<u8>>) = cut.into_iter().map(|chunk| rendered(&name, chunk)).unzip();
-        chunks.extend(cut);
-        contents.extend(match parts.len() {
-            1 => rendered.into_iter().map(Content::Whole).collect::<Vec<_>>(),
-            _ => env.overlay.stage_blobs(rendered).await?.into_iter().map(Content::Aside).collect(),
-        });
-    }
-    if chunks.is_empty() {
-        return Err(ToolError::refused(format!("{name} has no text to cut")));
-    }
-    let taken = env
-        .overlay
-        .passages()
-        .iter()
-        .filter_map(|passage| Some((u32::try_from(passage.number).ok()?, passage.document.as_str())));
-    let (files, dropped) = manifest.merge(&name, &chunks, taken);
-    let content = describe(&name, &files, &chunks);
-    let mut products: Vec<Product> =
-        files.iter().zip(contents).map(|(file, content)| content.into_file(file.clone())).collect();
-    products.extend(
-        dropped.into_iter().filter(|file| env.overlay.size(file).is_some()).map(|path| Product::DeleteFile { path }),
-    );
-    products.push(Product::WriteFile(FileWrite::text(MANIFEST, render(&manifest))));
-    if env.overlay.sources().iter().any(|source| source.path == name) {
-        if !env.ctx.is_source(&name) {
-            facts.iter_mut().for_each(Facts::without_candidates);
+impl Declared for ChunkDocument {
+    const NAME: &str = "chunk_document";
+    const PHASES: Phases = Phases::Tactical;
+    const DESCRIPTION: &str = "\
+        Cut an extracted document into chunks along headings and paragraphs: chunks/chunk_NNN.md and \
+        chunks/manifest.json.";
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        let Self { file_path, max_tokens, overlap } = self;
+        let defaults = ChunkOptions::default();
+        let options = ChunkOptions {
+            max_tokens: max_tokens.unwrap_or(defaults.max_tokens),
+            overlap: overlap.unwrap_or(defaults.overlap),
+        };
+        if options.overlap > options.max_tokens / 2 {
+            return Err(ToolError::refused(format!(
+                "`overlap` is {}, more than half of `max_tokens` ({}); choose a smaller one",
+                options.overlap, options.max_tokens
+            )));
         }
-        let passages = passages(&name, &files, &chunks, facts);
-        products.push(Product::CutDocument(Box::new(CutDocument { document: name, passages })));
+        let (name, parts) = texts_to_cut(env, &file_path).await?;
+        let mut manifest = manifest(env).await?;
+        let (mut chunks, mut contents, mut facts, mut under) =
+            (Vec::new(), Vec::new(), Vec::new(), Standing::default());
+        for path in &parts {
+            let text = text_of(env, path).await?;
+            let (source, scan) = (name.clone(), env.ctx.scan.clone());
+            let (cut, read, after) = crate::run_blocking(move |_| {
+                let file = from_text_file(&text);
+                // A large document is in memory often enough.
+                drop(text);
+                let cut = chunk_part(&source, &file.pages, file.paged, options, &mut under);
+                let facts: Vec<Facts> = cut.iter().map(|chunk| Facts::of(&chunk.text, &scan)).collect();
+                (cut, facts, under)
+            })
+            .await;
+            under = after;
+            facts.extend(read);
+            let (cut, rendered): (Vec<Chunk>, Vec<Vec<u8>>) =
+                cut.into_iter().map(|chunk| rendered(&name, chunk)).unzip();
+            chunks.extend(cut);
+            contents.extend(match parts.len() {
+                1 => rendered.into_iter().map(Content::Whole).collect::<Vec<_>>(),
+                _ => env.overlay.stage_blobs(rendered).await?.into_iter().map(Content::Aside).collect(),
+            });
+        }
+        if chunks.is_empty() {
+            return Err(ToolError::refused(format!("{name} has no text to cut")));
+        }
+        let taken = env
+            .overlay
+            .passages()
+            .iter()
+            .filter_map(|passage| Some((u32::try_from(passage.number).ok()?, passage.document.as_str())));
+        let (files, dropped) = manifest.merge(&name, &chunks, taken);
+        let content = describe(&name, &files, &chunks);
+        let mut products: Vec<Product> =
+            files.iter().zip(contents).map(|(file, content)| content.into_file(file.clone())).collect();
+        products.extend(
+            dropped
+                .into_iter()
+                .filter(|file| env.overlay.size(file).is_some())
+                .map(|path| Product::DeleteFile { path }),
+        );
+        products.push(Product::WriteFile(FileWrite::text(MANIFEST, render(&manifest))));
+        if env.overlay.sources().iter().any(|source| source.path == name) {
+            if !env.ctx.is_source(&name) {
+                facts.iter_mut().for_each(Facts::without_candidates);
+            }
+            let passages = passages(&name, &files, &chunks, facts);
+            products.push(Product::CutDocument(Box::new(CutDocument { document: name, passages })));
+        }
+        Ok(Output { content, products })
     }
-    Ok(Output { content, products })
 }
 
 /// The document's passages in the ledger.

@@ -1,85 +1,27 @@
 //! `extract_document_text`: a document's text into the workspace, where it is read, chunked and quoted from. The text
 //! is stored and the model gets its path, never the whole (lesson 65).
 
-use crate::arguments::decode;
 use crate::documents::citation_check::unknown_document;
 use crate::documents::text_parts::{Writer, is_part_of, part_path};
 use crate::error::{Output, ToolError, ToolResult};
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
+use crate::tool::{Declared, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::overlay::file_name;
 use crate::workspace::path;
 use plumbline_documents::{About, Kind, Page, has_pages, kind_of};
-use plumbline_engine::{Handler, Phases, Product, Replay, Source, ToolSpec};
+use plumbline_engine::{Handler, Phases, Product, Source};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::{collections::BTreeSet, ops::RangeInclusive};
 use tokio::sync::mpsc;
-
-/// Parsing has limits of its own, in the parser; this one only has to be longer, waiting for a free child included.
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 5, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Pages, or pieces of long ones, that may wait for the text's part before them to be put aside.
 const PAGES_AHEAD: usize = 8;
 /// Most headings shown, so that the model sees how the document is built.
 const MAX_HEADINGS: usize = 12;
-
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "extract_document_text",
-        phases: Phases::Tactical,
-        description: "Extract the text of a document under input/ (PDF, DOCX, ODT, EPUB, HTML, Markdown, plain text) into a page-marked file under chunks/. Returns the file's path and a short description.".into(),
-        parameters: schema().into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::External,
-        replay: Replay::Safe,
-        reads_only: false,
-    }
-}
-
-const DOCUMENTATION: &str = "\
-# extract_document_text
-
-Extracts the text of a document into `chunks/<name>.md`. In documents with pages a line `[page N]` stands before the
-text of each page. The result names the file in a line `text: chunks/<name>.md` and describes the document; the text
-itself is read from the file, or cut with `chunk_document`. Quotes are checked against this text, which cannot be
-changed by other tools.
-
-| argument | meaning |
-|---|---|
-| `file_path` | the document, e.g. `input/policy.pdf` |
-| `pages` | pages and ranges such as `3-7` or `1-5,10`, into a file of its own (`chunks/<name>_p1-5_10-10.md`) for a closer look; left out: the whole document, which is what chunking and citing need |
-| `lines` | `true`: a PDF line by line as its pages are set, hyphens at line ends, running headers and all, into a file of its own (`chunks/<name>_lines.md`) for a closer look; quotes are checked against the other text |
-
-Example: `{\"file_path\": \"input/policy.pdf\"}`
-";
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "file_path": {"type": "string", "description": "The document, e.g. input/policy.pdf"},
-            "pages": {
-                "type": ["string", "integer"],
-                "pattern": "^ *[0-9]{1,6} *([-–] *[0-9]{1,6} *)?(, *[0-9]{1,6} *([-–] *[0-9]{1,6} *)?){0,99}$",
-                "description": "pages and ranges such as 3-7 or 1-5,10 (default: the whole document)"
-            },
-            "lines": {"type": "boolean", "description": "keep a PDF's lines as they are set (default: false)"}
-        },
-        "required": ["file_path"],
-        "additionalProperties": false
-    })
-}
-
-#[derive(Deserialize)]
-struct Arguments {
-    file_path: String,
-    pages: Option<Pages>,
-    #[serde(default)]
-    lines: bool,
-}
+/// Pages and ranges of pages.
+const PAGES: &str = "^ *[0-9]{1,6} *([-–] *[0-9]{1,6} *)?(, *[0-9]{1,6} *([-–] *[0-9]{1,6} *)?){0,99}$";
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -88,50 +30,85 @@ enum Pages {
     Several(String),
 }
 
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let arguments: Arguments = decode(arguments)?;
-    let path = document(env.overlay, &arguments.file_path)?;
-    let pages = arguments.pages.map(|pages| ranges(&pages)).transpose()?;
-    // First the permit, then the document: of many jobs that want one read, few hold it.
-    let permit = env.parser.permit().await;
-    let bytes = env.overlay.read(&path).await?.ok_or_else(|| path::not_found(&path, env.overlay))?;
-    let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
-    let read = |error: plumbline_documents::DocumentError| ToolError::refused(error.with_name(&path).to_string());
-    let kind = kind_of(&path, &bytes).map_err(read)?;
-    let paged = has_pages(kind, &bytes);
-    let lines = arguments.lines;
-    let text_path = text_path(env.overlay, &path, pages.as_deref(), lines);
-    // The parser reads one range; of that, what lies between those that were asked for is left out.
-    let all = pages.as_deref().map(|pages| *pages[0].start()..=*pages[pages.len() - 1].end());
-    let wanted = |page: u32| pages.as_deref().is_none_or(|pages| pages.iter().any(|range| range.contains(&page)));
-    let (sender, mut taken) = mpsc::channel::<Page>(PAGES_AHEAD);
-    let mut writer = Writer::new(env.overlay, &text_path, paged);
-    // Owns the receiving end: when it gives up, the parser does too.
-    let write = async move {
-        let mut reading = Reading { paged, ..Reading::default() };
-        while let Some(page) = taken.recv().await {
-            if !wanted(page.number) {
-                continue;
+/// Extracts the text of a document into `chunks/<name>.md`. In documents with pages a line `[page N]` stands before the
+/// text of each page. The result names the file in a line `text: chunks/<name>.md` and describes the document; the text
+/// itself is read from the file, or cut with `chunk_document`. Quotes are checked against this text, which cannot be
+/// changed by other tools.
+///
+/// {arguments}
+///
+/// Example: `{"file_path": "input/policy.pdf"}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExtractDocumentText {
+    /// # The document, e.g. input/policy.pdf
+    /// the document, e.g. `input/policy.pdf`
+    file_path: String,
+    /// # pages and ranges such as 3-7 or 1-5,10 (default: the whole document)
+    /// pages and ranges such as `3-7` or `1-5,10`, into a file of its own (`chunks/<name>_p1-5_10-10.md`) for a closer
+    /// look; left out: the whole document, which is what chunking and citing need
+    #[schemars(with = "Option<Value>", extend("type" = ["string", "integer"], "pattern" = PAGES))]
+    pages: Option<Pages>,
+    /// # keep a PDF's lines as they are set (default: false)
+    /// `true`: a PDF line by line as its pages are set, hyphens at line ends, running headers and all, into a file of
+    /// its own (`chunks/<name>_lines.md`) for a closer look; quotes are checked against the other text
+    #[serde(default)]
+    lines: bool,
+}
+
+impl Declared for ExtractDocumentText {
+    const NAME: &str = "extract_document_text";
+    const PHASES: Phases = Phases::Tactical;
+    const DESCRIPTION: &str = "\
+        Extract the text of a document under input/ (PDF, DOCX, ODT, EPUB, HTML, Markdown, plain text) \
+        into a page-marked file under chunks/. Returns the file's path and a short description.";
+    const HANDLER: Handler = Handler::External;
+    const TIMEOUT_FACTOR: u32 = 5;
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        let Self { file_path, pages, lines } = self;
+        let path = document(env.overlay, &file_path)?;
+        let pages = pages.map(|pages| ranges(&pages)).transpose()?;
+        // First the permit, then the document: of many jobs that want one read, few hold it.
+        let permit = env.parser.permit().await;
+        let bytes = env.overlay.read(&path).await?.ok_or_else(|| path::not_found(&path, env.overlay))?;
+        let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
+        let read = |error: plumbline_documents::DocumentError| ToolError::refused(error.with_name(&path).to_string());
+        let kind = kind_of(&path, &bytes).map_err(read)?;
+        let paged = has_pages(kind, &bytes);
+        let text_path = text_path(env.overlay, &path, pages.as_deref(), lines);
+        // The parser reads one range; of that, what lies between those that were asked for is left out.
+        let all = pages.as_deref().map(|pages| *pages[0].start()..=*pages[pages.len() - 1].end());
+        let wanted = |page: u32| pages.as_deref().is_none_or(|pages| pages.iter().any(|range| range.contains(&page)));
+        let (sender, mut taken) = mpsc::channel::<Page>(PAGES_AHEAD);
+        let mut writer = Writer::new(env.overlay, &text_path, paged);
+        // Owns the receiving end: when it gives up, the parser does too.
+        let write = async move {
+            let mut reading = Reading { paged, ..Reading::default() };
+            while let Some(page) = taken.recv().await {
+                if !wanted(page.number) {
+                    continue;
+                }
+                let added = writer.push(&page).await?;
+                reading.take(&page, added);
             }
-            let added = writer.push(&page).await?;
-            reading.take(&page, added);
+            Ok::<_, ToolError>((reading, writer))
+        };
+        let (about, written) = tokio::join!(permit.keeping_lines(lines).extract_to(kind, bytes, all, sender), write);
+        let (reading, writer) = written?;
+        let about = about.map_err(read)?;
+        let content = describe(&reading, (&path, kind), (&text_path, writer.parts()), &about);
+        let mut products = writer.finish().await?;
+        if pages.is_none() && !lines {
+            products.push(Product::AddSource(Source {
+                path,
+                size,
+                pages: paged.then(|| i32::try_from(reading.pages).unwrap_or(i32::MAX)),
+                text_path: Some(text_path),
+            }));
         }
-        Ok::<_, ToolError>((reading, writer))
-    };
-    let (about, written) = tokio::join!(permit.keeping_lines(lines).extract_to(kind, bytes, all, sender), write);
-    let (reading, writer) = written?;
-    let about = about.map_err(read)?;
-    let content = describe(&reading, (&path, kind), (&text_path, writer.parts()), &about);
-    let mut products = writer.finish().await?;
-    if pages.is_none() && !lines {
-        products.push(Product::AddSource(Source {
-            path,
-            size,
-            pages: paged.then(|| i32::try_from(reading.pages).unwrap_or(i32::MAX)),
-            text_path: Some(text_path),
-        }));
+        Ok(Output { content, products })
     }
-    Ok(Output { content, products })
 }
 
 /// The document's path. Only what the job was given counts as a document: quotes from anything else prove nothing.

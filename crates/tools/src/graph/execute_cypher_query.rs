@@ -1,95 +1,71 @@
 //! `execute_cypher_query`: a query of the model's own, which reads, and adds only where the configuration allows it.
 
-use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::graph::{Access, End, GraphClient, GraphError, Rows, Statement, check_plan, check_text};
 use crate::requirements::checks::graph_error;
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
-use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
+use crate::tool::{Declared, ToolEnv};
+use plumbline_engine::{Handler, Phases, Replay};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
-
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
+use serde_json::{Map, Value};
 
 /// Rows that are shown.
 const MAX_ROWS: usize = 100;
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "execute_cypher_query",
-        phases: Phases::Tactical,
-        description: "Run a Cypher query against the graph. It reads; adding needs leave in the configuration.".into(),
-        parameters: schema().into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::External,
-        // An addition that was in flight may have happened: MERGE is safe to repeat, CREATE is not.
-        replay: Replay::Unsafe,
-        reads_only: false,
-    }
-}
-
-const DOCUMENTATION: &str = "\
-# execute_cypher_query
-
-Runs one Cypher query. It may read; where `connections.neo4j.allow_write` is set it may also MERGE, CREATE and SET single
-properties and labels. Deleting, emptying (`SET n = {…}`, `SET n += {…}`, a value that may be null), changing the schema, loading
-files and calling procedures are never allowed, except the db.labels, db.relationshipTypes, db.propertyKeys and db.schema
-procedures. No comments, no `;`. Values belong into `params`. The first 100 rows are shown; a query has a minute. Requirements
-are written by `integrate_requirement`, not by queries.
-
-| argument | meaning |
-|---|---|
-| `query` | Cypher, one statement |
-| `params` | its parameters, an object |
-| `allow_write` | true: the query is meant to add; without it, one that would is refused |
-
-Example: `{\"query\": \"MATCH (o:BusinessObject) WHERE o.name CONTAINS $part RETURN o.boid, o.name LIMIT 20\", \"params\": {\"part\":
-\"invoice\"}}`
-";
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "minLength": 1, "maxLength": 20_000, "description": "Cypher, one statement"},
-            "params": {"type": "object"},
-            "allow_write": {"type": "boolean", "description": "The query is meant to add"}
-        },
-        "required": ["query"],
-        "additionalProperties": false
-    })
-}
-
-#[derive(Deserialize)]
-struct Arguments {
+/// Runs one Cypher query. It may read; where `connections.neo4j.allow_write` is set it may also MERGE, CREATE and SET single
+/// properties and labels. Deleting, emptying (`SET n = {…}`, `SET n += {…}`, a value that may be null), changing the schema, loading
+/// files and calling procedures are never allowed, except the db.labels, db.relationshipTypes, db.propertyKeys and db.schema
+/// procedures. No comments, no `;`. Values belong into `params`. The first 100 rows are shown; a query has a minute. Requirements
+/// are written by `integrate_requirement`, not by queries.
+///
+/// {arguments}
+///
+/// Example: `{"query": "MATCH (o:BusinessObject) WHERE o.name CONTAINS $part RETURN o.boid, o.name LIMIT 20", "params": {"part":
+/// "invoice"}}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExecuteCypherQuery {
+    /// # Cypher, one statement
+    /// Cypher, one statement
+    #[schemars(length(min = 1, max = 20_000))]
     query: String,
+    /// its parameters, an object
     #[serde(default)]
     params: Map<String, Value>,
+    /// # The query is meant to add
+    /// true: the query is meant to add; without it, one that would is refused
     #[serde(default)]
     allow_write: bool,
 }
 
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let Arguments { query, params, allow_write } = decode(arguments)?;
-    let client = env.ctx.graph.client()?.ok_or_else(|| {
-        ToolError::refused("no graph is configured; `connections.neo4j` of the job type's configuration names one")
-    })?;
-    if allow_write && !client.allows_write() {
-        return Err(ToolError::refused(
-            "queries may not write to this graph: `connections.neo4j.allow_write` is not set; integrate_requirement \
-             writes requirements",
-        ));
+impl Declared for ExecuteCypherQuery {
+    const NAME: &str = "execute_cypher_query";
+    const PHASES: Phases = Phases::Tactical;
+    const DESCRIPTION: &str = "\
+        Run a Cypher query against the graph. It reads; adding needs leave in the configuration.";
+    const HANDLER: Handler = Handler::External;
+    const REPLAY: Replay = Replay::Unsafe;
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        let Self { query, params, allow_write } = self;
+        let client = env.ctx.graph.client()?.ok_or_else(|| {
+            ToolError::refused("no graph is configured; `connections.neo4j` of the job type's configuration names one")
+        })?;
+        if allow_write && !client.allows_write() {
+            return Err(ToolError::refused(
+                "queries may not write to this graph: `connections.neo4j.allow_write` is not set; integrate_requirement \
+                 writes requirements",
+            ));
+        }
+        check_text(&query).map_err(|forbidden| ToolError::refused(forbidden.to_string()))?;
+        let statement = Statement::new(query, Value::Object(params));
+        let access = judged(client, &statement, allow_write).await?;
+        if access == Access::Write {
+            env.names.forget(&[End::Object, End::Message, End::Requirement]);
+        }
+        let rows = client.run(&statement, access).await.map_err(|error| failed(&error))?;
+        Ok(Output::text(table(&rows)))
     }
-    check_text(&query).map_err(|forbidden| ToolError::refused(forbidden.to_string()))?;
-    let statement = Statement::new(query, Value::Object(params));
-    let access = judged(client, &statement, allow_write).await?;
-    if access == Access::Write {
-        env.names.forget(&[End::Object, End::Message, End::Requirement]);
-    }
-    let rows = client.run(&statement, access).await.map_err(|error| failed(&error))?;
-    Ok(Output::text(table(&rows)))
 }
 
 /// What the query is run for, by the server's own plan of it. It is refused by what the plan has that is not on a list.

@@ -3,60 +3,48 @@
 use crate::error::{Output, ToolResult};
 use crate::graph::{Access, End, GraphClient, GraphError, RELATIONS, Statement};
 use crate::requirements::checks::graph_error;
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
-use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
+use crate::tool::{Declared, ToolEnv};
+use plumbline_engine::{Handler, Phases};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-
-pub(crate) const TOOL: Tool = Tool { spec, schema, timeout_factor: 1, run: |env, _| Box::pin(run(env)) };
 
 /// Most labels or relation types that are listed.
 const MAX_LISTED: usize = 60;
 const LABELS: &str = "MATCH (n) UNWIND labels(n) AS label RETURN label, count(*) AS nodes ORDER BY nodes DESC, label";
 const TYPES: &str = "MATCH ()-[r]->() RETURN type(r) AS type, count(*) AS relations ORDER BY relations DESC, type";
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "get_graph_schema",
-        phases: Phases::Tactical,
-        description:
-            "Show the graph's labels and relation types with their counts, and the relations a requirement may \
-                      have."
-                .into(),
-        parameters: schema().into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::External,
-        replay: Replay::Safe,
-        reads_only: true,
+/// Shows which labels and relation types the graph has, with counts, and which relations `integrate_requirement` may add.
+/// Without a configured graph it says so and shows the latter only. It takes no arguments.
+///
+/// Example: `{}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetGraphSchema {}
+
+impl Declared for GetGraphSchema {
+    const NAME: &str = "get_graph_schema";
+    const PHASES: Phases = Phases::Tactical;
+    const DESCRIPTION: &str = "\
+        Show the graph's labels and relation types with their counts, and the relations a requirement may \
+        have.";
+    const HANDLER: Handler = Handler::External;
+    const READS_ONLY: bool = true;
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        let mut text = match env.ctx.graph.client()? {
+            None => "No graph is configured: integration is switched off.\n".to_string(),
+            Some(client) => present(client).await.map_err(|error| graph_error(&error))?,
+        };
+        text.push_str("\nWhat a requirement may be related to:\n");
+        for kind in RELATIONS {
+            let (name, end) = (kind.name, kind.end);
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "- {name} → {} ({}): {}", end.label(), end.id(), kind.meaning);
+        }
+        Ok(Output::text(text))
     }
-}
-
-const DOCUMENTATION: &str = "\
-# get_graph_schema
-
-Shows which labels and relation types the graph has, with counts, and which relations `integrate_requirement` may add.
-Without a configured graph it says so and shows the latter only. It takes no arguments.
-
-Example: `{}`
-";
-
-fn schema() -> Value {
-    json!({"type": "object", "properties": {}, "additionalProperties": false})
-}
-
-async fn run(env: &ToolEnv<'_>) -> ToolResult {
-    let mut text = match env.ctx.graph.client()? {
-        None => "No graph is configured: integration is switched off.\n".to_string(),
-        Some(client) => present(client).await.map_err(|error| graph_error(&error))?,
-    };
-    text.push_str("\nWhat a requirement may be related to:\n");
-    for kind in RELATIONS {
-        let (name, end) = (kind.name, kind.end);
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "- {name} → {} ({}): {}", end.label(), end.id(), kind.meaning);
-    }
-    Ok(Output::text(text))
 }
 
 async fn present(client: &GraphClient) -> Result<String, GraphError> {

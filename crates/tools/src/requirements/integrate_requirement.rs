@@ -4,7 +4,6 @@
 //! harmless; the row follows with the step. A worker that dies in between leaves a row that is still held, and the call
 //! is made again.
 
-use crate::arguments::decode;
 use crate::documents::citation_check::citation_id;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::graph::{self, End, GraphClient, PROPERTIES, RELATIONS, RequirementNode};
@@ -14,145 +13,105 @@ use crate::requirements::checks::{fulfilment, graph_error, held, node};
 use crate::requirements::checks::{relations, relations::Wanted};
 use crate::requirements::checks::{result, result::Assessed};
 use crate::requirements::validation_queue::HeldRequirement;
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
+use crate::tool::{Declared, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
 use chrono::{SecondsFormat, Utc};
-use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, ToolSpec, Verdict};
+use plumbline_engine::{Handler, Judgement, Phases, Product, Replay, Verdict};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::fmt::Write as _;
-
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Where requirements go while there is no graph.
 const SCRIPT: &str = "output/insert.cypher";
 /// A part with so many bytes is full, and a further one is begun: whatever is added to a file stores the whole of it anew.
 const FULL_BYTES: u64 = 256 * 1024;
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "integrate_requirement",
-        phases: Phases::Tactical,
-        description: "Write a claimed requirement into the graph with its relations, and mark it integrated. Safe to \
-                      repeat."
-            .into(),
-        parameters: schema().into(),
-        documentation: documentation(),
-        handler: Handler::External,
-        replay: Replay::Keyed,
-        reads_only: false,
-    }
-}
-
-fn documentation() -> String {
-    let mut text = String::from(
-        "\
-# integrate_requirement
-
-Writes the node of a requirement that `next_requirement` gave, with its relations, in one graph transaction, and marks the
-row integrated with the node's number (`R-0042`). The node's key is the row's id, so writing it again changes nothing. A
-requirement with a fault is refused: reject it. Relations lead to nodes that exist, named by id or name; a like name is
-taken from a similarity of 0.6 on.
-
-Without a graph the checks are the same; the requirement is accepted, its statements are added to `output/insert.cypher` (and
-to `output/insert_part_002.cypher` and so on when there are many), and its row stays pending until a validator with a graph
-takes it.
-
-| argument | meaning |
-|---|---|
-| `id` | the requirement's id |
-| `relations` | list of `type`, `target` (id or name) and `properties` (keys below) |
-| `compliance_status` | `open`, `partial` or `fulfilled` (default: what the relations say) |
-| `notes` | what else was found, kept in the row's validation_result |
-
-Example: `{\"id\": \"0199…\", \"relations\": [{\"type\": \"IMPACTS_OBJECT\", \"target\": \"Invoice\", \"properties\": {\"rationale\":
-\"sets its retention\"}}]}`
-
-| relation | says |
-|---|---|
-",
-    );
-    for kind in RELATIONS {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "| {} → {} | {} |", kind.name, kind.end.label(), kind.meaning);
-    }
-    let _ = writeln!(text, "\nProperties of a relation: {}.", PROPERTIES.join(", "));
-    text
-}
-
-fn schema() -> Value {
-    let types: Vec<&str> = RELATIONS.iter().map(|kind| kind.name).collect();
-    json!({
-        "type": "object",
-        "properties": {
-            "id": {"type": "string", "description": "The requirement's id"},
-            "relations": {
-                "type": "array",
-                "maxItems": 50,
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "type": {"type": "string", "enum": types},
-                        "target": {"type": "string", "minLength": 1, "maxLength": 500},
-                        "properties": {"type": "object"}
-                    },
-                    "required": ["type", "target"],
-                    "additionalProperties": false
-                }
-            },
-            "compliance_status": {"type": "string", "enum": ["open", "partial", "fulfilled"]},
-            "notes": {"type": "string", "maxLength": 10_000}
-        },
-        "required": ["id"],
-        "additionalProperties": false
-    })
-}
-
-#[derive(Deserialize)]
-struct Arguments {
+/// Writes the node of a requirement that `next_requirement` gave, with its relations, in one graph transaction, and marks the
+/// row integrated with the node's number (`R-0042`). The node's key is the row's id, so writing it again changes nothing. A
+/// requirement with a fault is refused: reject it. Relations lead to nodes that exist, named by id or name; a like name is
+/// taken from a similarity of 0.6 on.
+///
+/// Without a graph the checks are the same; the requirement is accepted, its statements are added to `output/insert.cypher` (and
+/// to `output/insert_part_002.cypher` and so on when there are many), and its row stays pending until a validator with a graph
+/// takes it.
+///
+/// {arguments}
+///
+/// Example: `{"id": "0199…", "relations": [{"type": "IMPACTS_OBJECT", "target": "Invoice", "properties": {"rationale":
+/// "sets its retention"}}]}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct IntegrateRequirement {
+    /// # The requirement's id
+    /// the requirement's id
     id: String,
+    /// list of `type`, `target` (id or name) and `properties` (keys below)
+    #[schemars(length(max = 50))]
     #[serde(default)]
     relations: Vec<Wanted>,
+    /// `open`, `partial` or `fulfilled` (default: what the relations say)
+    #[schemars(extend("enum" = ["open", "partial", "fulfilled"]))]
     compliance_status: Option<String>,
+    /// what else was found, kept in the row's validation_result
+    #[schemars(length(max = 10_000))]
     notes: Option<String>,
 }
 
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let Arguments { id, relations: wanted, compliance_status, notes } = decode(arguments)?;
-    let checked = held(env, &id).await?;
-    let Checked { row, findings } = &*checked;
-    if !findings.faults.is_empty() {
-        let faults = findings.faults.join("; ");
-        return Err(ToolError::refused(format!("requirement {id} has to be rejected: {faults}")));
+impl Declared for IntegrateRequirement {
+    const NAME: &str = "integrate_requirement";
+    const PHASES: Phases = Phases::Tactical;
+    const DESCRIPTION: &str = "\
+        Write a claimed requirement into the graph with its relations, and mark it integrated. Safe to \
+        repeat.";
+    const HANDLER: Handler = Handler::External;
+    const REPLAY: Replay = Replay::Keyed;
+
+    fn documentation(said: String) -> String {
+        let mut text = format!("{said}\n\n| relation | says |\n|---|---|\n");
+        for kind in RELATIONS {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "| {} → {} | {} |", kind.name, kind.end.label(), kind.meaning);
+        }
+        let _ = write!(text, "\nProperties of a relation: {}.", PROPERTIES.join(", "));
+        text
     }
-    let client = env.ctx.graph.client()?;
-    let known = match client {
-        Some(client) => Some(GraphNames::load(env.names, client).await?.of(row).await?.known),
-        None => None,
-    };
-    let links = relations::resolve(env, client, wanted).await?;
-    let status = compliance_status.unwrap_or_else(|| fulfilment::status(&links).to_string());
-    let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
-    let node = node::of(row, &status, citation_ids(row), &now);
-    let assessed = Assessed {
-        row,
-        findings,
-        known,
-        links: &links,
-        compliance_status: &status,
-        // Without a graph no relation has to be made, so none is missing.
-        warnings: match client.is_none() && links.is_empty() {
-            true => Vec::new(),
-            false => relations::warnings(row, &links, &status),
-        },
-        integration: "done",
-        notes,
-    };
-    match client {
-        Some(client) => into_graph(env, client, &node, assessed).await,
-        None => into_script(env, &node, assessed),
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        let Self { id, relations: wanted, compliance_status, notes } = self;
+        let checked = held(env, &id).await?;
+        let Checked { row, findings } = &*checked;
+        if !findings.faults.is_empty() {
+            let faults = findings.faults.join("; ");
+            return Err(ToolError::refused(format!("requirement {id} has to be rejected: {faults}")));
+        }
+        let client = env.ctx.graph.client()?;
+        let known = match client {
+            Some(client) => Some(GraphNames::load(env.names, client).await?.of(row).await?.known),
+            None => None,
+        };
+        let links = relations::resolve(env, client, wanted).await?;
+        let status = compliance_status.unwrap_or_else(|| fulfilment::status(&links).to_string());
+        let now = Utc::now().to_rfc3339_opts(SecondsFormat::Millis, true);
+        let node = node::of(row, &status, citation_ids(row), &now);
+        let assessed = Assessed {
+            row,
+            findings,
+            known,
+            links: &links,
+            compliance_status: &status,
+            // Without a graph no relation has to be made, so none is missing.
+            warnings: match client.is_none() && links.is_empty() {
+                true => Vec::new(),
+                false => relations::warnings(row, &links, &status),
+            },
+            integration: "done",
+            notes,
+        };
+        match client {
+            Some(client) => into_graph(env, client, &node, assessed).await,
+            None => into_script(env, &node, assessed),
+        }
     }
 }
 

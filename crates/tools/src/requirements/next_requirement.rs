@@ -1,6 +1,5 @@
 //! `next_requirement`: claims pending requirements and says everything that rules can say about them.
 
-use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::requirements::checks::claimed_rows::{Checked, check};
 use crate::requirements::checks::evidence::CitedTexts;
@@ -8,15 +7,12 @@ use crate::requirements::checks::name_cache::GraphNames;
 use crate::requirements::checks::{relevance, validation_queue};
 use crate::requirements::validation_queue::Tally;
 use crate::run_blocking::Cancellation;
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
-use plumbline_engine::{Handler, Phases, Replay, ToolSpec, Verdict};
+use crate::tool::{Declared, ToolEnv};
+use plumbline_engine::{Handler, Phases, Replay, Verdict};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
-
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Most requirements at once; fewer where the conversation has no room for all that is said of them.
 const MAX_AT_ONCE: u32 = 10;
@@ -28,87 +24,70 @@ const MAX_REASONS: usize = 20;
 /// What the answer begins with when nothing is left.
 const NOTHING_LEFT: &str = "no pending requirement";
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "next_requirement",
-        phases: Phases::Tactical,
-        description:
-            "Claim pending requirements to validate. Gives each with the results of all checks and the graph's \
-                      nodes of the names it mentions."
-                .into(),
-        parameters: schema().into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::External,
-        replay: Replay::Keyed,
-        reads_only: false,
-    }
-}
-
-const DOCUMENTATION: &str = "\
-# next_requirement
-
-Claims the oldest pending requirements for this job, so that no other validator takes them, and gives each with what
-rules can say of it: its quotes with page and the sentences around them (`before`, `after`), faults (a requirement with one
-has to be rejected), remarks, similar requirements, which objects and messages of the graph its mentioned names are, and whether it seems relevant to what the graph is about. Requirements that this job holds and has not judged
-come first: asking again gives the same ones, and nothing is lost when a worker dies. What a job has not judged when it
-ends becomes pending again. Where one result has no room for all, `held_back` says how many more are claimed already: the
-next call gives them; `still_pending` is how many nobody has claimed yet.
-
-Judge each with `integrate_requirement` or `reject_requirement`; that may be done in the same answer as the next call of
-this tool. The result begins with `no pending requirement` when nothing is left, followed by what this job has judged
-and by how many rows somebody else holds locked.
-
-| argument | meaning |
-|---|---|
-| `count` | how many at most, 1 to 10 (default 1) |
-
-Example: `{\"count\": 5}`
-";
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "count": {"type": "integer", "minimum": 1, "maximum": MAX_AT_ONCE, "description": "How many at most"}
-        },
-        "additionalProperties": false
-    })
-}
-
-#[derive(Deserialize)]
-struct Arguments {
+/// Claims the oldest pending requirements for this job, so that no other validator takes them, and gives each with what
+/// rules can say of it: its quotes with page and the sentences around them (`before`, `after`), faults (a requirement with one
+/// has to be rejected), remarks, similar requirements, which objects and messages of the graph its mentioned names are, and whether it seems relevant to what the graph is about. Requirements that this job holds and has not judged
+/// come first: asking again gives the same ones, and nothing is lost when a worker dies. What a job has not judged when it
+/// ends becomes pending again. Where one result has no room for all, `held_back` says how many more are claimed already: the
+/// next call gives them; `still_pending` is how many nobody has claimed yet.
+///
+/// Judge each with `integrate_requirement` or `reject_requirement`; that may be done in the same answer as the next call of
+/// this tool. The result begins with `no pending requirement` when nothing is left, followed by what this job has judged
+/// and by how many rows somebody else holds locked.
+///
+/// {arguments}
+///
+/// Example: `{"count": 5}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NextRequirement {
+    /// # How many at most
+    /// how many at most, 1 to 10 (default 1)
+    #[schemars(range(min = 1, max = MAX_AT_ONCE))]
     count: Option<u32>,
 }
 
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let Arguments { count } = decode(arguments)?;
-    let validation_queue = validation_queue(env)?;
-    // The graph is asked first: while it cannot be reached, nothing is claimed.
-    let graph = match env.ctx.graph.client()? {
-        Some(client) => Some(GraphNames::load(env.names, client).await?),
-        None => None,
-    };
-    let judged: Vec<Uuid> = env.overlay.judged().keys().copied().collect();
-    let claim = || validation_queue.claim(count.unwrap_or(1), graph.is_some(), &judged);
-    let mut rows = claim().await?;
-    if rows.is_empty() {
-        let tally = with_judged(validation_queue.tally(graph.is_some()).await?, env.overlay.judged().values().copied());
-        // A row that somebody was just changing is passed over, and there at the next look.
-        rows = if tally.waiting > 0 { claim().await? } else { rows };
+impl Declared for NextRequirement {
+    const NAME: &str = "next_requirement";
+    const PHASES: Phases = Phases::Tactical;
+    const DESCRIPTION: &str = "\
+        Claim pending requirements to validate. Gives each with the results of all checks and the graph's \
+        nodes of the names it mentions.";
+    const HANDLER: Handler = Handler::External;
+    const REPLAY: Replay = Replay::Keyed;
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        let Self { count } = self;
+        let validation_queue = validation_queue(env)?;
+        // The graph is asked first: while it cannot be reached, nothing is claimed.
+        let graph = match env.ctx.graph.client()? {
+            Some(client) => Some(GraphNames::load(env.names, client).await?),
+            None => None,
+        };
+        let judged: Vec<Uuid> = env.overlay.judged().keys().copied().collect();
+        let claim = || validation_queue.claim(count.unwrap_or(1), graph.is_some(), &judged);
+        let mut rows = claim().await?;
         if rows.is_empty() {
-            return Ok(Output::text(nothing_left(&tally)));
+            let tally =
+                with_judged(validation_queue.tally(graph.is_some()).await?, env.overlay.judged().values().copied());
+            // A row that somebody was just changing is passed over, and there at the next look.
+            rows = if tally.waiting > 0 { claim().await? } else { rows };
+            if rows.is_empty() {
+                return Ok(Output::text(nothing_left(&tally)));
+            }
         }
+        let mut requirements = Vec::with_capacity(rows.len());
+        let mut texts = CitedTexts::new(validation_queue);
+        for checked in check(validation_queue, rows).await? {
+            let quotes = texts.quotes_of(&checked.row).await?;
+            requirements.push(describe(graph.as_ref(), &checked, quotes).await?);
+        }
+        let waiting = validation_queue.tally(graph.is_some()).await?.waiting;
+        let max_tokens = env.ctx.max_result_tokens;
+        let text =
+            crate::run_blocking(move |cancellation| fitting(requirements, waiting, max_tokens, cancellation)).await;
+        Ok(Output::text(text))
     }
-    let mut requirements = Vec::with_capacity(rows.len());
-    let mut texts = CitedTexts::new(validation_queue);
-    for checked in check(validation_queue, rows).await? {
-        let quotes = texts.quotes_of(&checked.row).await?;
-        requirements.push(describe(graph.as_ref(), &checked, quotes).await?);
-    }
-    let waiting = validation_queue.tally(graph.is_some()).await?.waiting;
-    let max_tokens = env.ctx.max_result_tokens;
-    let text = crate::run_blocking(move |cancellation| fitting(requirements, waiting, max_tokens, cancellation)).await;
-    Ok(Output::text(text))
 }
 
 /// As many of the requirements as a result may have tokens, and one at least: a result that is too long is cut in its

@@ -1,10 +1,13 @@
 //! What no shipped tool does: panic, or never end.
 
 use super::*;
+use crate::arguments::ArgumentsSchema;
 use crate::error::{Output, ToolResult};
+use crate::tool::{Registry, Run};
 use crate::{BoxFuture, WorkspaceError};
 use plumbline_engine::{Citation, FileIndex, Handler, OutsideCall, Phases, Source, ToolSpec};
 use serde_json::json;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use uuid::Uuid;
 
@@ -33,86 +36,86 @@ impl Workspace for Nothing {
     }
 }
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "odd",
+/// A tool that is known only at run time.
+fn odd(timeout_factor: u32, carrier: impl Run + 'static) -> Tool {
+    let name = ["o", "dd"].concat();
+    let schema = json!({"type": "object"});
+    let spec = ToolSpec {
+        name,
         phases: Phases::Both,
         description: String::new(),
-        parameters: json!({}).into(),
+        parameters: schema.clone().into(),
         documentation: String::new(),
         handler: Handler::Local,
         replay: Replay::Safe,
         reads_only: false,
+    };
+    Tool { spec, schema: ArgumentsSchema::new(schema), timeout_factor, carrier: Box::new(carrier) }
+}
+
+struct Panics;
+
+impl Run for Panics {
+    fn run<'a>(&'a self, _: &'a ToolEnv<'a>, _: Value) -> BoxFuture<'a, ToolResult> {
+        Box::pin(async { panic!("a defect") })
     }
 }
 
-static PANICS: Tool = Tool {
-    spec,
-    schema: || json!({"type": "object"}),
-    timeout_factor: 1,
-    run: |_, _| Box::pin(async { panic!("a defect") }),
-};
+struct PanicsElsewhere;
 
-static PANICS_ELSEWHERE: Tool = Tool {
-    spec,
-    schema: || json!({"type": "object"}),
-    timeout_factor: 1,
-    run: |_, _| Box::pin(async { crate::run_blocking(|_| -> ToolResult { panic!("a defect") }).await }),
-};
+impl Run for PanicsElsewhere {
+    fn run<'a>(&'a self, _: &'a ToolEnv<'a>, _: Value) -> BoxFuture<'a, ToolResult> {
+        Box::pin(async { crate::run_blocking(|_| -> ToolResult { panic!("a defect") }).await })
+    }
+}
 
-static HANGS: Tool = Tool {
-    spec,
-    schema: || json!({"type": "object"}),
-    timeout_factor: 2,
-    run: |_, _| Box::pin(std::future::pending()),
-};
+struct Hangs;
 
-/// Tries of [`SHAKY`] so far.
-static TRIES: AtomicU32 = AtomicU32::new(0);
+impl Run for Hangs {
+    fn run<'a>(&'a self, _: &'a ToolEnv<'a>, _: Value) -> BoxFuture<'a, ToolResult> {
+        Box::pin(std::future::pending())
+    }
+}
 
-static SHAKY: Tool = Tool {
-    spec,
-    schema: || json!({"type": "object"}),
-    timeout_factor: 1,
-    run: |_, _| {
+/// Fails at its first and third try.
+struct Shaky(Arc<AtomicU32>);
+
+impl Run for Shaky {
+    fn run<'a>(&'a self, _: &'a ToolEnv<'a>, _: Value) -> BoxFuture<'a, ToolResult> {
         Box::pin(async {
-            match TRIES.fetch_add(1, Ordering::SeqCst) {
+            match self.0.fetch_add(1, Ordering::SeqCst) {
                 0 | 2 => Err(ToolError::Transient("the line was busy".into())),
                 _ => Ok(Output::text("through")),
             }
         })
-    },
-};
-
-fn runner(tool: &'static Tool) -> ToolRunner {
-    ToolRunner {
-        parser: Parser::new("/no/such/program"),
-        quotes: QuoteCache::default(),
-        tools: BTreeMap::from([("odd", Compiled::of(tool)), ("list_files", Compiled::of(&TOOLS[3]))]),
     }
+}
+
+fn runner() -> ToolRunner {
+    ToolRunner::new(Parser::new("/no/such/program"))
 }
 
 #[tokio::test]
 async fn what_may_pass_is_tried_again_as_often_as_configured() {
-    let runner = runner(&SHAKY);
+    let (runner, tries) = (runner(), Arc::new(AtomicU32::new(0)));
+    let tools = Registry::from_iter([odd(1, Shaky(tries.clone()))]);
     let call = ToolCall { id: "1".into(), name: "odd".into(), arguments: "{}".into() };
-    let mut ctx = ToolContext { retries: 1, ..ToolContext::new(Uuid::nil(), &[]) };
+    let mut ctx = ToolContext { retries: 1, tools: &tools, ..ToolContext::new(Uuid::nil(), &[]) };
     let returns = runner.run(&[outside(&call)], &Nothing::default(), &ctx).await.unwrap();
     assert_eq!(returns, [ToolReturn::ok("1", "through", Vec::new())]);
     ctx.retries = 0;
     let returns = runner.run(&[outside(&call)], &Nothing::default(), &ctx).await.unwrap();
     assert_eq!(returns, [ToolReturn::gave_up("1", "the line was busy")]);
-    assert_eq!(TRIES.load(Ordering::SeqCst), 3);
+    assert_eq!(tries.load(Ordering::SeqCst), 3);
 }
 
 fn outside(call: &ToolCall) -> OutsideCall<'_> {
     OutsideCall { call, check: None }
 }
 
-async fn check(tool: &'static Tool, patience: Duration, expected: &str) {
-    let runner = runner(tool);
-    let mut ctx = ToolContext::new(Uuid::nil(), &[]);
-    ctx.call_timeout = patience;
+async fn check(tool: Tool, patience: Duration, expected: &str) {
+    let (runner, tools) = (runner(), Registry::from_iter([tool]));
+    let ctx = ToolContext { call_timeout: patience, tools: &tools, ..ToolContext::new(Uuid::nil(), &[]) };
     let call = |id: &str, name: &str| ToolCall { id: id.into(), name: name.into(), arguments: "{}".into() };
     let (odd, after) = (call("1", "odd"), call("2", "list_files"));
     let returns = runner.run(&[outside(&odd), outside(&after)], &Nothing::default(), &ctx).await.unwrap();
@@ -123,14 +126,14 @@ async fn check(tool: &'static Tool, patience: Duration, expected: &str) {
 #[tokio::test]
 async fn f49_a_panic_is_the_tool_s_error() {
     let ample = Duration::from_secs(60);
-    check(&PANICS, ample, "odd failed inside; nothing was changed; try another way").await;
-    check(&PANICS_ELSEWHERE, ample, "odd failed inside; nothing was changed; try another way").await;
+    check(odd(1, Panics), ample, "odd failed inside; nothing was changed; try another way").await;
+    check(odd(1, PanicsElsewhere), ample, "odd failed inside; nothing was changed; try another way").await;
 }
 
 #[tokio::test]
 async fn f48_a_tool_that_hangs_is_given_up_after_its_patience() {
     check(
-        &HANGS,
+        odd(2, Hangs),
         Duration::from_millis(25),
         "odd did not finish within 0.05 s; nothing was changed; ask for less at once",
     )

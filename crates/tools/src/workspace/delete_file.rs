@@ -1,63 +1,38 @@
 //! `delete_file`: one file.
 
 use super::path;
-use crate::arguments::decode;
 use crate::error::{Output, ToolResult};
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
-use plumbline_engine::{Handler, Phases, Product, Replay, ToolSpec};
+use crate::tool::{Declared, ToolEnv};
+use plumbline_engine::{Phases, Product};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
-
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "delete_file",
-        phases: Phases::Both,
-        description: "Delete one file of the workspace.".into(),
-        parameters: schema().into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::Local,
-        replay: Replay::Safe,
-        reads_only: false,
-    }
-}
-
-const DOCUMENTATION: &str = "\
-# delete_file
-
-Deletes one file of the workspace. A folder is gone when its last file is. Files that `write_file` may not write are
-not deleted either.
-
-| argument | meaning |
-|---|---|
-| `path` | the file, relative to the workspace |
-
-Example: `{\"path\": \"output/draft.md\"}`
-";
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {"path": {"type": "string", "description": "Workspace path of the file"}},
-        "required": ["path"],
-        "additionalProperties": false
-    })
-}
-
-#[derive(Deserialize)]
-struct Arguments {
+/// Deletes one file of the workspace. A folder is gone when its last file is. Files that `write_file` may not write are
+/// not deleted either.
+///
+/// {arguments}
+///
+/// Example: `{"path": "output/draft.md"}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeleteFile {
+    /// # Workspace path of the file
+    /// the file, relative to the workspace
     path: String,
 }
 
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let Arguments { path } = decode(arguments)?;
-    let path = path::file(&path)?;
-    path::check_writable(&path, env.overlay, env.ctx)?;
-    if env.overlay.size(&path).is_none() {
-        return Err(path::not_found(&path, env.overlay));
+impl Declared for DeleteFile {
+    const NAME: &str = "delete_file";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "Delete one file of the workspace.";
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        let Self { path } = self;
+        let path = path::file(&path)?;
+        path::check_writable(&path, env.overlay, env.ctx)?;
+        if env.overlay.size(&path).is_none() {
+            return Err(path::not_found(&path, env.overlay));
+        }
+        Ok(Output::with(format!("deleted {path}"), Product::DeleteFile { path }))
     }
-    Ok(Output::with(format!("deleted {path}"), Product::DeleteFile { path }))
 }

@@ -4,82 +4,56 @@
 use super::path;
 use super::read_file::text_of;
 use super::write_file::{check_size, reading};
-use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::run_blocking::Cancellation;
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
-use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec};
+use crate::tool::{Declared, ToolEnv};
+use plumbline_engine::{FileWrite, Phases, Product};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
-
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Most places named for a passage that is not unique.
 const MAX_PLACES: usize = 5;
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "edit_file",
-        phases: Phases::Both,
-        description: "Replace one exact passage of a text file. The passage must occur exactly once.".into(),
-        parameters: schema().into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::Local,
-        replay: Replay::Safe,
-        reads_only: false,
-    }
-}
-
-const DOCUMENTATION: &str = "\
-# edit_file
-
-Replaces one passage of a text file.
-
-| argument | meaning |
-|---|---|
-| `path` | the file, relative to the workspace |
-| `old` | the passage as it stands in the file, character for character, line ends included; it must occur exactly once |
-| `new` | what takes its place; empty deletes the passage |
-
-If the passage occurs several times, give more of the text around it. Files that `write_file` may not write are not
-edited either.
-
-Example: `{\"path\": \"main_plan.md\", \"old\": \"- [ ] Extract\", \"new\": \"- [x] Extract\"}`
-";
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "Workspace path"},
-            "old": {"type": "string", "minLength": 1, "description": "The passage to replace, exactly as it stands"},
-            "new": {"type": "string", "description": "What takes its place"}
-        },
-        "required": ["path", "old", "new"],
-        "additionalProperties": false
-    })
-}
-
-#[derive(Deserialize)]
-struct Arguments {
+/// Replaces one passage of a text file.
+///
+/// {arguments}
+///
+/// If the passage occurs several times, give more of the text around it. Files that `write_file` may not write are not
+/// edited either.
+///
+/// Example: `{"path": "main_plan.md", "old": "- [ ] Extract", "new": "- [x] Extract"}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EditFile {
+    /// # Workspace path
+    /// the file, relative to the workspace
     path: String,
+    /// # The passage to replace, exactly as it stands
+    /// the passage as it stands in the file, character for character, line ends included; it must occur exactly once
+    #[schemars(length(min = 1))]
     old: String,
+    /// # What takes its place
+    /// what takes its place; empty deletes the passage
     new: String,
 }
 
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let Arguments { path, old, new } = decode(arguments)?;
-    let path = path::file(&path)?;
-    path::check_writable(&path, env.overlay, env.ctx)?;
-    if old == new {
-        return Err(ToolError::refused("`old` and `new` are the same; nothing to change"));
+impl Declared for EditFile {
+    const NAME: &str = "edit_file";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "Replace one exact passage of a text file. The passage must occur exactly once.";
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        let Self { path, old, new } = self;
+        let path = path::file(&path)?;
+        path::check_writable(&path, env.overlay, env.ctx)?;
+        if old == new {
+            return Err(ToolError::refused("`old` and `new` are the same; nothing to change"));
+        }
+        let text = text_of(env, &path).await?;
+        // A text of some MiB and a passage that nearly fits everywhere keep a processor busy.
+        let edit = Edit { path, text, old, new };
+        crate::run_blocking(move |cancellation| edit.make(cancellation)).await
     }
-    let text = text_of(env, &path).await?;
-    // A text of some MiB and a passage that nearly fits everywhere keep a processor busy.
-    let edit = Edit { path, text, old, new };
-    crate::run_blocking(move |cancellation| edit.make(cancellation)).await
 }
 
 struct Edit {

@@ -4,17 +4,12 @@
 //! are not, and no answer invites reading the whole (lesson 49).
 
 use super::path;
-use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
+use crate::tool::{Declared, ToolEnv};
 use plumbline_documents::passages::numbered;
-use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
+use plumbline_engine::Phases;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
-
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Largest file that is read, in bytes.
 const MAX_READ_BYTES: u64 = 16 * 1024 * 1024;
@@ -23,71 +18,52 @@ const HEADER_SLACK_TOKENS: u32 = 8;
 /// Most ranges offered for a file that is too large.
 const MAX_RANGES: usize = 8;
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "read_file",
-        phases: Phases::Both,
-        description:
-            "Read a text file of the workspace, whole or by lines. Large files are read in parts with offset and limit."
-                .into(),
-        parameters: schema().into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::Local,
-        replay: Replay::Safe,
-        reads_only: true,
-    }
+/// The whole of a file, as the tool shows it.
+pub(crate) async fn whole(env: &ToolEnv<'_>, path: &str) -> ToolResult {
+    lines(env, ReadFile { path: path.to_owned(), offset: 0, limit: None }).await
 }
 
-const DOCUMENTATION: &str = "\
-# read_file
-
-Reads a text file of the workspace.
-
-| argument | meaning |
-|---|---|
-| `path` | the file, relative to the workspace, e.g. `chunks/chunk_001.md` |
-| `offset` | first line to read, counted from 1 (default 1) |
-| `limit` | number of lines (default: all that follow) |
-
-The first line of the result says what it shows, e.g. `[output/report.md: lines 1-40 of 120]`; the text follows
-unchanged. A file, or a range, that is larger than one result may be is refused with the ranges of lines that fit: ask
-for those you need. A chunk of a document is shown with a number before each sentence, `[3] `, by which `cite` and
-`add_requirement` take it; the file has none. PDF, DOCX and other binary files are not read: extract their text first.
-
-Example: `{\"path\": \"chunks/policy.md\", \"offset\": 200, \"limit\": 150}`
-";
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "Workspace path, e.g. chunks/chunk_001.md"},
-            "offset": {"type": "integer", "minimum": 0, "description": "First line, counted from 1 (default 1)"},
-            "limit": {"type": "integer", "minimum": 1, "description": "Number of lines (default: all that follow)"}
-        },
-        "required": ["path"],
-        "additionalProperties": false
-    })
-}
-
-#[derive(Deserialize)]
-struct Arguments {
+/// Reads a text file of the workspace.
+///
+/// {arguments}
+///
+/// The first line of the result says what it shows, e.g. `[output/report.md: lines 1-40 of 120]`; the text follows
+/// unchanged. A file, or a range, that is larger than one result may be is refused with the ranges of lines that fit: ask
+/// for those you need. A chunk of a document is shown with a number before each sentence, `[3] `, by which `cite` and
+/// `add_requirement` take it; the file has none. PDF, DOCX and other binary files are not read: extract their text first.
+///
+/// Example: `{"path": "chunks/policy.md", "offset": 200, "limit": 150}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadFile {
+    /// # Workspace path, e.g. chunks/chunk_001.md
+    /// the file, relative to the workspace, e.g. `chunks/chunk_001.md`
     path: String,
+    /// # First line, counted from 1 (default 1)
+    /// first line to read, counted from 1 (default 1)
+    #[schemars(range(min = 0))]
     #[serde(default)]
     offset: usize,
+    /// # Number of lines (default: all that follow)
+    /// number of lines (default: all that follow)
+    #[schemars(range(min = 1))]
     limit: Option<usize>,
 }
 
-/// The whole of a file, as the tool shows it.
-pub(crate) async fn whole(env: &ToolEnv<'_>, path: &str) -> ToolResult {
-    lines(env, Arguments { path: path.to_owned(), offset: 0, limit: None }).await
+impl Declared for ReadFile {
+    const NAME: &str = "read_file";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "\
+        Read a text file of the workspace, whole or by lines. Large files are read in parts with offset \
+        and limit.";
+    const READS_ONLY: bool = true;
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        lines(env, self).await
+    }
 }
 
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    lines(env, decode(arguments)?).await
-}
-
-async fn lines(env: &ToolEnv<'_>, Arguments { path, offset, limit }: Arguments) -> ToolResult {
+async fn lines(env: &ToolEnv<'_>, ReadFile { path, offset, limit }: ReadFile) -> ToolResult {
     let path = path::file(&path)?;
     let text = shown(env, &path, text_of(env, &path).await?).await;
     if text.is_empty() {

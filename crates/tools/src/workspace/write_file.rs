@@ -1,79 +1,52 @@
 //! `write_file`: a whole file, or more text at its end.
 
 use super::path;
-use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
-use plumbline_engine::{FileWrite, Handler, Phases, Product, Replay, ToolSpec, plan};
+use crate::tool::{Declared, ToolEnv};
+use plumbline_engine::{FileWrite, Phases, Product, plan};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
-
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Largest file a tool writes, in bytes.
 pub(crate) const MAX_FILE_BYTES: usize = 8 * 1024 * 1024;
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "write_file",
-        phases: Phases::Both,
-        description: "Write a text file of the workspace, replacing it, or add text at its end with append.".into(),
-        parameters: schema().into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::Local,
-        replay: Replay::Safe,
-        reads_only: false,
-    }
-}
-
-const DOCUMENTATION: &str = "\
-# write_file
-
-Writes a text file of the workspace. Folders come into being with their files.
-
-| argument | meaning |
-|---|---|
-| `path` | the file, relative to the workspace, e.g. `output/report.md` |
-| `content` | its text |
-| `append` | `true` adds the text at the file's end, on a line of its own; the default replaces the file |
-
-The result is a short confirmation, never the content. To change a part of a file, use `edit_file`. A long file is
-written in several calls with `append`, each well below the answer limit. `input/`, `archive/`, `tools/`,
-`instructions.md`, `todos.yaml`, `progress.md`, `workspace_summary.md`, `error.md` and the extracted texts of documents
-are not written with this tool, nor are the lists that the system makes of recorded requirements (`output/requirements.*`,
-`requirements/`). `main_plan.md` is written in strategic phases only; the result says which phases were read of it.
-
-Example: `{\"path\": \"candidates/phase_2.md\", \"content\": \"- req_1 (page 3)\\n\", \"append\": true}`
-";
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "path": {"type": "string", "description": "Workspace path, e.g. output/report.md"},
-            "content": {"type": "string", "description": "The text"},
-            "append": {"type": "boolean", "description": "Add at the end instead of replacing (default false)"}
-        },
-        "required": ["path", "content"],
-        "additionalProperties": false
-    })
-}
-
-#[derive(Deserialize)]
-struct Arguments {
+/// Writes a text file of the workspace. Folders come into being with their files.
+///
+/// {arguments}
+///
+/// The result is a short confirmation, never the content. To change a part of a file, use `edit_file`. A long file is
+/// written in several calls with `append`, each well below the answer limit. `input/`, `archive/`, `tools/`,
+/// `instructions.md`, `todos.yaml`, `progress.md`, `workspace_summary.md`, `error.md` and the extracted texts of documents
+/// are not written with this tool, nor are the lists that the system makes of recorded requirements (`output/requirements.*`,
+/// `requirements/`). `main_plan.md` is written in strategic phases only; the result says which phases were read of it.
+///
+/// Example: `{"path": "candidates/phase_2.md", "content": "- req_1 (page 3)\n", "append": true}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WriteFile {
+    /// # Workspace path, e.g. output/report.md
+    /// the file, relative to the workspace, e.g. `output/report.md`
     path: String,
+    /// # The text
+    /// its text
     content: String,
+    /// # Add at the end instead of replacing (default false)
+    /// `true` adds the text at the file's end, on a line of its own; the default replaces the file
     #[serde(default)]
     append: bool,
 }
 
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let Arguments { path, content, append } = decode(arguments)?;
-    let path = path::file(&path)?;
-    path::check_writable(&path, env.overlay, env.ctx)?;
-    if append { append_to(env, path, content).await } else { replace(env, path, content) }
+impl Declared for WriteFile {
+    const NAME: &str = "write_file";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "Write a text file of the workspace, replacing it, or add text at its end with append.";
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        let Self { path, content, append } = self;
+        let path = path::file(&path)?;
+        path::check_writable(&path, env.overlay, env.ctx)?;
+        if append { append_to(env, path, content).await } else { replace(env, path, content) }
+    }
 }
 
 fn replace(env: &ToolEnv<'_>, path: String, content: String) -> ToolResult {

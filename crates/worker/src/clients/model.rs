@@ -67,7 +67,7 @@ pub(crate) fn unusable(request: &ModelRequest<'_>, llm: &Llm, error: &ModelClien
 /// The failure, classified, with what the operator can do.
 pub async fn try_call(llm: &Llm, secrets: &Secrets) -> Result<Reply, Box<Failure>> {
     let tool = ToolSpec {
-        name: "report",
+        name: "report".into(),
         phases: Phases::Both,
         description: "Report that you are there.".into(),
         parameters: json!({"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}).into(),

@@ -112,7 +112,7 @@ fn shown(request: &ModelRequest<'_>) -> String {
             RequestMessage::User(text) => ("user", text).hash(&mut hash),
         }
     }
-    let tools: Vec<&str> = request.tools.iter().map(|tool| tool.name).collect();
+    let tools: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
     let (purpose, cap) = (request.purpose.as_str(), request.max_output_tokens);
     format!("{purpose} {cap} {} messages {:x} {tools:?}", request.messages.len(), hash.finish())
 }

@@ -156,7 +156,7 @@ impl StepLoop<'_> {
         let services = self.app.services.of(connections);
         let texts = JobTexts { store: &self.app.store, job_id: self.lease.job_id, embedder: services.embedder() };
         let settings = self.run.settings();
-        let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name).collect();
+        let bound: Vec<&str> = self.run.bound(self.run.state().phase.kind).map(|tool| tool.name.as_str()).collect();
         let uncommitted: Vec<&Product> = self.changes.iter().filter_map(Change::product).collect();
         let bounds = ToolContext {
             max_result_tokens: settings.limits.max_tool_result_tokens,

@@ -11,7 +11,7 @@ fn deferring() -> Settings {
     let mut tools = settings.tools.to_vec();
     tools.extend(plumbline_engine::tools::specs().into_iter().filter(|tool| tool.name == "search_tools"));
     for tool in &mut tools {
-        match tool.name {
+        match tool.name.as_str() {
             "web_search" => tool.description = "Search the web.".into(),
             "index_page" => tool.description = "Put a page into the index.".into(),
             _ => {}
@@ -22,9 +22,9 @@ fn deferring() -> Settings {
     settings
 }
 
-fn offered(dialogue: &Dialogue) -> Vec<&'static str> {
+fn offered(dialogue: &Dialogue) -> Vec<String> {
     match dialogue.run.next() {
-        Effect::CallModel(request) => request.tools.iter().map(|tool| tool.name).collect(),
+        Effect::CallModel(request) => request.tools.iter().map(|tool| tool.name.clone()).collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -34,7 +34,7 @@ fn a_tool_on_demand_is_listed_and_refused_until_it_is_loaded() {
     let mut dialogue = Dialogue::working(deferring(), 1);
     let system = dialogue.request()[0].text.clone();
     assert!(system.contains("search_tools before they are called:\n\n- web_search: Search the web."), "{system}");
-    assert!(!offered(&dialogue).contains(&"web_search"));
+    assert!(!offered(&dialogue).contains(&"web_search".to_owned()));
     let text = dialogue.call("web_search", json!({"query": "x"}));
     assert_eq!(text, "Error: web_search is available on demand: load it with search_tools first.");
     assert!(dialogue.call("search_tools", json!({"query": "knitting"})).starts_with("Error: no tool on demand fits"));
@@ -57,7 +57,7 @@ fn a_loaded_tool_comes_last_and_stays_through_phases_and_restarts() {
     assert_eq!(offered(&dialogue), after);
     dialogue.finish_phase();
     assert_eq!(dialogue.phase().1, PhaseKind::Strategic);
-    assert_eq!(offered(&dialogue).last(), Some(&"web_search"));
+    assert_eq!(offered(&dialogue).last(), Some(&"web_search".to_owned()));
     assert!(!dialogue.call("web_search", json!({"query": "x"})).contains("on demand"));
 }
 

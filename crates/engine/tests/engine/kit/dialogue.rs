@@ -318,7 +318,7 @@ fn load(toy: &Toy) -> Run {
 fn seen(run: &Run) -> String {
     match run.next() {
         Effect::CallModel(ModelRequest { purpose, messages, tools, max_output_tokens, attempt }) => {
-            let tools: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+            let tools: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
             format!("{purpose:?} {messages:?} {tools:?} {max_output_tokens} {attempt}")
         }
         other => format!("{other:?}"),

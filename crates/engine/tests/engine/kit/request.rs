@@ -43,8 +43,8 @@ pub(crate) fn validate(request: &ModelRequest<'_>, toy: &Toy) {
     let state = toy.state.as_ref().expect("requests come after the first step");
     let kind = state.phase.kind;
     let loaded = state.loaded_tools.iter().map(String::as_str);
-    let bound: Vec<&str> = toy.settings.bound(kind).map(|tool| tool.name).chain(loaded).collect();
-    let offered: Vec<&str> = request.tools.iter().map(|tool| tool.name).collect();
+    let bound: Vec<&str> = toy.settings.bound(kind).map(|tool| tool.name.as_str()).chain(loaded).collect();
+    let offered: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
     match request.purpose {
         Purpose::Summary => assert!(offered.is_empty(), "a summary has no tools"),
         Purpose::Strategic => assert_eq!((kind, offered), (PhaseKind::Strategic, bound)),

@@ -69,7 +69,7 @@ pub(crate) fn covering() -> Settings {
 
 /// The engine's own tools, those of the ledger where it counts.
 fn own_tools(covers: bool) -> Vec<ToolSpec> {
-    let is_bound = |tool: &ToolSpec| match tool.name {
+    let is_bound = |tool: &ToolSpec| match tool.name.as_str() {
         "search_tools" => false,
         "close_passages" | "coverage" => covers,
         _ => true,
@@ -115,9 +115,9 @@ fn test_tools() -> Vec<ToolSpec> {
     ]
 }
 
-fn tool(name: &'static str, phases: Phases, handler: Handler, replay: Replay) -> ToolSpec {
+fn tool(name: &str, phases: Phases, handler: Handler, replay: Replay) -> ToolSpec {
     ToolSpec {
-        name,
+        name: name.into(),
         phases,
         description: format!("{name} of the tests."),
         parameters: json!({"type": "object"}).into(),

@@ -19,9 +19,9 @@ use std::{
 /// The settings of the tests with more tools for files, without what counts calls.
 pub(super) fn quiet() -> Settings {
     Dialogue::with(|settings| {
-        let like = |known: &str, name: &'static str| {
+        let like = |known: &str, name: &str| {
             let known = settings.tools.iter().find(|tool| tool.name == known).expect("it is a tool of the tests");
-            ToolSpec { name, ..known.clone() }
+            ToolSpec { name: name.into(), ..known.clone() }
         };
         let more =
             [like("write_file", "edit_file"), like("write_file", "delete_file"), like("read_file", "list_files")];
@@ -46,8 +46,8 @@ fn own_todos(opening: Opening) -> Vec<String> {
 /// The job as the model knows it.
 pub(super) fn model_of(dialogue: &Dialogue) -> Job {
     let (rows, phase) = (&dialogue.toy, &dialogue.run.state().phase);
-    let bound = |kind: PhaseKind| -> BTreeSet<&'static str> {
-        rows.settings.tools.iter().filter(|tool| tool.phases.contains(kind)).map(|tool| tool.name).collect()
+    let bound = |kind: PhaseKind| -> BTreeSet<String> {
+        rows.settings.tools.iter().filter(|tool| tool.phases.contains(kind)).map(|tool| tool.name.clone()).collect()
     };
     let phases = &rows.settings.phases;
     let texts = rows.files.iter().map(|(path, content)| (path.clone(), String::from_utf8_lossy(content).into_owned()));

@@ -25,8 +25,9 @@ fn setup() -> Setup {
     Setup {
         strategic: both()
             .chain(["write_plan", "todo_write", "add_task", "archive_and_reset", "job_complete"])
+            .map(str::to_owned)
             .collect(),
-        tactical: both().chain(["add_requirement"]).collect(),
+        tactical: both().chain(["add_requirement"]).map(str::to_owned).collect(),
         todos: (5, 20),
         own_todos: |_| ["Summarize", "Write the next todos"].map(String::from).to_vec(),
     }

@@ -55,9 +55,9 @@ impl Text {
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
     /// Tools bound in strategic phases.
-    pub(crate) strategic: BTreeSet<&'static str>,
+    pub(crate) strategic: BTreeSet<String>,
     /// Tools bound in tactical phases.
-    pub(crate) tactical: BTreeSet<&'static str>,
+    pub(crate) tactical: BTreeSet<String>,
     /// Fewest and most todos of a tactical phase.
     pub(crate) todos: (usize, usize),
     /// The todos with which the system opens a strategic phase.

@@ -1,12 +1,11 @@
 //! From checked arguments and verified citations to the row.
 
-use super::key;
-use super::schema::{Arguments, MAX_NAME_CHARS, MIN_TEXT_CHARS};
+use super::{AddRequirement, Location, MAX_NAME_CHARS, MIN_TEXT_CHARS, key};
 use crate::documents::citation_check::resolve;
 use crate::error::ToolError;
 use crate::tool::ToolEnv;
 use plumbline_engine::{Citation, Requirement, Touched, candidate_id_of};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// Where nothing is said of it, neither belief nor doubt.
 const DEFAULT_CONFIDENCE: f64 = 0.5;
@@ -14,7 +13,7 @@ const DEFAULT_CONFIDENCE: f64 = 0.5;
 /// Fills the row; what is not given is derived from the text and the first citation.
 pub(crate) async fn build(
     env: &ToolEnv<'_>,
-    arguments: Arguments,
+    arguments: AddRequirement,
     text: String,
     content_key: Vec<u8>,
     citations: &[Citation],
@@ -64,11 +63,10 @@ pub(crate) fn distinct(names: Vec<String>) -> Vec<String> {
 }
 
 /// What was given, and the page of the first citation where no page was.
-fn location(mut given: Map<String, Value>, citations: &[Citation]) -> Value {
-    if let Some(page) = citations.first().and_then(|citation| citation.page) {
-        given.entry("page").or_insert_with(|| page.into());
-    }
-    Value::Object(given)
+fn location(mut given: Location, citations: &[Citation]) -> Value {
+    let cited = citations.first().and_then(|citation| citation.page);
+    given.page = given.page.or(cited.and_then(|page| u64::try_from(page).ok()));
+    json!(given)
 }
 
 pub(crate) fn evidence(citation: &Citation) -> Value {

@@ -2,95 +2,190 @@
 
 mod build;
 pub(crate) mod key;
-pub(crate) mod schema;
 
-use crate::arguments::decode;
 use crate::documents::citation_check::{Claim, Pointer, Verified, verify, verify_pointer};
 use crate::error::{Output, ToolError, ToolResult};
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
+use crate::tool::{Declared, Tool, ToolEnv};
 use build::build;
 pub(crate) use build::{distinct, evidence};
-use plumbline_engine::{Citation, Handler, Phases, Product, Replay, ToolSpec};
-use schema::{Arguments, DOCUMENTATION, Evidence, schema};
+use plumbline_engine::{Citation, Phases, Product};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
+/// Longest name, in characters: the hand-over's own limit.
+const MAX_NAME_CHARS: usize = 80;
+/// Fewest characters of a requirement's text.
+pub(crate) const MIN_TEXT_CHARS: usize = 10;
 
-/// The same tool under its older name.
-pub(crate) const ALIAS: Tool =
-    Tool { spec: alias_spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
+/// Records one requirement for the validator. Every quote given as evidence is verified as by `cite`; if one does not
+/// occur in its source, nothing is recorded and the answer gives the nearest passage. A wrong page is put right. A requirement whose text is recorded
+/// already is not recorded again. `write_requirement_to_db` is the same tool under its older name.
+///
+/// {arguments}
+///
+/// Example: `{"text": "Invoices must be kept for ten years.", "name": "Retention of invoices", "type": "compliance",
+/// "priority": "high", "citations": [{"passage": 2, "from": 5, "to": 5}], "gobd_relevant": true, "mentioned_objects": ["Invoice"], "confidence": 0.9}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AddRequirement {
+    /// # The requirement's words, one obligation; the quote where there is exactly one
+    /// the requirement's words, 10 to 10,000 characters, one obligation (default: the quote, where there is exactly one)
+    #[schemars(length(min = MIN_TEXT_CHARS, max = 10_000))]
+    text: Option<String>,
+    /// # Short name, at most 80 characters
+    /// a short name, at most 80 characters (default: the beginning of the text)
+    #[schemars(length(max = MAX_NAME_CHARS))]
+    name: Option<String>,
+    /// `functional` (default), `non_functional`, `compliance` or `constraint`
+    #[schemars(extend("enum" = ["functional", "non_functional", "compliance", "constraint"]))]
+    r#type: Option<String>,
+    /// `high` (must, shall), `medium` (should; default) or `low` (is encouraged, may)
+    #[schemars(extend("enum" = ["high", "medium", "low"]))]
+    priority: Option<String>,
+    /// # The document, e.g. input/policy.pdf
+    /// the document, e.g. `input/policy.pdf` (default: that of the first citation)
+    source_document: Option<String>,
+    /// `article`, `paragraph`, `page`, `section`, as far as known (default page: that of the first citation)
+    #[serde(default)]
+    source_location: Location,
+    /// evidence: sentences by the numbers they are shown with, `{"passage": 7, "from": 3, "to": 4}` (`to` default: `from`;
+    /// at most six), which are quoted for you; or objects with `source`, `page` and `quote`; or ids from `cite`
+    #[schemars(length(max = 50))]
+    #[serde(default)]
+    citations: Vec<Evidence>,
+    /// whether it bears on proper book-keeping or on data protection
+    #[serde(default)]
+    gobd_relevant: bool,
+    #[serde(default)]
+    gdpr_relevant: bool,
+    /// names of business objects and messages, as they stand in the document
+    #[schemars(length(max = 100), inner(length(max = 200)))]
+    #[serde(default)]
+    mentioned_objects: Vec<String>,
+    #[schemars(length(max = 100), inner(length(max = 200)))]
+    #[serde(default)]
+    mentioned_messages: Vec<String>,
+    /// why it is a requirement; what research found
+    #[schemars(length(max = 10_000))]
+    reasoning: Option<String>,
+    #[schemars(length(max = 10_000))]
+    research_notes: Option<String>,
+    /// 0 to 1 (default 0.5)
+    #[schemars(range(min = 0, max = 1))]
+    confidence: Option<f64>,
+    /// free labels
+    #[schemars(length(max = 100), inner(length(max = 200)))]
+    #[serde(default)]
+    tags: Vec<String>,
+}
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "add_requirement",
-        phases: Phases::Tactical,
-        description: "Record one requirement with its evidence. Quotes are verified against the source, and the same text is recorded once.".into(),
-        parameters: schema().into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::Local,
-        replay: Replay::Safe,
-        reads_only: false,
+/// Where in its document a requirement is, as far as known.
+#[derive(Default, Deserialize, JsonSchema, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Location {
+    #[schemars(extend("type" = ["string", "integer"]))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    article: Option<Value>,
+    #[schemars(extend("type" = ["string", "integer"]))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    paragraph: Option<Value>,
+    #[schemars(range(min = 1))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<u64>,
+    #[schemars(extend("type" = ["string", "number"]))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    section: Option<Value>,
+}
+
+/// # sentences of a passage by their numbers, {passage, from, to}; or an object with source, page (optional) and quote; or a citation id such as cit_1a2b3c4d
+/// One piece of evidence.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum Evidence {
+    /// A citation made before.
+    Id(#[schemars(regex(pattern = "^cit_[0-9a-f]{8}$"))] String),
+    /// A quote to be verified now.
+    Quote {
+        source: String,
+        #[schemars(range(min = 1, max = 1_000_000))]
+        page: Option<u32>,
+        #[schemars(length(max = 10_000))]
+        quote: String,
+    },
+    /// Sentences of a passage, by their numbers.
+    Pointer {
+        #[schemars(range(min = 1))]
+        passage: i32,
+        #[schemars(range(min = 1))]
+        from: u32,
+        #[schemars(range(min = 1))]
+        to: Option<u32>,
+    },
+}
+
+impl Declared for AddRequirement {
+    const NAME: &str = "add_requirement";
+    const PHASES: Phases = Phases::Tactical;
+    const DESCRIPTION: &str = "\
+        Record one requirement with its evidence. Quotes are verified against the source, and the same text is recorded \
+        once.";
+
+    async fn run(mut self, env: &ToolEnv<'_>) -> ToolResult {
+        if let Some(known) = known(env, self.text.as_deref()).await? {
+            let mut citations = Vec::new();
+            for evidence in &self.citations {
+                match citation(env, evidence).await {
+                    Ok(verified) => citations.push(verified.citation),
+                    // No loss: the requirement has its own quotes.
+                    Err(ToolError::Refused(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            return said_again(env, &known, citations).await;
+        }
+        let mut citations = Vec::with_capacity(self.citations.len());
+        let mut put_right = String::new();
+        for (place, evidence) in self.citations.iter().enumerate() {
+            let verified = citation(env, evidence).await.map_err(|error| at(place, error))?;
+            put_right.extend(verified.put_right.map(|put_right| format!("; citations[{place}]: {put_right}")));
+            citations.push(verified.citation);
+        }
+        let text = match (self.text.take(), &citations[..]) {
+            (Some(text), _) => text,
+            (None, [citation]) => {
+                if let Some(known) = known(env, Some(&citation.quote)).await? {
+                    return said_again(env, &known, citations).await;
+                }
+                citation.quote.clone()
+            }
+            (None, _) => {
+                return Err(ToolError::refused("`text` may be left out only where there is exactly one citation"));
+            }
+        };
+        let key = key::of(&text);
+        let requirement = build(env, self, text, key, &citations).await?;
+        let evidence = match citations.len() {
+            0 => "unverified, it has no citation".to_string(),
+            1 => "1 citation verified".to_string(),
+            n => format!("{n} citations verified"),
+        };
+        let content = format!("recorded {}: {} ({evidence}{put_right})", requirement.candidate_id, requirement.name);
+        let mut products: Vec<Product> = citations.into_iter().map(Product::AddCitation).collect();
+        products.push(Product::AddRequirement(Box::new(requirement)));
+        Ok(Output { content, products })
     }
 }
 
-fn alias_spec() -> ToolSpec {
-    ToolSpec {
-        name: "write_requirement_to_db",
-        description: "Older name of add_requirement, with the same parameters.".into(),
-        // The request carries the parameters once, under the first name; calls are checked against them all the same.
-        parameters: json!({
-            "type": "object",
-            "properties": {"text": {"type": "string", "description": "The requirement's words"}}
-        })
-        .into(),
-        ..spec()
-    }
-}
-
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let mut arguments: Arguments = decode(arguments)?;
-    if let Some(known) = known(env, arguments.text.as_deref()).await? {
-        let mut citations = Vec::new();
-        for evidence in &arguments.citations {
-            match citation(env, evidence).await {
-                Ok(verified) => citations.push(verified.citation),
-                // No loss: the requirement has its own quotes.
-                Err(ToolError::Refused(_)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        return said_again(env, &known, citations).await;
-    }
-    let mut citations = Vec::with_capacity(arguments.citations.len());
-    let mut put_right = String::new();
-    for (place, evidence) in arguments.citations.iter().enumerate() {
-        let verified = citation(env, evidence).await.map_err(|error| at(place, error))?;
-        put_right.extend(verified.put_right.map(|put_right| format!("; citations[{place}]: {put_right}")));
-        citations.push(verified.citation);
-    }
-    let text = match (arguments.text.take(), &citations[..]) {
-        (Some(text), _) => text,
-        (None, [citation]) => {
-            if let Some(known) = known(env, Some(&citation.quote)).await? {
-                return said_again(env, &known, citations).await;
-            }
-            citation.quote.clone()
-        }
-        (None, _) => return Err(ToolError::refused("`text` may be left out only where there is exactly one citation")),
-    };
-    let key = key::of(&text);
-    let requirement = build(env, arguments, text, key, &citations).await?;
-    let evidence = match citations.len() {
-        0 => "unverified, it has no citation".to_string(),
-        1 => "1 citation verified".to_string(),
-        n => format!("{n} citations verified"),
-    };
-    let content = format!("recorded {}: {} ({evidence}{put_right})", requirement.candidate_id, requirement.name);
-    let mut products: Vec<Product> = citations.into_iter().map(Product::AddCitation).collect();
-    products.push(Product::AddRequirement(Box::new(requirement)));
-    Ok(Output { content, products })
+/// The same tool under its older name. The request carries the parameters once, under the first name; calls are checked against
+/// them all the same.
+pub(crate) fn alias() -> Tool {
+    let mut tool = Tool::declared::<AddRequirement>();
+    tool.spec.name = "write_requirement_to_db".into();
+    tool.spec.description = "Older name of add_requirement, with the same parameters.".into();
+    let text = json!({"type": "string", "description": "The requirement's words"});
+    tool.spec.parameters = json!({"type": "object", "properties": {"text": text}}).into();
+    tool
 }
 
 /// The requirement that has a text already.

@@ -7,17 +7,21 @@
 //! concerns messages, and none is added.
 
 use crate::error::ToolError;
-use crate::graph::{End, GraphClient, Link, Names, PROPERTIES, RelationKind, relation};
+use crate::graph::{End, GraphClient, Link, Names, PROPERTIES, RELATIONS, RelationKind, relation};
 use crate::requirements::checks::{fulfilment, graph_error};
 use crate::requirements::validation_queue::HeldRequirement;
 use crate::tool::ToolEnv;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 /// A relation as the model asks for it.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Wanted {
+    #[schemars(extend("enum" = RELATIONS.map(|kind| kind.name)))]
     pub(crate) r#type: String,
+    #[schemars(length(min = 1, max = 500))]
     pub(crate) target: String,
     #[serde(default)]
     pub(crate) properties: Map<String, Value>,

@@ -1,18 +1,13 @@
 //! `list_requirements`: what this job has recorded, a line each.
 
 use super::page;
-use crate::arguments::decode;
 use crate::documents::citation_check::{prepared, resolve};
 use crate::error::{Output, ToolError, ToolResult};
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
-use plumbline_engine::{Handler, Phases, RecordedRequirement, Replay, Requirement, ToolSpec};
+use crate::tool::{Declared, ToolEnv};
+use plumbline_engine::{Phases, RecordedRequirement, Requirement};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashSet};
-
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// How many are listed where nothing is said of it.
 const DEFAULT_LIMIT: usize = 100;
@@ -21,93 +16,75 @@ const MAX_PASSAGES: u32 = 1000;
 /// Characters of a quote by which its passage is found: it may end in the next one.
 const BEGINNING: usize = 80;
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "list_requirements",
-        phases: Phases::Both,
-        description:
-            "List what this job has recorded: id, page, type, priority and name of each requirement, a line each."
-                .into(),
-        parameters: schema().into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::Local,
-        replay: Replay::Safe,
-        reads_only: true,
-    }
-}
-
-const DOCUMENTATION: &str = "\
-# list_requirements
-
-Lists the requirements that this job has recorded, in the order in which they were recorded, a line each: id, page, type,
-priority, name. Withdrawn ones are counted and not listed. Where there are more than fit, the last line says how to go on.
-
-| argument | meaning |
-|---|---|
-| `document` | only those of this document, e.g. `input/policy.pdf` |
-| `passages` | only those whose quote begins in these chunks, by their numbers: `7-9, 12` |
-| `after` | go on behind this id |
-| `limit` | how many at most, 1 to 500 (default 100) |
-
-Example: `{\"document\": \"input/policy.pdf\", \"passages\": \"7-9\"}`
-";
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "document": {"type": "string", "description": "Only those of this document, e.g. input/policy.pdf"},
-            "passages": {"type": "string", "pattern": "^[0-9 ,-]+$", "description": "Only those of these chunks, by their numbers: 7-9, 12"},
-            "after": {"type": "string", "description": "Go on behind this id"},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 500, "description": "How many at most (default 100)"}
-        },
-        "additionalProperties": false
-    })
-}
-
-#[derive(Deserialize)]
-struct Arguments {
+/// Lists the requirements that this job has recorded, in the order in which they were recorded, a line each: id, page, type,
+/// priority, name. Withdrawn ones are counted and not listed. Where there are more than fit, the last line says how to go on.
+///
+/// {arguments}
+///
+/// Example: `{"document": "input/policy.pdf", "passages": "7-9"}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListRequirements {
+    /// # Only those of this document, e.g. input/policy.pdf
+    /// only those of this document, e.g. `input/policy.pdf`
     document: Option<String>,
+    /// # Only those of these chunks, by their numbers: 7-9, 12
+    /// only those whose quote begins in these chunks, by their numbers: `7-9, 12`
+    #[schemars(regex(pattern = "^[0-9 ,-]+$"))]
     passages: Option<String>,
+    /// # Go on behind this id
+    /// go on behind this id
     after: Option<String>,
+    /// # How many at most (default 100)
+    /// how many at most, 1 to 500 (default 100)
+    #[schemars(range(min = 1, max = 500))]
     limit: Option<usize>,
 }
 
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let Arguments { document, passages, after, limit } = decode(arguments)?;
-    let mut recorded = env.overlay.recorded().await?;
-    let n_withdrawn = recorded.iter().filter(|known| known.is_withdrawn()).count();
-    recorded.retain(|known| !known.is_withdrawn());
-    let n_recorded = recorded.len();
-    if let Some(document) = &document {
-        let path = &resolve(env.overlay, document).await?.path;
-        recorded.retain(|known| known.requirement.source_document.as_ref() == Some(path));
+impl Declared for ListRequirements {
+    const NAME: &str = "list_requirements";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "\
+        List what this job has recorded: id, page, type, priority and name of each requirement, a line \
+        each.";
+    const READS_ONLY: bool = true;
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        let Self { document, passages, after, limit } = self;
+        let mut recorded = env.overlay.recorded().await?;
+        let n_withdrawn = recorded.iter().filter(|known| known.is_withdrawn()).count();
+        recorded.retain(|known| !known.is_withdrawn());
+        let n_recorded = recorded.len();
+        if let Some(document) = &document {
+            let path = &resolve(env.overlay, document).await?.path;
+            recorded.retain(|known| known.requirement.source_document.as_ref() == Some(path));
+        }
+        if let Some(passages) = &passages {
+            let wanted = of_passages(env, &recorded, &numbers(passages)?).await?;
+            recorded.retain(|known| wanted.contains(&known.requirement.candidate_id));
+        }
+        let found = recorded.len();
+        let begin = match &after {
+            Some(id) => behind(&recorded, id.trim())?,
+            None => 0,
+        };
+        let shown = &recorded[begin..found.min(begin + limit.unwrap_or(DEFAULT_LIMIT))];
+        let mut head = format!("{n_recorded} recorded");
+        if n_withdrawn > 0 {
+            head.push_str(&format!(", {n_withdrawn} withdrawn"));
+        }
+        if document.is_some() || passages.is_some() {
+            head.push_str(&format!("; {found} of them here"));
+        }
+        let mut lines = vec![head];
+        lines.extend(shown.iter().map(line));
+        if begin + shown.len() < found {
+            let last = shown.last().map(|known| known.requirement.candidate_id.as_str()).unwrap_or_default();
+            let rest = found - begin - shown.len();
+            lines.push(format!("{rest} more; go on with {{\"after\": \"{last}\"}}"));
+        }
+        Ok(Output::text(lines.join("\n")))
     }
-    if let Some(passages) = &passages {
-        let wanted = of_passages(env, &recorded, &numbers(passages)?).await?;
-        recorded.retain(|known| wanted.contains(&known.requirement.candidate_id));
-    }
-    let found = recorded.len();
-    let begin = match &after {
-        Some(id) => behind(&recorded, id.trim())?,
-        None => 0,
-    };
-    let shown = &recorded[begin..found.min(begin + limit.unwrap_or(DEFAULT_LIMIT))];
-    let mut head = format!("{n_recorded} recorded");
-    if n_withdrawn > 0 {
-        head.push_str(&format!(", {n_withdrawn} withdrawn"));
-    }
-    if document.is_some() || passages.is_some() {
-        head.push_str(&format!("; {found} of them here"));
-    }
-    let mut lines = vec![head];
-    lines.extend(shown.iter().map(line));
-    if begin + shown.len() < found {
-        let last = shown.last().map(|known| known.requirement.candidate_id.as_str()).unwrap_or_default();
-        let rest = found - begin - shown.len();
-        lines.push(format!("{rest} more; go on with {{\"after\": \"{last}\"}}"));
-    }
-    Ok(Output::text(lines.join("\n")))
 }
 
 fn line(known: &RecordedRequirement) -> String {

@@ -4,107 +4,84 @@ use super::pending;
 use crate::arguments::decode;
 use crate::documents::citation_check::resolve;
 use crate::error::{Output, ToolError, ToolResult};
-use crate::requirements::add_requirement::schema::{Evidence, MIN_TEXT_CHARS, schema as fields_of_a_record};
-use crate::requirements::add_requirement::{citation, distinct, evidence, key};
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
-use plumbline_engine::{Citation, Handler, Phases, Product, Replay, Requirement, RequirementChange, ToolSpec};
+use crate::requirements::add_requirement::{
+    AddRequirement, Evidence, MIN_TEXT_CHARS, citation, distinct, evidence, key,
+};
+use crate::tool::{Declared, ToolEnv};
+use plumbline_engine::{Citation, Phases, Product, Requirement, RequirementChange};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
-
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "update_requirement",
-        phases: Phases::Tactical,
-        description:
-            "Put right fields of a requirement that this job recorded, while it is pending. Quotes are verified.".into(),
-        // The request carries the fields once, with add_requirement; calls are checked against them all the same.
-        parameters: json!({
-            "type": "object",
-            "properties": {
-                "id": {"type": "string", "description": "Its id, req_…"},
-                "fields": {"type": "object", "description": "The fields that change, as add_requirement takes them"},
-                "reason": {"type": "string", "description": "Why, one sentence"}
-            },
-            "required": ["id", "fields", "reason"],
-            "additionalProperties": false
-        })
-        .into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::Local,
-        replay: Replay::Safe,
-        reads_only: false,
-    }
-}
-
-const DOCUMENTATION: &str = "\
-# update_requirement
-
-Puts right what a requirement of this job says: its name, type, priority, text, place, citations or any other field of
-`add_requirement`. Fields that are not named stay. `citations` replaces all of them, so give those that stay too; each quote
-is verified as by `add_requirement`, and if one does not occur in its source, nothing changes. Of `source_location` the
-parts that are given are replaced. The id stays, whatever the text becomes. Only while the requirement is `pending`; what
-it said before is kept with the reason.
-
-| argument | meaning |
-|---|---|
-| `id` | its id, `req_…`, as add_requirement and list_requirements give it |
-| `fields` | an object with the fields that change |
-| `reason` | why, one sentence |
-
-Example: `{\"id\": \"req_1a2b3c4d5e6f\", \"fields\": {\"priority\": \"low\", \"source_location\": {\"section\": \"4.2\"}},
-\"reason\": \"the sentence says may\"}`
-";
-
-fn schema() -> Value {
-    let mut fields = fields_of_a_record();
-    fields["minProperties"] = 1.into();
-    json!({
-        "type": "object",
-        "properties": {
-            "id": {"type": "string", "minLength": 1, "maxLength": 100, "description": "Its id, req_…"},
-            "fields": fields,
-            "reason": {"type": "string", "minLength": 3, "maxLength": 2000, "description": "Why, one sentence"}
-        },
-        "required": ["id", "fields", "reason"],
-        "additionalProperties": false
-    })
-}
-
-#[derive(Deserialize)]
-struct Arguments {
+/// Puts right what a requirement of this job says: its name, type, priority, text, place, citations or any other field of
+/// `add_requirement`. Fields that are not named stay. `citations` replaces all of them, so give those that stay too; each quote
+/// is verified as by `add_requirement`, and if one does not occur in its source, nothing changes. Of `source_location` the
+/// parts that are given are replaced. The id stays, whatever the text becomes. Only while the requirement is `pending`; what
+/// it said before is kept with the reason.
+///
+/// {arguments}
+///
+/// Example: `{"id": "req_1a2b3c4d5e6f", "fields": {"priority": "low", "source_location": {"section": "4.2"}},
+/// "reason": "the sentence says may"}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UpdateRequirement {
+    /// # Its id, req_…
+    /// its id, `req_…`, as add_requirement and list_requirements give it
+    #[schemars(length(min = 1, max = 100))]
     id: String,
+    /// # The fields that change, as add_requirement takes them
+    /// an object with the fields that change
+    #[schemars(with = "AddRequirement", extend("minProperties" = 1))]
     fields: Map<String, Value>,
+    /// # Why, one sentence
+    /// why, one sentence
+    #[schemars(length(min = 3, max = 2000))]
     reason: String,
 }
 
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let Arguments { id, fields, reason } = decode(arguments)?;
-    let former = pending(env, &id).await?;
-    let (citations, put_right) = cited(env, &fields).await?;
-    let becomes = changed(env, &former, fields, citations.as_deref()).await?;
-    let fields = difference(&former, &becomes)?;
-    if fields.is_empty() {
-        return Ok(Output::text(format!("{} says that already; nothing changed", former.candidate_id)));
+impl Declared for UpdateRequirement {
+    const NAME: &str = "update_requirement";
+    const PHASES: Phases = Phases::Tactical;
+    const DESCRIPTION: &str = "\
+        Put right fields of a requirement that this job recorded, while it is pending. Quotes are \
+        verified.";
+
+    fn shown(mut schema: Value) -> Value {
+        // The request carries the fields once, with add_requirement.
+        for (_, argument) in schema["properties"].as_object_mut().into_iter().flatten() {
+            if let Some(argument) = argument.as_object_mut() {
+                argument.retain(|key, _| matches!(key.as_str(), "type" | "description"));
+            }
+        }
+        schema
     }
-    if fields.contains_key("text")
-        && let Some(known) = env.overlay.requirement(&becomes.content_key).await?
-        && known != former.candidate_id
-    {
-        return Err(ToolError::refused(format!(
-            "nothing was changed; {known} has this text already: withdraw one of the two"
-        )));
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        let Self { id, fields, reason } = self;
+        let former = pending(env, &id).await?;
+        let (citations, put_right) = cited(env, &fields).await?;
+        let becomes = changed(env, &former, fields, citations.as_deref()).await?;
+        let fields = difference(&former, &becomes)?;
+        if fields.is_empty() {
+            return Ok(Output::text(format!("{} says that already; nothing changed", former.candidate_id)));
+        }
+        if fields.contains_key("text")
+            && let Some(known) = env.overlay.requirement(&becomes.content_key).await?
+            && known != former.candidate_id
+        {
+            return Err(ToolError::refused(format!(
+                "nothing was changed; {known} has this text already: withdraw one of the two"
+            )));
+        }
+        let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+        let content = format!("updated {}: {} ({}{put_right})", becomes.candidate_id, becomes.name, names.join(", "));
+        let mut products: Vec<Product> = citations.into_iter().flatten().map(Product::AddCitation).collect();
+        let candidate_id = former.candidate_id;
+        let change = RequirementChange { candidate_id, reason, becomes: Some(Box::new(becomes)), fields };
+        products.push(Product::ChangeRequirement(Box::new(change)));
+        Ok(Output { content, products })
     }
-    let names: Vec<&str> = fields.keys().map(String::as_str).collect();
-    let content = format!("updated {}: {} ({}{put_right})", becomes.candidate_id, becomes.name, names.join(", "));
-    let mut products: Vec<Product> = citations.into_iter().flatten().map(Product::AddCitation).collect();
-    let candidate_id = former.candidate_id;
-    let change = RequirementChange { candidate_id, reason, becomes: Some(Box::new(becomes)), fields };
-    products.push(Product::ChangeRequirement(Box::new(change)));
-    Ok(Output { content, products })
 }
 
 /// The citations given, verified, and what was put right in them.

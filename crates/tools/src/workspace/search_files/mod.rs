@@ -6,22 +6,17 @@
 mod scan;
 
 use super::path;
-use crate::arguments::decode;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::run_blocking::{Cancellation, run_blocking, run_costly};
 use crate::search::{RankedSegment, Ranking, TextIndex};
-use crate::tool::Tool;
-use crate::tool::ToolEnv;
+use crate::tool::{Declared, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
 use globset::{GlobBuilder, GlobMatcher};
-use plumbline_engine::{Handler, Phases, Replay, ToolSpec};
+use plumbline_engine::Phases;
 use scan::{Finder, Hits, Over, Search};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
 use std::time::{Duration, Instant};
-
-pub(crate) const TOOL: Tool =
-    Tool { spec, schema, timeout_factor: 1, run: |env, arguments| Box::pin(run(env, arguments)) };
 
 /// Larger files are not searched, in bytes.
 const MAX_SEARCHED_BYTES: u64 = 8 * 1024 * 1024;
@@ -34,58 +29,7 @@ const MAX_PASSAGE_CHARS: usize = 400;
 /// Extensions of files that hold no text; their content is not even fetched.
 const BINARY: [&str; 12] = ["pdf", "docx", "docm", "xlsx", "pptx", "zip", "gz", "png", "jpg", "jpeg", "gif", "webp"];
 
-fn spec() -> ToolSpec {
-    ToolSpec {
-        name: "search_files",
-        phases: Phases::Both,
-        description: "Search the workspace's text files and list the lines found as path:line: text.".into(),
-        parameters: schema().into(),
-        documentation: DOCUMENTATION.into(),
-        handler: Handler::Local,
-        replay: Replay::Safe,
-        reads_only: true,
-    }
-}
-
-const DOCUMENTATION: &str = "\
-# search_files
-
-Searches text files line by line.
-
-| argument | meaning |
-|---|---|
-| `query` | what to look for |
-| `path` | a file, a folder, or a pattern such as `chunks/*.md`; left out: the whole workspace |
-| `mode` | `text`: the words as they stand, whatever their case (if no line has them together, lines with all the words; then passages ranked by the words they have); `regex`: a regular expression, case-sensitive unless it begins with `(?i)`; `semantic`: by meaning; `hybrid`: by words and meaning (default where embeddings are configured; without them both are as `text`) |
-
-At most 100 lines are shown, at most 20 of one file; the last line says how many there are. PDF and other binary files
-are not searched: search their extracted text under `chunks/`. The documentation under `tools/` is searched as text only.
-
-Example: `{\"query\": \"retention period\", \"path\": \"chunks\"}`
-";
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "query": {"type": "string", "minLength": 1, "maxLength": 1000, "description": "What to look for"},
-            "path": {"type": "string", "description": "File, folder or pattern such as chunks/*.md (default: everything)"},
-            "mode": {"type": "string", "enum": ["text", "regex", "semantic", "hybrid"], "description": "Default hybrid where embeddings are configured, else text"}
-        },
-        "required": ["query"],
-        "additionalProperties": false
-    })
-}
-
-#[derive(Deserialize)]
-struct Arguments {
-    query: String,
-    #[serde(default)]
-    path: String,
-    mode: Option<Mode>,
-}
-
-#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Mode {
     Text,
@@ -94,47 +38,81 @@ enum Mode {
     Hybrid,
 }
 
-async fn run(env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
-    let Arguments { query, path, mode } = decode(arguments)?;
-    let files = scope(env.overlay, &path)?;
-    let indexed = indexed(env.overlay, &files);
-    let has_embeddings = env.ctx.texts.is_some_and(TextIndex::has_embeddings);
-    let mode = mode.unwrap_or(if has_embeddings { Mode::Hybrid } else { Mode::Text });
-    let mut remarks = Vec::new();
-    if let Some(ranking) = mode.ranking() {
-        match env.ctx.texts.filter(|_| has_embeddings) {
-            Some(_) if query.trim().is_empty() => return Err(blank()),
-            Some(_) if indexed.is_empty() && !files.is_empty() => {
-                remarks.push("(no file here is searched by meaning, so this is a text search)".to_string());
+/// Searches text files line by line.
+///
+/// {arguments}
+///
+/// At most 100 lines are shown, at most 20 of one file; the last line says how many there are. PDF and other binary files
+/// are not searched: search their extracted text under `chunks/`. The documentation under `tools/` is searched as text only.
+///
+/// Example: `{"query": "retention period", "path": "chunks"}`
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchFiles {
+    /// # What to look for
+    /// what to look for
+    #[schemars(length(min = 1, max = 1000))]
+    query: String,
+    /// # File, folder or pattern such as chunks/*.md (default: everything)
+    /// a file, a folder, or a pattern such as `chunks/*.md`; left out: the whole workspace
+    #[serde(default)]
+    path: String,
+    /// # Default hybrid where embeddings are configured, else text
+    /// `text`: the words as they stand, whatever their case (if no line has them together, lines with all the words;
+    /// then passages ranked by the words they have); `regex`: a regular expression, case-sensitive unless it begins
+    /// with `(?i)`; `semantic`: by meaning; `hybrid`: by words and meaning (default where embeddings are configured;
+    /// without them both are as `text`)
+    mode: Option<Mode>,
+}
+
+impl Declared for SearchFiles {
+    const NAME: &str = "search_files";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "Search the workspace's text files and list the lines found as path:line: text.";
+    const READS_ONLY: bool = true;
+
+    async fn run(self, env: &ToolEnv<'_>) -> ToolResult {
+        let Self { query, path, mode } = self;
+        let files = scope(env.overlay, &path)?;
+        let indexed = indexed(env.overlay, &files);
+        let has_embeddings = env.ctx.texts.is_some_and(TextIndex::has_embeddings);
+        let mode = mode.unwrap_or(if has_embeddings { Mode::Hybrid } else { Mode::Text });
+        let mut remarks = Vec::new();
+        if let Some(ranking) = mode.ranking() {
+            match env.ctx.texts.filter(|_| has_embeddings) {
+                Some(_) if query.trim().is_empty() => return Err(blank()),
+                Some(_) if indexed.is_empty() && !files.is_empty() => {
+                    remarks.push("(no file here is searched by meaning, so this is a text search)".to_string());
+                }
+                Some(index) => {
+                    let found = index.ranked(&query, &indexed, ranking, MAX_PASSAGES).await?;
+                    remarks.extend(found.remark.map(|remark| format!("({remark})")));
+                    return Ok(Output::text(segments(&found.segments, remarks, files.len())));
+                }
+                None => remarks.push("(no embeddings are configured, so this is a text search)".to_string()),
             }
-            Some(index) => {
-                let found = index.ranked(&query, &indexed, ranking, MAX_PASSAGES).await?;
-                remarks.extend(found.remark.map(|remark| format!("({remark})")));
-                return Ok(Output::text(segments(&found.segments, remarks, files.len())));
-            }
-            None => remarks.push("(no embeddings are configured, so this is a text search)".to_string()),
         }
-    }
-    let finder = if mode == Mode::Regex { Finder::regex(&query)? } else { Finder::phrase(&query)? };
-    let mut hits = search(env.overlay, &files, &finder).await?;
-    if hits.total > 0 || mode == Mode::Regex {
-        return Ok(Output::text(render(hits, remarks, files.len())));
-    }
-    if let Some(words) = Finder::all_words(&query)? {
-        hits = search(env.overlay, &files, &words).await?;
-        if hits.total > 0 {
-            remarks.push("(no line has exactly these words together; these lines have all of them)".to_string());
+        let finder = if mode == Mode::Regex { Finder::regex(&query)? } else { Finder::phrase(&query)? };
+        let mut hits = search(env.overlay, &files, &finder).await?;
+        if hits.total > 0 || mode == Mode::Regex {
             return Ok(Output::text(render(hits, remarks, files.len())));
         }
+        if let Some(words) = Finder::all_words(&query)? {
+            hits = search(env.overlay, &files, &words).await?;
+            if hits.total > 0 {
+                remarks.push("(no line has exactly these words together; these lines have all of them)".to_string());
+                return Ok(Output::text(render(hits, remarks, files.len())));
+            }
+        }
+        let Some(index) = env.ctx.texts else {
+            return Ok(Output::text(render(hits, remarks, files.len())));
+        };
+        let found = index.ranked(&query, &indexed, Ranking::Words, MAX_PASSAGES).await?;
+        if !found.segments.is_empty() {
+            remarks.push("(no line has all of these words; these passages come nearest, the best first)".to_string());
+        }
+        Ok(Output::text(segments(&found.segments, remarks, files.len())))
     }
-    let Some(index) = env.ctx.texts else {
-        return Ok(Output::text(render(hits, remarks, files.len())));
-    };
-    let found = index.ranked(&query, &indexed, Ranking::Words, MAX_PASSAGES).await?;
-    if !found.segments.is_empty() {
-        remarks.push("(no line has all of these words; these passages come nearest, the best first)".to_string());
-    }
-    Ok(Output::text(segments(&found.segments, remarks, files.len())))
 }
 
 impl Mode {

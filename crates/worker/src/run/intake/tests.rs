@@ -11,7 +11,7 @@ fn parser() -> Parser {
 
 fn tool() -> ToolSpec {
     ToolSpec {
-        name: "read_file",
+        name: "read_file".into(),
         phases: Phases::Both,
         description: "Reads.".into(),
         parameters: json!({}).into(),
