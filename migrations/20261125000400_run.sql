@@ -68,7 +68,7 @@ CREATE TABLE todos (
     PRIMARY KEY (job_id, phase_number, position)
 );
 COMMENT ON COLUMN todos.passages IS 'The passages that it works through: while some of them are open it is not closed at the first word.';
-COMMENT ON COLUMN todos.unevidenced IS 'Closed although nothing had been called for it since it became current.';
+COMMENT ON COLUMN todos.unevidenced IS 'Closed although the phase had had fewer effects than todos that the model closed, this one included.';
 COMMENT ON TABLE todos IS 'The todo list of each phase; those of the number after the present phase''s are written ahead.';
 
 -- Almost every row says itself from which step to which it holds, which is what a fork copies. A todo list that is written

@@ -51,7 +51,7 @@ mod transition;
 mod vocabulary;
 
 pub use conversation::{CLEARED_NOTE, History, Message, MessageKind, MessageRef, Role, Room, ToolCall, ToolCallRef};
-pub use guardrail::{Fallback, Repeat, is_placeholder, loop_detection};
+pub use guardrail::{Fallback, PhaseEffects, Repeat, Seen, is_placeholder, loop_detection};
 pub use ledger::{
     AnsweredPassage, Block, Candidate, Carried, CutDocument, LONGEST_QUOTE, Passage, PassageState, Previous, Touched,
     Versions, blocks,

@@ -55,6 +55,11 @@ pub(crate) fn list_files(path: &str) -> Call {
     Call { name: "list_files", args: json!({ "path": path }) }
 }
 
+/// The first of the requirements that were recorded.
+pub(crate) fn first_requirements() -> Call {
+    Call { name: "list_requirements", args: json!({"limit": 10}) }
+}
+
 pub(crate) fn write_file(path: &str, content: &str) -> Call {
     Call { name: "write_file", args: json!({"path": path, "content": content}) }
 }

@@ -26,27 +26,38 @@ pub(crate) fn closing(count: usize) -> impl Iterator<Item = (&'static str, Value
     (0..count).map(|_| ("todo_complete", json!({})))
 }
 
-/// The turn that closes todos after a look at the memory, which is work for each of them and leaves nothing behind.
+/// The turn that closes todos after a look at as many texts, which is evidence for each of them and leaves nothing behind.
 fn looks_and_closes(count: usize) -> Reply {
-    let look = ("read_file", json!({"path": "workspace.md"}));
-    Reply::calls(&[look].into_iter().chain(closing(count)).collect::<Vec<_>>())
+    let texts = ["workspace.md", "main_plan.md", "todos.yaml", "progress.md", "instructions.md"];
+    let looks = texts.into_iter().take(count).map(|path| ("read_file", json!({"path": path})));
+    Reply::calls(&looks.chain(closing(count)).collect::<Vec<_>>())
+}
+
+/// A line in the memory of the job.
+fn note(text: &str) -> (&'static str, Value) {
+    ("write_file", json!({"path": "workspace.md", "content": format!("- {text}\n"), "append": true}))
 }
 
 /// The turn that plans `phases` phases and opens the first.
 pub(crate) fn opens(phases: usize, name: &str) -> Reply {
-    Reply::calls(&[plan(phases), todos(name)].into_iter().chain(closing(4)).collect::<Vec<_>>())
+    Reply::calls(
+        &[note("Invoices matter."), plan(phases), todos(name)].into_iter().chain(closing(4)).collect::<Vec<_>>(),
+    )
 }
 
 /// The turn that opens a further phase.
 fn goes_on(name: &str) -> Reply {
-    Reply::calls(&[todos(name)].into_iter().chain(closing(4)).collect::<Vec<_>>())
+    let notes = ["the phase is done", "the next one begins"].map(|text| note(&format!("{name}: {text}")));
+    Reply::calls(&notes.into_iter().chain([todos(name)]).chain(closing(4)).collect::<Vec<_>>())
 }
 
-/// The turn that does a phase: a file of its own, and every todo closed.
+/// The turn that does a phase: a file for each todo, and every todo closed.
 fn does(name: &str) -> Reply {
+    let files =
+        (1..=5).map(|part| if part == 1 { format!("output/{name}.md") } else { format!("work/{name}_{part}.md") });
     let work =
-        ("write_file", json!({"path": format!("output/{name}.md"), "content": "Invoices must be kept for ten years."}));
-    Reply::calls(&[work].into_iter().chain(closing(5)).collect::<Vec<_>>())
+        files.map(|path| ("write_file", json!({"path": path, "content": "Invoices must be kept for ten years."})));
+    Reply::calls(&work.chain(closing(5)).collect::<Vec<_>>())
 }
 
 fn completes() -> Reply {
@@ -159,7 +170,9 @@ async fn a_rewound_phase_does_not_end_the_plan(pool: PgPool) {
         2 => does("one"),
         3 => goes_on("Two"),
         4 => Reply::calls(&[("todo_rewind", json!({"issue": "the annex was missing"}))]),
-        5 => Reply::calls(&[todos("Two again")].into_iter().chain(closing(3)).collect::<Vec<_>>()),
+        5 => Reply::calls(
+            &[note("The annex is there."), todos("Two again")].into_iter().chain(closing(3)).collect::<Vec<_>>(),
+        ),
         6 => does("two"),
         7 => goes_on("Three"),
         8 => does("three"),
@@ -198,7 +211,8 @@ async fn phases_that_leave_nothing_behind_end_the_job(pool: PgPool) {
         (false, _) => looks_and_closes(5),
     };
     let (job, _, seen) = by_script(&world, json!({}), script).await;
-    assert_eq!((job.status.as_str(), seen.len()), ("failed", 4), "{job:?}");
+    // In the second phase the texts are known: the first closing is refused once.
+    assert_eq!((job.status.as_str(), seen.len()), ("failed", 5), "{job:?}");
     assert_eq!(job.details.expect("details")["kind"], "no_progress");
     assert!(seen[2].texts().any(|text| text.contains("In phase 2 nothing was written or recorded")));
     let (job, ..) = by_script(&world, json!({"autonomy": "review"}), script).await;
@@ -423,7 +437,12 @@ async fn a_strategic_phase_takes_one_answer_and_no_ritual(pool: PgPool) {
         ]),
         2 => does("one"),
         3 => Reply::calls(&[("generate_workspace_summary", json!({}))]),
-        4 => Reply::calls(&[todos("Two")].into_iter().chain(closing(3)).collect::<Vec<_>>()),
+        4 => Reply::calls(
+            &[note("One is done."), note("Two begins."), todos("Two")]
+                .into_iter()
+                .chain(closing(3))
+                .collect::<Vec<_>>(),
+        ),
         5 => does("two"),
         _ => completes(),
     })
@@ -458,7 +477,9 @@ async fn a_strategic_phase_takes_one_answer_and_no_ritual(pool: PgPool) {
 #[sqlx::test(migrations = false)]
 async fn closing_a_todo_counts_what_the_rows_have(pool: PgPool) {
     let world = World::new(pool).await;
-    let file = |n: usize| ("write_file", json!({"path": format!("notes/{n}.md"), "content": "Invoices must be kept."}));
+    let file = |n: usize| {
+        ("write_file", json!({"path": format!("output/{n}.md"), "content": "Invoices must be kept for ten years."}))
+    };
     let (job, _, seen) = by_script(&world, json!({}), move |_, number| match number {
         1 => opens(1, "Reading"),
         2 => Reply::calls(&[file(1), file(2), file(2), record(1), ("todo_complete", json!({}))]),

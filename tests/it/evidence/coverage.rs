@@ -60,6 +60,7 @@ async fn states(pool: &PgPool, id: Uuid) -> Vec<(String, Option<i64>)> {
 fn plans() -> Reply {
     let todos: Vec<Value> = (1..=5).map(|id| json!({"id": id, "content": format!("Look at part {id}")})).collect();
     let mut calls = vec![
+        ("add_note", json!({"text": "All of it is extracted."})),
         ("write_plan", json!({"content": "# Plan\n\n## Phase 1: Extraction\n- [x] all\n"})),
         ("todo_write", json!({"phase": "Extraction", "description": "All of it", "todos": todos})),
     ];
@@ -67,7 +68,7 @@ fn plans() -> Reply {
     Reply::calls(&calls)
 }
 
-/// Closes the five todos after a file of invented figures.
+/// Closes the five todos after a file of invented figures, which is evidence for one of them.
 fn invents() -> Reply {
     let mut calls = vec![(
         "write_file",
@@ -148,7 +149,8 @@ async fn a_liar_does_not_end_completed(pool: PgPool) {
     let model = Scripted::start(|_, number| match number {
         1 => plans(),
         2 => invents(),
-        3..=5 => completes(json!([])),
+        3 => Reply::calls(&vec![("todo_complete", json!({"notes": "done"})); 4]),
+        4..=6 => completes(json!([])),
         _ => completes(
             json!([{"passages": [1, 2], "document": "input/policy.md", "reason": "there was no time to read them"}]),
         ),
@@ -178,9 +180,9 @@ async fn a_todo_closed_without_work_is_counted(pool: PgPool) {
     let world = World::new(pool).await;
     let model = Scripted::start(|_, number| match number {
         1 => plans(),
-        // Each is refused once.
-        2..=10 => Reply::calls(&[("todo_complete", json!({"notes": "done"}))]),
-        11 => invents(),
+        // The first is refused, the others are taken.
+        2..=7 => Reply::calls(&[("todo_complete", json!({"notes": "done"}))]),
+        8 => invents(),
         _ => completes(json!(["all of it: nothing was done"])),
     })
     .await;
@@ -195,7 +197,7 @@ async fn a_todo_closed_without_work_is_counted(pool: PgPool) {
         .fetch_one(&world.pool)
         .await
         .expect("the rows can be read");
-    assert_eq!((counted, &result["unevidenced_todos"]), (4, &json!(4)), "{result}");
+    assert_eq!((counted, &result["unevidenced_todos"]), (5, &json!(5)), "{result}");
     world.finish().await;
 }
 

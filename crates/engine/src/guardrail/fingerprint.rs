@@ -11,6 +11,16 @@ pub(crate) fn of_text(text: &str) -> u32 {
     print.0
 }
 
+/// Fingerprint of several parts, each with its length, so that their border counts.
+pub(crate) fn of_parts(parts: &[&[u8]]) -> u32 {
+    let mut print = Fingerprint::default();
+    for part in parts {
+        print.add(&part.len().to_le_bytes());
+        print.add(part);
+    }
+    print.0
+}
+
 /// Fingerprint of a call by name and normalized arguments: key order and white space do not matter.
 pub(crate) fn of_call(name: &str, arguments: &Value) -> u32 {
     let mut print = Fingerprint::default();

@@ -23,9 +23,6 @@ pub(crate) const MAX_FORCED_REPLANS: u32 = 3;
 /// Tactical phases in a row that may end without results before the job does.
 const MAX_PHASES_WITHOUT_RESULTS: u32 = 2;
 
-/// How many parts of documents are remembered as shown; further ones are no results by themselves.
-pub const REMEMBERED_PARTS: usize = 500;
-
 /// Phases that the model may give up, by a rewind or by the escape hatch: a plan that was wrong so often is not what is
 /// wrong. A tactical phase that comes to its end earns one of them back, unless it only makes up for one that was given
 /// up: so a job whose plan has n phases gives up n + 3 at most, however many the giving up adds.
@@ -89,7 +86,6 @@ impl Run {
             }
             (PhaseOutcome::Completed, PhaseKind::Tactical) => {
                 self.state.phase.completed += 1;
-                guards.last_list = Some(list_print(self.todos.iter().map(|todo| todo.content.as_str())));
                 match guards.recovering {
                     true => guards.recovering = false,
                     false => guards.rewinds = guards.rewinds.saturating_sub(1),
@@ -98,6 +94,7 @@ impl Run {
                     true => guards.phases_without_results = 0,
                     false => guards.phases_without_results += 1,
                 }
+                self.note_effects_of_phase();
             }
             (PhaseOutcome::Completed, PhaseKind::Strategic) => {}
         }
@@ -115,21 +112,6 @@ impl Run {
             "{MAX_PHASES_WITHOUT_RESULTS} tactical phases in a row came to their end with nothing written or recorded: their \
              todos were closed without a changed file, a requirement, a citation or a new part of a document"
         ))
-    }
-
-    /// A part of a document was shown; new ones are results of the phase, as far as they are remembered.
-    pub(crate) fn note_shown(&mut self, call: &ToolCall, parsed: &ParsedCall) {
-        let path = parsed.fields.get("path").and_then(Value::as_str).and_then(|path| path::normalize(path).ok());
-        let is_part = call.name == "read_file" && path.is_some_and(|path| self.is_part_of_a_document(&path));
-        let guards = &mut self.state.guards;
-        if is_part && guards.shown_parts.len() < REMEMBERED_PARTS && guards.shown_parts.insert(parsed.print) {
-            (guards.phase_has_results, guards.compactions_of_todo) = (true, 0);
-        }
-    }
-
-    fn is_part_of_a_document(&self, path: &str) -> bool {
-        let is_text = |source: &crate::Source| source.text_path.as_deref() == Some(path);
-        path.starts_with("input/") || path.starts_with("chunks/") || self.sources.iter().any(is_text)
     }
 
     /// A file has changed: calls that looked at it, or at a folder above it, are worth making again. They go on counting,
@@ -176,12 +158,15 @@ impl Run {
     }
 }
 
+/// Whether a file is the system's record of the phases themselves.
+pub(crate) fn is_record(path: &str) -> bool {
+    matches!(path, "progress.md" | "todos.yaml" | "workspace_summary.md" | "error.md")
+        || ["archive/", "tools/", RESULTS].iter().any(|folder| path.starts_with(folder))
+}
+
 /// Whether a product is the model's work: not what the system writes about the phases themselves.
 pub(crate) fn is_result(product: &Product) -> bool {
-    let counts = |path: &str| {
-        let is_record = matches!(path, "progress.md" | "todos.yaml" | "workspace_summary.md" | "error.md");
-        !is_record && !["archive/", "tools/", RESULTS].iter().any(|folder| path.starts_with(folder))
-    };
+    let counts = |path: &str| !is_record(path);
     match product {
         Product::WriteFile(file) => counts(&file.path),
         Product::PlaceFile(file) => counts(&file.path),
@@ -193,11 +178,6 @@ pub(crate) fn is_result(product: &Product) -> bool {
         | Product::ChangeRequirement(_)
         | Product::JudgeRequirement(_) => true,
     }
-}
-
-/// Fingerprint of a todo list by its texts.
-pub(crate) fn list_print<'a>(contents: impl Iterator<Item = &'a str>) -> u32 {
-    fingerprint::of_text(&contents.map(str::trim).collect::<Vec<_>>().join("\n"))
 }
 
 /// What a call that changes nothing looks at: the file or folder it names, the whole workspace where it names none.

@@ -45,17 +45,14 @@ impl NextPhase {
         ready.then_some(Self { kind: PhaseKind::Tactical, opening: Opening::Work, issue: None, failed: None })
     }
 
-    /// What follows the tactical phase that comes to its end. That the plan has no further phase only chooses the todos
-    /// offered; whether the job ends is decided by the completion gate alone (lesson 7). In doubt, when steps of earlier
-    /// phases are open, the ordinary ones are.
+    /// What follows the tactical phase that comes to its end: the final review, once as many phases have come to their end as the
+    /// plan has, and again after each phase that it adds. Steps that are not ticked are named there. Whether the job ends is decided by
+    /// the completion gate alone (lesson 7).
     pub(crate) fn after_tactical(run: &Run) -> Self {
         let planned = read_plan(&run.memory.main_plan);
         let completed = run.state.phase.completed + 1;
-        let Some((_, earlier)) = planned.split_last().filter(|_| completed >= planned.len() as i32) else {
-            return Self::strategic(Opening::Transition);
-        };
-        let in_doubt = earlier.iter().any(|phase| !phase.open_steps.is_empty());
-        Self::strategic(if in_doubt { Opening::Transition } else { Opening::Final })
+        let is_last = !planned.is_empty() && completed >= planned.len() as i32;
+        Self::strategic(if is_last { Opening::Final } else { Opening::Transition })
     }
 }
 
@@ -176,6 +173,7 @@ impl Run {
         self.state.phase.description.clone_from(&description);
         self.put_todos(next.kind);
         self.state.work = Work::default();
+        self.begin_effects();
         let closed = self.close_answered();
         let system = self.system_text(now);
         let system_seq = self.push_message(Role::System, MessageKind::System, system);

@@ -38,13 +38,7 @@ pub struct Work {
     /// Writes of files beyond those.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_files: u32,
-    /// Whether anything was called for it, looks at the progress aside.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub called: bool,
-    /// The answer (`seq` of its message) in which it was to be closed although nothing had been called for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub asked_for: Option<i64>,
-    /// The same, although passages that its text names were not answered.
+    /// The answer (`seq` of its message) in which it was to be closed although passages that its text names were not answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked_passages: Option<i64>,
 }

@@ -26,9 +26,6 @@ pub struct CallProgress {
     /// Whether one has changed something.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,
-    /// Whether one was work on a todo, and not only a look at the progress.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub worked: bool,
     /// The todo whose closing was refused: a later closing of the same answer was meant for the todo behind it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_closing: Option<i32>,

@@ -320,8 +320,9 @@ impl Run {
         }
         self.state.work.take(&product);
         if loop_detection::is_result(&product) {
-            (self.state.guards.phase_has_results, self.state.guards.compactions_of_todo) = (true, 0);
+            self.state.guards.compactions_of_todo = 0;
         }
+        self.note_effect(&product);
         match &product {
             Product::WriteFile(file) => {
                 self.invalidate_reads(&file.path);

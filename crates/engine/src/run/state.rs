@@ -3,12 +3,15 @@
 
 use crate::{
     CallProgress, Opening, PhaseKind, Previous, Work, Worked,
-    guardrail::repeat::{self, Repeat},
+    guardrail::{
+        effects::{PhaseEffects, Seen},
+        repeat::{self, Repeat},
+    },
 };
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use strum::{EnumDiscriminants, EnumIter, IntoStaticStr};
 
 /// Version of the stored form. A worker reads its own and older ones.
@@ -38,6 +41,12 @@ pub struct State {
     pub loaded_tools: Vec<String>,
     /// Counters of the guardrails.
     pub guards: Guards,
+    /// What came of the phase so far.
+    #[serde(default)]
+    pub effects: PhaseEffects,
+    /// What there has been of files and texts, so that the same again is nothing new.
+    #[serde(default, skip_serializing_if = "Seen::is_empty")]
+    pub seen: Seen,
     /// What came of the current todo so far.
     #[serde(default, skip_serializing_if = "Work::is_empty")]
     pub work: Work,
@@ -219,18 +228,19 @@ pub struct Guards {
     /// How often in a row the conversation was compacted with the same todo current and no result in between.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub compactions_of_todo: u32,
-    /// Whether the tactical phase has changed a file, recorded something or was shown a part of a document that was new.
+    /// Whether the tactical phase has written bytes that are new among all versions of their path, recorded something or was
+    /// shown a part of a document that was new.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub phase_has_results: bool,
     /// Tactical phases in a row that came to their end without any of that.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub phases_without_results: u32,
-    /// Fingerprint of the todo list of the last tactical phase that came to its end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub last_list: Option<u32>,
-    /// Fingerprints of the calls that have shown parts of documents, at most [`crate::guardrail::loop_detection::REMEMBERED_PARTS`].
-    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub shown_parts: BTreeSet<u32>,
+    /// Tactical phases of the job that came to their end without an effect ([`crate::guardrail::effects`]).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub phases_without_effect: u32,
+    /// Fingerprints of their todo lists.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub lists_without_effect: VecDeque<u32>,
     /// The latest distinct calls, oldest first. Bounded by [`crate::guardrail::loop_detection::REMEMBERED_CALLS`].
     #[serde(rename = "calls", alias = "repeats", with = "repeat", default, skip_serializing_if = "VecDeque::is_empty")]
     pub repeats: VecDeque<Repeat>,
@@ -293,6 +303,8 @@ pub(crate) fn initial(started_at: DateTime<Utc>) -> State {
         staged: None,
         loaded_tools: Vec::new(),
         guards: Guards::default(),
+        effects: PhaseEffects::default(),
+        seen: Seen::default(),
         work: Work::default(),
         worked: None,
         elapsed_s: 0,

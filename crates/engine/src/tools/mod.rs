@@ -57,11 +57,6 @@ pub(crate) fn closes_todo(name: &str) -> bool {
     matches!(name, "todo_complete" | "complete_task")
 }
 
-/// Whether a call is work on a todo, and not only a look at where the job stands.
-pub(crate) fn is_work(name: &str) -> bool {
-    !closes_todo(name) && !matches!(name, "get_progress" | "read_plan")
-}
-
 /// Whether a call is about the todos of the phase in which it is made: behind the end of that phase it has no place.
 pub(crate) fn belongs_to_its_phase(name: &str) -> bool {
     closes_todo(name) || matches!(name, "todo_write" | "add_task" | "todo_rewind" | "archive_and_reset")

@@ -22,10 +22,11 @@ pub(super) fn specs() -> Vec<ToolSpec> {
             parameters: json!({"type": "object", "properties": {"notes": notes}, "additionalProperties": false}).into(),
             documentation: "Closes the first open todo of the active list. Closing the last one ends the phase: a \
                             tactical phase is archived and a strategic one follows; a strategic phase ends only when \
-                            the todos of the next phase have been written. A todo for which nothing was called since it \
-                            became current is refused once. The answer counts what was recorded and \
-                            written since the todo became current. `complete_task` is the same tool under its older \
-                            name.\n\nExamples: `{}` · `{\"notes\": \"Pages 3-5 read; 14 findings, the table on page 4 \
+                            the todos of the next phase have been written. Todos need evidence: while fewer things came of \
+                            the phase (requirements recorded or judged, passages read or answered, new files, texts shown for the \
+                            first time) than todos are closed in it, the first closing is refused, and later ones are on record. \
+                            The answer counts what was recorded and written since the todo became current. `complete_task` is the \
+                            same tool under its older name.\n\nExamples: `{}` · `{\"notes\": \"Pages 3-5 read; 14 findings, the table on page 4 \
                             is unclear\"}`"
                 .into(),
             handler: Handler::Engine,
@@ -75,11 +76,10 @@ pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequenc
     run.check_needs(&current)?;
     let is_last = run.todos.iter().filter(|todo| todo.status.is_open()).count() == 1;
     let next = is_last.then(|| what_follows(run, current.position)).transpose()?;
-    // One answer may work on several todos before it closes them.
-    let unevidenced = !run.state.work.called && !run.calls_at_hand().is_some_and(|calls| calls.worked);
+    let unevidenced = run.lacks_evidence();
     let open_passages = ask_for_passages(run, &current)?;
     if unevidenced {
-        ask_for_evidence(run, &current)?;
+        ask_for_evidence(run, current.position)?;
     }
     if let Some(next) = next {
         *consequence = Consequence::NextPhase(next);
@@ -110,20 +110,32 @@ pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequenc
     Ok(text)
 }
 
-/// A todo that nothing was called for is not closed at the first word: the refusal says what closing it takes. It is taken in
-/// a later answer, on record, since some todos are answered by what is known already.
-fn ask_for_evidence(run: &mut Run, current: &Todo) -> Result<(), String> {
+/// A phase in which more todos are closed than anything came of is asked once what of them is done: the refusal names all that
+/// are open. Later closings are taken, on record, since some todos are answered by what is known already.
+fn ask_for_evidence(run: &mut Run, position: i32) -> Result<(), String> {
     let answer = answer_at_hand(run);
-    let asked_for = *run.state.work.asked_for.get_or_insert(answer);
+    let asked_for = *run.state.effects.asked_for.get_or_insert(answer);
     if asked_for < answer {
         return Ok(());
     }
+    let open = run.todos.iter().filter(|todo| todo.status.is_open());
+    let open: Vec<String> = open.map(|todo| format!("{}. {}", todo.position, todo.content)).collect();
     Err(format!(
-        "todo {} stays open: nothing was called for it since it became current. Do what it says ('{}') with the tools, then \
-         close it. If there is nothing to do for it, close it in your next answer with a note that says why; it is then on \
-         record as closed without evidence.",
-        current.position, current.content
+        "todo {position} stays open: this would be closed todo {} of the phase, and {} came of it so far (records, passages, new \
+         files, texts shown for the first time). Do with the tools what the open todos say, then close them. One for which there is nothing to do is closed from your next answer on, with a note that says why; \
+         it is then on record as closed without evidence. Open: {}",
+        run.state.effects.closed + 1,
+        in_all(run.evidence()),
+        open.join("; ")
     ))
+}
+
+fn in_all(evidence: u32) -> String {
+    match evidence {
+        0 => "nothing".into(),
+        1 => "1 thing".into(),
+        count => format!("{count} things"),
+    }
 }
 
 /// The number of the answer in which a todo is to be closed.
@@ -163,8 +175,8 @@ fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
     if asked < answer {
         return Ok(left);
     }
-    // Refused once is enough, also where nothing was called for it.
-    run.state.work.asked_for.get_or_insert(answer);
+    // Refused once is enough, also for want of evidence.
+    run.state.effects.asked_for.get_or_insert(answer);
     let shown = run.calls.shown.take().filter(|shown| Some(shown.number) == first_unread);
     let shown =
         shown.map(|shown| format!("\n\nPassage {}, which counts as read by this:\n\n{}", shown.number, shown.text));
@@ -213,6 +225,7 @@ pub(crate) fn move_on(run: &mut Run, position: i32, notes: Option<String>) {
 
 fn close(run: &mut Run, position: i32, notes: Option<String>) {
     move_on(run, position, notes);
+    run.state.effects.closed += 1;
     let guards = &mut run.state.guards;
     guards.compactions_of_todo = 0;
     // Not by the todos of the re-planning itself, nor by one that was closed without any work.

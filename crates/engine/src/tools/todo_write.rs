@@ -4,7 +4,6 @@
 use super::{Answer, arguments};
 use crate::{
     Change, FileWrite, Handler, Phases, PlannedTodo, Product, Replay, Run, Todo, TodoPlan, ToolSpec,
-    guardrail::loop_detection::list_print,
     ledger::Ledger,
     phase::{
         archive,
@@ -224,13 +223,11 @@ fn check(run: &Run, plan: &TodoPlan) -> Result<(), String> {
             ));
         }
     }
-    let print = list_print(plan.todos.iter().map(|todo| todo.content.as_str()));
-    if run.state.guards.last_list == Some(print) {
-        return Err(
-            "todos.yaml not written: this is the list of the last phase, word for word, and that phase is done. \
-                    Write what is to be done next, or complete the job."
-                .into(),
-        );
+    if run.had_no_effect(plan.todos.iter().map(|todo| todo.content.as_str())) {
+        return Err("todos.yaml not written: this is, word for word, the list of a phase that came to its end without an effect: \
+                    nothing was recorded or judged, no passage read, no new file written. Write todos that go about it in \
+                    another way, or complete the job."
+            .into());
     }
     Ok(())
 }

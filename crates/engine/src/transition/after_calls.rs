@@ -74,17 +74,19 @@ impl Run {
         let outcome = if next.issue.is_some() { PhaseOutcome::Rewound } else { PhaseOutcome::Completed };
         self.note_ended_phase(outcome);
         let note = self.close_phase(outcome, next.issue.as_deref());
-        match (self.ends_without_progress(), self.settings.autonomy) {
+        let without_progress = self.ends_without_progress().map(|reason| ("no_progress", reason));
+        let end = without_progress.or_else(|| self.is_stuck().map(|reason| ("stuck", reason)));
+        match (end, self.settings.autonomy) {
             (None, _) => self.open_phase(next, Some(note), now),
-            (Some(reason), Autonomy::Review) => {
+            (Some((_, reason)), Autonomy::Review) => {
                 let result = json!({"summary": reason, "deliverables": [], "undelivered": [reason], "confidence": 0.0, "notes": null});
                 self.state.stage = Stage::Review { result: result.clone() };
                 self.leave(JobExit::Review { result, reason });
             }
             // A retry goes on with the phase that comes next.
-            (Some(reason), Autonomy::Full) => {
+            (Some((kind, reason)), Autonomy::Full) => {
                 self.open_phase(NextPhase { failed: Some(reason.clone()), ..next }, Some(note), now);
-                self.leave(JobExit::Failed(JobError::new("no_progress", reason)));
+                self.leave(JobExit::Failed(JobError::new(kind, reason)));
             }
         }
     }

@@ -98,7 +98,7 @@ impl Run {
             return self.put_answer(item, answered);
         }
         if looked && !given.is_error {
-            self.note_shown(call, parsed);
+            self.note_shown(call, parsed, &given.content);
         }
         let progress = self.take_products(given.products);
         let noted = self.noted(call, parsed, given.content, progress, looked);
@@ -175,8 +175,6 @@ impl Run {
         let name = &item.call.name;
         let is_gate = tools::is_gate(name);
         self.state.work.refused += u32::from(answered.failed && !is_gate);
-        let is_work = tools::is_work(name) && self.bound_tool(name).is_some();
-        self.state.work.called |= is_work;
         let is_closing = answered.failed && tools::closes_todo(name);
         let open = self.current_todo().filter(|_| is_closing).map(|todo| todo.position);
         let bytes = answered.content.len();
@@ -188,7 +186,6 @@ impl Run {
         calls.failed |= answered.failed && !is_gate;
         calls.refused_closing = calls.refused_closing.or(open);
         calls.progress |= answered.progress;
-        calls.worked |= is_work;
         calls.room.take(bytes, tokens);
         if let Repetition::Replan(count) = answered.repetition {
             calls.stuck.get_or_insert_with(|| format!("the call of {name} gave the same result {count} times"));

@@ -103,7 +103,7 @@ fn strategic_phases_count_towards_the_phase_they_prepare() {
     dialogue.open_tactical();
     assert_eq!(line(&dialogue), "Phase: Extraction (2 of 2)");
     dialogue.finish_phase();
-    assert_eq!(line(&dialogue), "Phase: Review and next phase (2 of 2)");
+    assert_eq!(line(&dialogue), "Phase: Completion (2 of 2)");
     // What is done beyond the plan makes it no longer.
     dialogue.open_tactical();
     assert_eq!(line(&dialogue), "Phase: Extraction (2 of 2)");
@@ -112,7 +112,7 @@ fn strategic_phases_count_towards_the_phase_they_prepare() {
     let opening = opening.map(|line| line.text).unwrap_or_default();
     assert!(opening.contains("job phase 6 (tactical, phase of work 3; the plan has 2)"), "{opening}");
     dialogue.finish_phase();
-    assert_eq!(line(&dialogue), "Phase: Review and next phase (2 of 2)");
+    assert_eq!(line(&dialogue), "Phase: Completion (2 of 2)");
     assert_eq!(dialogue.run.progress().plan, Some((2, 2)));
     let summary = dialogue.toy.text("workspace_summary.md");
     assert!(summary.contains("Phases of work done: 3; main_plan.md has 2"), "{summary}");

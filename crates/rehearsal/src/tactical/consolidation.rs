@@ -2,21 +2,29 @@
 
 use std::fmt::Write as _;
 
-use crate::call::{Turn, list_files, todo_complete, turn, write_file};
+use crate::call::{Turn, first_requirements, list_files, read_file, todo_complete, turn, write_file};
 use crate::plan::Plan;
 use crate::plan::schedule::{self, LATE};
 use crate::request_view::RequestView;
 use crate::request_view::opening::Document;
 use crate::requirement::table_file::{self, PATH};
 
-/// Lists both folders.
+/// Lists both folders, and reads what the system has on record.
 pub(super) fn check_parts(view: &RequestView<'_>) -> Turn {
     match (view.files("candidates"), view.files("output")) {
         (Ok(candidates), Ok(output)) => {
             let notes = format!("{} files in candidates/, {} in output/", candidates.len(), output.len());
             turn(notes.clone(), vec![todo_complete(&notes)])
         }
-        _ => turn("Listing candidates/ and output/.", vec![list_files("candidates"), list_files("output")]),
+        _ => {
+            let recorded = match view.bound("list_requirements") {
+                true => first_requirements(),
+                false => read_file("progress.md"),
+            };
+            let looks =
+                vec![list_files("candidates"), list_files("output"), read_file("workspace_summary.md"), recorded];
+            turn("Listing candidates/ and output/, and reading what is on record.", looks)
+        }
     }
 }
 

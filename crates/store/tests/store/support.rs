@@ -89,6 +89,8 @@ pub(crate) fn state() -> State {
         staged: None,
         loaded_tools: Vec::new(),
         fallback: None,
+        effects: plumbline_engine::PhaseEffects::default(),
+        seen: plumbline_engine::Seen::default(),
         work: plumbline_engine::Work::default(),
         worked: None,
         elapsed_s: 0,

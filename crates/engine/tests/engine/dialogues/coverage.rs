@@ -321,6 +321,7 @@ fn a_text_that_no_request_carried_was_read_by_nobody() {
     let mut dialogue = working(covering());
     // One answer reads all of it and ends the phase: the next request begins anew, without what was read.
     let mut calls = vec![("read_file", json!({"path": "input/policy.pdf"}))];
+    calls.extend((1..5).map(|line| ("read_file", json!({"path": "instructions.md", "offset": line}))));
     calls.extend(std::iter::repeat_n(("todo_complete", json!({})), 5));
     dialogue.calls(&calls);
     assert_eq!(dialogue.phase().1, PhaseKind::Strategic);

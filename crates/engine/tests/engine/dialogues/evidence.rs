@@ -1,8 +1,9 @@
 //! What closing a todo and completing a job take: work that the rows know of, not words.
 
 use crate::kit::{Dialogue, settings};
-use plumbline_engine::JobExit;
+use plumbline_engine::{JobExit, ToolSpec};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 fn closing() -> (&'static str, Value) {
     ("todo_complete", json!({}))
@@ -17,45 +18,82 @@ fn report(dialogue: &mut Dialogue) {
         .call("write_file", json!({"path": "output/report.md", "content": "42 requirements recorded, 42 verified."}));
 }
 
-#[test]
-fn a_todo_that_nothing_was_called_for_is_refused_once_and_then_closed_on_record() {
-    let mut dialogue = Dialogue::working(settings(), 1);
-    // The same again in the same answer is no second thought.
-    let refused = dialogue.calls(&[closing(), closing()]);
-    assert!(refused[0].starts_with("Error: todo 1 stays open: nothing was called for it"), "{refused:?}");
-    assert!(refused[1].starts_with("Error: not carried out: todo 1 is still current"), "{refused:?}");
-    // A look at where the job stands is no work.
-    dialogue.crash();
-    let results = dialogue.calls(&[("get_progress", json!({})), ("read_plan", json!({})), closing()]);
-    assert!(results[2].contains("on record as closed without evidence"), "{results:?}");
-    assert_eq!(dialogue.toy.unevidenced.iter().copied().collect::<Vec<_>>(), [(2, 1)]);
-    assert!(dialogue.calls(&[closing()])[0].starts_with("Error: todo 2 stays open"), "each todo is asked for its own");
-    assert!(dialogue.close().starts_with("Task 2"));
-    assert_eq!(dialogue.toy.unevidenced.len(), 1, "the second was worked on after the refusal");
+fn record(n: i32) -> (&'static str, Value) {
+    ("add_requirement", json!({"text": format!("Invoices of kind {n} must be kept.")}))
 }
 
 #[test]
-fn a_call_of_a_tool_that_there_is_not_is_no_work() {
+fn the_first_closing_without_evidence_is_refused_with_all_open_todos_and_later_ones_are_on_record() {
     let mut dialogue = Dialogue::working(settings(), 1);
-    let results = dialogue.calls(&[("frobnicate", json!({}))]);
-    assert!(results[0].starts_with("Error:"), "{results:?}");
-    assert!(dialogue.calls(&[closing()])[0].starts_with("Error: todo 1 stays open"));
+    // The same again in the same answer is no second thought.
+    let refused = dialogue.calls(&[closing(), closing()]);
+    assert!(refused[0].starts_with("Error: todo 1 stays open: this would be closed todo 1"), "{refused:?}");
+    let open = (1..=5).map(|id| format!("{id}. Process section {id} of the policy")).collect::<Vec<_>>().join("; ");
+    assert!(refused[0].contains(&open), "{refused:?}");
+    assert!(refused[1].starts_with("Error: not carried out: todo 1 is still current"), "{refused:?}");
+    dialogue.crash();
+    let results = dialogue.calls(&[("get_progress", json!({})), ("read_plan", json!({})), closing()]);
+    assert!(results[2].contains("on record as closed without evidence"), "{results:?}");
+    assert!(dialogue.calls(&[closing()])[0].starts_with("Task 2"), "a phase is asked once");
+    assert_eq!(dialogue.toy.unevidenced.iter().copied().collect::<Vec<_>>(), [(2, 1), (2, 2)]);
+}
+
+#[test]
+fn effort_is_no_evidence() {
+    let tries: [(&str, Value); 6] = [
+        ("frobnicate", json!({})),
+        ("get_progress", json!({})),
+        ("read_file", json!({"path": "nowhere.md"})),
+        ("add_note", json!({"text": "all of it is done"})),
+        ("write_file", json!({"path": "notes/done.md", "content": "All of it is done, as was asked."})),
+        ("write_file", json!({"path": "output/empty.md", "content": ""})),
+    ];
+    for (name, arguments) in tries {
+        let mut dialogue = Dialogue::working(settings(), 1);
+        dialogue.call(name, arguments);
+        assert!(dialogue.calls(&[closing()])[0].starts_with("Error: todo 1 stays open"), "{name}");
+    }
 }
 
 #[test]
 fn one_answer_may_work_on_several_todos_before_it_closes_them() {
     let mut dialogue = Dialogue::working(settings(), 1);
-    let record = ("add_requirement", json!({"text": "Invoices must be kept."}));
-    let results = dialogue.calls(&[record, closing(), closing()]);
-    assert!(results[1..].iter().all(|result| result.starts_with("Task")), "{results:?}");
+    let results = dialogue.calls(&[record(1), record(2), closing(), closing()]);
+    assert!(results[2..].iter().all(|result| result.starts_with("Task")), "{results:?}");
+    // The work of one todo is no evidence for two.
+    let results = dialogue.calls(&[record(3), closing(), closing()]);
+    assert!(results[1].starts_with("Task 3") && results[2].starts_with("Error: todo 4 stays open"), "{results:?}");
+    assert!(dialogue.toy.unevidenced.is_empty());
+}
+
+/// A validator that judges all under its second todo.
+#[test]
+fn work_done_ahead_is_evidence_for_the_todos_behind_it() {
+    let mut dialogue = Dialogue::working(settings(), 1);
+    dialogue.calls(&(1..=9).map(record).collect::<Vec<_>>());
+    for id in 1..=4 {
+        assert!(dialogue.calls(&[closing()])[0].starts_with(&format!("Task {id}")));
+    }
     assert!(dialogue.toy.unevidenced.is_empty());
 }
 
 #[test]
-fn a_call_that_was_refused_is_an_attempt() {
-    let mut dialogue = Dialogue::working(settings(), 1);
-    dialogue.call("read_file", json!({"path": "nowhere.md"}));
-    assert!(dialogue.calls(&[closing()])[0].starts_with("Task 1"));
+fn the_same_file_written_again_is_evidence_once_though_it_was_deleted() {
+    let mut dialogue = Dialogue::working(
+        Dialogue::with(|settings| {
+            let known =
+                settings.tools.iter().find(|tool| tool.name == "write_file").expect("it is a tool of the tests");
+            let delete = ToolSpec { name: "delete_file".into(), ..known.clone() };
+            settings.tools = Arc::new(settings.tools.iter().cloned().chain([delete]).collect());
+        }),
+        1,
+    );
+    let file = ("write_file", json!({"path": "output/a.md", "content": "Kinds of invoices and what holds of them."}));
+    let other = ("write_file", json!({"path": "output/a.md", "content": "Kinds of invoices, in other words."}));
+    let delete = ("delete_file", json!({"path": "output/a.md"}));
+    assert!(dialogue.calls(&[file.clone(), closing()])[1].starts_with("Task 1"));
+    let results = dialogue.calls(&[other, delete, file, closing()]);
+    assert!(results[3].starts_with("Error: todo 2 stays open"), "{results:?}");
 }
 
 #[test]

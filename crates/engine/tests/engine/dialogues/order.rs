@@ -26,7 +26,8 @@ fn list() -> Value {
 /// A job in its first tactical phase, with one todo left.
 fn at_the_end_of_work(planned: usize) -> Dialogue {
     let mut dialogue = Dialogue::working(settings(), planned);
-    dialogue.call("write_file", json!({"path": "notes.md", "content": "Sections 1 to 5"}));
+    dialogue
+        .call("write_file", json!({"path": "notes.md", "content": "Sections 1 to 5: one duty each, on retention."}));
     for _ in 0..4 {
         dialogue.close();
     }
@@ -87,11 +88,12 @@ fn a_write_behind_an_engine_tool_s_is_the_last_word() {
 #[test]
 fn five_closings_close_three_todos_and_two_are_named_in_the_opening() {
     let mut dialogue = Dialogue::working(settings(), 2);
-    dialogue.call("write_file", json!({"path": "notes.md", "content": "Sections 1 to 5"}));
+    dialogue
+        .call("write_file", json!({"path": "findings.md", "content": "Sections 1 to 5: one duty each, on retention."}));
     dialogue.close();
     dialogue.close();
-    let look = ("read_file", json!({"path": "notes.md"}));
-    let mut calls = vec![look];
+    let look = |line: i32| ("read_file", json!({"path": "findings.md", "offset": line}));
+    let mut calls = vec![look(1), look(2)];
     calls.extend((0..5).map(|_| ("todo_complete", json!({}))));
     dialogue.calls(&calls);
     assert_eq!(dialogue.phase(), (3, PhaseKind::Strategic, Opening::Transition));
@@ -272,7 +274,8 @@ fn where_the_conversation_goes_on_the_results_are_in_it_once() {
         Dialogue::with(|settings| settings.phases.history_at_boundary = HistoryAtBoundary::Compact),
         2,
     );
-    dialogue.call("write_file", json!({"path": "notes.md", "content": "Sections 1 to 5"}));
+    dialogue
+        .call("write_file", json!({"path": "notes.md", "content": "Sections 1 to 5: one duty each, on retention."}));
     for _ in 0..4 {
         dialogue.close();
     }

@@ -48,10 +48,18 @@ fn begun(name: &str) -> Dialogue {
     dialogue
 }
 
+/// A look at a text that was not shown before.
+fn new_look(dialogue: &Dialogue, more: i64) -> (&'static str, Value) {
+    ("read_file", json!({"path": "instructions.md", "offset": dialogue.run.state().next_seq * 10 + more}))
+}
+
 /// A phase of work in one answer.
 fn work(dialogue: &mut Dialogue, name: &str) {
     let file = json!({"path": format!("output/{name}.md"), "content": "Invoices must be kept for ten years."});
-    dialogue.calls(&[("write_file", file), done(), done(), done(), done(), done()]);
+    let mut calls = vec![("write_file", file)];
+    calls.extend((1..5).map(|more| new_look(dialogue, more)));
+    calls.extend((0..5).map(|_| done()));
+    dialogue.calls(&calls);
 }
 
 #[test]
@@ -67,7 +75,8 @@ fn what_the_state_answers_is_closed_with_a_note() {
     assert!(text.contains(said), "{text}");
     assert_eq!(dialogue.run.current_todo().map(|todo| todo.position), Some(2));
     // The plan is not ticked, so its todo stays.
-    let results = dialogue.calls(&[look(), done(), ("write_plan", plan(["x", " "])), done()]);
+    let look = new_look(&dialogue, 0);
+    let results = dialogue.calls(&[look, done(), ("write_plan", plan(["x", " "])), done()]);
     let only = "Task 2 'Update workspace.md' marked complete. 2 tasks remaining.";
     assert_eq!(results[1], only);
     dialogue.calls(&[("todo_write", todos("Two")), done()]);

@@ -152,12 +152,14 @@ fn closing_says_what_was_closed_and_what_remains() {
 #[test]
 fn several_todos_may_be_closed_in_one_answer_up_to_the_end_of_the_phase() {
     let mut dialogue = Dialogue::working(settings(), 2);
-    let work = ("write_file", json!({"path": "notes.md", "content": "Sections 1 to 5: one duty each."}));
+    let work = |n: i32| {
+        ("write_file", json!({"path": format!("section_{n}.md"), "content": "One duty, which is to keep records."}))
+    };
     let six = (0..6).map(|_| ("todo_complete", json!({})));
-    let results = dialogue.calls(&std::iter::once(work).chain(six).collect::<Vec<(&str, Value)>>());
-    assert!(results[5].ends_with("The phase is complete; the next one begins."), "{}", results[5]);
+    let results = dialogue.calls(&(1..=5).map(work).chain(six).collect::<Vec<(&str, Value)>>());
+    assert!(results[9].ends_with("The phase is complete; the next one begins."), "{}", results[9]);
     assert_eq!(
-        results[6],
+        results[10],
         "Error: not carried out: an earlier call of this answer ended the phase; the next one begins now."
     );
     assert_eq!((dialogue.phase().0, dialogue.run.progress().todos_done), (3, 0), "the sixth closed nothing");

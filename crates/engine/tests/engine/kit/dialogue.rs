@@ -226,14 +226,15 @@ impl Dialogue {
         self.rebuilt = load(&self.toy);
     }
 
-    /// Closes the current todo after a look at a file: one answer; what closing gave.
+    /// Closes the current todo after a look at a text that was not shown before: one answer; what closing gave.
     pub(crate) fn close(&mut self) -> String {
         self.close_with(json!({}))
     }
 
     /// The same with arguments for `todo_complete`.
     pub(crate) fn close_with(&mut self, arguments: Value) -> String {
-        self.calls(&[("read_file", json!({"path": "instructions.md"})), ("todo_complete", arguments)]).remove(1)
+        let new = json!({"path": "instructions.md", "offset": self.run.state().next_seq});
+        self.calls(&[("read_file", new), ("todo_complete", arguments)]).remove(1)
     }
 
     pub(crate) fn later(&mut self, time: TimeDelta) {
@@ -301,7 +302,8 @@ impl Dialogue {
     pub(crate) fn finish_phase(&mut self) -> String {
         let mut last = String::new();
         if self.phase().1 == PhaseKind::Tactical && !self.run.state().guards.phase_has_results {
-            self.call("write_file", json!({"path": "notes.md", "content": format!("Phase {}", self.phase().0)}));
+            let path = format!("findings/phase_{}.md", self.phase().0);
+            self.call("write_file", json!({"path": path, "content": "What the pages say on retention."}));
         }
         for _ in self.run.progress().todos_done..self.run.progress().todos_total {
             last = self.close();

@@ -20,7 +20,10 @@ pub(crate) fn execute(toy: &Toy, call: &ToolCall) -> ToolReturn {
             }
         }
         "read_file" => match toy.files.get(&text("path")) {
-            Some(content) => ToolReturn::ok(&call.id, String::from_utf8_lossy(content), Vec::new()),
+            Some(content) => {
+                let from = arguments["offset"].as_i64().map(|line| format!("From line {line}: ")).unwrap_or_default();
+                ToolReturn::ok(&call.id, from + &String::from_utf8_lossy(content), Vec::new())
+            }
             None => ToolReturn::error(&call.id, format!("{} does not exist", text("path"))),
         },
         "add_requirement" => {
@@ -35,6 +38,9 @@ pub(crate) fn execute(toy: &Toy, call: &ToolCall) -> ToolReturn {
             ToolReturn::ok(&call.id, "Cited.", vec![Product::AddCitation(citation(&text("quote"), place))])
         }
         "web_search" => ToolReturn::ok(&call.id, format!("Found: {}", text("query")), Vec::new()),
+        "index_page" if arguments["page"].is_i64() => {
+            ToolReturn::ok(&call.id, format!("Page {} is indexed.", arguments["page"]), Vec::new())
+        }
         other => ToolReturn::ok(&call.id, format!("{other} done."), Vec::new()),
     }
 }

@@ -70,7 +70,8 @@ fn play(dialogue: &mut Dialogue, line: &str) -> Vec<Change> {
         }
         ("close", times) => (0..times.parse().expect("close N"))
             .flat_map(|_: u32| {
-                let look = call("read_file", &json!({"path": "instructions.md"}));
+                let new = json!({"path": "instructions.md", "offset": dialogue.run.state().next_seq});
+                let look = call("read_file", &new);
                 dialogue.reply(reply("", vec![look, call("todo_complete", &json!({}))]))
             })
             .collect(),

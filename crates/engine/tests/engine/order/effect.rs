@@ -147,7 +147,7 @@ fn progress(job: &Job) -> String {
 fn stage(job: &mut Job, contents: &[String]) -> Option<()> {
     let (fewest, most) = job.setup.todos;
     let is_repeated = contents.iter().enumerate().any(|(at, content)| contents[..at].contains(content));
-    if !(fewest..=most).contains(&contents.len()) || is_repeated || contents == job.last_list {
+    if !(fewest..=most).contains(&contents.len()) || is_repeated {
         return None;
     }
     put_staged(job, contents.to_vec());

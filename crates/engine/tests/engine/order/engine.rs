@@ -51,7 +51,7 @@ pub(super) fn model_of(dialogue: &Dialogue) -> Job {
     };
     let phases = &rows.settings.phases;
     let texts = rows.files.iter().map(|(path, content)| (path.clone(), String::from_utf8_lossy(content).into_owned()));
-    let mut job = Job {
+    Job {
         setup: Setup {
             strategic: bound(PhaseKind::Strategic),
             tactical: bound(PhaseKind::Tactical),
@@ -67,16 +67,8 @@ pub(super) fn model_of(dialogue: &Dialogue) -> Job {
         requirements: rows.recorded.iter().map(|known| known.requirement.text.clone()).collect(),
         completed: usize::try_from(phase.completed).expect("it counts phases"),
         planned: usize::try_from(phase.planned).expect("it counts phases"),
-        last_list: Vec::new(),
         is_complete: false,
-    };
-    let is_worked = |(kind, outcome): &(PhaseKind, Option<PhaseOutcome>)| {
-        *kind == PhaseKind::Tactical && *outcome == Some(PhaseOutcome::Completed)
-    };
-    if let Some((number, _)) = job.phases.iter().rev().find(|(_, phase)| is_worked(phase)) {
-        job.last_list = job.todos[number].iter().map(|(content, _)| content.clone()).collect();
     }
-    job
 }
 
 fn phase_rows(dialogue: &Dialogue) -> BTreeMap<i32, (PhaseKind, Option<PhaseOutcome>)> {
@@ -201,7 +193,7 @@ impl Start {
         }
         // Work enough that no closing asks for more.
         for n in 0..30 {
-            dialogue.call("write_file", json!({"path": format!("work/{}_{n}.md", dialogue.phase().0), "content": "x"}));
+            dialogue.call("write_file", json!({"path": format!("work/{}_{n}.md", dialogue.phase().0), "content": "What the pages say on retention."}));
         }
         if self.is_staged && !matches!(self.phase, At::Working) {
             dialogue.call("todo_write", Call::TodoWrite(list("Staged")).arguments());

@@ -50,7 +50,6 @@ fn working(open: usize) -> Job {
         requirements: Vec::new(),
         completed: 0,
         planned: 0,
-        last_list: Vec::new(),
         is_complete: false,
     };
     for todo in job.list().iter_mut().rev().skip(open) {

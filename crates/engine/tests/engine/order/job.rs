@@ -82,8 +82,6 @@ pub(crate) struct Job {
     pub(crate) completed: usize,
     /// The most phases that the plan ever had.
     pub(crate) planned: usize,
-    /// The list of the last tactical phase that came to its end.
-    pub(crate) last_list: Vec<String>,
     pub(crate) is_complete: bool,
 }
 
@@ -169,8 +167,7 @@ impl Job {
             (PhaseOutcome::Completed, PhaseKind::Strategic) => (PhaseKind::Tactical, Opening::Work),
             (PhaseOutcome::Completed, PhaseKind::Tactical) => {
                 let is_last = !plan.is_empty() && self.completed + 1 >= plan.len();
-                let in_doubt = plan.iter().rev().skip(1).any(|open| *open > 0);
-                let opening = if is_last && !in_doubt { Opening::Final } else { Opening::Transition };
+                let opening = if is_last { Opening::Final } else { Opening::Transition };
                 (PhaseKind::Strategic, opening)
             }
             // Given up by `archive_and_reset`, the same phase begins anew.
@@ -188,13 +185,12 @@ impl Job {
         };
         self.list().iter_mut().filter(|(_, status)| status.is_open()).for_each(|todo| todo.1 = TodoStatus::Abandoned);
         let contents: Vec<String> = self.list().iter().map(|(content, _)| content.clone()).collect();
-        self.files.insert(format!("archive/phase_{}.yaml", self.number), Text::Holding(contents.clone()));
+        self.files.insert(format!("archive/phase_{}.yaml", self.number), Text::Holding(contents));
         self.phases.insert(self.number, (self.kind, Some(on_record)));
         if self.kind == PhaseKind::Tactical {
             self.files.insert(SUMMARY.into(), Text::Holding(Vec::new()));
             if outcome == PhaseOutcome::Completed {
                 self.completed += 1;
-                self.last_list = contents;
             }
         }
         if outcome != PhaseOutcome::Completed {

@@ -8,8 +8,9 @@
 //! - [`examples`]: answers whose end is written out by hand.
 //! - [`engine`], [`property`]: the engine held against the model, with random answers.
 //!
-//! Left out are rules that need more than an answer and its job: at most 64 calls, room in the window, repeated calls, and the
-//! evidence of todos. A job of the model has worked enough in its phase that no closing is refused for want of it.
+//! Left out are rules that need more than an answer and its job: at most 64 calls, room in the window, repeated calls, lists of
+//! phases without an effect, and the evidence of todos. A job of the model has worked enough in its phase that no closing is refused
+//! for want of it.
 
 mod call;
 mod effect;

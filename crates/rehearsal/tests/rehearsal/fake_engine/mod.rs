@@ -219,6 +219,9 @@ impl Engine {
         self.phases.push(name.to_owned());
         self.todos = todos.iter().map(|todo| ((*todo).to_owned(), false)).collect();
         self.strategic = strategic;
+        for path in ["workspace_summary.md", "progress.md"] {
+            self.files.insert(path.into(), format!("# What the system has on record\n\nPhase {name}\n"));
+        }
         self.tactical += usize::from(!strategic);
         self.conversation.clear();
         self.system = self.system_prompt();

@@ -1,0 +1,261 @@
+//! What the work of a phase has brought about, counted from what tools produce and never from what is said of it: the
+//! evidence for the todos that the model closes, and the bound of the outer loop.
+//!
+//! An *effect* is a requirement recorded, changed, withdrawn or judged, a write to the graph, a passage newly read or answered,
+//! a document extracted, or a path that has content for the first time. Plans and notes are none: they are what a model writes that
+//! goes round in a circle. Effort is no effect either: a call that brought nothing about counts for nothing.
+
+use crate::{
+    FileWrite, Opening, PhaseKind, Product, Run, Stage, ToolCall,
+    guardrail::{
+        fingerprint,
+        loop_detection::{self, is_record},
+    },
+    is_placeholder,
+    ledger::Counts,
+    tools::parsed_call::ParsedCall,
+    vocabulary::path,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::VecDeque;
+
+/// How many versions of files are remembered; one that was written longer ago counts as new.
+const REMEMBERED_VERSIONS: usize = 256;
+/// How many texts are remembered as shown.
+const REMEMBERED_TEXTS: usize = 512;
+/// How many deleted files are remembered as having had content.
+const REMEMBERED_DELETED: usize = 256;
+/// Tactical phases without an effect that a job may have beyond as many as its plan has phases.
+const MORE_THAN_PLANNED: u32 = 3;
+/// How many todo lists of phases without an effect are remembered.
+const REMEMBERED_LISTS: usize = 64;
+
+/// The files by which a strategic phase works.
+const PLANNING: [&str; 3] = ["workspace.md", "main_plan.md", "todos.yaml"];
+
+/// What came of the phase at hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PhaseEffects {
+    /// Effects, but for those on passages, which the ledger counts.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub effects: u32,
+    /// What is evidence for a todo besides: texts newly shown, and in strategic phases new versions of the files that plan.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub evidence: u32,
+    /// Passages that were read when the phase began, answered ones among them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub read_before: u32,
+    /// Passages that were answered when the phase began.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub answered_before: u32,
+    /// Todos that the model closed.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub closed: u32,
+    /// The answer (`seq` of its message) in which a closing was refused for want of evidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_for: Option<i64>,
+}
+
+/// Fingerprints of what there has been in the job, so that the same again is nothing new.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Seen {
+    /// Versions of files that were written, and quotes that were verified.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    pub versions: VecDeque<u32>,
+    /// Texts that were shown.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    pub texts: VecDeque<u32>,
+    /// Paths whose file had content and was deleted.
+    #[serde(skip_serializing_if = "VecDeque::is_empty")]
+    pub deleted: VecDeque<u32>,
+}
+
+impl Seen {
+    /// Whether nothing was seen yet.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+/// Remembers a print among the last `most`; whether it is new.
+fn remember(seen: &mut VecDeque<u32>, print: u32, most: usize) -> bool {
+    if seen.contains(&print) {
+        return false;
+    }
+    seen.push_back(print);
+    if seen.len() > most {
+        seen.pop_front();
+    }
+    true
+}
+
+impl Run {
+    /// What a phase begins with.
+    pub(crate) fn begin_effects(&mut self) {
+        let (read_before, answered_before) = read_and_answered(&self.ledger.counts());
+        // What the user wrote, or why the phase before failed, is the text that such a phase is about.
+        let is_told = matches!(self.state.phase.opening, Opening::Feedback | Opening::Rewound);
+        self.state.effects =
+            PhaseEffects { read_before, answered_before, evidence: u32::from(is_told), ..PhaseEffects::default() };
+    }
+
+    /// Effects of the phase at hand.
+    fn effects(&self) -> u32 {
+        let (read, answered) = read_and_answered(&self.ledger.counts());
+        let PhaseEffects { effects, read_before, answered_before, .. } = self.state.effects;
+        effects + read.saturating_sub(read_before) + answered.saturating_sub(answered_before)
+    }
+
+    /// Whether fewer things came of the phase than todos would be closed in it with one more. In a final review nothing is
+    /// asked: the gate of completion judges the work.
+    pub(crate) fn lacks_evidence(&self) -> bool {
+        self.state.phase.opening != Opening::Final && self.evidence() <= self.state.effects.closed
+    }
+
+    /// What came of the phase so far, as far as it is evidence for todos.
+    pub(crate) fn evidence(&self) -> u32 {
+        self.effects() + self.state.effects.evidence
+    }
+
+    /// Counts what a product of a call is, before it is laid over the files. What the system or the user puts there is none.
+    pub(crate) fn note_effect(&mut self, product: &Product) {
+        if !matches!(self.state.stage, Stage::Tools { .. }) {
+            return;
+        }
+        let is_effect = match product {
+            Product::AddRequirement(_) | Product::ChangeRequirement(_) | Product::JudgeRequirement(_) => true,
+            // Extracting it again brings nothing about.
+            Product::AddSource(source) => source.text_path.is_some() && !self.sources.contains(source),
+            Product::WriteFile(FileWrite { path, content }) => !is_placeholder(content) && self.is_first(path),
+            Product::PlaceFile(file) => file.size > 0 && self.is_first(&file.path),
+            Product::AppendFile { path, text } => !is_placeholder(text.as_bytes()) && self.is_first(path),
+            Product::DeleteFile { path } => {
+                if self.has_content(path) {
+                    remember(&mut self.state.seen.deleted, fingerprint::of_text(path), REMEMBERED_DELETED);
+                }
+                false
+            }
+            Product::AddCitation(_) | Product::ShareFiles(_) | Product::CutDocument(_) => false,
+        };
+        self.state.effects.effects += u32::from(is_effect);
+        let is_new = self.is_new_version(product);
+        let plans = product.path().is_some_and(|path| PLANNING.contains(&path));
+        if is_new && plans && self.state.phase.kind == PhaseKind::Strategic {
+            self.state.effects.evidence += 1;
+        }
+        if is_new && loop_detection::is_result(product) {
+            self.state.guards.phase_has_results = true;
+        }
+    }
+
+    /// A query that asked for the right to write to the graph, and was not refused: what it wrote leaves no row here. The same
+    /// query again is no effect.
+    fn note_query(&mut self, parsed: &ParsedCall) {
+        let writes = parsed.fields.get("allow_write").and_then(Value::as_bool) == Some(true);
+        if writes && remember(&mut self.state.seen.versions, parsed.print, REMEMBERED_VERSIONS) {
+            self.state.effects.effects += 1;
+            self.state.guards.phase_has_results = true;
+        }
+    }
+
+    /// Whether a file of the model's work gets content at a path that never had any.
+    fn is_first(&self, path: &str) -> bool {
+        let plans = matches!(path, "workspace.md" | "main_plan.md") || path.starts_with("notes");
+        let deleted = || self.state.seen.deleted.contains(&fingerprint::of_text(path));
+        !plans && !is_record(path) && !self.has_content(path) && !deleted()
+    }
+
+    fn has_content(&self, path: &str) -> bool {
+        self.files.get(path).is_some_and(|facts| facts.size > 0 && !facts.placeholder)
+    }
+
+    /// Whether bytes are new among the versions of their path; other products always are, but for a quote that is known.
+    fn is_new_version(&mut self, product: &Product) -> bool {
+        let print = match product {
+            Product::WriteFile(file) => fingerprint::of_parts(&[file.path.as_bytes(), &file.content]),
+            Product::PlaceFile(file) => fingerprint::of_parts(&[file.path.as_bytes(), &file.sha256]),
+            Product::AppendFile { path, text } => {
+                let before = self.files.get(path).map_or(0, |facts| facts.size);
+                fingerprint::of_parts(&[path.as_bytes(), &before.to_le_bytes(), text.as_bytes()])
+            }
+            Product::AddCitation(citation) => fingerprint::of_text(&citation.id),
+            Product::DeleteFile { .. } | Product::ShareFiles(_) | Product::CutDocument(_) => return false,
+            Product::AddRequirement(_)
+            | Product::ChangeRequirement(_)
+            | Product::JudgeRequirement(_)
+            | Product::AddSource(_) => return true,
+        };
+        remember(&mut self.state.seen.versions, print, REMEMBERED_VERSIONS)
+    }
+
+    /// A call that left no product: a text that was not shown before is evidence, a part of a document a result of the phase as well.
+    pub(crate) fn note_shown(&mut self, call: &ToolCall, parsed: &ParsedCall, content: &str) {
+        self.note_query(parsed);
+        // A list of names is no text.
+        if matches!(call.name.as_str(), "list_files" | "create_folder") {
+            return;
+        }
+        if !remember(&mut self.state.seen.texts, fingerprint::of_text(content), REMEMBERED_TEXTS) {
+            return;
+        }
+        self.state.effects.evidence += 1;
+        let path = parsed.fields.get("path").and_then(Value::as_str).and_then(|path| path::normalize(path).ok());
+        if path.is_some_and(|path| self.is_part_of_a_document(&path)) {
+            (self.state.guards.phase_has_results, self.state.guards.compactions_of_todo) = (true, 0);
+        }
+    }
+
+    fn is_part_of_a_document(&self, path: &str) -> bool {
+        let is_text = |source: &crate::Source| source.text_path.as_deref() == Some(path);
+        path.starts_with("input/") || path.starts_with("chunks/") || self.sources.iter().any(is_text)
+    }
+
+    /// Counts a tactical phase that came to its end.
+    pub(crate) fn note_effects_of_phase(&mut self) {
+        if self.effects() > 0 {
+            return;
+        }
+        let print = list_print(self.todos.iter().map(|todo| todo.content.as_str()));
+        let guards = &mut self.state.guards;
+        guards.phases_without_effect += 1;
+        remember(&mut guards.lists_without_effect, print, REMEMBERED_LISTS);
+    }
+
+    /// Why the job is stuck, if more of its phases brought nothing about than its plan can explain. They may count anew after
+    /// that: a person has looked at it.
+    pub(crate) fn is_stuck(&mut self) -> Option<String> {
+        let planned = self.state.phase.planned;
+        let most = u32::try_from(planned).unwrap_or(0) + MORE_THAN_PLANNED;
+        let count = self.state.guards.phases_without_effect;
+        if count <= most {
+            return None;
+        }
+        self.state.guards.phases_without_effect = 0;
+        Some(format!(
+            "the job is stuck: {count} tactical phases came to their end without an effect, and its plan has {planned} phases: \
+             no requirement was recorded or judged in them, no passage read or answered, and no new file but notes written"
+        ))
+    }
+
+    /// Whether a list is, word for word, that of a phase without an effect.
+    pub(crate) fn had_no_effect<'a>(&self, contents: impl Iterator<Item = &'a str>) -> bool {
+        self.state.guards.lists_without_effect.contains(&list_print(contents))
+    }
+}
+
+fn read_and_answered(counts: &Counts) -> (u32, u32) {
+    let count = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
+    (count(counts.total.saturating_sub(counts.unread)), count(counts.answered))
+}
+
+/// Fingerprint of a todo list by its texts.
+fn list_print<'a>(contents: impl Iterator<Item = &'a str>) -> u32 {
+    fingerprint::of_text(&contents.map(str::trim).collect::<Vec<_>>().join("\n"))
+}
