@@ -3,10 +3,10 @@
 use crate::answer;
 use crate::classify::{self, Problem, reset_time};
 use crate::config::ModelConfig;
-use crate::dialect::{self, Begun, Decoded, Manner, NoAnswer, ORIGIN};
+use crate::dialect::{self, Begun, Decoded, Manner, NoAnswer, ORIGIN, SentBack};
 use crate::http::stated_limits::StatedLimits;
 use crate::http::{Answer, Budget, Unanswered, exchange};
-use crate::learnt::Learnt;
+use crate::learnt::{Field, Learnt, Refusal};
 use crate::profile::Api;
 use crate::server_window;
 use bytes::Bytes;
@@ -44,6 +44,8 @@ struct Asked<'a> {
     now: fn() -> DateTime<Utc>,
     /// The names of the tools that were offered.
     bound: &'a [&'a str],
+    /// What it sends of earlier answers.
+    sent_back: &'a dyn Fn() -> SentBack,
 }
 
 /// Why a client cannot be made from a configuration.
@@ -110,11 +112,11 @@ impl ModelClient {
     ) -> Result<Reply, Box<Failure>> {
         let started = Instant::now();
         let manner = learnt.manner(&self.config, &self.place);
-        let mut record = self.record(&request, manner.api, now());
+        let mut record = self.record(&request, &manner, now());
         let body = dialect::body(&self.config, &manner, &request);
         let sent_bytes = body.len();
         let ModelRequest { tools, max_output_tokens, messages, .. } = request;
-        let cap = dialect::cap(&self.config, manner.api, max_output_tokens);
+        let cap = dialect::cap(&manner, max_output_tokens);
         drop(messages);
         let posted = self.post(manner.api, body);
         let answered = exchange(posted, manner.api, self.config.timeouts, Budget::of(cap)).await;
@@ -126,7 +128,9 @@ impl ModelClient {
             // Rendered a second time only where the provider leaves the usage out.
             let render = || dialect::body(&self.config, &manner, &again());
             let sent = answer::Sent { bytes: sent_bytes, render: &render };
-            self.answered(answered, record, &Asked { manner: &manner, learnt, cap, now, bound: &bound }, &sent)
+            let sent_back = || dialect::sent_back(&self.config, &manner, &again());
+            let asked = Asked { manner: &manner, learnt, cap, now, bound: &bound, sent_back: &sent_back };
+            self.answered(answered, record, &asked, &sent)
         }?;
         if answer::seems_cut(&reply.record, sent_bytes) {
             reply.record.server_window = Box::pin(self.server_window(manner.api)).await;
@@ -142,7 +146,7 @@ impl ModelClient {
         asked: &Asked<'_>,
         sent: &answer::Sent<'_>,
     ) -> Result<Reply, Box<Failure>> {
-        let &Asked { manner, learnt, cap, now, bound } = asked;
+        let &Asked { cap, now, bound, .. } = asked;
         let answer = match answered {
             Ok(answer) => answer,
             Err(Unanswered { broken, begun }) => {
@@ -152,7 +156,7 @@ impl ModelClient {
                 return Err(self.failure(classify::of_broken(&broken, &self.place), None, record));
             }
         };
-        let mut problem = match self.read(&answer, manner, learnt) {
+        let mut problem = match self.read(&answer, asked) {
             Ok(decoded) => {
                 return answer::reply(decoded.with_leaked_calls(bound), record, cap, sent, &self.place)
                     .map_err(|failed| self.failure(failed.0, None, failed.1));
@@ -200,16 +204,17 @@ impl ModelClient {
         url
     }
 
-    fn record(&self, request: &ModelRequest<'_>, api: Api, created_at: DateTime<Utc>) -> RequestRecord {
+    fn record(&self, request: &ModelRequest<'_>, manner: &Manner, created_at: DateTime<Utc>) -> RequestRecord {
         RequestRecord {
-            api: Some(api.as_str().to_owned()),
+            api: Some(manner.api.as_str().to_owned()),
             endpoint: Some(self.endpoint.clone()),
-            service_tier: self.config.service_tier.clone(),
+            service_tier: manner.unless(Field::ServiceTier, self.config.service_tier.clone()),
             ..RequestRecord::sent(&self.config.model, request.purpose, request.attempt, created_at)
         }
     }
 
-    fn read(&self, answer: &Answer, manner: &Manner, learnt: &Learnt) -> Result<Decoded, Problem> {
+    fn read(&self, answer: &Answer, asked: &Asked<'_>) -> Result<Decoded, Problem> {
+        let &Asked { manner, learnt, .. } = asked;
         let no_answer = match &answer.body {
             Ok(body) if !(200..300).contains(&answer.status) => {
                 if classify::is_output_cap(answer.status, body) {
@@ -221,7 +226,7 @@ impl ModelClient {
                     let location = location.split(['?', '#']).next().unwrap_or_default();
                     problem.message.push_str(&format!("; it names the Location {location}"));
                 }
-                return Err(self.refusal(problem, answer.status, body, manner, learnt));
+                return Err(self.refusal(problem, answer.status, body, asked));
             }
             Ok(body) => match dialect::decode(manner.api, body) {
                 Ok(decoded) if self.is_over(answer, manner, learnt) => return Ok(from(decoded, manner)),
@@ -239,7 +244,7 @@ impl ModelClient {
             NoAnswer::Error(error) => {
                 let problem = classify::of_error_object(&error, &self.config, place);
                 let status = classify::status_in(&error).unwrap_or(answer.status);
-                self.refusal(problem, status, error.to_string().as_bytes(), manner, learnt)
+                self.refusal(problem, status, error.to_string().as_bytes(), asked)
             }
             NoAnswer::Malformed(what) => {
                 Problem::new(FailureClass::Malformed, format!("the answer of {place} cannot be understood: {what}"))
@@ -253,8 +258,9 @@ impl ModelClient {
 
     /// A refusal that says what to do otherwise passes, whether it came with its status or inside an answer: the next request
     /// is made so.
-    fn refusal(&self, problem: Problem, status: u16, body: &[u8], manner: &Manner, learnt: &Learnt) -> Problem {
-        let Some(lesson) = learnt.learn(&self.config, manner, status, body) else { return problem };
+    fn refusal(&self, problem: Problem, status: u16, body: &[u8], asked: &Asked<'_>) -> Problem {
+        let refusal = Refusal { status, class: problem.class, body, cap: asked.cap, sent: asked.sent_back };
+        let Some(lesson) = asked.learnt.learn(&self.config, asked.manner, &refusal) else { return problem };
         let consequence = lesson.consequence();
         info!(model.name = self.config.model, model.endpoint = self.endpoint, said = problem.message, "{consequence}");
         let message = format!("{}; {consequence}", problem.message);

@@ -5,6 +5,7 @@ use crate::{
     keys::{coverage, deliverables},
     resolved::FALLBACK,
 };
+use plumbline_llm::Api;
 use plumbline_tools::web::Provider;
 
 /// A broken rule.
@@ -118,6 +119,7 @@ fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<RuleViolatio
         );
         broken.push(RuleViolation::new(&[&format!("{section}.reasoning_level")], message));
     }
+    temperature(section, llm, broken);
     let (window, answer) = (llm.context_window, llm.max_output_tokens);
     if answer >= window {
         let message = format!(
@@ -139,6 +141,23 @@ fn model(section: &str, llm: &Llm, threshold: u32, broken: &mut Vec<RuleViolatio
     }
     address(&format!("{section}.base_url"), llm.base_url.as_deref(), broken);
     variable(&format!("{section}.api_key_env"), llm.api_key_env.as_deref(), broken);
+}
+
+/// Messages take no other temperature than their own beside thinking, and refuse each request with one.
+/// <https://docs.anthropic.com/en/docs/build-with-claude/extended-thinking#feature-compatibility>
+fn temperature(section: &str, llm: &Llm, broken: &mut Vec<RuleViolation>) {
+    const THEIR_OWN: f64 = 1.0;
+    let by_messages = llm.api.chosen().or(llm.profile.api) == Some(Api::Messages);
+    let thinks = llm.reasoning_level.as_deref().is_some_and(|level| level != "none");
+    let Some(temperature) = llm.temperature.filter(|temperature| *temperature != THEIR_OWN) else { return };
+    if by_messages && thinks {
+        let message = format!(
+            "`{section}.temperature` is {temperature} beside `{section}.reasoning_level`, but a model that is asked by messages \
+             thinks at {THEIR_OWN} alone; take one of the two out"
+        );
+        let keys = ["temperature", "reasoning_level"].map(|key| format!("{section}.{key}"));
+        broken.push(RuleViolation::new(&[&keys[0], &keys[1]], message));
+    }
 }
 
 fn connections(config: &JobConfig, broken: &mut Vec<RuleViolation>) {

@@ -116,6 +116,33 @@ fn an_effort_that_the_model_does_not_take_is_refused() {
 }
 
 #[test]
+fn a_temperature_beside_thinking_is_refused_where_the_provider_refuses_it() {
+    let by_profile = json!([{"name": "large", "match": {"model": "large"}, "api": "messages"}]);
+    for (providers, llm, is_refused) in [
+        (json!([]), json!({"api": "messages", "temperature": 0.2, "reasoning_level": "high"}), true),
+        (json!([]), json!({"api": "messages", "temperature": 0.2, "reasoning_level": "2048"}), true),
+        (by_profile.clone(), json!({"temperature": 0, "reasoning_level": "low"}), true),
+        (json!([]), json!({"api": "messages", "temperature": 1, "reasoning_level": "high"}), false),
+        (json!([]), json!({"api": "messages", "temperature": 0.2, "reasoning_level": "none"}), false),
+        (json!([]), json!({"api": "messages", "temperature": 0.2}), false),
+        (by_profile.clone(), json!({"api": "chat", "temperature": 0.2, "reasoning_level": "high"}), false),
+        (json!([]), json!({"temperature": 0.2, "reasoning_level": "high"}), false),
+    ] {
+        let resolved = resolve(providers, llm.clone(), json!({}));
+        assert_eq!(resolved.is_err(), is_refused, "{llm}");
+        if let Err(refused) = resolved {
+            assert!(
+                refused.contains("`llm.temperature` is") && refused.contains("take one of the two out"),
+                "{refused}"
+            );
+        }
+    }
+    let summary = json!({"llm_by_purpose": {"summary": {"temperature": 0.1}}});
+    let refused = resolve(by_profile, json!({"reasoning_level": "high"}), summary).unwrap_err();
+    assert!(refused.contains("`llm_by_purpose.summary.temperature` is 0.1"), "{refused}");
+}
+
+#[test]
 fn a_profile_is_the_operators_and_a_row_may_choose_the_model_that_has_it() {
     let row = json!({"llm": {"profile": {"api": "messages"}}});
     let refused = resolve(json!([]), json!({}), row).unwrap_err();

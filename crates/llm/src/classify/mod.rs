@@ -8,7 +8,7 @@ pub(crate) mod reset_time;
 mod retry_after;
 mod words;
 
-use crate::config::{ModelConfig, OutputCapField};
+use crate::config::ModelConfig;
 use crate::http::Broken;
 use plumbline_engine::{FailureClass, Suspicion};
 use serde_json::Value;
@@ -91,12 +91,6 @@ pub(crate) fn of_status(status: u16, body: &[u8], config: &ModelConfig, place: &
     let class = class_of(status, &words, parsed.is_some());
     let mut problem = Problem::new(class, message);
     problem.suspicion = suspicion_of(class, status, &words);
-    if class == FailureClass::Permanent
-        && config.output_cap == OutputCapField::MaxTokens
-        && words.mentions(&["max_completion_tokens"])
-    {
-        return problem.hinted("set llm.output_cap to `max_completion_tokens`, which this model wants");
-    }
     with_hint(problem, status, config, place)
 }
 

@@ -1,8 +1,9 @@
 //! A request's conversation before it takes a protocol's form: who speaks in which order, under which ids, and what goes
 //! back with the model's own answers.
 
-use super::{Manner, names};
+use super::{Manner, as_text, names};
 use crate::config::{ModelConfig, ToolChoice};
+use crate::learnt::Field;
 use crate::profile::{Profile, ReasoningEcho, ToolCallIds};
 use plumbline_engine::{MessageRef, ModelRequest, RequestMessage, Role};
 use serde_json::{Value, value::RawValue};
@@ -27,12 +28,30 @@ pub(crate) enum Turn<'a> {
     System(Cow<'a, str>),
     User(Cow<'a, str>),
     Answer(Answer<'a>),
-    Result { call_id: Cow<'a, str>, text: Cow<'a, str> },
+    Result {
+        call_id: Cow<'a, str>,
+        text: Cow<'a, str>,
+        /// The number in the history of the answer that called.
+        of: Option<i64>,
+    },
+}
+
+impl Turn<'_> {
+    /// The answer that it is, or is a result of, by its number in the history.
+    pub(crate) fn answer(&self) -> Option<i64> {
+        match self {
+            Self::Answer(answer) => answer.seq,
+            Self::Result { of, .. } => *of,
+            Self::System(_) | Self::User(_) => None,
+        }
+    }
 }
 
 /// What the model said.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Answer<'a> {
+    /// Its number in the history; none for one that it is only made to have given.
+    pub(crate) seq: Option<i64>,
     pub(crate) text: Cow<'a, str>,
     pub(crate) calls: Vec<Call<'a>>,
     /// What came with it and may go back.
@@ -61,11 +80,22 @@ pub(crate) struct Offer<'a> {
 pub(crate) fn turns<'a>(config: &ModelConfig, manner: &Manner, request: &'a ModelRequest<'_>) -> Vec<Turn<'a>> {
     let mut ids = Ids::new(config.profile.tool_call_id);
     let mut turns: Vec<Turn<'a>> = Vec::with_capacity(request.messages.len() + 1);
+    let mut caller = None;
     for message in request.messages.iter().filter(|message| !is_void(message)) {
         let turn = match message {
             RequestMessage::System(text) => Turn::System(Cow::Borrowed(text)),
             RequestMessage::User(text) => Turn::User(Cow::Borrowed(text)),
-            RequestMessage::Stored(message) => stored(*message, config, manner, &mut ids),
+            RequestMessage::Stored(message) => {
+                if message.role() == Role::Assistant {
+                    caller = Some(*message);
+                }
+                match caller.filter(|caller| manner.as_text.contains(&caller.seq())) {
+                    Some(caller) if matches!(message.role(), Role::Assistant | Role::Tool) => {
+                        as_text::told(*message, caller)
+                    }
+                    _ => stored(*message, caller, config, manner, &mut ids),
+                }
+            }
         };
         push(&mut turns, turn, &config.profile);
     }
@@ -78,23 +108,33 @@ fn push<'a>(turns: &mut Vec<Turn<'a>>, turn: Turn<'a>, profile: &Profile) {
         turn => turn,
     };
     if !profile.user_after_tool && matches!((&turn, turns.last()), (Turn::User(_), Some(Turn::Result { .. }))) {
-        turns.push(Turn::Answer(Answer { text: BRIDGE.into(), calls: Vec::new(), extra: Vec::new() }));
+        turns.push(Turn::Answer(Answer { text: BRIDGE.into(), ..Answer::default() }));
     }
     turns.push(turn);
 }
 
-fn stored<'a>(message: MessageRef<'a>, config: &ModelConfig, manner: &Manner, ids: &mut Ids<'a>) -> Turn<'a> {
+fn stored<'a>(
+    message: MessageRef<'a>,
+    caller: Option<MessageRef<'a>>,
+    config: &ModelConfig,
+    manner: &Manner,
+    ids: &mut Ids<'a>,
+) -> Turn<'a> {
     let text = message.visible_content();
     match message.role() {
         Role::System => Turn::System(text),
         Role::User => Turn::User(text),
-        Role::Tool => Turn::Result { call_id: ids.of_result(message.tool_call_id().unwrap_or_default()), text },
+        Role::Tool => {
+            let call_id = ids.of_result(message.tool_call_id().unwrap_or_default());
+            Turn::Result { call_id, text, of: caller.map(MessageRef::seq) }
+        }
         Role::Assistant => {
             let calls = message.tool_calls().map(|call| {
                 let name = names::fitted(call.name);
                 Call { id: ids.of_call(call.id, &name), name, arguments: call.arguments }
             });
-            Turn::Answer(Answer { text, calls: calls.collect(), extra: extra_of(message, &config.profile, manner) })
+            let (calls, extra) = (calls.collect(), extra_of(message, &config.profile, manner));
+            Turn::Answer(Answer { seq: Some(message.seq()), text, calls, extra })
         }
     }
 }
@@ -187,22 +227,24 @@ pub(crate) fn raw(json: &str) -> &RawValue {
 }
 
 /// Whether the model must call a tool: where there are tools, where that is configured and where the endpoint takes it.
-pub(crate) fn must_call(config: &ModelConfig, request: &ModelRequest<'_>) -> bool {
-    !request.tools.is_empty() && config.tool_choice == ToolChoice::Required && takes(&config.profile, "required")
+pub(crate) fn must_call(config: &ModelConfig, manner: &Manner, request: &ModelRequest<'_>) -> bool {
+    let takes = !manner.without.contains(&Field::ToolChoice) && takes(&config.profile, "required");
+    !request.tools.is_empty() && config.tool_choice == ToolChoice::Required && takes
 }
 
 /// The word for `tool_choice`, in the protocols of OpenAI; none where the model is free to choose.
 pub(crate) fn tool_choice(
     config: &ModelConfig,
+    manner: &Manner,
     request: &ModelRequest<'_>,
     offers: &[Offer<'_>],
 ) -> Option<&'static str> {
-    if must_call(config, request) {
+    if must_call(config, manner, request) {
         return Some("required");
     }
     // Tools that are named for the conversation's sake alone are not to be called.
     let only_named = request.tools.is_empty() && !offers.is_empty();
-    (only_named && takes(&config.profile, "none")).then_some("none")
+    manner.unless(Field::ToolChoice, (only_named && takes(&config.profile, "none")).then_some("none"))
 }
 
 /// Whether the endpoint takes this word for `tool_choice`.

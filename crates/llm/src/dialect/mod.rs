@@ -5,6 +5,7 @@
 //! [profile](super::profile::Profile). A streamed answer is put together to the object that it would have been without
 //! streaming, and read as that.
 
+mod as_text;
 mod chat;
 mod conversation;
 mod decoded;
@@ -20,13 +21,16 @@ mod names;
 mod parallel;
 mod pieces;
 mod responses;
+mod sent_back;
 mod text_forms;
 
 pub(crate) use conversation::ORIGIN;
 pub(crate) use decoded::{Begun, Decoded, NoAnswer};
 pub(crate) use halves::mended;
+pub(crate) use sent_back::SentBack;
 
-use super::config::{ApiKey, ModelConfig};
+use super::config::{ApiKey, ModelConfig, OutputCapField};
+use super::learnt::Field;
 use super::profile::Api;
 use plumbline_engine::ModelRequest;
 use reqwest::RequestBuilder;
@@ -45,9 +49,35 @@ pub(crate) struct Manner {
     pub(crate) encrypted: bool,
     /// Whether what came with earlier answers goes back with them.
     pub(crate) echo: bool,
+    /// Keys of it that do not.
+    pub(crate) left_out: Vec<String>,
+    /// Answers that are sent as text with their results, by their numbers in the history.
+    pub(crate) as_text: Vec<i64>,
+    /// Fields that do not go out though they are configured.
+    pub(crate) without: Vec<Field>,
+    /// The name under which chat completions send the answer's cap.
+    pub(crate) output_cap: OutputCapField,
+    /// Most tokens of an answer that the endpoint takes as a cap.
+    pub(crate) most_tokens: Option<u32>,
+    /// How much the model is to think, in the endpoint's words.
+    pub(crate) effort: Option<String>,
+    /// Whether it decides that itself where a budget is configured (messages).
+    pub(crate) adaptive: bool,
     /// Where it goes: protocol, address and model, as it stands with what came from there. Earlier versions wrote the protocol
     /// and the host alone, which could be any model's there.
     pub(crate) origin: String,
+}
+
+impl Manner {
+    /// A field's value, unless the field does not go out.
+    pub(crate) fn unless<T>(&self, field: Field, value: Option<T>) -> Option<T> {
+        value.filter(|_| !self.without.contains(&field))
+    }
+
+    /// The cap of an answer within what the endpoint takes.
+    fn capped(&self, max_output_tokens: u32) -> u32 {
+        self.most_tokens.map_or(max_output_tokens, |most| most.min(max_output_tokens))
+    }
 }
 
 /// The body of a request: what stays the same between two turns first, what is appended last, and equal requests in equal
@@ -61,11 +91,24 @@ pub(crate) fn body(config: &ModelConfig, manner: &Manner, request: &ModelRequest
     }
 }
 
+/// What a request sends that may be refused.
+pub(crate) fn sent_back(config: &ModelConfig, manner: &Manner, request: &ModelRequest<'_>) -> SentBack {
+    let turns = conversation::turns(config, manner, request);
+    let mut sent = match manner.api {
+        Api::Chat => chat::request::sent_back(config, manner, &turns),
+        Api::Responses => responses::request::sent_back(manner, &turns),
+        Api::Messages => messages::request::sent_back(manner, &turns),
+    };
+    let body = body(config, manner, request);
+    sent.fields = fields::root_of(&body).map(|fields| fields.into_keys().collect()).unwrap_or_default();
+    sent
+}
+
 /// The cap on an answer's tokens as the endpoint is told it.
-pub(crate) fn cap(config: &ModelConfig, api: Api, max_output_tokens: u32) -> u32 {
-    match api {
-        Api::Chat | Api::Responses => max_output_tokens,
-        Api::Messages => messages::request::cap(config, max_output_tokens),
+pub(crate) fn cap(manner: &Manner, max_output_tokens: u32) -> u32 {
+    match manner.api {
+        Api::Chat | Api::Responses => manner.capped(max_output_tokens),
+        Api::Messages => messages::request::cap(manner, max_output_tokens),
     }
 }
 

@@ -86,14 +86,6 @@ async fn lessons_34_and_35_a_404_has_two_meanings() {
 }
 
 #[tokio::test]
-async fn a_model_that_wants_the_cap_under_its_newer_name() {
-    let body = r#"{"error":{"message":"Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."}}"#;
-    let failure = failure_of(400, body).await;
-    assert_eq!(failure.class, FailureClass::Permanent);
-    assert!(failure.hint.unwrap().contains("set llm.output_cap"));
-}
-
-#[tokio::test]
 async fn lesson_41_a_used_up_quota_is_no_rate_limit() {
     let quota = r#"{"error":{"message":"You exceeded your current quota, please check your plan.","code":"insufficient_quota"}}"#;
     check(429, quota, FailureClass::Quota, "exceeded your current quota").await;

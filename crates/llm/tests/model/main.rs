@@ -13,6 +13,7 @@ mod job;
 mod paid;
 mod published;
 mod quirks;
+mod refusals;
 mod server;
 mod silence;
 mod stalls;

@@ -15,7 +15,7 @@ pub(crate) struct Seen {
     pub(crate) body: String,
 }
 
-type Script = Arc<dyn Fn() -> Response + Send + Sync>;
+type Script = Arc<dyn Fn(&str) -> Response + Send + Sync>;
 
 #[derive(Clone)]
 struct Shared {
@@ -32,6 +32,11 @@ pub(crate) struct Server {
 impl Server {
     /// Answers every request with what the script makes.
     pub(crate) async fn start(script: impl Fn() -> Response + Send + Sync + 'static) -> Self {
+        Self::judging(move |_| script()).await
+    }
+
+    /// Answers every request by its body.
+    pub(crate) async fn judging(script: impl Fn(&str) -> Response + Send + Sync + 'static) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -62,6 +67,7 @@ impl Server {
 }
 
 async fn answer(State(shared): State<Shared>, uri: Uri, headers: HeaderMap, body: String) -> Response {
+    let answer = (shared.script)(&body);
     shared.seen.lock().unwrap().push(Seen { path: uri.to_string(), headers, body });
-    (shared.script)()
+    answer
 }

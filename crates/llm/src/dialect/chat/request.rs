@@ -4,7 +4,8 @@
 
 use crate::config::{ModelConfig, OutputCapField};
 use crate::dialect::conversation::{Answer, CALL_EXTRAS, Call, Offer, Turn, offers, tool_choice};
-use crate::dialect::{Manner, written};
+use crate::dialect::{Manner, SentBack, written};
+use crate::learnt::Field;
 use crate::profile::{Profile, ReasoningEcho};
 use plumbline_engine::ModelRequest;
 use serde::{Serialize, Serializer, ser::SerializeMap};
@@ -77,7 +78,7 @@ struct ToolCall<'a> {
     r#type: &'static str,
     function: Called<'a>,
     #[serde(flatten)]
-    extra: Option<&'a Map<String, Value>>,
+    extra: Extra<'a>,
 }
 
 #[derive(Serialize)]
@@ -125,22 +126,39 @@ pub(in crate::dialect) fn body(
     turns: &[Turn<'_>],
 ) -> Vec<u8> {
     let offers = offers(request, turns, config.profile.tools_in_summary);
-    let cap = |field| (config.output_cap == field).then_some(request.max_output_tokens);
+    let cap = |field| (manner.output_cap == field).then_some(manner.capped(request.max_output_tokens));
     let placeholders = Placeholders::of(&config.profile);
+    let of_earlier = Earlier { profile: &config.profile, manner, placeholders: &placeholders };
+    let parallel_tool_calls = config.parallel_tool_calls.filter(|_| !request.tools.is_empty());
     written(&Request {
         model: &config.model,
-        tool_choice: tool_choice(config, request, &offers),
-        parallel_tool_calls: config.parallel_tool_calls.filter(|_| !request.tools.is_empty()),
+        tool_choice: tool_choice(config, manner, request, &offers),
+        parallel_tool_calls: manner.unless(Field::ParallelToolCalls, parallel_tool_calls),
         tools: offers.iter().map(tool).collect(),
-        messages: turns.iter().map(|turn| message(turn, &config.profile, &placeholders)).collect(),
+        messages: turns.iter().map(|turn| message(turn, &of_earlier)).collect(),
         max_tokens: cap(OutputCapField::MaxTokens),
         max_completion_tokens: cap(OutputCapField::MaxCompletionTokens),
-        temperature: config.temperature,
-        reasoning_effort: config.reasoning_level.as_deref(),
-        service_tier: config.service_tier.as_deref(),
+        temperature: manner.unless(Field::Temperature, config.temperature),
+        reasoning_effort: manner.effort.as_deref(),
+        service_tier: manner.unless(Field::ServiceTier, config.service_tier.as_deref()),
         stream: manner.streamed,
         stream_options: (manner.streamed && manner.stream_options).then_some(StreamOptions { include_usage: true }),
     })
+}
+
+/// What of earlier answers is in it.
+pub(in crate::dialect) fn sent_back(config: &ModelConfig, manner: &Manner, turns: &[Turn<'_>]) -> SentBack {
+    let placeholders = Placeholders::of(&config.profile);
+    let of_earlier = Earlier { profile: &config.profile, manner, placeholders: &placeholders };
+    let mut sent = SentBack { turns: turns.iter().map(Turn::answer).collect(), ..SentBack::default() };
+    for turn in turns {
+        let message = message(turn, &of_earlier);
+        let of_calls = message.tool_calls.iter().flat_map(|call| &call.extra.0);
+        for (key, value) in message.extra.0.iter().chain(of_calls) {
+            sent.add(key, value);
+        }
+    }
+    sent
 }
 
 fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
@@ -148,7 +166,14 @@ fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
     Tool { r#type: "function", function: Function { name, description, parameters } }
 }
 
-fn message<'a>(turn: &'a Turn<'_>, profile: &'a Profile, placeholders: &'a Placeholders) -> Message<'a> {
+/// How what came with earlier answers goes back.
+struct Earlier<'a> {
+    profile: &'a Profile,
+    manner: &'a Manner,
+    placeholders: &'a Placeholders,
+}
+
+fn message<'a>(turn: &'a Turn<'_>, earlier: &Earlier<'a>) -> Message<'a> {
     let plain = |role, text: &'a str| Message {
         role,
         tool_call_id: None,
@@ -159,46 +184,53 @@ fn message<'a>(turn: &'a Turn<'_>, profile: &'a Profile, placeholders: &'a Place
     match turn {
         Turn::System(text) => plain("system", text),
         Turn::User(text) => plain("user", text),
-        Turn::Result { call_id, text } => Message { tool_call_id: Some(call_id), ..plain("tool", text) },
+        Turn::Result { call_id, text, .. } => Message { tool_call_id: Some(call_id), ..plain("tool", text) },
         Turn::Answer(answer) => {
             let content = Some(&*answer.text).filter(|text| !text.is_empty() || answer.calls.is_empty());
-            let (tool_calls, extra) = (calls(answer, placeholders), extra(answer, profile, placeholders));
+            let (tool_calls, extra) = (earlier.calls(answer), earlier.extra(answer));
             Message { role: "assistant", tool_call_id: None, content, tool_calls, extra }
         }
     }
 }
 
-fn calls<'a>(answer: &'a Answer<'_>, placeholders: &'a Placeholders) -> Vec<ToolCall<'a>> {
-    let extras = answer.extra.iter().find(|(key, _)| *key == CALL_EXTRAS).and_then(|(_, extras)| extras.as_array());
-    let own = |place: usize| extras.and_then(|extras| extras.get(place)).and_then(Value::as_object);
-    let of = |place: usize| own(place).or(placeholders.signature.as_ref().filter(|_| place == 0));
-    let written = |(place, call): (usize, &'a Call<'_>)| ToolCall {
-        id: &call.id,
-        r#type: "function",
-        function: Called { name: &call.name, arguments: call.arguments },
-        extra: of(place),
-    };
-    answer.calls.iter().enumerate().map(written).collect()
-}
-
-/// The fields of the message that are not the protocol's, reasoning under the name that the endpoint takes.
-fn extra<'a>(answer: &'a Answer<'_>, profile: &'a Profile, placeholders: &'a Placeholders) -> Extra<'a> {
-    let field = profile.reasoning_field.as_deref();
-    let is_reasoning = |key: &str| REASONING_FIELDS.contains(&key);
-    let own = answer.extra.iter().filter(|(key, _)| !is_reserved(key));
-    let mut extra: Vec<(&str, &Value)> = own
-        .map(|(key, value)| match field {
-            Some(field) if is_reasoning(key) => (field, *value),
-            _ => (*key, *value),
-        })
-        .collect();
-    // Servers in the middle of the change send both.
-    extra.dedup_by_key(|(key, _)| *key);
-    let has_reasoning = extra.iter().any(|(key, _)| is_reasoning(key) || Some(*key) == field);
-    if profile.reasoning_echo == ReasoningEcho::EmptyString && !has_reasoning {
-        extra.push((field.unwrap_or(REASONING_FIELDS[0]), &placeholders.reasoning));
+impl<'a> Earlier<'a> {
+    fn calls(&self, answer: &'a Answer<'_>) -> Vec<ToolCall<'a>> {
+        let extras = answer.extra.iter().find(|(key, _)| *key == CALL_EXTRAS).and_then(|(_, extras)| extras.as_array());
+        let own = |place: usize| extras.and_then(|extras| extras.get(place)).and_then(Value::as_object);
+        let of = |place: usize| own(place).or(self.placeholders.signature.as_ref().filter(|_| place == 0));
+        let written = |(place, call): (usize, &'a Call<'_>)| ToolCall {
+            id: &call.id,
+            r#type: "function",
+            function: Called { name: &call.name, arguments: call.arguments },
+            extra: self.taken(of(place).into_iter().flatten().map(|(key, value)| (key.as_str(), value))),
+        };
+        answer.calls.iter().enumerate().map(written).collect()
     }
-    Extra(extra)
+
+    /// The fields of the message that are not the protocol's, reasoning under the name that the endpoint takes.
+    fn extra(&self, answer: &'a Answer<'_>) -> Extra<'a> {
+        let field = self.profile.reasoning_field.as_deref();
+        let is_reasoning = |key: &str| REASONING_FIELDS.contains(&key);
+        let own = answer.extra.iter().filter(|(key, _)| !is_reserved(key));
+        let mut extra: Vec<(&str, &Value)> = own
+            .map(|(key, value)| match field {
+                Some(field) if is_reasoning(key) => (field, *value),
+                _ => (*key, *value),
+            })
+            .collect();
+        // Servers in the middle of the change send both.
+        extra.dedup_by_key(|(key, _)| *key);
+        let has_reasoning = extra.iter().any(|(key, _)| is_reasoning(key) || Some(*key) == field);
+        if self.profile.reasoning_echo == ReasoningEcho::EmptyString && !has_reasoning {
+            extra.push((field.unwrap_or(REASONING_FIELDS[0]), &self.placeholders.reasoning));
+        }
+        self.taken(extra)
+    }
+
+    /// Those of the fields that the endpoint takes.
+    fn taken(&self, fields: impl IntoIterator<Item = (&'a str, &'a Value)>) -> Extra<'a> {
+        Extra(fields.into_iter().filter(|(key, _)| self.manner.left_out.iter().all(|left| left != key)).collect())
+    }
 }
 
 fn is_reserved(key: &str) -> bool {

@@ -9,7 +9,8 @@ use super::BLOCKS;
 use crate::config::ModelConfig;
 use crate::dialect::conversation::{Answer, Call, Offer, Turn, must_call, offers, raw};
 use crate::dialect::kept::{kept, kind};
-use crate::dialect::{Manner, written};
+use crate::dialect::{Manner, SentBack, written};
+use crate::learnt::Field;
 use plumbline_engine::{ModelRequest, Purpose, RequestMessage};
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -57,6 +58,9 @@ struct Tool<'a> {
 struct Message<'a> {
     role: &'static str,
     content: Vec<Block<'a>>,
+    /// The answer that it is, or whose results it has, by its number in the history.
+    #[serde(skip)]
+    answer: Option<i64>,
 }
 
 #[derive(Serialize)]
@@ -107,26 +111,41 @@ pub(in crate::dialect) fn body(
     for (place, turn) in turns.iter().enumerate() {
         match turn {
             Turn::System(text) => system.extend(text_block(text)),
-            _ => push(&mut messages, turn, marked.contains(&place)),
+            _ => push(&mut messages, turn, manner, marked.contains(&place)),
         }
     }
     if let (Some(first), true) = (system.first_mut(), !marked.is_empty()) {
         mark(first);
     }
-    let (thinking, effort) = thinking(config.reasoning_level.as_deref(), turns);
+    let (thinking, effort) = thinking(manner, turns);
     written(&Request {
         model: &config.model,
-        tool_choice: tool_choice(config, request, &offers, thinking.is_some()),
+        tool_choice: tool_choice(config, manner, request, &offers, thinking.is_some()),
         tools: offers.iter().map(tool).collect(),
         system,
         messages,
-        max_tokens: cap(config, request.max_output_tokens),
-        temperature: config.temperature,
+        max_tokens: cap(manner, request.max_output_tokens),
+        temperature: manner.unless(Field::Temperature, config.temperature),
         thinking,
         output_config: effort.map(|effort| Effort { effort }),
-        service_tier: config.service_tier.as_deref(),
+        service_tier: manner.unless(Field::ServiceTier, config.service_tier.as_deref()),
         stream: manner.streamed,
     })
+}
+
+/// What of earlier answers is in it.
+pub(in crate::dialect) fn sent_back(manner: &Manner, turns: &[Turn<'_>]) -> SentBack {
+    let mut messages = Vec::new();
+    for turn in turns.iter().filter(|turn| !matches!(turn, Turn::System(_))) {
+        push(&mut messages, turn, manner, false);
+    }
+    let mut sent = SentBack { turns: messages.iter().map(|message| message.answer).collect(), ..SentBack::default() };
+    for block in messages.iter().flat_map(|message| &message.content) {
+        if let Content::Kept(fields) = &block.content {
+            sent.add_item(fields);
+        }
+    }
+    sent
 }
 
 fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
@@ -134,9 +153,10 @@ fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
 }
 
 /// The cap as it is sent: thoughts count, and a budget for them that leaves no room for an answer is refused.
-pub(in crate::dialect) fn cap(config: &ModelConfig, max_output_tokens: u32) -> u32 {
-    let budget = config.reasoning_level.as_deref().and_then(budget).unwrap_or(0);
-    if budget < max_output_tokens { max_output_tokens } else { max_output_tokens.saturating_add(budget) }
+pub(in crate::dialect) fn cap(manner: &Manner, max_output_tokens: u32) -> u32 {
+    let budget = manner.effort.as_deref().and_then(budget).unwrap_or(0);
+    let cap = if budget < max_output_tokens { max_output_tokens } else { max_output_tokens.saturating_add(budget) };
+    manner.capped(cap)
 }
 
 /// A level that is a budget in tokens.
@@ -146,10 +166,11 @@ fn budget(level: &str) -> Option<u32> {
 
 /// How the model thinks: a number is a budget in tokens, as older models want it; a word is an effort, and the model decides
 /// when to think.
-fn thinking<'a>(level: Option<&'a str>, turns: &[Turn<'_>]) -> (Option<Value>, Option<&'a str>) {
-    match level {
+fn thinking<'a>(manner: &'a Manner, turns: &[Turn<'_>]) -> (Option<Value>, Option<&'a str>) {
+    match manner.effort.as_deref() {
         None | Some("none") => (None, None),
         Some(level) => match budget(level) {
+            Some(_) if manner.adaptive => (Some(json!({"type": "adaptive"})), None),
             Some(_) if is_amid_calls_without_thoughts(turns) => (None, None),
             Some(tokens) => (Some(json!({"type": "enabled", "budget_tokens": tokens})), None),
             None => (Some(json!({"type": "adaptive"})), Some(level)),
@@ -167,13 +188,19 @@ fn is_amid_calls_without_thoughts(turns: &[Turn<'_>]) -> bool {
     })
 }
 
-fn tool_choice(config: &ModelConfig, request: &ModelRequest<'_>, offers: &[Offer<'_>], thinks: bool) -> Option<Value> {
+fn tool_choice(
+    config: &ModelConfig,
+    manner: &Manner,
+    request: &ModelRequest<'_>,
+    offers: &[Offer<'_>],
+    thinks: bool,
+) -> Option<Value> {
     if request.tools.is_empty() {
-        return (!offers.is_empty()).then(|| json!({"type": "none"}));
+        return manner.unless(Field::ToolChoice, (!offers.is_empty()).then(|| json!({"type": "none"})));
     }
     // A model that thinks cannot be made to call.
-    let kind = if must_call(config, request) && !thinks { "any" } else { "auto" };
-    match config.parallel_tool_calls {
+    let kind = if must_call(config, manner, request) && !thinks { "any" } else { "auto" };
+    match manner.unless(Field::ToolChoice, config.parallel_tool_calls) {
         Some(false) => Some(json!({"type": kind, "disable_parallel_tool_use": true})),
         Some(true) | None => (kind == "any").then(|| json!({"type": kind})),
     }
@@ -191,10 +218,10 @@ fn marked(request: &ModelRequest<'_>, turns: &[Turn<'_>]) -> Vec<usize> {
     [Some(history), answered].into_iter().flatten().filter_map(|end| end.checked_sub(1)).collect()
 }
 
-fn push<'a>(messages: &mut Vec<Message<'a>>, turn: &'a Turn<'_>, marked: bool) {
+fn push<'a>(messages: &mut Vec<Message<'a>>, turn: &'a Turn<'_>, manner: &Manner, marked: bool) {
     let (role, mut blocks) = match turn {
-        Turn::Answer(answer) => ("assistant", answered(answer)),
-        Turn::Result { call_id, text } => {
+        Turn::Answer(answer) => ("assistant", answered(answer, manner)),
+        Turn::Result { call_id, text, .. } => {
             ("user", vec![block(Content::ToolResult { tool_use_id: call_id, content: text })])
         }
         Turn::User(text) | Turn::System(text) => ("user", text_block(text).into_iter().collect()),
@@ -203,12 +230,15 @@ fn push<'a>(messages: &mut Vec<Message<'a>>, turn: &'a Turn<'_>, marked: bool) {
         mark(last);
     }
     if messages.is_empty() && role == "assistant" {
-        messages.push(Message { role: "user", content: vec![block(Content::Text { text: GO_ON })] });
+        messages.push(Message { role: "user", content: vec![block(Content::Text { text: GO_ON })], answer: None });
     }
     match messages.last_mut() {
-        Some(last) if last.role == role => last.content.append(&mut blocks),
+        Some(last) if last.role == role => {
+            last.content.append(&mut blocks);
+            last.answer = last.answer.or(turn.answer());
+        }
         _ if blocks.is_empty() => {}
-        _ => messages.push(Message { role, content: blocks }),
+        _ => messages.push(Message { role, content: blocks, answer: turn.answer() }),
     }
 }
 
@@ -228,9 +258,9 @@ fn mark(block: &mut Block<'_>) {
     }
 }
 
-fn answered<'a>(answer: &'a Answer<'_>) -> Vec<Block<'a>> {
+fn answered<'a>(answer: &'a Answer<'_>, manner: &Manner) -> Vec<Block<'a>> {
     match kept(&answer.extra, BLOCKS) {
-        Some(blocks) => in_their_places(blocks, answer),
+        Some(blocks) => in_their_places(blocks, answer, manner),
         None => text_block(&answer.text).into_iter().chain(answer.calls.iter().map(used)).collect(),
     }
 }
@@ -241,7 +271,7 @@ fn used<'a>(call: &'a Call<'_>) -> Block<'a> {
 }
 
 /// The blocks as they came, with the message's own text and calls in their places. Calls that have none follow behind.
-fn in_their_places<'a>(blocks: &[Value], answer: &'a Answer<'_>) -> Vec<Block<'a>> {
+fn in_their_places<'a>(blocks: &[Value], answer: &'a Answer<'_>, manner: &Manner) -> Vec<Block<'a>> {
     let mut calls = answer.calls.iter();
     let mut placed = Vec::with_capacity(blocks.len());
     for kept in blocks {
@@ -249,7 +279,11 @@ fn in_their_places<'a>(blocks: &[Value], answer: &'a Answer<'_>) -> Vec<Block<'a
             ("text", Some(fields)) if !fields.contains_key("text") => placed.extend(text_block(&answer.text)),
             ("tool_use", _) => placed.extend(calls.next().map(used)),
             ("text", Some(fields)) if fields["text"].as_str().is_none_or(|text| text.trim().is_empty()) => {}
-            (_, Some(fields)) => placed.push(block(Content::Kept(fields.clone()))),
+            (_, Some(fields)) => {
+                let mut fields = fields.clone();
+                fields.retain(|key, _| !manner.left_out.contains(key));
+                placed.push(block(Content::Kept(fields)));
+            }
             (_, None) => {}
         }
     }

@@ -7,7 +7,8 @@ use super::ITEMS;
 use crate::config::ModelConfig;
 use crate::dialect::conversation::{Answer, Call, Offer, Turn, offers, tool_choice};
 use crate::dialect::kept::{kept, kind};
-use crate::dialect::{Manner, written};
+use crate::dialect::{Manner, SentBack, written};
+use crate::learnt::Field;
 use plumbline_engine::ModelRequest;
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
@@ -84,26 +85,46 @@ pub(in crate::dialect) fn body(
     request: &ModelRequest<'_>,
     turns: &[Turn<'_>],
 ) -> Vec<u8> {
-    let (instructions, turns) = match turns {
-        [Turn::System(text), turns @ ..] => (Some(&**text), turns),
-        turns => (None, turns),
-    };
+    let (instructions, turns) = instructed(turns);
+    let parallel_tool_calls = config.parallel_tool_calls.filter(|_| !request.tools.is_empty());
     let offers = offers(request, turns, config.profile.tools_in_summary);
     written(&Request {
         model: &config.model,
         instructions,
-        tool_choice: tool_choice(config, request, &offers),
-        parallel_tool_calls: config.parallel_tool_calls.filter(|_| !request.tools.is_empty()),
+        tool_choice: tool_choice(config, manner, request, &offers),
+        parallel_tool_calls: manner.unless(Field::ParallelToolCalls, parallel_tool_calls),
         tools: offers.iter().map(tool).collect(),
         store: false,
         include: manner.encrypted.then_some(ENCRYPTED),
-        input: turns.iter().flat_map(items).collect(),
-        max_output_tokens: request.max_output_tokens,
-        temperature: config.temperature,
-        reasoning: config.reasoning_level.as_deref().map(|effort| Reasoning { effort }),
-        service_tier: config.service_tier.as_deref(),
+        input: turns.iter().flat_map(|turn| items(turn, manner)).collect(),
+        max_output_tokens: manner.capped(request.max_output_tokens),
+        temperature: manner.unless(Field::Temperature, config.temperature),
+        reasoning: manner.effort.as_deref().map(|effort| Reasoning { effort }),
+        service_tier: manner.unless(Field::ServiceTier, config.service_tier.as_deref()),
         stream: manner.streamed,
     })
+}
+
+/// What of earlier answers is in it.
+pub(in crate::dialect) fn sent_back(manner: &Manner, turns: &[Turn<'_>]) -> SentBack {
+    let mut sent = SentBack::default();
+    for turn in instructed(turns).1 {
+        for item in items(turn, manner) {
+            sent.turns.push(turn.answer());
+            if let Item::Kept(fields) = item {
+                sent.add_item(&fields);
+            }
+        }
+    }
+    sent
+}
+
+/// The first system message, which is no item, and the turns behind it.
+fn instructed<'a, 'b>(turns: &'b [Turn<'a>]) -> (Option<&'b str>, &'b [Turn<'a>]) {
+    match turns {
+        [Turn::System(text), turns @ ..] => (Some(&**text), turns),
+        turns => (None, turns),
+    }
 }
 
 fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
@@ -111,13 +132,13 @@ fn tool<'a>(offer: &Offer<'a>) -> Tool<'a> {
     Tool { r#type: "function", name, description, parameters, strict: false }
 }
 
-fn items<'a>(turn: &'a Turn<'_>) -> Vec<Item<'a>> {
+fn items<'a>(turn: &'a Turn<'_>, manner: &Manner) -> Vec<Item<'a>> {
     match turn {
         Turn::System(text) => vec![Item::Message { role: "system", content: text }],
         Turn::User(text) => vec![Item::Message { role: "user", content: text }],
-        Turn::Result { call_id, text } => vec![Item::FunctionCallOutput { call_id, output: text }],
+        Turn::Result { call_id, text, .. } => vec![Item::FunctionCallOutput { call_id, output: text }],
         Turn::Answer(answer) => match kept(&answer.extra, ITEMS) {
-            Some(items) => in_their_places(items, answer),
+            Some(items) => in_their_places(items, answer, manner),
             None => {
                 let said =
                     (!answer.text.is_empty()).then_some(Item::Message { role: "assistant", content: &answer.text });
@@ -132,12 +153,13 @@ fn called<'a>(call: &'a Call<'_>) -> Item<'a> {
 }
 
 /// The items as they came, with the message's own text and calls in their places. Calls that have none follow behind.
-fn in_their_places<'a>(items: &[Value], answer: &'a Answer<'_>) -> Vec<Item<'a>> {
+fn in_their_places<'a>(items: &[Value], answer: &'a Answer<'_>, manner: &Manner) -> Vec<Item<'a>> {
     let mut calls = answer.calls.iter();
     let mut placed = Vec::with_capacity(items.len());
     for item in items {
         let Some(fields) = item.as_object() else { continue };
         let mut fields = fields.clone();
+        fields.retain(|key, _| !manner.left_out.contains(key));
         match kind(item) {
             "message" if !fields.contains_key("content") => {
                 if answer.text.is_empty() {

@@ -1,0 +1,179 @@
+//! From a refusal's words to what they teach. What is open by the configuration alone is learnt; nothing is risked by it, for
+//! the request is made otherwise once.
+
+use super::lesson::{Field, Lesson};
+use super::said::Said;
+use crate::config::{ModelConfig, OutputCapField, Streaming};
+use crate::dialect::{Manner, SentBack};
+use crate::profile::Api;
+use plumbline_engine::FailureClass;
+
+/// A request that was refused.
+pub(crate) struct Refusal<'a> {
+    pub(crate) status: u16,
+    /// What it is otherwise.
+    pub(crate) class: FailureClass,
+    pub(crate) body: &'a [u8],
+    /// Most tokens of an answer that were asked for.
+    pub(crate) cap: u32,
+    /// What the request sent of earlier answers.
+    pub(crate) sent: &'a dyn Fn() -> SentBack,
+}
+
+/// Efforts in their order.
+const EFFORTS: [&str; 7] = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+
+/// Fewest tokens of a budget for thinking (Anthropic), and of a cap that is worth an answer.
+const SMALLEST_BUDGET: u32 = 1024;
+const SMALLEST_CAP: u32 = 16;
+
+/// What a refusal may teach, the likeliest first.
+pub(super) fn lessons_of(config: &ModelConfig, manner: &Manner, refusal: &Refusal<'_>) -> Vec<Lesson> {
+    // Gateways hand a refusal on as their own fault; then its words alone show that it is one.
+    let is_verdict = refusal.class == FailureClass::Permanent;
+    let is_refusal = matches!(refusal.status, 400 | 404 | 405 | 415 | 422 | 501);
+    if !is_refusal && (!is_verdict || refusal.status < 500) {
+        return Vec::new();
+    }
+    let said = Said::of(refusal.body);
+    let mut lessons = Vec::new();
+    lessons.extend(of_protocol(config, manner, &said));
+    let sent = is_verdict.then(|| (refusal.sent)());
+    if let Some(sent) = &sent {
+        lessons.extend(of_settings(manner, &said, sent, refusal.cap));
+    }
+    lessons.extend(of_reasoning(manner, &said));
+    if let (Some(sent), true) = (&sent, manner.echo) {
+        lessons.extend(of_keys(&said, sent));
+    }
+    lessons.extend((manner.echo && manner.api == Api::Chat && is_about_reasoning(&said)).then_some(Lesson::NoEcho));
+    lessons.extend(of_streams(config, manner, &said));
+    lessons.extend(sent.and_then(|sent| Some(Lesson::AsText((*sent.turns.get(said.place()?)?)?))));
+    lessons
+}
+
+fn of_protocol(config: &ModelConfig, manner: &Manner, said: &Said) -> Option<Lesson> {
+    // OpenAI's newer models take tools by responses alone (gpt-5.6), or with an effort (gpt-5.2 to 5.5).
+    let is_open = config.api.is_none() && manner.api == Api::Chat;
+    if is_open && said.says(&["v1/responses", "use the responses api"]) {
+        return Some(Lesson::UseResponses);
+    }
+    let refuses_it = said.says(&["encrypted"]) && said.says(&["not supported", "include"]);
+    (manner.encrypted && manner.api == Api::Responses && refuses_it).then_some(Lesson::NoEncrypted)
+}
+
+/// Fields that are sent only where they are configured, the cap's name and size, and the effort.
+fn of_settings(manner: &Manner, said: &Said, sent: &SentBack, cap: u32) -> Vec<Lesson> {
+    let mut lessons = Vec::new();
+    lessons.extend(of_cap(manner, said, cap));
+    let refused = |field: &Field| sent.fields.contains(field.name()) && refuses_field(said, *field);
+    lessons.extend(Field::ALL.into_iter().filter(refused).map(Lesson::Without));
+    // Whatever is said of a message's thoughts is not said of how the model is to think.
+    if let (Some(effort), None) = (&manner.effort, said.place()) {
+        lessons.extend(of_effort(manner, effort, said));
+    }
+    lessons
+}
+
+/// A value out of its range is a mistake that somebody has to put right; that there is but one value is not.
+fn refuses_field(said: &Said, field: Field) -> bool {
+    let only_one = ["only the default", "may only be set to", "must be set to 1", "must be 1", "is fixed"];
+    said.names(field.name()) && (said.refuses() || field == Field::Temperature && said.says(&only_one))
+}
+
+fn of_cap(manner: &Manner, said: &Said, cap: u32) -> Option<Lesson> {
+    let (newer, older) = (OutputCapField::MaxCompletionTokens, OutputCapField::MaxTokens);
+    let is_chat = manner.api == Api::Chat;
+    if is_chat && manner.output_cap == older && said.has_word(newer.name()) && said.has_word(older.name()) {
+        return Some(Lesson::CapAs(newer));
+    }
+    if is_chat && manner.output_cap == newer && said.names(newer.name()) && said.refuses() {
+        return Some(Lesson::CapAs(older));
+    }
+    let names = ["max_tokens", "max_completion_tokens", "max_output_tokens", "output tokens", "completion tokens"];
+    let bounds = [">", "<", "at most", "maximum", "range", "too large", "up to", "exceed", "less than", "greater than"];
+    // The cap together with the prompt is the window's matter.
+    let is_of_cap = said.says(&names) && said.says(&bounds) && !said.says(&["prompt", "input", "budget_tokens"]);
+    let most = said.numbers().filter(|most| (SMALLEST_CAP..cap).contains(most)).max();
+    most.filter(|_| is_of_cap).map(Lesson::MostTokens)
+}
+
+/// A level is a word, or for messages a budget in tokens.
+fn of_effort(manner: &Manner, effort: &str, said: &Said) -> Option<Lesson> {
+    let names =
+        ["reasoning_effort", "reasoning.effort", "reasoning effort", "output_config", "effort", "budget_tokens"];
+    let of_thinking = ["thinking.", "thinking_", "adaptive", "'thinking'", "`thinking`", "thinking:", "thinking is"];
+    let is_of_it = said.says(&names) || manner.api == Api::Messages && said.says(&of_thinking);
+    let refuses = said.refuses() || said.says(&["input should be", "must be", "expected one of", "invalid"]);
+    if !is_of_it || !refuses {
+        return None;
+    }
+    if let Ok(budget) = effort.parse::<u32>() {
+        if said.says(&["adaptive"]) && !manner.adaptive {
+            return Some(Lesson::Adaptive);
+        }
+        let taken = said.numbers().filter(|taken| *taken >= SMALLEST_BUDGET && *taken != budget);
+        let taken = taken.min_by_key(|taken| taken.abs_diff(budget)).filter(|_| said.says(&["budget_tokens"]));
+        return Some(taken.map_or(Lesson::NoEffort, |taken| Lesson::Effort(taken.to_string())));
+    }
+    Some(nearest_effort(effort, said).map_or(Lesson::NoEffort, |effort| Lesson::Effort(effort.to_owned())))
+}
+
+/// Of the efforts that the refusal says it takes, the nearest; of two the lower.
+fn nearest_effort(effort: &str, said: &Said) -> Option<&'static str> {
+    let at = EFFORTS.iter().position(|known| *known == effort).unwrap_or(0);
+    // Some of them are words of people's.
+    let is_taken = |known: &str| match known {
+        "none" | "max" => said.quotes(known),
+        _ => said.has_word(known),
+    };
+    let taken = EFFORTS.iter().enumerate().filter(|(_, known)| **known != effort && is_taken(known));
+    taken.min_by_key(|(place, _)| place.abs_diff(at)).map(|(_, known)| *known)
+}
+
+/// Thoughts, signatures and encrypted items that are no longer taken: of another key or host, after a change, or without what
+/// belongs to them.
+fn of_reasoning(manner: &Manner, said: &Said) -> Option<Lesson> {
+    const PHRASES: [&str; 8] = [
+        "invalid_encrypted_content",
+        "encrypted content could not be verified",
+        "blocks in the latest assistant message cannot be modified",
+        "invalid `signature` in `thinking` block",
+        "invalid signature in thinking block",
+        "items are not persisted when `store`",
+        "expected `thinking`",
+        "expected thinking",
+    ];
+    // Responses name the item, messages the block of a message.
+    const ITEMS: [&str; 5] =
+        ["'rs_", "of type 'reasoning'", "required 'reasoning' item", "reasoning item", "`reasoning` item"];
+    let of_item = said.says(&["reasoning"]) && said.says(&ITEMS);
+    let of_block = said.place().is_some() && said.says(&["thinking"]) && manner.api == Api::Messages;
+    let is_of_it = said.says(&PHRASES) || of_item || of_block;
+    (manner.echo && is_of_it && !said.says(&["passed back"])).then_some(Lesson::NoEcho)
+}
+
+/// A key of earlier answers that the refusal names. One that an item cannot do without takes all that came along with it.
+fn of_keys(said: &Said, sent: &SentBack) -> Option<Lesson> {
+    if said.says(&["passed back"]) {
+        return None;
+    }
+    let named = || sent.keys.iter().filter(|(name, _)| said.names(name));
+    let left_out = named().find_map(|(_, key)| key.clone()).map(Lesson::LeaveOut);
+    left_out.or_else(|| (named().next().is_some() && said.place().is_some()).then_some(Lesson::NoEcho))
+}
+
+/// A field that another server of the same protocol asks for. DeepSeek names it, too, where it is missing.
+fn is_about_reasoning(said: &Said) -> bool {
+    said.says(&["reasoning_content", "reasoning_details", "reasoning input"]) && !said.says(&["passed back"])
+}
+
+fn of_streams(config: &ModelConfig, manner: &Manner, said: &Said) -> Option<Lesson> {
+    if manner.stream_options && said.refuses_one_of(&["stream_options"]) {
+        return Some(Lesson::NoStreamOptions);
+    }
+    // A refusal of streaming, not a word that happens to stand in another one ("upstream", "the stream was cut").
+    let names = ["\"stream\"", "'stream'", "`stream`", "streaming", "to stream", "stream=", "stream:"];
+    let is_refused = config.stream == Streaming::Auto && manner.streamed && said.refuses_one_of(&names);
+    is_refused.then_some(Lesson::NoStream)
+}
