@@ -2,83 +2,92 @@
 //! not be delivered is named; a job that delivered nothing ends `failed` (lessons 11, 24, 26).
 
 use super::{
-    Answer, arguments,
-    undelivered::{self, Undelivered},
+    Answer, OwnTool,
+    undelivered::{Entry, Undelivered},
 };
 use crate::{
-    Autonomy, Change, Handler, JobError, JobExit, Passage, PassageState, Phases, REPORT, REQUIREMENT_LISTS, Replay,
-    Run, Todo, TodoStatus, ToolSpec,
+    Autonomy, Change, JobError, JobExit, Passage, PassageState, Phases, REPORT, REQUIREMENT_LISTS, Run, Todo,
+    TodoStatus,
     ledger::{MAX_NAMED, worst_of},
     transition::Consequence,
     vocabulary::path,
 };
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-pub(super) fn specs() -> Vec<ToolSpec> {
-    vec![ToolSpec {
-        name: "job_complete".into(),
-        phases: Phases::Strategic,
-        description: "End the job: name the deliverables, and honestly what could not be delivered.".into(),
-        parameters: json!({"type": "object", "properties": {
-            "summary": {"type": "string", "description": "What was done, in a few sentences."},
-            "deliverables": {"type": "array", "items": {"type": "string"}, "description": "Workspace paths of the result files."},
-            "undelivered": {"type": "array", "items": undelivered::schema(), "description": "What was asked for and is missing, with the reason."},
-            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
-            "notes": {"type": "string"}},
-            "required": ["summary", "deliverables", "confidence"], "additionalProperties": false}).into(),
-        documentation: "Accepted when every deliverable exists and has real content. Work that was planned and not \
-                        done belongs into `undelivered`: a sentence, or `{phase, reason}`, `{item, reason}`. \
-                        Refused while phases of the plan were never worked and `undelivered` does not name them.\n\n\
-                        Example: `{\"summary\": \"Both drafts compared, 14 differences, \
-                        one page unreadable\", \"deliverables\": [\"output/differences.md\"], \"undelivered\": \
-                        [\"page 7 of the second draft: no text\"], \"confidence\": 0.8}`"
-            .into(),
-        handler: Handler::Engine,
-        replay: Replay::Safe,
-        reads_only: false,
-    }]
+/// Accepted when every deliverable exists and has real content. Work that was planned and not done belongs into
+/// `undelivered`: a sentence, or `{phase, reason}`, `{item, reason}`. Refused while phases of the plan were never worked
+/// and `undelivered` does not name them.
+///
+/// Example: `{"summary": "Both drafts compared, 14 differences, one page unreadable", "deliverables":
+/// ["output/differences.md"], "undelivered": ["page 7 of the second draft: no text"], "confidence": 0.8}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct JobComplete {
+    /// # What was done, in a few sentences.
+    summary: String,
+    /// # Workspace paths of the result files.
+    #[schemars(required)]
+    deliverables: Option<Vec<String>>,
+    #[schemars(range(min = 0, max = 1))]
+    confidence: f64,
+    /// # What was asked for and is missing, with the reason.
+    #[schemars(with = "Vec<Entry>")]
+    #[serde(default)]
+    undelivered: Undelivered,
+    notes: Option<String>,
 }
 
-pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequence: &mut Consequence) -> Answer {
-    let mut claim = Claim::read(arguments)?;
-    if !run.feedback.is_empty() {
-        return Err("the job is not complete: the user has written in the meantime. Their words follow; take them in \
-                    first."
-            .into());
-    }
-    claim.name_what_is_owed(run);
-    claim.check_files(run)?;
-    claim.check_contradictions(run)?;
-    claim.check_staged(run)?;
-    claim.check_work(run)?;
-    claim.check_coverage(run)?;
-    if let Some(leave) = claim.owing(run) {
-        *consequence = Consequence::Exit(leave);
+impl OwnTool for JobComplete {
+    const NAME: &str = "job_complete";
+    const PHASES: Phases = Phases::Strategic;
+    const DESCRIPTION: &str = "End the job: name the deliverables, and honestly what could not be delivered.";
+
+    fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer {
+        let mut claim = Claim::of(self)?;
+        if !run.feedback.is_empty() {
+            return Err(
+                "the job is not complete: the user has written in the meantime. Their words follow; take them in \
+                        first."
+                    .into(),
+            );
+        }
+        claim.name_what_is_owed(run);
+        claim.check_files(run)?;
+        claim.check_contradictions(run)?;
+        claim.check_staged(run)?;
+        claim.check_work(run)?;
+        claim.check_coverage(run)?;
+        if let Some(leave) = claim.owing(run) {
+            *consequence = Consequence::Exit(leave);
+            close_todos(run);
+            return Ok("The job ends as failed: it owes files that were not delivered. Its files are kept.".into());
+        }
+        if let Some(leave) = claim.not_covered(run) {
+            *consequence = Consequence::Exit(leave);
+            close_todos(run);
+            return Ok(
+                "The job ends as failed: too little of its documents was worked through. Files and rows are kept."
+                    .into(),
+            );
+        }
+        let result = claim.to_json(run);
+        // The system writes its report of any job with documents; it is nobody's answer.
+        let delivers = claim.deliverables.iter().any(|path| path != REPORT);
+        if !delivers && run.requirements == 0 {
+            *consequence = Consequence::Exit(claim.nothing_delivered()?);
+            close_todos(run);
+            return Ok("The job ends as failed: nothing was delivered. Its files are kept.".into());
+        }
         close_todos(run);
-        return Ok("The job ends as failed: it owes files that were not delivered. Its files are kept.".into());
+        *consequence = Consequence::Exit(match run.settings.autonomy {
+            Autonomy::Full => JobExit::Completed { result },
+            Autonomy::Review => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
+        });
+        Ok("The job is complete.".into())
     }
-    if let Some(leave) = claim.not_covered(run) {
-        *consequence = Consequence::Exit(leave);
-        close_todos(run);
-        return Ok(
-            "The job ends as failed: too little of its documents was worked through. Files and rows are kept.".into()
-        );
-    }
-    let result = claim.to_json(run);
-    // The system writes its report of any job with documents; it is nobody's answer.
-    let delivers = claim.deliverables.iter().any(|path| path != REPORT);
-    if !delivers && run.requirements == 0 {
-        *consequence = Consequence::Exit(claim.nothing_delivered()?);
-        close_todos(run);
-        return Ok("The job ends as failed: nothing was delivered. Its files are kept.".into());
-    }
-    close_todos(run);
-    *consequence = Consequence::Exit(match run.settings.autonomy {
-        Autonomy::Full => JobExit::Completed { result },
-        Autonomy::Review => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
-    });
-    Ok("The job is complete.".into())
 }
 
 /// The current todo is what led here, if it is the last or asks for this call; others were skipped.
@@ -109,15 +118,15 @@ struct Claim {
 }
 
 impl Claim {
-    fn read(arguments: &Map<String, Value>) -> Result<Self, String> {
-        let confidence = arguments.get("confidence").and_then(Value::as_f64).filter(|c| (0.0..=1.0).contains(c));
-        let deliverables = arguments::texts(arguments, "deliverables")?;
+    fn of(call: JobComplete) -> Result<Self, String> {
+        let JobComplete { summary, deliverables, confidence, undelivered, notes } = call;
+        let confidence = Some(confidence).filter(|confidence| (0.0..=1.0).contains(confidence));
         Ok(Self {
-            summary: arguments::text(arguments, "summary", "Both drafts compared, 14 differences")?,
-            deliverables: deliverables.iter().map(|path| path::normalize(path)).collect::<Result<_, _>>()?,
-            undelivered: Undelivered::read(arguments)?,
+            summary,
+            deliverables: deliverables.iter().flatten().map(|path| path::normalize(path)).collect::<Result<_, _>>()?,
+            undelivered,
             confidence: confidence.ok_or("argument 'confidence' must be a number from 0 to 1.")?,
-            notes: arguments::optional_text(arguments, "notes")?,
+            notes,
         })
     }
 

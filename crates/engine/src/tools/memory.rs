@@ -1,12 +1,13 @@
 //! Long-term memory: notes and accomplishments in `workspace.md`, and the summary generated from the job's rows.
 
-use super::{Answer, arguments};
-use crate::{FileWrite, Handler, Phases, Product, Replay, Run, ToolSpec, phase::workspace_summary};
-use serde_json::{Map, Value, json};
+use super::{Answer, OwnTool};
+use crate::{FileWrite, Phases, Product, Run, phase::workspace_summary, transition::Consequence};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// A section of `workspace.md` that the tools write to.
 #[derive(Clone, Copy)]
-pub(super) enum Section {
+enum Section {
     Notes,
     Accomplishments,
 }
@@ -20,55 +21,66 @@ impl Section {
     }
 }
 
-pub(super) fn specs() -> Vec<ToolSpec> {
-    let text = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"], "additionalProperties": false});
-    vec![
-        ToolSpec {
-            name: "generate_workspace_summary".into(),
-            phases: Phases::Both,
-            description: "Write workspace_summary.md from the job's records anew; it stands in the opening of a strategic phase already.".into(),
-            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),
-            documentation:
-                "Generates `workspace_summary.md` from what is recorded, and returns its text.\n\nExample: `{}`".into(),
-            handler: Handler::Engine,
-            replay: Replay::Safe,
-            reads_only: false,
-        },
-        ToolSpec {
-            name: "add_note".into(),
-            phases: Phases::Both,
-            description: "Add one line to the notes in workspace.md, for what must be remembered.".into(),
-            parameters: text.clone().into(),
-            documentation: "Appends a bullet under `## Notes` of `workspace.md`.\n\nExample: `{\"text\": \"Section 4 \
-                            defines 'record'; use that meaning\"}`"
-                .into(),
-            handler: Handler::Engine,
-            replay: Replay::Safe,
-            reads_only: false,
-        },
-        ToolSpec {
-            name: "add_accomplishment".into(),
-            phases: Phases::Both,
-            description: "Add one line to the accomplishments in workspace.md.".into(),
-            parameters: text.into(),
-            documentation: "Appends a bullet under `## Accomplishments` of `workspace.md`.\n\nExample: `{\"text\": \
-                            \"All 12 pages extracted and chunked\"}`"
-                .into(),
-            handler: Handler::Engine,
-            replay: Replay::Safe,
-            reads_only: false,
-        },
-    ]
+/// Generates `workspace_summary.md` from what is recorded, and returns its text.
+///
+/// Example: `{}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct GenerateWorkspaceSummary {}
+
+impl OwnTool for GenerateWorkspaceSummary {
+    const NAME: &str = "generate_workspace_summary";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "\
+        Write workspace_summary.md from the job's records anew; it stands in the opening of a strategic \
+        phase already.";
+
+    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+        let text = workspace_summary::render(run);
+        run.record_product(Product::WriteFile(FileWrite::text("workspace_summary.md", text.clone())));
+        Ok(text)
+    }
 }
 
-pub(super) fn generate_summary(run: &mut Run) -> String {
-    let text = workspace_summary::render(run);
-    run.record_product(Product::WriteFile(FileWrite::text("workspace_summary.md", text.clone())));
-    text
+/// Appends a bullet under `## Notes` of `workspace.md`.
+///
+/// Example: `{"text": "Section 4 defines 'record'; use that meaning"}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct AddNote {
+    text: String,
 }
 
-pub(super) fn add(run: &mut Run, arguments: &Map<String, Value>, section: Section) -> Answer {
-    let text = arguments::text(arguments, "text", "Section 4 defines 'record'; use that meaning")?;
+impl OwnTool for AddNote {
+    const NAME: &str = "add_note";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "Add one line to the notes in workspace.md, for what must be remembered.";
+
+    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+        add(run, &self.text, Section::Notes)
+    }
+}
+
+/// Appends a bullet under `## Accomplishments` of `workspace.md`.
+///
+/// Example: `{"text": "All 12 pages extracted and chunked"}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct AddAccomplishment {
+    text: String,
+}
+
+impl OwnTool for AddAccomplishment {
+    const NAME: &str = "add_accomplishment";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "Add one line to the accomplishments in workspace.md.";
+
+    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+        add(run, &self.text, Section::Accomplishments)
+    }
+}
+
+fn add(run: &mut Run, text: &str, section: Section) -> Answer {
     let updated = with_line(&run.memory.workspace, section.heading(), &text.replace('\n', " "));
     run.record_product(Product::WriteFile(FileWrite::text("workspace.md", updated)));
     Ok(format!("Added to {} of workspace.md.", section.heading().trim_start_matches("## ")))

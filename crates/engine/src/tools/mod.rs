@@ -1,5 +1,6 @@
 //! The tools that decide something about the job itself: todos, plan, memory, completion. Pure functions over the run;
-//! one file a family, specification beside behaviour.
+//! one file a family,
+//! the arguments beside what is done with them.
 
 mod arguments;
 pub(crate) mod broken;
@@ -22,26 +23,97 @@ pub use spec::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use undelivered::gives_up;
 
 use crate::{Check, Run, transition::Consequence};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// What a tool tells the model: a result, or why it refused.
 pub(crate) type Answer = Result<String, String>;
 
+/// One of the engine's own tools. The type is its arguments, whose doc comments are their schema and their documentation: see
+/// [`Declaration`].
+pub(crate) trait OwnTool: JsonSchema + DeserializeOwned {
+    /// The name the model calls.
+    const NAME: &str;
+    /// Where it is bound.
+    const PHASES: Phases;
+    /// One or two sentences for the request.
+    const DESCRIPTION: &str;
+    /// Whether it only reads.
+    const READS_ONLY: bool = false;
+
+    /// Makes arguments what the schema says, where models write them otherwise and mean the same.
+    fn put_right(_: &mut Map<String, Value>) {}
+
+    /// Carries a call out.
+    fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer;
+}
+
+/// A tool in the list of all.
+struct Listed {
+    name: &'static str,
+    spec: fn() -> ToolSpec,
+    run: fn(&mut Run, Map<String, Value>, &mut Consequence) -> Answer,
+}
+
+/// The engine's own tools, in the fixed order of the request.
+static TOOLS: [Listed; 16] = [
+    listed::<todo_complete::TodoComplete>(),
+    listed::<todo_complete::CompleteTask>(),
+    listed::<todo_complete::GetProgress>(),
+    listed::<todo_write::TodoWrite>(),
+    listed::<todo_write::AddTask>(),
+    listed::<rewind::TodoRewind>(),
+    listed::<rewind::ArchiveAndReset>(),
+    listed::<plan::WritePlan>(),
+    listed::<plan::ReadPlan>(),
+    listed::<memory::GenerateWorkspaceSummary>(),
+    listed::<memory::AddNote>(),
+    listed::<memory::AddAccomplishment>(),
+    listed::<coverage::ClosePassages>(),
+    listed::<coverage::Coverage>(),
+    listed::<job_complete::JobComplete>(),
+    listed::<search_tools::SearchTools>(),
+];
+
+const fn listed<T: OwnTool>() -> Listed {
+    Listed { name: T::NAME, spec: spec_of::<T>, run: run_as::<T> }
+}
+
+fn spec_of<T: OwnTool>() -> ToolSpec {
+    let Declaration { parameters, documentation } = Declaration::of::<T>();
+    ToolSpec {
+        name: T::NAME.into(),
+        phases: T::PHASES,
+        description: T::DESCRIPTION.into(),
+        parameters: parameters.into(),
+        documentation: unwrapped(&documentation),
+        handler: Handler::Engine,
+        replay: Replay::Safe,
+        reads_only: T::READS_ONLY,
+    }
+}
+
+/// A text with one line a paragraph.
+fn unwrapped(text: &str) -> String {
+    text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
+}
+
+fn run_as<T: OwnTool>(run: &mut Run, mut arguments: Map<String, Value>, consequence: &mut Consequence) -> Answer {
+    T::put_right(&mut arguments);
+    let tool: T = arguments::read(arguments).map_err(|why| with_example(run, T::NAME, why))?;
+    tool.run(run, consequence)
+}
+
+/// What is wrong with arguments, and the example that the tool's documentation ends with.
+fn with_example(run: &Run, name: &str, why: String) -> String {
+    let documentation = run.bound_tool(name).map_or("", |tool| &tool.documentation);
+    documentation.find("\n\nExample").map_or(why.clone(), |at| format!("{why} {}", documentation[at..].trim_start()))
+}
+
 /// The specifications of the engine's own tools, in the fixed order of the request.
 pub fn specs() -> Vec<ToolSpec> {
-    [
-        todo_complete::specs(),
-        todo_write::specs(),
-        rewind::specs(),
-        plan::specs(),
-        memory::specs(),
-        coverage::specs(),
-        job_complete::specs(),
-        search_tools::specs(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    TOOLS.iter().map(|tool| (tool.spec)()).collect()
 }
 
 /// The gate of completion.
@@ -85,22 +157,8 @@ pub(crate) fn first_name(name: &str) -> Option<&'static str> {
 
 /// Carries out one of the engine's own tools.
 pub(crate) fn run(run: &mut Run, name: &str, arguments: &Map<String, Value>, consequence: &mut Consequence) -> Answer {
-    match name {
-        "todo_complete" | "complete_task" => todo_complete::complete(run, arguments, consequence),
-        "get_progress" => Ok(todo_complete::progress(run)),
-        "todo_write" => todo_write::write(run, arguments),
-        "add_task" => todo_write::add(run, arguments),
-        "todo_rewind" => rewind::rewind(run, arguments, consequence),
-        "archive_and_reset" => rewind::reset(run, consequence),
-        "write_plan" => plan::write(run, arguments),
-        "read_plan" => Ok(plan::read(run)),
-        "generate_workspace_summary" => Ok(memory::generate_summary(run)),
-        "add_note" => memory::add(run, arguments, memory::Section::Notes),
-        "add_accomplishment" => memory::add(run, arguments, memory::Section::Accomplishments),
-        "close_passages" => coverage::close(run, arguments),
-        "coverage" => coverage::show(run, arguments),
-        "job_complete" => job_complete::complete(run, arguments, consequence),
-        "search_tools" => search_tools::search(run, arguments),
-        other => Err(format!("{other} cannot be carried out by this worker; it was configured, but is not built in.")),
+    match TOOLS.iter().find(|tool| tool.name == name) {
+        Some(tool) => (tool.run)(run, arguments.clone(), consequence),
+        None => Err(format!("{name} cannot be carried out by this worker; it was configured, but is not built in.")),
     }
 }

@@ -1,61 +1,46 @@
 //! `main_plan.md`: written as a whole, read as phases.
 
-use super::{Answer, arguments};
+use super::{Answer, OwnTool};
 use crate::{
-    FileWrite, Handler, Phases, Product, Replay, Run, ToolSpec,
+    FileWrite, Phases, Product, Run,
     phase::plan::{self, PlannedState, read_plan, reading},
+    transition::Consequence,
 };
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use std::fmt::Write;
 
-pub(super) fn specs() -> Vec<ToolSpec> {
-    vec![
-        ToolSpec {
-            name: "write_plan".into(),
-            phases: Phases::Strategic,
-            description: "Write main_plan.md as a whole: the goal, then a '## Phase n: name' section per phase.".into(),
-            parameters: json!({"type": "object", "properties": {
-                "content": {"type": "string", "description": "The whole plan, Markdown."},
-                "tasks": {"type": "array", "items": {"type": "string"}, "description": "In place of content: the phases, a line each."}},
-                "additionalProperties": false})
-            .into(),
-            documentation: "Replaces `main_plan.md`. Phases are headings such as `## Phase 2: Comparison`, their \
-                            steps checkboxes `- [ ] …`; mark a finished phase by `[x]` on its steps or by ✓ in the \
-                            heading.\n\nExample: `{\"content\": \"# Plan\\n\\nGoal: …\\n\\n## Phase 1: Preparation\\n\
-                            - [ ] extract the text\\n\"}`"
-                .into(),
-            handler: Handler::Engine,
-            replay: Replay::Safe,
-            reads_only: false,
-        },
-        ToolSpec {
-            name: "read_plan".into(),
-            phases: Phases::Both,
-            description: "The phases of main_plan.md with their state, and its text.".into(),
-            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),
-            documentation: "Lists the plan's phases, the current one marked, then the text of `main_plan.md`.\n\n\
-                            Example: `{}`"
-                .into(),
-            handler: Handler::Engine,
-            replay: Replay::Safe,
-            reads_only: true,
-        },
-    ]
+/// Replaces `main_plan.md`. Phases are headings such as `## Phase 2: Comparison`, their steps checkboxes `- [ ] …`; mark
+/// a finished phase by `[x]` on its steps or by ✓ in the heading.
+///
+/// Example: `{"content": "# Plan\n\nGoal: …\n\n## Phase 1: Preparation\n- [ ] extract the text\n"}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct WritePlan {
+    /// # The whole plan, Markdown.
+    content: Option<String>,
+    /// # In place of content: the phases, a line each.
+    tasks: Option<Vec<String>>,
 }
 
-pub(super) fn write(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
-    let tasks = arguments::texts(arguments, "tasks")?;
-    let content = match arguments::optional_text(arguments, "content")? {
-        None if !tasks.is_empty() => of_tasks(&tasks),
-        Some(content) => content,
-        None => arguments::text(arguments, "content", "# Plan …")?,
-    };
-    let read = reading(&content);
-    run.record_product(Product::WriteFile(FileWrite::text(plan::PATH, content + "\n")));
-    Ok(match read {
-        Some(phases) => format!("{} written with {phases}.", plan::PATH),
-        None => format!("{} written. {}", plan::PATH, plan::NO_PHASES),
-    })
+impl OwnTool for WritePlan {
+    const NAME: &str = "write_plan";
+    const PHASES: Phases = Phases::Strategic;
+    const DESCRIPTION: &str = "Write main_plan.md as a whole: the goal, then a '## Phase n: name' section per phase.";
+
+    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+        let content = match (self.content, self.tasks) {
+            (Some(content), _) => content,
+            (None, Some(tasks)) if !tasks.is_empty() => of_tasks(&tasks),
+            (None, _) => return Err("argument 'content' is missing: the whole plan, or 'tasks', its phases.".into()),
+        };
+        let read = reading(&content);
+        run.record_product(Product::WriteFile(FileWrite::text(plan::PATH, content + "\n")));
+        Ok(match read {
+            Some(phases) => format!("{} written with {phases}.", plan::PATH),
+            None => format!("{} written. {}", plan::PATH, plan::NO_PHASES),
+        })
+    }
 }
 
 /// A plan whose phases are these.
@@ -64,19 +49,33 @@ fn of_tasks(tasks: &[String]) -> String {
     format!("# Plan\n{}", phases.collect::<String>()).trim_end().to_string()
 }
 
-pub(super) fn read(run: &Run) -> String {
-    if run.memory.main_plan.is_empty() {
-        return "main_plan.md does not exist yet.".into();
+/// Lists the plan's phases, the current one marked, then the text of `main_plan.md`.
+///
+/// Example: `{}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct ReadPlan {}
+
+impl OwnTool for ReadPlan {
+    const NAME: &str = "read_plan";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "The phases of main_plan.md with their state, and its text.";
+    const READS_ONLY: bool = true;
+
+    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+        if run.memory.main_plan.is_empty() {
+            return Ok("main_plan.md does not exist yet.".into());
+        }
+        let mut out = String::new();
+        for (at, phase) in read_plan(&run.memory.main_plan).iter().enumerate() {
+            let (mark, arrow) = match phase.state {
+                PlannedState::Done => ("x", ""),
+                PlannedState::Current => (" ", " ← CURRENT"),
+                PlannedState::Open => (" ", ""),
+            };
+            // Writing to a String cannot fail.
+            let _ = writeln!(out, "[{mark}] Phase {}: {}{arrow}", at + 1, phase.name);
+        }
+        Ok(format!("{out}\n{}", run.memory.main_plan))
     }
-    let mut out = String::new();
-    for (at, phase) in read_plan(&run.memory.main_plan).iter().enumerate() {
-        let (mark, arrow) = match phase.state {
-            PlannedState::Done => ("x", ""),
-            PlannedState::Current => (" ", " ← CURRENT"),
-            PlannedState::Open => (" ", ""),
-        };
-        // Writing to a String cannot fail.
-        let _ = writeln!(out, "[{mark}] Phase {}: {}{arrow}", at + 1, phase.name);
-    }
-    format!("{out}\n{}", run.memory.main_plan)
 }

@@ -1,55 +1,54 @@
 //! Giving a phase up: `todo_rewind` says why and re-plans, `archive_and_reset` is the escape hatch of strategic
 //! phases. What is done stays done.
 
-use super::{Answer, arguments};
-use crate::{Handler, Opening, Phases, Replay, Run, ToolSpec, phase::transition::NextPhase, transition::Consequence};
-use serde_json::{Map, Value, json};
+use super::{Answer, OwnTool};
+use crate::{Opening, Phases, Run, phase::transition::NextPhase, transition::Consequence};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-pub(super) fn specs() -> Vec<ToolSpec> {
-    vec![
-        ToolSpec {
-            name: "todo_rewind".into(),
-            phases: Phases::Both,
-            description: "Give this phase up because its plan does not work; a strategic phase reconsiders it.".into(),
-            parameters: json!({"type": "object", "properties": {
-                "issue": {"type": "string", "description": "What does not work, and why."}},
-                "required": ["issue"], "additionalProperties": false})
-            .into(),
-            documentation: "Archives the todo list with the issue and opens a strategic phase with the issue at hand. \
-                            Finished todos stay finished, files stay as they are. Use it when the remaining todos \
-                            rest on a wrong assumption, not when one of them is merely hard.\n\nExample: \
-                            `{\"issue\": \"The document has no sections; the todos must go by pages\"}`"
-                .into(),
-            handler: Handler::Engine,
-            replay: Replay::Safe,
-            reads_only: false,
-        },
-        ToolSpec {
-            name: "archive_and_reset".into(),
-            phases: Phases::Strategic,
-            description: "Archive this strategic todo list and start the phase anew; the last resort.".into(),
-            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),
-            documentation: "Archives the current list, drops todos written ahead and begins this strategic phase \
-                            again with fresh todos and a fresh conversation.\n\nExample: `{}`"
-                .into(),
-            handler: Handler::Engine,
-            replay: Replay::Safe,
-            reads_only: false,
-        },
-    ]
+/// Archives the todo list with the issue and opens a strategic phase with the issue at hand. Finished todos stay
+/// finished, files stay as they are. Use it when the remaining todos rest on a wrong assumption, not when one of them is
+/// merely hard.
+///
+/// Example: `{"issue": "The document has no sections; the todos must go by pages"}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct TodoRewind {
+    /// # What does not work, and why.
+    issue: String,
 }
 
-pub(super) fn rewind(run: &Run, arguments: &Map<String, Value>, consequence: &mut Consequence) -> Answer {
-    run.too_many_rewinds()?;
-    let issue = arguments::text(arguments, "issue", "The document has no sections; the todos must go by pages")?;
-    *consequence = Consequence::NextPhase(NextPhase { issue: Some(issue), ..NextPhase::strategic(Opening::Rewound) });
-    Ok("The list is archived with this issue; a strategic phase reconsiders it now.".into())
+impl OwnTool for TodoRewind {
+    const NAME: &str = "todo_rewind";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "Give this phase up because its plan does not work; a strategic phase reconsiders it.";
+
+    fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer {
+        run.too_many_rewinds()?;
+        let next = NextPhase::strategic(Opening::Rewound);
+        *consequence = Consequence::NextPhase(NextPhase { issue: Some(self.issue), ..next });
+        Ok("The list is archived with this issue; a strategic phase reconsiders it now.".into())
+    }
 }
 
-pub(super) fn reset(run: &Run, consequence: &mut Consequence) -> Answer {
-    run.too_many_rewinds()?;
-    let issue = "the model archived the list and started the phase anew".to_string();
-    *consequence =
-        Consequence::NextPhase(NextPhase { issue: Some(issue), ..NextPhase::strategic(run.state.phase.opening) });
-    Ok("The list is archived; this phase starts anew now.".into())
+/// Archives the current list, drops todos written ahead and begins this strategic phase again with fresh todos and a
+/// fresh conversation.
+///
+/// Example: `{}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct ArchiveAndReset {}
+
+impl OwnTool for ArchiveAndReset {
+    const NAME: &str = "archive_and_reset";
+    const PHASES: Phases = Phases::Strategic;
+    const DESCRIPTION: &str = "Archive this strategic todo list and start the phase anew; the last resort.";
+
+    fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer {
+        run.too_many_rewinds()?;
+        let issue = "the model archived the list and started the phase anew".to_string();
+        *consequence =
+            Consequence::NextPhase(NextPhase { issue: Some(issue), ..NextPhase::strategic(run.state.phase.opening) });
+        Ok("The list is archived; this phase starts anew now.".into())
+    }
 }

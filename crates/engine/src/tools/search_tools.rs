@@ -2,9 +2,10 @@
 //! searched for them. They are appended behind the tools that every request has, so that the prefix of the requests
 //! moves once for each search that finds something new, and not again.
 
-use super::{Answer, arguments};
-use crate::{Handler, Phases, Replay, Run, ToolSpec};
-use serde_json::{Map, Value, json};
+use super::{Answer, OwnTool};
+use crate::{Phases, Run, ToolSpec, transition::Consequence};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// Tools that one search loads at the most.
 const MOST: usize = 5;
@@ -16,43 +17,40 @@ const WORTH_LOADING: f64 = 0.25;
 const SATURATION: f64 = 1.2;
 const LENGTH_WEIGHT: f64 = 0.75;
 
-pub(super) fn specs() -> Vec<ToolSpec> {
-    vec![ToolSpec {
-        name: "search_tools".into(),
-        phases: Phases::Both,
-        description: "Find further tools by what they do; the best matches can be called from your next answer on."
-            .into(),
-        parameters: json!({"type": "object", "properties": {
-            "query": {"type": "string", "description": "What the tool should do, or its name."}},
-            "required": ["query"], "additionalProperties": false})
-        .into(),
-        documentation:
-            "Searches the tools that the system prompt lists as available on demand, and loads the best five. \
-                        They stay loaded for the rest of the job.\n\nExample: `{\"query\": \"search the web\"}`"
-                .into(),
-        handler: Handler::Engine,
-        replay: Replay::Safe,
-        reads_only: false,
-    }]
+/// Searches the tools that the system prompt lists as available on demand, and loads the best five. They stay loaded for
+/// the rest of the job.
+///
+/// Example: `{"query": "search the web"}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct SearchTools {
+    /// # What the tool should do, or its name.
+    query: String,
 }
 
-/// Loads what fits best.
-pub(super) fn search(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
-    let query = arguments::text(arguments, "query", "search the web")?;
-    let kind = run.state.phase.kind;
-    let offered: Vec<&ToolSpec> = run.settings.deferred(kind).collect();
-    let found = best(&query, &offered);
-    if found.is_empty() {
-        let names: Vec<&str> = offered.iter().map(|tool| tool.name.as_str()).collect();
-        return Err(format!("no tool on demand fits {query:?}. On demand in this phase: {}.", listed(&names)));
+impl OwnTool for SearchTools {
+    const NAME: &str = "search_tools";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "\
+        Find further tools by what they do; the best matches can be called from your next answer on.";
+
+    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+        let query = self.query;
+        let kind = run.state.phase.kind;
+        let offered: Vec<&ToolSpec> = run.settings.deferred(kind).collect();
+        let found = best(&query, &offered);
+        if found.is_empty() {
+            let names: Vec<&str> = offered.iter().map(|tool| tool.name.as_str()).collect();
+            return Err(format!("no tool on demand fits {query:?}. On demand in this phase: {}.", listed(&names)));
+        }
+        let mut text = String::from("Loaded; they can be called from your next answer on:\n");
+        for tool in &found {
+            text.push_str(&format!("- {}: {}\n", tool.name, tool.description));
+        }
+        let mut names: Vec<String> = found.iter().map(|tool| tool.name.to_string()).collect();
+        run.progress_of_calls().loading.append(&mut names);
+        Ok(text)
     }
-    let mut text = String::from("Loaded; they can be called from your next answer on:\n");
-    for tool in &found {
-        text.push_str(&format!("- {}: {}\n", tool.name, tool.description));
-    }
-    let mut names: Vec<String> = found.iter().map(|tool| tool.name.to_string()).collect();
-    run.progress_of_calls().loading.append(&mut names);
-    Ok(text)
 }
 
 fn listed(names: &[&str]) -> String {
@@ -102,7 +100,7 @@ mod tests {
             name: name.into(),
             description: description.into(),
             documentation: String::new(),
-            ..specs().remove(0)
+            ..super::super::specs().remove(0)
         }
     }
 

@@ -1,69 +1,90 @@
 //! Closing todos. Closing the last one ends the phase, if what must exist by then exists; if not, the refusal is the
 //! result of this very call and the todo stays open (lesson 21).
 
-use super::{Answer, arguments};
+use super::{Answer, OwnTool, arguments::whole};
 use crate::{
-    Change, Check, FileWrite, Handler, Passage, PassageState, PhaseKind, Phases, Product, Replay, Run, Stage, Todo,
-    TodoStatus, ToolSpec, Work, ledger::worst_of, phase::transition::NextPhase, transition::Consequence,
+    Change, Check, FileWrite, Passage, PassageState, PhaseKind, Phases, Product, Run, Stage, Todo, TodoStatus, Work,
+    ledger::worst_of, phase::transition::NextPhase, transition::Consequence,
 };
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
 /// How `progress.md` begins: with real text, so that whether it is a placeholder never depends on later, short lines.
 const PROGRESS_HEAD: &str = "# Progress\n\nEvery closed todo, in the order of closing.\n";
 
-pub(super) fn specs() -> Vec<ToolSpec> {
-    let notes =
-        json!({"type": "string", "description": "What was done and where the result is, in one or two sentences."});
-    vec![
-        ToolSpec {
-            name: "todo_complete".into(),
-            phases: Phases::Both,
-            description: "Close the current todo (the one marked CURRENT) once its work is done.".into(),
-            parameters: json!({"type": "object", "properties": {"notes": notes}, "additionalProperties": false}).into(),
-            documentation: "Closes the first open todo of the active list. Closing the last one ends the phase: a \
-                            tactical phase is archived and a strategic one follows; a strategic phase ends only when \
-                            the todos of the next phase have been written. Todos need evidence: while fewer things came of \
-                            the phase (requirements recorded or judged, passages read or answered, new files, texts shown for the \
-                            first time) than todos are closed in it, the first closing is refused, and later ones are on record. \
-                            The answer counts what was recorded and written since the todo became current. `complete_task` is the \
-                            same tool under its older name.\n\nExamples: `{}` · `{\"notes\": \"Pages 3-5 read; 14 findings, the table on page 4 \
-                            is unclear\"}`"
-                .into(),
-            handler: Handler::Engine,
-            replay: Replay::Safe,
-            reads_only: false,
-        },
-        ToolSpec {
-            name: "complete_task".into(),
-            phases: Phases::Both,
-            description: "Older name of todo_complete.".into(),
-            parameters: json!({"type": "object", "properties": {
-                "task_number": {"type": "integer", "description": "Number of the current todo."}, "notes": notes}, "additionalProperties": false}).into(),
-            documentation: "The same as `todo_complete`. With `task_number` it is refused unless that todo is the \
-                            current one: todos are worked in order.\n\nExample: `{\"task_number\": 3}`"
-                .into(),
-            handler: Handler::Engine,
-            replay: Replay::Safe,
-            reads_only: false,
-        },
-        ToolSpec {
-            name: "get_progress".into(),
-            phases: Phases::Both,
-            description: "How many todos of the phase are done, and which is current.".into(),
-            parameters: json!({"type": "object", "properties": {}, "additionalProperties": false}).into(),
-            documentation: "Shows x of y todos, the current one, the phase, the time and the number of requests so far. The \
-                            active todo list in every request says the same.\n\nExample: `{}`"
-                .into(),
-            handler: Handler::Engine,
-            replay: Replay::Safe,
-            reads_only: true,
-        },
-    ]
+/// Closes the first open todo of the active list. Closing the last one ends the phase: a tactical phase is archived and a
+/// strategic one follows; a strategic phase ends only when the todos of the next phase have been written. Todos need
+/// evidence: while fewer things came of the phase (requirements recorded or judged, passages read or answered, new files,
+/// texts shown for the first time) than todos are closed in it, the first closing is refused, and later ones are on
+/// record. The answer counts what was recorded and written since the todo became current. `complete_task` is the same
+/// tool under its older name.
+///
+/// Examples: `{}` · `{"notes": "Pages 3-5 read; 14 findings, the table on page 4 is unclear"}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct TodoComplete {
+    /// # What was done and where the result is, in one or two sentences.
+    notes: Option<String>,
+    /// Of a call by the older name, where only this one is bound.
+    #[schemars(skip)]
+    #[serde(default, deserialize_with = "whole")]
+    task_number: Option<i64>,
 }
 
-pub(super) fn complete(run: &mut Run, arguments: &Map<String, Value>, consequence: &mut Consequence) -> Answer {
-    let notes = arguments::optional_text(arguments, "notes")?;
-    let wanted = arguments::optional_number(arguments, "task_number")?;
+impl OwnTool for TodoComplete {
+    const NAME: &str = "todo_complete";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "Close the current todo (the one marked CURRENT) once its work is done.";
+
+    fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer {
+        complete(run, self.task_number, self.notes, consequence)
+    }
+}
+
+/// The same as `todo_complete`. With `task_number` it is refused unless that todo is the current one: todos are worked in
+/// order.
+///
+/// Example: `{"task_number": 3}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct CompleteTask {
+    /// # What was done and where the result is, in one or two sentences.
+    notes: Option<String>,
+    /// # Number of the current todo.
+    #[serde(default, deserialize_with = "whole")]
+    task_number: Option<i64>,
+}
+
+impl OwnTool for CompleteTask {
+    const NAME: &str = "complete_task";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "Older name of todo_complete.";
+
+    fn run(self, run: &mut Run, consequence: &mut Consequence) -> Answer {
+        complete(run, self.task_number, self.notes, consequence)
+    }
+}
+
+/// Shows x of y todos, the current one, the phase, the time and the number of requests so far. The active todo list in
+/// every request says the same.
+///
+/// Example: `{}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct GetProgress {}
+
+impl OwnTool for GetProgress {
+    const NAME: &str = "get_progress";
+    const PHASES: Phases = Phases::Both;
+    const DESCRIPTION: &str = "How many todos of the phase are done, and which is current.";
+    const READS_ONLY: bool = true;
+
+    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+        Ok(progress(run))
+    }
+}
+
+fn complete(run: &mut Run, wanted: Option<i64>, notes: Option<String>, consequence: &mut Consequence) -> Answer {
     let Some(current) = run.current_todo().cloned() else {
         return Err("every todo of this phase is closed already.".into());
     };
@@ -270,7 +291,7 @@ fn added_to_progress(run: &Run, text: String) -> Product {
     }
 }
 
-pub(super) fn progress(run: &Run) -> String {
+fn progress(run: &Run) -> String {
     let progress = run.progress();
     let current = run
         .current_todo()

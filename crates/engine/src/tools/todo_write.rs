@@ -1,125 +1,130 @@
 //! Writing the todos of the next phase. They are rows at once, with the phase they belong to (lesson 107), and
 //! `todos.yaml` is their view.
 
-use super::{Answer, arguments};
+use super::{Answer, OwnTool, arguments::number};
 use crate::{
-    Change, FileWrite, Handler, Phases, PlannedTodo, Product, Replay, Run, Todo, TodoPlan, ToolSpec,
+    Change, FileWrite, Phases, PlannedTodo, Product, Run, Todo, TodoPlan,
     ledger::Ledger,
     phase::{
         archive,
         number_list::{as_list, read_list},
     },
     run::state::StagedPhase,
+    transition::Consequence,
 };
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// Longest text of a todo, in characters: it is shown on one line of every request.
 const MAX_CONTENT: usize = 500;
 
-pub(super) fn specs() -> Vec<ToolSpec> {
-    vec![
-        ToolSpec {
-            name: "todo_write".into(),
-            phases: Phases::Strategic,
-            description: "Write the todo list of the next phase (todos.yaml); replaces one written before.".into(),
-            parameters: json!({"type": "object", "properties": {
-                "phase": {"type": "string", "description": "Name of the phase."},
-                "description": {"type": "string", "description": "What the phase is for."},
-                "todos": {"type": "array", "items": {"type": "object", "properties": {
-                    "id": {"type": "integer"}, "content": {"type": "string"}, "passages": {"type": "string",
-                        "description": "The passages that it works through, e.g. \"7-9, 12\"; left out if its text says \"chunks 7-9\"."}},
-                    "required": ["id", "content"]}}},
-                "required": ["phase", "description", "todos"], "additionalProperties": false})
-            .into(),
-            documentation: "Each todo is one piece of work that can be finished and checked; say in its text when it \
-                            is done. Ids are unique numbers; the order of the list is the order of work. A todo for \
-                            passages of the documents names them, in `passages` or in its text (\"chunks 7-9\"): it \
-                            is not closed at the first word while some are unread or have sentences left that nobody \
-                            cited or closed.\n\nExample: `{\"phase\": \"Comparison\", \"description\": \"Compare every section of the two \
-                            drafts\", \"todos\": [{\"id\": 1, \"content\": \"Compare sections 1-3: each difference in \
-                            notes/differences.md with both places\"}, …]}`"
-                .into(),
-            handler: Handler::Engine,
-            replay: Replay::Safe,
-            reads_only: false,
-        },
-        ToolSpec {
-            name: "add_task".into(),
-            phases: Phases::Strategic,
-            description: "Add one todo to the list being written for the next phase.".into(),
-            parameters: json!({"type": "object", "properties": {
-                "content": {"type": "string"},
-                "after": {"type": "integer", "description": "Id after which it goes; at the end if left out."},
-                "task": {"type": "string", "description": "The same as content."},
-                "after_task": {"type": "integer", "description": "The same as after."}},
-                "additionalProperties": false})
-            .into(),
-            documentation: "Adds a todo to `todos.yaml` as it is being written. Ids after it move up by one.\n\n\
-                            Examples: `{\"content\": \"Check all totals\"}` · `{\"content\": \"Read annex A\", \
-                            \"after\": 3}`"
-                .into(),
-            handler: Handler::Engine,
-            replay: Replay::Safe,
-            reads_only: false,
-        },
-    ]
+/// Each todo is one piece of work that can be finished and checked; say in its text when it is done. Ids are unique
+/// numbers; the order of the list is the order of work. A todo for passages of the documents names them, in `passages` or
+/// in its text ("chunks 7-9"): it is not closed at the first word while some are unread or have sentences left that
+/// nobody cited or closed.
+///
+/// Example: `{"phase": "Comparison", "description": "Compare every section of the two drafts", "todos": [{"id": 1,
+/// "content": "Compare sections 1-3: each difference in notes/differences.md with both places"}, …]}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct TodoWrite {
+    /// # Name of the phase.
+    phase: String,
+    /// # What the phase is for.
+    #[schemars(required)]
+    description: Option<String>,
+    todos: Vec<Item>,
 }
 
-pub(super) fn write(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
-    let mut plan = TodoPlan {
-        phase: arguments::text(arguments, "phase", "Comparison")?,
-        description: arguments::optional_text(arguments, "description")?.unwrap_or_default(),
-        todos: read_todos(arguments.get("todos"), &run.ledger)?,
-    };
-    check(run, &plan)?;
-    let followed_up = run.add_follow_ups(&mut plan);
-    let mut text = format!(
-        "todos.yaml written: phase '{}' with {} todos. It begins when the todos of this phase are complete.",
-        plan.phase,
-        plan.todos.len()
-    );
-    if !followed_up.is_empty() {
+impl OwnTool for TodoWrite {
+    const NAME: &str = "todo_write";
+    const PHASES: Phases = Phases::Strategic;
+    const DESCRIPTION: &str = "Write the todo list of the next phase (todos.yaml); replaces one written before.";
+
+    /// A text alone is a todo without an id.
+    fn put_right(arguments: &mut Map<String, Value>) {
+        for todo in arguments.get_mut("todos").and_then(Value::as_array_mut).into_iter().flatten() {
+            if todo.is_string() {
+                *todo = json!({"content": todo.take()});
+            }
+        }
+    }
+
+    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+        let mut plan = TodoPlan {
+            phase: self.phase,
+            description: self.description.unwrap_or_default(),
+            todos: (1..)
+                .zip(self.todos)
+                .map(|(place, todo)| todo.planned(place, &run.ledger))
+                .collect::<Result<_, _>>()?,
+        };
+        check(run, &plan)?;
+        let followed_up = run.add_follow_ups(&mut plan);
+        let mut text = format!(
+            "todos.yaml written: phase '{}' with {} todos. It begins when the todos of this phase are complete.",
+            plan.phase,
+            plan.todos.len()
+        );
+        if !followed_up.is_empty() {
+            renumber(&mut plan.todos);
+            text.push_str(&format!(
+                " Passages {} were left open and no todo named them: todos for them stand first now. Write the list anew, with \
+                 todos that name them, for another order.",
+                as_list(&followed_up)
+            ));
+        }
+        stage(run, plan);
+        Ok(text)
+    }
+}
+
+/// Adds a todo to `todos.yaml` as it is being written. Ids after it move up by one.
+///
+/// Examples: `{"content": "Check all totals"}` · `{"content": "Read annex A", "after": 3}`
+#[derive(Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub(super) struct AddTask {
+    content: Option<String>,
+    /// # Id after which it goes; at the end if left out.
+    after: Option<i64>,
+    /// # The same as content.
+    task: Option<String>,
+    /// # The same as after.
+    after_task: Option<i64>,
+}
+
+impl OwnTool for AddTask {
+    const NAME: &str = "add_task";
+    const PHASES: Phases = Phases::Strategic;
+    const DESCRIPTION: &str = "Add one todo to the list being written for the next phase.";
+
+    fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
+        let content = self.task.or(self.content).ok_or("argument 'content' is missing: the text of the todo.")?;
+        let after = self.after_task.or(self.after);
+        let mut plan = staged(run);
+        let most = run.settings.phases.max_todos;
+        if plan.todos.len() >= most {
+            return Err(format!("the list has {most} todos already, the most a phase may have; merge some of them."));
+        }
+        let at = match after {
+            None => plan.todos.len(),
+            Some(id) => plan.todos.iter().position(|todo| todo.id == id).map(|at| at + 1).ok_or_else(|| {
+                format!("there is no todo {id} in the list being written; it has {} todos.", plan.todos.len())
+            })?,
+        };
+        check_content(&content, at + 1)?;
+        if let Some(same) = plan.todos.iter().position(|todo| todo.content == content) {
+            return Err(format!("the list has that already, as todo {}.", same + 1));
+        }
+        plan.todos.insert(at, PlannedTodo::new(0, content, BTreeSet::new()));
         renumber(&mut plan.todos);
-        text.push_str(&format!(
-            " Passages {} were left open and no todo named them: todos for them stand first now. Write the list anew, with \
-             todos that name them, for another order.",
-            as_list(&followed_up)
-        ));
+        let text = format!("Todo {} added; the list has {} todos now.", at + 1, plan.todos.len());
+        stage(run, plan);
+        Ok(text)
     }
-    stage(run, plan);
-    Ok(text)
-}
-
-pub(super) fn add(run: &mut Run, arguments: &Map<String, Value>) -> Answer {
-    let content = match arguments::optional_text(arguments, "task")? {
-        Some(task) => task,
-        None => arguments::text(arguments, "content", "Check all totals")?,
-    };
-    let after = match arguments::optional_number(arguments, "after_task")? {
-        Some(after) => Some(after),
-        None => arguments::optional_number(arguments, "after")?,
-    };
-    let mut plan = staged(run);
-    let most = run.settings.phases.max_todos;
-    if plan.todos.len() >= most {
-        return Err(format!("the list has {most} todos already, the most a phase may have; merge some of them."));
-    }
-    let at = match after {
-        None => plan.todos.len(),
-        Some(id) => plan.todos.iter().position(|todo| todo.id == id).map(|at| at + 1).ok_or_else(|| {
-            format!("there is no todo {id} in the list being written; it has {} todos.", plan.todos.len())
-        })?,
-    };
-    check_content(&content, at + 1)?;
-    if let Some(same) = plan.todos.iter().position(|todo| todo.content == content) {
-        return Err(format!("the list has that already, as todo {}.", same + 1));
-    }
-    plan.todos.insert(at, PlannedTodo::new(0, content, BTreeSet::new()));
-    renumber(&mut plan.todos);
-    let text = format!("Todo {} added; the list has {} todos now.", at + 1, plan.todos.len());
-    stage(run, plan);
-    Ok(text)
 }
 
 /// The list written so far, or a new one named after the next phase of the plan.
@@ -138,48 +143,36 @@ fn next_planned_name(run: &Run) -> String {
     planned.get(next).map_or_else(|| format!("Phase {}", next + 1), |phase| phase.name.clone())
 }
 
-fn read_todos(value: Option<&Value>, ledger: &Ledger) -> Result<Vec<PlannedTodo>, String> {
-    let Some(Value::Array(items)) = value else {
-        return Err(
-            "argument 'todos' is missing: expected a list such as [{\"id\": 1, \"content\": \"Compare sections 1-3\"}]."
-                .into(),
-        );
-    };
-    items.iter().enumerate().map(|(at, item)| read_todo(at, item, ledger)).collect()
+/// A todo as the model writes it.
+#[derive(Deserialize, JsonSchema)]
+struct Item {
+    #[schemars(required)]
+    id: Option<i64>,
+    content: String,
+    /// # The passages that it works through, e.g. "7-9, 12"; left out if its text says "chunks 7-9".
+    #[schemars(with = "Option<String>")]
+    passages: Option<Value>,
 }
 
-fn read_todo(at: usize, item: &Value, ledger: &Ledger) -> Result<PlannedTodo, String> {
-    let place = at + 1;
-    match item {
-        Value::String(content) => Ok(PlannedTodo::new(place as i64, content.trim().to_string(), BTreeSet::new())),
-        Value::Object(map) => {
-            let id = match map.get("id") {
-                None | Some(Value::Null) => place as i64,
-                Some(id) => {
-                    arguments::number(id).ok_or_else(|| format!("todo {place}: its id must be a whole number."))?
-                }
-            };
-            let content = arguments::text(map, "content", "Compare sections 1-3")
-                .map_err(|why| format!("todo {place}: {why}"))?;
-            let passages = read_passages(map.get("passages")).ok_or_else(|| {
-                format!("todo {place}: its passages must be listed as in \"7-9, 12\", by the numbers of their chunks.")
-            })?;
-            let unknown = passages.iter().find(|number| !ledger.is_empty() && ledger.get(**number).is_none());
-            if let (Some(number), Some(last)) = (unknown, ledger.all().last()) {
-                return Err(format!(
-                    "todo {place}: there is no passage {number}; the documents have passages up to {}.",
-                    last.number
-                ));
-            }
-            Ok(PlannedTodo::new(id, content, passages))
+impl Item {
+    fn planned(self, place: i64, ledger: &Ledger) -> Result<PlannedTodo, String> {
+        let passages = read_passages(self.passages.as_ref()).ok_or_else(|| {
+            format!("todo {place}: its passages must be listed as in \"7-9, 12\", by the numbers of their chunks.")
+        })?;
+        let unknown = passages.iter().find(|number| !ledger.is_empty() && ledger.get(**number).is_none());
+        if let (Some(number), Some(last)) = (unknown, ledger.all().last()) {
+            return Err(format!(
+                "todo {place}: there is no passage {number}; the documents have passages up to {}.",
+                last.number
+            ));
         }
-        other => Err(format!("todo {place} must be an object with id and content, not {}.", arguments::kind(other))),
+        Ok(PlannedTodo::new(self.id.unwrap_or(place), self.content, passages))
     }
 }
 
 /// A list as in `"7-9, 12"`, a number, or an array of numbers; none where it is something else.
 fn read_passages(value: Option<&Value>) -> Option<BTreeSet<i32>> {
-    let number = |value: &Value| arguments::number(value).and_then(|number| i32::try_from(number).ok());
+    let number = |value: &Value| number(value).and_then(|number| i32::try_from(number).ok());
     match value {
         None | Some(Value::Null) => Some(BTreeSet::new()),
         Some(Value::String(list)) if list.trim().is_empty() => Some(BTreeSet::new()),

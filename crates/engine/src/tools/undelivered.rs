@@ -3,32 +3,46 @@
 
 use super::arguments;
 use crate::phase::number_list::{numbers_behind, read_list};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, de::Error};
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 
-/// The schema of one entry.
-pub(super) fn schema() -> Value {
-    json!({"anyOf": [{"type": "string"}, {"type": "object", "properties": {
-        "passages": {"type": "array", "items": {"type": "integer"}},
-        "document": {"type": "string"},
-        "phase": {"type": "string", "description": "Name or number of a phase of the plan."},
-        "item": {"type": "string"},
-        "reason": {"type": "string"}}, "required": ["reason"], "additionalProperties": false}]})
+/// An entry, as a request describes it.
+#[derive(JsonSchema)]
+#[schemars(untagged, deny_unknown_fields)]
+#[expect(dead_code, reason = "entries are kept as the model wrote them; this is their schema")]
+pub(super) enum Entry {
+    Sentence(String),
+    Part {
+        passages: Option<Vec<i32>>,
+        document: Option<String>,
+        /// # Name or number of a phase of the plan.
+        phase: Option<String>,
+        item: Option<String>,
+        reason: String,
+    },
 }
 
 /// The entries, as the model wrote them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Undelivered(Vec<Value>);
 
+impl<'de> Deserialize<'de> for Undelivered {
+    fn deserialize<D: Deserializer<'de>>(argument: D) -> Result<Self, D::Error> {
+        Self::read(Value::deserialize(argument)?).map_err(D::Error::custom)
+    }
+}
+
 impl Undelivered {
     /// Reads the argument: a list of both forms; a single one is a list of one.
-    pub(super) fn read(fields: &Map<String, Value>) -> Result<Self, String> {
-        let entries = match fields.get("undelivered") {
-            None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(entries)) => entries.clone(),
-            Some(one @ (Value::String(_) | Value::Object(_))) => vec![one.clone()],
-            Some(other) => {
-                let kind = arguments::kind(other);
+    fn read(argument: Value) -> Result<Self, String> {
+        let entries = match argument {
+            Value::Null => Vec::new(),
+            Value::Array(entries) => entries,
+            one @ (Value::String(_) | Value::Object(_)) => vec![one],
+            other => {
+                let kind = arguments::kind(&other);
                 return Err(format!("argument 'undelivered' must be a list of sentences or objects, not {kind}."));
             }
         };
@@ -105,7 +119,8 @@ impl Undelivered {
 
 /// Whether a call of `job_complete` says that a file is not delivered, even where it is there.
 pub fn gives_up(call: &Map<String, Value>, path: &str) -> bool {
-    Undelivered::read(call).is_ok_and(|undelivered| undelivered.gives_up(path))
+    let argument = call.get("undelivered").cloned().unwrap_or_default();
+    Undelivered::read(argument).is_ok_and(|undelivered| undelivered.gives_up(path))
 }
 
 fn checked(at: usize, entry: Value) -> Result<Value, String> {
@@ -116,7 +131,7 @@ fn checked(at: usize, entry: Value) -> Result<Value, String> {
             if let Some(passages) = fields.get_mut("passages").filter(|passages| !passages.is_null()) {
                 *passages = numbers_of(at, passages)?;
             }
-            let reason = arguments::optional_text(&fields, "reason")?.unwrap_or_default();
+            let reason = fields.get("reason").and_then(Value::as_str).unwrap_or_default();
             let names_something = ["passages", "phase", "item", "document"].iter().any(|key| fields.contains_key(*key));
             if !names_something {
                 return Err(format!("entry {at} of 'undelivered' names neither passages nor a phase nor an item."));
@@ -184,9 +199,10 @@ fn has_words(text: &str, words: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn of(undelivered: Value) -> Result<Undelivered, String> {
-        Undelivered::read(json!({"undelivered": undelivered}).as_object().expect("it is an object"))
+        Undelivered::read(undelivered)
     }
 
     #[test]

@@ -66,11 +66,11 @@ fn arguments_are_checked() {
     let mut dialogue = finished(settings());
     for (arguments, complaint) in [
         (json!({"deliverables": [], "confidence": 0.5}), "Error: argument 'summary' is missing"),
-        (json!({"summary": "Done."}), "Error: argument 'confidence' must be a number from 0 to 1."),
+        (json!({"summary": "Done."}), "Error: argument 'confidence' is missing. Example: `{\"summary\":"),
         (json!({"summary": "Done.", "confidence": 1.5}), "Error: argument 'confidence' must be a number from 0 to 1."),
         (
             json!({"summary": "Done.", "confidence": 1, "deliverables": [1]}),
-            "Error: argument 'deliverables' must be a list of texts.",
+            "Error: argument 'deliverables[0]' does not fit: invalid type: integer `1`, expected a text.",
         ),
         (
             json!({"summary": "Done.", "confidence": 1, "deliverables": ["../x"]}),

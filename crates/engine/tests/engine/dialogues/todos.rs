@@ -51,25 +51,32 @@ fn a_list_with_a_wrong_item_is_refused_and_names_the_item() {
     assert_eq!(write(doubled), "Error: todos.yaml not written: todos 2 and 5 have the same id 2.");
     let mut without = todos(5);
     without[2] = json!({"id": 3});
-    assert!(write(without).starts_with("Error: todo 3: argument 'content' is missing"), "content is needed");
+    assert!(write(without).starts_with("Error: argument 'todos[2].content' is missing."), "content is needed");
     let mut blank = todos(5);
     blank[1] = json!("  ");
-    assert!(write(blank).starts_with("Error: todo 2 is empty"), "an empty text is none");
+    assert!(write(blank).starts_with("Error: argument 'todos[1].content' is missing."), "an empty text is none");
     let mut lettered = todos(5);
     lettered[0]["id"] = json!("one");
-    assert_eq!(write(lettered), "Error: todo 1: its id must be a whole number.");
+    let lettered = write(lettered);
+    assert!(lettered.starts_with("Error: argument 'todos[0].id' does not fit"), "{lettered}");
+    assert!(lettered.contains("expected a whole number. Example: `{\"phase\":"), "{lettered}");
     let mut long = todos(5);
     long[0]["content"] = json!("x".repeat(501));
     assert!(write(long).starts_with("Error: todo 1 is 501 characters long"), "a todo is a line");
-    assert_eq!(write(json!([5, 6, 7, 8, 9])), "Error: todo 1 must be an object with id and content, not a number.");
-    assert!(write(json!("five todos")).starts_with("Error: argument 'todos' is missing"), "a text is no list");
+    for (wrong, place, expected) in [
+        (json!([5, 6, 7, 8, 9]), "'todos[0]' does not fit", "expected an object"),
+        (json!("five todos"), "'todos' does not fit", "expected a list"),
+    ] {
+        let refused = write(wrong);
+        assert!(refused.contains(place) && refused.contains(expected), "{refused}");
+    }
 }
 
 #[test]
 fn the_name_of_the_phase_is_needed() {
     let mut dialogue = Dialogue::begun(settings());
     let result = dialogue.call("todo_write", json!({"todos": todos(5)}));
-    assert_eq!(result, "Error: argument 'phase' is missing: expected a text, for example \"Comparison\".");
+    assert!(result.starts_with("Error: argument 'phase' is missing. Example: `{\"phase\": \"Comparison\""), "{result}");
 }
 
 #[test]
