@@ -1,7 +1,7 @@
 # Every target sets up what it needs. `make` alone lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test faults soak planted scan size corpus evasions pgvector check container-check local-model deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
+.PHONY: help demo test faults soak weather planted scan size corpus evasions pgvector check container-check local-model deploy-check bench bench-check microbench fmt sqlx db clean-demo prepare
 
 # Where `make demo` keeps its Postgres; see crates/cli/src/private_postgres.
 DEMO_POSTGRES := .plumbline/postgres
@@ -46,6 +46,13 @@ misbehave: prepare ## Jobs against misbehaving models, as a table (PROFILE=relea
 		PLUMBLINE_MISBEHAVE_JOBS="$(JOBS)" $(if $(filter release,$(PROFILE)),$(RELEASE),$(RUN)) __with-postgres -- \
 		cargo test $(if $(filter release,$(PROFILE)),--release) -p plumbline-system-tests --test misbehave -- \
 		--nocapture --test-threads 1
+
+weather: prepare ## What becomes of jobs in each kind of trouble of a database and of a model's server, as a table (SEED=41)
+	@.ci/build
+	@PLUMBLINE_WEATHER=full PLUMBLINE_TEST_SEED=$${SEED:-41} $(RUN) __with-postgres -- cargo test --quiet \
+		-p plumbline-system-tests --test weather -- --nocapture --test-threads 1 > target/weather.log 2>&1 \
+		|| { cat target/weather.log; exit 1; }
+	@grep -E '^(sql|status|usage) ' target/weather.log; grep '^weather: ' target/weather.log
 
 planted: prepare ## Jobs that have to find 60 obligations planted in a PDF (ARGS="--seed N --pages N --sentences N --lists N --jobs N --kinds healthy,all --kills N", or "--generate-only DIR" for the PDF and the list of them)
 	@.ci/build

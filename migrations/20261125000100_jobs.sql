@@ -104,7 +104,9 @@ COMMENT ON COLUMN jobs.step IS 'The last committed step.';
 COMMENT ON COLUMN jobs.phases_done IS 'Tactical phases that ended completed; null before there is a plan.';
 COMMENT ON COLUMN jobs.phases_total IS 'Phases of the plan, as in the todo list''s (2 of 4); null before there is a plan.';
 COMMENT ON COLUMN jobs.result IS 'summary, deliverables, undelivered, confidence and notes of job_complete.';
-COMMENT ON COLUMN jobs.error_details IS 'kind, stage, attempts, first_error, last_error, hint.';
+COMMENT ON COLUMN jobs.error_details IS
+    'Why the job failed, or, while it is pending, what gave it back: kind, stage, attempts, first_error, first_error_at, '
+    'last_error, last_error_at, hint; of trouble that gave it back also code (the SQLSTATE, or a word for what is none) and the step.';
 COMMENT ON COLUMN jobs.completed_at IS 'When the job ended, whichever way.';
 
 -- A change of status writes an entry into each index that holds the row afterwards. Running jobs are in two only, the key

@@ -142,6 +142,11 @@ impl Error {
         self.is_transient() && !code.is_some_and(|code| code.starts_with("28") || code == FORBIDDEN)
     }
 
+    /// Whether the server itself said it, and not that there is none.
+    pub fn is_said(&self) -> bool {
+        self.code().is_some()
+    }
+
     /// Whether the login lacks a right that the call takes.
     pub fn is_forbidden(&self) -> bool {
         self.code().is_some_and(|code| code == FORBIDDEN)

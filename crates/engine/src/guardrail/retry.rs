@@ -10,8 +10,8 @@ const PARK_FIRST_S: f64 = 30.0;
 const PARK_MOST_S: f64 = 3600.0;
 /// The parking time of a job whose key was refused.
 const KEY_S: f64 = 300.0;
-/// After this long without an answer the job fails.
-const GIVE_UP_AFTER: TimeDelta = TimeDelta::hours(24);
+/// After this long without an answer the job fails, unless the worker says otherwise.
+pub(crate) const PATIENCE: TimeDelta = TimeDelta::hours(24);
 /// A wish of the provider up to here is waited out in place.
 const IN_PLACE_MOST_S: u64 = 15;
 /// How often calls whose service is away are tried again in place, before the job is parked.
@@ -41,6 +41,8 @@ pub(crate) struct Streak {
     pub(crate) failures: u32,
     /// When the first of them was.
     pub(crate) since: DateTime<Utc>,
+    /// How long there may be no answer.
+    pub(crate) patience: TimeDelta,
     /// How many are answered by waiting in place (for a model call `llm.max_retries`).
     pub(crate) in_place: u32,
 }
@@ -66,8 +68,8 @@ pub(crate) fn decide_outage(jitter: f64, streak: Streak, now: DateTime<Utc>) -> 
 
 /// `wish`: what the other side asks for, in seconds.
 fn wait_or_park(wish: u64, spread: f64, streak: Streak, now: DateTime<Utc>) -> Verdict {
-    let Streak { failures, since, in_place } = streak;
-    if now - since >= GIVE_UP_AFTER {
+    let Streak { failures, since, patience, in_place } = streak;
+    if now - since >= patience {
         return Verdict::GiveUp;
     }
     if failures <= in_place && wish <= IN_PLACE_MOST_S {

@@ -21,17 +21,18 @@ pub use state::{
 use crate::{
     Change, Corrupt, Feedback, History, JobExit, MessageRef, Passage, PhaseKind, Product, Settings, Source, Todo,
     TodoStatus, ToolSpec, Touched,
-    guardrail::{budget, loop_detection},
+    guardrail::{budget, loop_detection, retry::PATIENCE},
     ledger::Ledger,
     phase::{
         plan::{self, read_plan},
         todo_list,
     },
 };
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use std::{
     collections::HashMap,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
 /// One job in memory. Everything in it comes from a [`Snapshot`] or from the changes of later steps, so loading the
@@ -63,6 +64,8 @@ pub struct Run {
     pub(crate) calls: AnswerCalls,
     /// What the opening tells besides, while the first phase is being opened.
     pub(crate) beginning: Beginning,
+    /// How long an effect may fail before the job does.
+    pub(crate) patience: TimeDelta,
     /// Changes of the outcome being applied.
     pub(crate) pending: Vec<Change>,
 }
@@ -100,6 +103,7 @@ impl Run {
             planned: OnceLock::new(),
             calls: AnswerCalls::default(),
             beginning: Beginning::default(),
+            patience: PATIENCE,
             pending: Vec::new(),
         };
         run.count_tools();
@@ -109,6 +113,14 @@ impl Run {
         run.prepare_what_is_not();
         run.exit = run.exit_at_once();
         Ok(run)
+    }
+
+    /// The same, failing for an effect that fails for so long, not for a day; zero: never.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        let patience = TimeDelta::from_std(patience).unwrap_or(TimeDelta::MAX);
+        self.patience = if patience.is_zero() { TimeDelta::MAX } else { patience };
+        self
     }
 
     /// A job in review without feedback has nothing to do, and one whose budget is used up may not go on.

@@ -258,6 +258,9 @@ pub struct Retry {
     /// When the first of them was, or when a provider that named a far time wanted to be asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<DateTime<Utc>>,
+    /// When the first of them was, whatever a provider wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_error_at: Option<DateTime<Utc>>,
     /// The first error's sentence; kept beside the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_error: Option<String>,

@@ -9,6 +9,7 @@ use crate::{
     },
 };
 use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
 
 /// Share of the window from which on a refusal without a clear reason is taken for one of the request's size.
 const AS_GOOD_AS_FULL: f64 = 0.9;
@@ -93,6 +94,7 @@ impl Run {
         retry.failures += 1;
         retry.since.get_or_insert(now);
         retry.first_error.get_or_insert_with(|| failure.message.clone());
+        retry.first_error_at.get_or_insert(now);
         retry.last_error = Some(failure.message.clone());
     }
 
@@ -100,6 +102,7 @@ impl Run {
         let streak = Streak {
             failures: self.state.retry.failures,
             since: self.state.retry.since.unwrap_or(now),
+            patience: self.patience,
             in_place: self.model_for(failure.record.purpose).max_retries,
         };
         let verdict = retry::decide(failure, streak, now);
@@ -121,7 +124,7 @@ impl Run {
             }
             // A job needs no summary to go on.
             Verdict::GiveUp if matches!(self.state.stage, Stage::Summary { .. }) => self.cut_mechanically(now),
-            Verdict::GiveUp => self.fail(failure),
+            Verdict::GiveUp => self.fail(failure, now),
         }
     }
 
@@ -167,18 +170,20 @@ impl Run {
         if matches!(self.state.stage, Stage::Summary { .. }) {
             self.cut_mechanically(now);
         } else {
-            self.fail(failure);
+            self.fail(failure, now);
         }
     }
 
-    fn fail(&mut self, failure: &Failure) {
+    fn fail(&mut self, failure: &Failure, now: DateTime<Utc>) {
         let retry = &self.state.retry;
         let mut error = JobError::new("model", format!("the model call failed: {}", failure.message))
             .with("class", serde_json::to_value(failure.class).unwrap_or_default())
             .with("stage", self.stage_name())
             .with("attempts", retry.failures)
             .with("first_error", retry.first_error.clone())
-            .with("last_error", retry.last_error.clone());
+            .with("first_error_at", json!(retry.first_error_at))
+            .with("last_error", retry.last_error.clone())
+            .with("last_error_at", json!(now));
         if let Some(hint) = &failure.hint {
             error = error.with("hint", hint.clone());
         }

@@ -9,6 +9,7 @@ use crate::{
     },
 };
 use chrono::{DateTime, Utc};
+use serde_json::json;
 
 impl Run {
     pub(super) fn tools_unavailable(&mut self, outage: Outage, now: DateTime<Utc>) {
@@ -25,9 +26,10 @@ impl Run {
         let retry = &mut self.state.retry;
         retry.failures += 1;
         retry.first_error.get_or_insert_with(|| reason.clone());
+        retry.first_error_at.get_or_insert(now);
         retry.last_error = Some(reason.clone());
-        let since = *retry.since.get_or_insert(now);
-        let streak = Streak { failures: retry.failures, since, in_place: retry::OUTAGE_IN_PLACE };
+        let (failures, since) = (retry.failures, *retry.since.get_or_insert(now));
+        let streak = Streak { failures, since, patience: self.patience, in_place: retry::OUTAGE_IN_PLACE };
         // Calls may be made beyond a deadline, waiting for them may not.
         if let Some(reason) = budget::deadline_passed(self, now) {
             return self.leave(budget::pause(self, &reason));
@@ -36,18 +38,20 @@ impl Run {
         match retry::decide_outage(jitter, streak, now) {
             Verdict::Wait(until) => self.state.retry.not_before = Some(in_time(until)),
             Verdict::Park(until) => self.leave(JobExit::Parked { until: in_time(until), reason }),
-            Verdict::GiveUp => self.give_up_waiting(&reason),
+            Verdict::GiveUp => self.give_up_waiting(&reason, now),
         }
     }
 
     /// The calls stay open, so that a retried job makes them again.
-    fn give_up_waiting(&mut self, reason: &str) {
+    fn give_up_waiting(&mut self, reason: &str, now: DateTime<Utc>) {
         let retry = std::mem::take(&mut self.state.retry);
-        let error = JobError::new("service", format!("a service that the job needs stayed away for a day: {reason}"))
+        let error = JobError::new("service", format!("a service that the job needs stayed away: {reason}"))
             .with("stage", self.stage_name())
             .with("attempts", retry.failures)
             .with("first_error", retry.first_error)
-            .with("last_error", retry.last_error);
+            .with("first_error_at", json!(retry.first_error_at))
+            .with("last_error", retry.last_error)
+            .with("last_error_at", json!(now));
         self.leave(JobExit::Failed(error));
     }
 }

@@ -79,7 +79,7 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener) -> R
     };
     let step = loaded.facts.step;
     let run = match Run::load(loaded.into_snapshot(config.settings.clone())) {
-        Ok(run) => run,
+        Ok(run) => run.with_patience(app.options.timing.give_up),
         Err(corrupt) => {
             return Box::pin(reject(
                 app,

@@ -30,9 +30,16 @@ use plumbline_store::{
     fail_points::{Point, part, reach},
 };
 use plumbline_telemetry::{instruments, spans};
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tokio::sync::OwnedSemaphorePermit;
 use tracing::{Instrument, debug, info, warn};
+
+/// The longest that a commit is tried again in place while the server refuses it: a full disk and a lost right take longer, and
+/// are to be seen in the job's row.
+const LONGEST_DELAY: Duration = Duration::from_secs(600);
 
 /// How a job's stay at this worker ended.
 #[derive(Debug)]
@@ -233,7 +240,7 @@ impl StepLoop<'_> {
         let progress = self.run.progress();
         reach(Point::BeforeCommit, part(self.run.state())).await?;
         let mut backoff = Backoff::new();
-        let mut delayed = None;
+        let (mut delayed, began) = (None, Instant::now());
         let mut span = spans::Commit::begin(&self.span, self.step, changes.len());
         let committed = loop {
             let commit = Commit {
@@ -252,7 +259,7 @@ impl StepLoop<'_> {
             };
             match tried {
                 Ok(committed) => break committed,
-                Err(error) if error.is_transient() => {
+                Err(error) if error.is_transient() && !(error.is_said() && self.is_too_long(began)) => {
                     if delayed.is_none() {
                         warn!(job.id = %self.lease.job_id, step = self.step, %error, "commit delayed by database trouble");
                         delayed = Some(self.app.health.commit_stalled());
@@ -274,5 +281,13 @@ impl StepLoop<'_> {
         debug!(job.id = %self.lease.job_id, step = committed.step, n_changes = changes.len(), "step committed");
         self.mirror.feed(committed.step, part(self.run.state()), &changes);
         Ok(committed)
+    }
+
+    /// Whether a server that refuses a commit for a reason that may pass has done so for too long: then the job waits for it in
+    /// the queue, with the reason in its row, and not at the worker.
+    fn is_too_long(&self, began: Instant) -> bool {
+        let patience = self.app.options.timing.give_up;
+        let most = if patience.is_zero() { LONGEST_DELAY } else { LONGEST_DELAY.min(patience) };
+        began.elapsed() >= most
     }
 }

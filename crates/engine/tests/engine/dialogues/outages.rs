@@ -71,8 +71,10 @@ fn a_service_that_stays_away_for_a_day_fails_the_job_with_its_calls_open() {
     dialogue.now += TimeDelta::hours(25);
     outage(&mut dialogue, false);
     let JobExit::Failed(error) = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
-    assert!(error.message.contains("stayed away for a day") && error.message.contains(AWAY), "{}", error.message);
+    assert!(error.message.contains("stayed away: ") && error.message.contains(AWAY), "{}", error.message);
     assert_eq!(error.details["attempts"], 2);
+    let time = |key: &str| error.details[key].as_str().unwrap().parse::<chrono::DateTime<chrono::Utc>>().unwrap();
+    assert!(time("last_error_at") - time("first_error_at") >= TimeDelta::hours(25), "{:?}", error.details);
     dialogue.resume(|_| {});
     assert!(matches!(dialogue.run.next(), Effect::RunTools { .. }));
 }

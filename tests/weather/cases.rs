@@ -1,0 +1,141 @@
+//! What may go wrong, and what should become of the job.
+
+use plumbline_system_tests::seed::Seed;
+use std::fmt;
+
+/// A code of each class of the manual's appendix that is an error, and of each that is known by more than its class.
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
+const SQLSTATES: [&str; 56] = [
+    "03000", "08000", "08006", "08P01", "09000", "0A000", "0B000", "0F000", "0L000", "0P000", "0Z000", "10608",
+    "20000", "21000", "22000", "22021", "23000", "23505", "24000", "25000", "25006", "25P02", "25P04", "26000",
+    "27000", "28000", "28P01", "2B000", "2D000", "2F000", "34000", "38000", "39000", "3B000", "3D000", "3F000",
+    "40001", "40003", "40P01", "42P01", "42501", "44000", "53100", "53400", "54000", "55000", "55P03", "57014",
+    "57P01", "57P05", "58030", "58P01", "F0000", "HV000", "P0001", "XX000",
+];
+
+/// Statuses that are drawn in any case: one of each fate.
+const TELLING: [u16; 9] = [302, 308, 400, 401, 402, 404, 422, 503, 429];
+
+/// How servers count a prompt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Usage {
+    Whole,
+    CachedInDetails,
+    CacheReadBeside,
+    CacheHitBeside,
+    TotalAlone,
+    NothingOfTheCache,
+    OnlyWhatWasNewlyRead,
+    TextsAlone,
+    HalfOfIt,
+    EachSecondAThird,
+    ToolsLeftOut,
+}
+
+const USAGES: [Usage; 11] = [
+    Usage::Whole,
+    Usage::CachedInDetails,
+    Usage::CacheReadBeside,
+    Usage::CacheHitBeside,
+    Usage::TotalAlone,
+    Usage::NothingOfTheCache,
+    Usage::OnlyWhatWasNewlyRead,
+    Usage::TextsAlone,
+    Usage::HalfOfIt,
+    Usage::EachSecondAThird,
+    Usage::ToolsLeftOut,
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    Sql(&'static str),
+    Status(u16),
+    Usage(Usage),
+}
+
+/// Trouble, once or for a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Case {
+    pub(crate) trouble: Trouble,
+    pub(crate) lasts: bool,
+}
+
+/// What should become of the job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    Completed,
+    Paused,
+    /// Until a worker has another key.
+    Waiting,
+    FailedAtOnce,
+    /// Waiting does not help.
+    FailedAfterTries,
+    FailedAfterADay,
+}
+
+impl Case {
+    pub(crate) fn ends(self) -> Ends {
+        match (self.trouble, self.lasts) {
+            (Trouble::Usage(_), _) => Ends::Completed,
+            // The row's own, and what our triggers refuse.
+            (Trouble::Sql(code), _) if matches!(&code[..2], "22" | "23" | "54") || code == "P0001" => {
+                Ends::FailedAtOnce
+            }
+            (Trouble::Sql(_), false) => Ends::Completed,
+            (Trouble::Sql(_), true) => Ends::FailedAfterADay,
+            // What is wrong with a request is wrong the next time.
+            (Trouble::Status(400 | 422), _) => Ends::FailedAtOnce,
+            (Trouble::Status(402), _) => Ends::Paused,
+            (Trouble::Status(_), false) => Ends::Completed,
+            (Trouble::Status(401 | 403), true) => Ends::Waiting,
+            (Trouble::Status(408 | 409 | 425 | 429 | 500..), true) => Ends::FailedAfterADay,
+            (Trouble::Status(_), true) => Ends::FailedAfterTries,
+        }
+    }
+
+    /// Whether it teaches a limit that other jobs keep to.
+    pub(crate) fn is_limit(&self) -> bool {
+        self.trouble == Trouble::Status(429)
+    }
+
+    /// By what the job's prompt names it.
+    pub(crate) fn key(self) -> String {
+        format!("weather-{}", self.to_string().replace(' ', "-"))
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lasts = if self.lasts { "always" } else { "once" };
+        match self.trouble {
+            Trouble::Sql(code) => write!(f, "sql {code} {lasts}"),
+            Trouble::Status(status) => write!(f, "status {status} {lasts}"),
+            Trouble::Usage(usage) => write!(f, "usage {usage:?}"),
+        }
+    }
+}
+
+/// All of them.
+pub(crate) fn all() -> Vec<Case> {
+    let sql = SQLSTATES.into_iter().map(Trouble::Sql);
+    let statuses = (300..600).map(Trouble::Status);
+    let twice = sql.chain(statuses).flat_map(|trouble| [false, true].map(|lasts| Case { trouble, lasts }));
+    twice.chain(USAGES.into_iter().map(|usage| Case { trouble: Trouble::Usage(usage), lasts: true })).collect()
+}
+
+/// Some of each kind.
+pub(crate) fn drawn(seed: &mut Seed) -> Vec<Case> {
+    let telling = |case: &Case| matches!(case.trouble, Trouble::Status(status) if TELLING.contains(&status));
+    let (mut cases, others): (Vec<Case>, Vec<Case>) = all().into_iter().partition(telling);
+    for kind in [
+        |case: &Case| matches!(case.trouble, Trouble::Sql(_)),
+        |case: &Case| matches!(case.trouble, Trouble::Status(_)),
+        |case: &Case| matches!(case.trouble, Trouble::Usage(_)),
+    ] {
+        let mut of_kind: Vec<Case> = others.iter().copied().filter(kind).collect();
+        for _ in 0..6 {
+            cases.push(of_kind.remove(seed.below(of_kind.len() as u64) as usize));
+        }
+    }
+    cases
+}
