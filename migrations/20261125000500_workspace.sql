@@ -47,14 +47,18 @@ CREATE TABLE job_shared_files (
 );
 
 CREATE TABLE sources (
-    job_id    uuid NOT NULL,
-    path      text NOT NULL,
-    size      bigint NOT NULL,
-    pages     int,
-    text_path text,
+    job_id       uuid NOT NULL,
+    path         text NOT NULL,
+    size         bigint NOT NULL,
+    pages        int,
+    text_path    text,
+    warnings     text[] NOT NULL DEFAULT '{}',
+    unread_pages int[] NOT NULL DEFAULT '{}',
     PRIMARY KEY (job_id, path)
 );
 COMMENT ON TABLE sources IS 'The documents of a job; text_path is the file with the extracted text.';
+COMMENT ON COLUMN sources.warnings IS 'What of the document is not in its text, or was taken out of it, with page and first words.';
+COMMENT ON COLUMN sources.unread_pages IS 'Pages that show something most of which is not in the text; each is a passage.';
 
 -- The coverage ledger: which passages of its documents a job has read, and what answered them. A fork has them as they stood,
 -- so what happens to one says in which step it did.

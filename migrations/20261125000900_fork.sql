@@ -146,12 +146,16 @@ SET search_path = public, pg_temp AS $$
     FROM job_shared_files u
     WHERE u.job_id = source AND u.step <= at_step;
 
-    INSERT INTO sources (job_id, path, size, pages, text_path)
-    SELECT target, s.path, s.size, s.pages, t.path
+    -- A document that could not be had has no file. What extraction has found is known from its text on.
+    INSERT INTO sources (job_id, path, size, pages, text_path, warnings, unread_pages)
+    SELECT target, s.path, s.size, s.pages, t.path,
+           CASE WHEN s.text_path IS NOT NULL AND t.path IS NULL THEN '{}' ELSE s.warnings END,
+           CASE WHEN s.text_path IS NOT NULL AND t.path IS NULL THEN '{}' ELSE s.unread_pages END
     FROM sources s
-    JOIN file_versions f ON f.job_id = target AND f.path = s.path
+    LEFT JOIN file_versions f ON f.job_id = target AND f.path = s.path
     LEFT JOIN file_versions t ON t.job_id = target AND t.path = s.text_path
-    WHERE s.job_id = source;
+    WHERE s.job_id = source
+      AND (f.path IS NOT NULL OR NOT EXISTS (SELECT FROM file_versions v WHERE v.job_id = source AND v.path = s.path));
 
     INSERT INTO citations (job_id, id, source, page, page_to, passage, "from", "to", quote, verified, step)
     SELECT target, c.id, c.source, c.page, c.page_to, c.passage, c."from", c."to", c.quote, c.verified, c.step

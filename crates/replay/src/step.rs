@@ -78,11 +78,11 @@ impl ReplayContext<'_> {
         asked: &mut Option<RequestDigest>,
     ) -> Result<Outcome, Stop> {
         Ok(match run.next() {
-            Effect::Intake => Outcome::IntakeDone(Intake {
-                waiting: waiting(step),
-                previous: carried::previous(step),
-                ..self.intake(step, is_first_file)
-            }),
+            Effect::Intake => {
+                let mut intake = self.intake(step, is_first_file);
+                intake.sources.extend(self.without_files());
+                Outcome::IntakeDone(Intake { waiting: waiting(step), previous: carried::previous(step), ..intake })
+            }
             Effect::Carry { .. } => Outcome::Carried(carried::recorded(step).map_err(Stop::Broken)?),
             Effect::Prepare { document } => Outcome::Prepared(self.prepare(rows, document).await?),
             Effect::CallModel(request) => {
@@ -162,10 +162,20 @@ impl ReplayContext<'_> {
             intake.sources.extend(known.map(|source| Source {
                 size: i64::try_from(content.len()).unwrap_or(i64::MAX),
                 text_path: None,
+                warnings: Vec::new(),
+                unread_pages: Vec::new(),
                 ..source.clone()
             }));
         }
         intake
+    }
+
+    /// The documents that could not be had, which have no files.
+    fn without_files(&self) -> impl Iterator<Item = Source> {
+        let has_file =
+            |path: &str| self.recording.job.steps.iter().any(|step| step.files.iter().any(|(known, _)| known == path));
+        let sources = self.recording.job.sources.iter();
+        sources.filter(move |source| !source.warnings.is_empty() && !has_file(&source.path)).cloned()
     }
 }
 

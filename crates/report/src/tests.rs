@@ -5,7 +5,7 @@ use serde_json::json;
 const ID: Uuid = Uuid::nil();
 
 fn source(path: &str, text_path: Option<&str>) -> Source {
-    Source { path: path.into(), size: 1, pages: Some(2), text_path: text_path.map(str::to_owned) }
+    Source { path: path.into(), size: 1, pages: Some(2), text_path: text_path.map(str::to_owned), ..Source::default() }
 }
 
 fn passage(document: &str, number: i32, open: &[&str]) -> Passage {
@@ -119,6 +119,8 @@ fn documents_behind_the_first_have_ids_of_their_own_and_a_long_page_goes_on() {
         source("input/b.pdf", Some("chunks/b.md")),
         source("input/c.pdf", Some("chunks/c.md")),
     ];
+    let mut sources = sources;
+    sources[1].warnings = vec!["Page 2: 5 characters could not be decoded <x>.".into()];
     let mut without = passage("input/a.scan", 1, &[]);
     (without.chunk_path, without.pages, without.reason) = (None, None, Some("it has no text".into()));
     without.state = PassageState::Unread;
@@ -127,6 +129,7 @@ fn documents_behind_the_first_have_ids_of_their_own_and_a_long_page_goes_on() {
         vec![citation("cit_1", "input/b.pdf", 1, "begins and ends"), citation("cit_2", "input/c.pdf", 1, "begins")];
     let html = html(&sources, &[&[], &parts, &parts[..1]], &[without], citations, &[]);
     assert!(html.contains("Passage 1: not read to its end: it has no text"), "{html}");
+    assert!(html.contains("<li>Page 2: 5 characters could not be decoded &lt;x&gt;.</li>"), "{html}");
     for id in ["id=\"page-1\"", "id=\"document-3-page-1\"", "id=\"c-cit_1\"", "id=\"c-cit_2\""] {
         assert_eq!(html.matches(id).count(), 1, "{id}");
     }

@@ -30,6 +30,8 @@ pub(crate) struct Document {
     /// What its pages' ids begin with: nothing for the first that has a text.
     pub(crate) prefix: String,
     has_text: bool,
+    /// What of it is not in its text.
+    warnings: Vec<String>,
     #[serde(skip)]
     pub(crate) passages: Vec<PassageLine>,
     /// Pages that have their element.
@@ -132,6 +134,7 @@ fn documents(facts: &Facts<'_>, sources: &[Source]) -> Vec<Document> {
             counts: Counts::of(of()),
             prefix: if is_first { String::new() } else { format!("document-{number}-") },
             has_text: source.text_path.is_some(),
+            warnings: source.warnings.clone(),
             passages: of().map(PassageLine::of).collect(),
             known: BTreeSet::new(),
             carried: Vec::new(),

@@ -1,7 +1,7 @@
 //! Why a tool has no result.
 
 use crate::workspace::WorkspaceError;
-use plumbline_engine::{Outage, Product};
+use plumbline_engine::{Outage, Product, Source};
 
 /// What a tool gives when it succeeds.
 #[derive(Debug, Default)]
@@ -30,6 +30,14 @@ pub(crate) enum ToolError {
     /// The model asked for something that cannot be done: one sentence that says what, where and what to do.
     #[error("{0}")]
     Refused(String),
+    /// A document has no text that can be read: the sentence, and what is known of the document all the same.
+    #[error("{reason}")]
+    Unreadable {
+        /// What, where and what to do.
+        reason: String,
+        /// The document, with the sentence and its pages.
+        document: Box<Source>,
+    },
     /// Something outside failed for a reason that may pass, and nothing was changed: the call is made again a few times
     /// (`limits.tool_retries`) before the model reads this.
     #[error("{0}")]

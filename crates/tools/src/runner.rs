@@ -72,7 +72,7 @@ impl ToolRunner {
                     let needs_operator = remedy == Remedy::Operator;
                     return Err(BatchError::Unavailable(Outage { returns, reason, needs_operator, jitter: jitter() }));
                 }
-                Err(ToolError::Refused(reason)) => {
+                Err(ToolError::Refused(reason) | ToolError::Unreadable { reason, .. }) => {
                     span.record("error.type", "refused").record("otel.status_code", "ERROR");
                     tracing::debug!(tool.name = %call.name, tool.call_id = %call.id, %reason, "tool call refused");
                     ToolReturn::error(&call.id, clean(reason))

@@ -3,7 +3,7 @@
 use plumbline_system_tests::{PgPool, World, documents, invariants, jobs::NewJob};
 
 /// A rule's beginning, and a statement that breaks it for a completed job.
-const SABOTAGE: [(&str, &str); 17] = [
+const SABOTAGE: [(&str, &str); 19] = [
     ("I1: completed, and result", "UPDATE jobs SET result = NULL"),
     ("I2: steps without a gap", "DELETE FROM checkpoints WHERE step = 5"),
     ("I2: jobs.step is the last step", "UPDATE jobs SET step = step + 1"),
@@ -22,6 +22,8 @@ const SABOTAGE: [(&str, &str); 17] = [
          SELECT job_id, text || ' ', step, 'another' FROM requirement_cache LIMIT 1",
     ),
     ("I4: a requirement is of a step", "UPDATE requirement_cache SET step = 100000"),
+    ("a passage without text", "UPDATE passages SET chunk_path = NULL"),
+    ("a page that is not in the text", "UPDATE sources SET unread_pages = '{1}'"),
     ("I8: requests, tokens", "UPDATE jobs SET total_tokens_used = total_tokens_used + 1"),
     ("phases without a gap", "UPDATE phases SET outcome = NULL, ended_at = NULL WHERE phase_number = 2"),
     ("jobs.phase_number", "UPDATE jobs SET phase_number = phase_number + 1"),

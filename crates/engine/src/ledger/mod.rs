@@ -14,7 +14,7 @@ mod todos;
 mod versions;
 
 pub use blocks::{Block, blocks};
-pub(crate) use summary::{MAX_NAMED, Scope, document_lines, worst, worst_of};
+pub(crate) use summary::{MAX_NAMED, Scope, document_lines, reasons_of, worst, worst_of};
 pub(crate) use todos::ShownPassage;
 pub use versions::{Carried, Previous, Versions};
 
@@ -163,7 +163,7 @@ impl Passage {
     }
 
     /// Whether its text can be had at all.
-    fn has_text(&self) -> bool {
+    pub fn has_text(&self) -> bool {
         self.chunk_path.is_some()
     }
 
@@ -194,6 +194,8 @@ pub(crate) struct Counts {
     pub(crate) empty: usize,
     pub(crate) closed: usize,
     #[serde(skip)]
+    pub(crate) without_text: usize,
+    #[serde(skip)]
     with_candidates: usize,
     #[serde(skip)]
     closed_with_candidates: usize,
@@ -202,6 +204,7 @@ pub(crate) struct Counts {
 impl Counts {
     fn take(&mut self, passage: &Passage) {
         self.total += 1;
+        self.without_text += usize::from(!passage.has_text());
         match passage.state {
             PassageState::Unread => self.unread += 1,
             PassageState::Read => self.read += 1,
@@ -225,6 +228,11 @@ impl Counts {
     /// The share of passages that are answered, rounded down to four places: 1 only if all are.
     pub(crate) fn share(&self) -> f64 {
         (self.answered * 10_000 / self.total.max(1)) as f64 / 10_000.0
+    }
+
+    /// The same of the passages that have text: a model cannot answer the others.
+    pub(crate) fn share_of_text(&self) -> f64 {
+        (self.answered * 10_000 / (self.total - self.without_text).max(1)) as f64 / 10_000.0
     }
 
     /// Of the passages that have candidates the share that was closed with hardly any citation.
@@ -320,6 +328,12 @@ impl Ledger {
             self.changed.insert(passage.number);
             self.passages.insert(passage.number, passage);
         }
+    }
+
+    /// Drops the passages without text of a document that is given anew: it may have text now.
+    pub(crate) fn forget_unreadable(&mut self, document: &str) {
+        let dropped = self.passages.extract_if(.., |_, passage| passage.document == document && !passage.has_text());
+        self.dropped.extend(dropped.map(|(number, _)| number));
     }
 
     /// Whether no text is left that could be shown.

@@ -47,10 +47,32 @@ fn document_line(ledger: &Ledger, document: &str) -> String {
     if !not_judged.is_empty() {
         let _ = write!(line, "; no candidates are looked for in all of {}: {NOT_JUDGED}", not_judged.join(", "));
     }
-    if let Some(passage) = of().find(|passage| passage.chunk_path.is_none()) {
-        let _ = write!(line, "; its text cannot be had: {}", passage.reason.as_deref().unwrap_or("no reason is known"));
+    let without: Vec<&Passage> = of().filter(|passage| !passage.has_text()).collect();
+    if let Some(passage) = without.first() {
+        let whose = if without.len() == of().count() { "its text" } else { "some of its text" };
+        let _ = write!(line, "; {whose} cannot be had: {}", passage.reason.as_deref().unwrap_or("no reason is known"));
     }
     line
+}
+
+/// Why passages have no text, each reason once; of many, the first.
+pub(crate) fn reasons_of(ledger: &Ledger) -> String {
+    const MOST: usize = 3;
+    let mut reasons: Vec<String> = Vec::new();
+    for passage in ledger.all().filter(|passage| !passage.has_text()) {
+        let reason = passage.reason.as_deref().unwrap_or("no reason is known");
+        let is_named = reason.contains(&passage.document);
+        let named = if is_named { reason.to_owned() } else { format!("{}: {reason}", passage.document) };
+        if !reasons.contains(&named) {
+            reasons.push(named);
+        }
+    }
+    let more = reasons.len().saturating_sub(MOST);
+    reasons.truncate(MOST);
+    if more > 0 {
+        reasons.push(format!("and {more} more"));
+    }
+    reasons.join("; ")
 }
 
 /// The passages that are not answered, worst first: unread ones, then those with most candidates left.

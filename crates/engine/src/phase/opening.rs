@@ -10,6 +10,9 @@ use serde_json::Value;
 
 /// Documents listed by name; a folder of thousands is counted.
 const MAX_DOCUMENTS: usize = 50;
+/// Losses that are told, of one document and of all of them; of more, the number.
+const MAX_WARNINGS: usize = 20;
+const MAX_WARNINGS_OF_ALL: usize = 60;
 /// Open steps of the plan listed by name.
 const MAX_STEPS: usize = 12;
 
@@ -176,7 +179,9 @@ fn coverage(run: &Run) -> Option<String> {
 fn bounds_of(CoverageSettings { minimum, max_closed }: CoverageSettings) -> String {
     let mut text = String::new();
     if minimum > 0.0 {
-        text.push_str(&format!("\n\nThe job fails if it ends with a share below {minimum} of all passages answered."));
+        text.push_str(&format!(
+            "\n\nThe job fails if it ends with a share below {minimum} of the passages that have text answered."
+        ));
     }
     if max_closed < 1.0 {
         text.push_str(&format!(
@@ -191,18 +196,27 @@ fn documents(sources: &[Source]) -> String {
     if sources.is_empty() {
         return "(none)".into();
     }
-    let mut lines: Vec<String> = sources.iter().take(MAX_DOCUMENTS).map(document).collect();
+    let mut room = MAX_WARNINGS_OF_ALL;
+    let mut lines: Vec<String> = sources.iter().take(MAX_DOCUMENTS).map(|source| document(source, &mut room)).collect();
     if sources.len() > MAX_DOCUMENTS {
         lines.push(format!("- … and {} more under input/", sources.len() - MAX_DOCUMENTS));
     }
     lines.join("\n")
 }
 
-fn document(source: &Source) -> String {
-    match source.pages {
+/// A document, and what of it is not in its text; `room`: how many more losses are told.
+fn document(source: &Source, room: &mut usize) -> String {
+    let mut lines = match source.pages {
         Some(pages) => format!("- {} ({pages} pages, {} bytes)", source.path, source.size),
         None => format!("- {} ({} bytes)", source.path, source.size),
+    };
+    let told = source.warnings.len().min(MAX_WARNINGS).min(*room);
+    *room -= told;
+    source.warnings.iter().take(told).for_each(|warning| lines.push_str(&format!("\n  - {warning}")));
+    if told < source.warnings.len() {
+        lines.push_str(&format!("\n  - … and {} more things that are not in its text", source.warnings.len() - told));
     }
+    lines
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Autonomy, Change, JobError, JobExit, Passage, PassageState, Phases, REPORT, REQUIREMENT_LISTS, Run, Todo,
     TodoStatus,
-    ledger::{MAX_NAMED, worst_of},
+    ledger::{MAX_NAMED, reasons_of, worst_of},
     transition::Consequence,
     vocabulary::path,
 };
@@ -267,7 +267,8 @@ impl Claim {
         let open = run.ledger.all().filter(|passage| passage.state != PassageState::Answered);
         let open: BTreeSet<i32> = open.map(|passage| passage.number).collect();
         let named = self.undelivered.passages();
-        let missing: Vec<&Passage> = open.difference(&named).filter_map(|number| run.ledger.get(*number)).collect();
+        let missing = open.difference(&named).filter_map(|number| run.ledger.get(*number));
+        let (missing, unreadable): (Vec<&Passage>, Vec<&Passage>) = missing.partition(|passage| passage.has_text());
         if !missing.is_empty() {
             return Err(format!(
                 "the job is not complete: {} of {} passages are neither answered nor named in 'undelivered':\n{}\nWork through \
@@ -278,7 +279,7 @@ impl Claim {
                 worst_of(missing)
             ));
         }
-        self.undelivered = self.undelivered.of_passages(&open);
+        self.undelivered = self.undelivered.of_passages(&open).with_unreadable(&unreadable);
         Ok(())
     }
 
@@ -286,13 +287,17 @@ impl Claim {
     fn not_covered(&self, run: &Run) -> Option<JobExit> {
         let bounds = run.settings.coverage.filter(|_| !run.ledger.is_empty())?;
         let counts = run.ledger.counts();
-        let sentence = if counts.share() < bounds.minimum {
+        let sentence = if counts.share_of_text() < bounds.minimum {
+            let unreadable = match counts.without_text {
+                0 => String::new(),
+                count => format!("; {count} more have no text that could be read ({})", reasons_of(&run.ledger)),
+            };
             format!(
                 "{} of {} passages of the documents are answered, a share of {} where at least {} is asked for \
-                 (coverage_settings.minimum)",
+                 (coverage_settings.minimum){unreadable}",
                 counts.answered,
-                counts.total,
-                counts.share(),
+                counts.total - counts.without_text,
+                counts.share_of_text(),
                 bounds.minimum
             )
         } else if counts.share_closed() > bounds.max_closed {

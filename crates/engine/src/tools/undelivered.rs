@@ -2,11 +2,12 @@
 //! says what is missing in a form that can be counted: passages of a document, a phase of the plan, any other item.
 
 use super::arguments;
+use crate::Passage;
 use crate::phase::number_list::{numbers_behind, read_list};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, de::Error};
-use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An entry, as a request describes it.
 #[derive(JsonSchema)]
@@ -26,7 +27,11 @@ pub(super) enum Entry {
 
 /// The entries, as the model wrote them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Undelivered(Vec<Value>);
+pub(crate) struct Undelivered {
+    entries: Vec<Value>,
+    /// The system's own: passages that have no text.
+    unreadable: Vec<Value>,
+}
 
 impl<'de> Deserialize<'de> for Undelivered {
     fn deserialize<D: Deserializer<'de>>(argument: D) -> Result<Self, D::Error> {
@@ -47,21 +52,35 @@ impl Undelivered {
             }
         };
         let entries: Result<Vec<Value>, String> = (1..).zip(entries).map(|(at, entry)| checked(at, entry)).collect();
-        Ok(Self(entries?.into_iter().filter(|entry| *entry != Value::Null).collect()))
+        let entries = entries?.into_iter().filter(|entry| *entry != Value::Null).collect();
+        Ok(Self { entries, unreadable: Vec::new() })
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.entries.is_empty()
+    }
+
+    /// The same with these passages, which have no text, named by the system: one entry a document and reason.
+    pub(super) fn with_unreadable(mut self, passages: &[&Passage]) -> Self {
+        let mut entries: BTreeMap<(&str, &str), Vec<i32>> = BTreeMap::new();
+        for passage in passages {
+            let reason = passage.reason.as_deref().unwrap_or("it has no text that could be read");
+            entries.entry((&passage.document, reason)).or_default().push(passage.number);
+        }
+        let entry =
+            |((document, reason), passages)| json!({"passages": passages, "document": document, "reason": reason});
+        self.unreadable = entries.into_iter().map(entry).collect();
+        self
     }
 
     /// As it stands in the result.
     pub(super) fn to_json(&self) -> Value {
-        Value::Array(self.0.clone())
+        Value::Array(self.entries.iter().chain(&self.unreadable).cloned().collect())
     }
 
     /// One sentence an entry.
     pub(super) fn sentences(&self) -> Vec<String> {
-        self.0.iter().map(sentence).collect()
+        self.entries.iter().chain(&self.unreadable).map(sentence).collect()
     }
 
     /// Whether an entry is about a file as a whole: its item is the file's path, or its sentence begins with the path and a colon.
@@ -77,7 +96,7 @@ impl Undelivered {
 
     /// The numbers of the passages that are named, each once.
     pub(super) fn passages(&self) -> BTreeSet<i32> {
-        let lists = self.0.iter().filter_map(|entry| entry.get("passages")?.as_array());
+        let lists = self.entries.iter().filter_map(|entry| entry.get("passages")?.as_array());
         lists.flatten().filter_map(arguments::number).filter_map(|number| i32::try_from(number).ok()).collect()
     }
 
@@ -88,19 +107,19 @@ impl Undelivered {
             let number = arguments::number(number).and_then(|number| i32::try_from(number).ok());
             number.is_some_and(|number| left.remove(&number))
         };
-        let entries = self.0.iter().filter_map(|entry| {
+        let entries = self.entries.iter().filter_map(|entry| {
             let mut entry = entry.clone();
             let Some(Value::Array(passages)) = entry.get_mut("passages") else { return Some(entry) };
             passages.retain(&mut keep);
             let says_more = !passages.is_empty() || entry.get("item").is_some() || entry.get("phase").is_some();
             says_more.then_some(entry)
         });
-        Self(entries.collect())
+        Self { entries: entries.collect(), unreadable: self.unreadable.clone() }
     }
 
     /// Whether a phase of the plan is named, by its place in it or by its name.
     pub(super) fn names_phase(&self, ordinal: i32, name: Option<&str>) -> bool {
-        self.0.iter().any(|entry| match entry {
+        self.entries.iter().any(|entry| match entry {
             Value::String(text) => names_in_text(text, ordinal, name),
             entry => match entry.get("phase") {
                 Some(phase @ Value::Number(_)) => arguments::number(phase) == Some(i64::from(ordinal)),
@@ -255,6 +274,19 @@ mod tests {
         assert_eq!((&read[0]["passages"], &read[1]["passages"]), (&json!([7, 8, 9, 12]), &json!([3])));
         let refused = of(json!([{"passages": "all of them", "reason": "no time"}])).expect_err("it is no list");
         assert!(refused.contains("must be a list of numbers"), "{refused}");
+    }
+
+    #[test]
+    fn passages_without_text_are_named_by_the_system() {
+        let unread = |number, reason: &str| Passage {
+            reason: Some(reason.into()),
+            ..Passage::unread(number, "input/a.pdf", number)
+        };
+        let passages = [unread(2, "a scan"), unread(3, "a scan"), unread(5, "damaged")];
+        let named = of(json!(["the annex"])).expect("it is read").with_unreadable(&passages.iter().collect::<Vec<_>>());
+        let expected = json!(["the annex", {"passages": [2, 3], "document": "input/a.pdf", "reason": "a scan"},
+            {"passages": [5], "document": "input/a.pdf", "reason": "damaged"}]);
+        assert_eq!((named.to_json(), named.is_empty()), (expected, false));
     }
 
     #[test]

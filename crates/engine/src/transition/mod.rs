@@ -58,7 +58,7 @@ impl Run {
         self.forget_failure();
         match outcome {
             Outcome::IntakeDone(intake) => self.intake_done(intake, now),
-            Outcome::IntakeRefused { reason } => self.intake_refused(reason),
+            Outcome::IntakeRefused { reason, no_text } => self.intake_refused(reason, no_text),
             Outcome::Prepared(prepared) => self.prepared(prepared, now),
             Outcome::Carried(carried) => self.carried(carried, now),
             Outcome::ModelReplied(reply) => {

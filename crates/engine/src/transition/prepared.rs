@@ -2,13 +2,16 @@
 //! request, and whenever a document has come that nobody has prepared.
 
 use crate::{
-    Beginning, CutDocument, Intake, MessageKind, Opening, Passage, Prepare, Prepared, Product, Role, Run, Stage,
+    Beginning, CutDocument, Intake, MessageKind, Opening, Passage, Prepare, Prepared, Product, Role, Run, Source,
+    Stage,
     phase::{opening, transition::NextPhase},
 };
 use chrono::{DateTime, Utc};
 
 /// Documents of which the model is told what was found; the others are counted.
 const MAX_NOTES: usize = 20;
+/// Documents without text whose reasons are named when there is none with text.
+const MAX_REASONS: usize = 3;
 
 impl Run {
     /// The files under `input/` that have no passages yet, but for the job's context.
@@ -60,6 +63,7 @@ impl Run {
             self.record_product(product);
         }
         if !self.ledger.knows(&document) {
+            self.note_why_unread(&document, &note);
             self.record_product(Product::CutDocument(Box::new(without_text(self.next_passage(), &document, &note))));
         }
         if !note.is_empty() && beginning.notes.len() < MAX_NOTES {
@@ -68,12 +72,31 @@ impl Run {
         self.go_on_prepared(beginning, now);
     }
 
+    /// The reason of a document that could not be read is one of its losses.
+    fn note_why_unread(&mut self, document: &str, note: &str) {
+        let known = self.sources.iter().find(|source| source.path == document && source.warnings.is_empty());
+        let noted = known.filter(|_| !note.is_empty()).map(|source| {
+            let warnings = vec![note.to_owned()];
+            Source { warnings, ..source.clone() }
+        });
+        if let Some(source) = noted {
+            self.record_product(Product::AddSource(source));
+        }
+    }
+
     /// Goes on with what is left to prepare, and then to the model.
     pub(super) fn go_on_prepared(&mut self, beginning: Beginning, now: DateTime<Utc>) {
         if self.unprepared().next().is_some() || self.carries_over().is_some() {
             self.state.stage = Stage::Prepare { beginning };
         } else if self.state.phase.number == 0 {
-            self.open_first_phase(beginning, now);
+            match self.without_any_text() {
+                Some(reason) => {
+                    // A retry takes the documents in anew: they may have been replaced.
+                    self.state.stage = Stage::Intake;
+                    self.intake_refused(reason, true);
+                }
+                None => self.open_first_phase(beginning, now),
+            }
         } else {
             if !beginning.notes.is_empty() {
                 let text =
@@ -89,6 +112,21 @@ impl Run {
         self.open_phase(NextPhase::strategic(Opening::Initial), None, now);
         self.beginning = Beginning::default();
         self.ready_for_model(now);
+    }
+
+    /// Why none of a job's documents has text: there is nothing to do then, and no request is made.
+    fn without_any_text(&self) -> Option<String> {
+        let mut passages = self.ledger.all().peekable();
+        if passages.peek().is_none() || passages.any(Passage::has_text) {
+            return None;
+        }
+        let why = |source: &Source| {
+            source.warnings.first().cloned().unwrap_or_else(|| format!("{} has no text", source.path))
+        };
+        let reasons: Vec<String> = self.sources.iter().map(why).collect();
+        let more = reasons.len().saturating_sub(MAX_REASONS);
+        let named = reasons.iter().take(MAX_REASONS).map(String::as_str).collect::<Vec<_>>().join("; ");
+        Some(if more > 0 { format!("{named}; and {more} more documents without text") } else { named })
     }
 
     fn next_passage(&self) -> i32 {
@@ -115,7 +153,15 @@ impl Run {
             self.record_product(Product::ShareFiles(shared));
         }
         for source in intake.sources {
+            self.ledger.forget_unreadable(&source.path);
+            // A document that could not be had at all has no file: its passage says why.
+            let reason = source.warnings.join(" ");
+            let unread = (!reason.is_empty() && !self.files.contains_key(&source.path))
+                .then(|| without_text(self.next_passage(), &source.path, &reason));
             self.record_product(Product::AddSource(source));
+            if let Some(unread) = unread {
+                self.record_product(Product::CutDocument(Box::new(unread)));
+            }
         }
     }
 }

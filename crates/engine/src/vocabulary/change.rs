@@ -160,7 +160,7 @@ pub struct PlacedFile {
 }
 
 /// A document taken in or extracted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Source {
     /// Workspace path of the document, e.g. `input/policy.pdf`.
     pub path: String,
@@ -170,6 +170,40 @@ pub struct Source {
     pub pages: Option<i32>,
     /// Workspace path of its extracted, page-marked text, once extracted.
     pub text_path: Option<String>,
+    /// What of it is not in its text, one sentence each, with page and first words (INTERFACE 9.1).
+    #[serde(default)]
+    pub warnings: Vec<String>,
+    /// Its pages that show something most of which is not in its text.
+    #[serde(default)]
+    pub unread_pages: Vec<i32>,
+}
+
+impl Source {
+    /// The sentences about one of its pages; one of the system's where there is none.
+    pub fn why_unread(&self, page: i32) -> String {
+        let about = self.warnings.iter().filter(|warning| names_page(warning, page)).map(String::as_str);
+        let said = about.collect::<Vec<_>>().join(" ");
+        match said.is_empty() {
+            true => format!("Page {page}: most of what it shows is not in the text. {}", self.warnings.join(" "))
+                .trim_end()
+                .into(),
+            false => said,
+        }
+    }
+}
+
+/// Whether a sentence begins with the page: `Page 3 has …`, `Pages 3, 7-9 have …`, `Page 3: …`.
+fn names_page(warning: &str, page: i32) -> bool {
+    let Some(list) = warning.strip_prefix("Pages ").or_else(|| warning.strip_prefix("Page ")) else { return false };
+    let list = list.split(|c: char| !c.is_ascii_digit() && !matches!(c, ',' | '-' | ' ')).next().unwrap_or_default();
+    list.split(',').any(|run| {
+        let mut ends = run.trim().split('-').map(str::parse::<i32>);
+        match (ends.next(), ends.next()) {
+            (Some(Ok(from)), Some(Ok(to))) => (from..=to).contains(&page),
+            (Some(Ok(only)), None) => only == page,
+            _ => false,
+        }
+    })
 }
 
 /// A quote that was found in its source.

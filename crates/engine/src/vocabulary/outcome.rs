@@ -24,6 +24,8 @@ pub enum Outcome {
     IntakeDone(Intake),
     /// The job cannot be started: the sentence for its error.
     IntakeRefused {
+        /// Whether none of its documents can be read.
+        no_text: bool,
         /// What, where, what to do.
         reason: String,
     },

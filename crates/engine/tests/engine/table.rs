@@ -5,8 +5,9 @@
 
 use crate::kit::{Dialogue, call, change, failure, intake, reply, says, settings};
 use plumbline_engine::{
-    Autonomy, Carried, Change, Effect, EffectKind, FailureClass, Feedback, FileWrite, FinishReason, Intake, Outage,
-    Outcome, OutcomeKind, Prepare, Prepared, Reply, Settings, Source, StageKind, ToolReturn, Versions,
+    Autonomy, Carried, Change, CutDocument, Effect, EffectKind, FailureClass, Feedback, FileWrite, FinishReason,
+    Intake, Outage, Outcome, OutcomeKind, Passage, Prepare, Prepared, Product, Reply, Settings, Source, StageKind,
+    ToolReturn, Versions,
 };
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -115,7 +116,7 @@ fn in_review() -> Dialogue {
 
 fn left() -> Dialogue {
     let mut dialogue = Dialogue::new(settings());
-    dialogue.apply(Outcome::IntakeRefused { reason: "the document is missing.".into() });
+    dialogue.apply(Outcome::IntakeRefused { reason: "the document is missing.".into(), no_text: false });
     dialogue
 }
 
@@ -125,7 +126,7 @@ fn feedback(dialogue: &Dialogue) -> Vec<Feedback> {
 
 fn placed() -> Intake {
     let file = FileWrite::text("input/annex.md", "Annex");
-    let source = Source { path: file.path.clone(), size: 5, pages: None, text_path: None };
+    let source = Source { path: file.path.clone(), size: 5, pages: None, text_path: None, ..Source::default() };
     Intake { files: vec![file], sources: vec![source], ..Intake::default() }
 }
 
@@ -137,9 +138,10 @@ fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
     let withheld = Reply { finish: FinishReason::Refused, ..says("") };
     let mut columns = vec![
         ("documents".to_string(), intake()),
-        ("reason".into(), Outcome::IntakeRefused { reason: "the document is missing.".into() }),
-        ("policy".into(), Outcome::Prepared(prepared("input/policy.pdf"))),
-        ("no such document".into(), Outcome::Prepared(prepared("input/none.pdf"))),
+        ("reason".into(), Outcome::IntakeRefused { reason: "the document is missing.".into(), no_text: false }),
+        ("policy".into(), Outcome::Prepared(prepared())),
+        ("a scan".into(), Outcome::Prepared(without_text("input/policy.pdf"))),
+        ("no such document".into(), Outcome::Prepared(without_text("input/none.pdf"))),
         (
             "of a job before".into(),
             Outcome::Carried(Carried { passages: Vec::new(), versions: Versions::default(), products: Vec::new() }),
@@ -164,8 +166,16 @@ fn columns(dialogue: &Dialogue) -> Vec<(String, Outcome)> {
     columns
 }
 
+/// A document of one passage.
+fn prepared() -> Prepared {
+    let (document, chunk_path) = ("input/policy.pdf".to_string(), Some("chunks/chunk_001.md".into()));
+    let passages = vec![Passage { chunk_path, ..Passage::unread(1, &document, 1) }];
+    let cut = Product::CutDocument(Box::new(CutDocument { document: document.clone(), passages }));
+    Prepared { document, note: "1 passage".into(), products: vec![cut] }
+}
+
 /// A document that has no text.
-fn prepared(document: &str) -> Prepared {
+fn without_text(document: &str) -> Prepared {
     Prepared { document: document.into(), note: "it has no text".into(), products: Vec::new() }
 }
 

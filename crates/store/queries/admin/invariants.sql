@@ -95,6 +95,16 @@ SELECT 'a passage is carried over from a job that is named', p.job_id, format('p
 FROM passages p JOIN jobs j ON j.id = p.job_id
 WHERE p.answered_by = 'carried' AND NOT coalesce(j.context ? 'previous_job_id', false)
 UNION ALL
+SELECT 'a passage without text says why', p.job_id, format('passage %s', p.passage)
+FROM passages p WHERE p.chunk_path IS NULL AND coalesce(p.reason, '') = ''
+UNION ALL
+SELECT 'a page that is not in the text is a passage', s.job_id, format('page %s of %s', u.page, s.path)
+FROM sources s CROSS JOIN LATERAL unnest(s.unread_pages) AS u (page)
+WHERE EXISTS (SELECT FROM passages p WHERE p.job_id = s.job_id AND p.document = s.path)
+  AND NOT EXISTS (
+        SELECT FROM passages p
+        WHERE p.job_id = s.job_id AND p.document = s.path AND p.chunk_path IS NULL AND p.first_page = u.page)
+UNION ALL
 SELECT 'a completed job''s coverage is that of its passages', j.id, format('%s in its result', j.result ->> 'coverage')
 FROM jobs j
 JOIN LATERAL (

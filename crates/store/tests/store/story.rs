@@ -212,7 +212,13 @@ fn write(path: &str, content: &str) -> Change {
 
 fn source(text_path: Option<&str>) -> Change {
     let text_path = text_path.map(str::to_owned);
-    Change::Product(Product::AddSource(Source { path: "input/policy.md".into(), size: 22, pages: None, text_path }))
+    Change::Product(Product::AddSource(Source {
+        path: "input/policy.md".into(),
+        size: 22,
+        pages: None,
+        text_path,
+        ..Source::default()
+    }))
 }
 
 fn citation() -> Citation {

@@ -40,7 +40,7 @@ fn three() -> Vec<RecordedRequirement> {
 }
 
 fn files(recorded: &[RecordedRequirement], report: Option<&str>, index: &FileIndex) -> Vec<(String, Option<String>)> {
-    let source = Source { path: "input/a.pdf".into(), size: 9, pages: Some(8), text_path: None };
+    let source = Source { path: "input/a.pdf".into(), size: 9, pages: Some(8), text_path: None, ..Source::default() };
     let rendered = render(&Rows { recorded, sources: &[source], files: index, report });
     let file = |product| match product {
         Product::WriteFile(file) => (file.path, Some(String::from_utf8(file.content).unwrap())),

@@ -2,6 +2,7 @@
 
 use crate::documents::citation_check::{not_extracted, resolve};
 use crate::documents::text_parts::parts_of;
+use crate::documents::unread_pages;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};
 use crate::workspace::path;
@@ -104,11 +105,12 @@ impl Declared for ChunkDocument {
                 .map(|path| Product::DeleteFile { path }),
         );
         products.push(Product::WriteFile(FileWrite::text(MANIFEST, render(&manifest))));
-        if env.overlay.sources().iter().any(|source| source.path == name) {
+        if let Some(source) = env.overlay.sources().iter().find(|source| source.path == name) {
             if !env.ctx.is_source(&name) {
                 facts.iter_mut().for_each(Facts::without_candidates);
             }
             let passages = passages(&name, &files, &chunks, facts);
+            let passages = unread_pages::placed(passages, source, env.overlay.passages());
             products.push(Product::CutDocument(Box::new(CutDocument { document: name, passages })));
         }
         Ok(Output { content, products })

@@ -8,7 +8,7 @@ use crate::tool::{Declared, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::overlay::file_name;
 use crate::workspace::path;
-use plumbline_documents::{About, Kind, Page, has_pages, kind_of};
+use plumbline_documents::{About, DocumentError, Kind, Page, has_pages, kind_of};
 use plumbline_engine::{Handler, Phases, Product, Source};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -74,7 +74,8 @@ impl Declared for ExtractDocumentText {
         let bytes = env.overlay.read(&path).await?.ok_or_else(|| path::not_found(&path, env.overlay))?;
         let size = i64::try_from(bytes.len()).unwrap_or(i64::MAX);
         let read = |error: plumbline_documents::DocumentError| ToolError::refused(error.with_name(&path).to_string());
-        let kind = kind_of(&path, &bytes).map_err(read)?;
+        let document = Source { path: path.clone(), size, ..Source::default() };
+        let kind = kind_of(&path, &bytes).map_err(|error| unreadable(error, document.clone()))?;
         let paged = has_pages(kind, &bytes);
         let text_path = text_path(env.overlay, &path, pages.as_deref(), lines);
         // The parser reads one range; of that, what lies between those that were asked for is left out.
@@ -96,7 +97,10 @@ impl Declared for ExtractDocumentText {
         };
         let (about, written) = tokio::join!(permit.keeping_lines(lines).extract_to(kind, bytes, all, sender), write);
         let (reading, writer) = written?;
-        let about = about.map_err(read)?;
+        let about = about.map_err(|error| match pages.is_none() && !lines {
+            true => unreadable(error.with_name(&path), document),
+            false => read(error),
+        })?;
         let content = describe(&reading, (&path, kind), (&text_path, writer.parts()), &about);
         let mut products = writer.finish().await?;
         if pages.is_none() && !lines {
@@ -105,10 +109,32 @@ impl Declared for ExtractDocumentText {
                 size,
                 pages: paged.then(|| i32::try_from(reading.pages).unwrap_or(i32::MAX)),
                 text_path: Some(text_path),
+                warnings: about.warnings,
+                unread_pages: numbers(&about.unread),
             }));
         }
         Ok(Output { content, products })
     }
+}
+
+/// A document without text is known all the same, with the parser's sentence and the pages that show something.
+fn unreadable(error: DocumentError, document: Source) -> ToolError {
+    let reason = error.to_string();
+    let source = match &error {
+        DocumentError::NoText { pages, unread, why, .. } => Source {
+            pages: i32::try_from(*pages).ok().filter(|pages| *pages > 0),
+            unread_pages: numbers(unread),
+            warnings: std::iter::once(reason.clone()).chain(why.iter().cloned()).collect(),
+            ..document
+        },
+        DocumentError::Spawn { .. } => return ToolError::refused(reason),
+        _ => Source { warnings: vec![reason.clone()], ..document },
+    };
+    ToolError::Unreadable { reason, document: Box::new(source) }
+}
+
+fn numbers(pages: &[u32]) -> Vec<i32> {
+    pages.iter().filter_map(|page| i32::try_from(*page).ok()).collect()
 }
 
 /// The document's path. Only what the job was given counts as a document: quotes from anything else prove nothing.

@@ -7,5 +7,6 @@ pub(crate) mod extract_document_text;
 mod prepare;
 pub(crate) mod quote_cache;
 pub(crate) mod text_parts;
+mod unread_pages;
 
 pub use text_parts::part_path;

@@ -1,6 +1,7 @@
 //! A document prepared by the system: its text taken out and cut into passages, by the code of the two tools that a model
 //! has for it.
 
+use crate::documents::unread_pages;
 use crate::error::{BatchError, ToolError};
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
 use crate::runner::ToolRunner;
@@ -45,6 +46,11 @@ impl ToolRunner {
                     products.extend(output.products);
                 }
                 Err(ToolError::Workspace(error)) => return Err(error.into()),
+                Err(ToolError::Unreadable { reason, document }) => {
+                    notes.push(reason);
+                    products.extend(unread_pages::of_unreadable(*document, overlay.passages()));
+                    break;
+                }
                 Err(
                     ToolError::Refused(reason) | ToolError::Transient(reason) | ToolError::Unavailable { reason, .. },
                 ) => {

@@ -52,6 +52,8 @@ impl Declared for FetchPage {
             size: i64::try_from(text.len()).unwrap_or(i64::MAX),
             pages: page.pages.and_then(|pages| i32::try_from(pages).ok()),
             text_path: Some(path.clone()),
+            warnings: page.warnings.clone(),
+            ..Source::default()
         };
         let content = describe(&path, &fetched, &page);
         let products = vec![Product::WriteFile(FileWrite::text(&path, text)), Product::AddSource(source)];

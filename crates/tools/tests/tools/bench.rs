@@ -182,7 +182,7 @@ impl Bench {
     pub(crate) fn document(mut self, path: &str, content: &[u8]) -> Self {
         self.rows.put(path, content.to_vec());
         let size = i64::try_from(content.len()).unwrap();
-        self.rows.sources.push(Source { path: path.into(), size, pages: None, text_path: None });
+        self.rows.sources.push(Source { path: path.into(), size, ..Source::default() });
         self
     }
 

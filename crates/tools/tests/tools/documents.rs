@@ -16,8 +16,13 @@ async fn the_text_goes_into_the_workspace_and_its_path_to_the_model() {
     assert!(!said.contains("ten years"), "{said}");
     assert!(bench.text("chunks/policy.md").unwrap().contains("Invoices must be kept for ten years."));
     let size = i64::try_from(MARKDOWN.len()).unwrap();
-    let expected =
-        Source { path: "input/policy.md".into(), size, pages: None, text_path: Some("chunks/policy.md".into()) };
+    let expected = Source {
+        path: "input/policy.md".into(),
+        size,
+        pages: None,
+        text_path: Some("chunks/policy.md".into()),
+        ..Source::default()
+    };
     assert_eq!(bench.sources(), [expected]);
 }
 

@@ -74,10 +74,10 @@ impl StepLoop<'_> {
         let (id, input) = (self.claimed.id, self.input);
         let previous = match previous_job::of(&self.app.store, id, &input.context).await? {
             Ok(previous) => previous,
-            Err(reason) => return Ok(Outcome::IntakeRefused { reason }),
+            Err(reason) => return Ok(Outcome::IntakeRefused { reason, no_text: false }),
         };
         if let Some(reason) = intake::too_many_bytes(self.start.as_ref().map_or(0, |start| start.bytes)) {
-            return Ok(Outcome::IntakeRefused { reason });
+            return Ok(Outcome::IntakeRefused { reason, no_text: false });
         }
         let document = if input.document_bytes.is_some() {
             retry_transient(|| self.app.store.job_content(id)).await?

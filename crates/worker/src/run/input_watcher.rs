@@ -83,6 +83,7 @@ impl InputWatcher {
                 pages: probe.pages.and_then(|pages| i32::try_from(pages).ok()),
                 text_path: None,
                 path: file.path.clone(),
+                ..Source::default()
             }),
             Err(error) => {
                 warn!(job.id = %self.job_id, file.path, %error, "the file is no document that can be read");

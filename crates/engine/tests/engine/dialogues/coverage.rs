@@ -1,6 +1,6 @@
 //! The coverage ledger in a job's life: documents are prepared, passages read and answered, and completion takes them all.
 
-use crate::kit::{Dialogue, covering, intake_of_four};
+use crate::kit::{Dialogue, covering, intake_of_four, prepare};
 use plumbline_engine::{
     AnsweredPassage, Carried, CoverageSettings, Effect, FileWrite, Intake, JobExit, Outcome, PassageState, PhaseKind,
     Prepare, Prepared, Settings, Versions,
@@ -101,28 +101,53 @@ fn what_an_earlier_job_found_is_carried_over_before_the_first_request() {
     assert!(dialogue.run.state().previous.is_some(), "it is looked at once");
 }
 
+/// What preparing a scan gives.
+fn scanned() -> Outcome {
+    let note = SCAN.to_string();
+    Outcome::Prepared(Prepared { document: "input/policy.pdf".into(), note, products: Vec::new() })
+}
+
+const SCAN: &str = "input/policy.pdf has no text: it is a scan";
+
 #[test]
-fn a_document_without_text_counts_as_unread_and_must_be_named() {
-    let mut dialogue = Dialogue::new(covering_with(|settings| {
-        settings.coverage = Some(CoverageSettings { minimum: 0.0, max_closed: 0.5 });
-    }));
+fn a_job_none_of_whose_documents_has_text_fails_before_its_first_request() {
+    let mut dialogue = Dialogue::new(covering_with(|_| ()));
     dialogue.try_apply(intake_of_four()).expect("the documents are at hand");
-    let note = "input/policy.pdf has no text: it is a scan".to_string();
-    let without = Prepared { document: "input/policy.pdf".into(), note: note.clone(), products: Vec::new() };
-    dialogue.apply(Outcome::Prepared(without));
+    dialogue.apply(scanned());
+    let failed = error(&dialogue);
+    assert_eq!((failed.message.as_str(), &failed.details["kind"]), (SCAN, &json!("no_text")));
+    assert_eq!(dialogue.run.sources()[0].warnings, [SCAN]);
+    assert_eq!(states(&dialogue), [(PassageState::Unread, None)]);
+    dialogue.resume(|_| {});
+    dialogue.apply(intake_of_four());
+    assert!(dialogue.run.sources()[0].warnings.is_empty(), "a retry takes the document in anew");
+    assert_eq!((states(&dialogue).len(), dialogue.phase().0), (4, 1));
+}
+
+#[test]
+fn a_document_without_text_beside_one_with_text_is_named_by_the_system() {
+    let mut dialogue = Dialogue::new(covering_with(|settings| {
+        settings.coverage = Some(CoverageSettings { minimum: 1.0, max_closed: 1.0 });
+    }));
+    let Outcome::IntakeDone(mut intake) = intake_of_four() else { unreachable!() };
+    intake.files.push(FileWrite::text("input/annex.md", "Invoices must be kept for ten years."));
+    dialogue.try_apply(Outcome::IntakeDone(intake)).expect("the documents are at hand");
+    let annex = prepare("input/annex.md", &dialogue.toy);
+    dialogue.try_apply(Outcome::Prepared(annex)).expect("it is the first to be prepared");
+    dialogue.apply(scanned());
     let opening = dialogue.request()[1].text.clone();
-    assert!(opening.contains(&note));
-    let bound = "fails if it ends with a share above 0.5 of the passages with candidates closed with fewer than a quarter of \
-                 these cited.";
-    assert!(opening.contains(bound) && !opening.contains("a share below"), "{opening}");
+    assert!(opening.contains(&format!("bytes)\n  - {SCAN}")), "{opening}");
+    let bound = "fails if it ends with a share below 1 of the passages that have text answered.";
+    assert!(opening.contains(bound) && !opening.contains("a share above"), "{opening}");
     dialogue.write_plan(1);
     dialogue.open_tactical();
     assert!(!dialogue.request()[1].text.contains(bound), "it is for who plans");
-    assert!(complete(&mut dialogue, json!([])).contains("1 of 1 passages are neither answered nor named"));
-    let named = json!([{"passages": [1], "document": "input/policy.pdf", "reason": "it is a scan without text"}]);
-    complete(&mut dialogue, named.clone());
+    dialogue.call("read_file", json!({"path": "input/annex.md"}));
+    dialogue.call("cite", json!({"quote": "1", "passage": 1}));
+    complete(&mut dialogue, json!([]));
     let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
-    assert_eq!((&result["coverage"], &result["undelivered"]), (&json!(0.0), &named));
+    let named = json!([{"passages": [2], "document": "input/policy.pdf", "reason": SCAN}]);
+    assert_eq!((&result["coverage"], &result["undelivered"]), (&json!(0.5), &named));
 }
 
 #[test]

@@ -237,7 +237,8 @@ fn each_failed_request_is_booked() {
 #[test]
 fn a_job_that_cannot_be_started_fails_with_the_reason_and_may_be_retried() {
     let mut dialogue = Dialogue::new(settings());
-    dialogue.apply(Outcome::IntakeRefused { reason: "the document input/a.pdf does not exist.".into() });
+    dialogue
+        .apply(Outcome::IntakeRefused { reason: "the document input/a.pdf does not exist.".into(), no_text: false });
     assert_eq!(dialogue.reason(), "the document input/a.pdf does not exist.");
     dialogue.resume(|_| {});
     assert!(matches!(dialogue.run.next(), Effect::Intake));

@@ -129,7 +129,7 @@ fn the_same_row_is_taken_in_once() {
 fn files_that_the_user_places_are_the_jobs_before_the_next_turn() {
     let mut dialogue = Dialogue::working(settings(), 1);
     let file = FileWrite::text("input/annex.md", "Annex B: invoices must be kept for ten years.");
-    let source = Source { path: file.path.clone(), size: 46, pages: Some(1), text_path: None };
+    let source = Source { path: file.path.clone(), size: 46, pages: Some(1), text_path: None, ..Source::default() };
     dialogue.apply(Outcome::FilesPlaced(Intake {
         files: vec![file],
         sources: vec![source.clone()],

@@ -8,7 +8,13 @@ use serde_json::{Map, Value};
 
 /// A document of twelve pages and the instructions.
 pub(crate) fn intake() -> Outcome {
-    intake_of(vec![Source { path: "input/policy.pdf".into(), size: 40_000, pages: Some(12), text_path: None }])
+    intake_of(vec![Source {
+        path: "input/policy.pdf".into(),
+        size: 40_000,
+        pages: Some(12),
+        text_path: None,
+        ..Source::default()
+    }])
 }
 
 /// A document of four lines, each a passage of its own; two of them oblige somebody.
@@ -21,8 +27,13 @@ const FOUR: &str = "Invoices must be kept for ten years, in the order of their d
 pub(crate) fn intake_of_four() -> Outcome {
     let instructions = FileWrite::text("instructions.md", "Record each requirement with page and quote.\n");
     let files = vec![instructions, FileWrite::text("input/policy.pdf", FOUR)];
-    let sources =
-        vec![Source { path: "input/policy.pdf".into(), size: FOUR.len() as i64, pages: Some(4), text_path: None }];
+    let sources = vec![Source {
+        path: "input/policy.pdf".into(),
+        size: FOUR.len() as i64,
+        pages: Some(4),
+        text_path: None,
+        ..Source::default()
+    }];
     Outcome::IntakeDone(Intake { files, sources, ..Intake::default() })
 }
 

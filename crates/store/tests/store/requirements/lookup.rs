@@ -87,7 +87,8 @@ async fn an_outside_validators_update_moves_updated_at(pool: PgPool) {
 async fn sources_are_updated_and_citations_stay(pool: PgPool) {
     let store = store(&pool);
     let job = running(&store).await;
-    let source = Source { path: "input/policy.pdf".into(), size: 1000, pages: Some(12), text_path: None };
+    let source =
+        Source { path: "input/policy.pdf".into(), size: 1000, pages: Some(12), text_path: None, ..Source::default() };
     let extracted = Source { text_path: Some("chunks/policy.md".into()), ..source.clone() };
     let cited = Citation {
         id: "cit_0a1b2c3d".into(),

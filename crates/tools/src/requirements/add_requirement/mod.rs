@@ -230,6 +230,9 @@ pub(crate) async fn citation(env: &ToolEnv<'_>, evidence: &Evidence) -> Result<V
 fn at(place: usize, error: ToolError) -> ToolError {
     match error {
         ToolError::Refused(reason) => ToolError::refused(format!("nothing was recorded; citations[{place}]: {reason}")),
-        other @ (ToolError::Transient(_) | ToolError::Unavailable { .. } | ToolError::Workspace(_)) => other,
+        other @ (ToolError::Unreadable { .. }
+        | ToolError::Transient(_)
+        | ToolError::Unavailable { .. }
+        | ToolError::Workspace(_)) => other,
     }
 }

@@ -81,7 +81,10 @@ fn at(place: usize, error: ToolError) -> ToolError {
         ToolError::Refused(reason) => {
             ToolError::refused(format!("nothing was integrated; relations[{place}]: {reason}"))
         }
-        other @ (ToolError::Transient(_) | ToolError::Unavailable { .. } | ToolError::Workspace(_)) => other,
+        other @ (ToolError::Unreadable { .. }
+        | ToolError::Transient(_)
+        | ToolError::Unavailable { .. }
+        | ToolError::Workspace(_)) => other,
     }
 }
 

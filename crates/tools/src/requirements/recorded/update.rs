@@ -93,7 +93,10 @@ async fn cited(env: &ToolEnv<'_>, fields: &Map<String, Value>) -> Result<(Option
     for (place, evidence) in given.iter().enumerate() {
         let verified = citation(env, evidence).await.map_err(|error| match error {
             ToolError::Refused(why) => ToolError::refused(format!("nothing was changed; citations[{place}]: {why}")),
-            other @ (ToolError::Transient(_) | ToolError::Unavailable { .. } | ToolError::Workspace(_)) => other,
+            other @ (ToolError::Unreadable { .. }
+            | ToolError::Transient(_)
+            | ToolError::Unavailable { .. }
+            | ToolError::Workspace(_)) => other,
         })?;
         put_right.extend(verified.put_right.map(|put_right| format!("; citations[{place}]: {put_right}")));
         citations.push(verified.citation);

@@ -1,7 +1,7 @@
 //! The documents of a job: where they come from, and whether they can be read.
 
-use super::{Document, IntakeJob, Refused, import, name};
-use plumbline_documents::Parser;
+use super::{Content, Document, IntakeJob, NotBegun, Refused, import, name};
+use plumbline_documents::{Parser, composed};
 use plumbline_engine::Source;
 use std::{collections::HashSet, path::Path};
 
@@ -12,12 +12,17 @@ pub(crate) async fn collect(job: &mut IntakeJob, import_root: &Path) -> Result<V
         None => Vec::new(),
     };
     if let Some(bytes) = job.document.take() {
-        documents.push(Document { name: name::inline(&job.context, &bytes)?, bytes });
+        documents.push(Document::new(name::inline(&job.context, &bytes)?, bytes));
     }
     for (given, bytes) in std::mem::take(&mut job.documents) {
-        documents.push(Document { name: name::given(&given, &bytes)?, bytes });
+        documents.push(Document::new(name::given(&given, &bytes)?, bytes));
     }
     bounded(&documents)?;
+    for document in &mut documents {
+        if matches!(document.content, Content::Bytes(_)) {
+            document.name = composed(&document.name).into_owned();
+        }
+    }
     let mut names = HashSet::new();
     for document in &documents {
         let top = document.name.split('/').next().unwrap_or_default();
@@ -27,8 +32,7 @@ pub(crate) async fn collect(job: &mut IntakeJob, import_root: &Path) -> Result<V
                 "a document is called `{name}`, and the job's context is written to `context.json`; rename it"
             ));
         }
-        // Folders that people see do not all tell capitals apart.
-        if !names.insert(document.name.to_lowercase()) {
+        if matches!(document.content, Content::Bytes(_)) && !names.insert(import::alike(&document.name)) {
             return Err(format!("two documents are called `{}`; give one of them another name", document.name));
         }
     }
@@ -55,7 +59,7 @@ pub(super) fn too_large() -> Refused {
 
 /// Documents of several sources are bounded as those of one are.
 fn bounded(documents: &[Document]) -> Result<(), Refused> {
-    let bytes: u64 = documents.iter().map(|document| document.bytes.len() as u64).sum();
+    let bytes: u64 = documents.iter().map(Document::size).sum();
     match documents.len() {
         0..=import::MOST_FILES if bytes <= import::MOST_BYTES => Ok(()),
         0..=import::MOST_FILES => Err(too_large()),
@@ -72,21 +76,28 @@ async fn imported(path: String, roots: Option<Vec<String>>, import_root: &Path) 
 /// Asks the parser of each document whether it can be opened, and how many pages it has. One that cannot is no reason to
 /// leave the others undone: the job has it as a source without text, whose passage says why (INTERFACE 9.1). Where none can,
 /// there is nothing to do.
-pub(crate) async fn probe(documents: &[Document], parser: &Parser) -> Result<Vec<Source>, Refused> {
+pub(crate) async fn probe(documents: &[Document], parser: &Parser) -> Result<Vec<Source>, NotBegun> {
     let (mut sources, mut unreadable) = (Vec::with_capacity(documents.len()), Vec::new());
     for document in documents {
         let path = format!("input/{}", document.name);
-        let probe = parser.probe(&path, &document.bytes).await;
-        let pages = probe.map_err(|error| unreadable.push(error.to_string())).ok().and_then(|probe| probe.pages);
-        sources.push(Source {
-            size: i64::try_from(document.bytes.len()).expect("a document is bounded to far less than 2^63 bytes"),
-            pages: pages.and_then(|pages| i32::try_from(pages).ok()),
-            text_path: None,
-            path,
-        });
+        let mut source = Source { path, ..Source::default() };
+        match &document.content {
+            Content::Bytes(bytes) => {
+                source.size = i64::try_from(bytes.len()).expect("a document is bounded to far less than 2^63 bytes");
+                match parser.probe(&source.path, bytes).await {
+                    Ok(probe) => source.pages = probe.pages.and_then(|pages| i32::try_from(pages).ok()),
+                    Err(error) => unreadable.push(error.to_string()),
+                }
+            }
+            Content::Unread(reason) => {
+                unreadable.push(reason.clone());
+                source.warnings.push(reason.clone());
+            }
+        }
+        sources.push(source);
     }
     match unreadable.first() {
-        Some(first) if unreadable.len() == documents.len() => Err(first.clone()),
+        Some(first) if unreadable.len() == documents.len() => Err(NotBegun { reason: first.clone(), no_text: true }),
         _ => Ok(sources),
     }
 }

@@ -3,9 +3,11 @@
 //! The path is a user's text. It is resolved beneath the import folder by the kernel (cap-std), so neither `..` nor a
 //! link leads out, however the folder changes meanwhile.
 
-use super::{Document, Refused};
+use super::{Content, Document, Refused};
 use cap_std::{ambient_authority, fs::Dir};
+use plumbline_documents::composed;
 use std::{
+    collections::HashMap,
     io::{self, Read as _},
     path::{Component, Path, PathBuf},
 };
@@ -98,6 +100,21 @@ fn below(root: &Path, path: &str) -> Result<PathBuf, Refused> {
     Ok(if relative.as_os_str().is_empty() { PathBuf::from(".") } else { relative.to_owned() })
 }
 
+/// What folders that people see do not tell apart: capitals, and letters composed or not.
+pub(crate) fn alike(name: &str) -> String {
+    composed(&composed(name).to_lowercase()).into_owned()
+}
+
+/// cap-std's answer to a path or link that leads out has no errno behind it.
+fn leads_outside(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
+}
+
+/// A path as it can be stored and shown.
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().replace(|c: char| c.is_control() || c == '\\', "\u{fffd}")
+}
+
 struct Import<'a> {
     dir: Dir,
     root: &'a Path,
@@ -108,7 +125,7 @@ impl Import<'_> {
     fn file(&self, relative: &Path) -> Result<Vec<Document>, Refused> {
         let name = relative.file_name().and_then(|name| name.to_str()).unwrap_or("document").to_owned();
         let bytes = self.bytes(relative, MOST_BYTES)?;
-        Ok(vec![Document { name, bytes }])
+        Ok(vec![Document::new(name, bytes)])
     }
 
     fn folder(&self, relative: &Path) -> Result<Vec<Document>, Refused> {
@@ -119,15 +136,57 @@ impl Import<'_> {
         }
         files.sort();
         let mut left = MOST_BYTES;
-        let mut documents = Vec::with_capacity(files.len());
+        let mut documents: Vec<Document> = Vec::with_capacity(files.len());
+        let mut names = HashMap::new();
         for file in files {
-            let bytes = self.bytes(&relative.join(&file), left)?;
-            left -= bytes.len() as u64;
-            let name =
-                file.to_str().ok_or_else(|| format!("`{}` is no readable file name; rename it", file.display()))?;
-            documents.push(Document { name: name.to_owned(), bytes });
+            let shown = shown(&file);
+            let content = match self.entry(relative, &file, left)? {
+                Ok(bytes) => match names.insert(alike(&shown), shown.clone()) {
+                    None => Content::Bytes(bytes),
+                    Some(twin) => Content::Unread(format!(
+                        "the names `{twin}` and `{shown}` are told apart by no folder that people see, so that only the first \
+                         was taken in; rename one of them"
+                    )),
+                },
+                Err(reason) => Content::Unread(reason),
+            };
+            let document = Document { name: shown, content };
+            left -= document.size();
+            documents.push(document);
         }
         Ok(documents)
+    }
+
+    /// A file of a folder, or why it cannot be had: that is no reason to leave the others undone. What leads outside, and what
+    /// is too much, is.
+    fn entry(&self, relative: &Path, file: &Path, left: u64) -> Result<Result<Vec<u8>, Refused>, Refused> {
+        if file.to_str().is_none_or(|name| name.contains(char::is_control) || name.contains('\\')) {
+            return Ok(Err(format!("`{}` is no readable file name; rename it", shown(file))));
+        }
+        let path = relative.join(file);
+        match self.dir.metadata(&path) {
+            Err(error) if leads_outside(&error) => Err(self.refuse(&path.display().to_string(), &error)),
+            Err(error) => Ok(Err(self.not_had(&path, &error))),
+            Ok(metadata) if !metadata.is_file() => Ok(self.bytes(&path, left)),
+            Ok(_) => match self.dir.open(&path) {
+                Err(error) if !leads_outside(&error) => Ok(Err(self.not_had(&path, &error))),
+                _ => self.bytes(&path, left).map(Ok),
+            },
+        }
+    }
+
+    /// Why an entry of a folder cannot be had: a link to nothing, most often.
+    fn not_had(&self, path: &Path, error: &io::Error) -> Refused {
+        let shown = shown(path);
+        let is_link = self.dir.symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
+        match error.kind() {
+            _ if is_link && error.kind() != io::ErrorKind::PermissionDenied => {
+                format!(
+                    "`{shown}` is a link to a file that is not there; put the document itself there, or remove the link"
+                )
+            }
+            _ => self.refuse(&shown, error),
+        }
     }
 
     /// Collects the files below a folder. Names that begin with a dot are the system's, not documents.
@@ -143,9 +202,12 @@ impl Import<'_> {
             let path = below.join(name);
             // Through links too, so that one to a document works and one that leads outside is refused by name.
             let shown = start.join(&path);
-            let metadata =
-                self.dir.metadata(&shown).map_err(|error| self.refuse(&shown.display().to_string(), &error))?;
-            if !metadata.is_dir() {
+            let metadata = match self.dir.metadata(&shown) {
+                Err(error) if leads_outside(&error) => return Err(self.refuse(&shown.display().to_string(), &error)),
+                found => found.ok(),
+            };
+            // What cannot be looked at is taken note of where it is read.
+            if !metadata.is_some_and(|metadata| metadata.is_dir()) {
                 files.push(path);
             } else if depth == DEEPEST {
                 return Err(format!(
@@ -192,8 +254,7 @@ impl Import<'_> {
                     "the document `{shown}` was not found under the import folder {root}; put it there or correct document_path"
                 )
             }
-            // cap-std's answer to a path or link that leads out has no errno behind it.
-            io::ErrorKind::PermissionDenied if error.raw_os_error().is_none() => {
+            _ if leads_outside(error) => {
                 format!(
                     "`{shown}` is a link that leads outside the import folder {root}; put the document itself there"
                 )

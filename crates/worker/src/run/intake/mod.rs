@@ -50,7 +50,28 @@ pub(crate) struct IntakeJob {
 struct Document {
     /// Path below `input/`.
     name: String,
-    bytes: Vec<u8>,
+    content: Content,
+}
+
+/// What there is of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Content {
+    Bytes(Vec<u8>),
+    /// Nothing, for this reason: the others of its folder are worked on.
+    Unread(String),
+}
+
+impl Document {
+    fn new(name: String, bytes: Vec<u8>) -> Self {
+        Self { name, content: Content::Bytes(bytes) }
+    }
+
+    fn size(&self) -> u64 {
+        match &self.content {
+            Content::Bytes(bytes) => bytes.len() as u64,
+            Content::Unread(_) => 0,
+        }
+    }
 }
 
 /// Most bytes of a context that is laid out with a line a value.
@@ -58,6 +79,19 @@ const MOST_LAID_OUT: usize = 16 << 10;
 
 /// A refusal: one sentence, what, where, what to do.
 type Refused = String;
+
+/// Why a job is not begun.
+struct NotBegun {
+    reason: Refused,
+    /// Whether none of its documents can be read.
+    no_text: bool,
+}
+
+impl From<Refused> for NotBegun {
+    fn from(reason: Refused) -> Self {
+        Self { reason, no_text: false }
+    }
+}
 
 /// Gathers the job's documents and first files.
 ///
@@ -72,7 +106,7 @@ pub(crate) async fn ingest(
 ) -> Outcome {
     match gather(job, import_root, parser, instructions).await {
         Ok(intake) => Outcome::IntakeDone(Intake { shared: Some(Arc::clone(shared)), ..intake }),
-        Err(reason) => Outcome::IntakeRefused { reason },
+        Err(NotBegun { reason, no_text }) => Outcome::IntakeRefused { reason, no_text },
     }
 }
 
@@ -93,7 +127,7 @@ async fn gather(
     import_root: &Path,
     parser: &Parser,
     instructions: &str,
-) -> Result<Intake, Refused> {
+) -> Result<Intake, NotBegun> {
     check_prompt(&job.prompt)?;
     let documents = documents::collect(&mut job, import_root).await?;
     let sources = documents::probe(&documents, parser).await?;
@@ -102,11 +136,10 @@ async fn gather(
         FileWrite::text("workspace.md", WORKSPACE_FORM),
         FileWrite::text("input/context.json", context_file(&job.context)),
     ];
-    files.extend(
-        documents
-            .into_iter()
-            .map(|document| FileWrite { path: format!("input/{}", document.name), content: document.bytes }),
-    );
+    files.extend(documents.into_iter().filter_map(|Document { name, content }| match content {
+        Content::Bytes(content) => Some(FileWrite { path: format!("input/{name}"), content }),
+        Content::Unread(_) => None,
+    }));
     Ok(Intake { files, sources, ..Intake::default() })
 }
 

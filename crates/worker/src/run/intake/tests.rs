@@ -51,7 +51,7 @@ async fn taken(job: &IntakeJob, root: &Path) -> Intake {
 
 async fn refused(job: &IntakeJob, root: &Path) -> String {
     match take(job, root).await {
-        Outcome::IntakeRefused { reason } => reason,
+        Outcome::IntakeRefused { reason, .. } => reason,
         other => panic!("{other:?}"),
     }
 }
@@ -178,6 +178,44 @@ async fn one_document_that_cannot_be_read_leaves_the_others_to_do() {
 }
 
 #[tokio::test]
+async fn one_bad_entry_of_a_folder_is_one_document_that_cannot_be_read() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let root = import(&[("a/good.md", "Records must be kept."), ("a/Twin.md", "one"), ("a/twin.md", "two")]);
+    let decomposed = root.path().join("a/u\u{308}ber.md");
+    fs::write(&decomposed, "It shall.").unwrap();
+    let a = root.path().join("a");
+    symlink("nowhere", a.join("old.md")).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(a.join("pipe.txt")).status().unwrap().success());
+    fs::write(a.join(std::ffi::OsStr::from_bytes(b"odd\xff.md")), "x").unwrap();
+    let intake = taken(&job(Some("a")), root.path()).await;
+    let unread: Vec<(&str, &str)> = intake
+        .sources
+        .iter()
+        .filter_map(|source| Some((source.path.as_str(), source.warnings.first()?.as_str())))
+        .collect();
+    let expected = [
+        ("input/odd\u{fffd}.md", "no readable file name"),
+        ("input/old.md", "is a link to a file that is not there"),
+        ("input/pipe.txt", "no regular file"),
+        ("input/twin.md", "the names `Twin.md` and `twin.md`"),
+    ];
+    assert_eq!(unread.len(), expected.len(), "{unread:?}");
+    for (path, why) in expected {
+        assert!(unread.iter().any(|(known, said)| *known == path && said.contains(why)), "{path}: {unread:?}");
+        assert!(intake.files.iter().all(|file| file.path != path), "{path} has no file");
+    }
+    assert_eq!(text(&intake, "input/\u{fc}ber.md"), "It shall.");
+    assert_eq!(text(&intake, "input/Twin.md"), "one");
+    fs::create_dir(root.path().join("b")).unwrap();
+    symlink("nowhere", root.path().join("b/old.md")).unwrap();
+    let outcome = take(&job(Some("b")), root.path()).await;
+    assert!(
+        matches!(&outcome, Outcome::IntakeRefused { no_text: true, reason } if reason.contains("old.md")),
+        "{outcome:?}"
+    );
+}
+
+#[tokio::test]
 async fn a_pipe_is_no_document() {
     let root = import(&[]);
     let pipe = root.path().join("pipe.txt");
@@ -274,6 +312,7 @@ fn a_folder_that_turns_into_a_link_leads_nowhere() {
     let (real, link, at) = (root.path().join("real"), root.path().join("link"), root.path().join("a"));
     symlink(outside.path(), &link).unwrap();
     let over = std::sync::atomic::AtomicBool::new(false);
+    let inside_bytes = super::Content::Bytes(b"inside".to_vec());
     let (mut inside, mut leaks) = (0, Vec::new());
     let swaps = std::thread::scope(|scope| {
         let swapping = scope.spawn(|| {
@@ -288,7 +327,10 @@ fn a_folder_that_turns_into_a_link_leads_nowhere() {
         for turn in 0..20_000 {
             // By its own name and by the folder's.
             match super::import::read(root.path(), None, if turn % 2 == 0 { "a/x.txt" } else { "a" }) {
-                Ok(documents) if documents.iter().all(|document| document.bytes == b"inside") => inside += 1,
+                Ok(documents) if documents.iter().all(|document| document.content == inside_bytes) => inside += 1,
+                // Caught between its two names, it is not there.
+                Ok(documents)
+                    if documents.iter().all(|document| matches!(document.content, super::Content::Unread(_))) => {}
                 Ok(documents) => leaks.push(format!("{documents:?}")),
                 Err(reason) => leaks.extend(reason.contains("SECRET").then_some(reason)),
             }
