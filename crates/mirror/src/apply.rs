@@ -7,7 +7,7 @@
 use super::{
     Applied, FileEvent, MirrorTrouble,
     folder::{DirCache, Folder, Temporary},
-    marker::{self, Fence, Marker, Seen},
+    marker::{self, Fence, Marker, Seen, WriterId},
 };
 use std::{mem, vec};
 
@@ -145,37 +145,39 @@ pub(crate) fn show(writers: &mut [FolderWriter]) {
 /// and lacks more than these steps.
 pub(crate) fn begin(
     folder: Folder,
-    epoch: i64,
+    writer: WriterId,
     events: Vec<FileEvent>,
 ) -> Result<Result<(FolderWriter, Seen), Applied>, MirrorTrouble> {
     let Some(seen) = marker::see(&folder) else {
         return Ok(Err(Applied::Wiped));
     };
-    if !claim(&folder, epoch, Some(seen.marker))? {
+    if !claim(&folder, writer, Some(seen.marker))? {
         return Ok(Err(Applied::Stale));
     }
-    let fence = Fence::new(epoch, Some(&seen));
+    let fence = Fence::new(writer, Some(&seen));
     Ok(Ok((FolderWriter::new(folder, fence, events), seen)))
 }
 
 /// Says how far the folder has got.
-pub(crate) fn finish(writer: FolderWriter, seen: &Seen, epoch: i64, step: i64) -> Result<Applied, MirrorTrouble> {
-    let (folder, _, troubles) = writer.end();
+pub(crate) fn finish(ended: FolderWriter, seen: &Seen, writer: WriterId, step: i64) -> Result<Applied, MirrorTrouble> {
+    let (folder, _, troubles) = ended.end();
     let Some(folder) = folder else { return Ok(Applied::Stale) };
     MirrorTrouble::of_all(troubles)?;
     if seen.marker.done || !seen.young {
-        marker::write(&folder, Marker { epoch, step, done: false })?;
+        marker::write(&folder, Marker::of(writer, step))?;
     }
     Ok(Applied::Written)
 }
 
 /// Says whose folder it is before the first file is written, so that an older worker stops from here on. The step
 /// stays: how far the files have got is only known after they are written.
-pub(crate) fn claim(folder: &Folder, epoch: i64, marker: Option<Marker>) -> Result<bool, MirrorTrouble> {
+pub(crate) fn claim(folder: &Folder, writer: WriterId, marker: Option<Marker>) -> Result<bool, MirrorTrouble> {
     match marker {
-        Some(marker) if marker.epoch > epoch => Ok(false),
-        Some(marker) if marker.epoch == epoch => Ok(true),
-        older => marker::write(folder, Marker { epoch, step: older.map_or(0, |marker| marker.step), done: false })
-            .map(|()| true),
+        Some(marker) if marker.writer() > writer => Ok(false),
+        Some(marker) if marker.writer() == writer => Ok(true),
+        older => {
+            let step = older.filter(|marker| marker.row == writer.row).map_or(0, |marker| marker.step);
+            marker::write(folder, Marker::of(writer, step)).map(|()| true)
+        }
     }
 }

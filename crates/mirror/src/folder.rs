@@ -230,6 +230,19 @@ impl Folder {
         Ok(())
     }
 
+    /// Removes all that is in it and not the mirror's own.
+    pub(crate) fn empty(&self) -> io::Result<()> {
+        for entry in self.dir.entries()? {
+            let entry = entry?;
+            match entry.file_type()?.is_dir() {
+                true if entry.file_name() == META_DIR => {}
+                true => self.dir.remove_dir_all(entry.file_name())?,
+                false => entry.remove_file()?,
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the folders that a workspace with these files has; what stands there already is left alone.
     pub(crate) fn make_usual(&self, index: &[IndexEntry]) -> io::Result<()> {
         STANDARD_DIRS.iter().try_for_each(|folder| self.make(folder))?;

@@ -7,7 +7,7 @@
 //! ```text
 //! job_<uuid>/
 //!   workspace.md, input/…, output/…        the files, as of some committed step
-//!   .plumbline/mirror.json                 {"epoch": 7, "step": 41}: whose view this is, and how far it got, about
+//!   .plumbline/mirror.json                 {"row": …, "epoch": 7, "step": 41}: whose view this is, and how far it got, about
 //!   .plumbline/tmp/                        files being written
 //! ```
 //!
@@ -21,6 +21,8 @@
 //!   newer epoch can begin; the newer worker's repair compares every file with its row and so undoes even that. Where
 //!   the newer worker has been through by then, the older one takes back that the folder is finished, and it is compared
 //!   once more.
+//! - **Never of another row.** The marker names the row by its time. Where an id comes again, its new row begins with an
+//!   empty folder, and a writer of the row before stops.
 //! - **What people do.** A new file under `input/` is handed back as [`Found`] so that the job takes it in; any other
 //!   change from outside is put right and logged.
 
@@ -42,7 +44,7 @@ mod tests;
 
 pub use events::{Applied, FileEvent, Finds, Found, IndexEntry, MirrorTrouble, Repaired};
 pub use export::{ExportError, export};
-pub use marker::Marker;
+pub use marker::{Marker, WriterId};
 pub use stale::StaleFolder;
 pub use sync::{InputScan, MirrorFeed, MirrorLag, MirrorSync};
 
@@ -107,24 +109,30 @@ impl Mirror {
     pub async fn apply(
         &self,
         job: Uuid,
-        epoch: i64,
+        writer: WriterId,
         step: i64,
         events: Vec<FileEvent>,
     ) -> Result<Applied, MirrorTrouble> {
         let (answer, shown) = oneshot::channel();
-        self.queue.push(&self.root, Order { job, epoch, step, events, answer });
+        self.queue.push(&self.root, Order { job, writer, step, events, answer });
         shown.await.unwrap_or_else(|_| Err(MirrorTrouble::new("the mirror's file work ended early")))
     }
 
-    /// New files under `input/` that are not in the job's `index`: what people have put there.
+    /// New files under `input/` that are not in the job's `index`: what people have put there. In the folder of another `row` of
+    /// the id there are none.
     ///
     /// A file that changed within the last second is left for the next look, because it may be half copied.
     ///
     /// # Errors
     /// When the folder cannot be read.
-    pub async fn found(&self, job: Uuid, index: &[IndexEntry]) -> Result<Finds, MirrorTrouble> {
+    pub async fn found(&self, job: Uuid, row: i64, index: &[IndexEntry]) -> Result<Finds, MirrorTrouble> {
         let known: HashSet<String> = index.iter().map(|entry| entry.path.clone()).collect();
-        self.blocking(job, move |folder| diff::found(&folder, &known)).await
+        let look = move |folder: Folder| match marker::read(&folder) {
+            // The folder could not be taken over from another row.
+            Some(marker) if marker.row != row => Ok(Finds::default()),
+            _ => diff::found(&folder, &known),
+        };
+        self.blocking(job, look).await
     }
 
     /// Runs file work on a thread that may block.

@@ -1,4 +1,5 @@
-//! `.plumbline/mirror.json`: the lease epoch of the last writer, and the last step it showed.
+//! `.plumbline/mirror.json`: the row that the folder belongs to, the lease epoch of the last writer, and the last step it
+//! showed.
 
 use super::{MirrorTrouble, folder::Folder};
 use cap_std::fs::{Metadata, MetadataExt as _};
@@ -16,9 +17,22 @@ const YOUNG: Duration = Duration::from_secs(5);
 const NAME: &str = "mirror.json";
 const NEW: &str = "mirror.json.new";
 
+/// Who writes a folder; the later one is the greater one. An id may come again with another row, whose folder is not that of
+/// the row before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct WriterId {
+    /// When the job's row was inserted, in microseconds since 1970.
+    pub row: i64,
+    /// Lease epoch of the worker that has it.
+    pub epoch: i64,
+}
+
 /// Whose view the folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marker {
+    /// When the job's row was inserted, in microseconds since 1970.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub row: i64,
     /// Lease epoch of the writer.
     pub epoch: i64,
     /// A step whose files are all there; those of the last seconds may be too.
@@ -26,6 +40,22 @@ pub struct Marker {
     /// Whether the writer said that nothing more comes: the job has left it and everything is shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub done: bool,
+}
+
+impl Marker {
+    /// Who wrote it.
+    pub fn writer(&self) -> WriterId {
+        WriterId { row: self.row, epoch: self.epoch }
+    }
+
+    pub(crate) fn of(writer: WriterId, step: i64) -> Self {
+        Self { row: writer.row, epoch: writer.epoch, step, done: false }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(row: &i64) -> bool {
+    *row == 0
 }
 
 /// The marker as a writer has found it.
@@ -49,25 +79,25 @@ impl Stamp {
 
 /// Keeps a worker that lost the job from writing.
 pub(crate) struct Fence {
-    epoch: i64,
+    writer: WriterId,
     /// The marker that was found to be no newer worker's.
     passed: Option<Stamp>,
 }
 
 impl Fence {
     /// A writer's, by what it has `seen` of the marker before.
-    pub(crate) fn new(epoch: i64, seen: Option<&Seen>) -> Self {
-        let passed = seen.filter(|seen| seen.marker.epoch <= epoch).map(|seen| seen.stamp);
-        Self { epoch, passed }
+    pub(crate) fn new(writer: WriterId, seen: Option<&Seen>) -> Self {
+        let passed = seen.filter(|seen| seen.marker.writer() <= writer).map(|seen| seen.stamp);
+        Self { writer, passed }
     }
 
-    /// Whether no worker with a newer epoch has written. The marker is read only when it is another file than before.
+    /// Whether no later writer has written. The marker is read only when it is another file than before.
     pub(crate) fn is_open(&mut self, folder: &Folder) -> bool {
         let stamp = folder.own.symlink_metadata(NAME).ok().map(|metadata| Stamp::of(&metadata));
         if stamp.is_some() && stamp == self.passed {
             return true;
         }
-        let open = read(folder).is_none_or(|marker| marker.epoch <= self.epoch);
+        let open = read(folder).is_none_or(|marker| marker.writer() <= self.writer);
         self.passed = stamp.filter(|_| open);
         open
     }

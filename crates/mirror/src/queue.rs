@@ -5,6 +5,7 @@ use super::{
     Applied, FileEvent, MirrorTrouble, apply,
     folder::{Folder, open_root},
     folder_name,
+    marker::WriterId,
 };
 use std::{
     collections::VecDeque,
@@ -24,7 +25,7 @@ const THREADS: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Order {
     pub(crate) job: Uuid,
-    pub(crate) epoch: i64,
+    pub(crate) writer: WriterId,
     pub(crate) step: i64,
     pub(crate) events: Vec<FileEvent>,
     pub(crate) answer: oneshot::Sender<Result<Applied, MirrorTrouble>>,
@@ -88,18 +89,18 @@ fn carry_out(root: &Path, orders: Vec<Order>) {
             Ok(opened) => Folder::within(opened, &name).map_err(|error| trouble(root, &name, &error)),
             Err(error) => Err(trouble(root, &name, error)),
         };
-        match folder.and_then(|folder| apply::begin(folder, order.epoch, order.events)) {
+        match folder.and_then(|folder| apply::begin(folder, order.writer, order.events)) {
             Ok(Ok((writer, seen))) => {
                 writers.push(writer);
-                begun.push((seen, order.epoch, order.step, order.answer));
+                begun.push((seen, order.writer, order.step, order.answer));
             }
             Ok(Err(left)) => tell(order.answer, Ok(left)),
             Err(trouble) => tell(order.answer, Err(trouble)),
         }
     }
     apply::show(&mut writers);
-    for (writer, (seen, epoch, step, answer)) in writers.into_iter().zip(begun) {
-        tell(answer, apply::finish(writer, &seen, epoch, step));
+    for (written, (seen, writer, step, answer)) in writers.into_iter().zip(begun) {
+        tell(answer, apply::finish(written, &seen, writer, step));
     }
 }
 

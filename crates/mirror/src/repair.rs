@@ -4,7 +4,7 @@ use super::{
     FileEvent, IndexEntry, Mirror, MirrorTrouble, Repaired,
     apply::{self, FolderWriter, claim},
     folder::Folder,
-    marker::{self, Fence, Marker},
+    marker::{self, Fence, Marker, WriterId},
 };
 use crate::diff::diff;
 use std::{fmt::Display, future::Future, mem, vec};
@@ -43,7 +43,7 @@ impl Mirror {
             let mut wanted = plan.wanted.into_iter();
             while wanted.len() > 0 {
                 let part = load(&mut wanted, &read, &mut plan.troubles).await;
-                let put = self.blocking(job, move |folder| Ok(write(folder, last.epoch, part))).await?;
+                let put = self.blocking(job, move |folder| Ok(write(folder, last.writer(), part))).await?;
                 repaired.written.extend(put.written);
                 plan.troubles.extend(put.troubles);
                 if put.stale {
@@ -82,14 +82,19 @@ fn clean(folder: &Folder, last: Marker, index: &[IndexEntry]) -> Result<Option<P
         marker::write(folder, last)?;
         return Ok(Some(Plan::default()));
     }
-    if !claim(folder, last.epoch, marker::read(folder))? {
+    let found = marker::read(folder);
+    if found.is_some_and(|marker| marker.row < last.row) {
+        // What another row of this id has left, what people have put there for it included, is nothing of this one's.
+        folder.empty().map_err(|error| MirrorTrouble::at("empty", ".", &error))?;
+    }
+    if !claim(folder, last.writer(), found)? {
         return Ok(None);
     }
     folder.sweep_temporaries().map_err(|error| MirrorTrouble::at("empty", ".plumbline/tmp", &error))?;
     make_usual()?;
     let diff = diff(folder, index)?;
     let mut plan = Plan { wanted: diff.wanted, ..Plan::default() };
-    if !remove(folder, last.epoch, diff.strays, &mut plan)? {
+    if !remove(folder, last.writer(), diff.strays, &mut plan)? {
         return Ok(None);
     }
     if plan.is_done() {
@@ -100,8 +105,13 @@ fn clean(folder: &Folder, last: Marker, index: &[IndexEntry]) -> Result<Option<P
 
 /// Removes what no row knew when it was looked up; `false` when a newer epoch has the job. A worker may have stood still
 /// since it looked, for longer than its lease: then these may be files of the newer one, which has ended its work here.
-pub(crate) fn remove(folder: &Folder, epoch: i64, strays: Vec<String>, plan: &mut Plan) -> Result<bool, MirrorTrouble> {
-    let mut fence = Fence::new(epoch, None);
+pub(crate) fn remove(
+    folder: &Folder,
+    writer: WriterId,
+    strays: Vec<String>,
+    plan: &mut Plan,
+) -> Result<bool, MirrorTrouble> {
+    let mut fence = Fence::new(writer, None);
     for path in strays {
         if !fence.is_open(folder) {
             return Ok(false);
@@ -151,8 +161,8 @@ struct Put {
     stale: bool,
 }
 
-fn write(folder: Folder, epoch: i64, events: Vec<FileEvent>) -> Put {
-    let mut writer = [FolderWriter::new(folder, Fence::new(epoch, None), events)];
+fn write(folder: Folder, id: WriterId, events: Vec<FileEvent>) -> Put {
+    let mut writer = [FolderWriter::new(folder, Fence::new(id, None), events)];
     apply::show(&mut writer);
     let [writer] = writer;
     let (folder, written, troubles) = writer.end();

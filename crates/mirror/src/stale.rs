@@ -13,6 +13,8 @@ use uuid::Uuid;
 pub struct StaleFolder {
     /// The job.
     pub job: Uuid,
+    /// The row that it belongs to; see [`crate::WriterId`].
+    pub row: i64,
     /// Lease epoch of the last writer.
     pub epoch: i64,
     /// Last step that is shown.
@@ -47,7 +49,7 @@ fn look(root: &Path, name: &str, silence: Duration) -> Option<StaleFolder> {
         }
         Err(_) => return None,
     };
-    let marker = marker.unwrap_or(Marker { epoch: 0, step: 0, done: false });
+    let marker = marker.unwrap_or(Marker { row: 0, epoch: 0, step: 0, done: false });
     let silent = written.elapsed().unwrap_or_default() >= silence;
-    (!marker.done && silent).then_some(StaleFolder { job, epoch: marker.epoch, step: marker.step })
+    (!marker.done && silent).then_some(StaleFolder { job, row: marker.row, epoch: marker.epoch, step: marker.step })
 }

@@ -1,6 +1,7 @@
+mod other_rows;
 mod zombies;
 
-use super::{Applied, FileEvent, Finds, IndexEntry, Marker, Mirror, Repaired, export};
+use super::{Applied, FileEvent, Finds, IndexEntry, Marker, Mirror, Repaired, WriterId, export};
 use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
@@ -14,7 +15,7 @@ use tempfile::TempDir;
 use uuid::Uuid;
 
 /// What a job's first writer leaves.
-const FIRST: Marker = Marker { epoch: 1, step: 1, done: false };
+const FIRST: Marker = Marker { row: 0, epoch: 1, step: 1, done: false };
 
 /// A workspace folder, a job in it, and the rows of its files.
 struct Bench {
@@ -46,16 +47,16 @@ impl Bench {
     }
 
     async fn apply(&self, epoch: i64, step: i64, events: Vec<FileEvent>) -> Result<Applied, super::MirrorTrouble> {
-        self.mirror.apply(self.job, epoch, step, events).await
+        self.mirror.apply(self.job, WriterId { row: 0, epoch }, step, events).await
     }
 
     async fn repair(&self, epoch: i64) -> Repaired {
-        self.repair_last(Marker { epoch, step: 1, done: false }).await
+        self.repair_last(Marker { row: 0, epoch, step: 1, done: false }).await
     }
 
     /// As a writer does that has nothing more to show.
     async fn finish(&self, epoch: i64) -> Repaired {
-        self.repair_last(Marker { epoch, step: 1, done: true }).await
+        self.repair_last(Marker { row: 0, epoch, step: 1, done: true }).await
     }
 
     async fn repair_last(&self, last: Marker) -> Repaired {
@@ -227,7 +228,7 @@ async fn a_file_that_a_person_puts_into_input_is_handed_over_and_stays() {
     }
     fs::write(bench.path("input/copying.txt"), "half").unwrap();
     fs::write(bench.path("input/policy.pdf"), "changed").unwrap();
-    let looked = bench.mirror.found(bench.job, &bench.index()).await.unwrap().files;
+    let looked = bench.mirror.found(bench.job, 0, &bench.index()).await.unwrap().files;
     let repaired = bench.repair(1).await;
     let names: Vec<&str> = looked.iter().map(|found| found.path.as_str()).collect();
     assert_eq!(names, ["input/annex.txt", "input/more/b.txt"]);
@@ -245,10 +246,10 @@ async fn a_link_in_input_is_not_taken_in_whatever_its_kind() {
     settle(&outside);
     fs::hard_link(&outside, bench.path("input/hard.txt")).unwrap();
     symlink(&outside, bench.path("input/soft.txt")).unwrap();
-    let looked = bench.mirror.found(bench.job, &bench.index()).await.unwrap();
+    let looked = bench.mirror.found(bench.job, 0, &bench.index()).await.unwrap();
     assert_eq!(looked, Finds { files: Vec::new(), linked: vec!["input/hard.txt".into()] });
     fs::remove_file(&outside).unwrap();
-    let looked = bench.mirror.found(bench.job, &bench.index()).await.unwrap();
+    let looked = bench.mirror.found(bench.job, 0, &bench.index()).await.unwrap();
     assert_eq!((looked.files.len(), looked.linked.len()), (1, 0), "the only name of a file is none of a link");
 }
 
@@ -268,7 +269,7 @@ async fn one_look_takes_a_bounded_number_of_files_and_none_that_is_too_large() {
     }
     let mut index = bench.index();
     for expected in [100, 50, 0] {
-        let found = bench.mirror.found(bench.job, &index).await.unwrap().files;
+        let found = bench.mirror.found(bench.job, 0, &index).await.unwrap().files;
         assert_eq!(found.len(), expected, "after {} were taken in", index.len());
         index.extend(found.into_iter().map(|file| IndexEntry { path: file.path, sha256: String::new(), size: 11 }));
     }
@@ -282,11 +283,11 @@ async fn a_volume_that_cannot_be_written_is_trouble_and_no_panic() {
     fs::write(&blocked, "a file where the workspace folder should be").unwrap();
     let mirror = Mirror::new(blocked.join("deeper"));
     let job = Uuid::from_u128(7);
-    let trouble = mirror.apply(job, 1, 1, vec![written("a.md", "x")]).await.unwrap_err();
+    let trouble = mirror.apply(job, WriterId { row: 0, epoch: 1 }, 1, vec![written("a.md", "x")]).await.unwrap_err();
     assert!(trouble.to_string().contains("could not open its folder"), "{trouble}");
     let read = |_: String| async { Ok::<_, Infallible>(None) };
     assert!(mirror.repair(job, FIRST, &[], read).await.is_err());
-    assert!(mirror.found(job, &[]).await.is_err());
+    assert!(mirror.found(job, 0, &[]).await.is_err());
 }
 
 #[tokio::test]
@@ -323,7 +324,7 @@ async fn a_folder_is_unfinished_until_its_writer_says_so() {
     settle(&bench.path(".plumbline/mirror.json"));
     bench.apply(2, 5, vec![written("a.md", "one")]).await.unwrap();
     bench.rows.insert("a.md".into(), b"one".to_vec());
-    let stale = [super::StaleFolder { job: bench.job, epoch: 2, step: 5 }];
+    let stale = [super::StaleFolder { job: bench.job, row: 0, epoch: 2, step: 5 }];
     assert_eq!(bench.mirror.stale(Duration::ZERO).await, stale);
     assert!(bench.mirror.stale(Duration::from_secs(60)).await.is_empty(), "its writer may still be at it");
     assert!(bench.finish(1).await.stale);
@@ -344,7 +345,7 @@ async fn a_folder_without_its_marker_is_unfinished_and_anybodys_to_repair() {
     bench.finish(2).await;
     fs::remove_dir_all(bench.path("")).unwrap();
     fs::create_dir_all(bench.path("output")).unwrap();
-    let stale = [super::StaleFolder { job: bench.job, epoch: 0, step: 0 }];
+    let stale = [super::StaleFolder { job: bench.job, row: 0, epoch: 0, step: 0 }];
     assert_eq!(bench.mirror.stale(Duration::ZERO).await, stale);
     assert!(bench.mirror.stale(Duration::from_secs(60)).await.is_empty(), "its writer may still be at it");
     bench.finish(0).await;
@@ -361,7 +362,7 @@ async fn the_documentation_of_tools_is_on_the_disk_once_and_no_change_of_it_spre
         let none = |_: String| async { Ok::<_, Infallible>(None) };
         bench.mirror.repair(job, FIRST, &[], none).await.unwrap();
         let events = vec![written("tools/cite.md", text), written("output/cite.md", text)];
-        bench.mirror.apply(job, 1, 2, events).await.unwrap();
+        bench.mirror.apply(job, WriterId { row: 0, epoch: 1 }, 2, events).await.unwrap();
     };
     show(1, "how to cite").await;
     show(2, "how to cite").await;
@@ -392,7 +393,8 @@ async fn jobs_that_are_shown_together_keep_their_own_release_of_the_documentatio
         bench.mirror.repair(job(n), FIRST, &[], none).await.unwrap();
     }
     let text = |n: u128| if n.is_multiple_of(2) { "how to cite" } else { "how to cite better" };
-    let shows = (1..=20).map(|n| bench.mirror.apply(job(n), 1, 2, vec![written("tools/cite.md", text(n))]));
+    let shows = (1..=20)
+        .map(|n| bench.mirror.apply(job(n), WriterId { row: 0, epoch: 1 }, 2, vec![written("tools/cite.md", text(n))]));
     for shown in futures_util::future::join_all(shows).await {
         assert_eq!(shown, Ok(Applied::Written));
     }
@@ -407,7 +409,11 @@ async fn documentation_with_as_many_names_as_a_file_can_have_is_copied_anew() {
     let show = async |job: u128| {
         let (job, none) = (Uuid::from_u128(job), |_: String| async { Ok::<_, Infallible>(None) });
         bench.mirror.repair(job, FIRST, &[], none).await.unwrap();
-        bench.mirror.apply(job, 1, 2, vec![written("tools/cite.md", "how to cite")]).await.unwrap();
+        bench
+            .mirror
+            .apply(job, WriterId { row: 0, epoch: 1 }, 2, vec![written("tools/cite.md", "how to cite")])
+            .await
+            .unwrap();
         fs::read_to_string(bench.mirror.path(job).join("tools/cite.md")).unwrap()
     };
     assert_eq!(show(1).await, "how to cite");
@@ -462,7 +468,7 @@ async fn jobs_that_are_shown_together_do_not_disturb_each_other() {
         let mirror = bench.mirror.clone();
         let mut events = vec![written("output/a.md", &place.to_string())];
         events.extend((place == 3).then(|| written("../a.md", "x")));
-        all.spawn(async move { (place, mirror.apply(job, 1, 1, events).await) });
+        all.spawn(async move { (place, mirror.apply(job, WriterId { row: 0, epoch: 1 }, 1, events).await) });
     }
     while let Some(done) = all.join_next().await {
         let (place, shown) = done.unwrap();

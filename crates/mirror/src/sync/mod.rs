@@ -11,7 +11,8 @@ pub use lag::MirrorLag;
 
 use changed::Changed;
 
-use crate::{Finds, IndexEntry, Mirror, MirrorTrouble, sync::deleted_jobs::Leftovers};
+use crate::{Finds, IndexEntry, Mirror, MirrorTrouble, StaleFolder, sync::deleted_jobs::Leftovers};
+use chrono::{DateTime, Utc};
 use pending::{Sender, Wanted};
 use plumbline_engine::{Change, Product};
 use plumbline_store::backoff::with_call_timeout;
@@ -92,19 +93,27 @@ impl MirrorSync {
         self.leftovers.remove(&self.mirror, &self.store).await;
         let left = self.behind.left_behind();
         let dead = self.mirror.stale(self.lease).await;
-        let dead = dead.into_iter().map(|folder| (Lease { job_id: folder.job, epoch: folder.epoch }, folder.step));
-        for (lease, shown) in left.into_iter().map(|lease| (lease, 0)).chain(dead) {
-            let writer = Writer::new(self, lease);
+        let of_dead =
+            |folder: StaleFolder| (Lease { job_id: folder.job, epoch: folder.epoch }, folder.step, Some(folder.row));
+        let dead = dead.into_iter().map(of_dead);
+        for (lease, shown, of_row) in left.into_iter().map(|lease| (lease, 0, None)).chain(dead) {
             match with_call_timeout(self.store.watch(lease.job_id)).await {
                 // Its next worker begins with a repair.
-                Ok(Some(row)) if matches!(row.status.as_str(), "pending" | "running") => writer.behind.none(&lease),
-                Ok(Some(row)) => writer.catch_up(shown.max(row.step)).await,
-                // A folder of another database, or a job that was pruned.
-                Ok(None) => writer.behind.none(&lease),
+                Ok(Some(row)) if matches!(row.status.as_str(), "pending" | "running") => self.behind.none(&lease),
+                Ok(Some(row)) if of_row.is_none_or(|of_row| of_row == 0 || of_row == row_id(row.created_at)) => {
+                    Writer::new(self, lease, row_id(row.created_at)).catch_up(shown.max(row.step)).await;
+                }
+                // A folder of another database or row, or a job that was pruned.
+                Ok(_) => self.behind.none(&lease),
                 Err(error) => debug!(job.id = %lease.job_id, %error, "the folder is left for the next look"),
             }
         }
     }
+}
+
+/// What a row is told by from another one of its id.
+fn row_id(created_at: DateTime<Utc>) -> i64 {
+    created_at.timestamp_micros()
 }
 
 /// The feeding end of one job's mirror.
@@ -122,7 +131,7 @@ impl MirrorFeed {
     /// Starts the feed; the folder is made equal to the rows before anything is shown in it.
     pub fn start(sync: &MirrorSync, claimed: &ClaimedJob) -> Self {
         let (pending, receiver) = pending::channel();
-        let writer = Writer::new(sync, claimed.lease());
+        let writer = Writer::new(sync, claimed.lease(), row_id(claimed.created_at));
         let (behind, lease) = (writer.behind.clone(), claimed.lease());
         let task = tokio::spawn(writer.run(claimed.step, receiver).in_current_span());
         Self { pending, behind, lease, looking: None, late: sync.late.clone(), task }

@@ -5,7 +5,7 @@ use super::{
     pending::{Receiver, Steps, Wanted},
     unreadable,
 };
-use crate::{Applied, FileEvent, IndexEntry, Marker, Mirror, MirrorTrouble};
+use crate::{Applied, FileEvent, IndexEntry, Marker, Mirror, MirrorTrouble, WriterId};
 use plumbline_store::backoff::with_call_timeout;
 use plumbline_store::{
     ChangedFile, Lease, Store,
@@ -24,16 +24,19 @@ pub(crate) struct Writer {
     store: Store,
     changed: Arc<Changed>,
     lease: Lease,
+    /// The job's row; see [`WriterId`].
+    row: i64,
     pub(crate) behind: Arc<MirrorLag>,
 }
 
 impl Writer {
-    pub(crate) fn new(sync: &MirrorSync, lease: Lease) -> Self {
+    pub(crate) fn new(sync: &MirrorSync, lease: Lease, row: i64) -> Self {
         Self {
             mirror: sync.mirror.clone(),
             store: sync.store.clone(),
             changed: sync.changed.clone(),
             lease,
+            row,
             behind: sync.behind.clone(),
         }
     }
@@ -87,7 +90,7 @@ impl Writer {
     }
 
     async fn look(&self, Wanted { known, answer }: Wanted) {
-        let found = self.mirror.found(self.lease.job_id, &known).await;
+        let found = self.mirror.found(self.lease.job_id, self.row, &known).await;
         // Nobody waits any more when the job is gone.
         let _ = answer.send(found.unwrap_or_default());
     }
@@ -162,7 +165,7 @@ impl Writer {
         let read = |path: String| {
             Box::pin(async move { with_call_timeout(self.store.read_file(self.lease.job_id, &path)).await })
         };
-        let last = Marker { epoch: self.lease.epoch, step, done };
+        let last = Marker { row: self.row, epoch: self.lease.epoch, step, done };
         let repaired = self.mirror.repair(self.lease.job_id, last, &index, read).await?;
         if step > 0 && !(repaired.written.is_empty() && repaired.removed.is_empty()) {
             info!(
@@ -202,7 +205,8 @@ impl Writer {
     }
 
     async fn apply(&self, step: i64, events: Vec<FileEvent>) -> Result<Applied, MirrorTrouble> {
-        self.mirror.apply(self.lease.job_id, self.lease.epoch, step, events).await
+        let writer = WriterId { row: self.row, epoch: self.lease.epoch };
+        self.mirror.apply(self.lease.job_id, writer, step, events).await
     }
 
     /// Files as the rows have them now; what is gone meanwhile comes by as gone.

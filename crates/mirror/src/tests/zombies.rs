@@ -1,10 +1,13 @@
 //! Workers that stood still for longer than their lease, and what they still do to a folder then.
 
 use super::{
-    super::{Applied, Marker, StaleFolder, apply, folder::Folder, folder_name, repair},
+    super::{Applied, Marker, StaleFolder, WriterId, apply, folder::Folder, folder_name, repair},
     Bench, FIRST, deleted, written,
 };
 use std::{collections::BTreeMap, fs, time::Duration};
+
+/// The worker that stood still.
+const EARLIER: WriterId = WriterId { row: 0, epoch: 1 };
 
 #[tokio::test]
 async fn a_newer_worker_stops_a_writing_that_has_begun() {
@@ -13,15 +16,15 @@ async fn a_newer_worker_stops_a_writing_that_has_begun() {
     bench.apply(1, 1, vec![written("a.md", "old")]).await.unwrap();
     let folder = || Folder::open(&bench.root.path().join("workspace"), &folder_name(bench.job)).unwrap();
     let events = vec![deleted("a.md"), written("a.md", "zombie"), written("b.md", "zombie")];
-    let Ok(Ok((writer, seen))) = apply::begin(folder(), 1, events[1..].to_vec()) else { panic!("it is its own") };
-    let Ok(Ok((deleting, _))) = apply::begin(folder(), 1, events) else { panic!("it is its own") };
+    let Ok(Ok((writer, seen))) = apply::begin(folder(), EARLIER, events[1..].to_vec()) else { panic!("it is its own") };
+    let Ok(Ok((deleting, _))) = apply::begin(folder(), EARLIER, events) else { panic!("it is its own") };
     bench.repair_last(Marker { epoch: 2, ..FIRST }).await;
     fs::write(bench.path("a.md"), "new").unwrap();
     let mut writers = [writer, deleting];
     apply::show(&mut writers);
     let [writer, deleting] = writers;
-    assert_eq!(apply::finish(writer, &seen, 1, 2), Ok(Applied::Stale));
-    assert_eq!(apply::finish(deleting, &seen, 1, 2), Ok(Applied::Stale));
+    assert_eq!(apply::finish(writer, &seen, EARLIER, 2), Ok(Applied::Stale));
+    assert_eq!(apply::finish(deleting, &seen, EARLIER, 2), Ok(Applied::Stale));
     assert_eq!(bench.shown(), BTreeMap::from([("a.md".to_owned(), b"new".to_vec())]));
     assert_eq!(bench.temporaries(), 0);
 }
@@ -32,21 +35,21 @@ async fn a_worker_that_stood_still_harms_no_folder_that_a_newer_one_has_finished
     let bench = Bench::new(&[("a.md", "new")]);
     let folder = || Folder::open(&bench.root.path().join("workspace"), &folder_name(bench.job)).unwrap();
     bench.repair(1).await;
-    let Ok(Ok((writer, seen))) = apply::begin(folder(), 1, vec![written("a.md", "zombie")]) else {
+    let Ok(Ok((writer, seen))) = apply::begin(folder(), EARLIER, vec![written("a.md", "zombie")]) else {
         panic!("it is its own")
     };
-    let Ok(Ok((deleting, _))) = apply::begin(folder(), 1, vec![deleted("b.md")]) else { panic!("it is its own") };
+    let Ok(Ok((deleting, _))) = apply::begin(folder(), EARLIER, vec![deleted("b.md")]) else { panic!("it is its own") };
     let mut writers = [writer, deleting];
     apply::show(&mut writers);
     bench.finish(2).await;
     assert_eq!(bench.mirror.stale(Duration::ZERO).await, []);
     let mut plan = repair::Plan::default();
-    assert_eq!(repair::remove(&folder(), 1, vec!["a.md".into()], &mut plan), Ok(false));
+    assert_eq!(repair::remove(&folder(), EARLIER, vec!["a.md".into()], &mut plan), Ok(false));
     assert_eq!((plan.removed.len(), bench.shown()["a.md"].as_slice()), (0, b"new".as_slice()));
     // What it had put into its place just then may be the last word: the folder is looked at once more.
-    let again = StaleFolder { job: bench.job, epoch: 2, step: 1 };
+    let again = StaleFolder { job: bench.job, row: 0, epoch: 2, step: 1 };
     for writer in writers {
-        assert_eq!(apply::finish(writer, &seen, 1, 2), Ok(Applied::Stale));
+        assert_eq!(apply::finish(writer, &seen, EARLIER, 2), Ok(Applied::Stale));
         assert_eq!(bench.mirror.stale(Duration::ZERO).await, [again]);
         bench.finish(2).await;
     }

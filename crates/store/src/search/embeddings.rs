@@ -129,7 +129,7 @@ impl Store {
     }
 
     /// Requirements that those of a job are compared with and `model` has not embedded yet, the job's own first: its
-    /// unjudged ones and the integrated ones of all jobs.
+    /// unjudged ones and the integrated ones of all jobs of its login.
     ///
     /// # Errors
     /// [`Error::Database`].
@@ -175,7 +175,7 @@ impl Store {
         Ok(())
     }
 
-    /// Requirements nearest to an embedding of `model`, the nearest first: the job's unjudged ones and integrated ones.
+    /// Requirements nearest to an embedding of `model`, the nearest first: the job's unjudged ones and the integrated ones of its login's.
     /// With `before`, a row of the job, only those that count before it.
     ///
     /// # Errors

@@ -88,6 +88,8 @@ pub struct WatchRow {
     pub total_tokens_used: i64,
     pub cost_usd: f64,
     pub error_message: Option<String>,
+    #[serde(skip)]
+    pub created_at: DateTime<Utc>,
 }
 
 impl Store {

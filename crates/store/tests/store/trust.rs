@@ -1,7 +1,7 @@
 //! What one login's rows and sessions can do to others: their bounds, their keys, their lanes, their locks.
 
 use crate::support::{column, execute, pending, running, sentence, store, value, worker};
-use plumbline_store::{Error, NewDocument, NewJob};
+use plumbline_store::{Asked, Error, NewDocument, NewJob};
 use sqlx::{AssertSqlSafe, Connection as _, Executor as _, PgConnection, PgPool, Row as _, postgres::PgConnectOptions};
 use std::slice;
 use uuid::Uuid;
@@ -312,6 +312,53 @@ async fn requirements_are_compared_within_a_login(pool: PgPool) {
     let comparable =
         format!("SELECT string_agg(r.job_id::text, ' ') FROM requirement_cache r WHERE is_comparable(r, '{judged}')");
     assert_eq!(value(&pool, comparable).await, Some(own.to_string()));
+    one.leave(&pool).await;
+    other.leave(&pool).await;
+}
+
+/// Whoever the validator is: it compares with what is of the login whose requirements it judges, by words and by meaning.
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_validator_compares_within_the_login_that_it_judges(pool: PgPool) {
+    let store = store(&pool);
+    let (mut one, mut other) = (Login::enqueuer(&pool).await, Login::enqueuer(&pool).await);
+    let enqueue = "SELECT enqueue_job('Merge')";
+    let (judged, own) = (one.id(enqueue).await.unwrap(), one.id(enqueue).await.unwrap());
+    let (foreign, owners) = (other.id(enqueue).await.unwrap(), pending(&store).await);
+    let text = "The secret merger Bluebird shall be announced in March.";
+    for (job, status) in [(judged, "pending"), (own, "integrated"), (foreign, "integrated"), (owners, "integrated")] {
+        let row =
+            format!("INSERT INTO requirement_cache (job_id, text, status) VALUES ('{job}', '{text}', '{status}')");
+        execute(&pool, row).await.unwrap();
+    }
+    let worker = worker(&store).await;
+    let validator = async |context: String| {
+        let row = format!("INSERT INTO jobs (prompt, job_type, context) VALUES ('x', 'validator', '{context}')");
+        execute(&pool, row).await.unwrap();
+        store.claim(worker, 1, Some(&["validator".to_owned()])).await.unwrap().remove(0)
+    };
+    let of_one = validator(format!(r#"{{"parent_job_id": "{judged}"}}"#)).await;
+    let of_all = validator("{}".to_owned()).await;
+    assert_eq!(store.recorded_requirements(of_all.id, true).await.unwrap().0, of_all.id, "it judges nothing yet");
+    assert_eq!(store.claim_requirements(&of_all.lease(), 1, false, &[]).await.unwrap().len(), 1);
+    for validator in [of_one.id, of_all.id] {
+        assert_eq!(store.recorded_requirements(validator, true).await.unwrap().0, judged);
+    }
+    let among = |jobs: Vec<Uuid>| jobs.into_iter().all(|job| job == judged || job == own);
+    let asked = [Asked { job_id: judged, text, before: None, widely: true }];
+    let by_words = store.similar_requirements(&asked, 50).await.unwrap().remove(0);
+    assert!(by_words.len() == 2 && among(by_words.iter().map(|row| row.job_id).collect()), "{by_words:?}");
+    for job in [judged, foreign, owners] {
+        let unseen = store.unembedded_requirements(job, "compass", 50).await.unwrap();
+        assert!(
+            job != judged || (unseen.len() == 2 && among(unseen.iter().map(|row| row.job_id).collect())),
+            "{unseen:?}"
+        );
+        let north = vec![vec![0.0, 1.0]; unseen.len()];
+        store.put_requirement_embeddings("compass", &unseen, &north).await.unwrap();
+    }
+    let by_meaning = store.nearest_requirements(judged, "compass", &[0.0, 1.0], 50, None).await.unwrap();
+    let jobs: Vec<Uuid> = by_meaning.iter().map(|near| near.requirement.job_id).collect();
+    assert!(jobs.len() == 2 && among(jobs), "{by_meaning:?}");
     one.leave(&pool).await;
     other.leave(&pool).await;
 }

@@ -22,8 +22,8 @@ const NEAREST: usize = 3;
 const MEANT: f64 = 0.6;
 
 /// Compares a text with the requirements recorded by this job (in a validator: by the job that it judges) and with integrated
-/// ones of all jobs. From a similarity of 0.95 on they are duplicates, from 0.7 on they are reported, and where none is that
-/// like it, the nearest three with their similarity; texts that differ in a number or a negation are never duplicates. Where
+/// ones of the same login's jobs. From a similarity of 0.95 on they are duplicates, from 0.7 on they are reported, and where none
+/// is that like it, the nearest three with their similarity; texts that differ in a number or a negation are never duplicates. Where
 /// embeddings are configured, requirements that say the like in other words are shown too, with their likeness `by meaning`; read
 /// them before you call one a duplicate. What was recorded earlier in this same answer is compared by its words alone.
 ///
@@ -61,7 +61,7 @@ impl Declared for QuerySimilarRequirements {
         known.extend(here.iter().cloned());
         let alike = compare(&text, known).await;
         let SemanticMatches { mut requirements, remark } = match env.ctx.texts {
-            Some(index) => index.similar_requirements(&text, MAX_SHOWN).await?,
+            Some(index) => index.similar_requirements(job_id, &text, MAX_SHOWN).await?,
             None => SemanticMatches::default(),
         };
         requirements.retain(|(_, likeness)| *likeness >= MEANT);

@@ -3,6 +3,7 @@
 
 use crate::requirements::validation_queue::KnownRequirement;
 use crate::workspace::{BoxFuture, WorkspaceError};
+use uuid::Uuid;
 
 /// Ranked search over a job's committed texts.
 pub trait TextIndex: std::fmt::Debug + Send + Sync {
@@ -18,10 +19,11 @@ pub trait TextIndex: std::fmt::Debug + Send + Sync {
         limit: usize,
     ) -> BoxFuture<'a, Result<Ranked, WorkspaceError>>;
 
-    /// Requirements that mean something like a text, the nearest first, at most `limit`: this job's unjudged ones and
-    /// the integrated ones of all jobs. None where segments cannot be ranked by their meaning either.
+    /// Requirements that mean something like a text, the nearest first, at most `limit`: the unjudged ones of `job`
+    /// and the integrated ones of all jobs of its login. None where segments cannot be ranked by their meaning either.
     fn similar_requirements<'a>(
         &'a self,
+        job: Uuid,
         text: &'a str,
         limit: usize,
     ) -> BoxFuture<'a, Result<SemanticMatches, WorkspaceError>>;

@@ -68,6 +68,7 @@ impl TextIndex for Fixed {
 
     fn similar_requirements<'a>(
         &'a self,
+        _: Uuid,
         _: &'a str,
         _: usize,
     ) -> BoxFuture<'a, Result<SemanticMatches, WorkspaceError>> {

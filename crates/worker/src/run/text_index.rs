@@ -45,12 +45,13 @@ impl TextIndex for JobTexts<'_> {
 
     fn similar_requirements<'a>(
         &'a self,
+        job: Uuid,
         text: &'a str,
         limit: usize,
     ) -> BoxFuture<'a, Result<SemanticMatches, WorkspaceError>> {
         Box::pin(async move {
             let Some(embedder) = &self.embedder else { return Ok(SemanticMatches::default()) };
-            let found = self.similar_requirements(embedder, text, limit).await;
+            let found = self.similar_requirements(embedder, job, text, limit).await;
             let found = found.map_err(|error| WorkspaceError(Box::new(error)))?;
             Ok(found.unwrap_or_else(|reason| SemanticMatches {
                 remark: Some(format!("{reason}, so words alone are compared")),
@@ -137,10 +138,11 @@ impl JobTexts<'_> {
         Ok(Ok((ranked(found), remark)))
     }
 
-    /// The same for requirements.
+    /// The same for requirements, those that the ones of `job` are compared with.
     async fn similar_requirements(
         &self,
         embedder: &Embedder,
+        job: Uuid,
         text: &str,
         limit: usize,
     ) -> Result<Result<SemanticMatches, String>, Error> {
@@ -151,8 +153,7 @@ impl JobTexts<'_> {
         };
         let mut embedded = 0;
         let remark = loop {
-            let missing =
-                retry_transient(|| self.store.unembedded_requirements(self.job_id, model, EMBEDDED_AT_ONCE)).await?;
+            let missing = retry_transient(|| self.store.unembedded_requirements(job, model, EMBEDDED_AT_ONCE)).await?;
             if missing.is_empty() {
                 break None;
             }
@@ -167,8 +168,7 @@ impl JobTexts<'_> {
             retry_transient(|| self.store.put_requirement_embeddings(model, &missing, &embeddings)).await?;
             embedded += missing.len();
         };
-        let near =
-            retry_transient(|| self.store.nearest_requirements(self.job_id, model, &wanted, limit, None)).await?;
+        let near = retry_transient(|| self.store.nearest_requirements(job, model, &wanted, limit, None)).await?;
         let requirements = near.into_iter().map(|near| (known(near.requirement), near.likeness)).collect();
         Ok(Ok(SemanticMatches { requirements, remark }))
     }
