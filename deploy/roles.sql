@@ -126,15 +126,21 @@ GRANT EXECUTE ON FUNCTION workspace_file(uuid, text), job_of_key(text, text, tex
 
 -- work --------------------------------------------------------------------------------------------------------------
 -- The queue. A follow-up job is inserted; the claim locks the limits it counts by, and rows through the view of what
--- is runnable, which takes the right to update them.
-GRANT SELECT, INSERT, UPDATE ON jobs TO plumbline_work;
-GRANT SELECT, UPDATE ON runnable_jobs TO plumbline_work;
+-- is runnable, which takes the right to update them. Rights to update are given column by column wherever nothing is deleted:
+-- who may update a whole table, or a view of it, may lock it against everybody.
+GRANT SELECT, INSERT ON jobs TO plumbline_work;
+GRANT UPDATE (status, status_reason, run_at, scheduled, attempt, crash_count, worker_id, lease_epoch, feedback_untaken, step,
+              phase_number, phase, phase_name, phases_done, phases_total, todos_done, todos_total, current_todo,
+              total_requests, total_tokens_used, cached_tokens, cost_usd, result, error_message, error_details,
+              started_at, updated_at)
+    ON jobs TO plumbline_work;
+GRANT SELECT, UPDATE (run_at) ON runnable_jobs TO plumbline_work;
 GRANT SELECT ON job_shelves TO plumbline_work;
 GRANT SELECT, UPDATE (max_running) ON concurrency_limits TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON workers TO plumbline_work;
 -- What models' endpoints allow is set by configuration and learnt; all workers draw from it.
 GRANT SELECT, INSERT, UPDATE, DELETE ON endpoint_limits, endpoint_slots TO plumbline_work;
-GRANT SELECT, INSERT, UPDATE ON attempts TO plumbline_work;
+GRANT SELECT, INSERT, UPDATE (ended_at, outcome, error, alone) ON attempts TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON unknown_job_types TO plumbline_work;
 GRANT SELECT, INSERT ON job_documents TO plumbline_work;
 GRANT SELECT ON deleted_jobs TO plumbline_work;
@@ -144,11 +150,11 @@ GRANT SELECT, UPDATE (taken_step) ON feedback TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (cleared_step) ON messages TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (state) ON checkpoints TO plumbline_work;
 GRANT SELECT, INSERT ON llm_requests TO plumbline_work;
-GRANT SELECT, INSERT, UPDATE ON phases TO plumbline_work;
+GRANT SELECT, INSERT, UPDATE (outcome, closed_step, ended_at) ON phases TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON todos TO plumbline_work;
 GRANT SELECT, INSERT ON replaced_todos TO plumbline_work;
 GRANT SELECT, INSERT ON blobs, file_versions, shared_files, job_shared_files TO plumbline_work;
-GRANT SELECT, INSERT, UPDATE ON sources TO plumbline_work;
+GRANT SELECT, INSERT, UPDATE (size, pages, text_path) ON sources TO plumbline_work;
 GRANT SELECT, INSERT ON citations TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE, DELETE ON passages TO plumbline_work;
 GRANT SELECT, INSERT, UPDATE (status, validator_job_id, validation_result, graph_node_id, rejection_reason, retry_count,

@@ -43,6 +43,15 @@ const READING_ROWS: &[(&str, &str)] = &[
     ("documents", "SELECT path FROM sources"),
     ("citations", "SELECT quote FROM citations"),
     ("requirements", "SELECT text FROM requirement_cache"),
+    (
+        "those that one's own are compared with",
+        "SELECT r.text FROM requirement_cache r WHERE is_comparable(r, '{own}')",
+    ),
+    (
+        "which job has another's idempotency key",
+        "SELECT FROM (SELECT job_of_key('creator', 'inv-2', 'x', NULL, NULL, '{}', '{}') AS id) AS k WHERE id IS NOT NULL",
+    ),
+    ("notices, which tell an id", "LISTEN plumbline_jobs"),
     ("plans", "SELECT content FROM todos"),
     ("phases", "SELECT name FROM phases"),
     ("attempts", "SELECT outcome FROM attempts"),
@@ -64,6 +73,9 @@ const INSERTING: &[(&str, &str)] = &[
     ("with counters", "INSERT INTO jobs (prompt, crash_count) VALUES ('Extract', 2147483647)"),
     ("with a result", "INSERT INTO jobs (prompt, result) VALUES ('Extract', '{}')"),
     ("with a time of creation", "INSERT INTO jobs (prompt, created_at) VALUES ('Extract', '-infinity')"),
+    ("of a type that nobody serves", "INSERT INTO jobs (prompt, job_type) VALUES ('x', 'nobody-serves-it')"),
+    ("with another's idempotency key", "SELECT enqueue_job('x', idempotency_key => 'inv-2')"),
+    ("with the id of a deleted job", "INSERT INTO jobs (id, prompt) VALUES ('{gone}', 'Extract')"),
     ("with an id of one's own choice", "INSERT INTO jobs (id, prompt) VALUES (gen_random_uuid(), 'Extract')"),
     ("with raised limits", r#"INSERT INTO jobs (prompt, raised_limits) VALUES ('Extract', '{"max_iterations": 9}')"#),
     (
@@ -117,6 +129,9 @@ const COMMANDING: &[(&str, &str)] = &[
 const CHANGING: &[(&str, &str)] = &[
     ("cancelling by UPDATE", "UPDATE jobs SET status = 'cancelled' WHERE id = '{other}'"),
     ("completing what is in review", "UPDATE jobs SET status = 'completed' WHERE id = '{review}'"),
+    ("completing what runs", "UPDATE jobs SET status = 'completed' WHERE id = '{running}'"),
+    ("putting what runs into review", "UPDATE jobs SET status = 'review' WHERE id = '{running}'"),
+    ("pausing what runs", "UPDATE jobs SET status = 'paused' WHERE id = '{running}'"),
     ("reviving what is completed", "UPDATE jobs SET status = 'pending' WHERE id = '{done}'"),
     ("the prompt", "UPDATE jobs SET prompt = 'Something else' WHERE id = '{other}'"),
     ("the configuration", "UPDATE jobs SET config = '{}' WHERE id = '{other}'"),
@@ -176,6 +191,13 @@ const SCHEMA: &[(&str, &str)] = &[
     ("no record of migrations", "DELETE FROM _sqlx_migrations"),
     ("a lock that stops everything", "LOCK TABLE messages IN ACCESS EXCLUSIVE MODE"),
     ("a lock on the queue", "LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE"),
+    ("the same through the view of what is runnable", "LOCK TABLE runnable_jobs IN ACCESS EXCLUSIVE MODE"),
+    ("a lock on attempts", "LOCK TABLE attempts IN ACCESS EXCLUSIVE MODE"),
+    ("a lock on files", "LOCK TABLE file_versions IN ACCESS EXCLUSIVE MODE"),
+    ("a lock on requirements", "LOCK TABLE requirement_cache IN ACCESS EXCLUSIVE MODE"),
+    ("a lock on todos, of which a step deletes some", "LOCK TABLE todos IN ACCESS EXCLUSIVE MODE"),
+    ("a lock on workers, which come and go", "LOCK TABLE workers IN ACCESS EXCLUSIVE MODE"),
+    ("an advisory lock, which stops nothing of ours", "SELECT pg_advisory_xact_lock(1)"),
     ("an index for embeddings", "SELECT index_embeddings('segment_embeddings', 'm', 3)"),
 ];
 

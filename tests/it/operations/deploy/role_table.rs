@@ -25,6 +25,10 @@ struct Jobs {
     review: Uuid,
     /// Another's, which failed.
     failed: Uuid,
+    /// Another's, which runs.
+    running: Uuid,
+    /// Another's, which was deleted.
+    gone: Uuid,
 }
 
 impl Jobs {
@@ -41,23 +45,30 @@ impl Jobs {
         let fail = "UPDATE jobs SET status = 'cancelled' WHERE id = $1 AND status <> 'failed'";
         sqlx::query(fail).bind(failed).execute(&world.pool).await.expect("a job can be ended");
         let other = NewJob { prompt: "Another's", ..NewJob::default() };
+        let [running, gone] = [world.insert(&other).await, world.insert(&other).await];
         let other = world.insert(&other).await;
         // There is something of everything.
         let rows = format!(
             "SELECT send_feedback('{other}', 'Mind the annex');
              INSERT INTO concurrency_limits VALUES ('nobody-knows-it', '', 1);
              INSERT INTO endpoint_limits (endpoint, key_name, model) VALUES ('https://models.example', 'A_KEY', 'm');
-             INSERT INTO workers (id, hostname, version, concurrency) VALUES (gen_random_uuid(), 'host', '1', 1)"
+             INSERT INTO workers (id, hostname, version, concurrency) VALUES (gen_random_uuid(), 'host', '1', 1);
+             UPDATE jobs SET idempotency_key = 'inv-2' WHERE id = '{other}';
+             UPDATE jobs SET status = 'running', worker_id = (SELECT id FROM workers LIMIT 1), lease_epoch = 1, attempt = 1
+             WHERE id IN ('{running}', '{gone}');
+             DELETE FROM jobs WHERE id = '{gone}'"
         );
         world.pool.execute(AssertSqlSafe(rows)).await.expect("rows can be inserted");
-        Self { own, other, done, review, failed }
+        Self { own, other, done, review, failed, running, gone }
     }
 
     /// A statement about these jobs.
     fn put_into(&self, statement: &str, me: &str, owner: &str) -> String {
-        let Self { own, other, done, review, failed } = self;
+        let Self { own, other, done, review, failed, running, gone } = self;
+        let others = [("{running}", running), ("{gone}", gone)];
         [("{own}", own), ("{other}", other), ("{done}", done), ("{review}", review), ("{failed}", failed)]
             .into_iter()
+            .chain(others)
             .fold(statement.to_owned(), |text, (name, id)| text.replace(name, &id.to_string()))
             .replace("{me}", me)
             .replace("{owner}", owner)
@@ -75,8 +86,8 @@ async fn tried(user: &User, statement: &str) -> &'static str {
             let code = error.as_database_error().and_then(|error| error.code()).unwrap_or_default();
             match code.as_ref() {
                 REFUSED => "no",
-                // The rules of rows: a status that cannot follow, a value out of bounds.
-                "55000" | "23514" => "against the rules",
+                // The rules of rows: a status that cannot follow, a value out of bounds, an id or a key that is taken.
+                "55000" | "23514" | "23505" => "against the rules",
                 other => panic!("{}: `{statement}`: {other}: {error}", user.name()),
             }
         }
