@@ -154,7 +154,8 @@ impl Cluster {
 
     async fn control(&self, arguments: &[&str]) {
         let mut command = self.command("pg_ctl", arguments);
-        let done = tokio::task::spawn_blocking(move || command.output()).await.expect("a program can be waited for");
+        let done =
+            plumbline_bounds::blocking::unbounded(move || command.output()).await.expect("a program can be waited for");
         let done = done.expect("pg_ctl can be run");
         assert!(done.status.success(), "pg_ctl {arguments:?}: {}", String::from_utf8_lossy(&done.stderr));
     }

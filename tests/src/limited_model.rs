@@ -185,7 +185,7 @@ impl Drop for UnderWay {
 
 async fn route(State(state): State<Arc<Mutex<ServerState>>>, body: Bytes) -> Response {
     let under_way = UnderWay::begin(&state);
-    let answered = tokio::task::spawn_blocking(move || {
+    let answered = plumbline_bounds::blocking::unbounded(move || {
         let request: ChatRequest = serde_json::from_slice(&body).expect("workers send requests that can be read");
         serde_json::to_value(answer(&request)).expect("an answer can be written")
     });

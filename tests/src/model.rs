@@ -125,7 +125,7 @@ impl Model {
     /// When the thread that ends it does.
     pub async fn close(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            let gone = tokio::task::spawn_blocking(move || runtime.shutdown_timeout(CEILING));
+            let gone = plumbline_bounds::blocking::unbounded(move || runtime.shutdown_timeout(CEILING));
             gone.await.expect("a runtime can be ended");
         }
     }
@@ -186,7 +186,7 @@ async fn route(State(server): State<Arc<ServerState>>, method: Method, uri: Uri,
 
 /// A request that breaks the protocol gets a 400, which fails its job: every test checks the protocol.
 async fn work(body: Bytes) -> Response {
-    let done = tokio::task::spawn_blocking(move || {
+    let done = plumbline_bounds::blocking::unbounded(move || {
         let request: ChatRequest = serde_json::from_slice(&body).map_err(|error| error.to_string())?;
         check::check(&request)?;
         Ok::<_, String>(answer(&request))

@@ -3,7 +3,10 @@
 //! As many pieces of it run at once as there are processors but one, so that the event loop's threads always find one,
 //! however many jobs search or count at the same time. What a model can make as costly as it likes waits in a line of its
 //! own, so that nothing else waits behind it. Whoever gives the wait up, because of a time limit or because the
-//! job is taken away, cancels the work: what may take long looks at its [`Cancellation`] as it goes.
+//! job is taken away, cancels the work: what may take long looks at its [`Cancellation`] as it goes. Work that waits for a
+//! disk keeps no processor busy and has a bound of its own.
+
+#![allow(clippy::disallowed_methods, reason = "this is the module that makes them")]
 
 use std::num::NonZeroUsize;
 use std::sync::{
@@ -11,7 +14,10 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 use std::thread::available_parallelism;
-use tokio::sync::Semaphore;
+use tokio::{
+    sync::Semaphore,
+    task::{JoinError, JoinHandle, spawn_blocking},
+};
 
 static PERMITS: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get).saturating_sub(1).max(1)));
@@ -19,13 +25,16 @@ static PERMITS: LazyLock<Semaphore> =
 static COSTLY: LazyLock<Semaphore> =
     LazyLock::new(|| Semaphore::new((available_parallelism().map_or(1, NonZeroUsize::get) / 2).max(1)));
 
+/// Most work with files at once: more threads than a disk takes orders are only memory.
+static ON_FILES: Semaphore = Semaphore::const_new(64);
+
 /// Says whether anybody still waits for the work.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cancellation(Arc<AtomicBool>);
+pub struct Cancellation(Arc<AtomicBool>);
 
 impl Cancellation {
     /// Whether the work may stop: its result is not wanted any more.
-    pub(crate) fn is_cancelled(&self) -> bool {
+    pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -41,13 +50,33 @@ impl Drop for CancelOnDrop {
 
 /// Runs work that takes about as long as its text is, on a thread of its own once a permit is free. A panic in it goes on
 /// in the caller.
-pub(crate) async fn run_blocking<T: Send + 'static>(work: impl FnOnce(&Cancellation) -> T + Send + 'static) -> T {
+pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce(&Cancellation) -> T + Send + 'static) -> T {
     run(&PERMITS, work).await
 }
 
 /// As [`run_blocking`], for work that may take any time.
-pub(crate) async fn run_costly<T: Send + 'static>(work: impl FnOnce(&Cancellation) -> T + Send + 'static) -> T {
+pub async fn run_costly<T: Send + 'static>(work: impl FnOnce(&Cancellation) -> T + Send + 'static) -> T {
     run(&COSTLY, work).await
+}
+
+/// Runs work that waits for a disk more than it keeps a processor busy. It goes on to its end when nobody waits any more.
+///
+/// # Errors
+/// When it panicked.
+pub async fn on_files<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, JoinError> {
+    // Never closed, as above; held by the thread.
+    let permit = ON_FILES.acquire().await;
+    spawn_blocking(move || {
+        let _permit = permit;
+        work()
+    })
+    .await
+}
+
+/// A thread for work whose caller bounds how much of it there is: the program's own, as the loading of a table, or a queue's
+/// with so many threads.
+pub fn unbounded<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
+    spawn_blocking(work)
 }
 
 async fn run<T: Send + 'static>(
@@ -58,7 +87,7 @@ async fn run<T: Send + 'static>(
     let _cancel_on_drop = CancelOnDrop(cancellation.clone());
     // The semaphore is never closed, so there always is a permit; it is given back when the work ends, not the wait.
     let permit = permits.acquire().await;
-    let done = tokio::task::spawn_blocking(move || {
+    let done = spawn_blocking(move || {
         let _permit = permit;
         work(&cancellation)
     });

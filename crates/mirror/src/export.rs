@@ -1,6 +1,7 @@
 //! Writing a job's workspace from rows to a folder of the user's choice (`plumbline export`).
 
 use super::folder::Folder;
+use plumbline_bounds::blocking::on_files;
 use std::{
     io,
     path::{Path, PathBuf},
@@ -32,7 +33,7 @@ pub async fn export(
 ) -> Result<usize, ExportError> {
     let dir = dir.to_owned();
     let path = dir.clone();
-    let done = tokio::task::spawn_blocking(move || write_all(&dir, files)).await;
+    let done = on_files(move || write_all(&dir, files)).await;
     done.unwrap_or_else(|error| Err(ExportError::Io { path, source: io::Error::other(error) }))
 }
 

@@ -49,6 +49,7 @@ pub use stale::StaleFolder;
 pub use sync::{InputScan, MirrorFeed, MirrorLag, MirrorSync};
 
 use folder::Folder;
+use plumbline_bounds::blocking::on_files;
 use queue::{Order, Queue};
 use std::{
     collections::HashSet,
@@ -56,10 +57,7 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-use tokio::{
-    sync::{Semaphore, oneshot},
-    task,
-};
+use tokio::sync::{Semaphore, oneshot};
 use uuid::Uuid;
 
 /// Folders that are looked at and repaired at a time. Each waits for the disk most of the time, and more of them than a
@@ -144,7 +142,7 @@ impl Mirror {
         let root = Arc::clone(&self.root);
         // Held by the thread: a caller that gives up waiting for a slow volume does not make room for one more.
         let turn = Arc::clone(&self.writers).acquire_owned().await;
-        let done = task::spawn_blocking(move || {
+        let done = on_files(move || {
             let _turn = turn;
             work(Folder::open(&root, &folder_name(job))?)
         });

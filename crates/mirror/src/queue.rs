@@ -13,7 +13,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-use tokio::{sync::oneshot, task};
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
 /// Jobs whose steps are written together.
@@ -53,7 +53,7 @@ impl Queue {
         };
         if starts {
             let (queue, root) = (Arc::clone(self), Arc::clone(root));
-            task::spawn_blocking(move || queue.work(&root));
+            plumbline_bounds::blocking::unbounded(move || queue.work(&root));
         }
     }
 

@@ -1,6 +1,7 @@
 //! The end of a folder: its job's rows are gone, by `plumbline prune` or by a plain DELETE.
 
 use super::Mirror;
+use plumbline_bounds::blocking::on_files;
 use std::{fs, io};
 use uuid::Uuid;
 
@@ -11,7 +12,7 @@ impl Mirror {
     /// When something of it cannot be removed.
     pub async fn remove(&self, job: Uuid) -> io::Result<bool> {
         let folder = self.path(job);
-        let removed = tokio::task::spawn_blocking(move || gone(fs::remove_dir_all(folder)));
+        let removed = on_files(move || gone(fs::remove_dir_all(folder)));
         removed.await.map_err(io::Error::other)?
     }
 
@@ -25,7 +26,7 @@ impl Mirror {
             return Ok(false);
         }
         let folder = self.root.join("import").join(name);
-        let removed = tokio::task::spawn_blocking(move || gone(fs::remove_dir_all(folder)));
+        let removed = on_files(move || gone(fs::remove_dir_all(folder)));
         removed.await.map_err(io::Error::other)?
     }
 }

@@ -5,6 +5,7 @@ use super::{
     Mirror,
     marker::{self, Marker},
 };
+use plumbline_bounds::blocking::on_files;
 use std::{fs, io::ErrorKind, path::Path, time::Duration};
 use uuid::Uuid;
 
@@ -26,7 +27,7 @@ impl Mirror {
     /// passed over.
     pub async fn stale(&self, silence: Duration) -> Vec<StaleFolder> {
         let root = self.root.clone();
-        let found = tokio::task::spawn_blocking(move || scan(&root, silence)).await;
+        let found = on_files(move || scan(&root, silence)).await;
         found.unwrap_or_default()
     }
 }

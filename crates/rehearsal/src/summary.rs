@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 
 use crate::call::{Turn, turn};
@@ -19,11 +20,8 @@ const MAX_BYTES: usize = 2_400;
 /// Below this, in bytes, a request is a greeting rather than a conversation to summarize.
 const GREETING: usize = 400;
 
-static CHUNK: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"chunks/chunk_(\d+)\.md").expect("CHUNK: the pattern is valid"));
-static FILE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?:output|candidates|requirements)/[\w.-]+\.md").expect("FILE: the pattern is valid")
-});
+static CHUNK: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"chunks/chunk_(\d+)\.md"));
+static FILE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"(?:output|candidates|requirements)/[\w.-]+\.md"));
 
 /// Answers a request without tools.
 pub(crate) fn turn_for(view: &RequestView<'_>) -> Turn {

@@ -145,7 +145,7 @@ async fn run(
     mut asked: impl FnMut(i64, RequestDigest),
 ) -> Result<Replayed, ReplayError> {
     // An error would mean that loading the tokenizer panicked; the first count then says so.
-    let _ = tokio::task::spawn_blocking(plumbline_tokens::load).await;
+    let _ = plumbline_bounds::blocking::unbounded(plumbline_tokens::load).await;
     let bench = ReplayContext::new(recording, program, tried)?;
     let mut rows = MemoryJob::new(&recording.job);
     let mut replayed = Replayed { steps: 0, requests: 0, difference: None };

@@ -87,11 +87,11 @@ pub(crate) async fn write(facts: &Facts<'_>, rows: &dyn Workspace) -> Result<Vec
 
 /// Does what takes long on a thread of its own.
 async fn run_blocking<T: Send + 'static>(mut state: T, work: impl FnOnce(&mut T) + Send + 'static) -> T {
-    let done = tokio::task::spawn_blocking(move || {
+    plumbline_bounds::run_blocking(move |_| {
         work(&mut state);
         state
-    });
-    done.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+    })
+    .await
 }
 
 /// A part of a text as it is after the step at hand; none where there is none.

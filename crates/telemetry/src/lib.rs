@@ -118,7 +118,8 @@ pub fn render_prometheus() -> Result<String, String> {
 /// Sends what is queued, as far as a collector takes it within a few seconds.
 pub async fn finish() {
     span_metrics::all_closed(LAST_SPANS).await;
-    let sent = tokio::task::spawn_blocking(|| export::finish(pipeline().traces.as_ref(), &pipeline().metrics));
+    let sent =
+        plumbline_bounds::blocking::unbounded(|| export::finish(pipeline().traces.as_ref(), &pipeline().metrics));
     // A panic in an exporter was logged by the panic hook and concerns nothing else.
     let _ = sent.await;
 }

@@ -53,7 +53,7 @@ impl App {
     pub(crate) async fn load_token_tables(&self) {
         let load = async || {
             // An error would mean that loading panicked; the first count then says so.
-            let _ = tokio::task::spawn_blocking(plumbline_tokens::load).await;
+            let _ = plumbline_bounds::blocking::unbounded(plumbline_tokens::load).await;
         };
         self.token_tables.get_or_init(load).await;
     }

@@ -2,6 +2,7 @@
 //! changed and validates is taken. What does not is refused, and the old stays.
 
 use crate::{app::App, worker::registration};
+use plumbline_bounds::blocking::on_files;
 use plumbline_config::{ConfigRegistry, ModelEnv, Problem};
 use plumbline_engine::ToolSpec;
 use std::{
@@ -74,7 +75,7 @@ async fn reread(before: &Arc<ConfigRegistry>) -> Option<Result<ConfigRegistry, S
     let read = || {
         let before = before.clone();
         async move {
-            let read = tokio::task::spawn_blocking(move || before.reread().map_err(|error| error.to_string())).await;
+            let read = on_files(move || before.reread().map_err(|error| error.to_string())).await;
             read.unwrap_or_else(|error| Err(format!("the files could not be read ({error})")))
         }
     };

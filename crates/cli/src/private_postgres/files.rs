@@ -14,7 +14,7 @@ pub(crate) fn open_lock(path: &Path) -> Result<File, Error> {
 /// Waits for the exclusive lock without holding up the other tasks.
 pub(crate) async fn lock_exclusive(path: &Path) -> Result<File, Error> {
     let file = open_lock(path)?;
-    let locked = tokio::task::spawn_blocking(move || file.lock().map(|()| file)).await;
+    let locked = plumbline_bounds::blocking::unbounded(move || file.lock().map(|()| file)).await;
     locked.expect("locking a file does not panic").map_err(Error::file("lock", path))
 }
 

@@ -3,6 +3,7 @@
 use super::Scan;
 use super::blocks::{Block, Kind};
 use super::wording::is_capitals;
+use plumbline_bounds::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -50,8 +51,9 @@ pub(super) fn reason_of_paragraph(block: &Block, text: &str, scan: &Scan) -> Opt
 /// A heading without the number that a clause or a requirement has: `3.1.1 `, `AC-5 `, `R-12: `.
 pub(super) fn without_number(heading: &str) -> &str {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"^(?:(?:[A-Z]{1,5}[.-]?)?\d{1,4}(?:[.-]\d{1,3})*(?:\(\d{1,3}\))?|[A-Z]{1,3}(?:[.-][A-Z0-9]{1,5}){1,3})[.:)]? +")
-            .expect("it is a pattern")
+        pattern::own(
+            r"^(?:(?:[A-Z]{1,5}[.-]?)?\d{1,4}(?:[.-]\d{1,3})*(?:\(\d{1,3}\))?|[A-Z]{1,3}(?:[.-][A-Z0-9]{1,5}){1,3})[.:)]? +",
+        )
     });
     NUMBER.find(heading).map_or(heading, |number| &heading[number.end()..])
 }

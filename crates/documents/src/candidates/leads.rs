@@ -2,6 +2,7 @@
 
 use super::blocks::{Block, Kind, Mark, Reading, is_left_open};
 use super::wording::Wording;
+use plumbline_bounds::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -228,10 +229,9 @@ impl Leads {
 /// A sentence that demands what a list or a table below it names, whatever its verb.
 fn demands_list(text: &str) -> bool {
     static DEMANDS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
+        pattern::own(
             r"\b(?:at (?:a |the )?(?:very )?minimum|at least|minimum|mandatory|required)\b.*\b(?:following|below|table)\b|\b(?:following|below|table)\b.*\b(?:at (?:a |the )?minimum|at least|are required|is required|are mandatory|apply|applies)\b|\bfollowing (?:[\w-]+ ){0,3}(?:requirements?|obligations?|duties|controls?|rules|conditions|measures|minimum \w+)\b|\b(?:mindestens|zwingend|verpflichtend)\b.*\b(?:folgende[nrms]?|nachstehend\w*|tabelle)\b|\bfolgende[nrms]? (?:\w+ ){0,2}(?:anforderungen|pflichten|vorgaben|auflagen|maßnahmen|mindest\w+)\b",
         )
-        .expect("it is a pattern")
     });
     Wording::of(text).is_some_and(|wording| DEMANDS.is_match(&wording.text))
 }
@@ -245,8 +245,7 @@ fn is_caption(text: &str) -> bool {
 /// Whether a sentence says that a table comes.
 fn announces_table(text: &str) -> bool {
     static TABLE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)\b(?:following|below|table|schedule|matrix|folgende\w*|nachstehend\w*|tabelle|übersicht)\b")
-            .expect("it is a pattern")
+        pattern::own(r"(?i)\b(?:following|below|table|schedule|matrix|folgende\w*|nachstehend\w*|tabelle|übersicht)\b")
     });
     TABLE.is_match(text)
 }
@@ -254,10 +253,9 @@ fn announces_table(text: &str) -> bool {
 /// Whether a title says that what stands below it is obligations.
 fn names_duties(title: &str) -> bool {
     static NAMES: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
+        pattern::own(
             r"(?i)\b(?:requirements?|obligations|duties|responsibilities|minimum (?:content|contents|information|standards?)|must[- ]haves?|(?:[\wäöüß]*anforderungen|[\wäöüß]*pflichten|auflagen|vorgaben|mindestangaben|mindestinhalte?))$",
         )
-        .expect("it is a pattern")
     });
     NAMES.is_match(title.trim())
 }

@@ -1,6 +1,7 @@
 //! Text that is data: the elements of XML and the values of JSON are sentences each, however many stand on a line.
 
 use super::tables::says_something;
+use plumbline_bounds::pattern;
 use regex::Regex;
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -9,12 +10,10 @@ use std::sync::LazyLock;
 const INLINE: [&str; 16] =
     ["a", "abbr", "b", "br", "cite", "code", "del", "em", "i", "ins", "span", "strong", "sub", "sup", "u", "wbr"];
 
-static TAG: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<[/?!]?(?P<name>[A-Za-z][\w:.-]*)[^<>]*>").expect("it is a pattern")
-});
-static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r#"="([^"]*)""#).expect("it is a pattern"));
-static STRING: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#""(?P<words>(?:[^"\\]|\\.)*)"(?P<key>\s*:)?"#).expect("it is a pattern"));
+static TAG: LazyLock<Regex> =
+    LazyLock::new(|| pattern::own(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<[/?!]?(?P<name>[A-Za-z][\w:.-]*)[^<>]*>"));
+static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#"="([^"]*)""#));
+static STRING: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#""(?P<words>(?:[^"\\]|\\.)*)"(?P<key>\s*:)?"#));
 
 /// The parts of a paragraph that sentences are looked for in: all of it, or, where it is data, its values.
 pub(super) fn values(text: &str) -> Vec<Range<usize>> {

@@ -1,5 +1,6 @@
 //! Rules about the wording of a sentence, as lists of regular expressions.
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 
 /// What a language's rules are made of. `<name>` in an expression stands for what `names` says.
@@ -58,7 +59,7 @@ impl Rules {
             for (name, part) in lists.names {
                 whole = whole.replace(&format!("<{name}>"), &format!("(?:{part})"));
             }
-            Regex::new(&ready(&whole)).expect("the lists hold regular expressions")
+            pattern::own(&ready(&whole))
         };
         let binding = |one: &Binding| {
             let unless = (!one.unless.is_empty()).then(|| any(one.unless));

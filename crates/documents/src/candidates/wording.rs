@@ -1,5 +1,6 @@
 //! The wording of a sentence, as the rules read it: in lower case, with plain signs, without what it only quotes.
 
+use plumbline_bounds::pattern;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
@@ -13,11 +14,10 @@ pub(super) struct Wording {
 
 /// A title or a word in quotation marks; single ones only where no apostrophe is.
 static QUOTED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#""[^"]*"|(?P<before>^|[ (])'[^']*'(?P<after>[ ,.;:)]|$)"#).expect("it is a pattern"));
+    LazyLock::new(|| pattern::own(r#""[^"]*"|(?P<before>^|[ (])'[^']*'(?P<after>[ ,.;:)]|$)"#));
 
 /// Cells of a spreadsheet in quotation marks, which are none of the sentence.
-static CELLS: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"(?:^|[,;|])"[^"]*"(?:[,;|]|$)"#).expect("it is a pattern"));
+static CELLS: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#"(?:^|[,;|])"[^"]*"(?:[,;|]|$)"#));
 
 /// With fewer words around it, a quotation is the sentence.
 const LEAST_AROUND: usize = 3;

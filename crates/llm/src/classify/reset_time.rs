@@ -2,6 +2,7 @@
 
 use super::retry_after;
 use chrono::{DateTime, FixedOffset, NaiveDateTime, Utc};
+use plumbline_bounds::pattern;
 use plumbline_engine::FailureClass;
 use regex::Regex;
 use serde_json::Value;
@@ -24,7 +25,7 @@ static AT_A_TIME: LazyLock<Regex> = LazyLock::new(|| {
 static PART: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?P<count>\d+(?:\.\d+)?)\s*(?P<unit>[a-zµ]+)"));
 
 fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a constant pattern: a test uses them all")
+    pattern::own(text)
 }
 
 /// The wish in whole seconds from `now`, rounded up. `header` reads a header by its lower-case name.

@@ -1,6 +1,7 @@
 //! The forms in which models write calls that have a syntax of their own, as servers hand them on that do not know it: a row each,
 //! with an example in the tests.
 
+use plumbline_bounds::pattern;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
@@ -75,7 +76,7 @@ static FORMS: LazyLock<Vec<Form>> = LazyLock::new(|| {
 });
 
 pub(super) fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("a constant pattern: a test compiles them all")
+    pattern::own(text)
 }
 
 /// The calls in a text, each a name and an object, and the text without them; none when there is none, or any doubt.

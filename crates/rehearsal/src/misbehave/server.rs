@@ -64,7 +64,8 @@ impl Drop for Misbehaving {
 async fn serve(mut stream: TcpStream, turns: &Turns) -> io::Result<()> {
     let (path, body) = read_request(&mut stream).await?;
     let turns = turns.clone();
-    let reaction = tokio::task::spawn_blocking(move || react(&path, &body, &turns)).await.map_err(io::Error::other)?;
+    let reaction =
+        plumbline_bounds::blocking::unbounded(move || react(&path, &body, &turns)).await.map_err(io::Error::other)?;
     deliver(&mut stream, reaction).await
 }
 

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 
 use crate::call::Call;
@@ -30,10 +31,8 @@ pub(crate) struct Entry {
     pub(crate) headings: Vec<String>,
 }
 
-static KEY: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"^\s*"(file|source|from|to|headings)":\s*(.*?),?\s*$"#).expect("KEY: the pattern is valid")
-});
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d+)\.md").expect("NUMBER: the pattern is valid"));
+static KEY: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#"^\s*"(file|source|from|to|headings)":\s*(.*?),?\s*$"#));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"(\d+)\.md"));
 
 /// The file of chunk `number`.
 pub(crate) fn chunk_file(number: u32) -> String {

@@ -10,6 +10,7 @@ pub(crate) mod task;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 
 use crate::call::{Call, read_file};
@@ -19,10 +20,8 @@ use crate::request_view::{Done, RequestView};
 /// The plan's file.
 pub(crate) const PATH: &str = "main_plan.md";
 
-static PHASE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^\s*## Phase \d+: (.*?)\s*$").expect("PHASE: the pattern is valid"));
-static STEP: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^\s*- \[([ xX])\] (.*?)\s*$").expect("STEP: the pattern is valid"));
+static PHASE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^\s*## Phase \d+: (.*?)\s*$"));
+static STEP: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^\s*- \[([ xX])\] (.*?)\s*$"));
 
 /// A step of a phase; it becomes a todo.
 #[derive(Debug, Clone, PartialEq, Eq)]

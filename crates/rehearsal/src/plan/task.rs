@@ -4,6 +4,7 @@
 
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 
 /// One tactical todo.
@@ -63,11 +64,9 @@ pub(crate) enum Task {
     Other(String),
 }
 
-static PROCESS: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^Process chunks? (\d+)(?:-(\d+))? of (.+) \(part (\d+)\): ").expect("PROCESS: the pattern is valid")
-});
-static NUMBERED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?:part|feedback)[_ ](\d+)").expect("NUMBERED: the pattern is valid"));
+static PROCESS: LazyLock<Regex> =
+    LazyLock::new(|| pattern::own(r"^Process chunks? (\d+)(?:-(\d+))? of (.+) \(part (\d+)\): "));
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"(?:part|feedback)[_ ](\d+)"));
 
 impl Task {
     /// What the todo is called.

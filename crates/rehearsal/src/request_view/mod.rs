@@ -8,6 +8,7 @@ mod todo_list;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 use serde_json::Value;
 
@@ -16,9 +17,8 @@ use crate::request_view::opening::Document;
 use crate::request_view::todo_list::TodoList;
 use crate::server::wire::{ChatRequest, Message, Role};
 
-static FILE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*(?:[-*]\s+)?(\S.*?)\s+\(?(\d+)(?:\s*(?:B|bytes))?\)?\s*$").expect("FILE: the pattern is valid")
-});
+static FILE: LazyLock<Regex> =
+    LazyLock::new(|| pattern::own(r"^\s*(?:[-*]\s+)?(\S.*?)\s+\(?(\d+)(?:\s*(?:B|bytes))?\)?\s*$"));
 
 /// Which of its three jobs the model is asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

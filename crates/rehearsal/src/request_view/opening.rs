@@ -5,12 +5,11 @@
 
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 
-static DOCUMENT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*[-*]\s+`?(input/.+?)`?\s+\((?:(\d+) pages?,\s*)?(\d+) bytes\)")
-        .expect("DOCUMENT: the pattern is valid")
-});
+static DOCUMENT: LazyLock<Regex> =
+    LazyLock::new(|| pattern::own(r"^\s*[-*]\s+`?(input/.+?)`?\s+\((?:(\d+) pages?,\s*)?(\d+) bytes\)"));
 
 /// The marker before a document that could not be read; the rehearsal model writes it into workspace.md and reads it
 /// from there in later phases.

@@ -6,15 +6,14 @@
 
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 
 use crate::call::{Call, read_lines};
 use crate::request_view::RequestView;
 
-static HEADER: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\[\S.*: (?:lines \d+-(\d+) of (\d+)|empty)\]$").expect("HEADER: the pattern is valid")
-});
-static FITTING: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"limit (\d+)").expect("FITTING: the pattern is valid"));
+static HEADER: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"^\[\S.*: (?:lines \d+-(\d+) of (\d+)|empty)\]$"));
+static FITTING: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"limit (\d+)"));
 
 /// A result of `read_file` without its first line, and the last line shown with the number of all lines where that first
 /// line says them.

@@ -2,14 +2,14 @@
 
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 
 /// The title in the frame's head, by which it is found among the messages.
 const TITLE: &str = "ACTIVE TODO LIST";
 
-static TODO: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*\[([ xX])\]\s+(\d+)\.\s+(.*?)\s*(←\s*CURRENT)?\s*$").expect("TODO: the pattern is valid")
-});
+static TODO: LazyLock<Regex> =
+    LazyLock::new(|| pattern::own(r"^\s*\[([ xX])\]\s+(\d+)\.\s+(.*?)\s*(←\s*CURRENT)?\s*$"));
 
 /// One line of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 
 use crate::call::Call;
@@ -10,7 +11,7 @@ use crate::request_view::RequestView;
 use crate::request_view::pages::read_all;
 use crate::text::Finding;
 
-static ID: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\breq_\w+").expect("ID: the pattern is valid"));
+static ID: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"\breq_\w+"));
 
 /// Lines asked for at once: some five thousand tokens.
 const LINES: usize = 60;

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 
 use super::words;
@@ -10,9 +11,7 @@ use super::words;
 const MAX_OBJECTS: usize = 6;
 
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| words(&["[`\"“„]([^`\"“”„]{2,40})[`\"”“]"]));
-static CAPITALISED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\p{Lu}[\p{L}\d/-]+(?: \p{Lu}[\p{L}\d/-]+)*").expect("requirement: every pattern is valid")
-});
+static CAPITALISED: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"\p{Lu}[\p{L}\d/-]+(?: \p{Lu}[\p{L}\d/-]+)*"));
 
 /// Things that record-keeping rules speak of, with the name they are listed under.
 const OBJECTS: &[(&str, &str)] = &[

@@ -9,6 +9,7 @@ pub(crate) mod table_file;
 
 use std::{ops::RangeInclusive, sync::LazyLock};
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 
@@ -19,7 +20,7 @@ use mentions::{messages, objects, research_notes};
 /// Any of these beginnings or words, in either case.
 fn words(alternatives: &[&str]) -> Regex {
     let pattern = format!("(?i)(?:{})", alternatives.join("|"));
-    Regex::new(&pattern).expect("requirement: every pattern is valid")
+    pattern::own(&pattern)
 }
 
 static GOBD: LazyLock<Regex> = LazyLock::new(|| {
@@ -81,8 +82,7 @@ pub(crate) fn add_again(finding: &Finding, refusal: &str) -> Call {
     with_citation(finding, json!({"source": finding.source, "quote": nearest.unwrap_or(&finding.quote)}))
 }
 
-static QUOTED_PASSAGE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new("(?s)[\"“„«](.{8,}?)[\"”“»]").expect("requirement: every pattern is valid"));
+static QUOTED_PASSAGE: LazyLock<Regex> = LazyLock::new(|| pattern::own("(?s)[\"“„«](.{8,}?)[\"”“»]"));
 
 /// Whether most words of one text are in the other.
 fn alike(a: &str, b: &str) -> bool {

@@ -127,7 +127,7 @@ async fn after_thought(options: Options, body: Body, think: fn(&Bytes) -> Respon
         tokio::time::sleep(options.delay).await;
     }
     // A long conversation takes milliseconds to read: off the runtime's threads, which others share.
-    match tokio::task::spawn_blocking(move || think(&body)).await {
+    match plumbline_bounds::blocking::unbounded(move || think(&body)).await {
         Ok(response) => response,
         Err(_) => error(StatusCode::INTERNAL_SERVER_ERROR, "the rehearsal model failed on this request; see its log"),
     }

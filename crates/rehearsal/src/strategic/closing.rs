@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -15,10 +16,8 @@ use crate::requirement::table_file;
 use crate::validator;
 
 /// A passage that a refusal names, and a phase.
-static PASSAGE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?m)^- passage (\d+) ").expect("PASSAGE: the pattern is valid"));
-static PHASE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?:^|, )(\d+)(?: \('|,|$)").expect("PHASE: the pattern is valid"));
+static PASSAGE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"(?m)^- passage (\d+) "));
+static PHASE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"(?:^|, )(\d+)(?: \('|,|$)"));
 
 const OUTPUT: &str = "output";
 const REPORT: &str = "output/summary_report.md";

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 
 /// How strongly a sentence binds.
@@ -35,12 +36,8 @@ struct Rule {
 
 /// In order of precedence: what binds more strongly first, and a prohibition before the plain verb in it.
 static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
-    let rule = |pattern: &str, strength, forbids, german| Rule {
-        pattern: Regex::new(pattern).expect("RULES: every pattern is valid"),
-        strength,
-        forbids,
-        german,
-    };
+    let rule =
+        |pattern: &str, strength, forbids, german| Rule { pattern: pattern::own(pattern), strength, forbids, german };
     let (must, should) = (Strength::Must, Strength::Should);
     vec![
         rule(r"(?i)\b(must not|must never|shall not|shall never|may not|may never|mustn't)\b", must, true, false),
@@ -57,8 +54,7 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
 });
 
 /// The verb that asks for `zu` and an infinitive: `ist … zu prüfen`, `sind … aufzubewahren`, `hat … zu melden`.
-static VERB: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?i)\b(?:ist|sind|hat|haben)\b").expect("VERB: the pattern is valid"));
+static VERB: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"(?i)\b(?:ist|sind|hat|haben)\b"));
 
 /// The infinitive with `zu`, which German puts behind the verb, often at the end of the sentence.
 static INFINITIVE: LazyLock<Regex> = LazyLock::new(|| {
@@ -67,7 +63,7 @@ static INFINITIVE: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = format!(
         r"\b(?:zu\s+(?:\p{{Ll}}{{2,}}(?:en|ern|eln)|tun|sein)|(?:{prefixes})zu\p{{Ll}}{{2,}}(?:en|ern|eln|tun))\b"
     );
-    Regex::new(&pattern).expect("INFINITIVE: the pattern is valid")
+    pattern::own(&pattern)
 });
 
 /// Words behind `zu` that end like an infinitive and are none.

@@ -1,9 +1,10 @@
 //! A passage as a tool shows it: with a number before each sentence, by which it can be cited.
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 use std::{ops::RangeInclusive, sync::LazyLock};
 
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\[\d{1,6}\] ").expect("NUMBER: the pattern is valid"));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"\[\d{1,6}\] "));
 
 /// The most sentences that one citation may point at.
 const MOST: usize = 6;

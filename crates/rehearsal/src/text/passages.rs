@@ -7,6 +7,7 @@
 
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 
 use super::modal;
@@ -67,7 +68,7 @@ enum Line<'a> {
 }
 
 fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("passages: every pattern is valid")
+    pattern::own(text)
 }
 
 static PAGE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\[page (\d+)\]$"));

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 use serde::Deserialize;
 use serde_json::Value;
@@ -10,8 +11,7 @@ use serde_json::Value;
 pub(super) const JUDGED: &str = "no pending requirement. Judged by this job:";
 
 /// The id of a requirement itself, known by its indentation: what stands deeper is the id of another one that is like it.
-static ID: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"(?m)^ {6}"id": "([0-9a-f-]{36})""#).expect("ID: the pattern is valid"));
+static ID: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#"(?m)^ {6}"id": "([0-9a-f-]{36})""#));
 
 /// One requirement.
 #[derive(Debug, Clone, Deserialize)]

@@ -5,12 +5,12 @@ mod quotes;
 
 use super::error::{Output, ToolError, ToolResult};
 use super::requirements::recorded::named;
-use super::run_blocking::{run_blocking, run_costly};
 use crate::documents::citation_check;
 use crate::schemas::{BoundedSchema, SchemaBudget};
 use crate::tool::ToolEnv;
 use crate::workspace::overlay::file_name;
 use jsonschema::{ValidationError, error::ValidationErrorKind};
+use plumbline_bounds::{run_blocking, run_costly};
 use plumbline_engine::{LookedInto, Product, Source, tools::gives_up};
 use quotes::{forms, how_to_quote, in_headings, quotes};
 use serde_json::{Map, Value};

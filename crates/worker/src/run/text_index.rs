@@ -94,11 +94,11 @@ impl JobTexts<'_> {
                 return Ok(());
             }
             // Some MiB of others' text at a time, beside the event loop.
-            let cut = tokio::task::spawn_blocking(move || {
+            let (new, keys) = plumbline_bounds::run_blocking(move |_| {
                 let new: Vec<NewSegment> = contents.iter().flat_map(cut).collect();
                 (new, contents.into_iter().map(|content| content.sha256).collect::<Vec<_>>())
-            });
-            let (new, keys) = cut.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()));
+            })
+            .await;
             retry_transient(|| self.store.index_segments(self.job_id, &keys, &new)).await?;
         }
     }

@@ -1,5 +1,6 @@
 //! The marks that entries of lists begin with.
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -95,10 +96,9 @@ impl Reading {
 
 /// The mark of an entry. Three digits are a number of an entry, four a year.
 static MARK: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
+    pattern::own(
         r"^(?:(?P<bullet>[-*+•●○◦▪■□►▶✓·‣–—](?: \[[ xX]\])?)|(?P<section>\d{1,3}(?:\.\d{1,3})+\.?|§ ?\d+[a-z]?)|(?P<number>\(?\d{1,3}[.)]|\(\d{1,3}[a-z]?\))|(?P<letter>\(?(?:[a-zA-Z]{1,2}|[ivxIVX]{1,5})\)|[a-z]\.|[ivx]{2,5}\.))[ \t]+",
     )
-    .expect("it is a pattern")
 });
 
 /// The mark that a line begins with, and its length with the white space behind it.

@@ -2,7 +2,7 @@
 
 use crate::requirements::similarity::{DUPLICATE, similar, similarity};
 use crate::requirements::validation_queue::KnownRequirement;
-use crate::run_blocking::Cancellation;
+use plumbline_bounds::Cancellation;
 use serde_json::{Value, json};
 
 /// Most like requirements that are reported.

@@ -3,13 +3,14 @@
 
 use crate::graph::Link;
 use crate::requirements::validation_queue::HeldRequirement;
+use plumbline_bounds::pattern;
 use regex::Regex;
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
 /// The criteria of proper book-keeping, with the beginnings of words that speak of them, English and German.
 static CRITERIA: LazyLock<[(&str, Regex); 4]> = LazyLock::new(|| {
-    let of = |words: &str| Regex::new(&format!(r"(?i)\b(?:{words})")).expect("CRITERIA: every pattern is valid");
+    let of = |words: &str| pattern::own(&format!(r"(?i)\b(?:{words})"));
     [
         ("retention", of("retain|retention|kept|keep|preserv|stor(?:e|age)|archiv|aufbewahr|aufzubewahr|gespeichert")),
         ("traceability", of("trac|audit|log|document|record|verif|nachvollzieh|protokoll|nachprüf|dokument")),

@@ -7,11 +7,11 @@ mod scan;
 
 use super::path;
 use crate::error::{Output, ToolError, ToolResult};
-use crate::run_blocking::{Cancellation, run_blocking, run_costly};
 use crate::search::{RankedSegment, Ranking, TextIndex};
 use crate::tool::{Declared, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
 use globset::{GlobBuilder, GlobMatcher};
+use plumbline_bounds::{Cancellation, run_blocking, run_costly};
 use plumbline_engine::Phases;
 use scan::{Finder, Hits, Over, Search};
 use schemars::JsonSchema;

@@ -1,8 +1,9 @@
 //! Going through text line by line.
 
 use crate::error::ToolError;
-use crate::run_blocking::Cancellation;
-use regex::{Regex, RegexBuilder};
+use plumbline_bounds::Cancellation;
+use plumbline_bounds::pattern;
+use regex::Regex;
 use std::time::Instant;
 
 /// Most lines shown.
@@ -13,8 +14,6 @@ const MAX_SHOWN_OF_FILE: usize = 20;
 const MAX_LINE_CHARS: usize = 300;
 /// Characters shown before the place found in a longer line.
 const LEAD_CHARS: usize = 80;
-/// Bounds the compiled size of an expression, in bytes. A search takes at worst the text's length times this size.
-const MAX_REGEX_BYTES: usize = 256 * 1024;
 /// A line that is longer is gone through for an expression piece by piece, in bytes: between two of them a search can be
 /// ended, and the worst expression takes about a second for one.
 const PIECE: usize = 8 * 1024;
@@ -103,11 +102,8 @@ impl Search<'_> {
 #[derive(Debug)]
 pub(crate) struct Over;
 
-#[allow(clippy::disallowed_methods, reason = "this is the module that makes them")]
 fn build(pattern: &str, any_case: bool) -> Result<Regex, ToolError> {
-    RegexBuilder::new(pattern).case_insensitive(any_case).size_limit(MAX_REGEX_BYTES).build().map_err(|error| {
-        let reason = error.to_string();
-        let reason = reason.lines().last().unwrap_or("it does not parse").trim_start_matches("error: ");
+    pattern::of_search(pattern, any_case).map_err(|reason| {
         ToolError::refused(format!(
             "the regular expression is not usable: {reason}; mode `text` takes the query as it stands"
         ))

@@ -26,7 +26,7 @@ impl Engine {
     pub(crate) async fn start() -> Option<Self> {
         static TURN: LazyLock<Arc<Mutex<()>>> = LazyLock::new(Arc::default);
         let turn = Arc::clone(&TURN).lock_owned().await;
-        let Some(address) = tokio::task::spawn_blocking(running).await.unwrap() else {
+        let Some(address) = plumbline_bounds::blocking::unbounded(running).await.unwrap() else {
             say_skipped();
             return None;
         };

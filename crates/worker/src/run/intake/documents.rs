@@ -1,6 +1,7 @@
 //! The documents of a job: where they come from, and whether they can be read.
 
 use super::{Content, Document, IntakeJob, NotBegun, Refused, import, name};
+use plumbline_bounds::blocking::on_files;
 use plumbline_documents::{Parser, composed};
 use plumbline_engine::Source;
 use std::{collections::HashSet, path::Path};
@@ -69,7 +70,7 @@ fn bounded(documents: &[Document]) -> Result<(), Refused> {
 
 async fn imported(path: String, roots: Option<Vec<String>>, import_root: &Path) -> Result<Vec<Document>, Refused> {
     let root = import_root.to_owned();
-    let done = tokio::task::spawn_blocking(move || import::read(&root, roots.as_deref(), &path)).await;
+    let done = on_files(move || import::read(&root, roots.as_deref(), &path)).await;
     done.unwrap_or_else(|error| Err(format!("the documents could not be read ({error}); try the job again")))
 }
 

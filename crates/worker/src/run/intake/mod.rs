@@ -19,6 +19,7 @@ mod name;
 mod tests;
 mod tool_files;
 
+use plumbline_bounds::blocking::on_files;
 use plumbline_documents::Parser;
 use plumbline_engine::{FileWrite, Intake, Outcome, SharedFiles};
 use serde_json::Value;
@@ -118,7 +119,7 @@ pub(crate) fn too_many_bytes(bytes: u64) -> Option<Refused> {
 /// Bytes of the documents at a path; 0 where they cannot be read, which [`ingest`] says.
 pub(crate) async fn size_of(path: String, roots: Option<Vec<String>>, import_root: &Path) -> u64 {
     let root = import_root.to_owned();
-    let size = tokio::task::spawn_blocking(move || import::size(&root, roots.as_deref(), &path));
+    let size = on_files(move || import::size(&root, roots.as_deref(), &path));
     size.await.ok().and_then(Result::ok).unwrap_or(0)
 }
 

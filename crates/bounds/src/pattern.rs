@@ -1,0 +1,64 @@
+//! Regular expressions. They take a time in proportion to the text, whatever they are; what they take of memory is
+//! bounded where the program did not write them.
+
+#![allow(clippy::disallowed_methods, reason = "this is the module that makes them")]
+
+use regex::{Error, Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+
+/// Most memory of an expression that a model searches with.
+const MOST_OF_SEARCH: usize = 256 << 10;
+/// Most memory of all patterns that a configuration adds.
+const MOST_OF_CONFIGURATION: usize = 4 << 20;
+
+/// A pattern of the program's own: written in it, or put together of words that are.
+///
+/// # Panics
+/// When it is none. A test of its owner makes them all.
+pub fn own(text: &str) -> Regex {
+    Regex::new(text).unwrap_or_else(|error| panic!("a pattern of the program's own is none: {error}"))
+}
+
+/// An expression that somebody else wrote, for one search.
+///
+/// # Errors
+/// Why it is none, or that it takes too much memory.
+pub fn of_search(text: &str, any_case: bool) -> Result<Regex, String> {
+    RegexBuilder::new(text)
+        .case_insensitive(any_case)
+        .size_limit(MOST_OF_SEARCH)
+        .build()
+        .map_err(|error| reason(&error))
+}
+
+/// The patterns of a configuration together; capital and small letters are alike to them.
+///
+/// # Errors
+/// Why one is none, or that they take too much memory.
+pub fn of_configuration(patterns: &[String]) -> Result<RegexSet, String> {
+    RegexSetBuilder::new(patterns)
+        .case_insensitive(true)
+        .size_limit(MOST_OF_CONFIGURATION)
+        .dfa_size_limit(MOST_OF_CONFIGURATION)
+        .build()
+        .map_err(|error| reason(&error))
+}
+
+/// The library draws the place of a mistake over several lines; the last one says what it is.
+fn reason(error: &Error) -> String {
+    error.to_string().lines().last().unwrap_or("it does not parse").trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{of_configuration, of_search};
+
+    #[test]
+    fn what_takes_more_memory_than_its_owner_may_use_is_refused() {
+        let dear = r"\pL{100}".to_owned();
+        assert!(of_search(&dear, false).is_err_and(|reason| reason.contains("size limit")));
+        assert!(of_search("a+b", true).is_ok_and(|pattern| pattern.is_match("AAB")));
+        assert!(of_search("(", false).is_err_and(|reason| reason == "unclosed group"));
+        assert!(of_configuration(&vec![dear; 100]).is_err());
+        assert!(of_configuration(&["a+b".to_owned()]).is_ok_and(|set| set.is_match("AAB")));
+    }
+}
