@@ -33,6 +33,11 @@ impl Probed {
         Self { program, address }
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// Asks `/healthz` or `/readyz`: the status code, and what is said with it.
     ///
     /// # Panics

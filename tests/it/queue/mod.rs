@@ -10,6 +10,7 @@ mod hanging;
 mod heartbeat_starvation;
 mod integer_widths;
 mod sizes;
+mod together;
 mod two_workers;
 mod unknown_types;
 mod xmin_horizon;

@@ -1,5 +1,6 @@
 //! What a refusal says: which fields and which message it names.
 
+use plumbline_bounds::pattern;
 use regex::Regex;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -8,11 +9,10 @@ use std::sync::LazyLock;
 const MOST_BYTES: usize = 16 << 10;
 
 /// Where a refusal finds fault: `messages[3]`, `messages.3`, `input[3]`, and so in a list of steps (`loc`).
-static PLACE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(?:messages|input)(?:\[|\.|/)(\d{1,6})\b").expect("a pattern of our own"));
+static PLACE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"\b(?:messages|input)(?:\[|\.|/)(\d{1,6})\b"));
 
 /// Numbers that are no part of a name.
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\w.,-]+").expect("a pattern of our own"));
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| pattern::own(r"[\w.,-]+"));
 
 /// Words of a refusal of something, not of its value.
 const REFUSES: [&str; 14] = [

@@ -1,7 +1,7 @@
 //! Queries that hide what they do, through the tool and at a real server: none may have an effect.
 //!
 //! `make evasions` tries every text up to four signs and 20,000 longer ones; the ordinary suite a sample, whose seed is
-//! `PLUMBLINE_TEST_SEED`.
+//! `PLUMBLINE_TEST_SEED`, and whose size `PLUMBLINE_EVASIONS` may say.
 
 use crate::kit::{Engine, Server};
 use crate::validation_queue::{Rows, turn};
@@ -244,11 +244,12 @@ async fn no_text_before_or_within_a_query_has_an_effect() {
     seed(&server).await;
     let (address, asked) = listener().await;
     let before = state(&server).await;
-    let is_full = env::var("PLUMBLINE_EVASIONS").is_ok_and(|asked| asked == "full");
+    let asked_for = env::var("PLUMBLINE_EVASIONS").unwrap_or_default();
+    let sample = (asked_for != "full").then(|| asked_for.parse().unwrap_or(SAMPLE));
     let begun = Instant::now();
     let seat = Seat::at(&server);
     let (mut tried, mut refused) = (0, 0);
-    for text in texts(is_full) {
+    for text in texts(sample) {
         let queries: Vec<String> = targets(&address).iter().flat_map(|target| around(&text, target)).collect();
         tried += 2 * queries.len();
         refused += seat.send(&queries).await;
@@ -266,8 +267,8 @@ async fn no_text_before_or_within_a_query_has_an_effect() {
     );
 }
 
-/// Every text up to [`EVERY_UP_TO`] and [`DRAWN`] longer ones, or a sample of both.
-fn texts(is_full: bool) -> Vec<String> {
+/// Every text up to [`EVERY_UP_TO`] and [`DRAWN`] longer ones, or a `sample` of both.
+fn texts(sample: Option<usize>) -> Vec<String> {
     let mut dice = Dice::new();
     let mut every = vec![String::new()];
     let mut last = every.clone();
@@ -279,13 +280,13 @@ fn texts(is_full: bool) -> Vec<String> {
         let length = 5 + dice.below(4);
         (0..length).map(|_| SIGNS[dice.below(SIGNS.len())]).collect::<String>()
     };
-    match is_full {
-        true => every.extend((0..DRAWN).map(|_| drawn(&mut dice))),
-        false => {
+    match sample {
+        None => every.extend((0..DRAWN).map(|_| drawn(&mut dice))),
+        Some(sample) => {
             // The finds themselves are always among them.
             let known = ["/*/ ' */", "/*/ \" */", "/*/ ` */", "//\r", "\\u0027"].map(str::to_owned);
-            let sampled: Vec<String> = (0..SAMPLE).map(|_| every[dice.below(every.len())].clone()).collect();
-            every = known.into_iter().chain(sampled).chain((0..SAMPLE / 4).map(|_| drawn(&mut dice))).collect();
+            let sampled: Vec<String> = (0..sample).map(|_| every[dice.below(every.len())].clone()).collect();
+            every = known.into_iter().chain(sampled).chain((0..sample / 4).map(|_| drawn(&mut dice))).collect();
         }
     }
     every

@@ -56,6 +56,8 @@ impl Jobs {
              UPDATE jobs SET idempotency_key = 'inv-2' WHERE id = '{other}';
              UPDATE jobs SET status = 'running', worker_id = (SELECT id FROM workers LIMIT 1), lease_epoch = 1, attempt = 1
              WHERE id IN ('{running}', '{gone}');
+             INSERT INTO attempts (job_id, attempt, lease_epoch, worker_id)
+             SELECT id, attempt, lease_epoch, worker_id FROM jobs WHERE status = 'running';
              DELETE FROM jobs WHERE id = '{gone}'"
         );
         world.pool.execute(AssertSqlSafe(rows)).await.expect("rows can be inserted");
