@@ -85,7 +85,7 @@ async fn route(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, body
         return (status, Json(json!({"error": {"message": "the test asked for it"}}))).into_response();
     }
     let request: ChatRequest = serde_json::from_str(&text).expect("a request that can be read");
-    let worked = tokio::task::spawn_blocking(move || answer(&request)).await.expect("the model answers");
+    let worked = plumbline_bounds::blocking::unbounded(move || answer(&request)).await.expect("the model answers");
     let mut answer = serde_json::to_value(worked).expect("an answer is JSON");
     if let Some(Case { trouble: Trouble::Usage(usage), .. }) = case {
         answer["usage"] = counted(*usage, number, own, before.min(own), &text);
