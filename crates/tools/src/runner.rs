@@ -10,7 +10,7 @@ use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::{Workspace, read_file};
 use futures_util::FutureExt;
 use plumbline_documents::Parser;
-use plumbline_engine::{Check, Outage, OutsideCall, Replay, ToolCall, ToolReturn};
+use plumbline_engine::{Check, Outage, OutsideCall, ToolCall, ToolReturn};
 use plumbline_llm::jitter;
 use serde_json::Value;
 use std::any::Any;
@@ -68,7 +68,7 @@ impl ToolRunner {
                     overlay.apply(&output.products);
                     ToolReturn::ok(&call.id, clean(output.content), output.products)
                 }
-                Err(ToolError::Unavailable { reason, remedy }) if may_be_repeated(call, ctx) => {
+                Err(ToolError::Unavailable { reason, remedy }) if !call.once => {
                     let needs_operator = remedy == Remedy::Operator;
                     return Err(BatchError::Unavailable(Outage { returns, reason, needs_operator, jitter: jitter() }));
                 }
@@ -91,7 +91,7 @@ impl ToolRunner {
 
     async fn call(&self, call: &OutsideCall<'_>, env: &ToolEnv<'_>) -> ToolResult {
         match call.check {
-            None => self.carry_out(call, env).await,
+            None => self.carry_out(call, call.once, env).await,
             Some(Check::Deliverables { requirements }) => {
                 let looked = inspection::before_the_end(env, &call.arguments, *requirements);
                 bounded(call, env.ctx.call_timeout, "make the files that are owed smaller", looked).await
@@ -102,14 +102,14 @@ impl ToolRunner {
         }
     }
 
-    pub(crate) async fn carry_out(&self, call: &ToolCall, env: &ToolEnv<'_>) -> ToolResult {
+    pub(crate) async fn carry_out(&self, call: &ToolCall, once: bool, env: &ToolEnv<'_>) -> ToolResult {
         let Some(tool) = tool_of(call, env.ctx) else {
             // The engine answers names that are not bound, with the nearest ones; this one is bound to nobody.
             return Err(ToolError::refused(format!("there is no tool `{}`", call.name)));
         };
         let arguments = tool.schema.read(&call.arguments)?;
         let limit = env.ctx.call_timeout * tool.timeout_factor;
-        let done = bounded(call, limit, "ask for less at once", with_retries(tool, env, arguments)).await?;
+        let done = bounded(call, limit, "ask for less at once", with_retries(tool, once, env, arguments)).await?;
         match env.ctx.inspection {
             Some(inspection) => Ok(inspection.remarked(done, limit).await),
             None => Ok(done),
@@ -120,10 +120,6 @@ impl ToolRunner {
 /// The tool that a call is for: one of the program, or one of the job's own.
 fn tool_of<'a>(call: &ToolCall, ctx: &ToolContext<'a>) -> Option<&'a Tool> {
     BUILT_IN.get(&call.name).or_else(|| ctx.tools.get(&call.name))
-}
-
-fn may_be_repeated(call: &ToolCall, ctx: &ToolContext<'_>) -> bool {
-    tool_of(call, ctx).is_none_or(|tool| tool.spec.replay != Replay::Unsafe)
 }
 
 /// Runs a call within its time, and takes a panic for an error.
@@ -150,9 +146,9 @@ async fn bounded(
 
 /// Runs a tool, and again when it failed for a reason that may pass. The time limit holds for all tries together. What may
 /// not be made twice is tried once: a failure does not tell whether it was carried out.
-async fn with_retries(tool: &Tool, env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
+async fn with_retries(tool: &Tool, once: bool, env: &ToolEnv<'_>, arguments: Value) -> ToolResult {
     let mut wait = RETRY_WAIT;
-    let retries = if tool.spec.replay == Replay::Unsafe { 0 } else { env.ctx.retries };
+    let retries = if once { 0 } else { env.ctx.retries };
     for _ in 0..retries {
         match tool.carrier.run(env, arguments.clone()).await {
             Err(ToolError::Transient(reason) | ToolError::Unavailable { reason, remedy: Remedy::AnotherTry }) => {

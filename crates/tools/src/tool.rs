@@ -4,7 +4,7 @@
 use crate::arguments::{ArgumentsSchema, decode};
 use crate::documents::quote_cache::QuoteCache;
 use crate::error::ToolResult;
-use crate::inspection::Inspection;
+use crate::inspection::owed::Inspection;
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
 use crate::requirements::validation_queue::{Graph, ValidationQueue};
 use crate::search::TextIndex;

@@ -141,18 +141,21 @@ impl Run {
             (call, parsed)
         }));
         (self.calls.committed, self.calls.in_doubt) = (true, dispatched && new_claim);
-        self.choose_waiting();
+        let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
+        match self.calls.get(at).map(|first| self.fate(at, &first)) {
+            Some(fate) => self.choose_waiting(at, fate),
+            None => (self.calls.waiting, self.calls.check) = (0, None),
+        }
     }
 
     /// Chooses what the outside does next: as many calls as it can be given at once, each of which is known by now to be
     /// its own. A call that may not be made twice goes alone, and so does what is only looked at.
-    pub(crate) fn choose_waiting(&mut self) {
-        let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
-        (self.calls.waiting, self.calls.check) = match self.calls.get(at).map(|first| self.fate(at, &first)) {
-            Some(Fate::Outside) if self.is_unsafe(at) => (1, None),
-            Some(Fate::Outside) => (self.outside_from(at), None),
-            Some(Fate::Engine { check: check @ Some(_) }) => (1, check),
-            Some(Fate::Engine { check: None } | Fate::Refused(_) | Fate::Skipped(_) | Fate::Held) | None => (0, None),
+    pub(crate) fn choose_waiting(&mut self, at: usize, fate: Fate) {
+        (self.calls.waiting, self.calls.check) = match fate {
+            Fate::Outside if self.is_unsafe(at) => (1, None),
+            Fate::Outside => (self.outside_from(at), None),
+            Fate::Engine { check: check @ Some(_) } => (1, check),
+            Fate::Engine { check: None } | Fate::Refused(_) | Fate::Skipped(_) | Fate::Held => (0, None),
         };
     }
 

@@ -21,7 +21,9 @@ impl Run {
             Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => Effect::CallModel(self.request()),
             Stage::Tools { .. } => {
                 let check = self.calls.check.as_ref();
-                let calls = self.waiting_calls().map(|call| OutsideCall { call, check }).collect();
+                let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
+                let once = check.is_none() && self.is_unsafe(at);
+                let calls = self.waiting_calls().map(|call| OutsideCall { call, check, once }).collect();
                 Effect::RunTools { calls, commit_first: self.commits_before_calls() }
             }
         }

@@ -72,15 +72,15 @@ impl Run {
                 }
                 Fate::Skipped(why) => self.skip(&item, at, &why),
                 Fate::Engine { check: None } => self.run_own_tool(&item),
-                Fate::Engine { check: Some(_) } | Fate::Outside => return self.wait_for_outside(at),
+                fate @ (Fate::Engine { check: Some(_) } | Fate::Outside) => return self.wait_for_outside(at, fate),
                 Fate::Held => return self.after_calls(now),
             }
         }
     }
 
     /// A call that may not be made twice is on record as dispatched before it leaves.
-    fn wait_for_outside(&mut self, at: usize) {
-        self.choose_waiting();
+    fn wait_for_outside(&mut self, at: usize, fate: Fate) {
+        self.choose_waiting(at, fate);
         if self.calls.check.is_none() && self.is_unsafe(at) {
             (self.progress_of_calls().dispatched, self.calls.committed) = (true, false);
         }

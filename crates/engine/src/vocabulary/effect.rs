@@ -55,6 +55,8 @@ pub struct OutsideCall<'a> {
     pub call: &'a ToolCall,
     /// What to look at in place of carrying it out, where the engine does that itself.
     pub check: Option<&'a Check>,
+    /// Whether it may not be made twice: a failure does not tell whether it was carried out.
+    pub once: bool,
 }
 
 impl Deref for OutsideCall<'_> {

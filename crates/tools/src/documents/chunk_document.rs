@@ -5,7 +5,7 @@ use crate::documents::text_parts::parts_of;
 use crate::documents::unread_pages;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};
-use crate::workspace::path;
+use crate::workspace::path::{self, MANIFEST};
 use crate::workspace::read_file::text_of;
 use plumbline_documents::chunking::{Chunk, ChunkOptions, Manifest, Standing, chunk_part, render_chunk};
 use plumbline_documents::from_text_file;
@@ -13,8 +13,6 @@ use plumbline_documents::passages::Facts;
 use plumbline_engine::{CutDocument, FileWrite, Passage, Phases, PlacedFile, Product};
 use schemars::JsonSchema;
 use serde::Deserialize;
-
-pub(crate) const MANIFEST: &str = "chunks/manifest.json";
 
 /// Cuts a document, after `extract_document_text`, into files `chunks/chunk_001.md`, `chunks/chunk_002.md` and so on. The
 /// first line of each says where it comes from, `<!-- source: input/policy.pdf | pages: 3-4 | section: 2.1 Records -->`;

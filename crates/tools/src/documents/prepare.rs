@@ -39,7 +39,7 @@ impl ToolRunner {
             };
             let arguments = json!({"file_path": document}).to_string();
             let call = ToolCall { id: format!("prepare {document}"), name: name.to_string(), arguments };
-            match self.carry_out(&call, &env).await {
+            match self.carry_out(&call, false, &env).await {
                 Ok(output) => {
                     notes.push(output.content);
                     overlay.apply(&output.products);

@@ -1,37 +1,25 @@
 //! What is looked up in a job's files before it completes: whether its deliverables are the JSON that they must be, and
 //! whether there are quotes in them that occur in its documents. What is missing is the engine's to say.
 
+pub(crate) mod owed;
 mod quotes;
 
 use super::error::{Output, ToolError, ToolResult};
 use super::requirements::recorded::named;
 use crate::documents::citation_check;
-use crate::schemas::{BoundedSchema, SchemaBudget};
 use crate::tool::ToolEnv;
 use crate::workspace::overlay::file_name;
-use jsonschema::{ValidationError, error::ValidationErrorKind};
+use owed::and_more;
+pub use owed::{Inspection, OwedContent};
 use plumbline_bounds::{run_blocking, run_costly};
-use plumbline_engine::{LookedInto, Product, Source, tools::gives_up};
+use plumbline_engine::{LookedInto, Source, tools::gives_up};
 use quotes::{forms, how_to_quote, in_headings, quotes};
 use serde_json::{Map, Value};
-use std::sync::Arc;
-use std::time::Duration;
 
 /// Most mistakes named in a refusal, of a file against its schema, and most documents; the others are counted.
 const MAX_NAMED: usize = 5;
-/// Most values of a file that must be JSON.
-const MOST_VALUES: usize = 1_000_000;
 /// Characters of a quote or passage that are repeated.
 const MAX_REPEATED: usize = 240;
-
-/// What is looked up.
-#[derive(Debug, Default)]
-pub struct Inspection {
-    /// Files and what they must be.
-    pub files: Vec<OwedContent>,
-    /// Files that must have quotes, which are looked up.
-    pub quoting: Vec<String>,
-}
 
 /// Looks into a job's files before it completes: what was counted, or an error for the model where something in them is not as it
 /// must be. `requirements` says whether the ids of requirements that the deliverables name are looked up.
@@ -47,79 +35,7 @@ pub(crate) async fn before_the_end(env: &ToolEnv<'_>, arguments: &str, requireme
     Ok(counted)
 }
 
-/// What a file must be.
-#[derive(Clone, Debug)]
-pub struct OwedContent {
-    path: String,
-    is_json: bool,
-    schema: Option<Arc<BoundedSchema>>,
-}
-
-impl OwedContent {
-    /// A file that must be JSON, or meet a JSON Schema, or neither. All schemas of a job are taken within one budget.
-    ///
-    /// # Errors
-    /// When the schema is none, or costs more than a job may: why.
-    pub fn new(path: String, is_json: bool, schema: Option<&Value>, budget: &mut SchemaBudget) -> Result<Self, String> {
-        let schema = schema.map(|schema| BoundedSchema::new(schema, budget).map(Arc::new)).transpose()?;
-        Ok(Self { path, is_json, schema })
-    }
-
-    fn is_looked_into(&self) -> bool {
-        self.is_json || self.schema.is_some()
-    }
-
-    /// What is wrong with a content.
-    fn wrong(&self, content: &[u8]) -> Option<String> {
-        if !self.is_looked_into() {
-            return None;
-        }
-        let schema = self.schema.as_ref();
-        // Before it is read: two bytes of it may be a hundred in memory.
-        if schema.is_some_and(|schema| !schema.takes(content)) || plumbline_llm::values_in(content) > MOST_VALUES {
-            return Some(format!(
-                "{} has more values than can be looked into; write fewer, or several files",
-                self.path
-            ));
-        }
-        let value: Value = match serde_json::from_slice(content) {
-            Ok(value) => value,
-            Err(error) => return Some(format!("{} is no JSON ({error})", self.path)),
-        };
-        let schema = schema?;
-        let mut errors = schema.validator.iter_errors(&value);
-        let mut named: Vec<String> = errors.by_ref().take(MAX_NAMED).map(|error| violation(&error)).collect();
-        if named.is_empty() {
-            return None;
-        }
-        named.extend(and_more(errors.count()));
-        Some(format!("{} does not meet its JSON Schema {}", self.path, named.join(", ")))
-    }
-}
-
-/// Where, and why. The value itself is left out: it may be long, and the model has the file.
-fn violation(error: &ValidationError<'_>) -> String {
-    let value = match (error.kind(), error.instance().as_array()) {
-        (ValidationErrorKind::MinItems { .. } | ValidationErrorKind::MaxItems { .. }, Some(items)) => {
-            format!("a list of {}", items.len())
-        }
-        _ => "value".to_owned(),
-    };
-    let (place, reason) = (error.instance_path().to_string(), cut(&error.masked_with(value).to_string()));
-    let place = if place.is_empty() { "its whole".to_owned() } else { format!("`{}`", cut(&place)) };
-    format!("at {place}: {reason}")
-}
-
-fn and_more(count: usize) -> Option<String> {
-    (count > 0).then(|| format!("and {count} more"))
-}
-
 impl Inspection {
-    /// Whether nothing is looked up.
-    pub fn is_empty(&self) -> bool {
-        self.quoting.is_empty() && !self.files.iter().any(OwedContent::is_looked_into)
-    }
-
     /// Looks everything up: what was counted, or an error for the model where something is not as it must be. What the call says
     /// is not delivered need not be as it must.
     async fn inspect(&self, env: &ToolEnv<'_>, call: &Map<String, Value>) -> ToolResult {
@@ -149,22 +65,6 @@ impl Inspection {
         wrong.truncate(MAX_NAMED);
         wrong.extend(more);
         Err(ToolError::refused(format!("the job is not complete: {}. {remedy}", wrong.join("; "))))
-    }
-
-    /// The result of a call that wrote a file which is owed, with a remark where the file is not yet what it must be: the model mends
-    /// it sooner than at the end. What takes longer than a call may is said then.
-    pub(crate) async fn remarked(&self, mut done: Output, limit: Duration) -> Output {
-        for product in &done.products {
-            let Product::WriteFile(written) = product else { continue };
-            let is_owed = |file: &&OwedContent| file.path == written.path && file.is_looked_into();
-            let Some(file) = self.files.iter().find(is_owed).cloned() else { continue };
-            let content = written.content.clone();
-            let looked = run_costly(move |_| file.wrong(&content));
-            if let Ok(Some(wrong)) = tokio::time::timeout(limit, looked).await {
-                done.content.push_str(&format!("\n\nNot yet what the job owes: {wrong}."));
-            }
-        }
-        done
     }
 
     /// What is wrong with the files that must be JSON. They are as long as the model made them, and a schema costs what it

@@ -9,7 +9,7 @@ use crate::error::{Output, ToolError, ToolResult};
 use crate::graph::{self, End, GraphClient, PROPERTIES, RELATIONS, RequirementNode};
 use crate::requirements::checks::claimed_rows::Checked;
 use crate::requirements::checks::name_cache::GraphNames;
-use crate::requirements::checks::{fulfilment, graph_error, held, node};
+use crate::requirements::checks::{fulfilment, graph_error, node, of_call::held};
 use crate::requirements::checks::{relations, relations::Wanted};
 use crate::requirements::checks::{result, result::Assessed};
 use crate::requirements::validation_queue::HeldRequirement;

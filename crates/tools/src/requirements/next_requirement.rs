@@ -4,7 +4,7 @@ use crate::error::{Output, ToolError, ToolResult};
 use crate::requirements::checks::claimed_rows::{Checked, check};
 use crate::requirements::checks::evidence::CitedTexts;
 use crate::requirements::checks::name_cache::GraphNames;
-use crate::requirements::checks::{relevance, validation_queue};
+use crate::requirements::checks::{of_call::validation_queue, relevance};
 use crate::requirements::validation_queue::Tally;
 use crate::tool::{Declared, ToolEnv};
 use plumbline_bounds::Cancellation;

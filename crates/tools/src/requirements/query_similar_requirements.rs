@@ -2,7 +2,7 @@
 
 use crate::error::{Output, ToolResult};
 use crate::requirements::checks::duplicates::{Likeness, compare, nearest, title};
-use crate::requirements::checks::validation_queue;
+use crate::requirements::checks::of_call::validation_queue;
 use crate::requirements::similarity::SIMILAR;
 use crate::requirements::validation_queue::{Asked, KnownRequirement};
 use crate::search::SemanticMatches;

@@ -4,7 +4,7 @@ use crate::error::{Output, ToolResult};
 use crate::requirements::checks::claimed_rows::Checked;
 use crate::requirements::checks::name_cache::GraphNames;
 use crate::requirements::checks::relevance::Known;
-use crate::requirements::checks::{fulfilment, held, word};
+use crate::requirements::checks::{fulfilment, of_call::held, word};
 use crate::requirements::checks::{result, result::Assessed};
 use crate::requirements::validation_queue::HeldRequirement;
 use crate::tool::{Declared, ToolEnv};

@@ -5,7 +5,7 @@ use crate::arguments::ArgumentsSchema;
 use crate::error::{Output, ToolResult};
 use crate::tool::{Registry, Run};
 use crate::{BoxFuture, WorkspaceError};
-use plumbline_engine::{Citation, FileIndex, Handler, OutsideCall, Phases, Source, ToolSpec};
+use plumbline_engine::{Citation, FileIndex, Handler, OutsideCall, Phases, Replay, Source, ToolSpec};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -110,7 +110,7 @@ async fn what_may_pass_is_tried_again_as_often_as_configured() {
 }
 
 fn outside(call: &ToolCall) -> OutsideCall<'_> {
-    OutsideCall { call, check: None }
+    OutsideCall { call, check: None, once: false }
 }
 
 async fn check(tool: Tool, patience: Duration, expected: &str) {

@@ -4,7 +4,6 @@
 //! folder itself (`./`, `/workspace/`, `job_<uuid>/`) are taken off; everything else that is no such path is refused
 //! rather than guessed at. The kernel guards the mirror's folder once more; this guards the rows.
 
-use crate::documents::chunk_document::MANIFEST;
 use crate::documents::text_parts::is_part_of;
 use crate::error::ToolError;
 use crate::tool::ToolContext;
@@ -12,6 +11,8 @@ use crate::workspace::overlay::WorkspaceOverlay;
 use plumbline_engine::{Source, plan};
 use uuid::Uuid;
 
+/// The list of chunks.
+pub(crate) const MANIFEST: &str = "chunks/manifest.json";
 /// Longest path, in bytes; what file systems bear.
 const MAX_PATH_BYTES: usize = 1024;
 /// Longest component of a path, in bytes.

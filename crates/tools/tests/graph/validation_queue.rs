@@ -212,7 +212,16 @@ pub(crate) async fn try_turn(
         .collect();
     let ctx = ToolContext { validation_queue: Some(rows), graph, ..ToolContext::new(Uuid::from_u128(7), &[]) };
     let files = Files(rows.index.lock().unwrap().clone());
-    runner.run(&calls.iter().map(|call| OutsideCall { call, check: None }).collect::<Vec<_>>(), &files, &ctx).await
+    runner
+        .run(
+            &calls
+                .iter()
+                .map(|call| OutsideCall { call, check: None, once: call.name == "execute_cypher_query" })
+                .collect::<Vec<_>>(),
+            &files,
+            &ctx,
+        )
+        .await
 }
 
 /// Runs one call that succeeds.

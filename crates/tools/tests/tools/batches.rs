@@ -101,8 +101,12 @@ async fn lesson_62_a_call_ends_with_its_time() {
     let mut ctx = ToolContext::new(bench.job_id, &BOUND);
     ctx.call_timeout = Duration::ZERO;
     let extract = call("1", "extract_document_text", &json!({"file_path": "input/a.txt"}).to_string());
-    let done =
-        bench.runner.run(&[OutsideCall { call: &extract, check: None }], &bench.rows, &ctx).await.unwrap().remove(0);
+    let done = bench
+        .runner
+        .run(&[OutsideCall { call: &extract, check: None, once: false }], &bench.rows, &ctx)
+        .await
+        .unwrap()
+        .remove(0);
     assert_eq!(
         done.content,
         "Error: extract_document_text did not finish within 0 s; nothing was changed; ask for less at once"

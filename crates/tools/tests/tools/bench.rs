@@ -222,7 +222,8 @@ impl Bench {
         // What the engine carries out itself is only looked at here.
         let looked = Check::Deliverables { requirements: true };
         let check = |call: &ToolCall| (call.name == "job_complete").then_some(&looked);
-        let calls: Vec<OutsideCall<'_>> = calls.iter().map(|call| OutsideCall { call, check: check(call) }).collect();
+        let calls: Vec<OutsideCall<'_>> =
+            calls.iter().map(|call| OutsideCall { call, check: check(call), once: false }).collect();
         self.runner.run(&calls, &self.rows, &ctx).await
     }
 

@@ -55,7 +55,11 @@ pub(crate) async fn turn(
     let mut ctx = ToolContext::new(Uuid::nil(), &["web_search", "fetch_page", "cite"]);
     ctx.web = Web { fetcher, search: search.map_or(SearchAccess::Off, SearchAccess::On) };
     ToolRunner::new(parser())
-        .run(&calls.iter().map(|call| OutsideCall { call, check: None }).collect::<Vec<_>>(), &Empty::default(), &ctx)
+        .run(
+            &calls.iter().map(|call| OutsideCall { call, check: None, once: false }).collect::<Vec<_>>(),
+            &Empty::default(),
+            &ctx,
+        )
         .await
         .unwrap()
 }

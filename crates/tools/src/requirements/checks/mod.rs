@@ -3,6 +3,7 @@
 //! | question | file |
 //! |---|---|
 //! | which rows are there to judge, with their checks | `claimed_rows` |
+//! | which of them is a call about | `of_call` |
 //! | is the row well formed, and has it evidence | `form` |
 //! | which words of its document does it rest on | `evidence` |
 //! | is it there already | `duplicates` |
@@ -19,42 +20,17 @@ pub(crate) mod form;
 pub(crate) mod fulfilment;
 pub(crate) mod name_cache;
 pub(crate) mod node;
+pub(crate) mod of_call;
 pub(crate) mod relations;
 pub(crate) mod relevance;
 pub(crate) mod result;
 
 use crate::error::{Remedy, ToolError};
 use crate::graph::GraphError;
-use crate::requirements::validation_queue::{HeldRequirement, KnownRequirement, ValidationQueue};
-use crate::tool::ToolEnv;
-use claimed_rows::Checked;
+use crate::requirements::validation_queue::{HeldRequirement, KnownRequirement};
 use duplicates::Likeness;
 use plumbline_engine::Verdict;
 use serde_json::{Value, json};
-use std::sync::Arc;
-use uuid::Uuid;
-
-/// The job's hand-over.
-pub(crate) fn validation_queue<'a>(env: &ToolEnv<'a>) -> Result<&'a dyn ValidationQueue, ToolError> {
-    env.ctx
-        .validation_queue
-        .ok_or_else(|| ToolError::refused("this job has no requirements to hand over or to validate"))
-}
-
-/// A requirement that this job holds and has not judged in this turn.
-pub(crate) async fn held(env: &ToolEnv<'_>, id: &str) -> Result<Arc<Checked>, ToolError> {
-    let not_held = || {
-        ToolError::refused(format!(
-            "requirement {id} is not held by this job; next_requirement gives the ones that are, with their ids"
-        ))
-    };
-    let row: Uuid = id.parse().map_err(|_| not_held())?;
-    if let Some(verdict) = env.overlay.judged().get(&row) {
-        let verdict = word(*verdict);
-        return Err(ToolError::refused(format!("requirement {id} was judged earlier in this turn: {verdict}")));
-    }
-    env.rows.of(validation_queue(env)?, row).await?.ok_or_else(not_held)
-}
 
 /// Everything that was checked of a row, before anything is related.
 #[derive(Debug)]

@@ -1,0 +1,114 @@
+//! What a job owes, as far as it is looked into, and what is wrong with a content.
+
+use super::{MAX_NAMED, cut};
+use crate::error::Output;
+
+use crate::schemas::{BoundedSchema, SchemaBudget};
+use jsonschema::{ValidationError, error::ValidationErrorKind};
+use plumbline_bounds::run_costly;
+use plumbline_engine::Product;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Most values of a file that must be JSON.
+const MOST_VALUES: usize = 1_000_000;
+
+/// What is looked up.
+#[derive(Debug, Default)]
+pub struct Inspection {
+    /// Files and what they must be.
+    pub files: Vec<OwedContent>,
+    /// Files that must have quotes, which are looked up.
+    pub quoting: Vec<String>,
+}
+
+impl Inspection {
+    /// Whether nothing is looked up.
+    pub fn is_empty(&self) -> bool {
+        self.quoting.is_empty() && !self.files.iter().any(OwedContent::is_looked_into)
+    }
+
+    /// The result of a call that wrote a file which is owed, with a remark where the file is not yet what it must be: the model mends
+    /// it sooner than at the end. What takes longer than a call may is said then.
+    pub(crate) async fn remarked(&self, mut done: Output, limit: Duration) -> Output {
+        for product in &done.products {
+            let Product::WriteFile(written) = product else { continue };
+            let is_owed = |file: &&OwedContent| file.path == written.path && file.is_looked_into();
+            let Some(file) = self.files.iter().find(is_owed).cloned() else { continue };
+            let content = written.content.clone();
+            let looked = run_costly(move |_| file.wrong(&content));
+            if let Ok(Some(wrong)) = tokio::time::timeout(limit, looked).await {
+                done.content.push_str(&format!("\n\nNot yet what the job owes: {wrong}."));
+            }
+        }
+        done
+    }
+}
+
+/// What a file must be.
+#[derive(Clone, Debug)]
+pub struct OwedContent {
+    pub(super) path: String,
+    is_json: bool,
+    schema: Option<Arc<BoundedSchema>>,
+}
+
+impl OwedContent {
+    /// A file that must be JSON, or meet a JSON Schema, or neither. All schemas of a job are taken within one budget.
+    ///
+    /// # Errors
+    /// When the schema is none, or costs more than a job may: why.
+    pub fn new(path: String, is_json: bool, schema: Option<&Value>, budget: &mut SchemaBudget) -> Result<Self, String> {
+        let schema = schema.map(|schema| BoundedSchema::new(schema, budget).map(Arc::new)).transpose()?;
+        Ok(Self { path, is_json, schema })
+    }
+
+    pub(super) fn is_looked_into(&self) -> bool {
+        self.is_json || self.schema.is_some()
+    }
+
+    /// What is wrong with a content.
+    pub(super) fn wrong(&self, content: &[u8]) -> Option<String> {
+        if !self.is_looked_into() {
+            return None;
+        }
+        let schema = self.schema.as_ref();
+        // Before it is read: two bytes of it may be a hundred in memory.
+        if schema.is_some_and(|schema| !schema.takes(content)) || plumbline_llm::values_in(content) > MOST_VALUES {
+            return Some(format!(
+                "{} has more values than can be looked into; write fewer, or several files",
+                self.path
+            ));
+        }
+        let value: Value = match serde_json::from_slice(content) {
+            Ok(value) => value,
+            Err(error) => return Some(format!("{} is no JSON ({error})", self.path)),
+        };
+        let schema = schema?;
+        let mut errors = schema.validator.iter_errors(&value);
+        let mut named: Vec<String> = errors.by_ref().take(MAX_NAMED).map(|error| violation(&error)).collect();
+        if named.is_empty() {
+            return None;
+        }
+        named.extend(and_more(errors.count()));
+        Some(format!("{} does not meet its JSON Schema {}", self.path, named.join(", ")))
+    }
+}
+
+/// Where, and why. The value itself is left out: it may be long, and the model has the file.
+fn violation(error: &ValidationError<'_>) -> String {
+    let value = match (error.kind(), error.instance().as_array()) {
+        (ValidationErrorKind::MinItems { .. } | ValidationErrorKind::MaxItems { .. }, Some(items)) => {
+            format!("a list of {}", items.len())
+        }
+        _ => "value".to_owned(),
+    };
+    let (place, reason) = (error.instance_path().to_string(), cut(&error.masked_with(value).to_string()));
+    let place = if place.is_empty() { "its whole".to_owned() } else { format!("`{}`", cut(&place)) };
+    format!("at {place}: {reason}")
+}
+
+pub(super) fn and_more(count: usize) -> Option<String> {
+    (count > 0).then(|| format!("and {count} more"))
+}

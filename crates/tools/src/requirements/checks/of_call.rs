@@ -1,0 +1,31 @@
+//! What a call of the validator's tools is about: the job's hand-over, and one of the rows that the job holds.
+
+use super::claimed_rows::Checked;
+use super::word;
+use crate::error::ToolError;
+use crate::requirements::validation_queue::ValidationQueue;
+use crate::tool::ToolEnv;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The job's hand-over.
+pub(crate) fn validation_queue<'a>(env: &ToolEnv<'a>) -> Result<&'a dyn ValidationQueue, ToolError> {
+    env.ctx
+        .validation_queue
+        .ok_or_else(|| ToolError::refused("this job has no requirements to hand over or to validate"))
+}
+
+/// A requirement that this job holds and has not judged in this turn.
+pub(crate) async fn held(env: &ToolEnv<'_>, id: &str) -> Result<Arc<Checked>, ToolError> {
+    let not_held = || {
+        ToolError::refused(format!(
+            "requirement {id} is not held by this job; next_requirement gives the ones that are, with their ids"
+        ))
+    };
+    let row: Uuid = id.parse().map_err(|_| not_held())?;
+    if let Some(verdict) = env.overlay.judged().get(&row) {
+        let verdict = word(*verdict);
+        return Err(ToolError::refused(format!("requirement {id} was judged earlier in this turn: {verdict}")));
+    }
+    env.rows.of(validation_queue(env)?, row).await?.ok_or_else(not_held)
+}
