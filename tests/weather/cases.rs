@@ -47,16 +47,16 @@ const USAGES: [Usage; 11] = [
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum CaseKind {
     Sql(&'static str),
     Status(u16),
     Usage(Usage),
 }
 
-/// Trouble, once or for a day.
+/// CaseKind, once or for a day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Case {
-    pub(crate) trouble: Trouble,
+    pub(crate) kind: CaseKind,
     pub(crate) lasts: bool,
 }
 
@@ -75,27 +75,27 @@ pub(crate) enum Ends {
 
 impl Case {
     pub(crate) fn ends(self) -> Ends {
-        match (self.trouble, self.lasts) {
-            (Trouble::Usage(_), _) => Ends::Completed,
+        match (self.kind, self.lasts) {
+            (CaseKind::Usage(_), _) => Ends::Completed,
             // The row's own, and what our triggers refuse.
-            (Trouble::Sql(code), _) if matches!(&code[..2], "22" | "23" | "54") || code == "P0001" => {
+            (CaseKind::Sql(code), _) if matches!(&code[..2], "22" | "23" | "54") || code == "P0001" => {
                 Ends::FailedAtOnce
             }
-            (Trouble::Sql(_), false) => Ends::Completed,
-            (Trouble::Sql(_), true) => Ends::FailedAfterADay,
+            (CaseKind::Sql(_), false) => Ends::Completed,
+            (CaseKind::Sql(_), true) => Ends::FailedAfterADay,
             // What is wrong with a request is wrong the next time.
-            (Trouble::Status(400 | 422), _) => Ends::FailedAtOnce,
-            (Trouble::Status(402), _) => Ends::Paused,
-            (Trouble::Status(_), false) => Ends::Completed,
-            (Trouble::Status(401 | 403), true) => Ends::Waiting,
-            (Trouble::Status(408 | 409 | 425 | 429 | 500..), true) => Ends::FailedAfterADay,
-            (Trouble::Status(_), true) => Ends::FailedAfterTries,
+            (CaseKind::Status(400 | 422), _) => Ends::FailedAtOnce,
+            (CaseKind::Status(402), _) => Ends::Paused,
+            (CaseKind::Status(_), false) => Ends::Completed,
+            (CaseKind::Status(401 | 403), true) => Ends::Waiting,
+            (CaseKind::Status(408 | 409 | 425 | 429 | 500..), true) => Ends::FailedAfterADay,
+            (CaseKind::Status(_), true) => Ends::FailedAfterTries,
         }
     }
 
     /// Whether it teaches a limit that other jobs keep to.
     pub(crate) fn is_limit(&self) -> bool {
-        self.trouble == Trouble::Status(429)
+        self.kind == CaseKind::Status(429)
     }
 
     /// By what the job's prompt names it.
@@ -107,30 +107,30 @@ impl Case {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lasts = if self.lasts { "always" } else { "once" };
-        match self.trouble {
-            Trouble::Sql(code) => write!(f, "sql {code} {lasts}"),
-            Trouble::Status(status) => write!(f, "status {status} {lasts}"),
-            Trouble::Usage(usage) => write!(f, "usage {usage:?}"),
+        match self.kind {
+            CaseKind::Sql(code) => write!(f, "sql {code} {lasts}"),
+            CaseKind::Status(status) => write!(f, "status {status} {lasts}"),
+            CaseKind::Usage(usage) => write!(f, "usage {usage:?}"),
         }
     }
 }
 
 /// All of them.
 pub(crate) fn all() -> Vec<Case> {
-    let sql = SQLSTATES.into_iter().map(Trouble::Sql);
-    let statuses = (300..600).map(Trouble::Status);
-    let twice = sql.chain(statuses).flat_map(|trouble| [false, true].map(|lasts| Case { trouble, lasts }));
-    twice.chain(USAGES.into_iter().map(|usage| Case { trouble: Trouble::Usage(usage), lasts: true })).collect()
+    let sql = SQLSTATES.into_iter().map(CaseKind::Sql);
+    let statuses = (300..600).map(CaseKind::Status);
+    let twice = sql.chain(statuses).flat_map(|kind| [false, true].map(|lasts| Case { kind, lasts }));
+    twice.chain(USAGES.into_iter().map(|usage| Case { kind: CaseKind::Usage(usage), lasts: true })).collect()
 }
 
 /// Some of each kind.
 pub(crate) fn drawn(seed: &mut Seed) -> Vec<Case> {
-    let telling = |case: &Case| matches!(case.trouble, Trouble::Status(status) if TELLING.contains(&status));
+    let telling = |case: &Case| matches!(case.kind, CaseKind::Status(status) if TELLING.contains(&status));
     let (mut cases, others): (Vec<Case>, Vec<Case>) = all().into_iter().partition(telling);
     for kind in [
-        |case: &Case| matches!(case.trouble, Trouble::Sql(_)),
-        |case: &Case| matches!(case.trouble, Trouble::Status(_)),
-        |case: &Case| matches!(case.trouble, Trouble::Usage(_)),
+        |case: &Case| matches!(case.kind, CaseKind::Sql(_)),
+        |case: &Case| matches!(case.kind, CaseKind::Status(_)),
+        |case: &Case| matches!(case.kind, CaseKind::Usage(_)),
     ] {
         let mut of_kind: Vec<Case> = others.iter().copied().filter(kind).collect();
         for _ in 0..6 {

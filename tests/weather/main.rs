@@ -1,4 +1,4 @@
-//! Trouble that is not a job's fault, of each kind that a database and a model's server can say, through the real worker: what
+//! CaseKind that is not a job's fault, of each kind that a database and a model's server can say, through the real worker: what
 //! becomes of the job, as a table.
 //!
 //! A draw of it is part of the ordinary tests. `make weather` runs all: each class of SQLSTATE and each status from 300 to 599,
@@ -7,7 +7,7 @@
 mod cases;
 mod server;
 
-use cases::{Case, Ends, Trouble, all, drawn};
+use cases::{Case, CaseKind, Ends, all, drawn};
 use plumbline_system_tests::{PgPool, World, documents, jobs::NewJob, seed::Seed, wait::eventually};
 use server::{Cutting, Server};
 use sqlx::Row;
@@ -28,7 +28,7 @@ async fn what_becomes_of_jobs_in_trouble(pool: PgPool) {
     raise_where_asked(&world.pool, &cases).await;
     let server = Server::start(None).await;
     let mut differences = Vec::new();
-    // Trouble that ends has its whole day: a job may come back late on a busy machine.
+    // CaseKind that ends has its whole day: a job may come back late on a busy machine.
     for (lasts, day) in [(false, 86_400), (true, DAY)] {
         let mut command = world.command(&["worker", "--concurrency", "16"]);
         command.env("OPENAI_BASE_URL", server.base_url()).env("PLUMBLINE_GIVE_UP_SECS", day.to_string());
@@ -101,9 +101,7 @@ impl End {
         let day = f64::from(DAY);
         match case.ends() {
             Ends::Completed if self.status != "completed" => Some("it should go on"),
-            Ends::Completed if matches!(case.trouble, Trouble::Usage(_)) && self.requests < 29 => {
-                Some("it is too short")
-            }
+            Ends::Completed if matches!(case.kind, CaseKind::Usage(_)) && self.requests < 29 => Some("it is too short"),
             Ends::Paused if self.status != "paused" => Some("it should wait for a person"),
             Ends::Waiting if self.status != "pending" || self.reason.is_none() => Some("it should wait and say why"),
             Ends::FailedAtOnce if self.status != "failed" || self.lasted.is_some_and(|lasted| lasted >= day) => {
@@ -118,13 +116,13 @@ impl End {
             Ends::FailedAfterTries if self.status != "failed" || self.lasted.is_none() => {
                 Some("it should fail after some tries")
             }
-            _ if matches!(case.trouble, Trouble::Sql(_)) && self.status == "failed" => self.differs_in_sql(case),
+            _ if matches!(case.kind, CaseKind::Sql(_)) && self.status == "failed" => self.differs_in_sql(case),
             _ => None,
         }
     }
 
     fn differs_in_sql(&self, case: Case) -> Option<&'static str> {
-        let Trouble::Sql(code) = case.trouble else { return None };
+        let CaseKind::Sql(code) = case.kind else { return None };
         let is_named = case.ends() == Ends::FailedAtOnce || self.code.as_deref() == Some(code);
         (self.kind.as_deref() != Some("internal") || !is_named).then_some("kind or code")
     }
@@ -134,7 +132,7 @@ impl End {
 async fn raise_where_asked(pool: &PgPool, cases: &[Case]) {
     let mut branches = String::new();
     for case in cases {
-        let Trouble::Sql(code) = case.trouble else { continue };
+        let CaseKind::Sql(code) = case.kind else { continue };
         let name = case.to_string().replace([' ', '-'], "_").to_lowercase();
         // A sequence counts what is rolled back, too.
         let sequence = format!("CREATE SEQUENCE weather_{name}");
@@ -165,7 +163,7 @@ async fn raise_where_asked(pool: &PgPool, cases: &[Case]) {
 async fn inserted(world: &World, cases: &[Case]) -> Vec<Uuid> {
     let mut jobs = Vec::new();
     for case in cases {
-        let sections = if matches!(case.trouble, Trouble::Usage(_)) { 8 } else { 1 };
+        let sections = if matches!(case.kind, CaseKind::Usage(_)) { 8 } else { 1 };
         let document = documents::policy(sections);
         let prompt = format!("Extract the requirements ({})", case.key());
         let job = NewJob { prompt: &prompt, ..NewJob::with_content("policy.md", document.markdown.as_bytes()) };

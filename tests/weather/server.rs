@@ -1,6 +1,6 @@
 //! The rehearsal model behind a door that does to each job what its prompt names.
 
-use crate::cases::{Case, Trouble, Usage, all};
+use crate::cases::{Case, CaseKind, Usage, all};
 use axum::{
     Router,
     body::Bytes,
@@ -78,7 +78,7 @@ async fn route(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, body
         (seen.0, before)
     };
     let case = shared.cases.get(&key);
-    if let Some(Case { trouble: Trouble::Status(status), lasts }) = case
+    if let Some(Case { kind: CaseKind::Status(status), lasts }) = case
         && (number == 3 || *lasts && number > 3)
     {
         let status = StatusCode::from_u16(*status).expect("a status");
@@ -87,7 +87,7 @@ async fn route(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, body
     let request: ChatRequest = serde_json::from_str(&text).expect("a request that can be read");
     let worked = plumbline_bounds::blocking::unbounded(move || answer(&request)).await.expect("the model answers");
     let mut answer = serde_json::to_value(worked).expect("an answer is JSON");
-    if let Some(Case { trouble: Trouble::Usage(usage), .. }) = case {
+    if let Some(Case { kind: CaseKind::Usage(usage), .. }) = case {
         answer["usage"] = counted(*usage, number, own, before.min(own), &text);
     }
     if shared.cutting.is_some() {

@@ -29,11 +29,16 @@ fn answer(_: &Request, number: usize) -> Reply {
                 (1..).zip(todos).map(|(id, content)| json!({"id": id, "content": content})).collect();
             let plan = json!({"content": "# Plan\n\n## Phase 1: Comparison\n- [ ] both contracts\n"});
             let list = json!({"phase": "Comparison", "description": "Clause by clause", "todos": todos});
-            Reply::calls(&[("write_plan", plan), ("todo_write", list)].into_iter().chain(closed(4)).collect::<Vec<_>>())
+            let note = ("add_note", json!({"text": "Two contracts of one customer."}));
+            Reply::calls(
+                &[note, ("write_plan", plan), ("todo_write", list)].into_iter().chain(closed(4)).collect::<Vec<_>>(),
+            )
         }
         2 => Reply::calls(&[
             ("extract_document_text", json!({"file_path": "input/hosting-2024.md"})),
             ("extract_document_text", json!({"file_path": "input/hosting-2026.md"})),
+            ("read_file", json!({"path": "input/hosting-2024.md"})),
+            ("read_file", json!({"path": "input/hosting-2026.md"})),
         ]),
         3 => Reply::calls(&[quote("input/hosting-2024.md", FIRST), quote("input/hosting-2026.md", SECOND)]),
         4 => {

@@ -1,6 +1,6 @@
 //! What a job owes, at the real binary: files that are there, meet their schemas, and quote what stands in the documents.
 
-use crate::settings::own_types::{job, job_types, reads, run};
+use crate::settings::own_types::{job, job_types, reads, run, working_files};
 use plumbline_system_tests::{
     PgPool, Uuid, World,
     scripted::{Reply, Scripted},
@@ -30,6 +30,7 @@ async fn deliverables_are_checked_before_a_job_is_complete(pool: PgPool) {
         2 => Reply::calls(
             &[("extract_document_text", json!({"file_path": "input/policy.md"}))]
                 .into_iter()
+                .chain(working_files(5))
                 .chain(std::iter::repeat_n(("todo_complete", json!({})), 5))
                 .collect::<Vec<_>>(),
         ),
@@ -103,6 +104,7 @@ async fn a_job_that_owed_a_file_delivers_it_after_a_retry(pool: PgPool) {
         2 => Reply::calls(
             &[extract.clone()]
                 .into_iter()
+                .chain(working_files(5))
                 .chain(std::iter::repeat_n(("todo_complete", json!({})), 5))
                 .collect::<Vec<_>>(),
         ),
@@ -161,6 +163,7 @@ async fn nothing_is_quoted_from_a_document_that_is_no_source(pool: PgPool) {
         2 => {
             let extract = |file: &str| ("extract_document_text", json!({"file_path": file}));
             let mut calls = vec![extract("input/policy.md"), extract("input/questions.md")];
+            calls.extend(working_files(5));
             calls.extend(std::iter::repeat_n(("todo_complete", json!({})), 5));
             Reply::calls(&calls)
         }

@@ -40,12 +40,20 @@ pub(crate) fn job<'a>(job_type: &'a str, config: Option<Value>) -> NewJob<'a> {
 /// The turn that plans one phase and opens it.
 pub(crate) fn reads() -> Reply {
     let todos: Vec<Value> = (1..=5).map(|id| json!({"id": id, "content": format!("Read part {id}")})).collect();
+    let note = json!({"path": "workspace.md", "content": "- All of it is read.\n", "append": true});
     let mut calls = vec![
+        ("write_file", note),
         ("write_plan", json!({"content": "# Plan\n\n## Phase 1: Reading\n- [ ] read\n"})),
         ("todo_write", json!({"phase": "Reading", "description": "All of it", "todos": todos})),
     ];
     calls.extend(std::iter::repeat_n(("todo_complete", json!({})), 4));
     Reply::calls(&calls)
+}
+
+/// Files that are the evidence for so many todos.
+pub(crate) fn working_files(count: usize) -> impl Iterator<Item = (&'static str, Value)> {
+    let content = "What this part says, in the words of the document.";
+    (1..=count).map(move |part| ("write_file", json!({"path": format!("work/part_{part}.md"), "content": content})))
 }
 
 #[sqlx::test(migrations = false)]
@@ -283,6 +291,7 @@ async fn what_a_job_shows_is_what_it_has(pool: PgPool) {
         1 => reads(),
         2 => Reply::calls(
             &std::iter::once(write.clone())
+                .chain(working_files(4))
                 .chain(std::iter::repeat_n(("todo_complete", json!({})), 5))
                 .collect::<Vec<_>>(),
         ),

@@ -10,6 +10,7 @@ mod chat;
 mod conversation;
 mod decoded;
 pub(crate) mod ending;
+mod extra_fields;
 mod fields;
 #[cfg(test)]
 mod growth;
@@ -19,7 +20,6 @@ mod kept;
 mod messages;
 mod names;
 mod parallel;
-mod pieces;
 mod responses;
 mod sent_back;
 mod text_forms;

@@ -7,11 +7,11 @@ use super::response::{PROTOCOL, is_wrapped, own_fields};
 use crate::dialect::DONE;
 use crate::dialect::decoded::{NoAnswer, word_of};
 use crate::dialect::ending::{self, Ending};
+use crate::dialect::extra_fields::join;
 use crate::dialect::fields::{
     Fields, MOST_EXTRA_BYTES, content, error_of, event_of, fields_of, id, list, number, object, present,
     says_something, text_or_empty, under, value_of,
 };
-use crate::dialect::pieces::join;
 use serde_json::{Map, Value, json, value::RawValue};
 
 /// What a call takes besides what is in it.

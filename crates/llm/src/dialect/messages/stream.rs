@@ -2,8 +2,8 @@
 
 use crate::dialect::decoded::{NoAnswer, word_of};
 use crate::dialect::ending::{self, Ending};
+use crate::dialect::extra_fields::join;
 use crate::dialect::fields::{Fields, error_in, event_of, number, object, present, text, text_or_empty, value_of};
-use crate::dialect::pieces::join;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
