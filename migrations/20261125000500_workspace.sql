@@ -74,27 +74,40 @@ CREATE TABLE passages (
     candidates       int NOT NULL,
     candidates_cited int NOT NULL,
     judged           boolean NOT NULL DEFAULT true,
+    n_sentences      int NOT NULL DEFAULT 0,
+    n_not_judged     int NOT NULL DEFAULT 0,
+    decisions        jsonb NOT NULL DEFAULT '[]',
     state            text NOT NULL CHECK (state IN ('unread', 'read', 'answered')),
-    answered_by      text CHECK (answered_by IN ('citation', 'empty', 'closed', 'carried')),
+    answered_by      text CHECK (answered_by IN ('recorded', 'citation', 'empty', 'closed', 'carried')),
+    carried_from     text CHECK (carried_from IN ('recorded', 'citation', 'empty', 'closed', 'carried')),
     read_step        bigint,
     answered_step    bigint,
+    decided_step     bigint,
+    asked_step       bigint,
     n_requirements   int NOT NULL DEFAULT 0,
     reason           text,
     cut_step         bigint NOT NULL,
     -- Hashes of the passage's words, and those of them that no tool result has shown yet.
     blocks           bytea NOT NULL,
     unseen           bytea NOT NULL,
-    -- The candidate sentences: {sentence, text, cited_step}.
+    -- The candidate sentences: {sentence, text, leads, cited_step}.
     sentences        jsonb NOT NULL,
     PRIMARY KEY (job_id, passage),
     CHECK ((state = 'answered') = (answered_by IS NOT NULL)),
+    CHECK (decided_step IS NULL OR state = 'answered'),
     CHECK (judged OR answered_by IS DISTINCT FROM 'empty')
 );
 COMMENT ON TABLE passages IS 'The passages of a job''s documents, and how far each has come; coverage sums them up.';
 COMMENT ON COLUMN passages.passage IS 'The number in the name of its chunk''s file, unique in the job.';
 COMMENT ON COLUMN passages.ordinal IS 'Its place in its document, from 1 without gaps.';
 COMMENT ON COLUMN passages.candidates IS 'Sentences that are likely to oblige somebody.';
-COMMENT ON COLUMN passages.candidates_cited IS 'Those of them that a verified quote touches.';
+COMMENT ON COLUMN passages.candidates_cited IS 'Those of them that are covered: by a standing requirement, or by a verified quote where the job''s type records none.';
+COMMENT ON COLUMN passages.n_sentences IS 'Sentences that begin in it.';
+COMMENT ON COLUMN passages.n_not_judged IS 'Those of them that the scan has no rules for.';
+COMMENT ON COLUMN passages.decisions IS 'The candidates that were decided by their numbers: [{s, why | in, step}]; in is the number of a requirement.';
+COMMENT ON COLUMN passages.carried_from IS 'What answered it in an earlier job, through a chain the first one. Of a passage that is not answered: by older rules, so that it is worked anew.';
+COMMENT ON COLUMN passages.decided_step IS 'The step of the decision that answered it; null where older rules did, which counted quotes.';
+COMMENT ON COLUMN passages.asked_step IS 'The step that first said what a decision leaves open.';
 COMMENT ON COLUMN passages.judged IS 'Whether the scan has rules for all of its text: not for other languages than English and German, verbatim text, and what was not decoded.';
 COMMENT ON COLUMN passages.n_requirements IS 'Requirements with a verified citation that begins in it.';
 COMMENT ON COLUMN passages.reason IS 'The model''s, where it closed the passage; the parser''s, where its text cannot be had.';
@@ -105,19 +118,24 @@ SELECT d.job_id, d.document, count(p.passage) AS passages,
        count(p.passage) FILTER (WHERE p.state = 'unread') AS unread,
        count(p.passage) FILTER (WHERE p.state = 'read') AS read,
        count(p.passage) FILTER (WHERE p.state = 'answered') AS answered,
-       count(p.passage) FILTER (WHERE p.answered_by IN ('citation', 'carried')) AS cited,
-       count(p.passage) FILTER (WHERE p.answered_by = 'empty') AS empty,
-       count(p.passage) FILTER (WHERE p.answered_by = 'closed') AS closed,
+       count(p.passage) FILTER (WHERE b.answered_by IN ('recorded', 'citation', 'carried')) AS cited,
+       count(p.passage) FILTER (WHERE b.answered_by = 'empty') AS empty,
+       count(p.passage) FILTER (WHERE b.answered_by = 'closed') AS closed,
        coalesce(sum(p.candidates), 0)::bigint AS candidates,
        coalesce(sum(p.candidates_cited), 0)::bigint AS candidates_cited,
        coalesce(sum(p.n_requirements), 0)::bigint AS requirements,
-       trunc(count(p.passage) FILTER (WHERE p.state = 'answered')::numeric / greatest(count(p.passage), 1), 4) AS share
+       trunc(count(p.passage) FILTER (WHERE p.state = 'answered')::numeric / greatest(count(p.passage), 1), 4) AS share,
+       count(p.passage) FILTER (WHERE NOT p.judged) AS not_judged
 FROM (
     SELECT job_id, path AS document FROM sources
     UNION
     SELECT job_id, document FROM passages
 ) AS d
 LEFT JOIN passages p ON p.job_id = d.job_id AND p.document = d.document
+-- A passage that was carried over counts as what answered it there.
+CROSS JOIN LATERAL (
+    SELECT CASE p.answered_by WHEN 'carried' THEN coalesce(p.carried_from, 'carried') ELSE p.answered_by END AS answered_by
+) AS b
 WHERE (SELECT sees_every_job()) OR may_read_job(d.job_id)
 GROUP BY GROUPING SETS ((d.job_id, d.document), (d.job_id));
 COMMENT ON VIEW coverage IS 'How much of each document a job has worked through; the row with the document null is the whole job''s.';

@@ -23,6 +23,7 @@ COMMENT ON COLUMN citations.passage IS 'The passage in which the quote begins; "
 CREATE TABLE requirement_cache (
     job_id             uuid NOT NULL REFERENCES jobs ON DELETE CASCADE,
     id                 uuid PRIMARY KEY DEFAULT uuid_v7(),
+    number             int,
     candidate_id       text,
     text               text NOT NULL CHECK (char_length(text) BETWEEN 10 AND 10000),
     name               text,
@@ -60,6 +61,7 @@ CREATE TABLE requirement_cache (
 );
 COMMENT ON TABLE requirement_cache IS
     'Requirements: pending, then validating, then integrated, rejected or failed; or withdrawn by the job that recorded them.';
+COMMENT ON COLUMN requirement_cache.number IS 'The job''s own count: r12. Null for rows of other producers.';
 COMMENT ON COLUMN requirement_cache.candidate_id IS 'The short id that the model uses, unique in its job.';
 COMMENT ON COLUMN requirement_cache.validator_job_id IS
     'The validator job that holds the row (validating) or was the last to judge it. Outside validators leave it null.';

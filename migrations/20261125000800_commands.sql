@@ -198,6 +198,11 @@ BEGIN
     UPDATE jobs j
     SET status = 'pending', run_at = now(), attempt = 0, crash_count = 0, error_message = NULL, error_details = NULL
     WHERE j.id = retry_job.id;
+    -- What older rules have answered, which counted quotes, is worked anew.
+    UPDATE passages p
+    SET state = CASE WHEN p.read_step IS NULL THEN 'unread' ELSE 'read' END,
+        carried_from = coalesce(p.carried_from, p.answered_by), answered_by = NULL, answered_step = NULL, reason = NULL
+    WHERE p.job_id = retry_job.id AND p.state = 'answered' AND p.decided_step IS NULL;
     PERFORM command_is_done();
     RETURN 'pending';
 END $$;

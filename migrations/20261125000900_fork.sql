@@ -69,18 +69,18 @@ $$;
 CREATE FUNCTION fork_requirements(source uuid, at_step bigint, target uuid) RETURNS void LANGUAGE sql
 SET search_path = public, pg_temp AS $$
     WITH named AS MATERIALIZED (
-        SELECT r.id AS old_id, (left(r.id::text, 28) || right(gen_random_uuid()::text, 8))::uuid AS new_id, r.candidate_id,
+        SELECT r.id AS old_id, (left(r.id::text, 28) || right(gen_random_uuid()::text, 8))::uuid AS new_id, r.number, r.candidate_id,
                r.text, r.name, r.type, r.priority, r.source_document, r.source_location, r.gobd_relevant, r.gdpr_relevant,
                r.citations, r.mentioned_objects, r.mentioned_messages, r.reasoning, r.research_notes, r.confidence, r.tags,
                r.content_key, r.step, CASE WHEN r.status = 'withdrawn' THEN r.status ELSE 'pending' END AS status
         FROM requirements_at(source, at_step) r
         WHERE r.step IS NOT NULL
     ), copied AS (
-        INSERT INTO requirement_cache (job_id, id, candidate_id, text, name, type, priority, source_document,
+        INSERT INTO requirement_cache (job_id, id, number, candidate_id, text, name, type, priority, source_document,
                                        source_location, gobd_relevant, gdpr_relevant, citations, mentioned_objects,
                                        mentioned_messages, reasoning, research_notes, confidence, tags, content_key, step,
                                        status)
-        SELECT target, new_id, candidate_id, text, name, type, priority, source_document, source_location, gobd_relevant,
+        SELECT target, new_id, number, candidate_id, text, name, type, priority, source_document, source_location, gobd_relevant,
                gdpr_relevant, citations, mentioned_objects, mentioned_messages, reasoning, research_notes, confidence, tags,
                content_key, step, status
         FROM named
@@ -93,22 +93,31 @@ SET search_path = public, pg_temp AS $$
 $$;
 
 -- Passages as they stood: what was shown of one that was read later is not known any more, so none of it was. Those of a
--- document that was cut anew later are left out; it is prepared again.
+-- document that was cut anew later are left out; it is prepared again. What older rules have answered, which counted quotes, is
+-- worked anew.
 CREATE FUNCTION fork_passages(source uuid, at_step bigint, target uuid) RETURNS void LANGUAGE sql
 SET search_path = public, pg_temp AS $$
     INSERT INTO passages (job_id, passage, document, ordinal, first_page, last_page, sha256, chunk_path, candidates,
-                          candidates_cited, judged, state, answered_by, read_step, answered_step, reason, cut_step, blocks, unseen,
-                          sentences)
+                          candidates_cited, judged, n_sentences, n_not_judged, decisions, state, answered_by, carried_from,
+                          read_step, answered_step, decided_step, asked_step, reason, cut_step, blocks, unseen, sentences)
     SELECT target, p.passage, p.document, p.ordinal, p.first_page, p.last_page, p.sha256, p.chunk_path, p.candidates,
-           was.cited, p.judged, was.state, CASE WHEN was.state = 'answered' THEN p.answered_by END,
+           was.cited, p.judged, p.n_sentences, p.n_not_judged, was.decisions, was.state,
+           CASE WHEN was.state = 'answered' THEN p.answered_by END,
+           CASE WHEN was.state = 'answered' THEN p.carried_from
+                WHEN p.answered_step <= at_step THEN coalesce(p.carried_from, p.answered_by) END,
            CASE WHEN p.read_step <= at_step THEN p.read_step END,
-           CASE WHEN p.answered_step <= at_step THEN p.answered_step END,
-           CASE WHEN p.answered_by IS DISTINCT FROM 'closed' OR p.answered_step <= at_step THEN p.reason END,
+           CASE WHEN was.state = 'answered' THEN p.answered_step END,
+           CASE WHEN was.state = 'answered' THEN p.decided_step END,
+           CASE WHEN p.asked_step <= at_step THEN p.asked_step END,
+           CASE WHEN p.chunk_path IS NULL OR was.state = 'answered' THEN p.reason END,
            p.cut_step, p.blocks, CASE WHEN p.read_step <= at_step THEN p.unseen ELSE p.blocks END, was.sentences
     FROM passages p
     CROSS JOIN LATERAL (
-        SELECT CASE WHEN p.answered_step <= at_step THEN 'answered' WHEN p.read_step <= at_step THEN 'read'
+        SELECT CASE WHEN p.decided_step <= at_step THEN 'answered' WHEN p.read_step <= at_step THEN 'read'
                     ELSE 'unread' END AS state,
+               (SELECT coalesce(jsonb_agg(d.value ORDER BY d.ordinality), '[]')
+                FROM jsonb_array_elements(p.decisions) WITH ORDINALITY AS d
+                WHERE (d.value ->> 'step')::bigint <= at_step) AS decisions,
                count(*) FILTER (WHERE (s.value ->> 'cited_step')::bigint <= at_step) AS cited,
                coalesce(jsonb_agg(CASE WHEN (s.value ->> 'cited_step')::bigint <= at_step THEN s.value
                                        ELSE s.value - 'cited_step' END ORDER BY s.ordinality), '[]') AS sentences

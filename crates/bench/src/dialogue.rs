@@ -114,7 +114,8 @@ fn started(settings: Settings) -> Run {
         memory: Memory::default(),
         sources: Vec::new(),
         passages: Vec::new(),
-        requirements: 0,
+        standing: Vec::new(),
+        last_number: 0,
         feedback: Vec::new(),
         new_claim: true,
     };

@@ -125,7 +125,9 @@ impl ConfigRegistry {
         let config = self.typed(job_type, &layers, env)?;
         let endpoint_from_env =
             env.base_url.is_some() && config.llm.base_url == env.base_url && layers.leaves_endpoint_open();
-        let resolved = Resolved { config, prompts: self.prompt_sources(job_type)?, endpoint_from_env };
+        let files = layers.merged_if(|layer| layer.kind != Kind::Row, None);
+        let records = resolved::binds_recorder(&files["tools"]);
+        let resolved = Resolved { config, prompts: self.prompt_sources(job_type)?, endpoint_from_env, records };
         row_prices::check(&resolved, &below)?;
         Ok(resolved)
     }

@@ -18,6 +18,8 @@ pub struct Resolved {
     pub prompts: PromptSources,
     /// Whether `llm.base_url` is the environment's; see [`Self::with_endpoint_of`].
     pub endpoint_from_env: bool,
+    /// Whether the type's files bind a tool that records requirements: a row that narrows `tools` changes nothing here.
+    pub records: bool,
 }
 
 impl Resolved {
@@ -28,6 +30,7 @@ impl Resolved {
             "config": self.config,
             "prompts": self.prompts,
             "endpoint_from_env": self.endpoint_from_env,
+            "records": self.records,
         })
     }
 
@@ -72,7 +75,10 @@ impl Resolved {
         let mut config = ConfigRegistry::embedded().defaults()?;
         // Absent optional keys are stored as `null`, which removes a default here too.
         merge(&mut config, &stored["config"]);
+        // One that was stored before says it by the tools that it has.
+        let records = stored["records"].as_bool().unwrap_or_else(|| binds_recorder(&config["tools"]));
         Ok(Self {
+            records,
             config: serde_json::from_value(config).map_err(|error| unreadable(error.to_string()))?,
             prompts: serde_json::from_value(stored["prompts"].clone())
                 .map_err(|error| unreadable(error.to_string()))?,
@@ -84,6 +90,15 @@ impl Resolved {
     pub fn llm(&self, purpose: Purpose) -> Llm {
         purpose_llm(&self.config, purpose).expect("the parts were merged and read once when the job was resolved")
     }
+}
+
+/// The tools that record requirements.
+const RECORDERS: [&str; 3] = ["add_requirement", "record_passage", "write_requirement_to_db"];
+
+/// Whether lists of tools, as a configuration has them, name one that records requirements.
+pub(crate) fn binds_recorder(tools: &Value) -> bool {
+    let lists = tools.as_object().into_iter().flat_map(Map::values).filter_map(Value::as_array);
+    lists.flatten().filter_map(Value::as_str).any(|name| RECORDERS.contains(&name))
 }
 
 fn purpose_llm(config: &JobConfig, purpose: Purpose) -> serde_json::Result<Llm> {

@@ -57,7 +57,7 @@ impl Resolved {
 
     fn coverage(&self) -> Option<plumbline_engine::CoverageSettings> {
         let CoverageSettings { minimum, max_closed, .. } = self.config.coverage_settings;
-        let bounds = plumbline_engine::CoverageSettings { minimum, max_closed };
+        let bounds = plumbline_engine::CoverageSettings { minimum, max_closed, records: self.records };
         (self.config.coverage == Coverage::Documents).then_some(bounds)
     }
 

@@ -17,6 +17,8 @@ pub struct Facts {
     blocks: Vec<plumbline_engine::Block>,
     candidates: Vec<Candidate>,
     judged: bool,
+    n_sentences: i32,
+    n_not_judged: i32,
 }
 
 impl Facts {
@@ -25,8 +27,10 @@ impl Facts {
         let words: Vec<&str> = text.lines().filter(|line| page_mark(line).is_none()).collect();
         let sha256 = Sha256::digest(words.join("\n").trim()).into();
         let sentences = scan.sentences(text);
-        let judged = sentences.iter().all(|sentence| sentence.judged);
-        Self { sha256, blocks: blocks(text), candidates: sentences.into_iter().filter_map(candidate).collect(), judged }
+        let n_not_judged = count(sentences.iter().filter(|sentence| !sentence.judged).count());
+        let n_sentences = count(sentences.len());
+        let candidates = candidates(sentences);
+        Self { sha256, blocks: blocks(text), candidates, judged: n_not_judged == 0, n_sentences, n_not_judged }
     }
 
     /// The passage begins with sentences that the one before it ends with: they count where they first begin.
@@ -43,7 +47,7 @@ impl Facts {
     /// The same of a document that is no source: nothing may be quoted from it, so that reading it is all there is to do.
     pub fn without_candidates(&mut self) {
         self.candidates.clear();
-        self.judged = true;
+        (self.judged, self.n_not_judged) = (true, 0);
     }
 
     /// The passage, unread.
@@ -57,15 +61,27 @@ impl Facts {
             blocks: self.blocks,
             candidates: self.candidates,
             judged: self.judged,
+            n_sentences: self.n_sentences,
+            n_not_judged: self.n_not_judged,
             ..Passage::unread(number_of(file)?, document, ordinal)
         })
     }
 }
 
-fn candidate(sentence: Sentence) -> Option<Candidate> {
-    sentence.reason?;
-    let number = i32::try_from(sentence.number).ok()?;
-    Some(Candidate { sentence: number, text: sentence.text, cited_step: None })
+/// The candidates among sentences, each with those of them that it stands under.
+fn candidates(sentences: Vec<Sentence>) -> Vec<Candidate> {
+    let number = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for sentence in sentences.into_iter().filter(|sentence| sentence.reason.is_some()) {
+        let is_candidate = |lead: &i32| candidates.binary_search_by_key(lead, |known| known.sentence).is_ok();
+        let leads = sentence.leads.into_iter().map(number).filter(is_candidate).collect();
+        candidates.push(Candidate { sentence: number(sentence.number), text: sentence.text, leads, cited_step: None });
+    }
+    candidates
+}
+
+fn count(count: usize) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
 }
 
 /// The number of a chunk's file: `chunks/chunk_012.md` is 12.
@@ -128,24 +144,28 @@ pub struct Quote {
     pub page: Option<u32>,
 }
 
-/// Where a quote stands in passages one behind the other, each with its number and its chunk's file: the sentences it
-/// touches, a range a passage. A duty that is said again in the same words is touched there too; of a part of a sentence,
-/// which may stand anywhere, the first place counts. None where it stands in none of them.
-pub fn locate(passages: &[(i32, String)], quote: &str) -> Option<Vec<Touched>> {
+/// Where a quote stands in passages one behind the other, each with its number and its chunk's file: of each place the
+/// sentences that it touches, a range a passage, in their order. None where it stands in none of them.
+pub fn locate(passages: &[(i32, String)], quote: &str) -> Vec<Occurrence> {
     let mut text = Letters::default();
     for (number, file) in passages {
         text.push(*number, body(file));
     }
     let quote: String = letters(&composed(quote)).map(|(_, letter)| letter).collect();
-    let start = text.letters.find(&quote).filter(|_| !quote.is_empty())?;
-    let first = start..start + quote.len();
-    let mut touched = text.touched(&first);
-    if text.is_whole(&first) {
-        let again = text.letters[first.end..].match_indices(&quote);
-        let again = again.map(|(at, _)| first.end + at..first.end + at + quote.len());
-        touched.extend(again.filter(|range| text.is_whole(range)).flat_map(|range| text.touched(&range)));
+    if quote.is_empty() {
+        return Vec::new();
     }
-    Some(touched)
+    let places = text.letters.match_indices(&quote).map(|(at, _)| at..at + quote.len());
+    places.map(|range| Occurrence { touched: text.touched(&range), is_whole: text.is_whole(&range) }).collect()
+}
+
+/// A place of a quote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The sentences that it touches, a range a passage; one at least.
+    pub touched: Vec<Touched>,
+    /// Whether it is all of these sentences: of a part of a sentence, which may stand anywhere, other places say nothing.
+    pub is_whole: bool,
 }
 
 /// The letters of some passages, and which sentence each belongs to.
@@ -238,8 +258,9 @@ mod tests {
 
     fn touched(quote: &str) -> Option<Vec<(i32, i32, i32)>> {
         let passages = [(7, FILE.to_string()), (8, NEXT.to_string())];
-        let found = locate(&passages, quote)?;
-        Some(found.into_iter().map(|touched| (touched.passage, touched.from, touched.to)).collect())
+        let found = locate(&passages, quote);
+        let first = found.into_iter().next()?.touched;
+        Some(first.into_iter().map(|touched| (touched.passage, touched.from, touched.to)).collect())
     }
 
     #[test]
@@ -263,14 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_that_is_said_again_is_touched_there_too_and_a_part_of_one_is_not() {
+    fn each_place_of_a_quote_is_found_and_whether_it_is_whole_sentences() {
         let passages = [(1, "Records must be kept. So it is.".to_owned()), (2, "1. Records must be kept.".to_owned())];
         let places = |quote: &str| {
-            let touched = locate(&passages, quote).expect("it stands there");
-            touched.into_iter().map(|touched| (touched.passage, touched.from)).collect::<Vec<_>>()
+            let found = locate(&passages, quote).into_iter();
+            found.map(|found| (found.touched[0].passage, found.touched[0].from, found.is_whole)).collect::<Vec<_>>()
         };
-        assert_eq!(places("must be kept"), [(1, 1)]);
-        assert_eq!(places("Records must be kept."), [(1, 1), (2, 1)]);
+        assert_eq!(places("must be kept"), [(1, 1, false), (2, 1, false)]);
+        assert_eq!(places("Records must be kept."), [(1, 1, true), (2, 1, true)]);
     }
 
     #[test]

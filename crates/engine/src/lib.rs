@@ -53,8 +53,8 @@ mod vocabulary;
 pub use conversation::{CLEARED_NOTE, History, Message, MessageKind, MessageRef, Role, Room, ToolCall, ToolCallRef};
 pub use guardrail::{Fallback, PhaseEffects, Repeat, Seen, is_placeholder, loop_detection};
 pub use ledger::{
-    AnsweredPassage, Block, Candidate, Carried, CutDocument, LONGEST_QUOTE, Passage, PassageState, Previous, Touched,
-    Versions, blocks,
+    Account, AnsweredPassage, Block, Candidate, Carried, CarriedPassage, CutDocument, Decision, LONGEST_QUOTE, Passage,
+    PassageDecision, PassageState, PlacedQuote, Previous, StandingRequirement, Touched, Versions, blocks, quotes_of,
 };
 pub use phase::{
     AnsweredBy, NextPhase, Opening, PhaseKind, PhaseOutcome, PlannedTodo, StrategicTodos, SystemTodo, Todo, TodoPlan,

@@ -1,6 +1,6 @@
 //! What was carried over from another job, whose rows a recording does not have: as the step recorded it.
 
-use plumbline_engine::{Carried, Citation, FileWrite, Product, Requirement, Versions};
+use plumbline_engine::{Carried, CarriedPassage, Citation, FileWrite, Product, Requirement, Versions};
 use plumbline_store::RecordedStep;
 use plumbline_tools::{CHANGES, content_key};
 use serde::Deserialize;
@@ -16,7 +16,8 @@ struct Changes {
 
 #[derive(Deserialize)]
 struct Numbers {
-    passages: Vec<i32>,
+    #[serde(default)]
+    answers: Vec<CarriedPassage>,
     /// In the order in which they were recorded.
     requirements: Vec<String>,
 }
@@ -46,5 +47,5 @@ pub(crate) fn recorded(step: &RecordedStep) -> Result<Carried, String> {
         products.push(Product::AddRequirement(Box::new(requirement)));
     }
     products.push(Product::WriteFile(FileWrite { path: CHANGES.to_owned(), content }));
-    Ok(Carried { passages: carried.passages, versions, products })
+    Ok(Carried { passages: carried.answers, versions, products })
 }

@@ -55,6 +55,10 @@ impl Workspace for MemoryJob {
         self.job.passages.values().map(|passage: &Passage| PassagePlace::from(passage)).collect()
     }
 
+    fn next_number(&self) -> i32 {
+        self.job.next_number()
+    }
+
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         Box::pin(ready(Ok(self.job.file(path).map(<[u8]>::to_vec))))
     }

@@ -61,6 +61,7 @@ fn words(passage: &Passage) -> &'static str {
         (PassageState::Unread, _) => "not read to its end",
         (PassageState::Read, _) if !passage.judged => "read, not judged, and not closed",
         (PassageState::Read, _) => "read, and not answered",
+        (PassageState::Answered, Some(AnsweredPassage::Recorded)) => "answered by requirements",
         (PassageState::Answered, Some(AnsweredPassage::Citation)) => "answered by quotes",
         (PassageState::Answered, Some(AnsweredPassage::Empty)) => "read; it has no candidate sentences",
         (PassageState::Answered, Some(AnsweredPassage::Closed)) => "closed with a reason",
@@ -91,7 +92,7 @@ impl Counts {
                 PassageState::Answered => counts.answered += 1,
             }
             counts.candidates += passage.candidates.len();
-            counts.cited += passage.candidates.len() - passage.open_candidates().count();
+            counts.cited += passage.n_covered();
         }
         counts
     }

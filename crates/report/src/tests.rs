@@ -9,7 +9,7 @@ fn source(path: &str, text_path: Option<&str>) -> Source {
 }
 
 fn passage(document: &str, number: i32, open: &[&str]) -> Passage {
-    let candidate = |text: &&str| Candidate { sentence: 1, text: (*text).to_owned(), cited_step: None };
+    let candidate = |text: &&str| Candidate { sentence: 1, text: (*text).to_owned(), ..Candidate::default() };
     Passage {
         pages: Some((1, 2)),
         chunk_path: Some(format!("chunks/chunk_{number:03}.md")),
@@ -30,11 +30,13 @@ fn citation(id: &str, source: &str, page: i32, quote: &str) -> Citation {
         verified: true,
         place: None,
         continues: Vec::new(),
+        again: Vec::new(),
     }
 }
 
 fn requirement(id: &str, name: &str, source: &str, quote: &str) -> RecordedRequirement {
     let requirement = Requirement {
+        number: Some(1),
         candidate_id: id.into(),
         content_key: Vec::new(),
         text: format!("{name}, in full."),

@@ -6,7 +6,7 @@
 
 use crate::documents::citation_check::{Claim, Verified, stands, verify};
 use crate::error::{BatchError, ToolError};
-use crate::requirements::add_requirement::{evidence, key};
+use crate::requirements::add_requirement::evidence;
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
 use crate::runner::ToolRunner;
 use crate::tool::{ToolContext, ToolEnv};
@@ -14,7 +14,8 @@ use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::{Workspace, WorkspaceError};
 use plumbline_documents::versions::{Comparison, compare};
 use plumbline_engine::{
-    Carried, Citation, FileWrite, Passage, PassageState, Product, RecordedRequirement, Requirement, Touched,
+    AnsweredPassage, Carried, CarriedPassage, Citation, FileWrite, Passage, PassageState, Product, RecordedRequirement,
+    Requirement, Touched, Versions,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,8 +75,11 @@ async fn carry(env: &ToolEnv<'_>, previous: &PreviousJob, now: &[&Passage]) -> R
         holding.entry(then.number).or_insert((then, now));
     }
     let sorted = sort(env, &previous.recorded, &holding).await?;
-    let passages = answered.filter(|(then, _)| !sorted.to_read.contains(&then.number));
-    let passages: Vec<i32> = passages.map(|(_, now)| now.number).collect();
+    let holds = answered.filter(|(then, _)| !sorted.to_read.contains(&then.number));
+    let answers: Vec<CarriedPassage> = holds.filter_map(|(then, now)| carried_passage(then, now)).collect();
+    let passages: Vec<i32> = answers.iter().filter(|one| one.is_decided).map(|one| one.number).collect();
+    let reread = answers.len() - passages.len();
+    let versions = Versions { same: versions.same - reread, reread, ..versions };
     let (mut gone, mut to_check) = (Vec::new(), Vec::new());
     for requirement in &sorted.left {
         match still_stands(env, requirement).await? {
@@ -86,13 +90,21 @@ async fn carry(env: &ToolEnv<'_>, previous: &PreviousJob, now: &[&Passage]) -> R
     let changes = json!({
         "previous_job_id": previous.id,
         "versions": versions,
-        "carried": {"passages": passages, "requirements": sorted.carried},
+        "carried": {"passages": passages, "requirements": sorted.carried, "answers": answers},
         "gone": gone,
         "to_check": to_check,
     });
     let mut products = sorted.products;
     products.push(Product::WriteFile(FileWrite::text(CHANGES, format!("{changes:#}\n"))));
-    Ok(Carried { passages, versions, products })
+    Ok(Carried { passages: answers, versions, products })
+}
+
+/// A passage with the text of one that the earlier job has answered for.
+fn carried_passage(then: &Passage, now: &Passage) -> Option<CarriedPassage> {
+    let by = then.answered_by?;
+    let from = if by == AnsweredPassage::Carried { then.carried_from.unwrap_or(by) } else { by };
+    let decisions = then.decisions.clone();
+    Some(CarriedPassage { number: now.number, from, decisions, is_decided: then.decided_step.is_some() })
 }
 
 /// Carries over what rests on passages that hold: by the number of then, the passage of then and the one of now.
@@ -116,16 +128,12 @@ async fn sort<'a>(
                 }
             }
         }
-        let content_key = key::of(&requirement.text);
         if citations.is_empty() {
             sorted.left.push(requirement);
             continue;
         }
-        if env.overlay.requirement(&content_key).await?.is_some() {
-            continue;
-        }
         sorted.carried.push(requirement.candidate_id.clone());
-        let requirement = Product::AddRequirement(Box::new(renewed(requirement, content_key, &citations)));
+        let requirement = Product::AddRequirement(Box::new(renewed(requirement, &citations)));
         sorted.products.extend(citations.into_iter().map(Product::AddCitation).chain([requirement]));
     }
     Ok(sorted)
@@ -162,18 +170,18 @@ async fn cited_now(
     // The same text has the same sentences.
     citation.place = Some(Touched { passage: now.number, ..place.touched });
     citation.continues.clear();
+    citation.again.clear();
     Ok(citation)
 }
 
 /// The requirement as it is recorded anew.
-fn renewed(requirement: &Requirement, content_key: Vec<u8>, citations: &[Citation]) -> Requirement {
+fn renewed(requirement: &Requirement, citations: &[Citation]) -> Requirement {
     let first = citations.first();
     let mut source_location = requirement.source_location.clone();
     if let (Some(page), Some(known)) = (first.and_then(|citation| citation.page), source_location.get_mut("page")) {
         *known = page.into();
     }
     Requirement {
-        content_key,
         source_document: first.map(|citation| citation.source.clone()),
         source_location,
         citations: citations.iter().map(evidence).collect(),

@@ -162,7 +162,7 @@ async fn a_liar_does_not_end_completed(pool: PgPool) {
     let job = world.job(id).await;
     assert_eq!(
         (job.status.as_str(), &job.details.clone().unwrap_or_default()["kind"]),
-        ("failed", &json!("not_covered")),
+        ("failed", &json!("nothing_recorded")),
         "{job:?}"
     );
     let refusals: Vec<String> = model

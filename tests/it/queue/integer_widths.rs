@@ -9,7 +9,7 @@ const FAR: i64 = 5_000_000_000;
 
 /// Columns of 32 bits, each bounded by something else than how long the system runs: the jobs, their plans, documents and
 /// limits are written by people and models, and requests under way are no more than workers hold jobs.
-const BOUNDED: [&str; 36] = [
+const BOUNDED: [&str; 39] = [
     "attempt",
     "candidates",
     "candidates_cited",
@@ -24,7 +24,10 @@ const BOUNDED: [&str; 36] = [
     "last_page",
     "max_attempts",
     "max_running",
+    "n_not_judged",
     "n_requirements",
+    "n_sentences",
+    "number",
     "ordinal",
     "page",
     "page_to",

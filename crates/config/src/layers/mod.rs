@@ -185,7 +185,7 @@ impl Layers {
 
     /// The layers that count, merged. With an `origin`, groups that the files take out are put back from it before anything
     /// is put over them.
-    fn merged_if(&self, counts: impl Fn(&Layer) -> bool, origin: Option<&Value>) -> Value {
+    pub(crate) fn merged_if(&self, counts: impl Fn(&Layer) -> bool, origin: Option<&Value>) -> Value {
         let mut merged = json!({});
         let (files, over): (Vec<&Layer>, Vec<&Layer>) =
             self.iter().filter(|layer| counts(layer)).partition(|layer| layer.kind <= Kind::Type);

@@ -17,6 +17,8 @@ struct Lead {
     /// Its own place in a list; none where it is a paragraph.
     own: Option<Entry>,
     is_normative: bool,
+    /// Its number.
+    sentence: u32,
     /// Its words, which an entry may complete to an obligation: `The owner has:`, `to keep a log`.
     words: String,
     /// Its latest entry.
@@ -65,6 +67,8 @@ pub(super) struct Leads {
     loose: Option<Lead>,
     /// Whether a table that comes next states obligations: `the information in the following table`.
     above_table: bool,
+    /// The sentence that says so.
+    table_lead: Option<u32>,
     /// The beginning of a sentence that a page ended.
     unended: Option<String>,
     /// Whether the block at hand is an entry of a list, with a mark or without one.
@@ -160,6 +164,12 @@ impl Leads {
         self.is_entry && begins_small(text) && self.open.last().is_some_and(|lead| !lead.is_normative)
     }
 
+    /// The sentences that the block at hand stands under as an entry of their lists, the nearest first.
+    pub(super) fn above(&self) -> Vec<u32> {
+        let open = if self.is_entry { &self.open[..] } else { &[] };
+        open.iter().rev().map(|lead| lead.sentence).collect()
+    }
+
     /// Whether the rows of a table that begins here state obligations.
     pub(super) fn table_states_duties(&self) -> bool {
         self.above_table || self.open.last().is_some_and(|lead| lead.is_normative && lead.latest.is_none())
@@ -182,7 +192,13 @@ impl Leads {
     }
 
     /// Takes in the last sentence of a block, and whether it and the one before it in the block are candidates.
-    pub(super) fn leave(&mut self, block: &Block, text: &str, is_candidate: bool, was_candidate: bool) {
+    pub(super) fn leave(
+        &mut self,
+        block: &Block,
+        (text, sentence): (&str, u32),
+        is_candidate: bool,
+        was_candidate: bool,
+    ) {
         let own = match block.kind {
             Kind::Item { indent, mark } => Some(Entry { indent, reading: self.reading_of(mark) }),
             Kind::Paragraph | Kind::Heading => None,
@@ -193,10 +209,12 @@ impl Leads {
         let count = bare.split_whitespace().count();
         let names_duties = demands_list(bare) || (count <= MOST_OF_A_TITLE && names_duties(bare));
         let is_normative = is_candidate || names_duties || (count <= MOST_OF_A_BARE_LEAD && was_candidate);
-        let lead = Lead { own, is_normative, words: bare.to_owned(), latest: None };
+        let lead = Lead { own, is_normative, sentence, words: bare.to_owned(), latest: None };
         let is_lead = text.ends_with(':') || text.ends_with(['—', '–']) || (!is_heading && is_left_open(text));
         let above_table = names_duties || (is_candidate && announces_table(bare));
-        self.above_table = above_table || (self.above_table && is_caption(text));
+        let is_still = self.above_table && is_caption(text);
+        self.table_lead = if above_table { Some(sentence) } else { self.table_lead.filter(|_| is_still) };
+        self.above_table = above_table || is_still;
         if self.is_entry {
             self.unfinished =
                 text.ends_with([';', ',']) || [" and", " or", " und", " oder"].iter().any(|end| text.ends_with(end));
@@ -220,9 +238,15 @@ impl Leads {
             .unwrap_or(mark.first)
     }
 
+    /// The same of the rows of a table that begins here.
+    pub(super) fn above_rows(&self) -> Vec<u32> {
+        let lead = self.open.last().filter(|lead| lead.is_normative && lead.latest.is_none());
+        self.table_lead.or(lead.map(|lead| lead.sentence)).into_iter().collect()
+    }
+
     /// A table is over.
     pub(super) fn leave_table(&mut self) {
-        self.above_table = false;
+        (self.above_table, self.table_lead) = (false, None);
     }
 }
 

@@ -51,6 +51,8 @@ pub struct Sentence {
     pub range: Range<usize>,
     /// Its words on one line, without page marks and without the mark of its list.
     pub text: String,
+    /// The sentences that it stands under as an entry of their lists, the nearest first.
+    pub leads: Vec<u32>,
     /// By what it is known as a candidate, a word or two that never change; none if it is no candidate.
     pub reason: Option<&'static str>,
     /// Whether the scan has rules for it. It has none for other languages than English and German, for verbatim text, and
@@ -169,10 +171,12 @@ impl<'a> Walk<'a> {
             let reason = self.reason(block, place, &text);
             before = last.replace((text.clone(), reason.is_some())).is_some_and(|(_, candidate)| candidate);
             let verbatim = block.kind == Kind::Verbatim && tables::says_something(&text);
-            self.push(&flat, range, text, reason, verbatim);
+            let leads = self.leads.above();
+            self.push(&flat, range, (text, leads), reason, verbatim);
         }
         if let Some((text, candidate)) = last {
-            self.leads.leave(block, &text, candidate, before);
+            let sentence = u32::try_from(self.found.len()).unwrap_or(u32::MAX);
+            self.leads.leave(block, (&text, sentence), candidate, before);
         }
         1
     }
@@ -187,21 +191,29 @@ impl<'a> Walk<'a> {
             texts.iter().zip(blocks).map(|(text, block)| Row { text, header: is_header(block) }).collect();
         let table = Table::of(&rows, |cell| self.scan.by_language(cell).is_some());
         let stands_under_duty = self.leads.table_states_duties();
+        let leads = self.leads.above_rows();
         let reasons: Vec<_> = texts.iter().map(|row| self.reason_of_row(&table, row, stands_under_duty)).collect();
         for ((flat, text), reason) in flat.iter().zip(texts).zip(reasons) {
-            self.push(flat, 0..flat.text.len(), text, reason, false);
+            self.push(flat, 0..flat.text.len(), (text, leads.clone()), reason, false);
         }
         self.leads.leave_table();
         length
     }
 
-    fn push(&mut self, flat: &Flat, range: Range<usize>, text: String, reason: Option<&'static str>, verbatim: bool) {
+    fn push(
+        &mut self,
+        flat: &Flat,
+        range: Range<usize>,
+        (text, leads): (String, Vec<u32>),
+        reason: Option<&'static str>,
+        verbatim: bool,
+    ) {
         let (range, page) = flat.place(range);
         let number = u32::try_from(self.found.len() + 1).unwrap_or(u32::MAX);
         let words = Words::of(&text);
         self.words.add(&words);
         let judged = reason.is_some() || !(verbatim || words.is_foreign() || words.is_undecoded());
-        self.found.push(Sentence { number, page, range, text, reason, judged });
+        self.found.push(Sentence { number, page, range, text, leads, reason, judged });
     }
 
     /// Lines that are too short to tell are of the language of the others.

@@ -142,7 +142,9 @@ impl Run {
                 }
                 false
             }
-            Product::AddCitation(_) | Product::ShareFiles(_) | Product::CutDocument(_) => false,
+            Product::AddCitation(_) | Product::ShareFiles(_) | Product::CutDocument(_) | Product::DecidePassage(_) => {
+                false
+            }
         };
         self.state.effects.effects += u32::from(is_effect);
         let is_new = self.is_new_version(product);
@@ -186,7 +188,10 @@ impl Run {
                 fingerprint::of_parts(&[path.as_bytes(), &before.to_le_bytes(), text.as_bytes()])
             }
             Product::AddCitation(citation) => fingerprint::of_text(&citation.id),
-            Product::DeleteFile { .. } | Product::ShareFiles(_) | Product::CutDocument(_) => return false,
+            Product::DeleteFile { .. }
+            | Product::ShareFiles(_)
+            | Product::CutDocument(_)
+            | Product::DecidePassage(_) => return false,
             Product::AddRequirement(_)
             | Product::ChangeRequirement(_)
             | Product::JudgeRequirement(_)

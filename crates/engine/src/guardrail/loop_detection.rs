@@ -171,7 +171,7 @@ pub(crate) fn is_result(product: &Product) -> bool {
         Product::WriteFile(file) => counts(&file.path),
         Product::PlaceFile(file) => counts(&file.path),
         Product::AppendFile { path, .. } | Product::DeleteFile { path } => counts(path),
-        Product::ShareFiles(_) | Product::CutDocument(_) => false,
+        Product::ShareFiles(_) | Product::CutDocument(_) | Product::DecidePassage(_) => false,
         Product::AddSource(_)
         | Product::AddCitation(_)
         | Product::AddRequirement(_)

@@ -170,6 +170,9 @@ impl Model {
         }
         let (open, has_requirement) = (self.open(number), self.has_requirement(number));
         let passage = self.passages.get_mut(&number).expect("it is there");
+        if passage.decided.is_some() {
+            return true;
+        }
         let says_what_it_is = passage.judged || has_requirement || whole;
         let is_taken = match open.is_empty() {
             true => says_what_it_is,

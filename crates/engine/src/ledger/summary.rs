@@ -32,11 +32,12 @@ fn document_line(ledger: &Ledger, document: &str) -> String {
     let in_state = |state| of().filter(|passage| passage.state == state).count();
     let candidates = of().map(|passage| passage.candidates.len()).sum::<usize>();
     let open = of().flat_map(Passage::open_candidates).count();
+    let left = if ledger.records() { "open" } else { "not cited" };
     let first = of().map(|passage| passage.number).min().unwrap_or_default();
     let last = of().map(|passage| passage.number).max().unwrap_or_default();
     let mut line = format!(
         "- {document}: {} passages ({first}-{last}): {} unread, {} read, {} answered; {candidates} candidate sentences, {open} of \
-         them not cited",
+         them {left}",
         of().count(),
         in_state(PassageState::Unread),
         in_state(PassageState::Read),
@@ -46,6 +47,13 @@ fn document_line(ledger: &Ledger, document: &str) -> String {
         of().filter(|passage| !passage.judged).take(MAX_NAMED).map(|passage| passage.number.to_string()).collect();
     if !not_judged.is_empty() {
         let _ = write!(line, "; no candidates are looked for in all of {}: {NOT_JUDGED}", not_judged.join(", "));
+    }
+    let anew = of().filter(|passage| passage.state != PassageState::Answered && passage.carried_from.is_some()).count();
+    if anew > 0 {
+        let _ = write!(
+            line,
+            "; {anew} are worked anew, for older rules answered them, which counted quotes and not requirements"
+        );
     }
     let without: Vec<&Passage> = of().filter(|passage| !passage.has_text()).collect();
     if let Some(passage) = without.first() {
@@ -113,10 +121,10 @@ fn line(passage: &Passage) -> String {
             let more = if more > 0 { format!("; and {more} more") } else { String::new() };
             let judged =
                 if passage.judged { "" } else { "; close it with a reason that says what it is, for it is not judged" };
-            let open = if sentences.is_empty() {
-                "no candidate sentences".to_owned()
-            } else {
-                format!("not cited: {}", sentences.join("; "))
+            let open = match sentences.is_empty() {
+                true if passage.candidates.is_empty() => "no candidate sentences".to_owned(),
+                true => "nothing of it is open; close the todo that names it, or the passage".to_owned(),
+                false => format!("open: {}", sentences.join("; ")),
             };
             format!("- passage {} ({path}{pages}): read, {open}{more}{judged}", passage.number)
         }
@@ -124,7 +132,7 @@ fn line(passage: &Passage) -> String {
 }
 
 /// A candidate by its number and first words.
-fn quoted(candidate: &super::Candidate) -> String {
+pub(super) fn quoted(candidate: &super::Candidate) -> String {
     const SHOWN: usize = 90;
     match candidate.text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("[{}] \"{}…\"", candidate.sentence, &candidate.text[..end]),

@@ -65,19 +65,21 @@ impl Run {
         if plan.todos.iter().any(|todo| !todo.passages.is_disjoint(&left)) {
             return BTreeSet::new();
         }
+        let records = self.ledger.records();
         let room = self.settings.phases.max_todos.saturating_sub(plan.todos.len());
         let left: Vec<i32> = left.into_iter().take(room * PASSAGES_A_TODO).collect();
-        let added = left.chunks(PASSAGES_A_TODO).map(|passages| follow_up(&passages.iter().copied().collect()));
+        let added =
+            left.chunks(PASSAGES_A_TODO).map(|passages| follow_up(&passages.iter().copied().collect(), records));
         plan.todos.splice(0..0, added.collect::<Vec<_>>());
         left.into_iter().collect()
     }
 }
 
-fn follow_up(passages: &BTreeSet<i32>) -> PlannedTodo {
-    let listed = as_list(passages);
+fn follow_up(passages: &BTreeSet<i32>, records: bool) -> PlannedTodo {
+    let (listed, record) = (as_list(passages), if records { "record" } else { "cite" });
     let content = format!(
-        "Work through passages {listed}, which were left open: read what is unread, cite what obliges somebody, close the rest \
-         with a reason"
+        "Work through passages {listed}, which were left open: read what is unread, {record} what obliges somebody, close the \
+         rest with a reason"
     );
     PlannedTodo::new(0, content, passages.clone())
 }

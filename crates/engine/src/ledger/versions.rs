@@ -1,5 +1,6 @@
 //! A job over new versions of documents that an earlier job worked on: what is word for word the same is carried over.
 
+use super::{AnsweredPassage, Decision};
 use crate::Product;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -25,13 +26,30 @@ pub struct Versions {
     pub new: usize,
     /// Of then, with nothing in their place.
     pub gone: usize,
+    /// With the same text as one of then, and worked anew all the same: older rules had answered it.
+    #[serde(default)]
+    pub reread: usize,
+}
+
+/// A passage with the text of one that an earlier job has answered for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CarriedPassage {
+    /// Its number in this job.
+    pub number: i32,
+    /// What answered it there; through a chain, in the first job.
+    pub from: AnsweredPassage,
+    /// The candidates that were decided there by their number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<Decision>,
+    /// Whether it was decided there, so that it is answered here as well. What older rules have answered is worked anew.
+    pub is_decided: bool,
 }
 
 /// What of an earlier job holds for this one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Carried {
-    /// The passages, by their numbers, that the earlier job has answered for.
-    pub passages: Vec<i32>,
+    /// The passages that the earlier job has answered for.
+    pub passages: Vec<CarriedPassage>,
     /// How the documents differ.
     pub versions: Versions,
     /// The requirements of these passages with their citations, and the file that says what is gone.
@@ -41,14 +59,21 @@ pub struct Carried {
 impl Carried {
     /// What the model is told of it.
     pub(crate) fn note(&self, previous: Uuid) -> String {
-        let Versions { same, changed, new, gone } = self.versions;
+        let Versions { same, changed, new, gone, reread } = self.versions;
         let requirements = self.products.iter().filter(|product| matches!(product, Product::AddRequirement(_))).count();
+        let carried = self.passages.iter().filter(|passage| passage.is_decided).count();
+        let anew = match reread {
+            0 => String::new(),
+            _ => format!(
+                " {reread} are the same as well and were answered there by older rules, which counted quotes and not \
+                 requirements: they are worked anew."
+            ),
+        };
         format!(
             "This job follows job {previous} over earlier versions of its documents. Of their passages {same} are word for word \
-             the same, {changed} have changed, {new} are new and {gone} are gone. {} passages are carried over: they are answered, \
+             the same, {changed} have changed, {new} are new and {gone} are gone.{anew} {carried} passages are carried over: they are answered, \
              and their {requirements} requirements are recorded already, with the tag `carried`. Work on the other passages. \
-             output/changes.json lists the requirements of then whose words are gone from the documents.",
-            self.passages.len()
+             output/changes.json lists the requirements of then whose words are gone from the documents."
         )
     }
 }

@@ -176,7 +176,7 @@ fn coverage(run: &Run) -> Option<String> {
 }
 
 /// What a job fails for at its end, so that nobody plans by it too late.
-fn bounds_of(CoverageSettings { minimum, max_closed }: CoverageSettings) -> String {
+fn bounds_of(CoverageSettings { minimum, max_closed, records }: CoverageSettings) -> String {
     let mut text = String::new();
     if minimum > 0.0 {
         text.push_str(&format!(
@@ -186,7 +186,8 @@ fn bounds_of(CoverageSettings { minimum, max_closed }: CoverageSettings) -> Stri
     if max_closed < 1.0 {
         text.push_str(&format!(
             "\n\nThe job fails if it ends with a share above {max_closed} of the passages with candidates closed with fewer than a \
-             quarter of these cited."
+             quarter of these {}.",
+            if records { "covered by requirements" } else { "cited" }
         ));
     }
     text

@@ -89,6 +89,7 @@ impl Work {
             | Product::AppendFile { .. }
             | Product::DeleteFile { .. }
             | Product::CutDocument(_)
+            | Product::DecidePassage(_)
             | Product::ShareFiles(_) => {}
         }
     }

@@ -41,7 +41,8 @@ impl Run {
 
     /// Whether the system renders this file when the job ends.
     pub(crate) fn will_render(&self, path: &str) -> bool {
-        let lists = self.requirements > 0 && self.settings.records_requirements() && REQUIREMENT_LISTS.contains(&path);
+        let lists =
+            self.requirements() > 0 && self.settings.records_requirements() && REQUIREMENT_LISTS.contains(&path);
         lists || (path == REPORT && !self.sources.is_empty())
     }
 

@@ -5,7 +5,8 @@
 
 use crate::{
     Change, Citation, Feedback, FileIndex, FileMeta, JobInfo, Memory, Message, Passage, PhaseKind, PhaseOutcome,
-    Product, RecordedRequirement, Settings, Snapshot, Source, State, Todo, lay_requirements,
+    Product, RecordedRequirement, Requirement, Settings, Snapshot, Source, StandingRequirement, State, Todo,
+    lay_requirements,
 };
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -51,6 +52,8 @@ pub struct JobRows {
     pub citations: HashMap<String, Citation>,
     /// Requirements in the order in which they were recorded, withdrawn ones too.
     pub recorded: Vec<RecordedRequirement>,
+    /// The steps that wrote the quotes of requirements, by their ids.
+    placed: HashMap<String, i64>,
     index: FileIndex,
     /// Contents that were put aside, by SHA-256; clones share them.
     staged: Arc<Mutex<HashMap<[u8; 32], Vec<u8>>>>,
@@ -71,6 +74,7 @@ impl JobRows {
             passages: BTreeMap::new(),
             citations: HashMap::new(),
             recorded: Vec::new(),
+            placed: HashMap::new(),
             index: FileIndex::new(),
             staged: Arc::default(),
         }
@@ -79,7 +83,6 @@ impl JobRows {
     /// What a worker would load: of the messages, those of the checkpoint's context.
     pub fn snapshot(&self, settings: Arc<Settings>, feedback: Vec<Feedback>, new_claim: bool) -> Snapshot {
         let number = self.state.as_ref().map_or(0, |state| state.phase.number);
-        let standing = self.recorded.iter().filter(|known| !known.is_withdrawn()).count();
         Snapshot {
             job: self.job.clone(),
             settings,
@@ -91,10 +94,25 @@ impl JobRows {
             memory: self.memory(),
             sources: self.sources.clone(),
             passages: self.passages.values().cloned().collect(),
-            requirements: i64::try_from(standing).unwrap_or(i64::MAX),
+            standing: self.standing(),
+            last_number: self.next_number() - 1,
             feedback,
             new_claim,
         }
+    }
+
+    /// The number of the next requirement.
+    pub fn next_number(&self) -> i32 {
+        self.recorded.iter().filter_map(|known| known.requirement.number).max().unwrap_or(0) + 1
+    }
+
+    fn standing(&self) -> Vec<StandingRequirement> {
+        let standing = self.recorded.iter().filter(|known| !known.is_withdrawn());
+        let of = |requirement: &Requirement| {
+            let placed = self.placed.get(&requirement.candidate_id).copied().unwrap_or_default();
+            Some(StandingRequirement::of(requirement, requirement.number?, placed))
+        };
+        standing.filter_map(|known| of(&known.requirement)).collect()
     }
 
     fn is_in_context(&self, message: &Message) -> bool {
@@ -177,6 +195,7 @@ impl JobRows {
             | Product::CutDocument(_)
             | Product::AddCitation(_)
             | Product::AddRequirement(_)
+            | Product::DecidePassage(_)
             | Product::ChangeRequirement(_)
             | Product::JudgeRequirement(_) => {}
         }
@@ -206,8 +225,8 @@ impl JobRows {
     /// One step's transaction.
     pub fn commit(&mut self, step: i64, changes: &[Change], state: &State) {
         self.todos.append(&mut self.lists_after(changes));
-        self.lay(changes);
         self.job.step = step;
+        self.lay(changes);
         self.state = Some(state.clone());
     }
 
@@ -279,7 +298,14 @@ impl JobRows {
             Product::AddCitation(citation) => {
                 self.citations.entry(citation.id.clone()).or_insert_with(|| citation.clone());
             }
-            Product::AddRequirement(_) | Product::ChangeRequirement(_) => {
+            Product::AddRequirement(requirement) => {
+                self.placed.insert(requirement.candidate_id.clone(), self.job.step);
+                lay_requirements(&mut self.recorded, std::iter::once(product));
+            }
+            Product::ChangeRequirement(change) => {
+                if change.fields.contains_key("citations") {
+                    self.placed.insert(change.candidate_id.clone(), self.job.step);
+                }
                 lay_requirements(&mut self.recorded, std::iter::once(product));
             }
             Product::WriteFile(_)
@@ -288,6 +314,7 @@ impl JobRows {
             | Product::AppendFile { .. }
             | Product::DeleteFile { .. }
             | Product::CutDocument(_)
+            | Product::DecidePassage(_)
             | Product::JudgeRequirement(_) => {}
         }
     }

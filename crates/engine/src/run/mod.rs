@@ -50,7 +50,6 @@ pub struct Run {
     pub(crate) memory: Memory,
     pub(crate) sources: Vec<Source>,
     pub(crate) ledger: Ledger,
-    pub(crate) requirements: i64,
     pub(crate) feedback: Vec<Feedback>,
     pub(crate) exit: Option<JobExit>,
     /// Tokens of the tool definitions, by phase kind.
@@ -81,6 +80,8 @@ impl Run {
             Some(state) => checked(state)?,
             None => state::initial(job.started_at),
         };
+        let records = settings.coverage.is_some_and(|coverage| coverage.records);
+        let ledger = Ledger::load(snapshot.passages, snapshot.standing, snapshot.last_number, records, job.step + 1);
         let mut history = History::new(&settings);
         messages.iter().for_each(|message| history.push(message));
         let mut run = Self {
@@ -94,8 +95,7 @@ impl Run {
             files: snapshot.files,
             memory: snapshot.memory,
             sources: snapshot.sources,
-            ledger: Ledger::new(snapshot.passages),
-            requirements: snapshot.requirements,
+            ledger,
             feedback: snapshot.feedback,
             exit: None,
             tool_tokens: HashMap::new(),
@@ -219,8 +219,13 @@ impl Run {
     }
 
     /// Requirements recorded so far.
-    pub fn requirements(&self) -> i64 {
-        self.requirements
+    pub fn requirements(&self) -> usize {
+        self.ledger.standing().count()
+    }
+
+    /// The number of the next requirement: `r12`.
+    pub fn next_number(&self) -> i32 {
+        self.ledger.next_number()
     }
 
     /// Whether feedback is waiting to be taken in: apply [`crate::Outcome::FeedbackReceived`].
@@ -321,7 +326,7 @@ impl Run {
     }
 
     /// Remembers a change and keeps the run equal to what loading it would give.
-    pub(crate) fn record_product(&mut self, product: Product) {
+    pub(crate) fn record_product(&mut self, mut product: Product) {
         // Its passages are written as rows of the ledger. Thousands of them are not held twice.
         if let Product::CutDocument(cut) = product {
             return self.ledger.cut(*cut, self.step);
@@ -335,7 +340,7 @@ impl Run {
             self.state.guards.compactions_of_todo = 0;
         }
         self.note_effect(&product);
-        match &product {
+        match &mut product {
             Product::WriteFile(file) => {
                 self.invalidate_reads(&file.path);
                 self.files.insert(file.path.clone(), FileMeta::of(&file.content));
@@ -374,12 +379,13 @@ impl Run {
                 }
             }
             Product::AddCitation(citation) => {
-                let touched: Vec<Touched> = citation.place.iter().chain(&citation.continues).copied().collect();
+                let touched: Vec<Touched> =
+                    citation.place.iter().chain(&citation.continues).chain(&citation.again).copied().collect();
                 self.ledger.cited(&touched, self.step);
             }
-            Product::CutDocument(_) | Product::JudgeRequirement(_) => {}
-            Product::AddRequirement(_) => self.requirements += 1,
-            Product::ChangeRequirement(change) => self.requirements -= i64::from(change.becomes.is_none()),
+            Product::CutDocument(_) | Product::DecidePassage(_) | Product::JudgeRequirement(_) => {}
+            Product::AddRequirement(requirement) => self.ledger.record(requirement, self.step),
+            Product::ChangeRequirement(change) => self.ledger.change(change, self.step),
         }
         if product.path() == Some(plan::PATH) {
             self.state.phase.planned = self.state.phase.planned.max(self.planned().unwrap_or(0));

@@ -1,6 +1,6 @@
 //! The rows a run is rebuilt from.
 
-use crate::{Feedback, Message, Passage, Settings, Source, State, Todo, is_placeholder};
+use crate::{Feedback, Message, Passage, Settings, Source, StandingRequirement, State, Todo, is_placeholder};
 use chrono::{DateTime, Utc};
 use std::{collections::BTreeMap, sync::Arc};
 use uuid::Uuid;
@@ -28,8 +28,10 @@ pub struct Snapshot {
     pub sources: Vec<Source>,
     /// The passages of the documents, in any order.
     pub passages: Vec<Passage>,
-    /// Requirements recorded so far.
-    pub requirements: i64,
+    /// The requirements that stand.
+    pub standing: Vec<StandingRequirement>,
+    /// The highest number that a requirement of the job ever had, 0 where it has none.
+    pub last_number: i32,
     /// Feedback that no step has taken in yet, oldest first.
     pub feedback: Vec<Feedback>,
     /// Whether this claim is another than that which wrote the checkpoint: a call that was dispatched then and has no result

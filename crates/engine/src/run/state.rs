@@ -241,6 +241,9 @@ pub struct Guards {
     /// Fingerprints of their todo lists.
     #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
     pub lists_without_effect: VecDeque<u32>,
+    /// The answer that was told what is not decided, as it asked for the end of a job that has recorded nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub told_nothing_recorded: Option<i64>,
     /// The latest distinct calls, oldest first. Bounded by [`crate::guardrail::loop_detection::REMEMBERED_CALLS`].
     #[serde(rename = "calls", alias = "repeats", with = "repeat", default, skip_serializing_if = "VecDeque::is_empty")]
     pub repeats: VecDeque<Repeat>,

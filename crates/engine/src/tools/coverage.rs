@@ -1,20 +1,26 @@
 //! The ledger's tools: what is left of the documents, and closing passages whose candidate sentences are no requirements.
 
-use super::{Answer, OwnTool};
+use super::{Answer, OwnTool, todo_write::read_passages};
 use crate::{
-    Phases, Run,
+    Account, PassageDecision, PassageState, Phases, Run,
     ledger::{SHORTEST_REASON, Scope, document_lines, worst},
+    phase::number_list::as_list,
     transition::Consequence,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeSet;
 
-/// A passage is answered when verified quotes, of six sentences at most, touch each of its candidate sentences, or when
-/// it has none. What is left of the others is closed here, one entry a passage, once it was read to its end. Not for
-/// passages that you have not read, nor to be done with a document: more than a part of the passages closed with hardly a
-/// citation fails the job.
+/// What is left of a passage that was read to its end is closed here. Where requirements are recorded, a reason for each
+/// open candidate sentence by its number (`s`) closes the passage at once; a reason for all that is left is answered with
+/// these sentences, and taken when it is said again in your next answer. Where none are recorded, a passage is answered by
+/// itself when verified quotes, of six sentences at most, touch each of its candidate sentences, or when it has none. Not
+/// for passages that you have not read, nor to be done with a document: more than a part of the passages closed with hardly
+/// a requirement or citation fails the job.
 ///
-/// Example: `{"passages": [{"passage": 7, "reason": "definitions of terms, nobody has to do anything"}]}`
+/// Examples: `{"passages": [{"passage": 7, "s": [3, 8], "reason": "definitions of terms, nobody has to do anything"}]}` ·
+/// `{"passages": [{"passages": "7-9, 12", "reason": "tables of contents, nobody has to do anything"}]}`
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct ClosePassages {
@@ -29,40 +35,95 @@ impl OwnTool for ClosePassages {
         reason.";
 
     fn run(self, run: &mut Run, _: &mut Consequence) -> Answer {
-        let step = run.step;
-        self.passages.iter().try_for_each(Closing::check)?;
-        let refused: Vec<String> =
-            self.passages.iter().filter_map(|it| run.ledger.close(it.passage, &it.reason, step).err()).collect();
-        let closed = self.passages.len() - refused.len();
+        let entries: Vec<Entry> = self.passages.iter().map(Closing::read).collect::<Result<_, String>>()?;
+        let closings = entries.iter().flat_map(|entry| entry.passages.iter().map(move |passage| (*passage, entry)));
+        let (mut closed, mut answered, mut told, mut refused) = (0, BTreeSet::new(), Vec::new(), Vec::new());
+        for (passage, entry) in closings {
+            let is_answered = run.ledger.get(passage).is_some_and(|known| known.state == PassageState::Answered);
+            if is_answered && entry.s.is_empty() {
+                answered.insert(passage);
+                continue;
+            }
+            match close(run, passage, entry) {
+                Ok(said) => {
+                    closed += 1;
+                    told.extend(said);
+                }
+                Err(why) => refused.push(why),
+            }
+        }
+        if !answered.is_empty() {
+            let (s, were) = if answered.len() == 1 { ("", "was") } else { ("s", "were") };
+            told.push(format!("passage{s} {} {were} answered already", as_list(&answered)));
+        }
         let progress = run.ledger.progress_in_words();
-        match (closed, refused.is_empty()) {
-            (0, false) => Err(format!("nothing was closed: {}.", refused.join("; "))),
-            (_, false) => Ok(format!("{closed} closed, {} refused: {}. {progress}", refused.len(), refused.join("; "))),
-            (_, true) => Ok(format!("{closed} closed. {progress}")),
+        let told = if told.is_empty() { String::new() } else { format!(" {}.", told.join("; ")) };
+        let refusals = refused.join("; ");
+        match (closed, refused.len()) {
+            (0, 1..) => Err(format!("nothing was closed: {refusals}.{told}")),
+            (_, 1..) => Ok(format!("{closed} closed, {} refused: {refusals}.{told} {progress}", refused.len())),
+            (_, 0) => Ok(format!("{closed} closed.{told} {progress}")),
         }
     }
 }
 
-/// A passage to be closed.
+/// Closes one passage: which candidates it closes over.
+fn close(run: &mut Run, passage: i32, entry: &Entry) -> Result<Option<String>, String> {
+    let step = run.step;
+    if !run.ledger.records() {
+        return run.ledger.close(passage, &entry.reason, step).map(|()| None);
+    }
+    let by_number = entry.s.iter().map(|sentence| (*sentence, Account::Why(entry.reason.clone()))).collect();
+    let why = entry.s.is_empty().then(|| entry.reason.clone());
+    let decided = run.ledger.decide(&PassageDecision { passage, by_number, why, decides: true }, step);
+    if decided.is_taken { Ok(Some(decided.said)) } else { Err(decided.said) }
+}
+
+/// A passage to be closed, or several with one reason.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct Closing {
     /// # Its number, e.g. 7 for chunks/chunk_007.md.
-    passage: i32,
+    passage: Option<i32>,
+    /// # Several with one reason, e.g. "7-9, 12", in place of passage.
+    #[schemars(with = "Option<String>")]
+    passages: Option<Value>,
+    /// # Beside passage: the numbers of the sentences that this reason is for; all that are open when left out.
+    #[schemars(with = "Option<Vec<i32>>")]
+    s: Option<Value>,
     /// # Why its sentences are no requirements, in a sentence.
     reason: String,
 }
 
+/// One reason, and what it is for.
+struct Entry {
+    passages: BTreeSet<i32>,
+    /// The sentences of the one passage; empty for all that are open.
+    s: BTreeSet<i32>,
+    reason: String,
+}
+
 impl Closing {
-    fn check(&self) -> Result<(), String> {
-        let Self { passage, reason } = self;
-        if reason.chars().count() >= SHORTEST_REASON {
-            return Ok(());
+    fn read(&self) -> Result<Entry, String> {
+        let list = |key: &str, value: Option<&Value>| {
+            read_passages(value).ok_or_else(|| format!("'{key}' must list numbers as in \"7-9, 12\"."))
+        };
+        let (mut passages, s) = (list("passages", self.passages.as_ref())?, list("s", self.s.as_ref())?);
+        passages.extend(self.passage);
+        let (named, reason) = (as_list(&passages), self.reason.clone());
+        if passages.is_empty() {
+            return Err("each of 'passages' must name a passage by its number.".into());
         }
-        Err(format!(
-            "passage {passage} has no reason of {SHORTEST_REASON} characters or more: say in a sentence why nothing of it is a \
-             requirement."
-        ))
+        if !s.is_empty() && passages.len() > 1 {
+            return Err(format!("'s' names sentences of one passage, not of {named}: give each an entry of its own."));
+        }
+        if reason.chars().count() < SHORTEST_REASON {
+            return Err(format!(
+                "passage {named} has no reason of {SHORTEST_REASON} characters or more: say in a sentence why nothing of it is a \
+                 requirement."
+            ));
+        }
+        Ok(Entry { passages, s, reason })
     }
 }
 

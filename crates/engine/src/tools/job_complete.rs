@@ -3,6 +3,7 @@
 
 use super::{
     Answer, OwnTool,
+    records_gate::{self, Nothing},
     undelivered::{Entry, Undelivered},
 };
 use crate::{
@@ -65,7 +66,21 @@ impl OwnTool for JobComplete {
             close_todos(run);
             return Ok("The job ends as failed: it owes files that were not delivered. Its files are kept.".into());
         }
-        if let Some(leave) = claim.not_covered(run) {
+        // The system writes its report of any job with documents; it is nobody's answer.
+        let delivers = claim.deliverables.iter().any(|path| path != REPORT);
+        if !delivers && run.requirements() == 0 {
+            *consequence = Consequence::Exit(claim.nothing_delivered()?);
+            close_todos(run);
+            return Ok("The job ends as failed: nothing was delivered. Its files are kept.".into());
+        }
+        let nothing = records_gate::nothing_recorded(run)?;
+        if let Nothing::Failed(error) = nothing {
+            *consequence = Consequence::Exit(JobExit::Failed(claim.with_coverage(error, run)));
+            close_todos(run);
+            return Ok("The job ends as failed: no requirement was recorded. Its files are kept.".into());
+        }
+        let review = records_gate::review_reason(run, &nothing);
+        if let Some(leave) = claim.not_covered(run, review.is_some()) {
             *consequence = Consequence::Exit(leave);
             close_todos(run);
             return Ok(
@@ -74,17 +89,11 @@ impl OwnTool for JobComplete {
             );
         }
         let result = claim.to_json(run);
-        // The system writes its report of any job with documents; it is nobody's answer.
-        let delivers = claim.deliverables.iter().any(|path| path != REPORT);
-        if !delivers && run.requirements == 0 {
-            *consequence = Consequence::Exit(claim.nothing_delivered()?);
-            close_todos(run);
-            return Ok("The job ends as failed: nothing was delivered. Its files are kept.".into());
-        }
         close_todos(run);
-        *consequence = Consequence::Exit(match run.settings.autonomy {
-            Autonomy::Full => JobExit::Completed { result },
-            Autonomy::Review => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
+        *consequence = Consequence::Exit(match (review, run.settings.autonomy) {
+            (Some(reason), _) => JobExit::Review { result, reason },
+            (None, Autonomy::Full) => JobExit::Completed { result },
+            (None, Autonomy::Review) => JobExit::Review { result, reason: "waiting for approval or feedback".into() },
         });
         Ok("The job is complete.".into())
     }
@@ -284,7 +293,7 @@ impl Claim {
     }
 
     /// The end of a job that has worked through too little of its documents, or closed too much of them.
-    fn not_covered(&self, run: &Run) -> Option<JobExit> {
+    fn not_covered(&self, run: &Run, is_for_review: bool) -> Option<JobExit> {
         let bounds = run.settings.coverage.filter(|_| !run.ledger.is_empty())?;
         let counts = run.ledger.counts();
         let sentence = if counts.share_of_text() < bounds.minimum {
@@ -300,22 +309,26 @@ impl Claim {
                 counts.share_of_text(),
                 bounds.minimum
             )
-        } else if counts.share_closed() > bounds.max_closed {
+        } else if records_gate::is_closed_too_much(run) && !is_for_review {
+            let (passages, share) = counts.hardly_covered();
+            let what = if run.ledger.records() { "covered by requirements" } else { "cited" };
             format!(
-                "{} passages were closed with fewer than a quarter of their candidate sentences cited, a share of {:.2} of those \
-                 that have some where at most {} is allowed (coverage_settings.max_closed)",
-                counts.closed,
-                counts.share_closed(),
+                "{passages} passages were closed with fewer than a quarter of their candidate sentences {what}, a share of {share:.2} \
+                 of those that have some where at most {} is allowed (coverage_settings.max_closed)",
                 bounds.max_closed
             )
         } else {
             return None;
         };
-        let error = JobError::new("not_covered", sentence)
+        Some(JobExit::Failed(self.with_coverage(JobError::new("not_covered", sentence), run)))
+    }
+
+    /// An error with the model's words and the ledger's share.
+    fn with_coverage(&self, error: JobError, run: &Run) -> JobError {
+        error
             .with("summary", self.summary.clone())
-            .with("coverage", counts.share())
-            .with("undelivered", self.undelivered.to_json());
-        Some(JobExit::Failed(error))
+            .with("coverage", run.ledger.counts().share())
+            .with("undelivered", self.undelivered.to_json())
     }
 
     fn nothing_delivered(&self) -> Result<JobExit, String> {

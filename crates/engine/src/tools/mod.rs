@@ -11,6 +11,7 @@ mod job_complete;
 mod memory;
 pub(crate) mod parsed_call;
 mod plan;
+mod records_gate;
 mod rewind;
 mod search_tools;
 pub(crate) mod spec;

@@ -160,7 +160,7 @@ fn in_all(evidence: u32) -> String {
 }
 
 /// The number of the answer in which a todo is to be closed.
-fn answer_at_hand(run: &Run) -> i64 {
+pub(super) fn answer_at_hand(run: &Run) -> i64 {
     match run.state.stage {
         Stage::Tools { message_seq, .. } => message_seq,
         Stage::Intake | Stage::Prepare { .. } | Stage::Model | Stage::Summary { .. } | Stage::Review { .. } => {
@@ -186,11 +186,14 @@ fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
     if !run.holds_todos_to_passages() {
         return Ok(0);
     }
+    let step = run.step;
+    run.ledger.decide_by_todo(&current.passages, step);
     let open: Vec<&Passage> = run.ledger.open_of(current).collect();
     if open.is_empty() {
         return Ok(0);
     }
     let first_unread = open.iter().find(|passage| passage.state == PassageState::Unread).map(|passage| passage.number);
+    let record = if run.ledger.records() { "record" } else { "cite" };
     let (left, listed, answer) = (open.len(), worst_of(open), answer_at_hand(run));
     let asked = *run.state.work.asked_passages.get_or_insert(answer);
     if asked < answer {
@@ -202,7 +205,7 @@ fn ask_for_passages(run: &mut Run, current: &Todo) -> Result<usize, String> {
     let shown =
         shown.map(|shown| format!("\n\nPassage {}, which counts as read by this:\n\n{}", shown.number, shown.text));
     Err(format!(
-        "todo {} stays open: of the passages that it names {left} are not answered:\n{listed}\nRead what is unread, cite what \
+        "todo {} stays open: of the passages that it names {left} are not answered:\n{listed}\nRead what is unread, {record} what \
          obliges somebody, close the rest with a reason (close_passages), then close the todo. If that cannot be done, close it \
          in your next answer with a note that says why.{}",
         current.position,
@@ -301,7 +304,7 @@ fn progress(run: &Run) -> String {
         seconds @ 0..60 => format!("{seconds} s"),
         _ => run.elapsed(),
     };
-    let recorded = match run.requirements {
+    let recorded = match run.requirements() {
         0 => String::new(),
         count => format!(", {count} requirements recorded"),
     };

@@ -171,7 +171,7 @@ impl Item {
 }
 
 /// A list as in `"7-9, 12"`, a number, or an array of numbers; none where it is something else.
-fn read_passages(value: Option<&Value>) -> Option<BTreeSet<i32>> {
+pub(super) fn read_passages(value: Option<&Value>) -> Option<BTreeSet<i32>> {
     let number = |value: &Value| number(value).and_then(|number| i32::try_from(number).ok());
     match value {
         None | Some(Value::Null) => Some(BTreeSet::new()),

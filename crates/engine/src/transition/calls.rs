@@ -7,9 +7,9 @@ use super::{
     model_replied::{MAX_BYTES_A_TOKEN, MAX_CALLS},
 };
 use crate::{
-    Check, FileWrite, OnToolFailure, PhaseEnd, Product, Retry, Run, Stage, ToolCall, ToolReturn,
+    Check, FileWrite, OnToolFailure, PassageDecision, PhaseEnd, Product, Retry, Run, Stage, ToolCall, ToolReturn,
     guardrail::loop_detection::{RESULTS, Repetition},
-    ledger::ShownPassage,
+    ledger::{ShownPassage, named},
     run::{AnswerCall, AnswerCalls, CallProgress},
     tools::{self, parsed_call::ParsedCall},
 };
@@ -100,8 +100,9 @@ impl Run {
         if looked && !given.is_error {
             self.note_shown(call, parsed, &given.content);
         }
-        let progress = self.take_products(given.products);
-        let noted = self.noted(call, parsed, given.content, progress, looked);
+        let (progress, said) = self.take_products(given.products);
+        let content = std::iter::once(given.content).chain(said).collect::<Vec<_>>().join("\n");
+        let noted = self.noted(call, parsed, content, progress, looked);
         self.put_answer(item, Answered { failed: given.is_error, ..noted });
     }
 
@@ -241,12 +242,47 @@ impl Run {
         shown
     }
 
-    /// Takes in what a tool produced.
-    fn take_products(&mut self, products: Vec<Product>) -> bool {
+    /// Takes in what a tool produced: whether it produced anything, and what the ledger says to it.
+    fn take_products(&mut self, products: Vec<Product>) -> (bool, Vec<String>) {
         let progress = !products.is_empty();
+        let mut said = Vec::new();
         for product in products {
-            self.record_product(product);
+            match product {
+                Product::DecidePassage(decision) => said.push(self.decide(&decision)),
+                product => {
+                    let changed = number_of(&product, self.next_number());
+                    self.record_product(product);
+                    said.extend(changed.and_then(|number| self.stays_open(number)));
+                }
+            }
         }
-        progress
+        (progress, said)
+    }
+
+    /// Decides a passage: what the model is told.
+    fn decide(&mut self, decision: &PassageDecision) -> String {
+        let said = self.ledger.decide(decision, self.step).said;
+        format!("{said}.")
+    }
+
+    /// What a requirement's quotes touch beyond what it covers.
+    fn stays_open(&self, number: i32) -> Option<String> {
+        let further = self.ledger.further(number);
+        let records = self.ledger.records() && !further.is_empty();
+        records.then(|| {
+            format!(
+                "r{number} covers two candidate sentences at most; open stay, each for a requirement of its own: {}.",
+                named(&further)
+            )
+        })
+    }
+}
+
+/// The number of the requirement that a product records or puts right.
+fn number_of(product: &Product, next: i32) -> Option<i32> {
+    match product {
+        Product::AddRequirement(requirement) => Some(requirement.number.unwrap_or(next)),
+        Product::ChangeRequirement(change) => change.becomes.as_ref()?.number,
+        _ => None,
     }
 }

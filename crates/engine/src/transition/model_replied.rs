@@ -87,7 +87,8 @@ impl Run {
             return;
         }
         let new = self.tail().rev().take_while(|message| message.kind() != MessageKind::Reply);
-        let results = new.filter(|message| message.kind() == MessageKind::ToolResult && !message.cleared());
+        let shows = |kind| matches!(kind, MessageKind::ToolResult | MessageKind::Opening);
+        let results = new.filter(|message| shows(message.kind()) && !message.cleared());
         let results: Vec<String> = results.map(|message| message.visible_content().into_owned()).collect();
         for content in results {
             self.ledger.shown(&content, self.step);

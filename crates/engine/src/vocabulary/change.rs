@@ -1,8 +1,8 @@
 //! Everything that may be written because of an outcome. A step's changes land in one transaction, in order.
 
 use crate::{
-    CutDocument, FailureClass, Message, Passage, PhaseKind, PhaseOutcome, RequirementChange, SharedFiles, Todo,
-    TodoStatus, Touched,
+    CutDocument, FailureClass, Message, Passage, PassageDecision, PhaseKind, PhaseOutcome, RequirementChange,
+    SharedFiles, Todo, TodoStatus, Touched,
 };
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -101,6 +101,8 @@ pub enum Product {
     CutDocument(Box<CutDocument>),
     /// A requirement for the hand-over, one that the job does not have yet: the tool knows, and each one is counted.
     AddRequirement(Box<Requirement>),
+    /// A passage of which the requirements are recorded is decided.
+    DecidePassage(Box<PassageDecision>),
     /// A requirement of the job that still waits for a validator is put right or withdrawn.
     ChangeRequirement(Box<RequirementChange>),
     /// A validator's judgement of a requirement that its job holds.
@@ -126,6 +128,7 @@ impl Product {
             | Self::AddCitation(_)
             | Self::CutDocument(_)
             | Self::AddRequirement(_)
+            | Self::DecidePassage(_)
             | Self::ChangeRequirement(_)
             | Self::JudgeRequirement(_) => None,
         }
@@ -228,11 +231,17 @@ pub struct Citation {
     /// The sentences it touches in passages behind that one.
     #[serde(default, skip)]
     pub continues: Vec<Touched>,
+    /// The sentences that it touches where the same whole sentences are said again.
+    #[serde(default, skip)]
+    pub again: Vec<Touched>,
 }
 
 /// A row of `requirement_cache`, as the creator fills it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
+    /// The job's own count, `r12`: never used again, and copied by forks. The engine gives it where there is none.
+    #[serde(default)]
+    pub number: Option<i32>,
     /// `req_` and 12 hexadecimal digits of the hash of the normalized text.
     pub candidate_id: String,
     /// SHA-256 of the normalized text; unique within the job.

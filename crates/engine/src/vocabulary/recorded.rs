@@ -85,6 +85,7 @@ pub fn lay_requirements<'a>(recorded: &mut Vec<RecordedRequirement>, products: i
             | Product::AddSource(_)
             | Product::AddCitation(_)
             | Product::CutDocument(_)
+            | Product::DecidePassage(_)
             | Product::JudgeRequirement(_) => {}
         }
     }

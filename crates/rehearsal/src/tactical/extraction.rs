@@ -1,8 +1,9 @@
 //! The heart of the work: the normative sentences of some chunks become requirements.
 //!
-//! Three kinds of turns, chosen by what the conversation shows: read the chunks; record what is not recorded yet; write
-//! the findings down and close the todo. A chunk whose text was cleared from the conversation is read again; a
-//! requirement is known by its text, so nothing is recorded twice.
+//! Three kinds of turns, chosen by what the conversation shows: read the chunks; record what is not recorded yet, and close the
+//! passages, which is answered with what is open in them; write the findings down, close the passages again and then the
+//! todo. A chunk whose text was cleared from the conversation is read again; a requirement is known by its text, so nothing is
+//! recorded twice.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -22,6 +23,9 @@ const LINES_BEHIND: usize = 20;
 
 /// Why a passage is closed: what is left of its candidate sentences has no word that this model goes by.
 const NOTHING_LEFT: &str = "no further sentence of it has a normative word that the rehearsal model knows";
+
+/// The same when it is asked which of those left oblige somebody.
+const LOOKED_AGAIN: &str = "each was looked at again, and none has a normative word that the rehearsal model knows";
 
 /// Where one finding stands.
 enum Progress<'a> {
@@ -60,14 +64,17 @@ pub(super) fn process(view: &RequestView<'_>, numbers: RangeInclusive<u32>, part
             Progress::Dropped => dropped += 1,
         }
     }
-    if !open.is_empty() {
-        return turn(format!("{} of {} normative sentences are to be recorded.", open.len(), findings.len()), open);
+    let close = |reason| view.bound("close_passages").then(|| close_passages(numbers.clone(), reason));
+    let first_close = close(NOTHING_LEFT).filter(|close| view.result_of(close).is_none());
+    if !open.is_empty() || first_close.is_some() {
+        let said = format!("{} of {} normative sentences are to be recorded.", open.len(), findings.len());
+        let calls = open.into_iter().chain(first_close).collect();
+        return turn(said, calls);
     }
     let notes = format!("{} requirements recorded, {dropped} refused", findings.len() - dropped);
     let write = (!recorded.is_empty()).then(|| append(&candidates::path(part), &recorded));
     // What was refused is left open, for the result to name.
-    let closes = dropped == 0 && view.bound("close_passages");
-    let close = closes.then(|| close_passages(numbers, NOTHING_LEFT));
+    let close = close(LOOKED_AGAIN).filter(|_| dropped == 0);
     turn(notes.clone(), write.into_iter().chain(close).chain([todo_complete(&notes)]).collect())
 }
 

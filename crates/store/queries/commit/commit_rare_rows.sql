@@ -98,21 +98,25 @@ dropped_passages AS (
 ),
 put_passages AS (
     INSERT INTO passages (job_id, passage, document, ordinal, first_page, last_page, sha256, chunk_path, candidates,
-                          candidates_cited, judged, state, answered_by, read_step, answered_step, reason, cut_step, blocks, unseen,
-                          sentences)
+                          candidates_cited, judged, n_sentences, n_not_judged, decisions, state, answered_by, carried_from,
+                          read_step, answered_step, decided_step, asked_step, reason, cut_step, blocks, unseen, sentences)
     SELECT s.job_id, p.passage, p.document, p.ordinal, p.first_page, p.last_page, decode(p.sha256, 'hex'), p.chunk_path,
-           p.candidates, p.candidates_cited, p.judged, p.state, p.answered_by, p.read_step, p.answered_step, p.reason, p.cut_step,
+           p.candidates, p.candidates_cited, p.judged, p.n_sentences, p.n_not_judged, p.decisions, p.state, p.answered_by,
+           p.carried_from, p.read_step, p.answered_step, p.decided_step, p.asked_step, p.reason, p.cut_step,
            decode(p.blocks, 'hex'), decode(p.unseen, 'hex'), p.sentences
     FROM steps s
     CROSS JOIN LATERAL json_to_recordset(s.passages) AS p (
         passage int, document text, ordinal int, first_page int, last_page int, sha256 text, chunk_path text,
-        candidates int, candidates_cited int, judged boolean, state text, answered_by text, read_step bigint, answered_step bigint,
+        candidates int, candidates_cited int, judged boolean, n_sentences int, n_not_judged int, decisions jsonb, state text,
+        answered_by text, carried_from text, read_step bigint, answered_step bigint, decided_step bigint, asked_step bigint,
         reason text, cut_step bigint, blocks text, unseen text, sentences jsonb)
     ON CONFLICT (job_id, passage) DO UPDATE
     SET document = excluded.document, ordinal = excluded.ordinal, first_page = excluded.first_page,
         last_page = excluded.last_page, sha256 = excluded.sha256, chunk_path = excluded.chunk_path,
-        candidates = excluded.candidates, candidates_cited = excluded.candidates_cited, judged = excluded.judged, state = excluded.state,
-        answered_by = excluded.answered_by, read_step = excluded.read_step, answered_step = excluded.answered_step,
+        candidates = excluded.candidates, candidates_cited = excluded.candidates_cited, judged = excluded.judged, n_sentences = excluded.n_sentences,
+        n_not_judged = excluded.n_not_judged, decisions = excluded.decisions, state = excluded.state,
+        answered_by = excluded.answered_by, carried_from = excluded.carried_from, read_step = excluded.read_step,
+        answered_step = excluded.answered_step, decided_step = excluded.decided_step, asked_step = excluded.asked_step,
         reason = excluded.reason, cut_step = excluded.cut_step, blocks = excluded.blocks, unseen = excluded.unseen,
         sentences = excluded.sentences
 ),
@@ -123,15 +127,15 @@ unevidenced_todos AS (
     WHERE todos.job_id = s.job_id AND todos.phase_number = t.phase_number AND todos.position = t.position
 ),
 new_requirements AS (
-    INSERT INTO requirement_cache (job_id, id, candidate_id, text, name, type, priority, source_document, source_location,
+    INSERT INTO requirement_cache (job_id, id, number, candidate_id, text, name, type, priority, source_document, source_location,
                                    gobd_relevant, gdpr_relevant, citations, mentioned_objects, mentioned_messages,
                                    reasoning, research_notes, confidence, tags, content_key, step)
-    SELECT s.job_id, r.id, r.candidate_id, r.text, r.name, r.type, r.priority, r.source_document, r.source_location,
+    SELECT s.job_id, r.id, r.number, r.candidate_id, r.text, r.name, r.type, r.priority, r.source_document, r.source_location,
            r.gobd_relevant, r.gdpr_relevant, r.citations, r.mentioned_objects, r.mentioned_messages,
            r.reasoning, r.research_notes, r.confidence, r.tags, decode(r.content_key_hex, 'hex'), s.step
     FROM steps s
     CROSS JOIN LATERAL json_to_recordset(s.requirements) AS r (
-        id uuid, candidate_id text, text text, name text, type text, priority text, source_document text,
+        id uuid, number int, candidate_id text, text text, name text, type text, priority text, source_document text,
         source_location jsonb, gobd_relevant boolean, gdpr_relevant boolean, citations jsonb, mentioned_objects jsonb,
         mentioned_messages jsonb, reasoning text, research_notes text, confidence double precision, tags jsonb,
         content_key_hex text)

@@ -1,5 +1,5 @@
 -- What the job has recorded, in the order in which it did, as the rows stand.
-SELECT coalesce(candidate_id, '') AS "candidate_id!", coalesce(content_key, '') AS "content_key!", text,
+SELECT number, coalesce(candidate_id, '') AS "candidate_id!", coalesce(content_key, '') AS "content_key!", text,
        coalesce(name, '') AS "name!", coalesce(type, '') AS "type!", coalesce(priority, '') AS "priority!", source_document,
        coalesce(source_location, '{}') AS "source_location!: UserJson", gobd_relevant, gdpr_relevant, citations AS "citations!: UserJson",
        mentioned_objects AS "mentioned_objects!: UserJson", mentioned_messages AS "mentioned_messages!: UserJson", reasoning,

@@ -1,7 +1,9 @@
 -- The job's row and last checkpoint, for the holder of the lease only.
 SELECT j.id, j.job_type, j.prompt, j.step, coalesce(j.started_at, now()) AS "started_at!",
        c.state::text AS "state?",
-       (SELECT count(*) FROM requirement_cache r WHERE r.job_id = j.id AND r.status <> 'withdrawn') AS "requirements!"
+       (SELECT coalesce(max(r.number), 0) FROM requirement_cache r WHERE r.job_id = j.id) AS "last_number!",
+       EXISTS (
+           SELECT FROM requirement_cache r WHERE r.job_id = j.id AND r.number IS NULL AND r.step IS NOT NULL) AS "unnumbered!"
 FROM jobs j
 LEFT JOIN checkpoints c ON c.job_id = j.id AND c.step = j.step
 WHERE j.id = $1 AND j.lease_epoch = $2 AND j.status = 'running'

@@ -191,6 +191,8 @@ impl<'a> StepRows<'a> {
             Product::AddRequirement(requirement) => self.rare.add_requirement(requirement),
             Product::ChangeRequirement(change) => self.rare.requirement_changes.push(change),
             Product::JudgeRequirement(judgement) => self.rare.judge(judgement),
+            // The ledger has decided it; what came of it are rows of passages.
+            Product::DecidePassage(_) => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The coverage ledger's rows.
 
 use crate::{Error, Store, error::During, run::load::word};
-use plumbline_engine::{AnsweredPassage, Block, Candidate, Passage, PassageState};
+use plumbline_engine::{AnsweredPassage, Block, Candidate, Decision, Passage, PassageState};
 use serde::{Serialize, Serializer};
 use sqlx::types::Json;
 use uuid::Uuid;
@@ -19,10 +19,16 @@ pub(crate) struct PassageRow<'a> {
     candidates: usize,
     candidates_cited: usize,
     judged: bool,
+    n_sentences: i32,
+    n_not_judged: i32,
+    decisions: &'a [Decision],
     state: PassageState,
     answered_by: Option<AnsweredPassage>,
+    carried_from: Option<AnsweredPassage>,
     read_step: Option<i64>,
     answered_step: Option<i64>,
+    decided_step: Option<i64>,
+    asked_step: Option<i64>,
     reason: Option<&'a str>,
     cut_step: i64,
     #[serde(serialize_with = "as_hex")]
@@ -43,12 +49,18 @@ impl<'a> PassageRow<'a> {
             sha256: hex::encode(passage.sha256),
             chunk_path: passage.chunk_path.as_deref(),
             candidates: passage.candidates.len(),
-            candidates_cited: passage.candidates.len() - passage.open_candidates().count(),
+            candidates_cited: passage.n_covered(),
             judged: passage.judged,
+            n_sentences: passage.n_sentences,
+            n_not_judged: passage.n_not_judged,
+            decisions: &passage.decisions,
             state: passage.state,
             answered_by: passage.answered_by,
+            carried_from: passage.carried_from,
             read_step: passage.read_step,
             answered_step: passage.answered_step,
+            decided_step: passage.decided_step,
+            asked_step: passage.asked_step,
             reason: passage.reason.as_deref(),
             cut_step: passage.cut_step,
             blocks: &passage.blocks,
@@ -71,11 +83,11 @@ pub struct CoverageLine {
     pub passages: i64,
     /// Those whose text was not shown to its end.
     pub unread: i64,
-    /// Those that were read and have candidate sentences left.
+    /// Those that were read and not decided.
     pub read: i64,
-    /// Those of which nothing is left.
+    /// Those that were decided.
     pub answered: i64,
-    /// Of these, answered by quotes.
+    /// Of these, answered by requirements or quotes.
     pub cited: i64,
     /// Of these, without candidate sentences.
     pub empty: i64,
@@ -83,12 +95,14 @@ pub struct CoverageLine {
     pub closed: i64,
     /// Candidate sentences.
     pub candidates: i64,
-    /// Those of them that a verified quote touches.
+    /// Those of them that are covered.
     pub candidates_cited: i64,
     /// Requirements with a verified citation that begins there.
     pub requirements: i64,
     /// Answered passages of all, 0 to 1, rounded down to four places.
     pub share: f64,
+    /// Passages that the scan cannot judge.
+    pub not_judged: i64,
 }
 
 /// A passage as people see it.
@@ -106,8 +120,10 @@ pub struct PassageLine {
     pub judged: bool,
     pub state: String,
     pub answered_by: Option<String>,
+    pub carried_from: Option<String>,
     pub read_step: Option<i64>,
     pub answered_step: Option<i64>,
+    pub decided_step: Option<i64>,
     pub n_requirements: i32,
     pub reason: Option<String>,
 }
@@ -122,6 +138,7 @@ impl Store {
             .fetch_all(&self.pool)
             .await
             .during("load the passages of the job's documents")?;
+        let answer = |by| word(job_id, "answer of a passage", by);
         rows.into_iter()
             .map(|row| {
                 Ok(Passage {
@@ -137,10 +154,16 @@ impl Store {
                     unseen: Block::from_bytes(&row.unseen),
                     candidates: row.sentences.0,
                     judged: row.judged,
+                    n_sentences: row.n_sentences,
+                    n_not_judged: row.n_not_judged,
+                    decisions: row.decisions.0,
                     state: word(job_id, "passage state", row.state)?,
-                    answered_by: row.answered_by.map(|by| word(job_id, "answer of a passage", by)).transpose()?,
+                    answered_by: row.answered_by.map(answer).transpose()?,
+                    carried_from: row.carried_from.map(answer).transpose()?,
                     read_step: row.read_step,
                     answered_step: row.answered_step,
+                    decided_step: row.decided_step,
+                    asked_step: row.asked_step,
                     reason: row.reason,
                 })
             })
@@ -183,3 +206,5 @@ pub(crate) async fn count_requirements(tx: &mut sqlx::PgConnection, jobs: &[Uuid
 
 /// The column `sentences`.
 type Sentences = Json<Vec<Candidate>>;
+/// The column `decisions`.
+type Decisions = Json<Vec<Decision>>;

@@ -5,7 +5,9 @@ use crate::{
     bind::{json, text},
     error::During,
 };
-use plumbline_engine::{Citation, RecordedRequirement, Requirement, RequirementChange, Touched, WITHDRAWN};
+use plumbline_engine::{
+    Citation, RecordedRequirement, Requirement, RequirementChange, StandingRequirement, Touched, WITHDRAWN, quotes_of,
+};
 use serde_json::{Map, Value, json as value};
 use sqlx::PgConnection;
 use uuid::Uuid;
@@ -34,6 +36,7 @@ impl From<CitationRow> for Citation {
             verified: row.verified,
             place: place(row.passage, row.from, row.to),
             continues: Vec::new(),
+            again: Vec::new(),
         }
     }
 }
@@ -76,6 +79,29 @@ impl Store {
         Ok(known.flatten())
     }
 
+    /// Gives numbers to the requirements that a job recorded before there were any: the highest. For the holder of its lease only.
+    pub(crate) async fn number_requirements(&self, job_id: Uuid) -> Result<i32, Error> {
+        sqlx::query_file_scalar!("queries/requirements/number_requirements.sql", job_id)
+            .fetch_one(&self.pool)
+            .await
+            .during("number the job's requirements")
+    }
+
+    /// The requirements of a job that stand, by their numbers.
+    pub(crate) async fn standing_requirements(&self, job_id: Uuid) -> Result<Vec<StandingRequirement>, Error> {
+        let rows = sqlx::query_file!("queries/requirements/standing_requirements.sql", job_id)
+            .fetch_all(&self.pool)
+            .await
+            .during("load the job's requirements")?;
+        let standing = rows.into_iter().map(|row| StandingRequirement {
+            number: row.number,
+            candidate_id: row.candidate_id,
+            quotes: quotes_of(&row.citations),
+            placed_step: row.placed_step,
+        });
+        Ok(standing.collect())
+    }
+
     /// The requirements that the job has recorded, withdrawn ones too, in the order in which it did; rows of other producers
     /// are not among them.
     ///
@@ -89,6 +115,7 @@ impl Store {
         let recorded = rows.into_iter().map(|row| RecordedRequirement {
             status: row.status,
             requirement: Requirement {
+                number: row.number,
                 candidate_id: row.candidate_id,
                 content_key: row.content_key,
                 text: row.text,

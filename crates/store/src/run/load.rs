@@ -9,7 +9,8 @@ use crate::{
     workspace::files::{facts, read_files},
 };
 use plumbline_engine::{
-    Feedback, FileIndex, JobInfo, Memory, Message, Passage, Settings, Snapshot, Source, State, Todo,
+    Feedback, FileIndex, JobInfo, Memory, Message, Passage, Settings, Snapshot, Source, StandingRequirement, State,
+    Todo,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -37,8 +38,10 @@ pub struct LoadedJob {
     pub sources: Vec<Source>,
     /// The passages of its documents.
     pub passages: Vec<Passage>,
-    /// Requirements recorded so far.
-    pub requirements: i64,
+    /// Its requirements that stand.
+    pub standing: Vec<StandingRequirement>,
+    /// The highest number that one of its requirements ever had.
+    pub last_number: i32,
     /// Feedback that no step has taken in yet, oldest first.
     pub feedback: Vec<Feedback>,
 }
@@ -66,7 +69,8 @@ impl LoadedJob {
             memory: Memory::default(),
             sources: Vec::new(),
             passages: Vec::new(),
-            requirements: 0,
+            standing: Vec::new(),
+            last_number: 0,
             feedback: Vec::new(),
         })
     }
@@ -84,7 +88,8 @@ impl LoadedJob {
             memory: self.memory,
             sources: self.sources,
             passages: self.passages,
-            requirements: self.requirements,
+            standing: self.standing,
+            last_number: self.last_number,
             feedback: self.feedback,
             // A load is a claim's first act.
             new_claim: true,
@@ -112,6 +117,11 @@ impl Store {
             Some(_) => (facts(self.file_index(id).await?), self.load_memory(id).await?, self.sources(id).await?),
             None => Default::default(),
         };
+        let last_number = match row.unnumbered {
+            true => self.number_requirements(id).await?,
+            false => row.last_number,
+        };
+        let standing = if state.is_some() { self.standing_requirements(id).await? } else { Vec::new() };
         Ok(LoadedJob {
             facts: JobInfo {
                 id: row.id,
@@ -127,7 +137,8 @@ impl Store {
             memory,
             passages: if state.is_some() { self.passages(id).await? } else { Vec::new() },
             sources,
-            requirements: row.requirements,
+            last_number,
+            standing,
             feedback: self.feedback(id).await?,
             state,
         })

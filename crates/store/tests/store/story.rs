@@ -92,7 +92,18 @@ pub(crate) fn passage(number: i32, cut: i64, read: Option<i64>, answered: Option
         cut_step: cut,
         unseen: if read.is_some() { Vec::new() } else { blocks.clone() },
         blocks,
-        candidates: vec![Candidate { sentence: 1, text: "Invoices must be kept.".into(), cited_step: answered }],
+        candidates: vec![Candidate {
+            sentence: 1,
+            text: "Invoices must be kept.".into(),
+            cited_step: answered,
+            ..Candidate::default()
+        }],
+        n_sentences: 3,
+        n_not_judged: i32::from(number == 2),
+        decisions: Vec::new(),
+        carried_from: None,
+        decided_step: answered,
+        asked_step: read,
         judged: number != 2,
         state: match (read, answered) {
             (None, _) => PassageState::Unread,
@@ -231,6 +242,7 @@ fn citation() -> Citation {
         verified: true,
         place: None,
         continues: Vec::new(),
+        again: Vec::new(),
     }
 }
 

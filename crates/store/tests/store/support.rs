@@ -137,6 +137,7 @@ pub(crate) async fn commit(
 /// A requirement with one citation that was found.
 pub(crate) fn requirement(key: u8, text: &str) -> Requirement {
     Requirement {
+        number: Some(i32::from(key)),
         candidate_id: format!("req_{key:012x}"),
         content_key: vec![key; 32],
         text: text.into(),

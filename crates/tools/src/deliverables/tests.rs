@@ -10,6 +10,7 @@ fn recorded(id: &str, name: &str, place: Value, status: &str) -> RecordedRequire
     RecordedRequirement {
         status: status.into(),
         requirement: Requirement {
+            number: Some(1),
             candidate_id: id.into(),
             content_key: vec![1],
             text: format!("{name}, and it must be kept."),

@@ -11,7 +11,7 @@ use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::overlay::file_name;
 use crate::workspace::path;
 use crate::workspace::{PassagePlace, WorkspaceError};
-use plumbline_documents::passages::{self, Quote};
+use plumbline_documents::passages::{self, Occurrence, Quote};
 use plumbline_documents::quotes::{ButForHyphens, Found, Match, Passage, SHORTEST, SourceText};
 use plumbline_documents::{Kind, kind_of, push_page};
 use plumbline_engine::{Citation, LONGEST_QUOTE, Source, Touched};
@@ -340,7 +340,8 @@ fn citation(source: &Source, found: Found) -> Citation {
     let id = citation_id(&source.path, page, &quote);
     let page_to = page_to.filter(|_| page_to != page);
     let source = source.path.clone();
-    Citation { id, source, page, page_to, quote, verified: true, place: None, continues: Vec::new() }
+    let (place, continues, again) = (None, Vec::new(), Vec::new());
+    Citation { id, source, page, page_to, quote, verified: true, place, continues, again }
 }
 
 /// The citation with the passages and sentences that its quote touches, where the document was cut.
@@ -364,10 +365,15 @@ async fn placed(env: &ToolEnv<'_>, mut citation: Citation) -> Result<Citation, T
         return Ok(citation);
     }
     let quote = citation.quote.clone();
-    let touched = crate::run_blocking(move |_| passages::locate(&texts, &quote)).await;
-    let mut touched = touched.into_iter().flatten();
-    citation.place = touched.next();
-    citation.continues = touched.collect();
+    let places = crate::run_blocking(move |_| passages::locate(&texts, &quote)).await;
+    let mut places = places.into_iter();
+    if let Some(Occurrence { touched, is_whole }) = places.next() {
+        let again = places.filter(|place| is_whole && place.is_whole).flat_map(|place| place.touched);
+        citation.again = again.collect();
+        let mut touched = touched.into_iter();
+        citation.place = touched.next();
+        citation.continues = touched.collect();
+    }
     Ok(citation)
 }
 

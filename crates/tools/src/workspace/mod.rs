@@ -53,6 +53,11 @@ pub trait Workspace: Send + Sync {
         Vec::new()
     }
 
+    /// The number of the job's next requirement.
+    fn next_number(&self) -> i32 {
+        1
+    }
+
     /// A file's content; none when there is no such file.
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>>;
 

@@ -41,6 +41,7 @@ pub(crate) struct WorkspaceOverlay<'a> {
     /// What the batch did to them.
     records: Vec<Product>,
     judged: BTreeMap<Uuid, Verdict>,
+    next_number: i32,
 }
 
 impl<'a> WorkspaceOverlay<'a> {
@@ -57,6 +58,7 @@ impl<'a> WorkspaceOverlay<'a> {
             recorded: OnceCell::new(),
             records: Vec::new(),
             judged: BTreeMap::new(),
+            next_number: rows.next_number(),
         }
     }
 
@@ -190,6 +192,11 @@ impl<'a> WorkspaceOverlay<'a> {
         recorded
     }
 
+    /// The number of the next requirement.
+    pub(crate) fn next_number(&self) -> i32 {
+        self.next_number
+    }
+
     /// What this batch has judged; the rows do not know it yet.
     pub(crate) fn judged(&self) -> &BTreeMap<Uuid, Verdict> {
         &self.judged
@@ -217,7 +224,10 @@ impl<'a> WorkspaceOverlay<'a> {
                 Product::AddCitation(citation) => {
                     self.citations.insert(citation.id.clone(), citation.clone());
                 }
+                Product::DecidePassage(_) => {}
                 Product::AddRequirement(requirement) => {
+                    let next = requirement.number.map_or(self.next_number, |number| number + 1);
+                    self.next_number = self.next_number.max(next);
                     self.requirements.insert(requirement.content_key.clone(), requirement.candidate_id.clone());
                     self.records.push(product.clone());
                 }

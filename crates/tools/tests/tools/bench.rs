@@ -60,6 +60,7 @@ impl Memory {
 
     fn commit(&mut self, product: Product) {
         match product {
+            Product::DecidePassage(_) => {}
             Product::WriteFile(file) => self.put(&file.path, file.content),
             Product::PlaceFile(file) => {
                 let content = self.staged.lock().unwrap()[&file.sha256].clone();

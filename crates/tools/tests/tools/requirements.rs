@@ -34,6 +34,7 @@ async fn the_whole_row() {
     assert_eq!(said, format!("recorded {}: Retention of invoices (1 citation verified)", row.candidate_id));
     assert!(row.candidate_id.starts_with("req_") && row.candidate_id.len() == 16);
     let expected = Requirement {
+        number: None,
         candidate_id: row.candidate_id.clone(),
         content_key: row.content_key.clone(),
         text: SENTENCE.into(),

@@ -96,7 +96,8 @@ fn snapshot(settings: &Settings) -> Snapshot {
         memory: Memory::default(),
         sources: Vec::new(),
         passages: Vec::new(),
-        requirements: 0,
+        standing: Vec::new(),
+        last_number: 0,
         feedback: Vec::new(),
         new_claim: true,
     }
@@ -165,7 +166,7 @@ fn prepared(document: &str) -> Prepared {
         chunk_path: Some(format!("chunks/chunk_{number:03}.md")),
         blocks: blocks(text),
         unseen: blocks(text),
-        candidates: vec![Candidate { sentence: 1, text: text.to_owned(), cited_step: None }],
+        candidates: vec![Candidate { sentence: 1, text: text.to_owned(), ..Candidate::default() }],
         ..Passage::unread(number, document, number)
     };
     let passages = (1..).zip(texts).map(passage).collect();

@@ -42,6 +42,10 @@ impl Workspace for StoreWorkspace<'_> {
         self.run.passages().map(PassagePlace::from).collect()
     }
 
+    fn next_number(&self) -> i32 {
+        self.run.next_number()
+    }
+
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         Box::pin(self.ask(move || self.store.read_file(self.lease.job_id, path)))
     }

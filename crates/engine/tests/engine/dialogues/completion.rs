@@ -30,7 +30,7 @@ fn an_evidenced_completion_is_accepted() {
         json!({
             "summary": "Done.", "deliverables": ["output/report.md"], "undelivered": [], "confidence": 0.9, "notes": null,
             "coverage": null,
-            "passages": {"total": 1, "unread": 1, "read": 0, "answered": 0, "cited": 0, "empty": 0, "closed": 0},
+            "passages": {"total": 1, "unread": 1, "read": 0, "answered": 0, "cited": 0, "empty": 0, "closed": 0, "not_judged": 0},
         })
     );
     assert_eq!(dialogue.toy.phases[&3].outcome, Some(PhaseOutcome::Completed));

@@ -2,8 +2,8 @@
 
 use crate::kit::{Dialogue, covering, intake_of_four, prepare};
 use plumbline_engine::{
-    AnsweredPassage, Carried, CoverageSettings, Effect, FileWrite, Intake, JobExit, Outcome, PassageState, PhaseKind,
-    Prepare, Prepared, Settings, Versions,
+    AnsweredPassage, Carried, CarriedPassage, CoverageSettings, Effect, FileWrite, Intake, JobExit, Outcome,
+    PassageState, PhaseKind, Prepare, Prepared, Settings, Versions,
 };
 use serde_json::{Value, json};
 
@@ -85,8 +85,11 @@ fn what_an_earlier_job_found_is_carried_over_before_the_first_request() {
     dialogue.crash();
     assert!(matches!(dialogue.run.next(), Effect::Carry { previous: named } if Some(named) == previous));
     assert_eq!(dialogue.phase().0, 0, "nothing is asked of the model yet");
-    let versions = Versions { same: 3, changed: 1, new: 0, gone: 2 };
-    dialogue.apply(Outcome::Carried(Carried { passages: vec![1, 2, 4], versions, products: Vec::new() }));
+    let versions = Versions { same: 3, changed: 1, new: 0, gone: 2, reread: 0 };
+    let carried =
+        |number| CarriedPassage { number, from: AnsweredPassage::Citation, decisions: Vec::new(), is_decided: true };
+    let passages = [1, 2, 4].map(carried).to_vec();
+    dialogue.apply(Outcome::Carried(Carried { passages, versions, products: Vec::new() }));
     let carried = (PassageState::Answered, Some(AnsweredPassage::Carried));
     assert_eq!(states(&dialogue), [carried, carried, (PassageState::Unread, None), carried]);
     let opening = &dialogue.request()[1].text;
@@ -97,7 +100,7 @@ fn what_an_earlier_job_found_is_carried_over_before_the_first_request() {
     cite(&mut dialogue, [3, 3]);
     complete(&mut dialogue, json!([{"passages": [3], "document": "input/policy.pdf", "reason": "it is unclear"}]));
     let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
-    assert_eq!(result["versions"], json!({"same": 3, "changed": 1, "new": 0, "gone": 2}));
+    assert_eq!(result["versions"], json!({"same": 3, "changed": 1, "new": 0, "gone": 2, "reread": 0}));
     assert!(dialogue.run.state().previous.is_some(), "it is looked at once");
 }
 
@@ -127,7 +130,7 @@ fn a_job_none_of_whose_documents_has_text_fails_before_its_first_request() {
 #[test]
 fn a_document_without_text_beside_one_with_text_is_named_by_the_system() {
     let mut dialogue = Dialogue::new(covering_with(|settings| {
-        settings.coverage = Some(CoverageSettings { minimum: 1.0, max_closed: 1.0 });
+        settings.coverage = Some(CoverageSettings { minimum: 1.0, max_closed: 1.0, records: false });
     }));
     let Outcome::IntakeDone(mut intake) = intake_of_four() else { unreachable!() };
     intake.files.push(FileWrite::text("input/annex.md", "Invoices must be kept for ten years."));
@@ -199,7 +202,7 @@ fn a_passage_is_read_by_being_shown_and_answered_by_quotes_or_for_having_no_cand
     assert_eq!(complete(&mut dialogue, json!([])), "The job is complete.");
     let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(result["coverage"], 1.0);
-    let passages = json!({"total": 4, "unread": 0, "read": 0, "answered": 4, "cited": 2, "empty": 2, "closed": 0});
+    let passages = json!({"total": 4, "unread": 0, "read": 0, "answered": 4, "cited": 2, "empty": 2, "closed": 0, "not_judged": 0});
     assert_eq!(result["passages"], passages);
 }
 
@@ -259,8 +262,7 @@ fn a_strategic_phase_opens_with_what_is_left_worst_first() {
     read(&mut dialogue);
     dialogue.finish_phase();
     let opening = dialogue.request()[1].text.clone();
-    let left =
-        "Left, worst first:\n- passage 1 (chunks/chunk_001.md, page 1): read, not cited: [1] \"Invoices must be kept";
+    let left = "Left, worst first:\n- passage 1 (chunks/chunk_001.md, page 1): read, open: [1] \"Invoices must be kept";
     assert!(opening.contains(left), "{opening}");
     let shown = dialogue.call("coverage", json!({}));
     assert!(shown.contains("0 unread, 2 read, 2 answered") && shown.contains("- passage 3"), "{shown}");
@@ -296,7 +298,7 @@ fn a_todo_that_names_passages_is_refused_once_while_they_are_open() {
     read(&mut dialogue);
     assert!(dialogue.close().starts_with("Task 2"), "the second passage has no candidates and was read");
     let refused = dialogue.close();
-    assert!(refused.contains("read, not cited: [1] \"The auditor must be shown"), "{refused}");
+    assert!(refused.contains("read, open: [1] \"The auditor must be shown"), "{refused}");
     cite(&mut dialogue, [3, 3]);
     let taken = dialogue.close();
     assert!(taken.starts_with("Task 3") && !taken.contains("stay open"), "{taken}");

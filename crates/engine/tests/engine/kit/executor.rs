@@ -110,7 +110,7 @@ pub(crate) fn prepare(document: &str, toy: &Toy) -> Prepared {
         unseen: blocks(line),
         candidates: line
             .contains("must")
-            .then(|| Candidate { sentence: 1, text: line.into(), cited_step: None })
+            .then(|| Candidate { sentence: 1, text: line.into(), ..Candidate::default() })
             .into_iter()
             .collect(),
         ..Passage::unread(number, document, ordinal)
@@ -127,11 +127,22 @@ pub(crate) fn prepare(document: &str, toy: &Toy) -> Prepared {
 
 fn citation(quote: &str, place: Option<Touched>) -> Citation {
     let (id, source, quote) = (format!("cit_{quote}"), "input/policy.pdf".into(), quote.into());
-    Citation { id, source, page: None, page_to: None, quote, verified: true, place, continues: Vec::new() }
+    Citation {
+        id,
+        source,
+        page: None,
+        page_to: None,
+        quote,
+        verified: true,
+        place,
+        continues: Vec::new(),
+        again: Vec::new(),
+    }
 }
 
 fn requirement(text: &str) -> Requirement {
     Requirement {
+        number: None,
         candidate_id: "req_1".into(),
         content_key: text.as_bytes().to_vec(),
         text: text.into(),

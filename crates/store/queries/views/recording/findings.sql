@@ -8,7 +8,7 @@ FROM citations
 WHERE job_id = $1
 UNION ALL
 SELECT step, 'requirement',
-       jsonb_build_object('candidate_id', candidate_id, 'text', text, 'name', name, 'type', type, 'priority', priority,
+       jsonb_build_object('number', number, 'candidate_id', candidate_id, 'text', text, 'name', name, 'type', type, 'priority', priority,
                           'source_document', source_document, 'source_location', source_location,
                           'gobd_relevant', gobd_relevant, 'gdpr_relevant', gdpr_relevant, 'citations', citations,
                           'mentioned_objects', mentioned_objects, 'mentioned_messages', mentioned_messages,

@@ -7,6 +7,7 @@ use sqlx::PgPool;
 
 fn requirement(text: &str, key: u8) -> Requirement {
     Requirement {
+        number: None,
         name: "Retention of invoices".into(),
         source_document: Some("input/policy.pdf".into()),
         source_location: json!({"page": 4, "section": "3.1"}),
@@ -41,7 +42,7 @@ async fn a_requirement_arrives_complete_for_the_validator(pool: PgPool) {
                  jsonb_typeof(mentioned_messages), jsonb_typeof(tags), jsonb_typeof(source_location))
                  FROM requirement_cache";
     assert_eq!(value(&pool, types).await.as_deref(), Some("array array array array object"));
-    assert_eq!(store.load(&job.lease()).await.unwrap().requirements, 1);
+    assert_eq!(store.load(&job.lease()).await.unwrap().standing.len(), 1);
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -99,6 +100,7 @@ async fn sources_are_updated_and_citations_stay(pool: PgPool) {
         verified: true,
         place: None,
         continues: Vec::new(),
+        again: Vec::new(),
     };
     let changes = [
         Change::Product(Product::AddSource(source)),

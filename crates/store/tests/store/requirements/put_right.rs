@@ -103,7 +103,7 @@ async fn the_words_of_a_row_that_was_withdrawn_are_free_and_those_of_one_put_rig
     let expected =
         ["withdrawn Invoices must be kept.", "pending Receipts must stay.", "pending Invoices must be kept."];
     assert_eq!(texts(&store, job.id).await, expected);
-    assert_eq!(store.load(&job.lease()).await.unwrap().requirements, 2, "withdrawn ones do not count");
+    assert_eq!(store.load(&job.lease()).await.unwrap().standing.len(), 2, "withdrawn ones do not count");
     execute(&pool, "UPDATE jobs SET status = 'cancelled'").await.unwrap();
     execute(&pool, "DELETE FROM jobs").await.unwrap();
     assert_eq!(value(&pool, "SELECT count(*) FROM requirement_changes").await.as_deref(), Some("0"));

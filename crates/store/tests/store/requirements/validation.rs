@@ -15,6 +15,7 @@ const TEXTS: [&str; 3] = [
 
 fn requirement(text: &str, key: u8) -> Requirement {
     Requirement {
+        number: None,
         source_document: Some("input/policy.pdf".into()),
         source_location: json!({"page": 4}),
         citations: json!([{"source": "input/policy.pdf", "page": 4, "quote": text, "verified": true}]),
@@ -39,6 +40,7 @@ async fn creator(store: &Store) -> ClaimedJob {
         verified: true,
         place: None,
         continues: Vec::new(),
+        again: Vec::new(),
     })));
     commit(store, job.lease(), 0, &changes).await.unwrap();
     job

@@ -30,6 +30,7 @@ pub(crate) async fn build(
     };
     let name = arguments.name.map(|name| name.trim().to_string()).filter(|name| !name.is_empty());
     Ok(Requirement {
+        number: Some(env.overlay.next_number()),
         candidate_id: candidate_id_of(&content_key),
         content_key,
         name: name.unwrap_or_else(|| name_from(&text)),
@@ -81,6 +82,9 @@ pub(crate) fn evidence(citation: &Citation) -> Value {
         evidence["passage"] = passage.into();
         evidence["from"] = from.into();
         evidence["to"] = to.into();
+    }
+    if !citation.continues.is_empty() {
+        evidence["continues"] = json!(citation.continues);
     }
     evidence
 }

@@ -170,7 +170,9 @@ impl Declared for AddRequirement {
             1 => "1 citation verified".to_string(),
             n => format!("{n} citations verified"),
         };
-        let content = format!("recorded {}: {} ({evidence}{put_right})", requirement.candidate_id, requirement.name);
+        let number = env.overlay.next_number();
+        let content =
+            format!("recorded {}: {} ({evidence}{put_right}), r{number}", requirement.candidate_id, requirement.name);
         let mut products: Vec<Product> = citations.into_iter().map(Product::AddCitation).collect();
         products.push(Product::AddRequirement(Box::new(requirement)));
         Ok(Output { content, products })

@@ -1,0 +1,141 @@
+//! Which candidates are covered: a function of the standing requirements, in the order of their numbers, and of the decisions
+//! that give a candidate to one.
+//!
+//! A requirement covers at most two candidates, the first that its quotes touch. The second is *merged* while no requirement
+//! has it as its first. The lead of a list is not counted, and covered with any entry under it.
+
+use super::{
+    Account, Ledger, Passage,
+    standing::{Place, Row},
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Most candidates that one requirement covers.
+const MOST: usize = 2;
+
+/// The covered candidates.
+#[derive(Debug, Default)]
+pub(super) struct Cover {
+    covered: BTreeSet<Place>,
+    firsts: BTreeSet<Place>,
+    /// Those that requirements cover besides their first.
+    others: BTreeSet<Place>,
+}
+
+impl Cover {
+    pub(super) fn of(passages: &BTreeMap<i32, Passage>, rows: &BTreeMap<i32, Row>) -> Self {
+        let mut cover = Self::default();
+        for row in rows.values() {
+            let own = own(row, passages);
+            cover.firsts.extend(own.first());
+            cover.others.extend(own.get(1));
+        }
+        for passage in passages.values() {
+            cover.others.extend(given(passage, rows));
+        }
+        cover.covered.extend(cover.firsts.iter().chain(&cover.others));
+        let leads: Vec<Place> = cover.covered.iter().flat_map(|place| leads_of(*place, passages)).collect();
+        cover.covered.extend(leads);
+        cover
+    }
+
+    pub(super) fn holds(&self, place: Place) -> bool {
+        self.covered.contains(&place)
+    }
+
+    /// How many are covered and no requirement's first.
+    pub(super) fn merged(&self) -> usize {
+        self.others.difference(&self.firsts).count()
+    }
+}
+
+/// The candidates that a requirement covers by itself, at most two.
+fn own(row: &Row, passages: &BTreeMap<i32, Passage>) -> Vec<Place> {
+    let leads: BTreeSet<Place> = row.touched.iter().flat_map(|place| leads_of(*place, passages)).collect();
+    row.touched.iter().filter(|place| !leads.contains(place)).take(MOST).copied().collect()
+}
+
+/// The leads that a candidate stands under.
+fn leads_of((number, sentence): Place, passages: &BTreeMap<i32, Passage>) -> impl Iterator<Item = Place> {
+    let candidate = passages.get(&number).and_then(|passage| passage.candidate(sentence));
+    candidate.into_iter().flat_map(move |candidate| candidate.leads.iter().map(move |lead| (number, *lead)))
+}
+
+/// What decisions give to requirements whose quotes touch it.
+fn given<'a>(passage: &'a Passage, rows: &'a BTreeMap<i32, Row>) -> impl Iterator<Item = Place> + 'a {
+    passage.decisions.iter().filter_map(move |decision| {
+        let place = (passage.number, decision.s);
+        let Account::In(row) = decision.account else { return None };
+        rows.get(&row)?.touched.contains(&place).then_some(place)
+    })
+}
+
+impl Ledger {
+    /// How many candidates are covered and no requirement's first.
+    pub(crate) fn merged(&self) -> usize {
+        if self.records { Cover::of(&self.passages, &self.rows).merged() } else { 0 }
+    }
+
+    /// What a requirement's quotes touch and nothing covers: the passage, the number and the words of each.
+    pub(crate) fn further(&self, number: i32) -> Vec<(i32, &super::Candidate)> {
+        let touched = self.rows.get(&number).map_or(&[][..], |row| &row.touched);
+        let open = touched.iter().filter_map(|(passage, sentence)| {
+            let candidate = self.get(*passage)?.open_candidates().find(|candidate| candidate.sentence == *sentence)?;
+            Some((*passage, candidate))
+        });
+        open.collect()
+    }
+
+    /// Holds the candidates against the requirements as they stand. A passage of which a covered candidate becomes open is to be
+    /// decided anew; what older rules have answered stays so.
+    pub(super) fn cover_anew(&mut self, step: i64) {
+        if !self.records {
+            return;
+        }
+        let cover = Cover::of(&self.passages, &self.rows);
+        for passage in self.passages.values_mut() {
+            let before = passage.clone_of_progress();
+            let lost = mark(passage, &cover, step);
+            if lost && passage.is_held_to_records() {
+                passage.reopen(step);
+            } else if lost {
+                passage.asked_step = None;
+            }
+            if let Some(by) = outcome_if_decided(passage, &self.rows) {
+                passage.answered_by = Some(by);
+            }
+            if before != passage.clone_of_progress() {
+                self.changed.insert(passage.number);
+            }
+        }
+    }
+}
+
+/// Marks the candidates that are covered; whether one became open by it.
+fn mark(passage: &mut Passage, cover: &Cover, step: i64) -> bool {
+    let number = passage.number;
+    let mut lost = Vec::new();
+    for candidate in &mut passage.candidates {
+        match (candidate.cited_step, cover.holds((number, candidate.sentence))) {
+            (None, true) => candidate.cited_step = Some(step),
+            (Some(_), false) => {
+                candidate.cited_step = None;
+                lost.push(candidate.sentence);
+            }
+            (Some(_), true) | (None, false) => {}
+        }
+    }
+    lost.into_iter().any(|sentence| !passage.is_closed(sentence))
+}
+
+/// What a decided passage is answered by, as the requirements stand.
+fn outcome_if_decided(passage: &Passage, rows: &BTreeMap<i32, Row>) -> Option<super::AnsweredPassage> {
+    let is_own = passage.decided_step.is_some() && passage.answered_by != Some(super::AnsweredPassage::Carried);
+    is_own.then(|| passage.outcome(begins_in(passage.number, rows)))
+}
+
+/// Whether a standing requirement has a verified quote that begins in a passage.
+pub(super) fn begins_in(passage: i32, rows: &BTreeMap<i32, Row>) -> bool {
+    let quotes = || rows.values().flat_map(|row| &row.standing.quotes);
+    quotes().any(|quote| quote.places.first().is_some_and(|place| place.passage == passage))
+}

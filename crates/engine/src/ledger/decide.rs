@@ -1,0 +1,197 @@
+//! Deciding passages: by what is said of each open candidate, by a reason for all that is left, by closing a todo.
+
+use super::{
+    Account, AnsweredPassage, Candidate, Decision, Ledger, Passage, PassageState, SHORTEST_REASON, cover::begins_in,
+};
+use serde::{Deserialize, Serialize};
+
+/// A decision on a passage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PassageDecision {
+    /// The passage's number.
+    pub passage: i32,
+    /// What becomes of candidates, by their numbers.
+    pub by_number: Vec<(i32, Account)>,
+    /// Why nothing else of it is a requirement.
+    pub why: Option<String>,
+    /// Whether it is to be decided at all; else what is open is said.
+    pub decides: bool,
+}
+
+/// What became of a decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Decided {
+    /// Whether the passage is decided by it.
+    pub(crate) is_taken: bool,
+    /// What the model is told: a sentence without its end.
+    pub(crate) said: String,
+}
+
+impl Passage {
+    /// What it is answered by once it is decided.
+    pub(super) fn outcome(&self, has_requirement: bool) -> AnsweredPassage {
+        let nothing_is_open = self.open_candidates().next().is_none();
+        match has_requirement {
+            true if nothing_is_open => AnsweredPassage::Recorded,
+            false if self.judged && self.candidates.is_empty() => AnsweredPassage::Empty,
+            true | false => AnsweredPassage::Closed,
+        }
+    }
+
+    /// Whether a candidate that becomes open is a matter for it: not where older rules have answered it.
+    pub(super) fn is_held_to_records(&self) -> bool {
+        self.state != PassageState::Answered || self.decided_step.is_some()
+    }
+
+    /// What changes as requirements do.
+    pub(super) fn clone_of_progress(&self) -> (Vec<bool>, PassageState, Option<AnsweredPassage>, Option<i64>) {
+        let covered = self.candidates.iter().map(|candidate| candidate.cited_step.is_some()).collect();
+        (covered, self.state, self.answered_by, self.asked_step)
+    }
+}
+
+impl Ledger {
+    /// Decides a passage, or says what is open. A decision that accounts for each open candidate is taken at once, any other
+    /// when it comes again, in a later answer and with a reason for what is left.
+    pub(crate) fn decide(&mut self, decision: &PassageDecision, step: i64) -> Decided {
+        let number = decision.passage;
+        let not_taken = |said: String| Decided { is_taken: false, said };
+        let Some(passage) = self.get(number) else { return not_taken(format!("there is no passage {number}")) };
+        if let Some(why_not) = unread(passage) {
+            return not_taken(why_not);
+        }
+        if !decision.decides {
+            let open: Vec<String> = passage.open_candidates().map(super::summary::quoted).collect();
+            return not_taken(still_open(number, &open));
+        }
+        let was_decided = passage.state == PassageState::Answered;
+        let mut said = self.account(decision, step);
+        let why = decision.why.as_deref().filter(|why| why.chars().count() >= SHORTEST_REASON);
+        let has_requirement = begins_in(number, &self.rows);
+        let Some(passage) = self.passages.get_mut(&number) else { return not_taken(said.join("; ")) };
+        let open: Vec<String> = passage.open_candidates().map(super::summary::quoted).collect();
+        let is_taken = match open.is_empty() {
+            true => passage.judged || has_requirement || why.is_some(),
+            false => why.is_some() && passage.asked_step.is_some_and(|asked| asked < step),
+        };
+        if was_decided {
+            said.push(format!("passage {number} was answered already"));
+        } else if is_taken {
+            self.take(number, why, has_requirement, step);
+            said.push(taken(number, &open));
+        } else {
+            self.changed.insert(number);
+            said.push(left_open(passage, &open, step));
+        }
+        Decided { is_taken: is_taken || was_decided, said: said.join("; ") }
+    }
+
+    fn take(&mut self, number: i32, why: Option<&str>, has_requirement: bool, step: i64) {
+        let Some(passage) = self.passages.get_mut(&number) else { return };
+        let by = passage.outcome(has_requirement);
+        passage.reason = why.filter(|_| by == AnsweredPassage::Closed).map(str::to_owned);
+        passage.answer(by, step);
+        self.changed.insert(number);
+    }
+
+    /// Takes down what is said by number; what of it changes nothing is told.
+    fn account(&mut self, decision: &PassageDecision, step: i64) -> Vec<String> {
+        let number = decision.passage;
+        let mut said = Vec::new();
+        for (sentence, account) in &decision.by_number {
+            let open = self.get(number).map(|passage| passage.open_candidates().any(|open| open.sentence == *sentence));
+            let touches = match account {
+                Account::Why(_) => true,
+                Account::In(row) => self.rows.get(row).is_some_and(|row| row.touched.contains(&(number, *sentence))),
+            };
+            match (open, account) {
+                (Some(true), _) if touches => {}
+                (Some(true), Account::In(row)) => {
+                    said.push(format!("sentence {sentence} stays open, for no quote of r{row} touches it"));
+                    continue;
+                }
+                (_, _) => {
+                    said.push(format!("sentence {sentence} is not open, so nothing changes for it"));
+                    continue;
+                }
+            }
+            if let Some(passage) = self.passages.get_mut(&number) {
+                passage.decisions.retain(|known| known.s != *sentence);
+                passage.decisions.push(Decision { s: *sentence, account: account.clone(), step });
+                self.changed.insert(number);
+            }
+        }
+        // What was given to a requirement is covered by it.
+        self.cover_anew(step);
+        said
+    }
+
+    /// A todo is closed that names these passages: those of which nothing is open are decided, and the others are told to have
+    /// something left.
+    pub(crate) fn decide_by_todo(&mut self, numbers: &[i32], step: i64) {
+        if !self.records {
+            return;
+        }
+        for number in numbers {
+            let has_requirement = begins_in(*number, &self.rows);
+            let Some(passage) = self.passages.get_mut(number).filter(|one| one.state == PassageState::Read) else {
+                continue;
+            };
+            let nothing_is_open = passage.open_candidates().next().is_none();
+            let is_empty = passage.judged && passage.candidates.is_empty();
+            if nothing_is_open && (has_requirement || is_empty) {
+                self.take(*number, None, has_requirement, step);
+            } else if !nothing_is_open && passage.asked_step.is_none() {
+                passage.asked_step = Some(step);
+                self.changed.insert(*number);
+            }
+        }
+    }
+}
+
+fn unread(passage: &Passage) -> Option<String> {
+    let number = passage.number;
+    (passage.state == PassageState::Unread).then(|| match &passage.chunk_path {
+        Some(path) => format!("passage {number} was not read to its end; read {path} first"),
+        None => format!("passage {number} has no text that could be read; name it in 'undelivered'"),
+    })
+}
+
+fn still_open(number: i32, open: &[String]) -> String {
+    match open.len() {
+        0 => format!("nothing of passage {number} is open"),
+        n => format!("{n} of passage {number} are open: {}", open.join("; ")),
+    }
+}
+
+fn taken(number: i32, open: &[String]) -> String {
+    match open.len() {
+        0 => format!("passage {number} is decided, nothing of it is open"),
+        n => format!("passage {number} is closed over {n}: {}", open.join("; ")),
+    }
+}
+
+/// What a decision leaves open, which is taken down as told.
+fn left_open(passage: &mut Passage, open: &[String], step: i64) -> String {
+    let number = passage.number;
+    if open.is_empty() {
+        return format!(
+            "passage {number} stays open: the scan has no rules for it and no requirement is recorded from it; say in \
+             {SHORTEST_REASON} characters or more what it is"
+        );
+    }
+    passage.asked_step.get_or_insert(step);
+    format!(
+        "passage {number} stays open over {}: {}. Record what obliges somebody, say of each other one by its number why it is \
+         no requirement; or say in your next answer, in {SHORTEST_REASON} characters or more, why none of those left is one",
+        open.len(),
+        open.join("; ")
+    )
+}
+
+/// Candidates by number and first words.
+pub(crate) fn named(candidates: &[(i32, &Candidate)]) -> String {
+    let name =
+        |(passage, candidate): &(i32, &Candidate)| format!("passage {passage} {}", super::summary::quoted(candidate));
+    candidates.iter().map(name).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,241 @@
+//! A passage, its candidate sentences, and how far it has come.
+
+use super::Block;
+use serde::{Deserialize, Serialize};
+
+/// Most sentences that one quote answers for. Who quotes a whole passage has told none of its obligations from another.
+pub const LONGEST_QUOTE: i32 = 6;
+
+/// Shortest reason for closing a passage, in characters (INTERFACE 9.4).
+pub(crate) const SHORTEST_REASON: usize = 15;
+
+/// One passage of a document: a row of `passages`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// Its number, unique in the job: that of its chunk's file.
+    pub number: i32,
+    /// The document, a path under `input/`.
+    pub document: String,
+    /// Its place in the document, from 1 without gaps.
+    pub ordinal: i32,
+    /// The pages it begins and ends on, where the format has pages.
+    pub pages: Option<(i32, i32)>,
+    /// SHA-256 of its text.
+    pub sha256: [u8; 32],
+    /// The file with its text; none where the text cannot be had, and then it can never be read.
+    pub chunk_path: Option<String>,
+    /// The step that cut it.
+    pub cut_step: i64,
+    /// Its text, as it is recognized when it is shown.
+    pub blocks: Vec<Block>,
+    /// What of it no result has shown yet.
+    pub unseen: Vec<Block>,
+    /// How many sentences begin in it.
+    pub n_sentences: i32,
+    /// Those of them that the scan has no rules for.
+    pub n_not_judged: i32,
+    /// Its candidate sentences: those that are likely to oblige somebody.
+    pub candidates: Vec<Candidate>,
+    /// Whether the scan has rules for all of its text. That it finds nothing in another language, in verbatim text or in what
+    /// was not decoded says nothing, so that such a passage takes a reason that says what it is.
+    pub judged: bool,
+    /// The candidates that were decided by their number.
+    pub decisions: Vec<Decision>,
+    /// How far it has come.
+    pub state: PassageState,
+    /// What answered it.
+    pub answered_by: Option<AnsweredPassage>,
+    /// What answered it in an earlier job, through a chain the first: it is carried over from there. On a passage that is not
+    /// answered: it was, by older rules, and is worked anew.
+    pub carried_from: Option<AnsweredPassage>,
+    /// The step that showed the last of it.
+    pub read_step: Option<i64>,
+    /// The step that answered it.
+    pub answered_step: Option<i64>,
+    /// The step of the decision that answered it; none where older rules did, which counted quotes.
+    pub decided_step: Option<i64>,
+    /// The step of the first decision that left something open, which was answered with what that is.
+    pub asked_step: Option<i64>,
+    /// The model's reason, when it was closed; the parser's, when its text cannot be had.
+    pub reason: Option<String>,
+}
+
+/// A sentence of a passage that is likely to oblige somebody.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Candidate {
+    /// Its number among the sentences of the passage, from 1.
+    pub sentence: i32,
+    /// Its words.
+    pub text: String,
+    /// The candidates of the passage that it stands under, as an entry of their lists: the nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leads: Vec<i32>,
+    /// The step since which it is covered: by a standing requirement where the job records some, else by a verified quote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cited_step: Option<i64>,
+}
+
+/// A candidate that was decided by its number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// Its number among the sentences of the passage.
+    pub s: i32,
+    /// What became of it.
+    #[serde(flatten)]
+    pub account: Account,
+    /// The step that decided it.
+    pub step: i64,
+}
+
+/// What becomes of a candidate by a decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Account {
+    /// It is no requirement, for this reason.
+    Why(String),
+    /// It is in the requirement of this number, whose quotes touch it.
+    In(i32),
+}
+
+/// How far a passage has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PassageState {
+    /// Not all of its text was shown.
+    Unread,
+    /// All of its text was shown; it was not decided yet.
+    Read,
+    /// It was decided.
+    Answered,
+}
+
+/// What answered a passage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnsweredPassage {
+    /// It was decided, nothing of it is open, and a standing requirement begins in it.
+    Recorded,
+    /// Verified quotes touch each of its candidates.
+    Citation,
+    /// It has no candidates, and no requirement begins in it.
+    Empty,
+    /// It was decided in any other way.
+    Closed,
+    /// An earlier job over the same text.
+    Carried,
+}
+
+/// A document cut into passages: what was known of them before is replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutDocument {
+    /// The document, a path under `input/`.
+    pub document: String,
+    /// Its passages in order, all unread.
+    pub passages: Vec<Passage>,
+}
+
+/// Sentences of a passage, first and last, that a quote touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Touched {
+    /// The passage's number.
+    pub passage: i32,
+    /// First sentence, from 1.
+    pub from: i32,
+    /// Last sentence.
+    pub to: i32,
+}
+
+impl Touched {
+    /// Whether the quote spans more than it can answer for.
+    pub fn is_too_long(&self) -> bool {
+        self.to.saturating_sub(self.from) >= LONGEST_QUOTE
+    }
+}
+
+impl Passage {
+    /// A passage of which nothing but its place is known, unread and without a text.
+    pub fn unread(number: i32, document: impl Into<String>, ordinal: i32) -> Self {
+        Self {
+            number,
+            document: document.into(),
+            ordinal,
+            pages: None,
+            sha256: [0; 32],
+            chunk_path: None,
+            cut_step: 0,
+            blocks: Vec::new(),
+            unseen: Vec::new(),
+            n_sentences: 0,
+            n_not_judged: 0,
+            candidates: Vec::new(),
+            judged: true,
+            decisions: Vec::new(),
+            state: PassageState::Unread,
+            answered_by: None,
+            carried_from: None,
+            read_step: None,
+            answered_step: None,
+            decided_step: None,
+            asked_step: None,
+            reason: None,
+        }
+    }
+
+    /// The candidates that are neither covered nor decided by their number.
+    pub fn open_candidates(&self) -> impl Iterator<Item = &Candidate> {
+        self.candidates.iter().filter(|candidate| candidate.cited_step.is_none() && !self.is_closed(candidate.sentence))
+    }
+
+    /// How many of its candidates are covered.
+    pub fn n_covered(&self) -> usize {
+        self.candidates.iter().filter(|candidate| candidate.cited_step.is_some()).count()
+    }
+
+    /// Whether a sentence was said to be no requirement, by its number.
+    pub(crate) fn is_closed(&self, sentence: i32) -> bool {
+        self.decisions.iter().any(|decision| decision.s == sentence && matches!(decision.account, Account::Why(_)))
+    }
+
+    /// The candidate of this number.
+    pub(crate) fn candidate(&self, sentence: i32) -> Option<&Candidate> {
+        let at = self.candidates.binary_search_by_key(&sentence, |candidate| candidate.sentence).ok()?;
+        self.candidates.get(at)
+    }
+
+    /// Whether its text can be had at all.
+    pub fn has_text(&self) -> bool {
+        self.chunk_path.is_some()
+    }
+
+    /// Takes note that all of it was shown, once it was.
+    pub(super) fn note_read(&mut self, step: i64) {
+        if self.state == PassageState::Unread && self.has_text() && self.unseen.is_empty() {
+            (self.state, self.read_step) = (PassageState::Read, Some(step));
+        }
+    }
+
+    /// Moves on as far as what is known of it allows, in a job that records no requirements.
+    pub(super) fn settle(&mut self, step: i64) {
+        self.note_read(step);
+        if self.state == PassageState::Read && self.judged && self.open_candidates().next().is_none() {
+            let by = if self.candidates.is_empty() { AnsweredPassage::Empty } else { AnsweredPassage::Citation };
+            self.answer(by, step);
+        }
+    }
+
+    pub(super) fn answer(&mut self, by: AnsweredPassage, step: i64) {
+        (self.state, self.answered_by) = (PassageState::Answered, Some(by));
+        (self.answered_step, self.decided_step, self.carried_from) = (Some(step), Some(step), None);
+    }
+
+    /// It has to be decided anew: what was covered is open.
+    pub(super) fn reopen(&mut self, step: i64) {
+        (self.answered_by, self.answered_step, self.decided_step) = (None, None, None);
+        (self.asked_step, self.carried_from, self.reason) = (None, None, None);
+        self.state = PassageState::Unread;
+        match self.read_step {
+            Some(_) => self.state = PassageState::Read,
+            None => self.note_read(step),
+        }
+    }
+}

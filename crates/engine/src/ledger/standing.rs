@@ -1,0 +1,112 @@
+//! The standing requirements of a job, as the ledger looks at them: what their quotes touch.
+
+use super::{Passage, Touched};
+use crate::Requirement;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A sentence by its passage and its number.
+pub(crate) type Place = (i32, i32);
+
+/// A requirement that was not withdrawn: what of its row the ledger goes by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StandingRequirement {
+    /// The job's own count: `r12`.
+    pub number: i32,
+    /// Its `req_` id.
+    pub candidate_id: String,
+    /// Its verified quotes, in their order.
+    pub quotes: Vec<PlacedQuote>,
+    /// The step that wrote the quotes: their places are those of documents as they were cut by then.
+    pub placed_step: i64,
+}
+
+/// A verified quote.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlacedQuote {
+    /// Workspace path of the document.
+    pub source: String,
+    /// Its words.
+    pub words: String,
+    /// The sentences that it touches, a range a passage; empty where the document was not cut.
+    pub places: Vec<Touched>,
+}
+
+impl StandingRequirement {
+    /// A requirement as a step records it.
+    pub fn of(requirement: &Requirement, number: i32, placed_step: i64) -> Self {
+        let quotes = quotes_of(&requirement.citations);
+        Self { number, candidate_id: requirement.candidate_id.clone(), quotes, placed_step }
+    }
+}
+
+/// The verified quotes of `requirement_cache.citations`.
+pub fn quotes_of(citations: &Value) -> Vec<PlacedQuote> {
+    let cited = citations.as_array().into_iter().flatten();
+    cited.filter(|cited| cited["verified"] == true).map(PlacedQuote::of).collect()
+}
+
+impl PlacedQuote {
+    fn of(cited: &Value) -> Self {
+        let text = |key: &str| cited[key].as_str().unwrap_or_default().to_owned();
+        let continues = cited["continues"].as_array().into_iter().flatten();
+        let places = std::iter::once(cited).chain(continues).filter_map(place).collect();
+        Self { source: text("source"), words: text("quote"), places }
+    }
+}
+
+fn place(cited: &Value) -> Option<Touched> {
+    let number = |key: &str| cited[key].as_i64().and_then(|number| i32::try_from(number).ok());
+    Some(Touched { passage: number("passage")?, from: number("from")?, to: number("to")? })
+}
+
+/// A standing requirement and the candidates that its quotes touch, in the order of the quotes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Row {
+    pub(super) standing: StandingRequirement,
+    pub(super) touched: Vec<Place>,
+}
+
+impl Row {
+    pub(super) fn of(standing: StandingRequirement, passages: &BTreeMap<i32, Passage>) -> Self {
+        let mut touched: Vec<Place> = Vec::new();
+        for quote in &standing.quotes {
+            for place in touched_by(quote, standing.placed_step, passages) {
+                if !touched.contains(&place) {
+                    touched.push(place);
+                }
+            }
+        }
+        Self { standing, touched }
+    }
+}
+
+/// The candidates that a quote touches: by its places, or by its words where its document was cut anew since.
+fn touched_by(quote: &PlacedQuote, placed_step: i64, passages: &BTreeMap<i32, Passage>) -> Vec<Place> {
+    let is_as_it_was = |place: &Touched| {
+        let passage = passages.get(&place.passage);
+        passage.is_some_and(|passage| passage.cut_step <= placed_step && passage.document == quote.source)
+    };
+    if !quote.places.is_empty() && quote.places.iter().all(is_as_it_was) {
+        return quote.places.iter().flat_map(|place| in_range(place, passages)).collect();
+    }
+    let words = letters(&quote.words);
+    let of_document = passages.values().filter(|passage| passage.document == quote.source);
+    let candidates = of_document.flat_map(|passage| {
+        passage.candidates.iter().map(|candidate| ((passage.number, candidate.sentence), letters(&candidate.text)))
+    });
+    let shares = |text: &str| !text.is_empty() && !words.is_empty() && (words.contains(text) || text.contains(&words));
+    candidates.filter(|(_, text)| shares(text)).map(|(place, _)| place).collect()
+}
+
+fn in_range(place: &Touched, passages: &BTreeMap<i32, Passage>) -> Vec<Place> {
+    let candidates = passages.get(&place.passage).map_or(&[][..], |passage| &passage.candidates);
+    let first = candidates.partition_point(|candidate| candidate.sentence < place.from);
+    let touched = candidates[first..].iter().take_while(|candidate| candidate.sentence <= place.to);
+    touched.map(|candidate| (place.passage, candidate.sentence)).collect()
+}
+
+/// Letters and digits in lower case: what is left of words however their lines are broken.
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}

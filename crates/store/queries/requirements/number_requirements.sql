@@ -1,0 +1,14 @@
+-- Requirements that a job recorded before they had numbers get theirs, in the order in which they were recorded; the highest.
+WITH numbered AS (
+    UPDATE requirement_cache r
+    SET number = n.number
+    FROM (
+        SELECT q.id, (SELECT coalesce(max(k.number), 0) FROM requirement_cache k WHERE k.job_id = $1)
+                     + row_number() OVER (ORDER BY q.created_at, q.id) AS number
+        FROM requirement_cache q
+        WHERE q.job_id = $1 AND q.number IS NULL AND q.step IS NOT NULL
+    ) AS n
+    WHERE r.id = n.id
+    RETURNING r.number
+)
+SELECT coalesce(max(number), 0) AS "last_number!" FROM numbered

@@ -1,0 +1,8 @@
+-- The requirements of a job that stand, with the step that wrote their quotes.
+SELECT r.number AS "number!", coalesce(r.candidate_id, '') AS "candidate_id!", r.citations AS "citations!: UserJson",
+       greatest(r.step, (
+           SELECT max(c.step) FROM requirement_changes c
+           WHERE c.job_id = r.job_id AND c.requirement_id = r.id AND c.fields ? 'citations')) AS "placed_step!"
+FROM requirement_cache r
+WHERE r.job_id = $1 AND r.number IS NOT NULL AND r.step IS NOT NULL AND r.status <> 'withdrawn'
+ORDER BY r.number
