@@ -1,13 +1,32 @@
-//! When two requirements are the same: when their words are.
+//! When two requirements are the same: when their words are, and what they quote first.
+//!
+//! A clause that a document has twice, or that two documents have, is two duties. The first requirement with a text has the
+//! text's key; one with the same words at another place has that of text and place.
 //!
 //! White space, typographic quotation marks and dashes, ligatures and soft hyphens come and go with the parser and the
 //! model; they do not make another requirement. Case and every word do.
 
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// The content key of a requirement: SHA-256 of its normalized text.
 pub fn of(text: &str) -> Vec<u8> {
     Sha256::digest(normalized(text)).to_vec()
+}
+
+/// The content key of a requirement whose words another one has at another place.
+pub(crate) fn at(text: &str, place: &str) -> Vec<u8> {
+    Sha256::digest(format!("{}\0{place}", normalized(text))).to_vec()
+}
+
+/// Where a requirement begins to quote, by the first of its stored citations: the sentence, or, where the document was not cut,
+/// the words; none without a citation.
+pub(crate) fn place(citations: &Value) -> Option<String> {
+    let first = citations.get(0)?;
+    match (first["passage"].as_i64(), first["from"].as_i64()) {
+        (Some(passage), Some(from)) => Some(format!("{passage}:{from}")),
+        _ => Some(format!("{}\0{}\0{}", first["source"], first["page"], first["quote"])),
+    }
 }
 
 /// The text as it counts.

@@ -8,7 +8,7 @@ use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, Tool, ToolEnv};
 use build::build;
 pub(crate) use build::{distinct, evidence};
-use plumbline_engine::{Citation, Phases, Product};
+use plumbline_engine::{Citation, Phases, Product, RecordedRequirement, RequirementChange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -128,22 +128,10 @@ impl Declared for AddRequirement {
     const NAME: &str = "add_requirement";
     const PHASES: Phases = Phases::Tactical;
     const DESCRIPTION: &str = "\
-        Record one requirement with its evidence. Quotes are verified against the source, and the same text is recorded \
-        once.";
+        Record one requirement with its evidence. Quotes are verified against the source, and the same words at \
+        the same place are recorded once.";
 
     async fn run(mut self, env: &ToolEnv<'_>) -> ToolResult {
-        if let Some(known) = known(env, self.text.as_deref()).await? {
-            let mut citations = Vec::new();
-            for evidence in &self.citations {
-                match citation(env, evidence).await {
-                    Ok(verified) => citations.push(verified.citation),
-                    // No loss: the requirement has its own quotes.
-                    Err(ToolError::Refused(_)) => {}
-                    Err(error) => return Err(error),
-                }
-            }
-            return said_again(env, &known, citations).await;
-        }
         let mut citations = Vec::with_capacity(self.citations.len());
         let mut put_right = String::new();
         for (place, evidence) in self.citations.iter().enumerate() {
@@ -153,17 +141,16 @@ impl Declared for AddRequirement {
         }
         let text = match (self.text.take(), &citations[..]) {
             (Some(text), _) => text,
-            (None, [citation]) => {
-                if let Some(known) = known(env, Some(&citation.quote)).await? {
-                    return said_again(env, &known, citations).await;
-                }
-                citation.quote.clone()
-            }
+            (None, [citation]) => citation.quote.clone(),
             (None, _) => {
                 return Err(ToolError::refused("`text` may be left out only where there is exactly one citation"));
             }
         };
-        let key = key::of(&text);
+        let (key, remark) = match same_words(env, &text, &citations).await? {
+            Same::None => (key::of(&text), String::new()),
+            Same::Elsewhere { key, id } => (key, format!("; the same words as {id}, at another place")),
+            Same::Requirement(known) => return said_again(*known, citations),
+        };
         let requirement = build(env, self, text, key, &citations).await?;
         let evidence = match citations.len() {
             0 => "unverified, it has no citation".to_string(),
@@ -171,12 +158,84 @@ impl Declared for AddRequirement {
             n => format!("{n} citations verified"),
         };
         let number = env.overlay.next_number();
-        let content =
-            format!("recorded {}: {} ({evidence}{put_right}), r{number}", requirement.candidate_id, requirement.name);
+        let content = format!(
+            "recorded {}: {} ({evidence}{put_right}), r{number}{remark}",
+            requirement.candidate_id, requirement.name
+        );
         let mut products: Vec<Product> = citations.into_iter().map(Product::AddCitation).collect();
         products.push(Product::AddRequirement(Box::new(requirement)));
         Ok(Output { content, products })
     }
+}
+
+/// What the job has recorded with the same words.
+enum Same {
+    /// Nothing.
+    None,
+    /// This, which is the same requirement: at the same place, or one of the two has no quote.
+    Requirement(Box<RecordedRequirement>),
+    /// Another requirement, at another place; the key of one at the place at hand.
+    Elsewhere { key: Vec<u8>, id: String },
+}
+
+async fn same_words(env: &ToolEnv<'_>, text: &str, citations: &[Citation]) -> Result<Same, ToolError> {
+    let Some(id) = env.overlay.requirement(&key::of(text)).await? else { return Ok(Same::None) };
+    let cited: Value = citations.iter().map(build::evidence).collect();
+    let Some(place) = key::place(&cited) else { return Ok(Same::Requirement(Box::new(standing(env, &id).await?))) };
+    let first = standing(env, &id).await?;
+    if key::place(&first.requirement.citations).is_none_or(|known| known == place) {
+        return Ok(Same::Requirement(Box::new(first)));
+    }
+    let key = key::at(text, &place);
+    match env.overlay.requirement(&key).await? {
+        Some(there) => Ok(Same::Requirement(Box::new(standing(env, &there).await?))),
+        None => Ok(Same::Elsewhere { key, id }),
+    }
+}
+
+/// A requirement of the job that was not withdrawn.
+async fn standing(env: &ToolEnv<'_>, id: &str) -> Result<RecordedRequirement, ToolError> {
+    let recorded = env.overlay.recorded().await?;
+    let known = recorded.into_iter().find(|known| known.requirement.candidate_id == id && !known.is_withdrawn());
+    known.ok_or_else(|| ToolError::refused(format!("{id} was withdrawn in the meantime; record it again")))
+}
+
+/// The same requirement again: quotes that it does not have yet are added to it.
+fn said_again(known: RecordedRequirement, cited: Vec<Citation>) -> ToolResult {
+    let (is_pending, mut becomes) = (known.is_pending(), known.requirement);
+    let id = becomes.candidate_id.clone();
+    let Value::Array(mut quotes) = std::mem::take(&mut becomes.citations) else {
+        return Err(ToolError::refused(format!(
+            "the citations of {id} are no list; update_requirement sets them anew"
+        )));
+    };
+    let is_same = |known: &Value, new: &Value| {
+        ["source", "page", "quote", "passage", "from"].into_iter().all(|part| known[part] == new[part])
+    };
+    let mut products = Vec::new();
+    for citation in cited {
+        let evidence = build::evidence(&citation);
+        if !quotes.iter().any(|known| is_same(known, &evidence)) {
+            quotes.push(evidence);
+            products.push(Product::AddCitation(citation));
+        }
+    }
+    let added = products.len();
+    becomes.citations = Value::Array(quotes);
+    // What a validator has taken stays as it is.
+    if added == 0 || !is_pending {
+        return Ok(Output::text(format!("already recorded as {id}; nothing changed")));
+    }
+    if becomes.source_document.is_none() {
+        becomes.source_document = becomes.citations[0]["source"].as_str().map(str::to_owned);
+    }
+    let fields = json!({"citations": becomes.citations, "source_document": becomes.source_document});
+    let Value::Object(fields) = fields else { unreachable!("an object was written") };
+    let reason = "the same words at the same place, with further quotes".to_owned();
+    let change = RequirementChange { candidate_id: id.clone(), reason, becomes: Some(Box::new(becomes)), fields };
+    products.push(Product::ChangeRequirement(Box::new(change)));
+    let what = if added == 1 { "1 quote was" } else { &format!("{added} quotes were") };
+    Ok(Output { content: format!("already recorded as {id}; {what} added to it"), products })
 }
 
 /// The same tool under its older name. The request carries the parameters once, under the first name; calls are checked against
@@ -188,29 +247,6 @@ pub(crate) fn alias() -> Tool {
     let text = json!({"type": "string", "description": "The requirement's words"});
     tool.spec.parameters = json!({"type": "object", "properties": {"text": text}}).into();
     tool
-}
-
-/// The requirement that has a text already.
-async fn known(env: &ToolEnv<'_>, text: Option<&str>) -> Result<Option<String>, ToolError> {
-    let Some(text) = text else { return Ok(None) };
-    Ok(env.overlay.requirement(&key::of(text)).await?)
-}
-
-/// A duty that a document states twice is one requirement; quotes that are new count for the sentences that they were cut
-/// from.
-async fn said_again(env: &ToolEnv<'_>, known: &str, cited: Vec<Citation>) -> ToolResult {
-    let mut citations = Vec::new();
-    for citation in cited {
-        if env.overlay.citation(&citation.id).await?.is_none() {
-            citations.push(citation);
-        }
-    }
-    let content = match citations.len() {
-        0 => format!("already recorded as {known}; nothing changed"),
-        1 => format!("already recorded as {known}; nothing changed, but its citation counts for its passage"),
-        n => format!("already recorded as {known}; nothing changed, but its {n} citations count for their passages"),
-    };
-    Ok(Output { content, products: citations.into_iter().map(Product::AddCitation).collect() })
 }
 
 pub(crate) async fn citation(env: &ToolEnv<'_>, evidence: &Evidence) -> Result<Verified, ToolError> {

@@ -144,7 +144,9 @@ async fn changed(
     for names in [&mut becomes.mentioned_objects, &mut becomes.mentioned_messages, &mut becomes.tags] {
         *names = distinct(std::mem::take(names));
     }
-    becomes.content_key = key::of(&becomes.text);
+    if becomes.text != former.text {
+        becomes.content_key = key::of(&becomes.text);
+    }
     Ok(becomes)
 }
 
