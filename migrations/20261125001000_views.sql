@@ -20,7 +20,8 @@ SELECT j.id, j.job_type, left(j.prompt, 120) AS prompt, j.status, j.status_reaso
         ORDER BY v.created_at DESC, v.id DESC LIMIT 1) AS validator_status,
        r.requirements_checked, j.result,
        nullif(p.passages, 0) AS passages, CASE WHEN p.passages > 0 THEN p.answered END AS passages_answered,
-       trunc(p.answered::numeric / nullif(p.passages, 0), 4) AS coverage
+       trunc(p.answered::numeric / nullif(p.passages, 0), 4) AS coverage,
+       coalesce(j.result ->> 'headline', j.error_details ->> 'headline') AS headline
 FROM jobs j
 CROSS JOIN LATERAL (
     SELECT count(*) AS passages, count(*) FILTER (WHERE q.state = 'answered') AS answered
@@ -40,7 +41,7 @@ CROSS JOIN LATERAL (
     FROM requirement_cache q
     WHERE q.job_id = j.id
 ) AS r;
-COMMENT ON VIEW job_summary IS 'A line a job, with the counts of its requirements and the status of its validator.';
+COMMENT ON VIEW job_summary IS 'A line a job, with the counts of its requirements, the status of its validator and the system''s sentence on what it came to.';
 
 -- Shelves: a status and a job type, oldest first; lists take the end of each shelf they show. What an INSERT writes for the
 -- waiting ones has two columns. Their index has a condition that only its readers state: where the queue was empty when its

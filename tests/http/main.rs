@@ -8,6 +8,7 @@ mod client;
 mod collector;
 mod downloads;
 mod guard;
+mod headline;
 mod pages;
 mod probes;
 mod scale;

@@ -61,9 +61,9 @@ pub use phase::{
     TodoStatus, WAITING, Work, Worked, plan,
 };
 pub use run::{
-    Anchor, Beginning, CallProgress, ContextWindow, FileChanges, FileIndex, FileMeta, Guards, JobInfo, JobRows, Memory,
-    PhaseEnd, PhaseRow, PhaseState, Progress, REPORT, REQUIREMENT_LISTS, Retry, Run, STATE_VERSION, Snapshot, Stage,
-    StageKind, StagedPhase, State, Totals,
+    Anchor, Beginning, CallProgress, ContextWindow, Figures, FileChanges, FileIndex, FileMeta, Guards, JobInfo,
+    JobRows, Judged, Memory, PhaseEnd, PhaseRow, PhaseState, Progress, REPORT, REQUIREMENT_LISTS, Retry, Run,
+    STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, Told, Totals,
 };
 pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use transition::{HELD_RESULT, KEY_REFUSED};

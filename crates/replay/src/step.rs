@@ -58,7 +58,9 @@ impl ReplayContext<'_> {
             };
             changes.extend(apply(&mut run, outcome, step)?);
         }
-        let rendering = Rendering::of(&run, &changes, rows).await.map_err(|error| Stop::Broken(error.to_string()))?;
+        let no_sources = self.resolved.config.no_sources.as_deref().unwrap_or_default();
+        let rendering = Rendering::of(&run, &changes, rows, no_sources).await;
+        let rendering = rendering.map_err(|error| Stop::Broken(error.to_string()))?;
         rendering.add(&mut run, &mut changes);
         Ok(ReplayedStep {
             step: step.step,

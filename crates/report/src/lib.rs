@@ -7,6 +7,7 @@
 //! loop, and no more than [`MOST_TEXT`] bytes of texts are shown: the file says which pages it leaves out.
 
 mod cards;
+mod headline;
 mod html;
 mod marks;
 mod page;
@@ -33,6 +34,8 @@ const MOST_TEXT: u64 = 8 << 20;
 pub(crate) struct Facts<'a> {
     pub(crate) job_id: Uuid,
     pub(crate) prompt: &'a str,
+    /// The system's sentence on what the job came to, once it has ended.
+    pub(crate) headline: Option<&'a str>,
     /// By their numbers.
     pub(crate) passages: Vec<&'a Passage>,
     pub(crate) recorded: &'a [RecordedRequirement],

@@ -1,8 +1,13 @@
 //! What the system delivers of the rows, in the step with which a job ends or is parked in review: its requirements
 //! ([`plumbline_tools::deliverables`]) and the report of its documents ([`crate`]).
 
-use crate::Facts;
-use plumbline_engine::{Change, FileWrite, Product, REPORT, RecordedRequirement, Run, lay_requirements};
+use crate::{
+    Facts,
+    headline::{self, Recorded},
+};
+use plumbline_engine::{
+    Change, FileWrite, Product, REPORT, RecordedRequirement, Run, Told, lay_requirements, path::is_like,
+};
 use plumbline_tools::{
     Workspace, WorkspaceError,
     deliverables::{Rendered, Rows, SUMMARY_REPORT, render},
@@ -14,27 +19,40 @@ pub struct Rendering {
     products: Vec<Product>,
     /// Those of them that count as deliverables.
     listed: Vec<String>,
+    /// What the system says of the job.
+    told: Option<Told>,
 }
 
 impl Rendering {
-    /// Renders what is due at this end. `rows`: those before this step.
+    /// Renders what is due at this end. `rows`: those before this step; `no_sources`: patterns of documents that nothing is quoted
+    /// from.
     ///
     /// # Errors
     /// The rows could not be read.
-    pub async fn of(run: &Run, changes: &[Change], rows: &dyn Workspace) -> Result<Self, WorkspaceError> {
+    pub async fn of(
+        run: &Run,
+        changes: &[Change],
+        rows: &dyn Workspace,
+        no_sources: &[String],
+    ) -> Result<Self, WorkspaceError> {
         let mut rendering = Self::default();
-        if !changes.iter().any(|change| matches!(change, Change::Exited(_))) || !(run.renders() || run.reports()) {
+        if !changes.iter().any(|change| matches!(change, Change::Exited(_))) || !run.ends() {
             return Ok(rendering);
         }
-        let mut recorded = rows.recorded().await?;
-        lay_requirements(&mut recorded, products(changes));
+        let mut recorded = Vec::new();
+        if run.renders() || run.reports() {
+            recorded = rows.recorded().await?;
+            lay_requirements(&mut recorded, products(changes));
+        }
         if run.renders() {
             let report = after(SUMMARY_REPORT, rows.read(SUMMARY_REPORT).await?, changes);
             rendering.take(run, &recorded, report.and_then(|report| String::from_utf8(report).ok()));
         }
+        rendering.tell(run, &recorded, no_sources);
         if run.reports() {
             let (job, passages) = (run.job(), run.passages().collect());
-            let facts = Facts { job_id: job.id, prompt: &job.prompt, passages, recorded: &recorded, changes };
+            let (prompt, headline) = (job.prompt.as_str(), rendering.headline());
+            let facts = Facts { job_id: job.id, prompt, headline, passages, recorded: &recorded, changes };
             let content = crate::write(&facts, rows).await?;
             rendering.products.push(Product::WriteFile(FileWrite { path: REPORT.to_owned(), content }));
         }
@@ -48,10 +66,28 @@ impl Rendering {
         self.listed.extend(listed);
     }
 
+    fn tell(&mut self, run: &Run, recorded: &[RecordedRequirement], no_sources: &[String]) {
+        let is_no_source = |path: &str| is_no_source(path, no_sources);
+        let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+        let not_quoted: Vec<String> =
+            run.sources().iter().filter(|source| is_no_source(&source.path)).map(|source| name(&source.path)).collect();
+        let not_quoted: Vec<&str> = not_quoted.iter().map(String::as_str).collect();
+        let (figures, recorded) = (run.figures(), Recorded::of(recorded));
+        let files = run.delivered().max(self.listed.len());
+        self.told = Some(Told {
+            headline: headline::headline(&figures, &recorded, &not_quoted, files),
+            counts: headline::counts(&figures, &recorded),
+        });
+    }
+
+    fn headline(&self) -> Option<&str> {
+        self.told.as_ref()?.headline.as_deref()
+    }
+
     /// Adds it to the changes with which the job leaves.
     pub fn add(self, run: &mut Run, changes: &mut Vec<Change>) {
-        if !self.products.is_empty() {
-            run.deliver(changes, self.products, &self.listed);
+        if let Some(told) = self.told {
+            run.deliver(changes, self.products, &self.listed, told);
         }
     }
 }
@@ -73,4 +109,10 @@ fn after(path: &str, mut content: Option<Vec<u8>>, changes: &[Change]) -> Option
         }
     }
     content
+}
+
+/// Whether a pattern names the document, by its path or its file name.
+fn is_no_source(path: &str, patterns: &[String]) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    patterns.iter().any(|pattern| is_like(path, pattern) || is_like(name, pattern))
 }

@@ -11,13 +11,14 @@ use uuid::Uuid;
 /// # Errors
 /// The rows could not be read.
 pub async fn of_stored(store: &Store, job_id: Uuid) -> Result<Option<Vec<u8>>, Error> {
-    let Some(prompt) = store.job_seen(job_id).await?.map(|job| job.line.prompt) else { return Ok(None) };
+    let Some(job) = store.job_seen(job_id).await? else { return Ok(None) };
+    let headline = [&job.result, &job.error_details].into_iter().find_map(|of| of.as_ref()?.get("headline")?.as_str());
     let sources = store.sources(job_id).await?;
     let rows = Stored { store, job_id, index: facts(store.file_index(job_id).await?), sources };
     let passages = store.passages(job_id).await?;
     let recorded = store.recorded(job_id).await?;
-    let told =
-        Facts { job_id, prompt: &prompt, passages: passages.iter().collect(), recorded: &recorded, changes: &[] };
+    let (prompt, passages) = (job.line.prompt.as_str(), passages.iter().collect());
+    let told = Facts { job_id, prompt, headline, passages, recorded: &recorded, changes: &[] };
     match write(&told, &rows).await {
         Ok(report) => Ok(Some(report)),
         Err(WorkspaceError(error)) => Err(match error.downcast::<Error>() {

@@ -68,7 +68,7 @@ fn html(
 ) -> String {
     let passages: Vec<&Passage> = passages.iter().collect();
     let marks = Marks::of(citations, &passages);
-    let facts = Facts { job_id: ID, prompt: "Find <all> of it", passages, recorded, changes: &[] };
+    let facts = Facts { job_id: ID, prompt: "Find <all> of it", headline: None, passages, recorded, changes: &[] };
     let mut writer = Writer::new(&facts, sources, marks);
     for parts in texts {
         writer.begin_document();
@@ -144,7 +144,8 @@ fn what_is_not_shown_is_said() {
     let source = [source("input/a.pdf", Some("chunks/a.md"))];
     let recorded: Vec<RecordedRequirement> =
         (0..5_003).map(|n| requirement(&format!("req_{n}"), "One", "input/a.pdf", "elsewhere")).collect();
-    let facts = Facts { job_id: ID, prompt: "", passages: Vec::new(), recorded: &recorded, changes: &[] };
+    let facts =
+        Facts { job_id: ID, prompt: "", headline: None, passages: Vec::new(), recorded: &recorded, changes: &[] };
     let mut writer = Writer::new(&facts, &source, Marks::of(Vec::new(), &[]));
     writer.begin_document();
     writer.write_part("[page 7]\n\nSome text.\n", "");

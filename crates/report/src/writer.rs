@@ -3,6 +3,7 @@
 use super::{
     Facts,
     cards::{Card, Cards},
+    headline::verified,
     html::render,
     marks::{Mark, Marks},
     page,
@@ -65,9 +66,10 @@ impl Writer {
             "head.html",
             json!({
                 "job_id": facts.job_id,
+                "headline": facts.headline,
                 "prompt": facts.prompt.chars().take(MOST_PROMPT).collect::<String>(),
                 "counts": Counts::of(facts.passages.iter().copied()),
-                "quotes": quotes.len(),
+                "quotes": facts.standing().map(|requirement| verified(&requirement.citations)).sum::<usize>(),
                 "requirements": cards.all.len() + cards.left_out,
                 "documents": documents,
                 "open": open[..named],

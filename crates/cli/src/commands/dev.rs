@@ -103,6 +103,7 @@ async fn with_postgres(
     let code = match &followed {
         Some((row, validator)) => {
             report(&store, job, row, &workspace_dir, postgres).await?;
+            validator.iter().try_for_each(|(_, row)| watch::say_headline(row))?;
             job_summary::print(&store, job, validator.as_ref().map(|(id, _)| *id)).await?;
             // The validator's trouble is the whole's: what was asked for is the way to the graph.
             validator.iter().map(|(_, row)| watch::exit_code(row)).fold(watch::exit_code(row), u8::max)
@@ -226,6 +227,7 @@ async fn report(
         row.step,
         row.total_requests
     ))?;
+    watch::say_headline(row)?;
     let folder = workspace_dir.join(format!("job_{job}"));
     output::print(&format!(
         "\nIts files   {}\nLook on    PGPASSWORD=$(cat '{}') psql {} -c \"SELECT name, source_location->>'page' AS page, citations->0->>'quote' \

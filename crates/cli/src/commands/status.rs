@@ -202,8 +202,11 @@ fn detail(job: &JobSeen, todos: &[TodoRow], look: Look) -> String {
             lines.push(format!("hint      {hint}"));
         }
     }
-    if let Some(summary) = job.result.as_ref().and_then(|result| result.get("summary")).and_then(|s| s.as_str()) {
-        lines.push(format!("result    {}", short(summary, room.max(200))));
+    let text = |of: &Option<Value>, key: &str| Some(of.as_ref()?.get(key)?.as_str()?.to_owned());
+    let headline = text(&job.result, "headline").or_else(|| text(&job.error_details, "headline"));
+    lines.extend(headline.map(|headline| format!("result    {headline}")));
+    if let Some(summary) = text(&job.result, "summary") {
+        lines.push(format!("said      the model: {}", short(&summary, room.max(200))));
     }
     let delivered = job.result.as_ref().and_then(|result| result.get("deliverables")).and_then(|list| list.as_array());
     let delivered: Vec<&str> = delivered.into_iter().flatten().filter_map(|path| path.as_str()).collect();

@@ -35,7 +35,8 @@ impl Run {
         self.ends() && !self.sources.is_empty()
     }
 
-    fn ends(&self) -> bool {
+    /// Whether the end that was just decided is one.
+    pub fn ends(&self) -> bool {
         matches!(self.exit, Some(JobExit::Completed { .. } | JobExit::Review { .. } | JobExit::Failed(_)))
     }
 
@@ -46,14 +47,34 @@ impl Run {
         lists || (path == REPORT && !self.sources.is_empty())
     }
 
-    /// Adds what the system made of the rows to the changes with which the job leaves, and to the deliverables of its result.
-    pub fn deliver(&mut self, changes: &mut Vec<Change>, products: Vec<Product>, listed: &[String]) {
-        let Some(mut leave) = self.exit.take() else { return };
-        if let JobExit::Completed { result } | JobExit::Review { result, .. } = &mut leave {
-            list(result, listed);
-            if let Stage::Review { result: kept } = &mut self.state.stage {
-                kept.clone_from(result);
+    /// How many files the result that was just decided names.
+    pub fn delivered(&self) -> usize {
+        match &self.exit {
+            Some(JobExit::Completed { result } | JobExit::Review { result, .. }) => {
+                result["deliverables"].as_array().map_or(0, Vec::len)
             }
+            _ => 0,
+        }
+    }
+
+    /// Adds what the system made of the rows to the changes with which the job leaves, to the deliverables of its result, and what
+    /// it says of the job to the result or the error.
+    pub fn deliver(&mut self, changes: &mut Vec<Change>, products: Vec<Product>, listed: &[String], told: Told) {
+        let Some(mut leave) = self.exit.take() else { return };
+        match &mut leave {
+            JobExit::Completed { result } | JobExit::Review { result, .. } => {
+                list(result, listed);
+                tell(result, told);
+                if let Stage::Review { result: kept } = &mut self.state.stage {
+                    kept.clone_from(result);
+                }
+            }
+            JobExit::Failed(error) => {
+                if let Some(headline) = told.headline {
+                    *error = error.clone().with("headline", headline);
+                }
+            }
+            JobExit::Paused { .. } | JobExit::Parked { .. } => {}
         }
         changes.retain(|change| !matches!(change, Change::Exited(_)));
         for product in products {
@@ -62,6 +83,24 @@ impl Run {
         changes.append(&mut self.pending);
         changes.push(Change::Exited(leave.clone()));
         self.exit = Some(leave);
+    }
+}
+
+/// What the system says of a job that ends.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// One sentence, made of rows.
+    pub headline: Option<String>,
+    /// Figures for `counts` of the result, an object.
+    pub counts: Value,
+}
+
+fn tell(result: &mut Value, told: Told) {
+    result["headline"] = told.headline.into();
+    let Value::Object(counted) = told.counts else { return };
+    match result.get_mut("counts").and_then(Value::as_object_mut) {
+        Some(counts) => counts.extend(counted),
+        None => result["counts"] = counted.into(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod answer_calls;
 mod deliverables;
+mod figures;
 mod job_rows;
 mod next;
 mod request;
@@ -10,7 +11,8 @@ pub(crate) mod state;
 
 pub(crate) use answer_calls::{AnswerCall, AnswerCalls};
 pub use answer_calls::{CallProgress, PhaseEnd};
-pub use deliverables::{REPORT, REQUIREMENT_LISTS};
+pub use deliverables::{REPORT, REQUIREMENT_LISTS, Told};
+pub use figures::{Figures, Judged};
 pub use job_rows::{FileChanges, JobRows, PhaseRow};
 pub use snapshot::{FileIndex, FileMeta, JobInfo, Memory, Progress, Snapshot};
 pub use state::{
@@ -340,6 +342,7 @@ impl Run {
             self.state.guards.compactions_of_todo = 0;
         }
         self.note_effect(&product);
+        self.state.judged.take(&product);
         match &mut product {
             Product::WriteFile(file) => {
                 self.invalidate_reads(&file.path);

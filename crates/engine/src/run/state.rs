@@ -2,7 +2,7 @@
 //! size has a bound however long the job runs.
 
 use crate::{
-    CallProgress, Opening, PhaseKind, Previous, Work, Worked,
+    CallProgress, Judged, Opening, PhaseKind, Previous, Work, Worked,
     guardrail::{
         effects::{PhaseEffects, Seen},
         repeat::{self, Repeat},
@@ -47,6 +47,9 @@ pub struct State {
     /// What there has been of files and texts, so that the same again is nothing new.
     #[serde(default, skip_serializing_if = "Seen::is_empty")]
     pub seen: Seen,
+    /// Requirements of other jobs that this one has judged.
+    #[serde(default, skip_serializing_if = "Judged::is_empty")]
+    pub judged: Judged,
     /// What came of the current todo so far.
     #[serde(default, skip_serializing_if = "Work::is_empty")]
     pub work: Work,
@@ -311,6 +314,7 @@ pub(crate) fn initial(started_at: DateTime<Utc>) -> State {
         guards: Guards::default(),
         effects: PhaseEffects::default(),
         seen: Seen::default(),
+        judged: Judged::default(),
         work: Work::default(),
         worked: None,
         elapsed_s: 0,

@@ -13,13 +13,13 @@ exited AS (
                              ELSE e.reason END,
         run_at = coalesce(e.run_at, jobs.run_at),
         result = coalesce(e.result::jsonb || jsonb_build_object(
-            'counts', coalesce(e.result::jsonb -> 'counts', '{}') || facts.counts,
+            'counts', facts.counts || coalesce(e.result::jsonb -> 'counts', '{}'),
             'unevidenced_todos', facts.unevidenced_todos), jobs.result),
         error_message = e.error,
         error_details = e.details::jsonb
     FROM exits e
     CROSS JOIN LATERAL (
-        -- What the rows say, beside the model's own words.
+        -- What the rows say, beside the model's own words. What the result has counted already is counted from the same rows.
         SELECT jsonb_build_object(
                    'files', (SELECT count(*) FROM (
                                  SELECT DISTINCT ON (v.path) v.sha256

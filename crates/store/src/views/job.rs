@@ -88,6 +88,7 @@ pub struct WatchRow {
     pub total_tokens_used: i64,
     pub cost_usd: f64,
     pub error_message: Option<String>,
+    pub headline: Option<String>,
     #[serde(skip)]
     pub created_at: DateTime<Utc>,
 }

@@ -91,6 +91,7 @@ pub(crate) fn state() -> State {
         fallback: None,
         effects: plumbline_engine::PhaseEffects::default(),
         seen: plumbline_engine::Seen::default(),
+        judged: plumbline_engine::Judged::default(),
         work: plumbline_engine::Work::default(),
         worked: None,
         elapsed_s: 0,

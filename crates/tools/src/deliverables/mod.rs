@@ -20,8 +20,6 @@ use serde_json::{Value, json};
 pub const SUMMARY_REPORT: &str = "output/summary_report.md";
 /// The folder of the pages.
 const FOLDER: &str = "requirements/";
-/// Up to so many pages are listed as deliverables; a result is part of the checkpoint, which has a bound.
-const LISTED_PAGES: usize = 500;
 
 /// What there is to render.
 #[derive(Clone, Copy, Debug)]
@@ -73,8 +71,9 @@ pub fn render(rows: &Rows<'_>) -> Rendered {
         }
     }
     rendered.listed.extend(REQUIREMENT_LISTS.map(str::to_owned));
-    if standing.len() <= LISTED_PAGES {
-        rendered.listed.extend(standing.iter().map(|requirement| page_of(requirement)));
+    // One entry for all of its pages.
+    if !standing.is_empty() {
+        rendered.listed.push(FOLDER.to_owned());
     }
     rendered
 }

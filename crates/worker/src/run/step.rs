@@ -202,7 +202,8 @@ impl StepLoop<'_> {
             self.changes.push(Change::Exited(leave.clone()));
         }
         let workspace = StoreWorkspace::new(&self.app.store, self.lease, &self.run);
-        let rendering = Rendering::of(&self.run, &self.changes, &workspace).await.map_err(unread)?;
+        let no_sources = self.config.resolved.config.no_sources.as_deref().unwrap_or_default();
+        let rendering = Rendering::of(&self.run, &self.changes, &workspace, no_sources).await.map_err(unread)?;
         rendering.add(&mut self.run, &mut self.changes);
         self.commit().await?;
         Ok(Exit::Left(leave))

@@ -192,6 +192,7 @@ mod tests {
             total_tokens_used: 123_456,
             cost_usd: 0.25,
             error_message: None,
+            headline: None,
             created_at: "2026-11-21T09:00:00Z".parse().unwrap(),
         }
     }

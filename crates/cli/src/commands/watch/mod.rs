@@ -25,8 +25,9 @@ pub(crate) async fn run(arguments: WatchArguments) -> Result<u8, Failure> {
         last = follow_in(&store, job, view) => last?,
         _ = tokio::signal::ctrl_c() => return Ok(INTERRUPTED),
     };
-    if let Some(needed) = needed(job, &last).filter(|_| !arguments.json) {
-        output::print(&needed)?;
+    if !arguments.json {
+        say_headline(&last)?;
+        needed(job, &last).map_or(Ok(()), |needed| output::print(&needed))?;
     }
     match arguments.require_coverage.filter(|_| last.status == "completed") {
         Some(least) => covered(&store, job, least).await,
@@ -45,6 +46,11 @@ async fn covered(store: &Store, job: Uuid, least: f64) -> Result<u8, Failure> {
             whole.answered, whole.passages, whole.share
         ))),
     }
+}
+
+/// The system's sentence on what the job came to.
+pub(crate) fn say_headline(row: &WatchRow) -> Result<(), Failure> {
+    row.headline.as_ref().map_or(Ok(()), |headline| output::print(headline))
 }
 
 /// The exit code for how a job ended, or for which person it waits.

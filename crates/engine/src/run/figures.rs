@@ -1,0 +1,97 @@
+//! What a job came to, as far as the run knows it: the figures of its result and of the sentence about it.
+
+use crate::{Product, Run, Source, Verdict};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Counts of a job, from its ledger and its checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Whether jobs of its type record requirements.
+    pub records: bool,
+    /// Candidate sentences of its documents.
+    pub candidates: usize,
+    /// Of these, those that a standing requirement covers; in types that record none, those that quotes touch.
+    pub covered: usize,
+    /// Of these, those that no requirement has as its first.
+    pub merged: usize,
+    /// Passages of its documents.
+    pub passages: usize,
+    /// Of these, those that are answered.
+    pub answered: usize,
+    /// Of these, those that the scan has no rules for.
+    pub not_judged: usize,
+    /// Sentences.
+    pub sentences: usize,
+    /// Of these, those that a verified quote of a standing requirement touches.
+    pub sentences_quoted: usize,
+    /// Of these, those that the scan has no rules for.
+    pub sentences_not_judged: usize,
+    /// Documents with text that was not decoded.
+    pub undecoded: usize,
+    /// What a job that judges the requirements of others has judged.
+    pub judged: Option<Judged>,
+}
+
+/// Requirements of other jobs that were judged, by what came of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Judged {
+    /// Accepted, integrated ones among them.
+    pub accepted: usize,
+    /// Of these, those that no model looked at: nothing spoke against them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub by_rule: usize,
+    /// Rejected.
+    pub rejected: usize,
+    /// Neither: they could not be judged or integrated.
+    pub failed: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+impl Run {
+    /// What the job has come to by now.
+    pub fn figures(&self) -> Figures {
+        let (covered, counts) = (self.ledger.covered(), self.ledger.counts());
+        let undecoded = |source: &&Source| {
+            !source.unread_pages.is_empty() || source.warnings.iter().any(|said| said.contains("could not be decoded"))
+        };
+        Figures {
+            records: self.settings.records_requirements(),
+            candidates: covered.candidates,
+            covered: covered.covered,
+            merged: covered.merged,
+            passages: counts.total,
+            answered: counts.answered,
+            not_judged: counts.not_judged,
+            sentences: covered.sentences,
+            sentences_quoted: covered.sentences_quoted,
+            sentences_not_judged: covered.sentences_not_judged,
+            undecoded: self.sources.iter().filter(undecoded).count(),
+            judged: self.settings.judges_requirements().then_some(self.state.judged),
+        }
+    }
+}
+
+impl Judged {
+    /// Whether nothing was judged.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(crate) fn take(&mut self, product: &Product) {
+        let Product::JudgeRequirement(judgement) = product else { return };
+        let by_rule = judgement.validation_result.get("by").and_then(Value::as_str) == Some("rule");
+        match judgement.verdict {
+            Verdict::Integrated | Verdict::Accepted => {
+                self.accepted += 1;
+                self.by_rule += usize::from(by_rule);
+            }
+            Verdict::Rejected => self.rejected += 1,
+            Verdict::Failed => self.failed += 1,
+        }
+    }
+}
