@@ -161,7 +161,7 @@ GRANT SELECT, INSERT, UPDATE (status, validator_job_id, validation_result, graph
                               last_error, validated_at) ON requirement_cache TO plumbline_work;
 -- A job puts right what it recorded, and what it said before is kept.
 GRANT UPDATE (text, name, type, priority, source_document, source_location, gobd_relevant, gdpr_relevant, citations,
-              mentioned_objects, mentioned_messages, reasoning, research_notes, confidence, tags, content_key)
+              mentioned_objects, mentioned_messages, reasoning, research_notes, confidence, tags, content_key, number)
     ON requirement_cache TO plumbline_work;
 GRANT SELECT, INSERT ON requirement_changes TO plumbline_work;
 GRANT SELECT ON requirements_with_evidence, workspace_files, shared_file_versions, job_summary, coverage TO plumbline_work;

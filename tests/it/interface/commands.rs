@@ -126,7 +126,9 @@ async fn watch_follows_a_job_in_plain_lines_to_its_end(pool: PgPool) {
     world.model.answers(Answer::Work);
     let ended = watch.ended().await;
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
-    assert!(ended.stdout.lines().last().is_some_and(|line| line.starts_with("completed")), "{}", ended.stdout);
+    let mut last = ended.stdout.lines().rev();
+    assert!(last.next().is_some_and(|line| line.contains("requirements for")), "the headline: {}", ended.stdout);
+    assert!(last.next().is_some_and(|line| line.starts_with("completed")), "{}", ended.stdout);
     assert!(!ended.stdout.contains(['\u{1b}', '\r']), "control characters in a pipe: {}", ended.stdout);
     worker.stop().await;
     world.finish().await;

@@ -114,7 +114,9 @@ async fn watch_draws_and_gives_the_terminal_back_at_ctrl_c(pool: PgPool) {
     let terminal = Terminal::start(world.command(&["watch", &job.to_string()]), 30, 100);
     let (code, seen) = terminal.ended().await;
     assert_eq!(code, Some(0));
-    assert!(seen.contains("completed") && seen.contains("3 of 3 todos") && seen.ends_with(SHOW), "{seen:?}");
+    assert!(seen.contains("completed") && seen.contains("3 of 3 todos") && seen.contains(SHOW), "{seen:?}");
+    let (_, behind) = seen.rsplit_once(SHOW).expect("the cursor is shown again");
+    assert!(behind.contains("requirements for"), "the headline stands below the picture: {seen:?}");
     worker.stop().await;
     world.finish().await;
 }

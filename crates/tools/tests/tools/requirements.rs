@@ -31,10 +31,10 @@ async fn the_whole_row() {
         )
         .await;
     let row = bench.rows.recorded[0].requirement.clone();
-    assert_eq!(said, format!("recorded {}: Retention of invoices (1 citation verified)", row.candidate_id));
+    assert_eq!(said, format!("recorded {}: Retention of invoices (1 citation verified), r1", row.candidate_id));
     assert!(row.candidate_id.starts_with("req_") && row.candidate_id.len() == 16);
     let expected = Requirement {
-        number: None,
+        number: Some(1),
         candidate_id: row.candidate_id.clone(),
         content_key: row.content_key.clone(),
         text: SENTENCE.into(),
@@ -75,7 +75,7 @@ async fn what_is_left_out_is_derived() {
     assert_eq!(row.source_document.as_deref(), Some("input/policy.pdf"));
     assert_eq!(row.source_location, json!({"page": 2}));
     let said = bench.ok("add_requirement", json!({"text": "A requirement from nowhere."})).await;
-    assert!(said.ends_with("(unverified, it has no citation)"), "{said}");
+    assert!(said.contains("(unverified, it has no citation)"), "{said}");
     assert_eq!(bench.rows.recorded[1].requirement.source_location, json!({}));
     assert_eq!(bench.rows.recorded[1].requirement.citations, json!([]));
 }
@@ -86,14 +86,24 @@ async fn the_same_text_is_recorded_once() {
     bench.ok("add_requirement", json!({"text": SENTENCE})).await;
     let id = bench.rows.recorded[0].requirement.candidate_id.clone();
     for again in [SENTENCE.to_string(), format!("  {}\n", SENTENCE.replace(' ', "\n "))] {
-        let done =
-            bench.call("add_requirement", json!({"text": again, "citations": [evidence("wrong words here")]})).await;
+        let refusal =
+            bench.refused("add_requirement", json!({"text": again, "citations": [evidence("wrong words here")]})).await;
+        assert!(refusal.contains("nothing was recorded; citations[0]: the quote does not occur"), "{refusal}");
+        let done = bench.call("add_requirement", json!({"text": again})).await;
         assert_eq!(
             (done.is_error, done.content.as_str()),
             (false, format!("already recorded as {id}; nothing changed").as_str())
         );
         assert_eq!(done.products, []);
     }
+    // A row without a quote gets its first.
+    let said = bench.ok("add_requirement", json!({"text": SENTENCE, "citations": [evidence(SENTENCE)]})).await;
+    assert_eq!(said, format!("already recorded as {id}; 1 quote was added to it"));
+    let row = &bench.rows.recorded[0].requirement;
+    assert_eq!(
+        (row.citations[0]["quote"].as_str(), row.source_document.as_deref()),
+        (Some(SENTENCE), Some("input/policy.pdf"))
+    );
     let turn = bench
         .turn(&[
             ("add_requirement", json!({"text": "Within one turn too."})),
@@ -111,7 +121,7 @@ async fn evidence_by_id_and_by_quote() {
     let said = bench
         .ok("add_requirement", json!({"text": SENTENCE, "citations": [id, evidence("Backups shall be tested.")]}))
         .await;
-    assert!(said.ends_with("(2 citations verified)"), "{said}");
+    assert!(said.contains("(2 citations verified)"), "{said}");
     let pages: Vec<&Value> = bench.rows.recorded[0]
         .requirement
         .citations
@@ -176,16 +186,20 @@ async fn lesson_58_wrong_values_are_answered_with_the_valid_ones() {
 }
 
 #[tokio::test]
-async fn a_duty_that_is_stated_twice_is_recorded_once_and_cited_twice() {
+async fn the_same_words_at_two_places_are_two_requirements() {
     let text = "Visitors must sign in.\n\nThis is a heading of its own\n\nVisitors must sign in.\n";
     let mut bench = Bench::new().extracted("input/a.md", "chunks/a.md", text);
     bench.ok("chunk_document", json!({"file_path": "input/a.md"})).await;
-    for from in [1, 3] {
-        bench.ok("add_requirement", json!({"citations": [{"passage": 1, "from": from}]})).await;
-    }
+    let first = bench.ok("add_requirement", json!({"citations": [{"passage": 1, "from": 1}]})).await;
+    let second = bench.ok("add_requirement", json!({"citations": [{"passage": 1, "from": 3}]})).await;
+    let id = &bench.rows.recorded[0].requirement.candidate_id;
+    assert!(
+        first.ends_with(", r1") && second.ends_with(&format!("; the same words as {id}, at another place")),
+        "{second}"
+    );
     let again = bench.call("add_requirement", json!({"citations": [{"passage": 1, "from": 3}]})).await;
     assert!(again.content.ends_with("nothing changed") && again.products.is_empty(), "{}", again.content);
-    assert_eq!(bench.rows.recorded.len(), 1);
+    assert_eq!(bench.rows.recorded.len(), 2);
     let cited: Vec<(&str, i32)> =
         bench.rows.citations.iter().filter_map(|cited| Some((cited.id.as_str(), cited.place?.from))).collect();
     assert!(matches!(cited[..], [(one, 1), (other, 3)] if one != other), "{cited:?}");
