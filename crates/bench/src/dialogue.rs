@@ -124,6 +124,8 @@ fn started(settings: Settings) -> Run {
     apply(&mut run, Outcome::IntakeDone(Intake { files, ..Intake::default() }), now);
     let todos: Vec<_> = (1..=5).map(|id| json!({"id": id, "content": format!("Process section {id}")})).collect();
     let mut calls = vec![
+        ("add_note", json!({"text": "The policy has five sections."})),
+        ("add_note", json!({"text": "Section 4 defines record."})),
         ("write_plan", json!({"content": "# Plan\n\n## Phase 1: Extraction\n- [ ] all sections\n"})),
         ("todo_write", json!({"phase": "Extraction", "description": "All sections", "todos": todos})),
     ];

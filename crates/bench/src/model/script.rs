@@ -58,6 +58,7 @@ fn plan() -> Vec<(&'static str, Value)> {
     let todos: Vec<Value> =
         (1..=TODOS).map(|id| json!({"id": id, "content": format!("Write the parts of section {id}")})).collect();
     let mut calls = vec![
+        ("add_note", json!({"text": "The parts are written one after another."})),
         ("write_plan", json!({"content": "# Plan\n\n## Phase 1: Parts\n- [ ] write all parts\n"})),
         ("todo_write", json!({"phase": "Parts", "description": "Write all parts", "todos": todos})),
     ];

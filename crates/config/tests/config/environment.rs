@@ -43,7 +43,7 @@ const VARIABLES: &[(&str, &str, &str)] = &[
     (
         "PLUMBLINE_GIVE_UP_SECS",
         "`86400`",
-        "A job that the same trouble of the infrastructure meets for so long fails; 0: never",
+        "A job that the same trouble of the infrastructure meets for so long, or whose model or service does not answer for so long, fails; 0: never",
     ),
     (
         "PLUMBLINE_HTTP_ADDR",
