@@ -20,12 +20,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
 
-/// How many versions of files are remembered; one that was written longer ago counts as new.
-const REMEMBERED_VERSIONS: usize = 256;
+/// How many versions of files are remembered; one that was written longer ago counts as new. Each step writes the checkpoint whole,
+/// so that few are: a circle of more than these is left to the count of phases without an effect.
+const REMEMBERED_VERSIONS: usize = 64;
 /// How many texts are remembered as shown.
-const REMEMBERED_TEXTS: usize = 512;
+const REMEMBERED_TEXTS: usize = 64;
 /// How many deleted files are remembered as having had content.
-const REMEMBERED_DELETED: usize = 256;
+const REMEMBERED_DELETED: usize = 64;
 /// Tactical phases without an effect that a job may have beyond as many as its plan has phases.
 const MORE_THAN_PLANNED: u32 = 3;
 /// How many todo lists of phases without an effect are remembered.
