@@ -59,7 +59,7 @@ pub async fn run_costly<T: Send + 'static>(work: impl FnOnce(&Cancellation) -> T
     run(&COSTLY, work).await
 }
 
-/// Runs work that waits for a disk more than it keeps a processor busy. It goes on to its end when nobody waits any more.
+/// Runs work that is bound by the disk and not by the processor. A caller that stops waiting does not cancel it.
 ///
 /// # Errors
 /// When it panicked.

@@ -144,8 +144,8 @@ pub struct Quote {
     pub page: Option<u32>,
 }
 
-/// Where a quote stands in passages one behind the other, each with its number and its chunk's file: of each place the
-/// sentences that it touches, a range a passage, in their order. None where it stands in none of them.
+/// Finds each occurrence of a quote in consecutive passages, each given with its number and its chunk's file. An occurrence
+/// has one range of sentences for each passage that it touches, in order. Empty where the quote does not occur.
 pub fn locate(passages: &[(i32, String)], quote: &str) -> Vec<Occurrence> {
     let mut text = Letters::default();
     for (number, file) in passages {

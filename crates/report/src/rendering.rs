@@ -5,12 +5,11 @@ use crate::{
     Facts,
     headline::{self, Recorded},
 };
-use plumbline_engine::{
-    Change, FileWrite, Product, REPORT, RecordedRequirement, Run, Told, lay_requirements, path::is_like,
-};
+use plumbline_engine::{Change, FileWrite, Product, REPORT, RecordedRequirement, Run, Told, lay_requirements};
 use plumbline_tools::{
     Workspace, WorkspaceError,
     deliverables::{Rendered, Rows, SUMMARY_REPORT, render},
+    is_source,
 };
 
 /// What the system makes of a job's rows and of the changes with which it leaves.
@@ -67,15 +66,12 @@ impl Rendering {
     }
 
     fn tell(&mut self, run: &Run, recorded: &[RecordedRequirement], no_sources: &[String]) {
-        let is_no_source = |path: &str| is_no_source(path, no_sources);
-        let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-        let not_quoted: Vec<String> =
-            run.sources().iter().filter(|source| is_no_source(&source.path)).map(|source| name(&source.path)).collect();
-        let not_quoted: Vec<&str> = not_quoted.iter().map(String::as_str).collect();
+        let not_quoted = run.sources().iter().map(|source| source.path.as_str());
+        let not_quoted = not_quoted.filter(|path| !is_source(path, no_sources));
+        let not_quoted: Vec<&str> = not_quoted.map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
         let (figures, recorded) = (run.figures(), Recorded::of(recorded));
-        let files = run.delivered().max(self.listed.len());
         self.told = Some(Told {
-            headline: headline::headline(&figures, &recorded, &not_quoted, files),
+            headline: headline::headline(&figures, &recorded, &not_quoted, run.delivered()),
             counts: headline::counts(&figures, &recorded),
         });
     }
@@ -109,10 +105,4 @@ fn after(path: &str, mut content: Option<Vec<u8>>, changes: &[Change]) -> Option
         }
     }
     content
-}
-
-/// Whether a pattern names the document, by its path or its file name.
-fn is_no_source(path: &str, patterns: &[String]) -> bool {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    patterns.iter().any(|pattern| is_like(path, pattern) || is_like(name, pattern))
 }

@@ -55,5 +55,5 @@ pub use requirements::{Asked, Graph, HeldRequirement, KnownRequirement, Tally, V
 pub use runner::ToolRunner;
 pub use schemas::SchemaBudget;
 pub use search::{Ranked, RankedSegment, Ranking, SemanticMatches, TextIndex};
-pub use tool::{Registry, ToolContext};
+pub use tool::{Registry, ToolContext, is_source};
 pub use workspace::{BoxFuture, PassagePlace, Workspace, WorkspaceError};

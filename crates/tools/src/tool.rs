@@ -207,9 +207,14 @@ impl ToolContext<'_> {
 
     /// Whether quotes may be taken from a document.
     pub(crate) fn is_source(&self, path: &str) -> bool {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        !self.no_sources.iter().any(|pattern| is_like(path, pattern) || is_like(name, pattern))
+        is_source(path, self.no_sources)
     }
+}
+
+/// Whether quotes may be taken from a document: no pattern of `no_sources` is like its path or its file name.
+pub fn is_source(path: &str, no_sources: &[String]) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    !no_sources.iter().any(|pattern| is_like(path, pattern) || is_like(name, pattern))
 }
 
 /// What a running tool has at hand.

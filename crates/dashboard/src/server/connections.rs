@@ -5,9 +5,8 @@
 //! that has asked nothing for longest (a half-sent head, or silence between two requests); where each one is being
 //! answered, the new one is closed. Whoever asks at once is therefore answered, however many others are silent.
 //!
-//! A cap before the accept with hyper's time limit for the head behind it would be shorter, and is not enough: whoever holds
-//! as many half-sent heads as the cap allows, and opens each anew when its ten seconds are over, has all of the cap for
-//! ever, and a supervisor that asks `/healthz` behind them kills a worker that is well
+//! A cap before the accept with hyper's time limit for the head behind it would be shorter, and is not enough: a client that
+//! holds as many half-sent heads as the cap allows, and opens each anew when its ten seconds are over, keeps the whole cap, and a supervisor that asks `/healthz` behind them kills a worker that is well
 //! (`half_open_connections_stop_no_job_and_no_probe`). What hyper has is used: it reads the heads and times them.
 
 use axum::{Router, body::HttpBody, extract::Request, response::Response};

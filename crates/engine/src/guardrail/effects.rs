@@ -2,8 +2,8 @@
 //! evidence for the todos that the model closes, and the bound of the outer loop.
 //!
 //! An *effect* is a requirement recorded, changed, withdrawn or judged, a write to the graph, a passage newly read or answered,
-//! a document extracted, or a path that has content for the first time. Plans and notes are none: they are what a model writes that
-//! goes round in a circle. Effort is no effect either: a call that brought nothing about counts for nothing.
+//! a document extracted, or a path that has content for the first time. Plans and notes are none, because a model that loops
+//! writes them as well. Effort is no effect either: a call without a result of this kind does not count.
 
 use crate::{
     FileWrite, Opening, PhaseKind, Product, Run, Stage, ToolCall,
@@ -101,7 +101,7 @@ impl Run {
     /// What a phase begins with.
     pub(crate) fn begin_effects(&mut self) {
         let (read_before, answered_before) = read_and_answered(&self.ledger.counts());
-        // What the user wrote, or why the phase before failed, is the text that such a phase is about.
+        // Such a phase opens with a new text: the user's words, or why the phase before failed.
         let is_told = matches!(self.state.phase.opening, Opening::Feedback | Opening::Rewound);
         self.state.effects =
             PhaseEffects { read_before, answered_before, evidence: u32::from(is_told), ..PhaseEffects::default() };

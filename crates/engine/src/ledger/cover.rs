@@ -55,7 +55,7 @@ fn own(row: &Row, passages: &BTreeMap<i32, Passage>) -> Vec<Place> {
     row.touched.iter().filter(|place| !leads.contains(place)).take(MOST).copied().collect()
 }
 
-/// The leads that a candidate stands under.
+/// The leads of the lists that a candidate is an entry of.
 fn leads_of((number, sentence): Place, passages: &BTreeMap<i32, Passage>) -> impl Iterator<Item = Place> {
     let candidate = passages.get(&number).and_then(|passage| passage.candidate(sentence));
     candidate.into_iter().flat_map(move |candidate| candidate.leads.iter().map(move |lead| (number, *lead)))
@@ -93,6 +93,7 @@ impl Ledger {
             return;
         }
         let cover = Cover::of(&self.passages, &self.rows);
+        let begun: BTreeSet<i32> = begins(&self.rows).collect();
         for passage in self.passages.values_mut() {
             let before = passage.clone_of_progress();
             let lost = mark(passage, &cover, step);
@@ -101,7 +102,7 @@ impl Ledger {
             } else if lost {
                 passage.asked_step = None;
             }
-            if let Some(by) = outcome_if_decided(passage, &self.rows) {
+            if let Some(by) = outcome_if_decided(passage, begun.contains(&passage.number)) {
                 passage.answered_by = Some(by);
             }
             if before != passage.clone_of_progress() {
@@ -128,14 +129,19 @@ fn mark(passage: &mut Passage, cover: &Cover, step: i64) -> bool {
     lost.into_iter().any(|sentence| !passage.is_closed(sentence))
 }
 
-/// What a decided passage is answered by, as the requirements stand.
-fn outcome_if_decided(passage: &Passage, rows: &BTreeMap<i32, Row>) -> Option<super::AnsweredPassage> {
+/// What a decided passage is answered by, with or without a requirement that begins in it.
+fn outcome_if_decided(passage: &Passage, has_requirement: bool) -> Option<super::AnsweredPassage> {
     let is_own = passage.decided_step.is_some() && passage.answered_by != Some(super::AnsweredPassage::Carried);
-    is_own.then(|| passage.outcome(begins_in(passage.number, rows)))
+    is_own.then(|| passage.outcome(has_requirement))
 }
 
 /// Whether a standing requirement has a verified quote that begins in a passage.
 pub(super) fn begins_in(passage: i32, rows: &BTreeMap<i32, Row>) -> bool {
-    let quotes = || rows.values().flat_map(|row| &row.standing.quotes);
-    quotes().any(|quote| quote.places.first().is_some_and(|place| place.passage == passage))
+    begins(rows).any(|begun| begun == passage)
+}
+
+/// The passages in which verified quotes of standing requirements begin.
+fn begins(rows: &BTreeMap<i32, Row>) -> impl Iterator<Item = i32> {
+    let quotes = rows.values().flat_map(|row| &row.standing.quotes);
+    quotes.filter_map(|quote| quote.places.first().map(|place| place.passage))
 }

@@ -23,7 +23,7 @@ pub struct PassageDecision {
 pub(crate) struct Decided {
     /// Whether the passage is decided by it.
     pub(crate) is_taken: bool,
-    /// What the model is told: a sentence without its end.
+    /// What the model reads: a sentence without its full stop.
     pub(crate) said: String,
 }
 
@@ -94,7 +94,7 @@ impl Ledger {
         self.changed.insert(number);
     }
 
-    /// Takes down what is said by number; what of it changes nothing is told.
+    /// Records the decisions on numbered candidates, and reports those that change nothing.
     fn account(&mut self, decision: &PassageDecision, step: i64) -> Vec<String> {
         let number = decision.passage;
         let mut said = Vec::new();
@@ -126,8 +126,8 @@ impl Ledger {
         said
     }
 
-    /// A todo is closed that names these passages: those of which nothing is open are decided, and the others are told to have
-    /// something left.
+    /// Closing a todo decides the passages that it names: those with nothing open are answered, and for the others the answer
+    /// counts as the first request to decide them.
     pub(crate) fn decide_by_todo(&mut self, numbers: &[i32], step: i64) {
         if !self.records {
             return;

@@ -1,7 +1,7 @@
 //! The end of a job whose requirements decide: one that recorded nothing, and one that closed nearly everything.
 //!
-//! Whoever says of each candidate by its number why it is no requirement has looked at each; a person then says whether that
-//! holds. Whoever does not is told once what is not decided, and the job that asks again has failed.
+//! A model that gives a reason for each candidate by its number has looked at each; the job goes into review, and a person decides.
+//! A model that does not reads once what is not decided, and a job that asks for its end again fails.
 
 use super::todo_complete::answer_at_hand;
 use crate::{

@@ -11,7 +11,7 @@ pub(crate) use build::{distinct, evidence};
 use plumbline_engine::{Citation, Phases, Product, RecordedRequirement, RequirementChange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Longest name, in characters: the hand-over's own limit.
 const MAX_NAME_CHARS: usize = 80;
@@ -229,8 +229,10 @@ fn said_again(known: RecordedRequirement, cited: Vec<Citation>) -> ToolResult {
     if becomes.source_document.is_none() {
         becomes.source_document = becomes.citations[0]["source"].as_str().map(str::to_owned);
     }
-    let fields = json!({"citations": becomes.citations, "source_document": becomes.source_document});
-    let Value::Object(fields) = fields else { unreachable!("an object was written") };
+    let fields = Map::from_iter([
+        ("citations".to_owned(), becomes.citations.clone()),
+        ("source_document".to_owned(), json!(becomes.source_document)),
+    ]);
     let reason = "the same words at the same place, with further quotes".to_owned();
     let change = RequirementChange { candidate_id: id.clone(), reason, becomes: Some(Box::new(becomes)), fields };
     products.push(Product::ChangeRequirement(Box::new(change)));
