@@ -30,6 +30,7 @@
 pub mod candidates;
 mod child;
 pub mod chunking;
+pub mod entries;
 mod error;
 mod formats;
 pub mod marked;
