@@ -8,6 +8,7 @@ use crate::requirements::validation_queue::{Asked, KnownRequirement};
 use crate::search::SemanticMatches;
 use crate::search::fuse;
 use crate::tool::{Declared, ToolEnv};
+use crate::workspace::WorkspaceError;
 use plumbline_engine::{Phases, RecordedRequirement};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -55,11 +56,9 @@ impl Declared for QuerySimilarRequirements {
         let is_validator = env.ctx.bound.contains(&"next_requirement");
         let (job_id, recorded) = validation_queue.recorded(is_validator).await?;
         let asked = |widely| [Asked { job_id, text: &text, before: None, widely }];
-        let here: Vec<KnownRequirement> = env.overlay.recorded_here().into_iter().map(of_batch).collect();
-        let recorded = recorded + here.len() as u64;
-        let mut known = validation_queue.similar(&asked(false)).await?.pop().unwrap_or_default();
-        known.extend(here.iter().cloned());
-        let alike = compare(&text, known).await;
+        let recorded = recorded.saturating_add_signed(env.overlay.more_recorded());
+        let known = validation_queue.similar(&asked(false)).await?.pop().unwrap_or_default();
+        let alike = compare(&text, as_it_is_now(env, known).await?).await;
         let SemanticMatches { mut requirements, remark } = match env.ctx.texts {
             Some(index) => index.similar_requirements(job_id, &text, MAX_SHOWN).await?,
             None => SemanticMatches::default(),
@@ -68,16 +67,33 @@ impl Declared for QuerySimilarRequirements {
         let mut lines: Vec<String> = remark.map(|remark| format!("({remark})")).into_iter().collect();
         let found = merged(&alike, &requirements);
         if found.is_empty() {
-            let mut wide = validation_queue.similar(&asked(true)).await?.pop().unwrap_or_default();
-            wide.extend(here);
-            lines.push(none_alike(recorded, &nearest(&text, wide, NEAREST).await));
+            let wide = validation_queue.similar(&asked(true)).await?.pop().unwrap_or_default();
+            lines.push(none_alike(recorded, &nearest(&text, as_it_is_now(env, wide).await?, NEAREST).await));
         }
         lines.extend(found.into_iter().take(limit.unwrap_or(MAX_SHOWN)));
         Ok(Output::text(lines.join("\n")))
     }
 }
 
-/// A requirement of this batch, whose row has no id yet: the digits of its short id are its id here.
+/// Rows that were found, with what this answer has recorded, changed and withdrawn. Only what waits to be validated is this
+/// job's to change.
+async fn as_it_is_now(
+    env: &ToolEnv<'_>,
+    mut known: Vec<KnownRequirement>,
+) -> Result<Vec<KnownRequirement>, WorkspaceError> {
+    let touched = env.overlay.touched();
+    if touched.is_empty() {
+        return Ok(known);
+    }
+    let is_touched = |id: &str| touched.contains(id);
+    known.retain(|known| known.status == "integrated" || !known.candidate_id.as_deref().is_some_and(is_touched));
+    let mut here = env.overlay.recorded().await?;
+    here.retain(|known| !known.is_withdrawn() && is_touched(&known.requirement.candidate_id));
+    known.extend(here.into_iter().map(of_batch));
+    Ok(known)
+}
+
+/// A requirement of this answer, whose row has no id yet: the digits of its short id are its id here.
 fn of_batch(RecordedRequirement { requirement, status }: RecordedRequirement) -> KnownRequirement {
     let digits = requirement.candidate_id.trim_start_matches("req_");
     KnownRequirement {

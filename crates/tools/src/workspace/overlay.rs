@@ -6,7 +6,7 @@ use plumbline_engine::{
     lay_requirements, nearest_by,
 };
 use sha2::{Digest as _, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -184,12 +184,18 @@ impl<'a> WorkspaceOverlay<'a> {
         Ok(recorded)
     }
 
-    /// What this batch has recorded and not taken back; the rows do not know it yet.
-    pub(crate) fn recorded_here(&self) -> Vec<RecordedRequirement> {
-        let mut recorded = Vec::new();
-        lay_requirements(&mut recorded, self.records.iter());
-        recorded.retain(|known| !known.is_withdrawn());
-        recorded
+    /// The ids of what this answer has recorded or changed: of these the rows do not know what is true now.
+    pub(crate) fn touched(&self) -> BTreeSet<&str> {
+        self.changed.keys().chain(self.requirements.values()).map(String::as_str).collect()
+    }
+
+    /// How many requirements more are recorded than the rows know.
+    pub(crate) fn more_recorded(&self) -> i64 {
+        let is_new = |product: &&Product| matches!(product, Product::AddRequirement(_));
+        let is_withdrawn =
+            |product: &&Product| matches!(product, Product::ChangeRequirement(change) if change.becomes.is_none());
+        let count = |records: usize| i64::try_from(records).unwrap_or(i64::MAX);
+        count(self.records.iter().filter(is_new).count()) - count(self.records.iter().filter(is_withdrawn).count())
     }
 
     /// The number of the next requirement.

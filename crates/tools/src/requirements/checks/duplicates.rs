@@ -4,6 +4,7 @@ use crate::requirements::similarity::{DUPLICATE, similar, similarity};
 use crate::requirements::validation_queue::KnownRequirement;
 use plumbline_bounds::Cancellation;
 use serde_json::{Value, json};
+use std::cmp::Ordering;
 
 /// Most like requirements that are reported.
 const MAX_REPORTED: usize = 5;
@@ -65,20 +66,27 @@ pub(crate) async fn compare(text: &str, known: Vec<KnownRequirement>) -> Vec<Lik
     crate::run_blocking(move |cancellation| {
         let likeness = |known: KnownRequirement| Some(Likeness { similarity: similar(&text, &known.text)?, known });
         let mut like: Vec<Likeness> = of_known(known, cancellation).filter_map(likeness).collect();
-        like.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.known.id.cmp(&b.known.id)));
+        like.sort_by(likeliest_first);
         like.truncate(MAX_REPORTED);
         like
     })
     .await
 }
 
-/// The nearest, however far away they are, the likeliest first.
+/// By likeness, then by their short ids, which a requirement has before it has a row.
+fn likeliest_first(a: &Likeness, b: &Likeness) -> Ordering {
+    let id = |likeness: &Likeness| (likeness.known.candidate_id.clone(), likeness.known.id);
+    b.similarity.total_cmp(&a.similarity).then_with(|| id(a).cmp(&id(b)))
+}
+
+/// The nearest of those that share a word with the text, the likeliest first.
 pub(crate) async fn nearest(text: &str, known: Vec<KnownRequirement>, most: usize) -> Vec<Likeness> {
     let text = text.to_string();
     crate::run_blocking(move |cancellation| {
         let likeness = |known: KnownRequirement| Likeness { similarity: similarity(&text, &known.text), known };
         let mut like: Vec<Likeness> = of_known(known, cancellation).map(likeness).collect();
-        like.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.known.id.cmp(&b.known.id)));
+        like.retain(|likeness| likeness.similarity > 0.0);
+        like.sort_by(likeliest_first);
         like.truncate(most);
         like
     })
