@@ -3,7 +3,7 @@
 use super::{Passage, Touched};
 use crate::Requirement;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::{cell::LazyCell, cmp::Ordering, collections::BTreeMap};
 
 /// A sentence by its passage and its number.
 pub(crate) type Place = (i32, i32);
@@ -81,21 +81,31 @@ impl Row {
     }
 }
 
-/// The candidates that a quote touches: by its places, or by its words where its document was cut anew since.
+/// The candidates that a quote touches: by its places, or by its words where its document was cut anew since. Of a quote and a
+/// cut of the same step, the words tell which came first.
 fn touched_by(quote: &PlacedQuote, placed_step: i64, passages: &BTreeMap<i32, Passage>) -> Vec<Place> {
+    let words = LazyCell::new(|| letters(&quote.words));
+    let shares =
+        |text: &str| !text.is_empty() && !words.is_empty() && (words.contains(text) || text.contains(words.as_str()));
     let is_as_it_was = |place: &Touched| {
-        let passage = passages.get(&place.passage);
-        passage.is_some_and(|passage| passage.cut_step <= placed_step && passage.document == quote.source)
+        let Some(passage) = passages.get(&place.passage).filter(|passage| passage.document == quote.source) else {
+            return false;
+        };
+        match passage.cut_step.cmp(&placed_step) {
+            Ordering::Less => true,
+            Ordering::Equal => in_range(place, passages).iter().any(|(_, sentence)| {
+                passage.candidate(*sentence).is_some_and(|candidate| shares(&letters(&candidate.text)))
+            }),
+            Ordering::Greater => false,
+        }
     };
     if !quote.places.is_empty() && quote.places.iter().all(is_as_it_was) {
         return quote.places.iter().flat_map(|place| in_range(place, passages)).collect();
     }
-    let words = letters(&quote.words);
     let of_document = passages.values().filter(|passage| passage.document == quote.source);
     let candidates = of_document.flat_map(|passage| {
         passage.candidates.iter().map(|candidate| ((passage.number, candidate.sentence), letters(&candidate.text)))
     });
-    let shares = |text: &str| !text.is_empty() && !words.is_empty() && (words.contains(text) || text.contains(&words));
     candidates.filter(|(_, text)| shares(text)).map(|(place, _)| place).collect()
 }
 

@@ -156,3 +156,18 @@ fn a_passage_that_is_not_judged_is_answered_by_a_closing_alone() {
     ledger.close(1, "French; it was recorded", 4).expect("it was read");
     assert_eq!(state(&ledger, 1), (PassageState::Answered, Some(AnsweredPassage::Closed)));
 }
+
+#[test]
+fn a_quote_touches_its_words_whether_its_step_cut_the_document_before_or_behind_it() {
+    let text = "The auditor is shown each record. Invoices must be kept.";
+    let cut = passage(1, text, &["The auditor is shown each record.", "Invoices must be kept."]);
+    let passages = BTreeMap::from([(1, Passage { cut_step: 2, ..cut })]);
+    // Behind the cut the sentence is the second, before it it was the first of the passage.
+    for sentence in [2, 1] {
+        let places = vec![Touched { passage: 1, from: sentence, to: sentence }];
+        let quote = PlacedQuote { source: "input/policy.pdf".into(), words: "Invoices must be kept.".into(), places };
+        let standing =
+            StandingRequirement { number: 1, candidate_id: "req_1".into(), quotes: vec![quote], placed_step: 2 };
+        assert_eq!(standing::Row::of(standing, &passages).touched, [(1, 2)]);
+    }
+}
