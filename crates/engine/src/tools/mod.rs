@@ -58,7 +58,7 @@ struct Listed {
 }
 
 /// The engine's own tools, in the fixed order of the request.
-static TOOLS: [Listed; 16] = [
+static TOOLS: &[Listed] = &[
     listed::<todo_complete::TodoComplete>(),
     listed::<todo_complete::CompleteTask>(),
     listed::<todo_complete::GetProgress>(),
