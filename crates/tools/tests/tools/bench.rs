@@ -272,7 +272,7 @@ impl Bench {
 }
 
 /// The crate's example that stands in for `plumbline __extract`; cargo builds it beside the tests.
-fn document_child() -> PathBuf {
+pub(crate) fn document_child() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let profile = test.parent().and_then(|deps| deps.parent()).expect("tests run from target/<profile>/deps");
     profile.join("examples").join("document_child")

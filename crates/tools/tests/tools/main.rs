@@ -10,6 +10,7 @@ mod documents;
 mod files;
 mod inspection;
 mod long_texts;
+mod order;
 mod path_tricks;
 mod recorded;
 mod requirements;

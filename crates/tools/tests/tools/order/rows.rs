@@ -1,0 +1,144 @@
+//! What tools see of a job: what is committed, and the lists of the run, as the worker shows them.
+
+use plumbline_engine::{Citation, FileIndex, JobRows, RecordedRequirement, Run, Source};
+use plumbline_tools::{
+    Asked, BoxFuture, HeldRequirement, KnownRequirement, PassagePlace, Tally, ValidationQueue, Workspace,
+    WorkspaceError,
+};
+use sha2::{Digest as _, Sha256};
+use std::{collections::BTreeSet, future::ready};
+use uuid::Uuid;
+
+/// The files and rows.
+pub(super) struct LiveRows<'a> {
+    pub(super) rows: &'a JobRows,
+    pub(super) run: &'a Run,
+}
+
+impl Workspace for LiveRows<'_> {
+    fn index(&self) -> &FileIndex {
+        self.run.files()
+    }
+
+    fn sources(&self) -> &[Source] {
+        self.run.sources()
+    }
+
+    fn passages(&self) -> Vec<PassagePlace> {
+        self.run.passages().map(PassagePlace::from).collect()
+    }
+
+    fn next_number(&self) -> i32 {
+        self.run.next_number()
+    }
+
+    fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(ready(Ok(self.rows.file(path).map(<[u8]>::to_vec))))
+    }
+
+    fn stage_blobs(&self, contents: Vec<Vec<u8>>) -> BoxFuture<'_, Result<(), WorkspaceError>> {
+        self.rows.stage_blobs(contents.into_iter().map(|content| (Sha256::digest(&content).into(), content)));
+        Box::pin(ready(Ok(())))
+    }
+
+    fn read_staged_blob<'a>(&'a self, sha256: &'a [u8; 32]) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        Box::pin(ready(Ok(self.rows.read_staged_blob(sha256))))
+    }
+
+    fn citation<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Citation>, WorkspaceError>> {
+        Box::pin(ready(Ok(self.rows.citations.get(id).cloned())))
+    }
+
+    fn citations(&self) -> BoxFuture<'_, Result<Vec<Citation>, WorkspaceError>> {
+        let mut citations: Vec<Citation> = self.rows.citations.values().cloned().collect();
+        citations.sort_by(|one, other| one.id.cmp(&other.id));
+        Box::pin(ready(Ok(citations)))
+    }
+
+    fn requirement<'a>(&'a self, content_key: &'a [u8]) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
+        let known = self.rows.recorded.iter().find(|known| known.is_of(content_key));
+        Box::pin(ready(Ok(known.map(|known| known.requirement.candidate_id.clone()))))
+    }
+
+    fn recorded(&self) -> BoxFuture<'_, Result<Vec<RecordedRequirement>, WorkspaceError>> {
+        Box::pin(ready(Ok(self.rows.recorded.clone())))
+    }
+}
+
+/// The requirements that are committed, as far as they are compared with.
+#[derive(Debug)]
+pub(super) struct Recorded<'a>(pub(super) &'a JobRows);
+
+impl Recorded<'_> {
+    fn standing(&self) -> Vec<KnownRequirement> {
+        let standing = self.0.recorded.iter().filter(|known| !known.is_withdrawn());
+        standing.cloned().map(known).collect()
+    }
+}
+
+fn words(text: &str) -> BTreeSet<String> {
+    text.to_lowercase()
+        .split(|c: char| !c.is_alphanumeric())
+        .map(str::to_owned)
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// A row, whose id is another one than that of the short id.
+fn known(RecordedRequirement { requirement, status }: RecordedRequirement) -> KnownRequirement {
+    let digits = requirement.candidate_id.trim_start_matches("req_");
+    KnownRequirement {
+        id: Uuid::from_u128(!u128::from_str_radix(digits, 16).unwrap()),
+        candidate_id: Some(requirement.candidate_id),
+        name: Some(requirement.name),
+        text: requirement.text,
+        status,
+        graph_node_id: None,
+    }
+}
+
+impl ValidationQueue for Recorded<'_> {
+    fn similar<'a>(
+        &'a self,
+        asked: &'a [Asked<'a>],
+    ) -> BoxFuture<'a, Result<Vec<Vec<KnownRequirement>>, WorkspaceError>> {
+        let shares = |asked: &Asked<'_>, known: &KnownRequirement| {
+            words(asked.text).intersection(&words(&known.text)).next().is_some()
+        };
+        let like = |asked: &Asked<'_>| {
+            let mut like = self.standing();
+            like.retain(|known| shares(asked, known));
+            like
+        };
+        Box::pin(ready(Ok(asked.iter().map(like).collect())))
+    }
+
+    fn recorded(&self, _: bool) -> BoxFuture<'_, Result<(Uuid, u64), WorkspaceError>> {
+        Box::pin(ready(Ok((self.0.job.id, self.standing().len() as u64))))
+    }
+
+    fn claim<'a>(
+        &'a self,
+        _: u32,
+        _: bool,
+        _: &'a [Uuid],
+    ) -> BoxFuture<'a, Result<Vec<HeldRequirement>, WorkspaceError>> {
+        unreachable!("the tools of these jobs validate nothing")
+    }
+
+    fn held(&self) -> BoxFuture<'_, Result<Vec<HeldRequirement>, WorkspaceError>> {
+        unreachable!("the tools of these jobs validate nothing")
+    }
+
+    fn text_path<'a>(&'a self, _: Uuid, _: &'a str) -> BoxFuture<'a, Result<Option<String>, WorkspaceError>> {
+        unreachable!("the tools of these jobs validate nothing")
+    }
+
+    fn read<'a>(&'a self, _: Uuid, _: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
+        unreachable!("the tools of these jobs validate nothing")
+    }
+
+    fn tally(&self, _: bool) -> BoxFuture<'_, Result<Tally, WorkspaceError>> {
+        unreachable!("the tools of these jobs validate nothing")
+    }
+}
