@@ -12,6 +12,7 @@ pub(crate) mod html;
 mod kind;
 mod nesting;
 pub(crate) mod odt;
+mod page_numbers;
 pub(crate) mod pdf;
 pub(crate) mod text;
 pub(crate) mod warnings;

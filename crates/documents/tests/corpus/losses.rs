@@ -338,6 +338,29 @@ async fn clean_up_removes_no_sentence_of_a_pdf() {
 }
 
 #[tokio::test]
+async fn headings_and_rules_with_numbers_of_their_own_stay_on_each_page_of_a_pdf() {
+    let edge = |n: usize| {
+        [
+            format!("R-{n} Login"),
+            format!("Article {n}"),
+            format!("Logs of class C{n} shall be read by the owner."),
+            format!("Form A shall be kept for {n} years."),
+        ]
+    };
+    for line in 0..4 {
+        for y in [770, 40] {
+            let page = |n: usize| {
+                lines(70, y, &[&edge(n)[line]])
+                    + &lines(70, 500, &[&format!("Text number {} of the page.", n * 7), "And more of it."])
+            };
+            let (text, warnings) = told(Kind::Pdf, &pdf(&(1..=9).map(page).collect::<Vec<_>>())).await;
+            assert!((1..=9).all(|n| text.contains(&edge(n)[line])), "{text}");
+            assert_eq!(warnings, "");
+        }
+    }
+}
+
+#[tokio::test]
 async fn bytes_before_a_pdf_are_none_of_it() {
     let bytes = pdf(&[lines(70, 780, &["It shall keep a register."])]);
     for before in [b"\xef\xbb\xbf".as_slice(), b"\r\n", b"HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n\r\n"] {

@@ -1,14 +1,17 @@
 //! Running headers, footers and page numbers: what repeats at the edges of most pages and belongs to none.
 //!
 //! They cut sentences in two and would be cited as text. What is removed must be certain: the outermost block at an edge of a
-//! page that is the same, word for word, on many pages, a number in it counting as the same only where it counts along with
-//! the pages; and a bare number that does. Never removed is what is set larger or bolder than the text, and what is all of a
-//! page. A sentence that may oblige somebody stays where it first appears. Each wording is named once, with its pages.
+//! page that is the same, word for word, on many pages, a number in it counting as the same only where it is the page's
+//! own; and a bare number that counts along with the pages. Never removed is what is set larger or bolder than the text, and
+//! what is all of a page. A sentence that may oblige somebody stays where it first appears. Each wording is named once, with
+//! its pages.
 
 use super::page_layout::{Placed, Sheet};
 use crate::candidates::Scan;
+use crate::formats::page_numbers::own_numbers;
 use crate::formats::warnings::{first_words, pages_first};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 /// The outer part of the page in which furniture stands, of its height.
 const MARGIN: f32 = 0.12;
@@ -65,9 +68,13 @@ pub(crate) fn remove(sheets: &mut [Sheet]) -> Vec<String> {
     let scan = Scan::default();
     let mut removed: BTreeSet<Place> = BTreeSet::new();
     let mut told = Vec::new();
-    for places in seen.into_values() {
+    for ((_, key), places) in seen {
         let first = sheets[places[0].0].blocks[places[0].1].block.text();
         let obliges = scan.judge(first).is_some();
+        // Two sentences with different numbers are two.
+        if obliges && matches!(key, Key::Counted(_)) {
+            continue;
+        }
         let kept = |place: &Place| {
             !removed.contains(place) && !is_all_of_its_page(&sheets[place.0], place.1, &removed, place.0)
         };
@@ -93,7 +100,8 @@ fn enough(key: &Key, pages: usize) -> usize {
 /// Page numbers alone are no words that anybody misses.
 fn said(sheets: &[Sheet], places: &[Place], words: &str) -> Option<String> {
     let numbers: Vec<u32> = places.iter().map(|(sheet, _)| sheets[*sheet].number).collect();
-    let says_something = words.chars().filter(|c| c.is_alphabetic()).count() > 1;
+    let letters = words.chars().filter(|c| c.is_alphabetic()).count();
+    let says_something = letters > 1 || (letters > 0 && words.contains(|c: char| c.is_ascii_digit()));
     (says_something && !numbers.is_empty())
         .then(|| format!("{}: left out as a running header or footer: {}.", pages_first(&numbers), first_words(words)))
 }
@@ -192,23 +200,16 @@ fn keys(text: &str, page: u32) -> Vec<Key> {
     if let Some(number) = roman(bare) {
         return vec![Key::Counter(number - position, true)];
     }
-    let counted = counted(&words, position);
+    let counted = counted(text, position);
     std::iter::once(Key::Words(words)).chain(counted.into_iter().map(Key::Counted)).collect()
 }
 
-/// The words with each of their numbers in turn as what it adds to the page's position.
-fn counted(words: &str, position: i64) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(start) = words[from..].find(|c: char| c.is_ascii_digit()).map(|at| from + at) {
-        let end = words[start..].find(|c: char| !c.is_ascii_digit()).map_or(words.len(), |length| start + length);
-        if let Ok(number) = words[start..end].parse::<i64>() {
-            found.push(format!("{}#{:+}{}", &words[..start], number - position, &words[end..]));
-        }
-        from = end;
-    }
-    found.truncate(MOST_NUMBERS);
-    found
+/// The words with each number that may be the page's own in turn as what it adds to the page's position.
+fn counted(text: &str, position: i64) -> Vec<String> {
+    let as_offset = |(place, number): (Range<usize>, i64)| {
+        words(&format!("{}#{:+}{}", &text[..place.start], number - position, &text[place.end..]))
+    };
+    own_numbers(text).into_iter().take(MOST_NUMBERS).map(as_offset).collect()
 }
 
 /// Signs that rules are drawn with.

@@ -1,11 +1,13 @@
 //! Printed text: a form feed ends each page, as in RFCs, and the pages have heads and feet that belong to none of them.
 //!
-//! What goes is one line at each edge, apart from the text by a blank line: one that is the same on most pages but for a
-//! number that counts along with them, or one that ends with its page's number in words, `[Page 3]`.
+//! What goes is one line at each edge, apart from the text by a blank line: one that is the same on most pages but for the page's
+//! own number, or one that ends with its page's number in words, `[Page 3]`.
 
 use crate::Page;
+use crate::candidates::Scan;
+use crate::formats::page_numbers::own_numbers;
 use crate::formats::warnings::{first_words, pages_first};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An edge of a page.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,14 +35,43 @@ pub(crate) fn split(text: &str) -> Option<(Vec<Page>, Vec<String>)> {
     }
     let filled = pages.iter().filter(|lines| lines.iter().any(|line| !line.trim().is_empty())).count();
     left_out.retain(|(_, key), places| (places.len() > 1 && places.len() * 2 >= filled) || names_its_page(key));
-    let warnings = left_out.values().map(|places| said(places, &pages)).collect();
-    let gone: std::collections::BTreeSet<(u32, usize)> = left_out.into_values().flatten().collect();
+    let (gone, warnings) = chosen(left_out.into_iter().map(|((_, key), places)| (key, places)), &pages);
     let page = |(number, lines): (u32, &Vec<&str>)| {
         let kept: Vec<&str> =
             (0..lines.len()).filter(|at| !gone.contains(&(number, *at))).map(|at| lines[at].trim_end()).collect();
         Page { number, text: kept.join("\n").trim_matches('\n').to_owned() }
     };
     Some(((1..).zip(&pages).map(page).collect(), warnings))
+}
+
+/// What goes of that, and a sentence about each: a sentence that may oblige somebody stays where it first appears, and on all
+/// pages where its number differs; what is all of a page stays.
+fn chosen(
+    left_out: impl Iterator<Item = (String, Vec<(u32, usize)>)>,
+    pages: &[Vec<&str>],
+) -> (BTreeSet<(u32, usize)>, Vec<String>) {
+    let scan = Scan::default();
+    let line = |(number, at): (u32, usize)| pages.get(number as usize - 1).and_then(|lines| lines.get(at)).copied();
+    let (mut gone, mut warnings) = (BTreeSet::new(), Vec::new());
+    for (key, places) in left_out {
+        let obliges = places.first().and_then(|place| line(*place)).is_some_and(|line| scan.judge(line).is_some());
+        if obliges && key.contains('#') {
+            continue;
+        }
+        let is_all = |(number, own): (u32, usize), gone: &BTreeSet<(u32, usize)>| {
+            let lines = pages.get(number as usize - 1).map_or(&[][..], Vec::as_slice);
+            let mut others = (0..lines.len()).filter(|at| *at != own && !gone.contains(&(number, *at)));
+            !others.any(|at| lines[at].contains(char::is_alphanumeric))
+        };
+        let mut taken = Vec::new();
+        for place in places.into_iter().skip(usize::from(obliges)) {
+            if !is_all(place, &gone) && gone.insert(place) {
+                taken.push(place);
+            }
+        }
+        warnings.extend((!taken.is_empty()).then(|| said(&taken, pages)));
+    }
+    (gone, warnings)
 }
 
 /// The outermost line of a page, where a blank line or nothing is between it and the text, and the text is not all of it.
@@ -55,17 +86,16 @@ fn alone(lines: &[&str], edge: Edge) -> Option<usize> {
     (first < last && blank(inner)).then_some(at)
 }
 
-/// A line's words, and the same with `#` for its last number, beside what it adds to the page's position: a number counts as the
-/// same on two pages where it is the pages' own.
+/// A line's words, and the same with `#` for each number that may be its page's, beside what it adds to the page's position: a
+/// number counts as the same on two pages where it is the pages' own.
 fn keys(line: &str, page: u32) -> Vec<String> {
     let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    let counted = || {
-        let end = words.rfind(|c: char| c.is_ascii_digit())? + 1;
-        let start = words[..end].trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        let number: i64 = words[start..end].parse().ok()?;
-        Some(format!("{}#{:+}{}", &words[..start], number - i64::from(page), &words[end..]))
-    };
-    let counted = counted();
+    let counted: Vec<String> = own_numbers(&words)
+        .into_iter()
+        .map(|(place, number)| {
+            format!("{}#{:+}{}", &words[..place.start], number - i64::from(page), &words[place.end..])
+        })
+        .collect();
     std::iter::once(words).chain(counted).collect()
 }
 
@@ -113,6 +143,20 @@ mod tests {
         assert_eq!(texts(&rules.join("\u{c}")), (rules.map(str::to_owned).to_vec(), Vec::new()), "all of a page");
         let first = ["R-1 Login\n\nText.", "R-5 Logout\n\nText of it.", "R-2 Erasure\n\nText."];
         assert_eq!(texts(&first.join("\u{c}")).0[1], "R-5 Logout\n\nText of it.");
+        let numbered =
+            |n: u32| [format!("The form shall be kept for {n} years."), format!("R-{n} Login"), format!("Rule {n}")];
+        for line in 0..3 {
+            let pages: Vec<String> = (1..=5).map(|n| format!("{}\n\nText of {n} pages.", numbered(n)[line])).collect();
+            assert_eq!(texts(&pages.join("\u{c}")), (pages, Vec::new()));
+        }
+        let texts_below = ["One.", "Two.", "Three.", "Four."];
+        let (pages, warnings) =
+            texts(&texts_below.map(|text| format!("Copies must be destroyed.\n\n{text}")).join("\u{c}"));
+        assert_eq!(pages, ["Copies must be destroyed.\n\nOne.", "Two.", "Three.", "Four."]);
+        assert_eq!(
+            warnings,
+            ["Pages 2-4: left out as a running header or footer: \u{ab}Copies must be destroyed.\u{bb}."]
+        );
         let joined = ["Same\nText a.", "Same\nText b."];
         assert_eq!(texts(&joined.join("\u{c}")).0, joined, "no blank line: it belongs to the paragraph");
         assert_eq!(split("one page\n\u{c}\n"), None);
