@@ -5,6 +5,7 @@
 //! ```
 
 use super::archive::Archive;
+use super::warnings::first_words;
 use super::xml;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
@@ -18,6 +19,19 @@ struct Package {
     title: Option<String>,
     /// Addresses of the pages in reading order, relative to the package file.
     pages: Vec<String>,
+    /// Addresses of pages that the reading order leaves out, the table of contents among them.
+    beside: Vec<String>,
+    /// What the reading order names and is no page, one sentence each.
+    told: Vec<String>,
+}
+
+/// What the manifest says of a part.
+struct Item {
+    id: String,
+    href: String,
+    is_page: bool,
+    is_html: bool,
+    is_contents: bool,
 }
 
 /// The text of the book, its pages in reading order, as one page.
@@ -32,7 +46,8 @@ pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     };
     let folder = package_path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut texts = Vec::new();
-    let mut warnings = Vec::new();
+    let mut warnings = other_renditions(&container)?;
+    warnings.extend(package.told);
     for href in &package.pages {
         let path = resolve(folder, href);
         if locked.contains(&path) {
@@ -43,9 +58,18 @@ pub(crate) fn extract(bytes: &[u8]) -> Parsed {
                 texts.push(text);
                 warnings.extend(told);
             }
-            Some(Err(Failure::NoText { .. })) => {}
+            Some(Err(Failure::NoText { why, .. })) if why.is_empty() => {}
+            Some(Err(Failure::NoText { why, .. })) => {
+                warnings.push(format!("The page {path} has no text. {}", why.join(" ")));
+            }
             Some(Err(failure)) => return Err(failure),
             None => warnings.push(format!("The page {path} is missing.")),
+        }
+    }
+    for href in &package.beside {
+        let page = archive.read(&resolve(folder, href))?;
+        if let Some(Ok((text, _))) = page.map(|page| html::markdown(&page)) {
+            warnings.push(format!("Left out as a page beside the book's order: {}.", first_words(&text)));
         }
     }
     if texts.is_empty() {
@@ -72,22 +96,34 @@ fn package_path(container: &str) -> Result<Option<String>, Failure> {
     }
 }
 
+/// Books may come in more than one form, of which the first is read.
+fn other_renditions(container: &str) -> Result<Vec<String>, Failure> {
+    let mut reader = xml::reader(container);
+    let mut paths = Vec::new();
+    loop {
+        match reader.read_event().map_err(|error| xml::broken("META-INF/container.xml", &error))? {
+            Event::Start(start) if start.local_name().as_ref() == "rootfile" => {
+                paths.extend(xml::attribute(&start, "full-path"));
+            }
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    let told = |path: &String| format!("Not in the text: another form of the book, {}.", first_words(path));
+    Ok(paths.iter().skip(1).map(told).collect())
+}
+
 fn package(path: &str, text: &str) -> Result<Package, Failure> {
     let mut reader = xml::reader(text);
     let mut package = Package::default();
-    let mut manifest: HashMap<String, String> = HashMap::new();
+    let (mut items, mut order): (Vec<Item>, Vec<String>) = Default::default();
     let mut title: Option<String> = None;
     loop {
         match reader.read_event().map_err(|error| xml::broken(path, &error))? {
             Event::Start(start) => match start.local_name().as_ref() {
                 "title" if package.title.is_none() => title = Some(String::new()),
-                "item" if readable(&start) => {
-                    manifest.extend(xml::attribute(&start, "id").zip(xml::attribute(&start, "href")));
-                }
-                "itemref" => {
-                    let page = xml::attribute(&start, "idref").and_then(|id| manifest.get(&id).cloned());
-                    package.pages.extend(page);
-                }
+                "item" => items.extend(item(&start)),
+                "itemref" => order.extend(xml::attribute(&start, "idref")),
                 _ => {}
             },
             Event::Text(text) => title.iter_mut().for_each(|title| title.push_str(&text.xml10_content())),
@@ -97,17 +133,34 @@ fn package(path: &str, text: &str) -> Result<Package, Failure> {
                     package.title = (!title.is_empty()).then_some(title);
                 }
             }
-            Event::Eof => return Ok(package),
+            Event::Eof => break,
             _ => {}
         }
     }
+    let known: HashMap<&str, &Item> = items.iter().map(|item| (item.id.as_str(), item)).collect();
+    for id in &order {
+        match known.get(id.as_str()) {
+            Some(item) if item.is_contents => {}
+            Some(item) if item.is_page => package.pages.push(item.href.clone()),
+            Some(item) => {
+                package.told.push(format!("Not in the text: a page in another format, {}.", first_words(&item.href)));
+            }
+            None => package.told.push(format!("The book's order names a page that is not there: {}.", first_words(id))),
+        }
+    }
+    let is_beside = |item: &&Item| item.is_html && (item.is_contents || !order.contains(&item.id));
+    package.beside = items.iter().filter(is_beside).map(|item| item.href.clone()).collect();
+    Ok(package)
 }
 
-/// A page of text; the book's table of contents repeats its headings and is left out, like a web page's navigation.
-fn readable(item: &quick_xml::events::BytesStart<'_>) -> bool {
+/// The book's table of contents repeats its headings and is left out, like a web page's navigation.
+fn item(item: &quick_xml::events::BytesStart<'_>) -> Option<Item> {
     let kind = xml::attribute(item, "media-type").unwrap_or_default();
-    let is_page = kind == "application/xhtml+xml" || kind == "text/html";
-    is_page && !xml::attribute(item, "properties").is_some_and(|list| list.split(' ').any(|word| word == "nav"))
+    let is_html = kind == "text/html" || kind == "application/xhtml+xml";
+    let is_page = is_html || kind.ends_with("/xml") || (kind.ends_with("+xml") && !kind.contains("ncx"));
+    let properties = xml::attribute(item, "properties").unwrap_or_default();
+    let is_contents = properties.split(' ').any(|word| word == "nav");
+    Some(Item { id: xml::attribute(item, "id")?, href: xml::attribute(item, "href")?, is_page, is_html, is_contents })
 }
 
 /// The parts that are locked. Fonts often are, and no page ever is in a book that may be read.
@@ -188,7 +241,12 @@ mod tests {
             <item id="b" href="b.xhtml" media-type="application/xhtml+xml"/>
             <item id="c" href="c.png" media-type="image/png"/></manifest>
             <spine><itemref idref="b"/><itemref idref="n"/><itemref idref="a"/><itemref idref="c"/></spine></package>"#;
-        let expected = Package { title: Some("Rules & more".into()), pages: vec!["b.xhtml".into(), "a.xhtml".into()] };
-        assert_eq!(package("p.opf", text), Ok(expected));
+        let package = package("p.opf", text).expect("a package");
+        assert_eq!(package.title.as_deref(), Some("Rules & more"));
+        assert_eq!(
+            (package.pages, package.beside),
+            (vec!["b.xhtml".into(), "a.xhtml".into()], vec!["nav.xhtml".into()])
+        );
+        assert_eq!(package.told, ["Not in the text: a page in another format, \u{ab}c.png\u{bb}."]);
     }
 }

@@ -43,6 +43,18 @@ pub(crate) fn pages_first(numbers: &[u32]) -> String {
     pages(numbers).replacen('p', "P", 1)
 }
 
+/// A sentence about pictures that nothing describes; none where there are none.
+pub(crate) fn pictures(count: usize, first: Option<&str>) -> Option<String> {
+    let which = match (count, first.filter(|name| !name.trim().is_empty())) {
+        (0, _) => return None,
+        (1, None) => "a picture".to_owned(),
+        (1, Some(name)) => format!("a picture, {}", first_words(name)),
+        (count, None) => format!("{count} pictures"),
+        (count, Some(name)) => format!("{count} pictures, the first {}", first_words(name)),
+    };
+    Some(format!("Not in the text: {which}."))
+}
+
 /// What every document's text has in common, whatever its format: characters in composed form (NFC), so that what looks alike
 /// is alike, and each warning once.
 pub(crate) fn settle(parsed: Parsed) -> Parsed {

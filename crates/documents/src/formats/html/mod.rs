@@ -1,6 +1,8 @@
 //! HTML. Runs in the parser child only: deep nesting can end in a stack overflow.
 
+mod aside;
 mod page_tree;
+mod xhtml;
 
 use super::{attributes, nesting};
 use crate::Page;
@@ -64,6 +66,7 @@ fn checked(bytes: &[u8]) -> Result<(String, Option<String>), Failure> {
         return Err(Failure::damaged(format!("an HTML page of more than {} MiB is not read", MAX_BYTES >> 20)));
     }
     let (html, warning) = decode(bytes);
+    let html = xhtml::as_html(html);
     if !attributes::is_bounded(&html) {
         return Err(Failure::damaged("one of its elements has thousands of attributes".to_owned()));
     }
@@ -113,7 +116,8 @@ fn decode(bytes: &[u8]) -> (String, Option<String>) {
 /// `<meta charset="…">`, in either of its forms, within the first kilobyte as the standard wants it.
 fn declared_encoding(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     let head = String::from_utf8_lossy(bytes.get(..1024).unwrap_or(bytes)).to_ascii_lowercase();
-    let (_, rest) = head.split_once("charset=")?;
+    let in_declaration = || head.trim_start().starts_with("<?xml").then(|| head.split_once("encoding=")).flatten();
+    let (_, rest) = head.split_once("charset=").or_else(in_declaration)?;
     let label: String = rest
         .trim_start_matches(['"', '\''])
         .chars()

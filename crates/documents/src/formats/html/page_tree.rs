@@ -1,6 +1,7 @@
 //! A page's tree before it is written as Markdown: what a reader sees without its being text becomes text (values of forms,
 //! formulas), and what a reader does not see is taken out and named.
 
+use super::aside;
 use crate::formats::formula::Formula;
 use crate::formats::warnings::first_words;
 use htmd::Node;
@@ -12,19 +13,18 @@ use std::rc::Rc;
 /// What was taken out of a text as no longer in force.
 const STRUCK: [&str; 3] = ["del", "s", "strike"];
 /// Pages and programs within the page.
-const EMBEDDED: [&str; 5] = ["iframe", "object", "embed", "video", "audio"];
+const EMBEDDED: [&str; 6] = ["iframe", "frame", "object", "embed", "video", "audio"];
 /// A button that stands in one of these names it.
 const NAMED_BY_BUTTON: [&str; 11] = ["h1", "h2", "h3", "h4", "h5", "h6", "summary", "dt", "dd", "th", "td"];
 /// Fields of a form that show what was filled in.
-const SHOWN_INPUTS: [&str; 11] =
-    ["", "text", "number", "date", "datetime-local", "month", "time", "week", "email", "url", "tel"];
-/// With as many words a button says more than what it does.
-const WORDS_OF_A_TEXT: usize = 6;
+const SHOWN_INPUTS: [&str; 12] =
+    ["", "text", "number", "date", "datetime-local", "month", "time", "week", "email", "url", "tel", "search"];
 
 /// Settles a page's tree and says what was taken out.
 pub(super) fn settle(page: &Rc<Node>) -> Vec<String> {
     let mut warnings = Vec::new();
     walk(page, false, &mut warnings);
+    aside::count_pictures(&mut warnings);
     warnings
 }
 
@@ -33,25 +33,43 @@ enum Fate {
     Kept,
     /// Something in its place; nothing where that is empty.
     Text(String),
+    /// The same, and sentences about the rest.
+    Part(String, Vec<String>),
     /// Its content in its place.
     Opened,
-    /// Taken out, with a sentence about it.
-    Out(Option<String>),
+    /// The content of another node in its place.
+    Shown(Option<Rc<Node>>),
+    /// Taken out, with sentences about it.
+    Out(Vec<String>),
 }
 
 fn walk(parent: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
     let children = parent.children.take();
     let mut settled = Vec::with_capacity(children.len());
     for child in children {
-        match fate(&child, names) {
+        let fate = fate(&child, names);
+        if !matches!(fate, Fate::Out(_)) {
+            warnings.extend(aside::of_attributes(&child));
+        }
+        match fate {
             Fate::Kept => {
                 walk(&child, names || is_any(&child, &NAMED_BY_BUTTON), warnings);
                 settled.push(child);
             }
             Fate::Text(text) => settled.extend((!text.is_empty()).then(|| text_node(&text))),
+            Fate::Part(text, said) => {
+                settled.push(text_node(&text));
+                warnings.extend(said);
+            }
             Fate::Opened => {
                 walk(&child, names, warnings);
                 settled.append(&mut child.children.borrow_mut());
+            }
+            Fate::Shown(content) => {
+                if let Some(content) = content {
+                    walk(&content, names, warnings);
+                    settled.append(&mut content.children.borrow_mut());
+                }
             }
             Fate::Out(said) => warnings.extend(said),
         }
@@ -61,24 +79,35 @@ fn walk(parent: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
 }
 
 fn fate(node: &Rc<Node>, names: bool) -> Fate {
-    let NodeData::Element { name, .. } = &node.data else { return Fate::Kept };
+    let name = match &node.data {
+        NodeData::Element { name, .. } => name,
+        NodeData::Comment { contents } => return Fate::Out(aside::comment(contents).into_iter().collect()),
+        _ => return Fate::Kept,
+    };
     match &*name.local {
-        "html" | "body" | "head" | "script" | "style" | "template" | "noscript" | "nav" => Fate::Kept,
+        "html" | "body" | "head" | "style" | "title" => Fate::Kept,
+        "template" if attribute(node, "shadowrootmode").is_some() => Fate::Shown(aside::template(node)),
+        "template" | "script" | "noscript" | "nav" | "datalist" | "img" | "area" | "meta" => {
+            Fate::Out(aside::said(node))
+        }
         _ if is_hidden(node) => Fate::Out(out("hidden", node)),
         "math" => Fate::Text(format!(" {} ", formula(node))),
         "input" => Fate::Text(input(node)),
-        "select" => Fate::Text(chosen(node)),
+        "select" => chosen(node),
         "button" => button(node, names),
         "svg" => Fate::Out(out("text in a drawing", node)),
         tag if STRUCK.contains(&tag) => Fate::Out(out("struck out", node)),
+        // Without an address, what is within is shown.
+        "object" | "video" | "audio" if address(node).is_none() => Fate::Opened,
         tag if EMBEDDED.contains(&tag) => Fate::Out(embedded(node)),
         _ => Fate::Kept,
     }
 }
 
-fn out(why: &str, node: &Rc<Node>) -> Option<String> {
+fn out(why: &str, node: &Rc<Node>) -> Vec<String> {
     let words = words(node);
-    (words.chars().any(char::is_alphanumeric)).then(|| format!("Left out as {why}: {}.", first_words(&words)))
+    let says_something = words.chars().any(char::is_alphanumeric);
+    says_something.then(|| format!("Left out as {why}: {}.", first_words(&words))).into_iter().collect()
 }
 
 fn is_hidden(node: &Rc<Node>) -> bool {
@@ -101,37 +130,46 @@ fn input(node: &Rc<Node>) -> String {
         kind if SHOWN_INPUTS.contains(&kind) => {
             attribute(node, "value").map(|value| format!(" {} ", value.trim())).unwrap_or_default()
         }
+        "button" | "submit" | "reset" => {
+            attribute(node, "value").filter(|value| aside::is_prose(value)).unwrap_or_default()
+        }
         _ => String::new(),
     }
 }
 
 /// What was chosen: where nothing is marked, a list of one line shows its first entry.
-fn chosen(node: &Rc<Node>) -> String {
+fn chosen(node: &Rc<Node>) -> Fate {
     let options = elements(node, "option");
-    let marked: Vec<&Rc<Node>> = options.iter().filter(|option| attribute(option, "selected").is_some()).collect();
-    let first = options.first().filter(|_| attribute(node, "multiple").is_none());
-    let shown: Vec<String> = match marked.as_slice() {
-        [] => first.into_iter().map(words).collect(),
-        marked => marked.iter().map(|option| words(option)).collect(),
-    };
-    format!(" {} ", shown.join("; ").trim())
+    let is_marked = |option: &&Rc<Node>| attribute(option, "selected").is_some();
+    let shows_first = attribute(node, "multiple").is_none() && !options.iter().any(|option| is_marked(&option));
+    let (shown, others): (Vec<_>, Vec<_>) =
+        options.iter().enumerate().partition(|(at, option)| is_marked(option) || (shows_first && *at == 0));
+    let shown: Vec<String> = shown.into_iter().map(|(_, option)| words(option)).collect();
+    let others = others.into_iter().map(|(_, option)| option);
+    Fate::Part(format!(" {} ", shown.join("; ").trim()), aside::not_chosen(others))
 }
 
 /// A button that names what it opens, or has a heading in it, is text; others are there to be pressed.
 fn button(node: &Rc<Node>, names: bool) -> Fate {
     let has_heading = NAMED_BY_BUTTON.iter().any(|tag| !elements(node, tag).is_empty());
     let opens = attribute(node, "aria-expanded").is_some() || attribute(node, "aria-controls").is_some();
-    let says_more = words(node).split_whitespace().count() >= WORDS_OF_A_TEXT;
-    if has_heading || names || opens || says_more { Fate::Opened } else { Fate::Out(None) }
+    let says_more = aside::is_prose(&words(node));
+    if has_heading || names || opens || says_more { Fate::Opened } else { Fate::Out(Vec::new()) }
 }
 
-fn embedded(node: &Rc<Node>) -> Option<String> {
-    let address = ["src", "data", "srcdoc"].into_iter().find_map(|name| attribute(node, name))?;
+fn address(node: &Rc<Node>) -> Option<String> {
+    let own = ["src", "data", "srcdoc"].into_iter().find_map(|name| attribute(node, name));
+    own.or_else(|| elements(node, "source").iter().find_map(|source| attribute(source, "src")))
+}
+
+/// What is embedded, and what is shown where it cannot be.
+fn embedded(node: &Rc<Node>) -> Vec<String> {
     let what = match node_name(node) {
         "video" | "audio" => "a recording",
         _ => "a page or program within the page",
     };
-    Some(format!("Not in the text: {what}, {}.", first_words(&address)))
+    let named = address(node).map(|address| format!("Not in the text: {what}, {}.", first_words(&address)));
+    named.into_iter().chain(out("shown in place of another thing", node)).collect()
 }
 
 /// A formula's text.
@@ -148,11 +186,12 @@ fn formula(node: &Rc<Node>) -> String {
         }
         None
     }
-    read(node, &mut Formula::default()).unwrap_or_default()
+    let read = read(node, &mut Formula::default()).filter(|text| !text.trim().is_empty());
+    read.or_else(|| attribute(node, "alttext")).unwrap_or_default()
 }
 
 /// All text within a node, as it stands.
-fn words(node: &Rc<Node>) -> String {
+pub(super) fn words(node: &Rc<Node>) -> String {
     fn read(node: &Rc<Node>, out: &mut String) {
         if let NodeData::Text { contents } = &node.data {
             out.push_str(&contents.borrow());
@@ -168,7 +207,7 @@ fn words(node: &Rc<Node>) -> String {
 }
 
 /// The elements of a name within a node.
-fn elements(node: &Rc<Node>, name: &str) -> Vec<Rc<Node>> {
+pub(super) fn elements(node: &Rc<Node>, name: &str) -> Vec<Rc<Node>> {
     let mut found = Vec::new();
     for child in node.children.borrow().iter() {
         if node_name(child) == name {
@@ -179,18 +218,18 @@ fn elements(node: &Rc<Node>, name: &str) -> Vec<Rc<Node>> {
     found
 }
 
-fn node_name(node: &Rc<Node>) -> &str {
+pub(super) fn node_name(node: &Rc<Node>) -> &str {
     match &node.data {
         NodeData::Element { name, .. } => &name.local,
         _ => "",
     }
 }
 
-fn is_any(node: &Rc<Node>, names: &[&str]) -> bool {
+pub(super) fn is_any(node: &Rc<Node>, names: &[&str]) -> bool {
     names.contains(&node_name(node))
 }
 
-fn attribute(node: &Rc<Node>, name: &str) -> Option<String> {
+pub(super) fn attribute(node: &Rc<Node>, name: &str) -> Option<String> {
     let NodeData::Element { attrs, .. } = &node.data else { return None };
     attrs.borrow().iter().find(|attribute| &*attribute.name.local == name).map(|attribute| attribute.value.to_string())
 }

@@ -1,0 +1,145 @@
+//! What documents have beside their text: each is read, or named with its first words.
+
+use crate::make::{archive, epub, parser};
+use plumbline_documents::Kind;
+
+/// A document's text on one line, and its warnings.
+async fn told(kind: Kind, bytes: &[u8]) -> (String, Vec<String>) {
+    let document = parser().extract(kind, bytes, None).await.expect("a document with text");
+    let text: Vec<&str> = document.pages.iter().flat_map(|page| page.text.split_whitespace()).collect();
+    (text.join(" "), document.warnings)
+}
+
+const DUTY: &str = "The operator shall keep it.";
+
+#[tokio::test]
+async fn what_a_web_page_does_not_show_is_named() {
+    for (body, why) in [
+        (format!("<noscript><p>{DUTY}</p></noscript>"), "shown without scripts alone"),
+        (format!("<template><p>{DUTY}</p></template>"), "a template"),
+        (format!("<script type='text/template'><p>{DUTY}</p></script>"), "a template"),
+        (format!("<nav><a href=x>Home</a><p>{DUTY}</p></nav>"), "navigation"),
+        (format!("<!-- <p>{DUTY}</p> -->"), "a comment"),
+        (format!("<!--[if IE]><p>{DUTY}</p><![endif]-->"), "a comment"),
+        (format!("<video src='film.mp4'>{DUTY}</video>"), "shown in place of another thing"),
+        (format!("<object data='a.pdf'><p>{DUTY}</p></object>"), "shown in place of another thing"),
+        (format!("<p title='{DUTY}'>Text.</p>"), "a hint"),
+        (format!("<input placeholder='{DUTY}'>"), "a hint"),
+        (format!("<select><option>IT<option>{DUTY}</select>"), "not chosen"),
+        (format!("<datalist><option value='{DUTY}'></datalist>"), "not chosen"),
+        (format!("<map><area alt='{DUTY}'></map>"), "a description"),
+    ] {
+        for (kind, bytes) in [(Kind::Html, page(&body)), (Kind::Epub, epub(&[&format!("<p>Scope.</p>{body}")], &[]))] {
+            let (text, warnings) = told(kind, &bytes).await;
+            assert!(!text.contains(DUTY), "{kind} {body}: {text}");
+            let said = format!("Left out as {why}: \u{ab}{DUTY}\u{bb}.");
+            assert!(warnings.contains(&said), "{kind} {body}: {warnings:?}");
+        }
+    }
+    for body in
+        ["<nav><a href=x>Home</a> <a href=y>All rules</a></nav>", "<img alt=''>", "<!-- end -->", "<script>1</script>"]
+    {
+        assert_eq!(told(Kind::Html, &page(body)).await.1, [""; 0], "{body}");
+    }
+}
+
+#[tokio::test]
+async fn pictures_and_further_pages_of_a_web_page_are_named() {
+    for (body, said) in [
+        ("<img src='a/rules.png?v=1'><img src=b.png>", "Not in the text: 2 pictures, the first \u{ab}rules.png\u{bb}."),
+        (
+            "<img src=a.png alt='Flow of a recall in five steps'>",
+            "Not in the text: a picture, \u{ab}Flow of a recall in five steps\u{bb}.",
+        ),
+        (
+            "<iframe src=annex.html></iframe>",
+            "Not in the text: a page or program within the page, \u{ab}annex.html\u{bb}.",
+        ),
+        (
+            "<meta http-equiv=refresh content='0; url=annex.html'>",
+            "Not in the text: the page that this one leads to, \u{ab}annex.html\u{bb}.",
+        ),
+    ] {
+        assert_eq!(told(Kind::Html, &page(body)).await.1, [said]);
+    }
+    let frames = format!("<html><frameset><frame src=annex.html><noframes><p>{DUTY}</p></noframes></frameset></html>");
+    let said = parser().extract(Kind::Html, frames.as_bytes(), None).await.map(|document| document.warnings);
+    let said = said.unwrap_or_else(|error| vec![error.to_string()]).concat();
+    assert!(said.contains("annex.html"), "{said}");
+}
+
+#[tokio::test]
+async fn what_browsers_show_of_odd_markup_is_read() {
+    for body in [
+        format!("<div><template shadowrootmode=open><p>{DUTY}</p></template></div>"),
+        format!("<object><p>{DUTY}</p></object>"),
+        format!("<button>{DUTY}</button>"),
+        format!("<input type=button value='{DUTY}'>"),
+        format!("<input type=search value='{DUTY}'>"),
+        format!("<math alttext='{DUTY}'></math>"),
+    ] {
+        assert!(told(Kind::Html, &page(&body)).await.0.contains(DUTY), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_is_xml_is_read_behind_its_empty_elements() {
+    let page = format!(
+        "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><html xmlns=\"http://www.w3.org/1999/xhtml\"><head><script src=\"x\"/><title/>\
+         </head><body><p><![CDATA[{DUTY}]]> F\u{fc}r alle.</p></body></html>"
+    );
+    let latin: Vec<u8> = page.chars().map(|c| u8::try_from(u32::from(c)).expect("a Latin letter")).collect();
+    let expected = format!("{DUTY} F\u{fc}r alle.");
+    assert_eq!(told(Kind::Html, &latin).await, (expected.clone(), Vec::new()));
+    let utf8 = page.replace(" encoding=\"iso-8859-1\"", "");
+    assert_eq!(told(Kind::Epub, &epub(&[&utf8], &[])).await, (expected, Vec::new()));
+}
+
+fn page(body: &str) -> Vec<u8> {
+    format!("<!doctype html><html><head><title>T</title></head><body><p>Scope.</p>{body}</body></html>").into_bytes()
+}
+
+/// A book with this package file and these pages.
+fn book(package: &str, pages: &[(&str, &str)]) -> Vec<u8> {
+    let container =
+        b"<container><rootfiles><rootfile full-path='b.opf'/><rootfile full-path='fixed.opf'/></rootfiles></container>";
+    let mut entries: Vec<(&str, &[u8])> = vec![
+        ("mimetype", b"application/epub+zip"),
+        ("META-INF/container.xml", container),
+        ("b.opf", package.as_bytes()),
+    ];
+    entries.extend(pages.iter().map(|(name, page)| (*name, page.as_bytes())));
+    archive(&entries)
+}
+
+#[tokio::test]
+async fn pages_of_a_book_that_are_not_read_are_named() {
+    let item = |id: &str, kind: &str| format!("<item id='{id}' href='{id}' media-type='{kind}'/>");
+    let package = format!(
+        "<package><spine><itemref idref='a'/><itemref idref='s'/><itemref idref='d'/><itemref idref='p'/><itemref idref='gone'/></spine>\
+         <manifest>{}{}{}{}{}<item id='n' href='n' media-type='application/xhtml+xml' properties='nav'/></manifest></package>",
+        item("a", "application/xhtml+xml"),
+        item("s", "image/svg+xml"),
+        item("d", "application/x-dtbook+xml"),
+        item("p", "application/pdf"),
+        item("notes", "application/xhtml+xml")
+    );
+    let pages = [
+        ("a", "<p>Scope.</p>"),
+        ("s", "<svg><text>It shall be drawn.</text></svg>"),
+        ("d", "<dtbook><p>It shall be read.</p></dtbook>"),
+        ("notes", "<p>It shall be noted.</p>"),
+        ("n", "<p>It shall be found.</p><nav><a>Scope</a></nav>"),
+    ];
+    let (text, warnings) = told(Kind::Epub, &book(&package, &pages)).await;
+    assert_eq!(text, "Scope. It shall be read.");
+    let expected = [
+        "Not in the text: another form of the book, \u{ab}fixed.opf\u{bb}.",
+        "Not in the text: a page in another format, \u{ab}p\u{bb}.",
+        "The book's order names a page that is not there: \u{ab}gone\u{bb}.",
+        "The page s has no text. Left out as text in a drawing: \u{ab}It shall be drawn.\u{bb}.",
+        "Left out as a page beside the book's order: \u{ab}It shall be noted.\u{bb}.",
+        "Left out as a page beside the book's order: \u{ab}It shall be found.\u{bb}.",
+    ];
+    assert_eq!(warnings, expected);
+}
