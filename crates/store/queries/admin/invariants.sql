@@ -153,12 +153,20 @@ LEFT JOIN (
 WHERE r.role = 'tool' AND calls.id IS NULL
 
 -- I4: a requirement is one row, and of a step that was committed. As in the content key, white space makes no other
--- requirement and case does; rows that an outside writer added have no key and may repeat themselves.
+-- requirement, and case and the place that it quotes first do; rows that an outside writer added have no key and may repeat
+-- themselves.
 UNION ALL
-SELECT 'I4: a requirement once', job_id, min(text)
-FROM requirement_cache
-WHERE content_key IS NOT NULL
-GROUP BY job_id, regexp_replace(btrim(text), '\s+', ' ', 'g') HAVING count(*) > 1
+SELECT 'I4: a requirement once', one.job_id, one.words
+FROM (
+    SELECT job_id, regexp_replace(btrim(text), '\s+', ' ', 'g') AS words, count(*) AS rows,
+           count(DISTINCT CASE
+               WHEN citations #>> '{0,from}' IS NULL THEN citations -> 0
+               ELSE jsonb_build_array(citations #> '{0,passage}', citations #> '{0,from}') END) AS places
+    FROM requirement_cache
+    WHERE content_key IS NOT NULL
+    GROUP BY 1, 2
+) AS one
+WHERE one.rows > greatest(one.places, 1)
 UNION ALL
 SELECT 'I4: a requirement is of a step', r.job_id, format('step %s of %s', r.step, j.step)
 FROM requirement_cache r JOIN jobs j ON j.id = r.job_id
