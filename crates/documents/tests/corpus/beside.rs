@@ -1,6 +1,6 @@
 //! What documents have beside their text: each is read, or named with its first words.
 
-use crate::make::{archive, epub, parser};
+use crate::make::{archive, docx, epub, odt_with, parser};
 use plumbline_documents::Kind;
 
 /// A document's text on one line, and its warnings.
@@ -142,4 +142,176 @@ async fn pages_of_a_book_that_are_not_read_are_named() {
         "Left out as a page beside the book's order: \u{ab}It shall be found.\u{bb}.",
     ];
     assert_eq!(warnings, expected);
+}
+
+const W: &str = "xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\" \
+                 xmlns:r=\"http://schemas.openxmlformats.org/officeDocument/2006/relationships\"";
+
+fn paragraph(text: &str) -> String {
+    format!("<w:p><w:r><w:t xml:space=\"preserve\">{text}</w:t></w:r></w:p>")
+}
+
+/// A DOCX file with this behind its first paragraph, these relations of its text (kind and target), and these further parts.
+fn word(body: &str, relations: &[(&str, &str)], more: &[(&str, &str)]) -> Vec<u8> {
+    let document = format!("<w:document {W}><w:body>{}{body}<w:sectPr/></w:body></w:document>", paragraph("Scope."));
+    let of = |(at, (kind, target)): (usize, &(&str, &str))| {
+        format!("<Relationship Id=\"r{at}\" Type=\"x/{kind}\" Target=\"{target}\"/>")
+    };
+    let links = format!("<Relationships>{}</Relationships>", relations.iter().enumerate().map(of).collect::<String>());
+    let mut parts: Vec<(&str, &[u8])> = vec![("word/_rels/document.xml.rels", links.as_bytes())];
+    parts.extend(more.iter().map(|(name, part)| (*name, part.as_bytes())));
+    docx(&document, &parts)
+}
+
+#[tokio::test]
+async fn parts_of_a_word_file_are_found_by_their_relations_and_named_by_paragraphs() {
+    let part =
+        |name: &str| format!("<w:{name} {W}>{}{}</w:{name}>", paragraph("A company of some kind."), paragraph(DUTY));
+    for (kind, target, name, why) in [
+        ("header", "top.xml", "word/top.xml", "Left out as a running header or footer"),
+        ("footer", "/bottom.xml", "bottom.xml", "Left out as a running header or footer"),
+        ("comments", "remarks.xml", "word/remarks.xml", "Left out as a comment"),
+        ("footnotes", "below.xml", "word/below.xml", "Left out as a note"),
+        ("diagramData", "d.xml", "word/d.xml", "Not in the text: a diagram"),
+    ] {
+        let bytes = word("", &[(kind, target)], &[(name, &part("x"))]);
+        let (text, warnings) = told(Kind::Docx, &bytes).await;
+        assert_eq!(text, "Scope.");
+        let expected = ["A company of some kind.", DUTY].map(|words| format!("{why}: \u{ab}{words}\u{bb}."));
+        assert_eq!(warnings, expected, "{kind}");
+    }
+    let relations = [("package", "../files/prices.xlsx"), ("subDocument", "annex.docx")];
+    let (_, warnings) = told(Kind::Docx, &word("", &relations, &[("files/prices.xlsx", "PK")])).await;
+    let expected = [
+        "Not in the text: a part in another file, \u{ab}annex.docx\u{bb}.",
+        "Not in the text: an attached file, \u{ab}prices.xlsx\u{bb}.",
+    ];
+    assert_eq!(warnings, expected);
+}
+
+#[tokio::test]
+async fn descriptions_pictures_and_charts_of_a_word_file_are_named() {
+    let chart = format!("<c:chartSpace><c:title><a:p><a:r><a:t>{DUTY}</a:t></a:r></a:p></c:title></c:chartSpace>");
+    let drawing = "<w:p><w:r><w:drawing><a:blip r:embed=\"r0\"/></w:drawing></w:r></w:p>";
+    for (body, more, said) in [
+        (
+            format!(
+                "<w:p><w:r><w:drawing><wp:docPr id=\"1\" descr=\"{DUTY}\"/><a:blip r:embed=\"r0\"/></w:drawing></w:r></w:p>"
+            ),
+            vec![],
+            format!("a picture, \u{ab}{DUTY}\u{bb}"),
+        ),
+        (
+            format!("<w:p><w:r><w:pict><v:shape alt=\"{DUTY}\"/></w:pict></w:r></w:p>"),
+            vec![],
+            format!("a picture, \u{ab}{DUTY}\u{bb}"),
+        ),
+        (
+            format!("<w:p><w:r><w:pict><v:textpath string=\"{DUTY}\"/></w:pict></w:r></w:p>"),
+            vec![],
+            format!("drawn words, \u{ab}{DUTY}\u{bb}"),
+        ),
+        (
+            format!("<w:tbl><w:tblPr><w:tblCaption w:val=\"{DUTY}\"/></w:tblPr></w:tbl>"),
+            vec![],
+            format!("a table's description, \u{ab}{DUTY}\u{bb}"),
+        ),
+        (
+            "<w:p><w:r><w:instrText> INCLUDETEXT \"annex.docx\" </w:instrText></w:r></w:p>".to_owned(),
+            vec![],
+            "a part in another file, \u{ab}annex.docx\u{bb}".to_owned(),
+        ),
+        (drawing.repeat(2), vec![], "2 pictures".to_owned()),
+        (String::new(), vec![("word/charts/chart1.xml", chart.as_str())], format!("a chart, \u{ab}{DUTY}\u{bb}")),
+    ] {
+        let (_, warnings) = told(Kind::Docx, &word(&body, &[], &more)).await;
+        assert_eq!(warnings, [format!("Not in the text: {said}.")], "{body}");
+    }
+}
+
+#[tokio::test]
+async fn tables_in_tables_and_quoted_text_of_a_word_file_are_read() {
+    let table = |cell: &str| format!("<w:tbl><w:tr><w:tc>{cell}<w:p/></w:tc></w:tr></w:tbl>");
+    for body in
+        [table(&table(&table(&paragraph(DUTY)))), format!("<w:p><w:r><w:t><![CDATA[{DUTY}]]></w:t></w:r></w:p>")]
+    {
+        let (text, warnings) = told(Kind::Docx, &word(&body, &[], &[])).await;
+        assert!(text.contains(DUTY) && warnings.is_empty(), "{text} {warnings:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_an_opendocument_text_has_beside_its_text_is_named() {
+    let duty = format!("<text:p>{DUTY}</text:p>");
+    let chart = format!(
+        "<office:document-content><office:chart><chart:title>{duty}</chart:title></office:chart></office:document-content>"
+    );
+    let object = "<text:p><draw:frame><draw:object xlink:href='./Object 1'/></draw:frame></text:p>";
+    let quoted = format!("\u{ab}{DUTY}\u{bb}.");
+    for (body, more, said) in [
+        (
+            object.to_owned(),
+            vec![("Object 1/content.xml", chart.as_bytes())],
+            format!("Not in the text: an embedded object, {quoted}"),
+        ),
+        (
+            format!(
+                "<text:p><draw:frame><draw:image xlink:href='a.png'/><svg:desc>{DUTY}</svg:desc></draw:frame></text:p>"
+            ),
+            vec![],
+            format!("Left out as a description: {quoted}"),
+        ),
+        (
+            "<text:p><draw:frame><draw:image xlink:href='a.png'/></draw:frame></text:p>".to_owned(),
+            vec![],
+            "Not in the text: a picture.".to_owned(),
+        ),
+        (
+            format!("<text:table-of-content><text:index-body>{duty}</text:index-body></text:table-of-content>"),
+            vec![],
+            format!("Left out as a table of contents or an index: {quoted}"),
+        ),
+        (
+            format!("<text:user-index>{duty}</text:user-index>"),
+            vec![],
+            format!("Left out as a table of contents or an index: {quoted}"),
+        ),
+        (
+            "<text:section><text:section-source xlink:href='annex.odt'/></text:section>".to_owned(),
+            vec![],
+            "Not in the text: a part in another file, \u{ab}annex.odt\u{bb}.".to_owned(),
+        ),
+        (
+            format!(
+                "<table:table><table:table-row table:visibility='collapse'><table:table-cell>{duty}</table:table-cell></table:table-row></table:table>"
+            ),
+            vec![],
+            format!("Left out as hidden: {quoted}"),
+        ),
+        (
+            format!(
+                "<text:tracked-changes><text:changed-region><text:deletion>{duty}</text:deletion></text:changed-region></text:tracked-changes>"
+            ),
+            vec![],
+            format!("Left out as deleted by a tracked change: {quoted}"),
+        ),
+    ] {
+        let bytes = odt_with("", &format!("<text:p>Scope.</text:p>{body}"), &more);
+        assert_eq!(told(Kind::Odt, &bytes).await, ("Scope.".to_owned(), vec![said]), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn labels_and_choices_of_an_opendocument_form_are_read() {
+    for field in [
+        format!("<form:fixed-text form:id='c1' form:label='{DUTY}'/>"),
+        format!(
+            "<form:listbox form:id='c1'><form:option form:label='No'/><form:option form:label='{DUTY}' form:current-selected='true'/></form:listbox>"
+        ),
+    ] {
+        let body = format!(
+            "<office:forms><form:form>{field}</form:form></office:forms><text:p>Form: <draw:control draw:control='c1'/></text:p>"
+        );
+        assert_eq!(told(Kind::Odt, &odt_with("", &body, &[])).await, (format!("Form: {DUTY}"), Vec::new()));
+    }
 }

@@ -181,7 +181,7 @@ async fn headers_comments_attachments_and_objects_of_word_processing_are_named()
     let (_, warnings) = told(Kind::Docx, &bytes).await;
     for said in [
         "header or footer: \u{ab}Rules of 2024\u{bb}",
-        "comments: \u{ab}Really ten?\u{bb}",
+        "a comment: \u{ab}Really ten?\u{bb}",
         "file, \u{ab}prices.xlsx\u{bb}",
     ] {
         assert!(warnings.contains(said), "{said} in {warnings}");

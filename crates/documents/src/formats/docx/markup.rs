@@ -12,8 +12,19 @@ use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
 
 /// What makes a part worth a look: most have none of it.
-const MARKS: [&str; 10] =
-    [":vanish", ":strike", ":dstrike", ":del ", ":moveFrom ", ":oMath", ":altChunk", ":object", ":ffData", ":rStyle"];
+const MARKS: [&str; 11] = [
+    ":vanish",
+    ":strike",
+    ":dstrike",
+    ":del ",
+    ":moveFrom ",
+    ":oMath",
+    ":altChunk",
+    ":object",
+    ":ffData",
+    ":rStyle",
+    "<![CDATA[",
+];
 /// The namespaces of word processing, the usual and the strict one.
 const NAMESPACES: [&str; 2] = [
     "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
@@ -190,6 +201,11 @@ impl<'a> Walk<'a> {
             match reader.read_event()? {
                 Event::Start(start) => self.start(&mut reader, from, &start)?,
                 Event::Empty(empty) => self.empty(&mut reader, from, &empty),
+                Event::CData(text) => {
+                    self.copy_to(from);
+                    self.copied = reader.buffer_position() as usize;
+                    self.settled.xml.push_str(&escape(&*text.xml10_content()));
+                }
                 Event::End(end) if end.name().as_ref() == "w:p" => self.tell_unshown(),
                 Event::End(end) if end.name().as_ref() == "w:r" => self.run_ends(&reader),
                 Event::Eof => break,

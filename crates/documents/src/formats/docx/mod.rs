@@ -1,23 +1,25 @@
 //! DOCX. Runs in the parser child only.
 
+mod aside;
 mod markup;
 mod package;
 
 use super::blocks::{Block, to_markdown};
+use super::warnings::first_words;
 use crate::Page;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
-use undoc::model::{Block as Part, HeadingLevel, ListType, Paragraph, RevisionType, Table};
+use undoc::model::{Block as Part, Cell, HeadingLevel, ListType, Paragraph, RevisionType, Table};
 
 /// The text of the document as one page; tracked changes as if accepted, headers and footers left out.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     // What is no archive, such as a document with a password, the parser knows better.
-    let (document, told, chunks) = match bytes.starts_with(ZIP) {
+    let (document, mut told, chunks, charts) = match bytes.starts_with(ZIP) {
         true => {
             let package = package::open(bytes)?;
-            (parse(&package.bytes)?, package.told, package.chunks)
+            (parse(&package.bytes)?, package.told, package.chunks, package.charts)
         }
-        false => (parse(bytes)?, Vec::new(), Vec::new()),
+        false => (parse(bytes)?, Vec::new(), Vec::new(), Vec::new()),
     };
     let mut blocks = Vec::new();
     for part in document.sections.iter().flat_map(|section| &section.content) {
@@ -25,6 +27,8 @@ pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     }
     number(&mut blocks);
     let text = with_chunks(to_markdown(&blocks), &chunks);
+    let of_charts = charts.iter().filter(|label| !text.contains(label.trim()));
+    told.extend(of_charts.map(|label| format!("Not in the text: a chart, {}.", first_words(label))));
     if text.is_empty() {
         return Err(Failure::no_text(told));
     }
@@ -127,13 +131,18 @@ fn rows(table: &Table) -> Vec<Vec<String>> {
     for (row, columns) in table.rows.iter().zip(table.cell_columns()) {
         let mut cells = vec![String::new(); width];
         for (cell, column) in row.cells.iter().zip(columns) {
-            let own = cell.content.iter().map(plain_text);
-            let nested = cell.nested_tables.iter().map(Table::plain_text);
             if let Some(target) = cells.get_mut(column) {
-                *target = own.chain(nested).collect::<Vec<_>>().join(" ");
+                *target = cell_text(cell);
             }
         }
         rows.push(cells);
     }
     rows
+}
+
+/// A cell's paragraphs and the tables in it, in which there may be others.
+fn cell_text(cell: &Cell) -> String {
+    let own = cell.content.iter().map(plain_text);
+    let nested = cell.nested_tables.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells).map(cell_text);
+    own.chain(nested).filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -1,7 +1,8 @@
 //! The package that a DOCX file is: which part is the document, what its other parts hold, and the package as the parser
 //! wants it, with the document where it looks for it.
 
-use super::markup::{self, Settled, UnshownStyles, words};
+use super::aside;
+use super::markup::{self, Settled, UnshownStyles};
 use crate::child::protocol::Failure;
 use crate::formats::archive::Archive;
 use crate::formats::text;
@@ -22,6 +23,8 @@ pub(super) struct Package<'a> {
     pub(super) told: Vec<String>,
     /// The texts of pieces of other documents, in the order of their places.
     pub(super) chunks: Vec<String>,
+    /// What its charts say: some of it becomes text.
+    pub(super) charts: Vec<String>,
 }
 
 /// Looks a package through.
@@ -41,11 +44,15 @@ pub(super) fn open(bytes: &[u8]) -> Result<Package<'_>, Failure> {
         changed.insert(part.clone(), settled.xml);
     }
     let chunks = chunks(&mut archive, &main, relations, &mut told)?;
-    told.extend(parts_beside(&mut archive, &folder)?);
+    told.extend(aside::parts(&mut archive, &main, &folder)?);
+    if let Some(xml) = archive.read(&main)? {
+        told.extend(aside::of_text(&text::decode(&xml).0));
+    }
+    let charts = aside::charts(&mut archive, &folder)?;
     told.append(&mut archive.warnings);
     let moved = main != MAIN_PART;
     if changed.is_empty() && !moved {
-        return Ok(Package { bytes: Cow::Borrowed(bytes), told, chunks });
+        return Ok(Package { bytes: Cow::Borrowed(bytes), told, chunks, charts });
     }
     let rename = |name: &str| match moved {
         true if name == main => MAIN_PART.to_owned(),
@@ -57,7 +64,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Package<'_>, Failure> {
         false => name.to_owned(),
     };
     let bytes = archive.rewritten(&changed, rename)?;
-    Ok(Package { bytes: Cow::Owned(bytes), told, chunks })
+    Ok(Package { bytes: Cow::Owned(bytes), told, chunks, charts })
 }
 
 /// The part of the package that is the document, by its relations.
@@ -81,14 +88,14 @@ fn settled(archive: &mut Archive<'_>, part: &str, styles: &UnshownStyles) -> Res
 }
 
 /// A relation of a part to another one.
-struct Relation {
+pub(super) struct Relation {
     id: String,
     /// The last word of its type.
-    kind: String,
-    target: String,
+    pub(super) kind: String,
+    pub(super) target: String,
 }
 
-fn relations_in(part: &str, text: &str) -> Result<Vec<Relation>, Failure> {
+pub(super) fn relations_in(part: &str, text: &str) -> Result<Vec<Relation>, Failure> {
     let mut reader = xml::reader(text);
     let mut relations = Vec::new();
     loop {
@@ -104,7 +111,7 @@ fn relations_in(part: &str, text: &str) -> Result<Vec<Relation>, Failure> {
     }
 }
 
-fn relations_of(part: &str) -> String {
+pub(super) fn relations_of(part: &str) -> String {
     match part.rsplit_once('/') {
         Some((folder, name)) => format!("{folder}/_rels/{name}.rels"),
         None => format!("_rels/{part}.rels"),
@@ -159,42 +166,12 @@ fn chunk(name: &str, bytes: &[u8], told: &mut Vec<String>) -> Option<String> {
     Some(text)
 }
 
-/// Headers, footers, comments, diagrams and attached files: parts that are no text of the document.
-fn parts_beside(archive: &mut Archive<'_>, folder: &str) -> Result<Vec<String>, Failure> {
-    let mut told = Vec::new();
-    let mut names = archive.names();
-    names.sort_unstable();
-    for name in names {
-        let Some(own) = name.strip_prefix(folder).map(|own| own.trim_start_matches('/').to_owned()) else { continue };
-        let is_part = |start: &str| own.starts_with(start) && own.ends_with(".xml");
-        let what = match () {
-            () if is_part("header") || is_part("footer") => "Left out as a running header or footer",
-            () if is_part("comments") && !own.starts_with("commentsE") && !own.starts_with("commentsI") => {
-                "Left out as comments"
-            }
-            () if is_part("diagrams/data") => "Not in the text: a diagram",
-            () if own.starts_with("embeddings/") => {
-                let file = own.rsplit('/').next().unwrap_or_default();
-                told.push(format!("Not in the text: an attached file, {}.", first_words(file)));
-                continue;
-            }
-            () => continue,
-        };
-        let words = archive.text(&name)?.map(|xml| words(&xml)).unwrap_or_default();
-        if words.chars().any(char::is_alphabetic) {
-            told.push(format!("{what}: {}.", first_words(&words)));
-        }
-    }
-    told.dedup();
-    Ok(told)
-}
-
 fn beside(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
 /// The target of a relation as the name of an entry.
-fn resolve(folder: &str, target: &str) -> String {
+pub(super) fn resolve(folder: &str, target: &str) -> String {
     let (folder, target) = target.strip_prefix('/').map_or((folder, target), |target| ("", target));
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in target.split('/') {

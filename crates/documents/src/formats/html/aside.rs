@@ -82,7 +82,7 @@ pub(super) fn template(node: &Rc<Node>) -> Option<Rc<Node>> {
 fn script(node: &Rc<Node>) -> Option<String> {
     let kind = attribute(node, "type")?.to_ascii_lowercase();
     let is_template = ["template", "html", "handlebars", "mustache"].iter().any(|word| kind.contains(word));
-    let source: String = node.children.borrow().iter().map(|child| words(child)).collect();
+    let source: String = node.children.borrow().iter().map(words).collect();
     is_template.then(|| without_tags(&source))
 }
 

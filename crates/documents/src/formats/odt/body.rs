@@ -2,28 +2,17 @@
 
 use super::lists::{Lists, Styles};
 use super::tables::Tables;
-use super::unshown::{Unshown, told};
+use super::unshown::{DESCRIPTION, Unshown, told};
 use crate::child::protocol::Failure;
 use crate::formats::blocks::Block;
-use crate::formats::warnings::first_words;
+use crate::formats::warnings::{self, first_words};
 use crate::formats::xml;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
 
-/// Elements that are not the document's text, with everything in them: generated lists, drawings' descriptions, pronunciations.
-const NOT_TEXT: [&str; 10] = [
-    "text:table-of-content",
-    "text:alphabetical-index",
-    "text:illustration-index",
-    "text:table-index",
-    "text:object-index",
-    "text:user-index",
-    "text:sequence-decls",
-    "text:ruby-text",
-    "svg:title",
-    "svg:desc",
-];
+/// Elements that are not the document's text, with everything in them: pronunciations, and how things are counted.
+const NOT_TEXT: [&str; 2] = ["text:sequence-decls", "text:ruby-text"];
 /// Spaces that one element may stand for.
 const MAX_SPACES: usize = 100;
 
@@ -37,8 +26,16 @@ enum Place {
     Note(String, String),
 }
 
-/// Documents within the document, by their folders: a formula's text, or nothing of another one.
-pub(crate) type Objects = HashMap<String, Option<String>>;
+/// A document within the document.
+pub(crate) enum Object {
+    /// A formula, as text.
+    Formula(String),
+    /// Another one, such as a chart, and the words in it.
+    Other(String),
+}
+
+/// Documents within the document, by their folders.
+pub(crate) type Objects = HashMap<String, Object>;
 
 /// The document's blocks so far and where in it we are.
 pub(crate) struct Body<'a> {
@@ -47,6 +44,10 @@ pub(crate) struct Body<'a> {
     objects: &'a Objects,
     /// What was filled into the fields of its forms, by their ids.
     fields: HashMap<String, String>,
+    /// The list of a form that is being read, by its id.
+    list: Option<String>,
+    /// How many pictures it has, and how many of them are described.
+    pictures: (usize, usize),
     /// What is not in the text, one sentence each.
     told: Vec<String>,
     blocks: Vec<Block>,
@@ -62,7 +63,20 @@ impl<'a> Body<'a> {
     pub(crate) fn new(styles: &'a Styles, unshown: &'a Unshown, objects: &'a Objects) -> Self {
         let (lists, tables) = (Lists::default(), Tables::default());
         let (blocks, places, notes, told, fields) = (Vec::new(), Vec::new(), Vec::new(), Vec::new(), HashMap::new());
-        Self { styles, unshown, objects, fields, told, blocks, places, lists, tables, notes }
+        Self {
+            styles,
+            unshown,
+            objects,
+            fields,
+            list: None,
+            pictures: (0, 0),
+            told,
+            blocks,
+            places,
+            lists,
+            tables,
+            notes,
+        }
     }
 
     /// The blocks of the whole text, and what is not in it.
@@ -77,6 +91,7 @@ impl<'a> Body<'a> {
                 Event::Start(start) => match self.unshown.why(&start) {
                     Some(why) => {
                         let content = reader.read_text(start.name()).map_err(broken)?;
+                        self.pictures.1 += usize::from(why == DESCRIPTION);
                         self.told.extend(told(why, &start, &content));
                     }
                     None => self.begin(&start, &reader),
@@ -90,6 +105,8 @@ impl<'a> Body<'a> {
             }
         }
         self.blocks.append(&mut self.notes);
+        let (pictures, described) = self.pictures;
+        self.told.extend(warnings::pictures(pictures.saturating_sub(described), None));
         Ok((self.blocks, self.told))
     }
 
@@ -116,6 +133,15 @@ impl<'a> Body<'a> {
             "text:tab" => self.verbatim(" "),
             "text:line-break" => self.verbatim("\n"),
             "draw:object" | "draw:object-ole" => self.object(start, reader),
+            "draw:image" => {
+                let file = xml::attribute(start, "href").unwrap_or_default();
+                self.pictures.0 += usize::from(!file.contains("ObjectReplacements"));
+            }
+            "text:section-source" => {
+                let file = xml::attribute(start, "href").filter(|file| !file.is_empty());
+                let said = |file: String| format!("Not in the text: a part in another file, {}.", first_words(&file));
+                self.told.extend(file.map(said));
+            }
             "draw:control" => {
                 let field = xml::attribute(start, "control").and_then(|id| self.fields.get(&id).cloned());
                 self.verbatim(&field.unwrap_or_default());
@@ -130,10 +156,15 @@ impl<'a> Body<'a> {
         let address = xml::attribute(start, "href").unwrap_or_default();
         let folder = address.trim_start_matches("./").trim_end_matches('/');
         let within = reader.clone().read_text(start.name()).ok().and_then(|content| super::unshown::formula(&content));
-        match within.or_else(|| self.objects.get(folder).cloned().flatten()) {
-            Some(formula) => self.verbatim(&format!(" {formula} ")),
-            None if folder.is_empty() => {}
-            None => self.told.push(format!("Not in the text: an embedded object, {}.", first_words(folder))),
+        let name = match (&within, self.objects.get(folder)) {
+            (Some(formula), _) | (None, Some(Object::Formula(formula))) => {
+                return self.verbatim(&format!(" {formula} "));
+            }
+            (None, Some(Object::Other(words))) if words.contains(char::is_alphabetic) => words,
+            (None, _) => folder,
+        };
+        if !name.is_empty() {
+            self.told.push(format!("Not in the text: an embedded object, {}.", first_words(name)));
         }
     }
 
@@ -150,9 +181,27 @@ impl<'a> Body<'a> {
                 let mark = if is_on { "[x] " } else { "[ ] " };
                 Some(format!("{mark}{}", of("label").unwrap_or_default()))
             }
+            "fixed-text" | "button" => of("label"),
+            "option" => return self.option(start),
             _ => None,
         };
+        self.list = of("id");
         self.fields.extend(of("id").zip(value));
+    }
+
+    /// An entry of a list, which shows those that are chosen.
+    fn option(&mut self, start: &BytesStart<'_>) {
+        let is_on = |name| xml::attribute(start, name).is_some_and(|value| value == "true");
+        let label = xml::attribute(start, "label").or_else(|| xml::attribute(start, "value"));
+        let (Some(list), Some(label)) = (&self.list, label.filter(|_| is_on("current-selected") || is_on("selected")))
+        else {
+            return;
+        };
+        let shown = self.fields.entry(list.clone()).or_default();
+        if !shown.is_empty() {
+            shown.push_str("; ");
+        }
+        shown.push_str(&label);
     }
 
     fn end(&mut self, name: &str) {

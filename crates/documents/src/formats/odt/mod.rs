@@ -11,7 +11,7 @@ use super::xml;
 use crate::Page;
 use crate::child::Parsed;
 use crate::child::protocol::{Failure, Trailer};
-use body::{Body, Objects};
+use body::{Body, Object, Objects};
 use lists::Styles;
 use memchr::memmem;
 use quick_xml::events::Event;
@@ -49,7 +49,11 @@ fn objects(archive: &mut Archive<'_>) -> Result<Objects, Failure> {
     let names = archive.names();
     for folder in names.iter().filter_map(|name| name.strip_suffix("/content.xml")) {
         let content = archive.text(&format!("{folder}/content.xml"))?.unwrap_or_default();
-        objects.insert(folder.to_owned(), unshown::formula(&content));
+        let object = match unshown::formula(&content) {
+            Some(formula) => Object::Formula(formula),
+            None => Object::Other(unshown::words(&content)),
+        };
+        objects.insert(folder.to_owned(), object);
     }
     Ok(objects)
 }

@@ -8,6 +8,9 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use std::collections::HashMap;
 
+/// What a picture's description is left out as.
+pub(crate) const DESCRIPTION: &str = "a description";
+
 /// Styles whose text is hidden or struck, by name.
 #[derive(Debug, Default)]
 pub(crate) struct Unshown(HashMap<String, &'static str>);
@@ -45,6 +48,11 @@ impl Unshown {
             "text:hidden-text" | "text:hidden-paragraph" if !says("is-hidden", "false") => Some("hidden"),
             "text:tracked-changes" => Some("deleted by a tracked change"),
             "office:annotation" => Some("a comment"),
+            "svg:title" | "svg:desc" => Some(DESCRIPTION),
+            "table:table-row" if says("visibility", "collapse") || says("visibility", "filter") => Some("hidden"),
+            name if name.ends_with("-index") && name.starts_with("text:") || name == "text:table-of-content" => {
+                Some("a table of contents or an index")
+            }
             _ => None,
         }
     }
@@ -60,10 +68,11 @@ fn of_properties(start: &BytesStart<'_>) -> Option<&'static str> {
     }
 }
 
-/// A sentence about what was left out; none where it has no words.
-pub(crate) fn told(why: &str, start: &BytesStart<'_>, content: &str) -> Option<String> {
+/// A sentence about each paragraph of what was left out; none where it has no words.
+pub(crate) fn told(why: &str, start: &BytesStart<'_>, content: &str) -> Vec<String> {
     let words = xml::attribute(start, "string-value").unwrap_or_else(|| words(content));
-    words.chars().any(char::is_alphanumeric).then(|| format!("Left out as {why}: {}.", first_words(&words)))
+    let lines = words.lines().filter(|line| line.contains(char::is_alphanumeric));
+    lines.map(|line| format!("Left out as {why}: {}.", first_words(line))).collect()
 }
 
 /// The words of a stretch of markup. Who changed something, and when, are none of them.
@@ -76,7 +85,7 @@ pub(crate) fn words(content: &str) -> String {
         match event {
             Event::Start(start) => beside += usize::from(is_beside(start.name().as_ref())),
             Event::End(end) if is_beside(end.name().as_ref()) => beside = beside.saturating_sub(1),
-            Event::End(end) if matches!(end.name().as_ref(), "text:p" | "text:h") => out.push(' '),
+            Event::End(end) if matches!(end.name().as_ref(), "text:p" | "text:h") => out.push('\n'),
             Event::Text(text) if beside == 0 => out.push_str(&text.xml10_content()),
             Event::GeneralRef(name) if beside == 0 => out.push_str(&xml::reference(&name)),
             Event::Empty(empty) if matches!(empty.name().as_ref(), "text:s" | "text:tab") => out.push(' '),
@@ -102,9 +111,10 @@ pub(crate) fn headers_and_footers(styles: &str) -> Vec<String> {
                 }
                 let Ok(content) = reader.read_text(start.name()) else { break };
                 let words = words(&content);
-                if words.chars().any(char::is_alphabetic) {
-                    found.push(format!("Left out as a running header or footer: {}.", first_words(&words)));
-                }
+                let lines = words.lines().filter(|line| line.contains(char::is_alphabetic));
+                found.extend(
+                    lines.map(|line| format!("Left out as a running header or footer: {}.", first_words(line))),
+                );
             }
             Event::Eof => break,
             _ => {}
