@@ -261,6 +261,19 @@ async fn values_of_a_pdfs_form_stand_at_their_places() {
         ("<< /Subtype /Widget /Parent << /FT /Tx /V <FEFF00FC006200650072> >> /Rect [130 745 530 765] >>", "\u{fc}ber"),
         ("<< /Subtype /Widget /FT /Btn /AS /Yes /TU (Express) /Rect [130 745 530 765] >>", "[x] Express"),
         ("<< /Subtype /Widget /FT /Tx /AP << /N 8 0 R >> /Rect [130 745 530 765] >>", "drawn alone"),
+        (
+            "<< /Subtype /Widget /FT /Tx /RV (<body><p>set with care</p></body>) /Rect [130 745 530 765] >>",
+            "set with care",
+        ),
+        (
+            "<< /Subtype /Widget /FT /Ch /V [(a) (c)] /Opt [[(a) (on paper)] [(c) (by mail)]] /Rect [130 745 530 765] >>",
+            "on paper; by mail",
+        ),
+        (
+            "<< /Subtype /Widget /FT /Btn /Ff 65536 /MK << /CA (It shall be sent) >> /Rect [130 745 530 765] >>",
+            "It shall be sent",
+        ),
+        ("<< /Subtype /FreeText /RC (<body><p>rich words</p></body>) /Rect [130 745 530 765] >>", "rich words"),
     ];
     let drawn = "<< /Subtype /Form /BBox [0 0 400 20] /Resources << /Font << /F1 5 0 R >> >> /Length 34 >>\nstream\n\
                  BT /F1 11 Tf (drawn alone) Tj ET  \nendstream";
@@ -289,6 +302,19 @@ async fn what_a_pdf_has_beside_its_pages_is_named() {
     ] {
         assert!(warnings.contains(said), "{said} in {warnings}");
     }
+    let forms = "/AcroForm << /Fields [<< /T (a) /Kids [<< /T (b) /FT /Tx /V (within 14 days) >>] >>] >>";
+    let notes = "<< /Subtype /Polygon /Contents (Not this one?) >> << /Subtype /Watermark /AP << /N 8 0 R >> >> \
+                 << /Subtype /Popup /Contents (Not this one?) >> << /Subtype /Widget /FT /Tx /V (Hidden value.) /F 2 >>";
+    let drawn = "<< /Subtype /Form /BBox [0 0 400 20] /Resources << /Font << /F1 5 0 R >> >> /Length 31 >>\nstream\n\
+                 BT /F1 11 Tf (A draft.) Tj ET  \nendstream";
+    let (_, warnings) = told(Kind::Pdf, &pdf_page(&stream, forms, notes, &[drawn])).await;
+    let expected = [
+        "Not in the text: a field without a place on a page, \u{ab}within 14 days\u{bb}.",
+        "Page 1: not in the text: a comment, \u{ab}Not this one?\u{bb}.",
+        "Page 1: not in the text: words drawn over the page, \u{ab}A draft.\u{bb}.",
+        "Page 1: left out as hidden: \u{ab}Hidden value.\u{bb}.",
+    ];
+    assert_eq!(warnings.lines().collect::<Vec<_>>(), expected);
     let packet = "<template><draw><value><text>Submit it.</text></value></draw></template>";
     let packet = format!("<< /Length {} >>\nstream\n{packet}\nendstream", packet.len());
     let form = "/AcroForm << /Fields [] /XFA [(template) 8 0 R] >> /NeedsRendering true";

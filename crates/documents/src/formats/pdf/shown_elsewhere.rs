@@ -16,6 +16,8 @@ use unpdf::parser::raw::{PdfDict, PdfObject, RawDocument, stream};
 const MOST: usize = 5_000;
 /// Deeper trees are broken ones.
 const MAX_DEPTH: usize = 32;
+/// With as many words a button says more than what it does.
+const WORDS_OF_A_TEXT: usize = 4;
 /// Size of type of what was filled in, where it is not known.
 const USUAL_SIZE: f32 = 10.0;
 
@@ -60,6 +62,7 @@ pub(crate) fn of(objects: &RawDocument, document: &RawBackend, pages: &[(u32, Pa
     let look = Look { objects, document };
     if let Ok(catalog) = objects.catalog() {
         look.form(catalog, &mut found);
+        look.placeless(catalog, &mut found);
         look.attached(catalog, &mut found);
     }
     for (number, id) in pages {
@@ -177,6 +180,10 @@ impl<'a> Look<'a> {
 
     fn page(&self, number: u32, id: PageId, found: &mut Elsewhere) {
         let Ok(page) = self.objects.get_dict(id) else { return };
+        let files = self.array(page, "AF").iter().take(MOST).filter_map(|file| self.file_name(file));
+        found.told.extend(
+            files.map(|file| format!("Page {number}: not in the text: an attached file, {}.", first_words(&file))),
+        );
         for object in self.array(page, "Annots").iter().take(MOST) {
             let Some(annotation) = self.dictionary(object) else { continue };
             let kind = self.get(annotation, "Subtype").and_then(PdfObject::as_name).unwrap_or_default();
@@ -184,11 +191,17 @@ impl<'a> Look<'a> {
             let say =
                 |what: &str, words: String| format!("Page {number}: not in the text: {what}, {}.", first_words(&words));
             if is_hidden(annotation) {
+                let words = if kind == b"Widget" { self.value(annotation, id) } else { contents() };
+                found
+                    .told
+                    .extend(words.map(|words| format!("Page {number}: left out as hidden: {}.", first_words(&words))));
                 continue;
             }
             let typed = match kind {
                 b"Widget" => self.value(annotation, id),
-                b"FreeText" => contents().or_else(|| self.appearance(annotation, id)),
+                b"FreeText" => {
+                    contents().or_else(|| self.rich(annotation, "RC")).or_else(|| self.appearance(annotation, id))
+                }
                 b"Stamp" => {
                     let words = self.appearance(annotation, id).or_else(contents);
                     found.told.extend(words.map(|words| say("a stamp", words)));
@@ -204,12 +217,14 @@ impl<'a> Look<'a> {
                     found.told.push(say("a recording or model", words));
                     continue;
                 }
-                b"Text" | b"Highlight" | b"Underline" | b"Squiggly" | b"StrikeOut" | b"Caret" | b"Square"
-                | b"Circle" | b"Ink" => {
-                    found.told.extend(contents().map(|words| say("a comment", words)));
+                // It shows the words of the comment that it belongs to.
+                b"Popup" => continue,
+                _ => {
+                    let words = contents().or_else(|| self.rich(annotation, "RC"));
+                    let drawn = || self.appearance(annotation, id).map(|words| say("words drawn over the page", words));
+                    found.told.extend(words.map(|words| say("a comment", words)).or_else(drawn));
                     continue;
                 }
-                _ => None,
             };
             if let Some(text) = typed {
                 let line = self.place(annotation);
@@ -225,7 +240,10 @@ impl<'a> Look<'a> {
         const PASSWORD: i64 = 1 << 13;
         const PUSH_BUTTON: i64 = 1 << 16;
         match kind {
-            b"Btn" if flags & PUSH_BUTTON != 0 => None,
+            b"Btn" if flags & PUSH_BUTTON != 0 => {
+                let caption = self.get(field, "MK").and_then(|look| self.text(self.dictionary(look)?, "CA"))?;
+                (caption.split_whitespace().count() >= WORDS_OF_A_TEXT).then_some(caption)
+            }
             b"Btn" => {
                 let state = self.get(field, "AS").and_then(PdfObject::as_name);
                 let state = state.or_else(|| self.inherited(field, |field| self.get(field, "V")?.as_name()))?;
@@ -235,23 +253,59 @@ impl<'a> Look<'a> {
             b"Tx" if flags & PASSWORD != 0 => None,
             b"Tx" | b"Ch" => {
                 let value = self.inherited(field, |field| self.text(field, "V"));
-                value.map(|value| self.shown_choice(field, value)).or_else(|| self.appearance(field, page))
+                let value = value.map(|value| self.shown_choices(field, value));
+                value.or_else(|| self.rich(field, "RV")).or_else(|| self.appearance(field, page))
             }
             _ => None,
         }
     }
 
-    /// Of a list, the words that stand for a chosen value.
-    fn shown_choice(&self, field: &'a PdfDict, value: String) -> String {
+    /// Of a list, the words that stand for the chosen values.
+    fn shown_choices(&self, field: &'a PdfDict, value: String) -> String {
         let options = self.inherited(field, |field| self.get(field, "Opt")?.as_array()).unwrap_or_default();
-        let shown = options.iter().filter_map(|option| match self.objects.resolve(option).as_array()? {
+        let pair = |option: &'a PdfObject| match self.objects.resolve(option).as_array()? {
             [export, shown] => {
-                let export = self.objects.resolve(export).as_str_bytes().map(text_of)?;
-                (export == value).then(|| self.objects.resolve(shown).as_str_bytes().map(text_of))?
+                let text = |one: &'a PdfObject| self.objects.resolve(one).as_str_bytes().map(text_of);
+                Some((text(export)?, text(shown)?))
             }
             _ => None,
-        });
-        shown.into_iter().next().unwrap_or(value)
+        };
+        let pairs: Vec<(String, String)> = options.iter().filter_map(pair).collect();
+        let shown = |value: &str| {
+            pairs
+                .iter()
+                .find(|(export, _)| export == value)
+                .map_or_else(|| value.to_owned(), |(_, shown)| shown.clone())
+        };
+        match self.inherited(field, |field| self.get(field, "V")?.as_array()) {
+            Some(_) => value.split("; ").map(shown).collect::<Vec<_>>().join("; "),
+            None => shown(&value),
+        }
+    }
+
+    /// The words of a text that is stored as markup.
+    fn rich(&self, dictionary: &'a PdfDict, key: &str) -> Option<String> {
+        let words = markup_words(&self.text(dictionary, key)?, |_| true);
+        Some(words.trim().to_owned()).filter(|words| !words.is_empty())
+    }
+
+    /// Fields that have a value and no place on a page.
+    fn placeless(&self, catalog: &'a PdfDict, found: &mut Elsewhere) {
+        let Some(form) = self.get(catalog, "AcroForm").and_then(|form| self.dictionary(form)) else { return };
+        let mut open: Vec<(&'a PdfObject, usize)> =
+            self.array(form, "Fields").iter().take(MOST).map(|one| (one, 0)).collect();
+        while let Some((field, depth)) = open.pop().filter(|_| found.told.len() < MOST) {
+            let Some(field) = self.dictionary(field) else { continue };
+            let kids = self.array(field, "Kids");
+            if kids.is_empty() && !field.contains_key(b"Rect".as_slice()) {
+                let value = self.inherited(field, |field| self.text(field, "V"));
+                let said = |value: String| {
+                    format!("Not in the text: a field without a place on a page, {}.", first_words(&value))
+                };
+                found.told.extend(value.map(said));
+            }
+            open.extend(kids.iter().filter(|_| depth < MAX_DEPTH).map(|kid| (kid, depth + 1)));
+        }
     }
 
     /// The words that an annotation's appearance draws.
@@ -313,13 +367,18 @@ fn strings(operands: &[PdfValue], take: &mut impl FnMut(&[u8])) {
 
 /// What an XFA packet shows: the words of its template and of what was filled in.
 fn xfa_words(packet: &str) -> String {
-    let mut reader = xml::reader(packet);
+    markup_words(packet, |open| open.iter().any(|name| matches!(name.as_str(), "text" | "exData" | "data")))
+}
+
+/// The words of markup within elements that are of interest.
+fn markup_words(markup: &str, is_wanted: impl Fn(&[String]) -> bool) -> String {
+    let mut reader = xml::reader(markup);
     let (mut words, mut open) = (String::new(), Vec::new());
     while let Ok(event) = reader.read_event() {
         match event {
             Event::Start(start) => open.push(start.local_name().as_ref().to_owned()),
             Event::End(_) => drop(open.pop()),
-            Event::Text(text) if open.iter().any(|name| matches!(name.as_str(), "text" | "exData" | "data")) => {
+            Event::Text(text) if is_wanted(&open) => {
                 words.push_str(&text.xml10_content());
                 words.push(' ');
             }
