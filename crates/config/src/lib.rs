@@ -53,6 +53,7 @@ pub use keys::limits::{Limits, RepeatedCalls};
 pub use keys::llm::{Llm, LlmByPurpose, LlmLimits, OutputCap};
 pub use keys::prices::{PriceTable, Prices};
 pub use keys::profile::{ProfileEntry, ProfileKeys, Profiles};
+pub use keys::record_defaults::RecordDefaults;
 pub use layers::env::ModelEnv;
 pub use layers::origin::Origin;
 pub use prompts::PromptSources;

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::layers::merge::merge;
 use crate::prompts::PromptSources;
-use plumbline_engine::Purpose;
+use plumbline_engine::{Purpose, is_recorder};
 use serde_json::{Map, Value, json};
 
 /// One job's configuration and prompts.
@@ -92,13 +92,10 @@ impl Resolved {
     }
 }
 
-/// The tools that record requirements.
-const RECORDERS: [&str; 3] = ["add_requirement", "record_passage", "write_requirement_to_db"];
-
 /// Whether lists of tools, as a configuration has them, name one that records requirements.
 pub(crate) fn binds_recorder(tools: &Value) -> bool {
     let lists = tools.as_object().into_iter().flat_map(Map::values).filter_map(Value::as_array);
-    lists.flatten().filter_map(Value::as_str).any(|name| RECORDERS.contains(&name))
+    lists.flatten().filter_map(Value::as_str).any(is_recorder)
 }
 
 fn purpose_llm(config: &JobConfig, purpose: Purpose) -> serde_json::Result<Llm> {

@@ -63,7 +63,7 @@ pub use phase::{
 pub use run::{
     Anchor, Beginning, CallProgress, ContextWindow, Figures, FileChanges, FileIndex, FileMeta, Guards, JobInfo,
     JobRows, Judged, Memory, PhaseEnd, PhaseRow, PhaseState, Progress, REPORT, REQUIREMENT_LISTS, Retry, Run,
-    STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, Told, Totals,
+    STATE_VERSION, Snapshot, Stage, StageKind, StagedPhase, State, Told, Totals, is_recorder,
 };
 pub use tools::{Handler, Phases, Replay, Schema, ToolSpec, Toolset};
 pub use transition::{HELD_RESULT, KEY_REFUSED};

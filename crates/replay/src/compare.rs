@@ -152,7 +152,27 @@ fn word(status: TodoStatus) -> &'static str {
 }
 
 fn texts(values: &[Value]) -> Vec<String> {
-    sorted(values.iter().map(Value::to_string))
+    sorted(values.iter().map(in_words))
+}
+
+/// A value as it is compared: Postgres keeps the number 1.0 of a JSON document as 1.
+fn in_words(value: &Value) -> String {
+    let mut value = value.clone();
+    in_one_form(&mut value);
+    value.to_string()
+}
+
+fn in_one_form(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            if let Some(whole) = number.as_f64().filter(|number| number.fract() == 0.0 && number.abs() < 1e15) {
+                *value = Value::from(whole as i64);
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(in_one_form),
+        Value::Object(fields) => fields.values_mut().for_each(in_one_form),
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
 }
 
 /// The same citation twice in a job is one row.
@@ -173,7 +193,7 @@ fn requirements_now(changes: &[Change]) -> Vec<String> {
         let Change::Product(Product::AddRequirement(requirement)) = change else { return None };
         let mut value = serde_json::to_value(requirement).ok()?;
         value.as_object_mut()?.remove("content_key");
-        Some(value.to_string())
+        Some(in_words(&value))
     }))
 }
 
@@ -182,7 +202,7 @@ fn put_right_now(changes: &[Change]) -> Vec<String> {
         let Change::Product(Product::ChangeRequirement(change)) = change else { return None };
         let RequirementChange { candidate_id, reason, fields, .. } = &**change;
         let value = json!({"candidate_id": candidate_id, "kind": change.kind(), "reason": reason, "fields": fields});
-        Some(value.to_string())
+        Some(in_words(&value))
     }))
 }
 

@@ -44,7 +44,7 @@ use plumbline_config::{ConfigRegistry, ModelEnv, Resolved};
 use plumbline_documents::{Parser, candidates::Scan};
 use plumbline_engine::{JobExit, Settings};
 use plumbline_store::{RecordedJob, RecordedStep};
-use plumbline_tools::{Inspection, ToolRunner};
+use plumbline_tools::{Inspection, RecordDefaults, ToolRunner};
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
 use step::{ReplayedStep, Stop};
@@ -87,6 +87,7 @@ pub(crate) struct ReplayContext<'a> {
     runner: ToolRunner,
     inspection: Inspection,
     scan: Scan,
+    record_defaults: RecordDefaults,
     /// The configuration that the job had, where another is tried.
     had: Option<Had>,
 }
@@ -209,8 +210,9 @@ impl<'a> ReplayContext<'a> {
         let settings = settings(&resolved)?;
         let inspection = resolved.inspection().map_err(|error| unreadable(&error))?;
         let scan = resolved.scan().map_err(|error| unreadable(&error))?;
+        let record_defaults = resolved.record_defaults().map_err(|error| unreadable(&error))?;
         let runner = ToolRunner::new(Parser::new(program));
-        Ok(Self { recording, resolved, settings, runner, inspection, scan, had })
+        Ok(Self { recording, resolved, settings, runner, inspection, scan, record_defaults, had })
     }
 
     /// A step done again, or where it differs.

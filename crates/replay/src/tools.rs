@@ -78,6 +78,7 @@ impl ReplayContext<'_> {
             no_sources: self.resolved.config.no_sources.as_deref().unwrap_or_default(),
             scan: &self.scan,
             records_requirements: run.settings().records_requirements(),
+            record_defaults: &self.record_defaults,
             ..ToolContext::new(self.recording.job.id, &bound)
         };
         self.runner.run(calls, rows, &bounds).await.map_err(|error| Stop::Broken(error.to_string()))

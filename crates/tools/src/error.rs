@@ -10,17 +10,24 @@ pub(crate) struct Output {
     pub(crate) content: String,
     /// What it produced.
     pub(crate) products: Vec<Product>,
+    /// Whether the call counts as failed all the same: a part of it was refused, and the rest carried out.
+    pub(crate) is_failed: bool,
 }
 
 impl Output {
+    /// A result with what it produced.
+    pub(crate) fn of(content: impl Into<String>, products: Vec<Product>) -> Self {
+        Self { content: content.into(), products, is_failed: false }
+    }
+
     /// A result that changes nothing.
     pub(crate) fn text(content: impl Into<String>) -> Self {
-        Self { content: content.into(), products: Vec::new() }
+        Self::of(content, Vec::new())
     }
 
     /// A result with one product.
     pub(crate) fn with(content: impl Into<String>, product: Product) -> Self {
-        Self { content: content.into(), products: vec![product] }
+        Self::of(content, vec![product])
     }
 }
 

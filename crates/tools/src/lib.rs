@@ -51,7 +51,9 @@ pub use error::BatchError;
 pub use inspection::{Inspection, OwedContent};
 use plumbline_bounds::run_blocking;
 pub use registry::catalog;
-pub use requirements::{Asked, Graph, HeldRequirement, KnownRequirement, Tally, ValidationQueue, content_key};
+pub use requirements::{
+    Asked, Graph, HeldRequirement, KnownRequirement, RecordDefaults, Tally, ValidationQueue, content_key,
+};
 pub use runner::ToolRunner;
 pub use schemas::SchemaBudget;
 pub use search::{Ranked, RankedSegment, Ranking, SemanticMatches, TextIndex};

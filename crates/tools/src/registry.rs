@@ -3,6 +3,7 @@
 use crate::documents::{chunk_document::ChunkDocument, cite::Cite, extract_document_text::ExtractDocumentText};
 use crate::graph::{execute_cypher_query::ExecuteCypherQuery, get_graph_schema::GetGraphSchema};
 use crate::requirements::add_requirement::{self, AddRequirement};
+use crate::requirements::record_passage::RecordPassage;
 use crate::requirements::recorded::{list::ListRequirements, update::UpdateRequirement, withdraw::WithdrawRequirement};
 use crate::requirements::{
     integrate_requirement::IntegrateRequirement, next_requirement::NextRequirement,
@@ -34,6 +35,7 @@ pub(crate) static BUILT_IN: LazyLock<Registry> = LazyLock::new(|| {
         Tool::declared::<Cite>(),
         Tool::declared::<AddRequirement>(),
         add_requirement::alias(),
+        Tool::declared::<RecordPassage>(),
         Tool::declared::<ListRequirements>(),
         Tool::declared::<UpdateRequirement>(),
         Tool::declared::<WithdrawRequirement>(),

@@ -66,7 +66,11 @@ impl ToolRunner {
             let done = match self.call(call, &env).instrument(span.clone()).await {
                 Ok(output) => {
                     overlay.apply(&output.products);
-                    ToolReturn::ok(&call.id, clean(output.content), output.products)
+                    let content = clean(output.content);
+                    match output.is_failed {
+                        false => ToolReturn::ok(&call.id, content, output.products),
+                        true => ToolReturn { products: output.products, ..ToolReturn::error(&call.id, content) },
+                    }
                 }
                 Err(ToolError::Unavailable { reason, remedy }) if !call.once => {
                     let needs_operator = remedy == Remedy::Operator;

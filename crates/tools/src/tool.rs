@@ -5,6 +5,7 @@ use crate::arguments::{ArgumentsSchema, decode};
 use crate::documents::quote_cache::QuoteCache;
 use crate::error::ToolResult;
 use crate::inspection::owed::Inspection;
+use crate::requirements::RecordDefaults;
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
 use crate::requirements::validation_queue::{Graph, ValidationQueue};
 use crate::search::TextIndex;
@@ -33,6 +34,8 @@ const MAX_RESULT_TOKENS: u32 = 8_000;
 
 /// The scan without patterns of a configuration.
 static PLAIN: LazyLock<Scan> = LazyLock::new(Scan::default);
+/// Records without a configuration.
+static NO_DEFAULTS: LazyLock<RecordDefaults> = LazyLock::new(RecordDefaults::default);
 
 /// A tool that the program declares. The type is its arguments, whose doc comments are their schema and their documentation:
 /// see [`Declaration`].
@@ -174,6 +177,8 @@ pub struct ToolContext<'a> {
     pub tools: &'a Registry,
     /// Whether jobs of this type record requirements, of which the system renders lists.
     pub records_requirements: bool,
+    /// What a record says where a call leaves it out.
+    pub record_defaults: &'a RecordDefaults,
 }
 
 impl<'a> ToolContext<'a> {
@@ -195,6 +200,7 @@ impl<'a> ToolContext<'a> {
             uncommitted: &[],
             tools: Registry::EMPTY,
             records_requirements: false,
+            record_defaults: &NO_DEFAULTS,
         }
     }
 }

@@ -8,7 +8,7 @@ use plumbline_config::{ConfigError, Forbidden, Llm, ModelEnv, Resolved};
 use plumbline_documents::candidates::Scan;
 use plumbline_engine::{Purpose, Settings, SharedFiles};
 use plumbline_store::StoredSettings;
-use plumbline_tools::Inspection;
+use plumbline_tools::{Inspection, RecordDefaults};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::{
@@ -31,6 +31,8 @@ pub(crate) struct ResolvedConfig {
     pub(crate) inspection: Inspection,
     /// Finds the candidates in its documents.
     pub(crate) scan: Scan,
+    /// What its records say where a call leaves it out.
+    pub(crate) record_defaults: RecordDefaults,
     strategic: Llm,
     tactical: Llm,
     summary: Llm,
@@ -46,8 +48,21 @@ impl ResolvedConfig {
         let stored = StoredSettings::from(stored);
         let inspection = resolved.inspection().map_err(|error| error.to_string())?;
         let scan = resolved.scan().map_err(|error| error.to_string())?;
+        let record_defaults = resolved.record_defaults().map_err(|error| error.to_string())?;
         let fallbacks = resolved.fallbacks();
-        Ok(Self { resolved, settings, stored, shared, inspection, scan, strategic, tactical, summary, fallbacks })
+        Ok(Self {
+            resolved,
+            settings,
+            stored,
+            shared,
+            inspection,
+            scan,
+            record_defaults,
+            strategic,
+            tactical,
+            summary,
+            fallbacks,
+        })
     }
 
     /// The model for requests of a purpose: the job's own, or an entry of `llm.fallback`.

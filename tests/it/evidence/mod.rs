@@ -5,5 +5,6 @@ mod coverage;
 mod eval;
 mod own_records;
 mod planted;
+mod record_passage;
 mod report;
 mod versions;

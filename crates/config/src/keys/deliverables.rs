@@ -6,7 +6,7 @@ use crate::{
     error::Problem,
     rules::{json_schema, validate::RuleViolation},
 };
-use plumbline_engine::{Owed, OwedFile, REQUIREMENT_LISTS, path};
+use plumbline_engine::{Owed, OwedFile, REQUIREMENT_LISTS, is_recorder, path};
 use plumbline_tools::{Inspection, OwedContent, SchemaBudget};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,12 +106,8 @@ impl Resolved {
 
     /// Whether the system makes the file of verified rows at the end, whatever the model wrote there.
     fn is_rendered(&self, path: &str) -> bool {
-        REQUIREMENT_LISTS.contains(&path) && self.config.tools.all().any(records_requirements)
+        REQUIREMENT_LISTS.contains(&path) && self.config.tools.all().any(is_recorder)
     }
-}
-
-fn records_requirements(tool: &str) -> bool {
-    matches!(tool, "add_requirement" | "write_requirement_to_db")
 }
 
 fn is_json(path: &str) -> bool {

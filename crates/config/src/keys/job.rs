@@ -3,7 +3,9 @@
 //!
 //! No default stands here: every default is a line of `configs/defaults.json`, where a user can read and change it.
 
-use crate::{Connections, Coverage, CoverageSettings, Deliverable, Documents, Limits, Llm, LlmByPurpose};
+use crate::{
+    Connections, Coverage, CoverageSettings, Deliverable, Documents, Limits, Llm, LlmByPurpose, RecordDefaults,
+};
 use plumbline_engine::{Autonomy, HistoryAtBoundary};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,6 +53,8 @@ pub struct JobConfig {
     pub coverage: Coverage,
     /// How much of the documents must be worked through where `coverage` is `documents`.
     pub coverage_settings: CoverageSettings,
+    /// What a recorded requirement says where the call that records it leaves it out.
+    pub record_defaults: RecordDefaults,
     /// How documents are made ready for the model.
     pub documents: Documents,
     /// Keys that a job's `config` may set although their level forbids it, e.g. `llm.base_url`; a key opens what is below

@@ -9,3 +9,4 @@ pub(crate) mod limits;
 pub(crate) mod llm;
 pub(crate) mod prices;
 pub(crate) mod profile;
+pub(crate) mod record_defaults;

@@ -63,7 +63,7 @@ pub struct Forbidden {
 }
 
 /// Keys whose levels differ from that of the key above them; `configs/schema.json` has the result at every key.
-const LEVELS: [(&str, Level); 22] = [
+const LEVELS: [(&str, Level); 23] = [
     ("display_name", Level::Job),
     ("llm.model", Level::Job),
     ("llm.temperature", Level::Job),
@@ -80,6 +80,7 @@ const LEVELS: [(&str, Level); 22] = [
     ("deliverables", Level::Job),
     ("citations_required", Level::Job),
     ("no_sources", Level::Job),
+    ("record_defaults", Level::Job),
     ("coverage", Level::Job),
     ("llm_by_purpose.*.model", Level::Job),
     ("llm_by_purpose.*.temperature", Level::Job),

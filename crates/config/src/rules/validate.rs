@@ -2,7 +2,7 @@
 
 use crate::{
     JobConfig, Llm, WebSearch,
-    keys::{coverage, deliverables},
+    keys::{coverage, deliverables, record_defaults},
     resolved::FALLBACK,
 };
 use plumbline_llm::Api;
@@ -48,6 +48,7 @@ pub(crate) fn broken_rules(config: &JobConfig, llms: &[(&'static str, Llm)]) -> 
     ceiling(config, &mut broken);
     connections(config, &mut broken);
     broken.extend(coverage::broken(config));
+    broken.extend(record_defaults::broken(config));
     broken.extend(deliverables::broken(config));
     for (section, llm) in llms {
         // A model to fall back on may have a smaller window: the conversation is cut to it.

@@ -18,6 +18,7 @@ const NOT_THE_OPERATORS: &str = "
     bounded coverage_settings.style
     job phase_settings.min_todos phase_settings.max_todos phase_settings.archive_on_transition
     job phase_settings.history_at_boundary
+    job record_defaults.type record_defaults.confidence record_defaults.gobd record_defaults.gdpr
     job tools.workspace tools.strategic tools.tactical tools.domain tools.deferred
     bounded llm.context_window llm.max_output_tokens
     bounded llm_by_purpose.strategic.context_window llm_by_purpose.strategic.max_output_tokens

@@ -29,13 +29,12 @@ mod sentences;
 mod tables;
 mod wording;
 
-pub use patterns::{MOST_PATTERNS, PatternError};
+pub use patterns::{MOST_PATTERNS, PatternError, Patterns};
 
 use blocks::{Block, Kind};
 use flat::Flat;
 use language::Words;
 use leads::Leads;
-use patterns::Patterns;
 use std::ops::Range;
 use tables::{Row, Table};
 use wording::Wording;

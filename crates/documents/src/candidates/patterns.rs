@@ -27,7 +27,7 @@ pub enum PatternError {
 
 /// The patterns of a configuration.
 #[derive(Clone, Debug)]
-pub(super) struct Patterns(RegexSet);
+pub struct Patterns(RegexSet);
 
 impl Default for Patterns {
     fn default() -> Self {
@@ -37,7 +37,10 @@ impl Default for Patterns {
 
 impl Patterns {
     /// Reads the patterns; capital and small letters are alike to them.
-    pub(super) fn new(patterns: &[String]) -> Result<Self, PatternError> {
+    ///
+    /// # Errors
+    /// When one is no regular expression or too costly, or there are too many.
+    pub fn new(patterns: &[String]) -> Result<Self, PatternError> {
         if patterns.len() > MOST_PATTERNS {
             return Err(PatternError::TooMany(patterns.len()));
         }
@@ -55,7 +58,7 @@ impl Patterns {
     }
 
     /// Whether one of them matches.
-    pub(super) fn matches(&self, sentence: &str) -> bool {
+    pub fn matches(&self, sentence: &str) -> bool {
         self.0.is_match(sentence)
     }
 }

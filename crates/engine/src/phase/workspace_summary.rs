@@ -43,7 +43,7 @@ fn standing(run: &Run) -> Vec<String> {
         0 => format!("{ELAPSED}less than an hour"),
         hours => format!("{ELAPSED}{hours} h and more"),
     });
-    if run.requirements() > 0 || run.settings.tools.iter().any(|tool| tool.name == "add_requirement") {
+    if run.requirements() > 0 || run.settings.records_requirements() {
         lines.push(format!("Requirements recorded: {}", run.requirements()));
     }
     lines

@@ -11,10 +11,18 @@ pub const REQUIREMENT_LISTS: [&str; 3] =
 /// The texts of a job's documents with its quotes marked in them, which the system writes.
 pub const REPORT: &str = "output/report.html";
 
+/// The tools that record requirements.
+const RECORDERS: [&str; 3] = ["add_requirement", "record_passage", "write_requirement_to_db"];
+
+/// Whether a tool records requirements.
+pub fn is_recorder(tool: &str) -> bool {
+    RECORDERS.contains(&tool)
+}
+
 impl Settings {
     /// Whether jobs of this configuration record requirements.
     pub fn records_requirements(&self) -> bool {
-        self.tools.iter().any(|tool| matches!(tool.name.as_str(), "add_requirement" | "write_requirement_to_db"))
+        self.tools.iter().any(|tool| is_recorder(&tool.name))
     }
 
     /// Whether they judge the requirements of other jobs.

@@ -11,7 +11,7 @@ pub(crate) mod state;
 
 pub(crate) use answer_calls::{AnswerCall, AnswerCalls};
 pub use answer_calls::{CallProgress, PhaseEnd};
-pub use deliverables::{REPORT, REQUIREMENT_LISTS, Told};
+pub use deliverables::{REPORT, REQUIREMENT_LISTS, Told, is_recorder};
 pub use figures::{Figures, Judged};
 pub use job_rows::{FileChanges, JobRows, PhaseRow};
 pub use snapshot::{FileIndex, FileMeta, JobInfo, Memory, Progress, Snapshot};

@@ -7,8 +7,8 @@ use serde_json::{Map, Number, Value};
 const DEEPEST: usize = 32;
 
 /// Puts right what means the same as the schema asks for: a string that parses as just that, where none is wanted; a lone item
-/// in place of a list; a whole number written with a fraction of zero; an empty string for what is left out. Strings where
-/// strings are wanted stay as they are. Whether anything has changed.
+/// in place of a list; a whole number written with a fraction of zero; an empty string for what is left out; a word of a list in
+/// another case. Other strings where strings are wanted stay as they are. Whether anything has changed.
 pub(crate) fn fit(value: &mut Value, schema: &Value) -> bool {
     fit_at(value, schema, DEEPEST)
 }
@@ -16,7 +16,10 @@ pub(crate) fn fit(value: &mut Value, schema: &Value) -> bool {
 fn fit_at(value: &mut Value, schema: &Value, levels: usize) -> bool {
     let Some(levels) = levels.checked_sub(1) else { return false };
     let Some(schema) = branch(value, schema) else { return false };
-    let is_changed = !accepts(schema, value) && put_right(value, schema);
+    let is_changed = match accepts(schema, value) {
+        true => in_the_case_of(value, schema),
+        false => put_right(value, schema),
+    };
     let of_parts = match value {
         Value::Object(fields) => fit_fields(fields, schema, levels),
         Value::Array(items) => match schema.get("items") {
@@ -92,6 +95,21 @@ fn put_right(value: &mut Value, schema: &Value) -> bool {
     is_changed
 }
 
+/// One of the words that a schema lists, written in another case.
+fn in_the_case_of(value: &mut Value, schema: &Value) -> bool {
+    let (Some(text), Some(listed)) = (value.as_str().map(str::trim), schema.get("enum").and_then(Value::as_array))
+    else {
+        return false;
+    };
+    let is_it = |word: &&Value| word.as_str().is_some_and(|word| word != text && word.eq_ignore_ascii_case(text));
+    let found = listed.iter().find(is_it).filter(|_| !listed.contains(value)).cloned();
+    let is_changed = found.is_some();
+    if let Some(word) = found {
+        *value = word;
+    }
+    is_changed
+}
+
 /// What a string says, where that is what is wanted.
 fn parsed(text: &str, schema: &Value) -> Option<Value> {
     let said: Value = serde_json::from_str(text.trim()).ok()?;
@@ -133,6 +151,7 @@ mod tests {
                 "id": {"type": "integer"}, "content": {"type": "string"}}}},
             "names": {"type": "array", "items": {"type": "string"}},
             "offset": {"type": "integer"}, "share": {"type": "number"}, "append": {"type": "boolean"},
+            "level": {"type": "string", "enum": ["high", "low"]},
             "either": {"anyOf": [{"type": "integer"}, {"type": "array", "items": {"type": "integer"}}]}}});
         for (given, expected) in [
             (json!({"todos": "[{\"id\": \"1\", \"content\": \"7\"}]"}), json!({"todos": [{"id": 1, "content": "7"}]})),
@@ -143,6 +162,8 @@ mod tests {
                 json!({"offset": 1, "share": 0.5, "append": true}),
             ),
             (json!({"offset": 5.0}), json!({"offset": 5})),
+            (json!({"level": " HIGH"}), json!({"level": "high"})),
+            (json!({"level": "urgent"}), json!({"level": "urgent"})),
             (json!({"offset": ""}), json!({})),
             (json!({"names": "one"}), json!({"names": ["one"]})),
             (json!({"names": "[\"one\", \"two\"]"}), json!({"names": ["one", "two"]})),

@@ -213,7 +213,7 @@ pub struct ToolReturn {
     pub call_id: String,
     /// The text for the model.
     pub content: String,
-    /// Whether it is an error; errors never carry products.
+    /// Whether it is an error. One of a call that names several things may carry the products of those that were right.
     pub is_error: bool,
     /// Whether it failed for a reason that is not the call's own, in every try that it was given.
     pub gave_up: bool,

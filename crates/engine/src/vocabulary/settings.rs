@@ -304,8 +304,8 @@ impl Settings {
         &self.prompt_prefixes()[place]
     }
 
-    /// How much an answer holds, in words that a model can plan by: a record of a requirement takes about 400 tokens, and
-    /// a token three bytes and more.
+    /// How much an answer holds, in words that a model can plan by: a record of a requirement takes about 400 tokens, 60
+    /// where `record_passage` makes it, and a token three bytes and more.
     fn size_of_an_answer(&self, kind: PhaseKind) -> String {
         let purpose = match kind {
             PhaseKind::Strategic => Purpose::Strategic,
@@ -313,9 +313,11 @@ impl Settings {
         };
         let most = self.model_for(purpose).max_output_tokens;
         let kilobytes = u64::from(most) * 3 / 1000;
-        let records = match self.bound(kind).any(|tool| tool.name == "add_requirement") {
-            true => format!("some {} records, or ", most / 400),
-            false => "some ".to_string(),
+        let binds = |name: &str| self.bound(kind).any(|tool| tool.name == name);
+        let records = match (binds("record_passage"), binds("add_requirement")) {
+            (true, _) => format!("some {} records, or ", most / 60),
+            (false, true) => format!("some {} records, or ", most / 400),
+            (false, false) => "some ".to_string(),
         };
         format!(
             "An answer holds {most} tokens at most: {records}{kilobytes} KB of a file. What is longer is cut off there: the calls \

@@ -111,7 +111,7 @@ impl Declared for ChunkDocument {
             let passages = unread_pages::placed(passages, source, env.overlay.passages());
             products.push(Product::CutDocument(Box::new(CutDocument { document: name, passages })));
         }
-        Ok(Output { content, products })
+        Ok(Output::of(content, products))
     }
 }
 

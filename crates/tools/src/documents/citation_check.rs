@@ -412,6 +412,16 @@ pub(crate) async fn verify_pointer(env: &ToolEnv<'_>, pointer: Pointer) -> Resul
     Ok(Verified { citation, put_right: None })
 }
 
+/// A citation with an id of its own beside these: the same words may be quoted at two places in one call.
+pub(crate) fn apart<'c>(mut citation: Citation, mut known: impl Iterator<Item = &'c Citation>) -> Citation {
+    if known.any(|known| known.id == citation.id && known.place != citation.place)
+        && let Some(Touched { passage, from, .. }) = citation.place
+    {
+        citation.id = short_id(&format!("{}\0{passage}\0{from}", citation.id));
+    }
+    citation
+}
+
 async fn pointed_at(env: &ToolEnv<'_>, Pointer { passage, from, to }: Pointer) -> Result<(String, Quote), ToolError> {
     let known = env.overlay.passages().iter().find(|known| known.number == passage);
     let known = known.ok_or_else(|| {

@@ -113,7 +113,7 @@ impl Declared for ExtractDocumentText {
                 unread_pages: numbers(&about.unread),
             }));
         }
-        Ok(Output { content, products })
+        Ok(Output::of(content, products))
     }
 }
 

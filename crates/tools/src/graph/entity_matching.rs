@@ -78,8 +78,14 @@ impl Names {
 
     /// Whether one of the names stands in a text, as whole words in any case.
     pub fn occur_in(&self, text: &str) -> bool {
+        self.occurring_in(text).next().is_some()
+    }
+
+    /// The names that stand in a text, as whole words in any case.
+    pub fn occurring_in(&self, text: &str) -> impl Iterator<Item = &str> {
         let text = format!(" {} ", words(text));
-        self.nodes.iter().any(|node| !node.words.is_empty() && text.contains(&node.words))
+        let occurs = move |node: &&Node| !node.words.is_empty() && text.contains(&node.words);
+        self.nodes.iter().filter(occurs).map(|node| node.name.as_str())
     }
 
     /// The names most like one that was not found, for a message.

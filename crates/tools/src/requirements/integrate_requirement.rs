@@ -152,7 +152,7 @@ fn into_script(env: &ToolEnv<'_>, node: &RequirementNode, assessed: Assessed<'_>
     let content =
         format!("accepted {}; integration is switched off, its statements are in {path}{warned}", assessed.row.id);
     let products = vec![Product::AppendFile { path, text }, judgement(env, &assessed, Verdict::Accepted, None, None)];
-    Ok(Output { content, products })
+    Ok(Output::of(content, products))
 }
 
 /// The part that has room. Each stands for itself and may be run again; a relation to a requirement of a later part comes

@@ -5,10 +5,13 @@ pub(crate) mod checks;
 pub(crate) mod integrate_requirement;
 pub(crate) mod next_requirement;
 pub(crate) mod query_similar_requirements;
+mod record_defaults;
+pub(crate) mod record_passage;
 pub(crate) mod recorded;
 pub(crate) mod reject_requirement;
 mod similarity;
 pub(crate) mod validation_queue;
 
 pub use add_requirement::key::of as content_key;
+pub use record_defaults::RecordDefaults;
 pub use validation_queue::{Asked, Graph, HeldRequirement, KnownRequirement, Tally, ValidationQueue};

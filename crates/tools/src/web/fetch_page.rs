@@ -57,7 +57,7 @@ impl Declared for FetchPage {
         };
         let content = describe(&path, &fetched, &page);
         let products = vec![Product::WriteFile(FileWrite::text(&path, text)), Product::AddSource(source)];
-        Ok(Output { content, products })
+        Ok(Output::of(content, products))
     }
 }
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 /// Names bound in the tests: the crate's own and two of the engine's.
-pub(crate) const BOUND: [&str; 17] = [
+pub(crate) const BOUND: [&str; 18] = [
     "read_file",
     "write_file",
     "edit_file",
@@ -31,6 +31,7 @@ pub(crate) const BOUND: [&str; 17] = [
     "cite",
     "add_requirement",
     "write_requirement_to_db",
+    "record_passage",
     "list_requirements",
     "update_requirement",
     "withdraw_requirement",

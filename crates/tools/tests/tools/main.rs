@@ -12,6 +12,7 @@ mod inspection;
 mod long_texts;
 mod order;
 mod path_tricks;
+mod record_passage;
 mod recorded;
 mod requirements;
 mod searching;

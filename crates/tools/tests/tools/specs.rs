@@ -75,5 +75,5 @@ fn lesson_19_the_definitions_stay_small() {
     // No job type has both: those before are the creator's, those from here on the validator's.
     let at = all.iter().position(|spec| spec.name == "next_requirement").unwrap();
     let (creator, validator) = (size(&all[..at]), size(&all[at..]));
-    assert!(creator < 2450 && validator < 700, "{creator} and {validator} tokens");
+    assert!(creator < 2750 && validator < 700, "{creator} and {validator} tokens");
 }

@@ -41,6 +41,9 @@ pub(super) fn all() -> Vec<Pair> {
     let elsewhere = |key: &str, file, test| Pair { key: key.into(), shown: Shown::In { file, test } };
     let of_levels = |key: &str, test| elsewhere(key, "crates/config/tests/config/levels.rs", test);
     let of_files = |key: &str, test| elsewhere(key, "tests/it/settings/owed_files.rs", test);
+    let of_records = |key: &str| {
+        elsewhere(key, "tests/it/evidence/record_passage.rs", "a_passage_is_recorded_and_decided_in_few_words")
+    };
     let mut pairs = vec![
         plain("job_type", json!("creator"), json!("validator")),
         plain("display_name", json!("Extraction"), json!("Reading")),
@@ -71,6 +74,10 @@ pub(super) fn all() -> Vec<Pair> {
             "tests/it/evidence/candidates.rs",
             "a_job_type_of_policies_takes_the_present_passive",
         ),
+        of_records("record_defaults.type"),
+        of_records("record_defaults.confidence"),
+        of_records("record_defaults.gobd"),
+        of_records("record_defaults.gdpr"),
         elsewhere(
             "llm.fallback",
             "tests/it/conversation/provider.rs",

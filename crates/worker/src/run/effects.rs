@@ -171,6 +171,7 @@ impl StepLoop<'_> {
             scan: &self.config.scan,
             uncommitted: &uncommitted,
             records_requirements: settings.records_requirements(),
+            record_defaults: &self.config.record_defaults,
             ..ToolContext::new(self.lease.job_id, &bound)
         };
         match self.app.tool_runner.run(calls, &workspace, &bounds).await {

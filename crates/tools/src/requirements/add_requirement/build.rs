@@ -7,9 +7,6 @@ use crate::tool::ToolEnv;
 use plumbline_engine::{Citation, Requirement, Touched, candidate_id_of};
 use serde_json::{Value, json};
 
-/// Where nothing is said of it, neither belief nor doubt.
-const DEFAULT_CONFIDENCE: f64 = 0.5;
-
 /// Fills the row; what is not given is derived from the text and the first citation.
 pub(crate) async fn build(
     env: &ToolEnv<'_>,
@@ -35,7 +32,7 @@ pub(crate) async fn build(
         content_key,
         name: name.unwrap_or_else(|| name_from(&text)),
         text,
-        r#type: arguments.r#type.unwrap_or_else(|| "functional".into()),
+        r#type: arguments.r#type.unwrap_or_else(|| env.ctx.record_defaults.r#type.clone()),
         priority: arguments.priority.unwrap_or_else(|| "medium".into()),
         source_document,
         source_location: location(arguments.source_location, citations),
@@ -46,7 +43,7 @@ pub(crate) async fn build(
         mentioned_messages: distinct(arguments.mentioned_messages),
         reasoning: arguments.reasoning,
         research_notes: arguments.research_notes,
-        confidence: arguments.confidence.unwrap_or(DEFAULT_CONFIDENCE),
+        confidence: arguments.confidence.unwrap_or(env.ctx.record_defaults.confidence),
         tags: distinct(arguments.tags),
     })
 }
@@ -90,7 +87,7 @@ pub(crate) fn evidence(citation: &Citation) -> Value {
 }
 
 /// The beginning of the text, cut between words.
-fn name_from(text: &str) -> String {
+pub(crate) fn name_from(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= MAX_NAME_CHARS {
         return line;

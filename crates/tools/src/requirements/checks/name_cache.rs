@@ -58,6 +58,12 @@ impl<'a> GraphNames<'a> {
         Ok(Self { client, objects, messages })
     }
 
+    /// The objects and the messages whose names stand in a text.
+    pub(crate) fn occurring_in(&self, text: &str) -> (Vec<String>, Vec<String>) {
+        let names = |names: &Names| names.occurring_in(text).map(str::to_owned).collect();
+        (names(&self.objects), names(&self.messages))
+    }
+
     /// What a row mentions.
     pub(crate) async fn of(&self, row: &HeldRequirement) -> Result<Mentions, ToolError> {
         let objects = self.matches(End::Object, &row.mentioned_objects).await?;

@@ -80,7 +80,7 @@ impl Declared for UpdateRequirement {
         let candidate_id = former.candidate_id;
         let change = RequirementChange { candidate_id, reason, becomes: Some(Box::new(becomes)), fields };
         products.push(Product::ChangeRequirement(Box::new(change)));
-        Ok(Output { content, products })
+        Ok(Output::of(content, products))
     }
 }
 

@@ -38,6 +38,6 @@ impl Declared for WithdrawRequirement {
         let former = pending(env, &id).await?;
         let content = format!("withdrawn {}: {}", former.candidate_id, former.name);
         let change = RequirementChange { candidate_id: former.candidate_id, reason, becomes: None, fields: Map::new() };
-        Ok(Output { content, products: vec![Product::ChangeRequirement(Box::new(change))] })
+        Ok(Output::with(content, Product::ChangeRequirement(Box::new(change))))
     }
 }

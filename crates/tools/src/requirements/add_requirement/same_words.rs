@@ -1,0 +1,85 @@
+//! What a job has recorded with the same words: at the same place it is the same requirement, and further quotes are added to it; at
+//! another place it is another one.
+
+use super::{build::evidence, key};
+use crate::error::ToolError;
+use crate::tool::ToolEnv;
+use plumbline_engine::{Citation, Product, RecordedRequirement, RequirementChange};
+use serde_json::{Map, Value, json};
+
+/// What the job has recorded with the same words.
+pub(crate) enum Same {
+    /// Nothing.
+    None,
+    /// This, which is the same requirement: at the same place, or one of the two has no quote.
+    Requirement(Box<RecordedRequirement>),
+    /// Another requirement, at another place; the key of one at the place at hand.
+    Elsewhere { key: Vec<u8>, id: String },
+}
+
+pub(crate) async fn same_words(env: &ToolEnv<'_>, text: &str, citations: &[Citation]) -> Result<Same, ToolError> {
+    let Some(id) = env.overlay.requirement(&key::of(text)).await? else { return Ok(Same::None) };
+    let cited: Value = citations.iter().map(evidence).collect();
+    let Some(place) = key::place(&cited) else { return Ok(Same::Requirement(Box::new(standing(env, &id).await?))) };
+    let first = standing(env, &id).await?;
+    if key::place(&first.requirement.citations).is_none_or(|known| known == place) {
+        return Ok(Same::Requirement(Box::new(first)));
+    }
+    let key = key::at(text, &place);
+    match env.overlay.requirement(&key).await? {
+        Some(there) => Ok(Same::Requirement(Box::new(standing(env, &there).await?))),
+        None => Ok(Same::Elsewhere { key, id }),
+    }
+}
+
+/// A requirement of the job that was not withdrawn.
+async fn standing(env: &ToolEnv<'_>, id: &str) -> Result<RecordedRequirement, ToolError> {
+    let recorded = env.overlay.recorded().await?;
+    let known = recorded.into_iter().find(|known| known.requirement.candidate_id == id && !known.is_withdrawn());
+    known.ok_or_else(|| ToolError::refused(format!("{id} was withdrawn in the meantime; record it again")))
+}
+
+/// The same requirement again: how many quotes that it does not have yet are added to it, and what is produced by that.
+///
+/// # Errors
+/// Its row has something else than a list of citations.
+pub(crate) fn further_quotes(
+    known: RecordedRequirement,
+    cited: Vec<Citation>,
+) -> Result<(usize, Vec<Product>), ToolError> {
+    let (is_pending, mut becomes) = (known.is_pending(), known.requirement);
+    let id = becomes.candidate_id.clone();
+    let Value::Array(mut quotes) = std::mem::take(&mut becomes.citations) else {
+        return Err(ToolError::refused(format!(
+            "the citations of {id} are no list; update_requirement sets them anew"
+        )));
+    };
+    let is_same = |known: &Value, new: &Value| {
+        ["source", "page", "quote", "passage", "from"].into_iter().all(|part| known[part] == new[part])
+    };
+    let mut products = Vec::new();
+    for citation in cited {
+        let evidence = evidence(&citation);
+        if !quotes.iter().any(|known| is_same(known, &evidence)) {
+            quotes.push(evidence);
+            products.push(Product::AddCitation(citation));
+        }
+    }
+    let added = products.len();
+    // What a validator has taken stays as it is.
+    if added == 0 || !is_pending {
+        return Ok((0, Vec::new()));
+    }
+    becomes.citations = Value::Array(quotes);
+    if becomes.source_document.is_none() {
+        becomes.source_document = becomes.citations[0]["source"].as_str().map(str::to_owned);
+    }
+    let fields = Map::from_iter([
+        ("citations".to_owned(), becomes.citations.clone()),
+        ("source_document".to_owned(), json!(becomes.source_document)),
+    ]);
+    let reason = "the same words at the same place, with further quotes".to_owned();
+    let change = RequirementChange { candidate_id: id, reason, becomes: Some(Box::new(becomes)), fields };
+    products.push(Product::ChangeRequirement(Box::new(change)));
+    Ok((added, products))
+}

@@ -1,0 +1,249 @@
+//! One item: its sentences, its words and quotes, and the requirement or the further quotes that come of it.
+
+use super::numbers::Sentences;
+use super::priority::by_modal_word;
+use crate::documents::citation_check::{Pointer, apart, verify_pointer};
+use crate::error::ToolError;
+use crate::requirements::add_requirement::same_words::{Same, further_quotes, same_words};
+use crate::requirements::add_requirement::{AddRequirement, build, evidence, key, name_from};
+use crate::requirements::checks::name_cache::GraphNames;
+use crate::tool::ToolEnv;
+use crate::workspace::PassagePlace;
+use plumbline_documents::entries::Numbered;
+use plumbline_engine::{Citation, Product, RecordedRequirement, Requirement};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One duty.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Item {
+    /// # Its sentences: "3", "5-6", "3:41" (lead and entry)
+    #[schemars(extend("type" = ["string", "integer"]))]
+    s: Value,
+    /// # Default: the beginning of the text
+    name: Option<String>,
+    /// # Default: the sentences, with their leads
+    #[schemars(length(max = 10_000))]
+    text: Option<String>,
+    #[schemars(extend("enum" = ["functional", "non_functional", "compliance", "constraint"]))]
+    r#type: Option<String>,
+    /// # Default: by the modal word
+    #[schemars(extend("enum" = ["high", "medium", "low"]))]
+    priority: Option<String>,
+    /// # Why it is one, where that is not evident
+    #[schemars(length(max = 10_000))]
+    note: Option<String>,
+    #[schemars(length(max = 100), inner(length(max = 200)))]
+    objects: Option<Vec<String>>,
+    #[schemars(length(max = 100), inner(length(max = 200)))]
+    messages: Option<Vec<String>>,
+    gobd: Option<bool>,
+    gdpr: Option<bool>,
+    #[schemars(range(min = 0, max = 1))]
+    confidence: Option<f64>,
+}
+
+/// What the items of a call have come to so far.
+pub(super) struct Batch<'e> {
+    place: &'e PassagePlace,
+    sentences: Vec<Numbered>,
+    /// The requirement of each item: its number.
+    pub(super) numbers: Vec<Option<i32>>,
+    pub(super) products: Vec<Product>,
+    recorded: Vec<Requirement>,
+    /// Rows from before that further quotes were added to.
+    again: BTreeSet<String>,
+    cited: Vec<Citation>,
+    /// The sentences that items name, each with the item's place.
+    named: BTreeMap<Vec<u32>, usize>,
+}
+
+impl<'e> Batch<'e> {
+    pub(super) fn of(place: &'e PassagePlace, sentences: Vec<Numbered>) -> Self {
+        Self {
+            place,
+            sentences,
+            numbers: Vec::new(),
+            products: Vec::new(),
+            recorded: Vec::new(),
+            again: BTreeSet::new(),
+            cited: Vec::new(),
+            named: BTreeMap::new(),
+        }
+    }
+
+    /// How many sentences the passage has.
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.sentences.len()).unwrap_or(u32::MAX)
+    }
+
+    fn sentence(&self, number: u32) -> Option<&Numbered> {
+        self.sentences.get(usize::try_from(number).ok()?.checked_sub(1)?)
+    }
+
+    /// The words of an item: its leads, as the list has them and as the item names them, and its sentences.
+    fn words(&self, named: &Sentences) -> Words {
+        let first = self.sentence(named.first());
+        let found = first.map_or(&[][..], |first| &first.leads);
+        let mut leads: Vec<String> =
+            found.iter().filter(|lead| lead.number.is_none()).map(|lead| lead.text.clone()).collect();
+        let own: BTreeSet<u32> = named.own.iter().flat_map(|(from, to)| *from..=*to).collect();
+        let above = found.iter().filter_map(|lead| lead.number).chain(named.leads.iter().copied());
+        let above: BTreeSet<u32> = above.filter(|lead| !own.contains(lead)).collect();
+        let text = |number: &u32| self.sentence(*number).map(|sentence| sentence.text.clone());
+        leads.extend(above.iter().filter_map(text));
+        Words { leads, own: own.iter().filter_map(text).collect::<Vec<_>>().join(" ") }
+    }
+}
+
+struct Words {
+    leads: Vec<String>,
+    own: String,
+}
+
+impl Words {
+    fn joined(&self) -> String {
+        self.leads.iter().map(String::as_str).chain([self.own.as_str()]).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Records one item, or adds its quotes to the requirement that it repeats: the line that the model reads of it.
+///
+/// # Errors
+/// One sentence for the model; nothing of the item is in the batch then.
+pub(super) async fn record(env: &ToolEnv<'_>, batch: &mut Batch<'_>, item: Item) -> Result<String, ToolError> {
+    let named = Sentences::read(&item.s, batch.count()).map_err(ToolError::refused)?;
+    let own: Vec<u32> = named.own.iter().flat_map(|(from, to)| *from..=*to).collect();
+    if let (Some(known), None) = (batch.named.get(&own), &item.text) {
+        let place = known + 1;
+        return Err(ToolError::refused(format!("names the same sentences as #{place}; another duty needs a `text`")));
+    }
+    let citations = cited(env, batch, &named).await?;
+    let words = batch.words(&named);
+    let text = item.text.clone().unwrap_or_else(|| words.joined());
+    let said = item.s.as_str().map_or_else(|| item.s.to_string(), str::to_owned);
+    let remark = match batch.same(env, &text, &citations).await? {
+        Same::None => batch.add(env, item, text, &words, None, &citations).await?,
+        Same::Elsewhere { key, id } => {
+            batch.add(env, item, text, &words, Some(key), &citations).await?;
+            format!(" (same words as {id})")
+        }
+        Same::Requirement(known) => batch.add_quotes(*known, &citations)?,
+    };
+    batch.named.entry(own).or_insert(batch.numbers.len() - 1);
+    batch.cited.extend(citations);
+    let number = batch.numbers.last().copied().flatten();
+    let id = number.map_or_else(|| "recorded".to_owned(), |number| format!("r{number}"));
+    Ok(format!("{id} = {said}{remark}"))
+}
+
+/// The quotes of an item: its own sentences first, then the leads that it names.
+async fn cited(env: &ToolEnv<'_>, batch: &Batch<'_>, named: &Sentences) -> Result<Vec<Citation>, ToolError> {
+    let mut citations: Vec<Citation> = Vec::new();
+    let leads = named.leads.iter().map(|lead| (*lead, *lead));
+    for (from, to) in named.own.iter().copied().chain(leads) {
+        let verified = verify_pointer(env, Pointer { passage: batch.place.number, from, to }).await?;
+        let citation = apart(verified.citation, batch.cited.iter().chain(&citations));
+        if !citations.contains(&citation) {
+            citations.push(citation);
+        }
+    }
+    Ok(citations)
+}
+
+impl Batch<'_> {
+    /// What is recorded with the same words, by this call or before it.
+    async fn same(&self, env: &ToolEnv<'_>, text: &str, citations: &[Citation]) -> Result<Same, ToolError> {
+        let place = place_of(citations);
+        let words = key::normalized(text);
+        let here = self.recorded.iter().filter(|known| key::normalized(&known.text) == words);
+        let mut first = None;
+        for known in here {
+            let number = known.number.unwrap_or_default();
+            if key::place(&known.citations) == place {
+                return Err(ToolError::refused(format!("says the same as r{number} of this call")));
+            }
+            first.get_or_insert(number);
+        }
+        match (same_words(env, text, citations).await?, first, place) {
+            (Same::None, Some(first), Some(place)) => {
+                Ok(Same::Elsewhere { key: key::at(text, &place), id: format!("r{first}") })
+            }
+            (Same::Requirement(known), _, _) if self.again.contains(&known.requirement.candidate_id) => {
+                let id = known.requirement.candidate_id;
+                Err(ToolError::refused(format!("says the same as {id}, as an item before it does")))
+            }
+            (same, _, _) => Ok(same),
+        }
+    }
+
+    /// Records a requirement; `key` is that of words that another one has at another place.
+    async fn add(
+        &mut self,
+        env: &ToolEnv<'_>,
+        item: Item,
+        text: String,
+        words: &Words,
+        key: Option<Vec<u8>>,
+        citations: &[Citation],
+    ) -> Result<String, ToolError> {
+        let (joined, defaults) = (words.joined(), env.ctx.record_defaults);
+        let (objects, messages) = mentioned(env, &joined).await?;
+        let arguments = AddRequirement {
+            name: item
+                .name
+                .map(|name| name_from(&name))
+                .filter(|name| !name.is_empty())
+                .or(Some(name_from(&words.own))),
+            r#type: item.r#type,
+            priority: item.priority.or_else(|| Some(by_modal_word(&joined).to_owned())),
+            gobd_relevant: item.gobd.unwrap_or_else(|| defaults.bears_on_book_keeping(&joined)),
+            gdpr_relevant: item.gdpr.unwrap_or_else(|| defaults.bears_on_data_protection(&joined)),
+            mentioned_objects: item.objects.unwrap_or(objects),
+            mentioned_messages: item.messages.unwrap_or(messages),
+            reasoning: item.note,
+            confidence: item.confidence,
+            ..AddRequirement::default()
+        };
+        let key = key.unwrap_or_else(|| key::of(&text));
+        let mut requirement = build(env, arguments, text, key, citations).await?;
+        let n = i32::try_from(self.recorded.len()).unwrap_or(i32::MAX);
+        requirement.number = Some(env.overlay.next_number().saturating_add(n));
+        self.numbers.push(requirement.number);
+        self.products.extend(citations.iter().cloned().map(Product::AddCitation));
+        self.products.push(Product::AddRequirement(Box::new(requirement.clone())));
+        self.recorded.push(requirement);
+        Ok(String::new())
+    }
+
+    /// Adds quotes to a requirement that has these words at this place.
+    fn add_quotes(&mut self, known: RecordedRequirement, citations: &[Citation]) -> Result<String, ToolError> {
+        let (number, id) = (known.requirement.number, known.requirement.candidate_id.clone());
+        let (added, products) = further_quotes(known, citations.to_vec())?;
+        self.numbers.push(number);
+        self.products.extend(products);
+        let remark = if added > 0 { " (recorded before, quotes added)" } else { " (recorded before)" };
+        self.again.insert(id);
+        Ok(remark.to_owned())
+    }
+}
+
+fn place_of(citations: &[Citation]) -> Option<String> {
+    key::place(&citations.iter().map(evidence).collect::<Value>())
+}
+
+/// Names of the graph's objects and messages in a text; none while there is no graph, or it cannot be asked.
+async fn mentioned(env: &ToolEnv<'_>, text: &str) -> Result<(Vec<String>, Vec<String>), ToolError> {
+    let Ok(Some(client)) = env.ctx.graph.client() else { return Ok(Default::default()) };
+    match GraphNames::load(env.names, client).await {
+        Ok(names) => Ok(names.occurring_in(text)),
+        Err(ToolError::Workspace(error)) => Err(error.into()),
+        Err(error) => {
+            tracing::debug!(%error, "the graph's names were not looked up in a record");
+            Ok(Default::default())
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The requirements of a passage in one call, against the real binary: what the system sets, what is decided, what is open.
+
+use crate::conversation::promises::{closing, opens};
+use plumbline_system_tests::{
+    PgPool, World,
+    jobs::NewJob,
+    scripted::{Reply, Request, Scripted},
+};
+use serde_json::{Value, json};
+
+const DOCUMENT: &str = "# Policy\n\nInvoices must be kept for ten years. A receipt is a paper. The operator shall:\n\n\
+                        - keep a log;\n- report each breach.\n\nEntry must be signed by the guard and by the visitor.\n";
+
+/// A wrong item first: nothing is decided by it. Then the rest, with a duty that a sentence has besides.
+fn script(request: &Request, number: usize) -> Reply {
+    match number {
+        1 => opens(1, "Reading"),
+        2 => {
+            let reads = ("extract_document_text", json!({"file_path": "input/policy.md"}));
+            let shows = ("read_file", json!({"path": "chunks/chunk_001.md"}));
+            Reply::calls(&[reads, shows])
+        }
+        3 => {
+            let items = json!([{"s": "2"}, {"s": "99"}, {"s": "5", "priority": "HIGH"}]);
+            Reply::calls(&[("record_passage", json!({"passage": "1", "items": items, "rest": []}))])
+        }
+        4 => {
+            let result = request.new_results()[0].to_owned();
+            let said = "Error: #2: `s` is 99, and the passage has sentences 1 to 7, no sentence 99. Of passage 1: r1 = 2, r2 = 5.";
+            assert!(result.starts_with(said), "{result}");
+            assert!(result.contains("2 of passage 1 are open: [6]") && result.contains("[7]"), "{result}");
+            let items = json!([
+                {"s": "6"}, {"s": "7", "name": "Signature of the guard"},
+                {"s": "7", "text": "Entry must be signed by the visitor.", "confidence": 1}]);
+            let calls = [
+                ("record_passage", json!({"passage": 1, "items": items, "rest": []})),
+                (
+                    "write_file",
+                    json!({"path": "output/summary_report.md", "content": "# Report\n\n[figures]\n\nNothing contradicts itself.\n"}),
+                ),
+            ];
+            Reply::calls(&calls.into_iter().chain(closing(5)).collect::<Vec<_>>())
+        }
+        _ => {
+            let deliverables = ["output/summary_report.md"];
+            Reply::calls(&[(
+                "job_complete",
+                json!({"summary": "Done.", "deliverables": deliverables, "confidence": 1}),
+            )])
+        }
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_passage_is_recorded_and_decided_in_few_words(pool: PgPool) {
+    let world = World::new(pool).await;
+    let model = Scripted::start(script).await;
+    let defaults = json!({"type": "compliance", "confidence": 0.8, "gobd": ["\\binvoice"], "gdpr": ["visitor"]});
+    let config = Some(json!({"on_complete": null, "record_defaults": defaults}));
+    let id = world.insert(&NewJob { config, ..NewJob::with_content("policy.md", DOCUMENT.as_bytes()) }).await;
+    let mut command = world.command(&["worker", "--until-idle"]);
+    command.env("OPENAI_BASE_URL", model.base_url());
+    let ended = world.start(command).ended().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let (job, seen) = (world.job(id).await, model.seen());
+    assert_eq!((job.status.as_str(), seen.len()), ("completed", 5), "{job:?}");
+
+    let rows = "SELECT string_agg(concat_ws('|', number, text, type, priority, confidence, gobd_relevant, gdpr_relevant), E'\n'
+                                  ORDER BY number)
+                FROM requirement_cache WHERE job_id = $1";
+    let rows: String = sqlx::query_scalar(rows).bind(id).fetch_one(&world.pool).await.expect("rows can be read");
+    assert_eq!(
+        rows,
+        "1|Invoices must be kept for ten years.|compliance|high|0.8|t|f\n\
+         2|The operator shall: keep a log;|compliance|high|0.8|f|f\n\
+         3|The operator shall: report each breach.|compliance|high|0.8|f|f\n\
+         4|Entry must be signed by the guard and by the visitor.|compliance|high|0.8|f|t\n\
+         5|Entry must be signed by the visitor.|compliance|high|1|f|t"
+    );
+    let passage =
+        "SELECT jsonb_build_array(state, answered_by, candidates, candidates_cited) FROM passages WHERE job_id = $1";
+    let passage: Value = sqlx::query_scalar(passage).bind(id).fetch_one(&world.pool).await.expect("it is there");
+    assert_eq!(passage, json!(["answered", "recorded", 5, 5]));
+
+    let replayed = world.run(&["replay", &id.to_string()]).await;
+    assert_eq!(replayed.code, Some(0), "{}{}", replayed.stdout, replayed.stderr);
+    world.finish().await;
+}
