@@ -1,8 +1,15 @@
 //! A call that may not be made twice is never made twice: its dispatch is committed before it leaves, and without a result it is
-//! in doubt for every later claim, however the attempts between ended.
+//! in doubt for every later claim, however the attempts between ended. A crash, a drained claim and an outage are tried, each
+//! before and behind the dispatch.
 
 use crate::settings::own_types::{job, job_types, reads};
-use axum::{Json, Router, body::Bytes, extract::State};
+use axum::{
+    Json, Router,
+    body::Bytes,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
 use plumbline_system_tests::{
     PgPool, Program, Signal, Uuid, World, eventually,
     scripted::{Reply, Request, Scripted},
@@ -20,7 +27,12 @@ use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 /// Of the query that counts.
 const QUERY: &str = "MATCH (o:BusinessObject) RETURN count(o) AS made";
 
-/// A graph that counts how often a query is run, and may keep its answer to itself.
+/// What the model reads of a call.
+const ANSWER: &str = "\"made\"";
+const UNKNOWN: &str = "outcome unknown";
+const FAILED: &str = "cannot be reached (HTTP 503)";
+
+/// A graph that counts how often a query is run, may keep its answer to itself, and may be away.
 struct CountingGraph {
     address: SocketAddr,
     state: Arc<Counted>,
@@ -30,7 +42,10 @@ struct CountingGraph {
 #[derive(Default)]
 struct Counted {
     runs: AtomicUsize,
-    is_silent: AtomicBool,
+    is_silent: watch::Sender<bool>,
+    /// Whether it is away before it runs the query, or once it has.
+    is_away: AtomicBool,
+    goes_away: AtomicBool,
     arrived: watch::Sender<usize>,
 }
 
@@ -48,9 +63,9 @@ impl CountingGraph {
         self.state.runs.load(Ordering::SeqCst)
     }
 
-    /// From now on queries arrive and are not answered, or are.
+    /// From now on queries arrive and are not answered, or are, those that wait for it too.
     fn keep_silent(&self, silent: bool) {
-        self.state.is_silent.store(silent, Ordering::SeqCst);
+        self.state.is_silent.send_replace(silent);
     }
 
     async fn arrived(&self, times: usize) {
@@ -65,19 +80,25 @@ impl Drop for CountingGraph {
     }
 }
 
-async fn answer(State(state): State<Arc<Counted>>, body: Bytes) -> Json<Value> {
+async fn answer(State(state): State<Arc<Counted>>, body: Bytes) -> Response {
+    if state.is_away.load(Ordering::SeqCst) {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    }
     let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
     if asked["statement"] != QUERY {
         // The server's plan of it.
         let plan = json!({"operatorType": "ProduceResults@neo4j", "arguments": {}, "children": []});
-        return Json(json!({"data": {"fields": [], "values": []}, "queryPlan": plan, "bookmarks": []}));
+        let planned = json!({"data": {"fields": [], "values": []}, "queryPlan": plan, "bookmarks": []});
+        return Json(planned).into_response();
     }
     let runs = state.runs.fetch_add(1, Ordering::SeqCst) + 1;
     state.arrived.send_replace(runs);
-    if state.is_silent.load(Ordering::SeqCst) {
-        std::future::pending::<()>().await;
+    let mut is_silent = state.is_silent.subscribe();
+    is_silent.wait_for(|is_silent| !is_silent).await.expect("the graph runs");
+    if state.goes_away.load(Ordering::SeqCst) {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
     }
-    Json(json!({"data": {"fields": ["made"], "values": [[1]]}, "bookmarks": []}))
+    Json(json!({"data": {"fields": ["made"], "values": [[1]]}, "bookmarks": []})).into_response()
 }
 
 /// A job type whose model runs the query once, and what belongs to it.
@@ -104,36 +125,49 @@ impl Scene {
         Self { world, graph, model, types, job }
     }
 
-    fn worker(&self, arguments: &[&str]) -> Program {
+    fn worker(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Program {
         let mut command = self.world.command(arguments);
         command.env("PLUMBLINE_CONFIG_DIR", &self.types).env("GRAPH_KEY", "secret-of-the-test");
+        command.envs(environment.iter().copied());
         self.world.start(command)
     }
 
-    /// Has the rest of the job done, in which the graph answers.
-    async fn finish(self, runs: usize) {
+    /// Has a worker begin the job that dies at a place.
+    async fn dies_at(&self, place: &str) {
+        let ended = self.worker(&["worker"], &[("PLUMBLINE_FAIL_POINTS", place)]).ended().await;
+        assert_ne!(ended.code, Some(0), "it dies at {place}");
+    }
+
+    /// Has the rest of the job done, in which the graph answers: how often the query was run, and what the model read of it.
+    async fn finish(self, runs: usize, told: &str) {
         self.graph.keep_silent(false);
         self.world.age_workers().await;
-        let ended = self.worker(&["worker", "--until-idle"]).ended().await;
+        let ended = self.worker(&["worker", "--until-idle"], &[]).ended().await;
         assert_eq!(ended.code, Some(0), "{}", ended.stderr);
         self.world.becomes(self.job, "completed").await;
         assert_eq!(self.graph.runs(), runs, "how often the query was run");
-        let told = self.model.seen().iter().any(|request| request.texts().any(|text| text.contains("outcome unknown")));
-        assert!(told, "the model is told that nothing is known of the call");
+        for text in [ANSWER, UNKNOWN, FAILED] {
+            let is_told = self.model.seen().iter().any(|request| has(request, text));
+            assert_eq!(is_told, text == told, "the model reads {text}");
+        }
         self.world.finish().await;
     }
 }
 
+fn has(request: &Request, text: &str) -> bool {
+    request.texts().any(|line| line.contains(text))
+}
+
 /// One phase of work with one query, then the end.
 fn work(request: &Request) -> Reply {
-    let has = |text: &str| request.texts().any(|line| line.contains(text));
+    let has = |text: &str| has(request, text);
     match (request.is_strategic(), has("Phase 1: Reading")) {
         (true, false) => reads(),
         (true, true) => Reply::calls(&[(
             "job_complete",
             json!({"summary": "Asked.", "deliverables": ["output/answer.md"], "undelivered": [], "confidence": 0.9}),
         )]),
-        (false, _) if !has("outcome unknown") && !has("\"made\"") => {
+        (false, _) if ![ANSWER, UNKNOWN, FAILED].into_iter().any(has) => {
             Reply::calls(&[("execute_cypher_query", json!({"query": QUERY}))])
         }
         (false, _) => {
@@ -150,7 +184,7 @@ fn work(request: &Request) -> Reply {
 async fn a_call_in_flight_at_a_kill_is_not_made_by_the_claim_after_one_that_was_drained(pool: PgPool) {
     let scene = Scene::of(pool).await;
     scene.graph.keep_silent(true);
-    let first = scene.worker(&["worker"]);
+    let first = scene.worker(&["worker"], &[]);
     scene.graph.arrived(1).await;
     first.kill().await;
 
@@ -161,7 +195,7 @@ async fn a_call_in_flight_at_a_kill_is_not_made_by_the_claim_after_one_that_was_
         .await
         .expect("the table can be locked");
     scene.world.age_workers().await;
-    let second = scene.worker(&["worker"]);
+    let second = scene.worker(&["worker"], &[]);
     scene.world.until(scene.job, "is claimed again", |job| job.status == "running" && job.attempt == 2).await;
     second.signal(Signal::TERM);
     held.rollback().await.expect("the lock is given back");
@@ -171,15 +205,77 @@ async fn a_call_in_flight_at_a_kill_is_not_made_by_the_claim_after_one_that_was_
         (scene.world.job(scene.job).await.status == "pending").then_some(())
     })
     .await;
-    scene.finish(1).await;
+    scene.finish(1, UNKNOWN).await;
 }
 
 #[sqlx::test(migrations = false)]
 async fn a_call_is_not_made_again_after_kills_in_a_row(pool: PgPool) {
     let scene = Scene::of(pool).await;
     scene.graph.keep_silent(true);
-    let first = scene.worker(&["worker"]);
+    let first = scene.worker(&["worker"], &[]);
     scene.graph.arrived(1).await;
     first.kill().await;
-    scene.finish(1).await;
+    scene.finish(1, UNKNOWN).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_call_is_made_by_the_next_claim_where_a_crash_comes_before_its_dispatch(pool: PgPool) {
+    let scene = Scene::of(pool).await;
+    // The first commit of the phase is the one that opens it.
+    scene.dies_at("before_commit/tactical=crash@2").await;
+    assert_eq!(scene.graph.runs(), 0);
+    scene.finish(1, ANSWER).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_call_is_not_made_where_a_crash_comes_between_its_dispatch_and_itself(pool: PgPool) {
+    let scene = Scene::of(pool).await;
+    scene.dies_at("before_tools/tactical=crash").await;
+    scene.finish(0, UNKNOWN).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_call_is_not_made_again_where_a_crash_loses_its_result(pool: PgPool) {
+    let scene = Scene::of(pool).await;
+    scene.dies_at("after_tools/tactical=crash").await;
+    scene.finish(1, UNKNOWN).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_claim_drained_before_the_dispatch_of_a_call_has_it_made_once(pool: PgPool) {
+    let scene = Scene::of(pool).await;
+    let worker = scene.worker(&["worker"], &[("PLUMBLINE_FAIL_POINTS", "after_model/tactical=delay:2000")]);
+    let asked = || scene.model.seen().iter().any(|request| !request.is_strategic());
+    eventually("the model to be asked for work", async || asked().then_some(())).await;
+    worker.signal(Signal::TERM);
+    assert_eq!(worker.ended().await.code, Some(0));
+    assert_eq!(scene.world.job(scene.job).await.status, "pending");
+    scene.finish(1, ANSWER).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_drained_claim_makes_a_call_that_it_has_dispatched_before_it_gives_the_job_back(pool: PgPool) {
+    let scene = Scene::of(pool).await;
+    scene.graph.keep_silent(true);
+    let worker = scene.worker(&["worker"], &[]);
+    scene.graph.arrived(1).await;
+    worker.signal(Signal::TERM);
+    eventually("the worker to drain", async || worker.stderr().contains("draining").then_some(())).await;
+    scene.graph.keep_silent(false);
+    assert_eq!(worker.ended().await.code, Some(0));
+    scene.finish(1, ANSWER).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_call_whose_service_is_away_before_it_is_an_error_and_not_made(pool: PgPool) {
+    let scene = Scene::of(pool).await;
+    scene.graph.state.is_away.store(true, Ordering::SeqCst);
+    scene.finish(0, FAILED).await;
+}
+
+#[sqlx::test(migrations = false)]
+async fn a_call_whose_service_goes_away_behind_it_is_an_error_and_not_made_again(pool: PgPool) {
+    let scene = Scene::of(pool).await;
+    scene.graph.state.goes_away.store(true, Ordering::SeqCst);
+    scene.finish(1, FAILED).await;
 }
