@@ -19,11 +19,15 @@ use std::collections::BTreeSet;
 /// for passages that you have not read, nor to be done with a document: more than a part of the passages closed with hardly
 /// a requirement or citation fails the job.
 ///
+/// {arguments}
+///
 /// Examples: `{"passages": [{"passage": 7, "s": [3, 8], "reason": "definitions of terms, nobody has to do anything"}]}` ·
 /// `{"passages": [{"passages": "7-9, 12", "reason": "tables of contents, nobody has to do anything"}]}`
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct ClosePassages {
+    /// the closings: `passage` is a number, or `passages` several with one reason (`7-9, 12`); `s` are the numbers of the sentences
+    /// that the `reason` is for, all that are open when left out
     passages: Vec<Closing>,
 }
 
@@ -129,6 +133,8 @@ impl Closing {
 
 /// Shows a line a document and at most 20 passages. Candidate sentences are found by the words they are written in; they
 /// are a help, not a list of the requirements: a passage without any is read too.
+///
+/// {arguments}
 ///
 /// Example: `{"document": "input/policy.pdf"}`
 #[derive(Deserialize, JsonSchema)]

@@ -2,8 +2,8 @@
 //!
 //! The comment of the type is the documentation; in it a line `{arguments}` is where the table of arguments goes. The comment of
 //! a field is its row in the table. A heading at its beginning (`/// # …`) is what every request says of the field, and is
-//! therefore short; a field without a heading is in the request without a word. A field without a row shares the one of the
-//! field before it.
+//! therefore short; a field without a heading is in the request without a word. The row of a field with nothing but a heading is
+//! the heading, and a field without a comment shares the row of the field before it.
 
 use schemars::{
     JsonSchema, Schema,
@@ -46,8 +46,10 @@ impl Declaration {
 /// The rows of the table, in the order in which the type has its fields.
 fn table(schema: &Schema, fields: &[&str]) -> String {
     let mut rows: Vec<(Vec<String>, String)> = Vec::new();
-    for field in fields {
-        let row = schema.pointer(&format!("/properties/{field}/description")).and_then(Value::as_str);
+    let is_offered = |field: &&&str| schema.pointer(&format!("/properties/{field}")).is_some();
+    for field in fields.iter().filter(is_offered) {
+        let said = |key| schema.pointer(&format!("/properties/{field}/{key}")).and_then(Value::as_str);
+        let row = said("description").or_else(|| said("title"));
         match (row, rows.last_mut()) {
             (None, Some((names, _))) => names.push(format!("`{field}`")),
             (row, _) => rows.push((vec![format!("`{field}`")], row.unwrap_or_default().replace('\n', " "))),
@@ -151,9 +153,10 @@ mod tests {
         /// first and last line
         #[schemars(range(min = 1))]
         from: Option<u32>,
-        /// # The last one
+        to: Option<u32>,
+        /// # At most
         #[serde(default)]
-        to: usize,
+        limit: usize,
         /// how
         mode: Option<Mode>,
     }
@@ -173,14 +176,15 @@ mod tests {
             json!({"type": "object", "properties": {
                 "path": {"type": "string", "description": "Workspace path"},
                 "from": {"type": "integer", "minimum": 1},
-                "to": {"type": "integer", "minimum": 0, "description": "The last one"},
+                "to": {"type": "integer", "minimum": 0},
+                "limit": {"type": "integer", "minimum": 0, "description": "At most"},
                 "mode": {"type": "string", "enum": ["text", "regex"]}
             }, "required": ["path"], "additionalProperties": false})
         );
         assert_eq!(
             documentation,
             "Reads a file.\n\n| argument | meaning |\n|---|---|\n| `path` | the file, relative to the workspace |\n\
-             | `from`, `to` | first and last line |\n| `mode` | how |\n\nExample: `{\"path\": \"a\"}`"
+             | `from`, `to` | first and last line |\n| `limit` | At most |\n| `mode` | how |\n\nExample: `{\"path\": \"a\"}`"
         );
     }
 }

@@ -22,6 +22,8 @@ use std::collections::BTreeSet;
 /// `undelivered`: a sentence, or `{phase, reason}`, `{item, reason}`. Refused while phases of the plan were never worked
 /// and `undelivered` does not name them.
 ///
+/// {arguments}
+///
 /// Example: `{"summary": "Both drafts compared, 14 differences, one page unreadable", "deliverables":
 /// ["output/differences.md"], "undelivered": ["page 7 of the second draft: no text"], "confidence": 0.8}`
 #[derive(Deserialize, JsonSchema)]
@@ -32,12 +34,14 @@ pub(super) struct JobComplete {
     /// # Workspace paths of the result files.
     #[schemars(required)]
     deliverables: Option<Vec<String>>,
+    /// how sure the result is, from 0 to 1
     #[schemars(range(min = 0, max = 1))]
     confidence: f64,
     /// # What was asked for and is missing, with the reason.
     #[schemars(with = "Vec<Entry>")]
     #[serde(default)]
     undelivered: Undelivered,
+    /// what else is to be said to those who read the result
     notes: Option<String>,
 }
 

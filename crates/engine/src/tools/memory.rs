@@ -44,10 +44,13 @@ impl OwnTool for GenerateWorkspaceSummary {
 
 /// Appends a bullet under `## Notes` of `workspace.md`.
 ///
+/// {arguments}
+///
 /// Example: `{"text": "Section 4 defines 'record'; use that meaning"}`
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct AddNote {
+    /// the line
     text: String,
 }
 
@@ -63,10 +66,13 @@ impl OwnTool for AddNote {
 
 /// Appends a bullet under `## Accomplishments` of `workspace.md`.
 ///
+/// {arguments}
+///
 /// Example: `{"text": "All 12 pages extracted and chunked"}`
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct AddAccomplishment {
+    /// the line
     text: String,
 }
 

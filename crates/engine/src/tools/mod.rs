@@ -95,9 +95,10 @@ fn spec_of<T: OwnTool>() -> ToolSpec {
     }
 }
 
-/// A text with one line a paragraph.
+/// A text with one line a paragraph, but for tables.
 fn unwrapped(text: &str) -> String {
-    text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
+    let unwrapped = |part: &str| if part.starts_with('|') { part.to_owned() } else { part.replace('\n', " ") };
+    text.split("\n\n").map(unwrapped).collect::<Vec<_>>().join("\n\n")
 }
 
 fn run_as<T: OwnTool>(run: &mut Run, mut arguments: Map<String, Value>, consequence: &mut Consequence) -> Answer {

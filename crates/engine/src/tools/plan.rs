@@ -13,6 +13,8 @@ use std::fmt::Write;
 /// Replaces `main_plan.md`. Phases are headings such as `## Phase 2: Comparison`, their steps checkboxes `- [ ] …`; mark
 /// a finished phase by `[x]` on its steps or by ✓ in the heading.
 ///
+/// {arguments}
+///
 /// Example: `{"content": "# Plan\n\nGoal: …\n\n## Phase 1: Preparation\n- [ ] extract the text\n"}`
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]

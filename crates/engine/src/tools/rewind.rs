@@ -10,6 +10,8 @@ use serde::Deserialize;
 /// finished, files stay as they are. Use it when the remaining todos rest on a wrong assumption, not when one of them is
 /// merely hard.
 ///
+/// {arguments}
+///
 /// Example: `{"issue": "The document has no sections; the todos must go by pages"}`
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]

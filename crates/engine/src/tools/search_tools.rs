@@ -20,6 +20,8 @@ const LENGTH_WEIGHT: f64 = 0.75;
 /// Searches the tools that the system prompt lists as available on demand, and loads the best five. They stay loaded for
 /// the rest of the job.
 ///
+/// {arguments}
+///
 /// Example: `{"query": "search the web"}`
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]

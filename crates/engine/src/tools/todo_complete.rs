@@ -19,6 +19,8 @@ const PROGRESS_HEAD: &str = "# Progress\n\nEvery closed todo, in the order of cl
 /// record. The answer counts what was recorded and written since the todo became current. `complete_task` is the same
 /// tool under its older name.
 ///
+/// {arguments}
+///
 /// Examples: `{}` · `{"notes": "Pages 3-5 read; 14 findings, the table on page 4 is unclear"}`
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
@@ -43,6 +45,8 @@ impl OwnTool for TodoComplete {
 
 /// The same as `todo_complete`. With `task_number` it is refused unless that todo is the current one: todos are worked in
 /// order.
+///
+/// {arguments}
 ///
 /// Example: `{"task_number": 3}`
 #[derive(Deserialize, JsonSchema)]

@@ -25,6 +25,8 @@ const MAX_CONTENT: usize = 500;
 /// in its text ("chunks 7-9"): it is not closed at the first word while some are unread or have sentences left that
 /// nobody cited or closed.
 ///
+/// {arguments}
+///
 /// Example: `{"phase": "Comparison", "description": "Compare every section of the two drafts", "todos": [{"id": 1,
 /// "content": "Compare sections 1-3: each difference in notes/differences.md with both places"}, …]}`
 #[derive(Deserialize, JsonSchema)]
@@ -35,6 +37,8 @@ pub(super) struct TodoWrite {
     /// # What the phase is for.
     #[schemars(required)]
     description: Option<String>,
+    /// the todos in their order, each with its text as `content`; `passages` names what it works through, e.g. `7-9, 12`, where
+    /// the text does not say `chunks 7-9`
     todos: Vec<Item>,
 }
 
@@ -83,10 +87,13 @@ impl OwnTool for TodoWrite {
 
 /// Adds a todo to `todos.yaml` as it is being written. Ids after it move up by one.
 ///
+/// {arguments}
+///
 /// Examples: `{"content": "Check all totals"}` · `{"content": "Read annex A", "after": 3}`
 #[derive(Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct AddTask {
+    /// the text of the todo
     content: Option<String>,
     /// # Id after which it goes; at the end if left out.
     after: Option<i64>,

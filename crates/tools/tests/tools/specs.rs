@@ -38,6 +38,19 @@ fn every_spec_is_complete_and_short() {
     }
 }
 
+#[test]
+fn every_argument_has_its_row_in_the_documentation() {
+    // The second name of a tool points at the first.
+    let others = |spec: &ToolSpec| spec.name != "write_requirement_to_db";
+    for spec in catalog().into_iter().chain(plumbline_engine::tools::specs()).filter(others) {
+        for argument in spec.parameters["properties"].as_object().unwrap().keys() {
+            let named = format!("`{argument}`");
+            let mut rows = spec.documentation.lines().filter(|line| line.starts_with("| `"));
+            assert!(rows.any(|row| row.contains(&named)), "{}: {named}\n{}", spec.name, spec.documentation);
+        }
+    }
+}
+
 /// llama.cpp's grammars know no `\\d` and no formats, Google's schemas no integer enums, no `required` without its property,
 /// no array without items and no `allOf`, Moonshot's no `$ref` beside others and no items by place.
 #[test]
