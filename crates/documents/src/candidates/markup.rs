@@ -10,14 +10,18 @@ use std::sync::LazyLock;
 const INLINE: [&str; 16] =
     ["a", "abbr", "b", "br", "cite", "code", "del", "em", "i", "ins", "span", "strong", "sub", "sup", "u", "wbr"];
 
-static TAG: LazyLock<Regex> =
-    LazyLock::new(|| pattern::own(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<[/?!]?(?P<name>[A-Za-z][\w:.-]*)[^<>]*>"));
-static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#"="([^"]*)""#));
+/// The last tag of a text may be open: where it ends on a line of its own, that line has no words.
+static TAG: LazyLock<Regex> = LazyLock::new(|| {
+    pattern::own(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<[/?!]?(?P<name>[A-Za-z][\w:.-]*)(?:[^<>]*>|\s[^<>]*$)")
+});
+static ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#"=\s*(?:"([^"]*)"|'([^']*)')"#));
 static STRING: LazyLock<Regex> = LazyLock::new(|| pattern::own(r#""(?P<words>(?:[^"\\]|\\.)*)"(?P<key>\s*:)?"#));
 
 /// The parts of a paragraph that sentences are looked for in: all of it, or, where it is data, its values.
 pub(super) fn values(text: &str) -> Vec<Range<usize>> {
-    let found = if text.contains("</") || text.contains("/>") {
+    let has_tag = || text.contains("</") || text.contains("/>");
+    let has_attributes = || text.trim_start().starts_with('<') && (text.contains("=\"") || text.contains("='"));
+    let found = if has_tag() || has_attributes() {
         of_xml(text)
     } else if text.contains("\":") || text.contains("\" :") || text.starts_with("[\"") {
         of_json(text)
@@ -38,9 +42,11 @@ fn of_xml(text: &str) -> Option<Vec<Range<usize>>> {
         }
         tags += 1;
         push(&mut found, text, begin..whole.start);
-        for attribute in ATTRIBUTE.captures_iter(&text[whole.clone()]).filter_map(|found| found.get(1)) {
+        let values = ATTRIBUTE.captures_iter(&text[whole.clone()]);
+        for attribute in values.filter_map(|found| found.get(1).or_else(|| found.get(2))) {
             let range = whole.start + attribute.start()..whole.start + attribute.end();
             if says_something(&text[range.clone()]) {
+                tags += 1;
                 push(&mut found, text, range);
             }
         }

@@ -158,6 +158,8 @@ impl Reader<'_> {
         let text = &marked[range.clone()];
         self.add(Kind::Paragraph, range, |open| match open.kind {
             Kind::Paragraph | Kind::Item { .. } if gap => page_ended && goes_on(marked, open, text),
+            // As data is written: a key and a value a line.
+            Kind::Paragraph | Kind::Item { .. } if is_value(last_line(marked, open)) && key(text).is_some() => false,
             // A title in capitals stands on lines of its own.
             Kind::Paragraph => is_title(marked, open) == is_capitals(text),
             Kind::Item { .. } => true,
@@ -201,6 +203,21 @@ impl Reader<'_> {
         }
         self.blocks.push(block);
     }
+}
+
+/// What stands behind a line's key, `text: The operator shall log it.`
+fn key(line: &str) -> Option<&str> {
+    let (key, value) = line.split_once(':')?;
+    let key = key.trim_matches(['"', '\'']);
+    let is_key = key.starts_with(char::is_alphabetic)
+        && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
+        && (value.is_empty() || value.starts_with(' '));
+    is_key.then_some(value)
+}
+
+/// Whether a line is a key and a value of some words.
+fn is_value(line: &str) -> bool {
+    key(line).is_some_and(|value| value.split_whitespace().count() > LEAST_WORDS)
 }
 
 fn last_line<'a>(marked: &'a str, block: &Block) -> &'a str {

@@ -123,3 +123,26 @@ fn elements_and_values_are_sentences() {
     );
     assert_eq!(cut(xml).len() + cut(json).len(), 6);
 }
+
+#[test]
+fn attributes_over_several_lines_and_values_of_keys_are_sentences_each() {
+    let duties = ["It shall log in.", "It shall log out."];
+    for text in [
+        "<req\n    t=\"It shall log in.\"\n    u=\"It shall log out.\"\n/>\n",
+        "<req t='It shall log in.' u = \"It shall log out.\"/>\n",
+        "a:\n  b: It shall log in.\n  c:\n    d: It shall log out.\n",
+    ] {
+        let found: Vec<String> = Scan::default()
+            .sentences(text)
+            .into_iter()
+            .filter(|one| one.reason.is_some())
+            .map(|one| one.text)
+            .collect();
+        assert!(
+            found.len() == 2 && found.iter().zip(duties).all(|(one, duty)| one.contains(duty)),
+            "{text}: {found:?}"
+        );
+    }
+    let prose = "It shall log the entries of the day, and\nkeep: the register, the book.\n";
+    assert_eq!(cut(prose).len(), 1);
+}

@@ -1,6 +1,7 @@
 //! Plain text and Markdown: only the encoding has to be found out, and where pages end.
 
 mod encoding;
+mod escapes;
 mod printed_pages;
 mod separated;
 
@@ -14,7 +15,7 @@ use crate::child::protocol::{Failure, Trailer};
 /// Text as it stands, in UTF-8, with line feeds for line ends.
 pub(crate) fn extract(bytes: &[u8]) -> Parsed {
     let (text, warning) = decode(bytes);
-    let text = clean(&text);
+    let text = escapes::resolved(clean(&text));
     if text.trim().is_empty() {
         return Err(Failure::no_text(Vec::new()));
     }
