@@ -1,6 +1,6 @@
 //! DOCX. Runs in the parser child only.
 
-mod aside;
+mod beside;
 mod markup;
 mod package;
 

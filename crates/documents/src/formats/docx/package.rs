@@ -1,7 +1,7 @@
 //! The package that a DOCX file is: which part is the document, what its other parts hold, and the package as the parser
 //! wants it, with the document where it looks for it.
 
-use super::aside;
+use super::beside;
 use super::markup::{self, Settled, UnshownStyles};
 use crate::child::protocol::Failure;
 use crate::formats::archive::Archive;
@@ -44,11 +44,11 @@ pub(super) fn open(bytes: &[u8]) -> Result<Package<'_>, Failure> {
         changed.insert(part.clone(), settled.xml);
     }
     let chunks = chunks(&mut archive, &main, relations, &mut told)?;
-    told.extend(aside::parts(&mut archive, &main, &folder)?);
+    told.extend(beside::parts(&mut archive, &main, &folder)?);
     if let Some(xml) = archive.read(&main)? {
-        told.extend(aside::of_text(&text::decode(&xml).0));
+        told.extend(beside::of_text(&text::decode(&xml).0));
     }
-    let charts = aside::charts(&mut archive, &folder)?;
+    let charts = beside::charts(&mut archive, &folder)?;
     told.append(&mut archive.warnings);
     let moved = main != MAIN_PART;
     if changed.is_empty() && !moved {

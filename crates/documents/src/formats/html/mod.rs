@@ -1,6 +1,6 @@
 //! HTML. Runs in the parser child only: deep nesting can end in a stack overflow.
 
-mod aside;
+mod beside;
 mod page_tree;
 mod xhtml;
 

@@ -1,7 +1,7 @@
 //! A page's tree before it is written as Markdown: what a reader sees without its being text becomes text (values of forms,
 //! formulas), and what a reader does not see is taken out and named.
 
-use super::aside;
+use super::beside;
 use crate::formats::formula::Formula;
 use crate::formats::warnings::first_words;
 use htmd::Node;
@@ -24,7 +24,7 @@ const SHOWN_INPUTS: [&str; 12] =
 pub(super) fn settle(page: &Rc<Node>) -> Vec<String> {
     let mut warnings = Vec::new();
     walk(page, false, &mut warnings);
-    aside::count_pictures(&mut warnings);
+    beside::count_pictures(&mut warnings);
     warnings
 }
 
@@ -49,7 +49,7 @@ fn walk(parent: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
     for child in children {
         let fate = fate(&child, names);
         if !matches!(fate, Fate::Out(_)) {
-            warnings.extend(aside::of_attributes(&child));
+            warnings.extend(beside::of_attributes(&child));
         }
         match fate {
             Fate::Kept => {
@@ -81,14 +81,14 @@ fn walk(parent: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
 fn fate(node: &Rc<Node>, names: bool) -> Fate {
     let name = match &node.data {
         NodeData::Element { name, .. } => name,
-        NodeData::Comment { contents } => return Fate::Out(aside::comment(contents).into_iter().collect()),
+        NodeData::Comment { contents } => return Fate::Out(beside::comment(contents).into_iter().collect()),
         _ => return Fate::Kept,
     };
     match &*name.local {
         "html" | "body" | "head" | "style" | "title" => Fate::Kept,
-        "template" if attribute(node, "shadowrootmode").is_some() => Fate::Shown(aside::template(node)),
+        "template" if attribute(node, "shadowrootmode").is_some() => Fate::Shown(beside::template(node)),
         "template" | "script" | "noscript" | "nav" | "datalist" | "img" | "area" | "meta" => {
-            Fate::Out(aside::said(node))
+            Fate::Out(beside::said(node))
         }
         _ if is_hidden(node) => Fate::Out(out("hidden", node)),
         "math" => Fate::Text(format!(" {} ", formula(node))),
@@ -131,7 +131,7 @@ fn input(node: &Rc<Node>) -> String {
             attribute(node, "value").map(|value| format!(" {} ", value.trim())).unwrap_or_default()
         }
         "button" | "submit" | "reset" => {
-            attribute(node, "value").filter(|value| aside::is_prose(value)).unwrap_or_default()
+            attribute(node, "value").filter(|value| beside::is_prose(value)).unwrap_or_default()
         }
         _ => String::new(),
     }
@@ -146,14 +146,14 @@ fn chosen(node: &Rc<Node>) -> Fate {
         options.iter().enumerate().partition(|(at, option)| is_marked(option) || (shows_first && *at == 0));
     let shown: Vec<String> = shown.into_iter().map(|(_, option)| words(option)).collect();
     let others = others.into_iter().map(|(_, option)| option);
-    Fate::Part(format!(" {} ", shown.join("; ").trim()), aside::not_chosen(others))
+    Fate::Part(format!(" {} ", shown.join("; ").trim()), beside::not_chosen(others))
 }
 
 /// A button that names what it opens, or has a heading in it, is text; others are there to be pressed.
 fn button(node: &Rc<Node>, names: bool) -> Fate {
     let has_heading = NAMED_BY_BUTTON.iter().any(|tag| !elements(node, tag).is_empty());
     let opens = attribute(node, "aria-expanded").is_some() || attribute(node, "aria-controls").is_some();
-    let says_more = aside::is_prose(&words(node));
+    let says_more = beside::is_prose(&words(node));
     if has_heading || names || opens || says_more { Fate::Opened } else { Fate::Out(Vec::new()) }
 }
 
