@@ -54,7 +54,7 @@ weather: prepare ## What becomes of jobs in each kind of trouble of a database a
 		|| { cat target/weather.log; exit 1; }
 	@grep -E '^(sql|status|usage) ' target/weather.log; grep '^weather: ' target/weather.log
 
-planted: prepare ## Jobs that have to find 60 obligations planted in a PDF (ARGS="--seed N --pages N --sentences N --lists N --jobs N --kinds healthy,all --kills N", or "--generate-only DIR" for the PDF and the list of them)
+planted: prepare ## Jobs that have to find 60 obligations planted in a PDF (ARGS="--seed N --pages N --sentences N --lists N --jobs N --kinds healthy,all --kills N --honest 1", or "--generate-only DIR" for the PDF and the list of them)
 	@.ci/build
 	@cargo build --locked --quiet --workspace --example planted
 	@$(RUN) __with-postgres -- $(DEBUG)/examples/planted $(ARGS)

@@ -4,13 +4,15 @@ use plumbline_rehearsal::misbehave::{Kind, find, kinds};
 use plumbline_system_tests::planted::{self, NAME, Options, Planted, trial};
 use std::{path::Path, path::PathBuf, process::ExitCode};
 
-const USAGE: &str = "the arguments are [--seed N] [--pages N] [--sentences N] [--lists N] [--jobs N] [--kinds healthy,all] [--kills N], \
+const USAGE: &str = "the arguments are [--seed N] [--pages N] [--sentences N] [--lists N] [--jobs N] [--kinds healthy,all] [--kills N] [--honest 1], \
                      and --generate-only DIR";
 
 /// What the arguments say.
 struct Arguments {
     trial: trial::Trial,
     generate_only: Option<PathBuf>,
+    /// Whether the honest jobs are run as well.
+    honest: bool,
 }
 
 #[tokio::main]
@@ -21,7 +23,7 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn carry_out(Arguments { trial, generate_only }: Arguments) -> ExitCode {
+async fn carry_out(Arguments { trial, generate_only, honest: honest_jobs }: Arguments) -> ExitCode {
     let planted = match planted::make(trial.options) {
         Ok(planted) => planted,
         Err(said) => return refused(&said),
@@ -45,8 +47,23 @@ async fn carry_out(Arguments { trial, generate_only }: Arguments) -> ExitCode {
         trial.kinds.len(),
         trial.kills
     );
+    let honest_hold = if honest_jobs { honest_jobs_hold(trial.options).await } else { true };
     println!("{}", outcome.line());
-    if outcome.holds() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if outcome.holds() && honest_hold { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs the honest jobs, and says what became of each.
+async fn honest_jobs_hold(options: Options) -> bool {
+    match planted::honest::run(options).await {
+        Ok(ended) => {
+            ended.iter().for_each(|ended| println!("honest: {}", ended.line()));
+            ended.iter().all(planted::honest::Ended::holds)
+        }
+        Err(said) => {
+            eprintln!("planted: {said}");
+            false
+        }
+    }
 }
 
 fn refused(said: &str) -> ExitCode {
@@ -56,7 +73,7 @@ fn refused(said: &str) -> ExitCode {
 
 fn read(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String> {
     let (mut options, mut generate_only) = (Options::default(), None);
-    let (mut jobs, mut kinds, mut kills) = (None, named_kinds("healthy")?, 0);
+    let (mut jobs, mut kinds, mut kills, mut honest) = (None, named_kinds("healthy")?, 0, false);
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} has no value; {USAGE}"))?;
         let number = || value.parse::<u32>().map_err(|_| format!("{name} is `{value}`; name a whole number"));
@@ -69,11 +86,12 @@ fn read(mut arguments: impl Iterator<Item = String>) -> Result<Arguments, String
             "--jobs" => jobs = Some(number()?),
             "--kinds" => kinds = named_kinds(&value)?,
             "--kills" => kills = number()?,
+            "--honest" => honest = number()? > 0,
             _ => return Err(format!("{name} is no argument; {USAGE}")),
         }
     }
     let jobs = jobs.unwrap_or(u32::try_from(kinds.len()).unwrap_or(1)).max(1);
-    Ok(Arguments { trial: trial::Trial { options, jobs, kinds, kills }, generate_only })
+    Ok(Arguments { trial: trial::Trial { options, jobs, kinds, kills }, generate_only, honest })
 }
 
 /// `healthy`, the names of kinds, `all` for each of them.

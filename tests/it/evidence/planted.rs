@@ -61,3 +61,12 @@ async fn what_is_planted_is_found_or_named() {
     let outcome = trial::run(&trial::Trial { options, jobs: 2, kinds: kinds.to_vec(), kills: 2 }, &planted).await;
     assert!(outcome.holds() && outcome.whole > 0, "{outcome:?}");
 }
+
+/// Definitions alone, no duty at all, a language without rules, and requirements in the model's own words: an honest job is
+/// complete or with a person.
+#[tokio::test]
+async fn honest_jobs_are_complete_or_with_a_person() {
+    let options = Options { seed: 7, pages: 12, ..Options::default() };
+    let ended = planted::honest::run(options).await.expect("there is room");
+    assert!(ended.iter().all(planted::honest::Ended::holds), "{ended:#?}");
+}

@@ -8,6 +8,7 @@
 //! made of the words that they look for would only show that they know themselves.
 
 mod dice;
+pub mod honest;
 mod layout;
 mod lists;
 mod obligations;

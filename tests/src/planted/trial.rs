@@ -25,7 +25,7 @@ const SLOTS: &str = "12";
 const MOST_PAUSE: u64 = 2_000;
 
 /// Most model calls of a job: a healthy one over 200 pages needs a fifth of it.
-const MAX_ITERATIONS: u32 = 5_000;
+pub(super) const MAX_ITERATIONS: u32 = 5_000;
 
 /// What to run.
 #[derive(Clone, Debug)]

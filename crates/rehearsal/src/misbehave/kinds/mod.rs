@@ -5,6 +5,7 @@ mod bodies;
 mod calls;
 mod endings;
 mod markup;
+mod own_words;
 mod paths;
 mod provider;
 mod repeats;
@@ -38,6 +39,9 @@ const FAMILIES: [&[Kind]; 14] = [
 /// A healthy model, to compare with.
 static HEALTHY: Kind = odd("healthy", |turn| Reaction::answer(&turn.healthy));
 
+/// A model that behaves, and records what it found in its own words.
+static OWN_WORDS: Kind = odd("own_words", own_words::reworded);
+
 /// The kinds that no waiting mends: the job must pause at once, for a person to act.
 pub static FATAL: &[Kind] = provider::FATAL;
 
@@ -46,9 +50,9 @@ pub fn kinds() -> impl Iterator<Item = &'static Kind> {
     FAMILIES.into_iter().flatten()
 }
 
-/// The kind of this name; `healthy` is the rehearsal model as it is.
+/// The kind of this name; `healthy` is the rehearsal model as it is, `own_words` the same in other words.
 pub fn find(name: &str) -> Option<&'static Kind> {
-    kinds().chain(FATAL).chain([&HEALTHY]).find(|kind| kind.name == name)
+    kinds().chain(FATAL).chain([&HEALTHY, &OWN_WORDS]).find(|kind| kind.name == name)
 }
 
 #[cfg(test)]
