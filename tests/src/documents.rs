@@ -43,6 +43,14 @@ pub fn fixture(name: &str) -> Vec<u8> {
     read(&format!("../crates/documents/tests/fixtures/{name}"))
 }
 
+/// A document of the tests of whole jobs, `losses/…` or `duties/…`.
+///
+/// # Panics
+/// When the file is not there.
+pub fn of_jobs(name: &str) -> Vec<u8> {
+    read(&format!("fixtures/{name}"))
+}
+
 fn read(path: &str) -> Vec<u8> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
     std::fs::read(&path).unwrap_or_else(|error| panic!("{} could not be read: {error}", path.display()))

@@ -16,7 +16,7 @@ const POLICY: &[u8] =
                         speaks of invoices on paper and of others that nobody prints any more.\n";
 
 /// A job type over the creator, with these keys.
-fn job_type(world: &World, keys: Value) -> PathBuf {
+pub(super) fn job_type(world: &World, keys: Value) -> PathBuf {
     let dir = world.folder().join("types");
     std::fs::create_dir_all(dir.join("mine")).expect("the world's folder can be written");
     let mut config = json!({"$extends": "creator", "on_complete": null});
@@ -25,7 +25,7 @@ fn job_type(world: &World, keys: Value) -> PathBuf {
     dir
 }
 
-async fn run(world: &World, dir: &Path, arguments: &[&str]) -> Ended {
+pub(super) async fn run(world: &World, dir: &Path, arguments: &[&str]) -> Ended {
     let mut command = world.command(arguments);
     command.env("PLUMBLINE_CONFIG_DIR", dir);
     world.start(command).ended().await
@@ -57,7 +57,7 @@ async fn states(pool: &PgPool, id: Uuid) -> Vec<(String, Option<i64>)> {
 }
 
 /// Planning of one phase, and its five todos.
-fn plans() -> Reply {
+pub(super) fn plans() -> Reply {
     let todos: Vec<Value> = (1..=5).map(|id| json!({"id": id, "content": format!("Look at part {id}")})).collect();
     let mut calls = vec![
         ("add_note", json!({"text": "All of it is extracted."})),
@@ -78,7 +78,7 @@ fn invents() -> Reply {
     Reply::calls(&calls)
 }
 
-fn completes(undelivered: Value) -> Reply {
+pub(super) fn completes(undelivered: Value) -> Reply {
     let claim = json!({"summary": "All done.", "deliverables": ["output/report.md"], "undelivered": undelivered, "confidence": 0.95});
     Reply::calls(&[("job_complete", claim)])
 }

@@ -3,8 +3,10 @@
 mod candidates;
 mod coverage;
 mod eval;
+mod losses;
 mod own_records;
 mod planted;
 mod record_passage;
 mod report;
+mod unseen;
 mod versions;
