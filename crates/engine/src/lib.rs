@@ -38,9 +38,11 @@
 //! | the tools that decide about the job itself | `tools/` |
 //! | how a conversation is held, and how it stays in bounds | `conversation/` |
 //! | which passages were read and answered | `ledger/`, `tools/coverage` |
+//! | whether a requirement says what its quotes say | `comparison/` |
 //! | what a job leaves with | `tools/job_complete`, `run/deliverables` |
 //! | guardrails, budgets, retry | `guardrail/` |
 
+pub mod comparison;
 mod conversation;
 mod guardrail;
 mod ledger;

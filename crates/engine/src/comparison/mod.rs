@@ -1,0 +1,176 @@
+//! Whether a requirement says what its quotes say, as far as rules can tell (INTERFACE 9.2).
+//!
+//! A text is held against its quotes, the leads of the lists that they stand in, the sentences next to them and the headings
+//! above. That finds the text that says something else: other words, another number, a `not` too many or too few, a permission
+//! in place of a duty. It proves nothing of a text in which all of these agree. What it finds is a tag, `needs_look`, and no
+//! refusal: a text of one's own words may be right.
+//!
+//! | question | module |
+//! |---|---|
+//! | which words of a text say something, and when are two the same | `words` |
+//! | which numbers does a text have, by value | `numbers` |
+//! | does it negate, permit, oblige | `modals` |
+
+mod modals;
+mod numbers;
+mod words;
+
+use numbers::{Numbers, numbers};
+use std::fmt;
+use words::Words;
+
+/// The tag of a requirement that a person should look at.
+pub const NEEDS_LOOK: &str = "needs_look";
+/// The tag of a requirement whose text is in another language than its quotes, so that its words are not compared.
+pub const TRANSLATED: &str = "translated";
+
+/// Of the content words of a text, one in so many must occur where it quotes.
+const LEAST_SHARE: usize = 2;
+/// Of a text with fewer content words, one must occur.
+const FEW_WORDS: usize = 4;
+
+/// A requirement beside what it rests on. All texts are composed (NFC).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Compared {
+    /// What it says.
+    pub text: String,
+    /// Its verified quotes.
+    pub quotes: Vec<String>,
+    /// The leads of the lists that the quoted sentences are entries of.
+    pub leads: Vec<String>,
+    /// The headings that they stand under.
+    pub headings: Vec<String>,
+    /// The sentences before and behind them.
+    pub near: Vec<String>,
+    /// The texts of the other standing requirements that quote the same first sentence.
+    pub beside: Vec<String>,
+    /// Whether it is in another language than its quotes.
+    pub translated: bool,
+    /// Whether its quotes are in a language without rules: words for numbers, negations and permissions are not known there.
+    pub without_rules: bool,
+    /// Whether its job has documents to quote from.
+    pub has_sources: bool,
+}
+
+/// Why a requirement needs a look.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It has no quote.
+    NoQuote,
+    /// So few of its content words occur in what it quotes and around it.
+    Words {
+        /// How many occur.
+        found: usize,
+        /// How many there are.
+        of: usize,
+    },
+    /// It has a number that its quotes have not.
+    Number(String),
+    /// Its quotes have a number that no requirement with these quotes has.
+    NumberLeftOut(String),
+    /// It has a negation, its quotes have none.
+    Negation,
+    /// Its quotes have a negation, and no requirement with these quotes has one.
+    NegationLeftOut,
+    /// It permits what its quotes do not.
+    Permission,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoQuote => f.write_str("it has no quote"),
+            Self::Words { found, of } => write!(f, "{found} of its {of} content words occur where it quotes"),
+            Self::Number(number) => write!(f, "{number} is in no quote of it"),
+            Self::NumberLeftOut(number) => write!(f, "its quotes say {number}, and it does not"),
+            Self::Negation => f.write_str("it negates, and its quotes do not"),
+            Self::NegationLeftOut => f.write_str("its quotes negate, and it does not"),
+            Self::Permission => f.write_str("it permits, and no quote of it does"),
+        }
+    }
+}
+
+impl Compared {
+    /// Why it needs a look; empty where nothing speaks for one.
+    pub fn reasons(&self) -> Vec<Reason> {
+        if self.quotes.is_empty() {
+            return if self.has_sources { vec![Reason::NoQuote] } else { Vec::new() };
+        }
+        let mut reasons = Vec::new();
+        if !self.translated {
+            reasons.extend(self.by_words());
+        }
+        reasons.extend(self.by_numbers());
+        if !self.without_rules {
+            reasons.extend(self.by_negation());
+            reasons.extend(self.by_permission());
+        }
+        reasons
+    }
+
+    /// The quotes, and what else of the document the text may have taken its words from.
+    fn sources(&self) -> impl Iterator<Item = &String> {
+        self.quotes.iter().chain(&self.leads).chain(&self.headings)
+    }
+
+    fn by_words(&self) -> Option<Reason> {
+        let known = Words::of(self.sources().chain(&self.near).map(String::as_str));
+        let own = Words::of([self.text.as_str()]);
+        let (found, of) = (own.content().filter(|word| known.has(word)).count(), own.content().count());
+        let is_enough = match of {
+            0 => own.all().all(|word| known.has(word)),
+            _ if of < FEW_WORDS => found > 0,
+            _ => found * LEAST_SHARE >= of,
+        };
+        (!is_enough).then_some(Reason::Words { found, of })
+    }
+
+    fn by_numbers(&self) -> Option<Reason> {
+        let with_words = !self.without_rules;
+        let in_sources = Numbers::of(self.sources().map(String::as_str));
+        let too_many = numbers(&self.text)
+            .into_iter()
+            .find(|number| (with_words || number.is_in_digits) && !in_sources.have(number));
+        if let Some(number) = too_many {
+            return Some(Reason::Number(number.said));
+        }
+        let in_texts = Numbers::of(self.texts());
+        let (first, others) = self.quotes.split_first()?;
+        let others: Vec<Numbers> = others.iter().map(|quote| Numbers::of([quote.as_str()])).collect();
+        let left_out = numbers(first).into_iter().find(|number| {
+            number.is_in_digits && others.iter().all(|other| other.have(number)) && !in_texts.have(number)
+        });
+        left_out.map(|number| Reason::NumberLeftOut(number.said))
+    }
+
+    fn by_negation(&self) -> Option<Reason> {
+        if modals::negates(&self.text) {
+            let is_known = self.sources().any(|source| modals::negates(source) || modals::forbids(source));
+            return (!is_known).then_some(Reason::Negation);
+        }
+        let is_told = || self.texts().any(|text| modals::negates(text) || modals::forbids(text));
+        let is_left_out = self.quotes.iter().all(|quote| modals::negates(quote)) && !is_told();
+        is_left_out.then_some(Reason::NegationLeftOut)
+    }
+
+    fn by_permission(&self) -> Option<Reason> {
+        let is_told = || self.quotes.iter().chain(&self.leads).any(|quote| modals::permits(quote));
+        let permits = modals::permits(&self.text) && !modals::obliges(&self.text);
+        (permits && !is_told()).then_some(Reason::Permission)
+    }
+
+    /// Its text, and those that quote the same first sentence.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.text.as_str()).chain(self.beside.iter().map(String::as_str))
+    }
+}
+
+/// The tags of a requirement: those that the model gave, and those that only the system sets.
+pub fn tags_with(given: &[String], needs_look: bool, translated: bool) -> Vec<String> {
+    let given = given.iter().filter(|tag| ![NEEDS_LOOK, TRANSLATED].contains(&tag.to_lowercase().as_str())).cloned();
+    let own = [(needs_look, NEEDS_LOOK), (translated, TRANSLATED)];
+    given.chain(own.into_iter().filter(|(is, _)| *is).map(|(_, tag)| tag.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,251 @@
+//! Negation, permission and obligation, in English and German: one negation is as good as another.
+
+/// Words that negate.
+const NEGATIONS: [&str; 22] = [
+    "not",
+    "no",
+    "never",
+    "cannot",
+    "none",
+    "nobody",
+    "nothing",
+    "nor",
+    "neither",
+    "nowhere",
+    "nicht",
+    "kein",
+    "keine",
+    "keinen",
+    "keinem",
+    "keiner",
+    "keines",
+    "nie",
+    "niemals",
+    "niemand",
+    "nichts",
+    "keinesfalls",
+];
+
+/// What says the same without a word that negates: good enough where a text has such a word.
+const PROHIBITIONS: [&str; 30] = [
+    "without",
+    "unless",
+    "prohibited",
+    "prohibits",
+    "prohibit",
+    "prohibition",
+    "forbidden",
+    "forbids",
+    "refrain",
+    "refrains",
+    "avoid",
+    "avoided",
+    "avoids",
+    "prevent",
+    "prevents",
+    "prevented",
+    "except",
+    "excluded",
+    "unable",
+    "ohne",
+    "untersagt",
+    "verboten",
+    "unzulässig",
+    "unterlassen",
+    "verhindern",
+    "vermeiden",
+    "ausgeschlossen",
+    "unterbleiben",
+    "weder",
+    "außer",
+];
+
+/// Words behind a negation with which it compares: `no later than`, `nicht nur`.
+const COMPARED: [&str; 34] = [
+    "later",
+    "more",
+    "less",
+    "fewer",
+    "earlier",
+    "longer",
+    "sooner",
+    "higher",
+    "lower",
+    "greater",
+    "older",
+    "exceeding",
+    "exceed",
+    "only",
+    "least",
+    "limited",
+    "necessarily",
+    "withstanding",
+    "später",
+    "mehr",
+    "weniger",
+    "länger",
+    "früher",
+    "eher",
+    "höher",
+    "niedriger",
+    "nur",
+    "zuletzt",
+    "mindestens",
+    "größer",
+    "kleiner",
+    "älter",
+    "kürzer",
+    "ausschließlich",
+];
+
+/// Words before `not` with which it negates nothing: `whether or not`.
+const OR: [&str; 2] = ["or", "oder"];
+
+const OBLIGATIONS: [&str; 38] = [
+    "must",
+    "shall",
+    "should",
+    "required",
+    "requires",
+    "obliged",
+    "ensure",
+    "ensures",
+    "responsible",
+    "mandatory",
+    "obligation",
+    "obligations",
+    "duty",
+    "prohibited",
+    "forbidden",
+    "ought",
+    "needs",
+    "has",
+    "have",
+    "will",
+    "muss",
+    "müssen",
+    "soll",
+    "sollen",
+    "sollte",
+    "sollten",
+    "verpflichtet",
+    "erforderlich",
+    "pflicht",
+    "hat",
+    "haben",
+    "untersagt",
+    "verboten",
+    "unzulässig",
+    "sicherzustellen",
+    "verpflichtend",
+    "zwingend",
+    "gewährleisten",
+];
+
+/// The words of a text in lower case, `don't` as `do`, `not`.
+fn tokens(text: &str) -> Vec<String> {
+    let mut tokens = Vec::new();
+    for part in text.split_whitespace() {
+        let part = part.to_lowercase().replace(['\u{2018}', '\u{2019}'], "'");
+        for word in part.split(|sign: char| !(sign.is_alphanumeric() || sign == '\'')) {
+            let word = word.trim_matches('\'');
+            match word.strip_suffix("n't") {
+                Some(verb) => tokens.extend([verb.to_owned(), "not".to_owned()]),
+                None if word.is_empty() => {}
+                None => tokens.push(word.to_owned()),
+            }
+        }
+    }
+    tokens
+}
+
+/// Whether a text has a word that negates. `No 5` is a number's name, and a comparison negates nothing.
+pub(super) fn negates(text: &str) -> bool {
+    let tokens = tokens(text);
+    let at = |place: usize| tokens.get(place).map_or("", String::as_str);
+    let says = |place: usize| {
+        let (word, next) = (at(place), at(place + 1));
+        let is_name = word == "no" && next.starts_with(|sign: char| sign.is_ascii_digit());
+        let compares = COMPARED.contains(&next) || (next == "to" && at(place + 2) == "exceed");
+        let is_either = place > 0 && OR.contains(&at(place - 1)) && !is_verb(next);
+        NEGATIONS.contains(&word) && !is_name && !compares && !is_either
+    };
+    (0..tokens.len()).any(says)
+}
+
+/// Whether `or not` goes on as a clause of its own: `or not be kept`.
+fn is_verb(word: &str) -> bool {
+    ["be", "have", "has", "is", "are", "do", "does", "to"].contains(&word)
+}
+
+/// Whether a text forbids or excepts something without a word that negates.
+pub(super) fn forbids(text: &str) -> bool {
+    tokens(text).iter().any(|word| PROHIBITIONS.contains(&word.as_str()))
+}
+
+/// Whether a text permits: `may`, `need not`; not `may not`, nor `may only`, which bind.
+pub(super) fn permits(text: &str) -> bool {
+    let tokens = tokens(text);
+    let at = |place: usize| tokens.get(place).map_or("", String::as_str);
+    let behind = |place: usize, words: &[&str]| words.iter().any(|word| (1..=4).any(|next| at(place + next) == *word));
+    let permits = |place: usize| match at(place) {
+        "may" => {
+            !["not", "only", "no", "never"].contains(&at(place + 1)) && !behind(place, &["only"]) && !is_month(text)
+        }
+        "darf" | "dürfen" | "dürfte" => {
+            !behind(place, &["nicht", "kein", "keine", "keinen", "keiner", "keinem", "nur", "nie"])
+        }
+        "muss" | "müssen" | "braucht" | "brauchen" => behind(place, &["nicht"]),
+        "need" => at(place + 1) == "not",
+        "needs" => at(place + 1) == "not",
+        "optional" | "freigestellt" | "optionally" | "wahlweise" => true,
+        "free" => at(place + 1) == "to",
+        "not" => ["required", "obliged"].contains(&at(place + 1)),
+        "permitted" | "allowed" => !behind_not(&tokens, place),
+        _ => false,
+    };
+    (0..tokens.len()).any(permits)
+}
+
+/// Whether the only `May` of a text is the month.
+fn is_month(text: &str) -> bool {
+    let mut words = text.split_whitespace().peekable();
+    let mut before = "";
+    while let Some(word) = words.next() {
+        let bare = word.trim_matches(|sign: char| !sign.is_alphanumeric());
+        let digits = |word: &str| word.starts_with(|sign: char| sign.is_ascii_digit());
+        if bare.eq_ignore_ascii_case("may")
+            && !(bare == "May" && (digits(before) || words.peek().is_some_and(|next| digits(next))))
+        {
+            return false;
+        }
+        before = word;
+    }
+    true
+}
+
+/// Whether a word is negated: `is not permitted`, `no deviation is allowed`.
+fn behind_not(tokens: &[String], place: usize) -> bool {
+    let from = place.saturating_sub(4);
+    tokens[from..place].iter().any(|word| NEGATIONS.contains(&word.as_str()) || word == "only")
+}
+
+/// Whether a text obliges. What only permits, `is not required to`, does not.
+pub(super) fn obliges(text: &str) -> bool {
+    let tokens = tokens(text);
+    let at = |place: usize| tokens.get(place).map_or("", String::as_str);
+    let obliges = |place: usize| match at(place) {
+        "muss" | "müssen" => !(1..=4).any(|next| at(place + next) == "nicht"),
+        "required" | "obliged" | "verpflichtet" | "erforderlich" => !behind_not(&tokens, place),
+        "has" | "have" => at(place + 1) == "to",
+        "needs" | "need" => at(place + 1) == "to",
+        "is" | "are" => at(place + 1) == "to",
+        "hat" | "haben" | "ist" | "sind" => (1..=12).any(|next| at(place + next) == "zu") && !is_permission_of(&tokens),
+        word => OBLIGATIONS.contains(&word),
+    };
+    (0..tokens.len()).any(obliges)
+}
+
+fn is_permission_of(tokens: &[String]) -> bool {
+    tokens.iter().any(|word| word == "freigestellt")
+}

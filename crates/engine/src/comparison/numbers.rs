@@ -1,0 +1,526 @@
+//! The numbers of a text by their values: `10,000` is `10.000`, `ten` is `10`, `31.12.2024` is `31 December 2024`.
+//!
+//! No numbers are the marks of lists, the numbers of clauses at the beginning of a sentence, marks of footnotes, and what names
+//! another text: `Rule 4.2`, `§ 5`, `No 1234/2008`, `ISO 27001`.
+
+use std::collections::HashSet;
+
+/// A number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Number {
+    /// As it is written.
+    pub(super) said: String,
+    /// Whether it is written in digits.
+    pub(super) is_in_digits: bool,
+    /// What it is for.
+    purpose: Purpose,
+    /// The ways in which it may be read, each the values that it says: those of a date are its parts.
+    readings: Vec<Vec<String>>,
+}
+
+/// What a number is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// To say how much, how long or when.
+    Value,
+    /// To name another text, or a part of one.
+    Name,
+    /// To mark an item, a clause or a footnote.
+    Mark,
+}
+
+/// The values that some texts have.
+pub(super) struct Numbers(HashSet<String>);
+
+impl Numbers {
+    pub(super) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut values = HashSet::new();
+        for text in texts {
+            // What seems to be a name is good enough where a number is looked for.
+            let said = all(text).into_iter().filter(|number| number.purpose != Purpose::Mark);
+            values.extend(said.flat_map(|number| number.readings).flatten());
+            let words = || text.split(|sign: char| !sign.is_alphabetic());
+            let months = words().filter_map(month);
+            values.extend(
+                months
+                    .chain(words().filter_map(|word| value(&word.to_lowercase(), &WEAK_WORDS)))
+                    .map(|value| value.to_string()),
+            );
+        }
+        Self(values)
+    }
+
+    /// Whether a number is among them, in one of its readings.
+    pub(super) fn have(&self, number: &Number) -> bool {
+        number.readings.iter().any(|values| values.iter().all(|value| self.0.contains(value)))
+    }
+}
+
+/// Words for numbers that say no other thing.
+const WORDS: [(&str, u32); 62] = [
+    ("two", 2),
+    ("three", 3),
+    ("four", 4),
+    ("five", 5),
+    ("six", 6),
+    ("seven", 7),
+    ("eight", 8),
+    ("nine", 9),
+    ("ten", 10),
+    ("eleven", 11),
+    ("twelve", 12),
+    ("thirteen", 13),
+    ("fourteen", 14),
+    ("fifteen", 15),
+    ("sixteen", 16),
+    ("seventeen", 17),
+    ("eighteen", 18),
+    ("nineteen", 19),
+    ("twenty", 20),
+    ("thirty", 30),
+    ("forty", 40),
+    ("fifty", 50),
+    ("sixty", 60),
+    ("seventy", 70),
+    ("eighty", 80),
+    ("ninety", 90),
+    ("zwei", 2),
+    ("drei", 3),
+    ("vier", 4),
+    ("fünf", 5),
+    ("sechs", 6),
+    ("sieben", 7),
+    ("acht", 8),
+    ("neun", 9),
+    ("zehn", 10),
+    ("elf", 11),
+    ("zwölf", 12),
+    ("dreizehn", 13),
+    ("vierzehn", 14),
+    ("fünfzehn", 15),
+    ("sechzehn", 16),
+    ("siebzehn", 17),
+    ("achtzehn", 18),
+    ("neunzehn", 19),
+    ("zwanzig", 20),
+    ("dreißig", 30),
+    ("vierzig", 40),
+    ("fünfzig", 50),
+    ("sechzig", 60),
+    ("siebzig", 70),
+    ("achtzig", 80),
+    ("neunzig", 90),
+    ("hundert", 100),
+    ("hundred", 100),
+    ("zweier", 2),
+    ("dreier", 3),
+    ("zweijährig", 2),
+    ("zehnjährig", 10),
+    ("sechsjährig", 6),
+    ("zehnjährige", 10),
+    ("sechsjährige", 6),
+    ("dreijährige", 3),
+];
+
+/// Words that may be numbers: good enough where a number is looked for, and never asked for.
+const WEAK_WORDS: [(&str, u32); 40] = [
+    ("one", 1),
+    ("once", 1),
+    ("single", 1),
+    ("a", 1),
+    ("an", 1),
+    ("first", 1),
+    ("second", 2),
+    ("twice", 2),
+    ("both", 2),
+    ("third", 3),
+    ("fourth", 4),
+    ("fifth", 5),
+    ("tenth", 10),
+    ("annual", 1),
+    ("annually", 1),
+    ("half", 50),
+    ("thousand", 1000),
+    ("ein", 1),
+    ("eine", 1),
+    ("einen", 1),
+    ("einem", 1),
+    ("einer", 1),
+    ("eines", 1),
+    ("einmal", 1),
+    ("zweimal", 2),
+    ("dreimal", 3),
+    ("viermal", 4),
+    ("erste", 1),
+    ("ersten", 1),
+    ("zweite", 2),
+    ("zweiten", 2),
+    ("dritte", 3),
+    ("dritten", 3),
+    ("vierten", 4),
+    ("fünften", 5),
+    ("zehnten", 10),
+    ("beide", 2),
+    ("beiden", 2),
+    ("tausend", 1000),
+    ("zero", 0),
+];
+
+/// Words before a number that names another text, or a part of one.
+const NAMES: [&str; 88] = [
+    "rule",
+    "rules",
+    "section",
+    "sections",
+    "sec",
+    "sect",
+    "article",
+    "articles",
+    "art",
+    "arts",
+    "annex",
+    "annexes",
+    "appendix",
+    "app",
+    "schedule",
+    "part",
+    "parts",
+    "chapter",
+    "chapters",
+    "clause",
+    "clauses",
+    "paragraph",
+    "paragraphs",
+    "para",
+    "paras",
+    "subsection",
+    "subparagraph",
+    "table",
+    "figure",
+    "fig",
+    "form",
+    "page",
+    "pages",
+    "item",
+    "items",
+    "point",
+    "points",
+    "principle",
+    "no",
+    "nos",
+    "nr",
+    "nrn",
+    "regulation",
+    "regulations",
+    "directive",
+    "decision",
+    "title",
+    "version",
+    "v",
+    "note",
+    "step",
+    "iso",
+    "iec",
+    "din",
+    "en",
+    "rfc",
+    "nist",
+    "sp",
+    "bs",
+    "ieee",
+    "ifrs",
+    "ias",
+    "§",
+    "§§",
+    "abs",
+    "absatz",
+    "absätze",
+    "satz",
+    "sätze",
+    "ziffer",
+    "ziffern",
+    "ziff",
+    "nummer",
+    "nummern",
+    "anhang",
+    "anlage",
+    "anlagen",
+    "kapitel",
+    "abschnitt",
+    "artikel",
+    "regel",
+    "tabelle",
+    "abbildung",
+    "seite",
+    "rz",
+    "rdnr",
+    "tz",
+    "buchstabe",
+];
+
+/// What stands between the numbers of several.
+const JOINERS: [&str; 7] = ["and", "or", "to", "und", "oder", "bis", "&"];
+
+/// Nouns that a number at the beginning of a sentence counts.
+const UNITS: [&str; 26] = [
+    "tag", "tage", "tagen", "jahr", "jahre", "jahren", "monat", "monate", "monaten", "woche", "wochen", "stunde",
+    "stunden", "minute", "minuten", "prozent", "euro", "personen", "days", "years", "months", "weeks", "hours",
+    "minutes", "percent", "business",
+];
+
+/// The numbers of a text that say how much or when.
+pub(super) fn numbers(text: &str) -> Vec<Number> {
+    all(text).into_iter().filter(|number| number.purpose == Purpose::Value).collect()
+}
+
+/// The numbers of a text, names and marks among them.
+fn all(text: &str) -> Vec<Number> {
+    let tokens: Vec<&str> = text.split_whitespace().collect();
+    let mut found = Vec::new();
+    let mut before = Before { begins: true, begins_row: true, ..Before::default() };
+    let mut skip = false;
+    for (at, token) in tokens.iter().enumerate() {
+        let next = tokens.get(at + 1).copied().unwrap_or_default();
+        if !std::mem::take(&mut skip) {
+            skip = before.take(token, next, &mut found);
+        }
+        before.passed(token);
+    }
+    found
+}
+
+/// What stands before a word.
+#[derive(Default)]
+struct Before {
+    /// Whether a sentence, a cell or an item begins here.
+    begins: bool,
+    /// Whether a line of a table begins here.
+    begins_row: bool,
+    /// Whether the word before names a text, or is a number that does.
+    names: bool,
+    /// Whether several may follow: the word is a plural, or the number before has parts.
+    names_several: bool,
+}
+
+impl Before {
+    /// Takes the numbers of a word in. Whether the word behind is a part of it: `10 000`.
+    fn take(&mut self, token: &str, next: &str, found: &mut Vec<Number>) -> bool {
+        let core = token.trim_matches(|sign: char| !sign.is_alphanumeric() && sign != '§' && sign != '%');
+        let core = core.trim_end_matches('%');
+        if !core.starts_with(|sign: char| sign.is_ascii_digit()) {
+            if let Some(rest) = core.strip_prefix('§') {
+                (self.names, self.names_several) = (true, rest.starts_with('§'));
+                return false;
+            }
+            found.extend(in_words(core));
+            return false;
+        }
+        let digits = &core[..core.find(|sign: char| sign.is_alphabetic()).unwrap_or(core.len())];
+        let purpose = match () {
+            () if self.is_list_mark(token, core, next) || is_note(token) => Purpose::Mark,
+            () if self.names || names_itself(core) => Purpose::Name,
+            () => Purpose::Value,
+        };
+        self.names_several |= purpose != Purpose::Value && core.contains('.');
+        let spaced = purpose == Purpose::Value
+            && is_group(next)
+            && digits.len() <= 3
+            && digits.bytes().all(|sign| sign.is_ascii_digit());
+        let joined = if spaced { format!("{digits}{}", &next[..3]) } else { String::new() };
+        let digits =
+            if spaced { joined.as_str() } else { digits.trim_end_matches(|sign: char| !sign.is_ascii_digit()) };
+        let mut readings = readings(digits);
+        if let Some(factor) = factor(if spaced { "" } else { next }) {
+            let scaled: Vec<Vec<String>> =
+                readings.iter().filter_map(|values| Some(vec![scaled(values, factor)?])).collect();
+            readings.extend(scaled);
+        }
+        found.push(Number { said: digits.to_owned(), is_in_digits: true, purpose, readings });
+        spaced
+    }
+
+    /// `(1)`, `1.`, `4.2` before the words of a sentence.
+    fn is_list_mark(&self, token: &str, core: &str, next: &str) -> bool {
+        let is_bracketed = token.trim_end_matches([',', ';', '.', ':']) == format!("({core})");
+        if is_bracketed && core.len() <= 3 {
+            return true;
+        }
+        if !self.begins {
+            return false;
+        }
+        let first = next.trim_start_matches(|sign: char| !sign.is_alphanumeric());
+        let counts =
+            UNITS.contains(&first.trim_end_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase().as_str());
+        if next.starts_with('|') && !self.begins_row {
+            return false;
+        }
+        let is_plain = core.bytes().all(|sign| sign.is_ascii_digit() || sign == b'.');
+        let is_marked = token.ends_with(['.', ')', ':']) || core.contains('.');
+        let is_first_cell = self.begins_row && next.starts_with('|');
+        let goes_on = first.starts_with(char::is_uppercase) || next.starts_with(['"', '“', '„', '(']) || is_first_cell;
+        is_plain && core.len() <= 8 && !counts && (is_marked || goes_on)
+    }
+
+    fn passed(&mut self, token: &str) {
+        let core =
+            token.trim_matches(|sign: char| !sign.is_alphanumeric() && sign != '§' && sign != '&').to_lowercase();
+        let is_number = core.starts_with(|sign: char| sign.is_ascii_digit());
+        let ends_list = token.ends_with([';', '.', ':']) && is_number && token.len() > core.len();
+        if NAMES.contains(&core.as_str()) || core.starts_with('§') {
+            let is_bare = core.trim_start_matches('§').is_empty() || !core.starts_with('§');
+            self.names_several = core.starts_with("§§")
+                || (core.ends_with('s') && core != "abs")
+                || core.ends_with("tze")
+                || core == "artikel";
+            self.names = is_bare || self.names_several;
+        } else if self.names && is_number {
+            self.names = (self.names_several || token.ends_with(',')) && !ends_list;
+        } else if !(self.names && (JOINERS.contains(&core.as_str()) || is_letter(token))) {
+            (self.names, self.names_several) = (false, false);
+        }
+        self.begins_row &= token == "|";
+        self.begins =
+            token.ends_with(['.', ':', ';', '!', '?', '|']) || token.chars().all(|sign| !sign.is_alphanumeric());
+    }
+}
+
+/// `(a)`, `(EU)`: what may stand between a name and its number.
+fn is_letter(token: &str) -> bool {
+    token.starts_with('(') && token.trim_end_matches([',', ';']).ends_with(')') && token.len() <= 8
+}
+
+/// `[12]`.
+fn is_note(token: &str) -> bool {
+    token.starts_with('[') && token.trim_end_matches([',', ';', '.']).ends_with(']')
+}
+
+/// Numbers that can be nothing but names: `4.2.1`, `4.2(a)`, `2016/679`.
+fn names_itself(core: &str) -> bool {
+    let digits = &core[..core.find(|sign: char| !(sign.is_ascii_digit() || sign == '.')).unwrap_or(core.len())];
+    let parts: Vec<&str> = digits.split('.').filter(|part| !part.is_empty()).collect();
+    let is_grouped = parts.len() > 2 && parts[1..].iter().all(|part| part.len() == 3);
+    let is_date = parts.len() == 3 && parts[2].len() >= 2 && as_date(&[parts[0], parts[1]]);
+    let has_parts = parts.len() > 2 && !is_grouped && !is_date;
+    let has_letter = core[digits.len()..].starts_with('(');
+    let mut slashed = core.split('/').take_while(|part| part.bytes().all(|sign| sign.is_ascii_digit()));
+    let of_year = matches!((slashed.next(), slashed.next()), (Some(first), Some(second)) if first.len().max(second.len()) >= 3)
+        && core.matches('/').count() >= 1
+        && !core.split('/').skip(2).any(|part| part.len() == 4);
+    has_parts || has_letter || of_year
+}
+
+/// Whether two numbers may be a day and a month.
+fn as_date(parts: &[&str]) -> bool {
+    let value = |at: usize| parts[at].parse::<u32>().unwrap_or(99);
+    (1..=31).contains(&value(0)) && (1..=12).contains(&value(1))
+}
+
+/// Three digits that go on with a number.
+fn is_group(token: &str) -> bool {
+    let digits = token.trim_end_matches(|sign: char| !sign.is_alphanumeric());
+    digits.len() == 3 && digits.bytes().all(|sign| sign.is_ascii_digit())
+}
+
+/// The ways in which digits and the signs between them may be read.
+fn readings(digits: &str) -> Vec<Vec<String>> {
+    let parts: Vec<&str> = digits.split(|sign: char| !sign.is_ascii_digit()).filter(|part| !part.is_empty()).collect();
+    let signs: String = digits.chars().filter(|sign| !sign.is_ascii_digit()).collect();
+    let each = || parts.iter().map(|part| plain(part)).collect::<Vec<_>>();
+    let of_signs = |allowed: &str| signs.chars().all(|sign| allowed.contains(sign));
+    if parts.len() < 2 {
+        return vec![each()];
+    }
+    let mut ways = Vec::new();
+    if of_signs(".,'’") {
+        let is_grouped = |parts: &[&str]| parts[1..].iter().all(|part| part.len() == 3) && parts[0].len() <= 3;
+        if is_grouped(&parts) {
+            ways.push(vec![plain(&parts.concat())]);
+        }
+        let (whole, fraction) = parts.split_at(parts.len() - 1);
+        let is_whole = is_grouped(&parts) && fraction[0].bytes().all(|digit| digit == b'0');
+        if !is_whole && is_grouped(whole) && (whole.len() == 1 || signs.chars().last() != signs.chars().next()) {
+            ways.push(vec![decimal(&whole.concat(), fraction[0])]);
+        }
+        let may_be_day = as_date(&parts[..2]) && signs.chars().all(|sign| sign == '.');
+        if may_be_day {
+            ways.push(each());
+        }
+    }
+    if ways.is_empty() || of_signs("-–—/:") {
+        ways.push(each());
+    }
+    ways
+}
+
+fn plain(digits: &str) -> String {
+    let digits = digits.trim_start_matches('0');
+    if digits.is_empty() { "0".to_owned() } else { digits.to_owned() }
+}
+
+fn decimal(whole: &str, fraction: &str) -> String {
+    match fraction.trim_end_matches('0') {
+        "" => plain(whole),
+        fraction => format!("{}.{fraction}", plain(whole)),
+    }
+}
+
+/// By what the word behind a number multiplies it.
+fn factor(next: &str) -> Option<u32> {
+    match next.trim_matches(|sign: char| !sign.is_alphanumeric()).to_lowercase().as_str() {
+        "thousand" | "tausend" => Some(3),
+        "million" | "millions" | "mio" | "millionen" => Some(6),
+        "billion" | "billions" | "mrd" | "milliarden" | "milliarde" => Some(9),
+        _ => None,
+    }
+}
+
+/// A value with so many noughts behind it.
+fn scaled(values: &[String], noughts: u32) -> Option<String> {
+    let [value] = values else { return None };
+    let (whole, fraction) = value.split_once('.').unwrap_or((value, ""));
+    let places = usize::try_from(noughts).ok()?;
+    let fraction = fraction.get(..places.min(fraction.len()))?;
+    Some(plain(&format!("{whole}{fraction}{}", "0".repeat(places - fraction.len()))))
+}
+
+/// The numbers that a word says: `ten`, `ten-day`, `twenty-five`.
+fn in_words(word: &str) -> Vec<Number> {
+    let parts: Vec<String> = word.split(['-', '/', '–']).map(str::to_lowercase).collect();
+    let values: Vec<u32> = parts.iter().filter_map(|part| value(part, &WORDS)).collect();
+    let number = |value: u32| Number {
+        said: word.to_owned(),
+        is_in_digits: false,
+        purpose: Purpose::Value,
+        readings: vec![vec![value.to_string()]],
+    };
+    match (&values[..], parts.len()) {
+        ([tens @ (20 | 30 | 40 | 50 | 60 | 70 | 80 | 90), unit @ ..=9], 2) => vec![number(tens + unit)],
+        (values, _) => values.iter().map(|value| number(*value)).collect(),
+    }
+}
+
+fn value(word: &str, words: &[(&str, u32)]) -> Option<u32> {
+    words.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
+}
+
+/// The number of a month.
+fn month(word: &str) -> Option<u32> {
+    const MONTHS: [[&str; 4]; 12] = [
+        ["january", "januar", "jan", "jän"],
+        ["february", "februar", "feb", "febr"],
+        ["march", "märz", "mar", "mrz"],
+        ["april", "april", "apr", "apr"],
+        ["may", "mai", "mai", "mai"],
+        ["june", "juni", "jun", "jun"],
+        ["july", "juli", "jul", "jul"],
+        ["august", "august", "aug", "aug"],
+        ["september", "september", "sep", "sept"],
+        ["october", "oktober", "oct", "okt"],
+        ["november", "november", "nov", "nov"],
+        ["december", "dezember", "dec", "dez"],
+    ];
+    // The verb is no month.
+    let word = if word == "may" { return None } else { word.to_lowercase() };
+    let place = MONTHS.iter().position(|names| names.contains(&word.as_str()))?;
+    u32::try_from(place + 1).ok()
+}

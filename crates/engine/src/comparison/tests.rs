@@ -1,0 +1,213 @@
+//! Texts beside their quotes, and why they need a look.
+
+use super::*;
+
+fn of(text: &str, quotes: &[&str]) -> Compared {
+    Compared {
+        text: text.to_owned(),
+        quotes: quotes.iter().map(|quote| (*quote).to_owned()).collect(),
+        has_sources: true,
+        ..Compared::default()
+    }
+}
+
+/// The kinds of reasons: `w`ords, `n`umber, number left `o`ut, negation (`-`), negation left out (`+`), `p`ermission.
+fn kinds(compared: &Compared) -> String {
+    let kind = |reason: Reason| match reason {
+        Reason::NoQuote => 'c',
+        Reason::Words { .. } => 'w',
+        Reason::Number(_) => 'n',
+        Reason::NumberLeftOut(_) => 'o',
+        Reason::Negation => '-',
+        Reason::NegationLeftOut => '+',
+        Reason::Permission => 'p',
+    };
+    compared.reasons().into_iter().map(kind).collect()
+}
+
+#[track_caller]
+fn check(cases: &[(&str, &str, &str)]) {
+    for (text, quote, expected) in cases {
+        let compared = of(text, &[quote]);
+        assert_eq!(kinds(&compared), *expected, "{text:?} beside {quote:?}: {:?}", compared.reasons());
+        assert_eq!(kinds(&of(quote, &[quote])), "", "a quote says what it says: {quote:?}");
+    }
+}
+
+#[test]
+fn words_are_compared_by_their_beginnings() {
+    check(&[
+        ("Invoices must be retained for ten years.", "Invoices shall be kept for ten years.", ""),
+        ("Everybody must comply with these Rules.", "The Fund Manager must notify the Regulator of any change.", "w"),
+        ("Keep all invoices.", "Every invoice must be kept in a safe place.", ""),
+        ("Guard the premises.", "Every invoice must be kept in a safe place.", "w"),
+        (
+            "Die Aufbewahrungsfrist für Rechnungen muss eingehalten werden.",
+            "Rechnungen müssen zur Aufbewahrung gegeben werden.",
+            "",
+        ),
+        ("Belege müssen unveränderbar gespeichert sein.", "Der Fonds zahlt Gebühren an den Verwalter.", "w"),
+        ("A fund must file a log.", "Funds must file logs.", ""),
+    ]);
+}
+
+#[test]
+fn words_may_come_from_leads_neighbours_and_headings() {
+    let text = "The Fund Manager must ensure that the prospectus contains the investment objective.";
+    let mut entry = of(text, &["the investment objective;"]);
+    assert_eq!(kinds(&entry), "w");
+    entry.leads = vec!["The Fund Manager must ensure that the prospectus contains:".to_owned()];
+    assert_eq!(kinds(&entry), "");
+    (entry.near, entry.leads) = (std::mem::take(&mut entry.leads), Vec::new());
+    assert_eq!(kinds(&entry), "");
+    (entry.headings, entry.near) = (std::mem::take(&mut entry.near), Vec::new());
+    assert_eq!(kinds(&entry), "");
+}
+
+#[test]
+fn a_text_in_another_language_is_held_to_numbers_and_negations_alone() {
+    let quote = "Belege sind zehn Jahre aufzubewahren und dürfen nicht gelöscht werden.";
+    let english = |text: &str| Compared { translated: true, ..of(text, &[quote]) };
+    assert_eq!(kinds(&english("Receipts must be kept for 10 years and must not be deleted.")), "");
+    assert_eq!(kinds(&english("Receipts must be kept for 6 years and must not be deleted.")), "n");
+    assert_eq!(kinds(&english("Receipts must be kept for ten years and must be deleted.")), "+");
+    let french = Compared {
+        without_rules: true,
+        ..of("Invoices must never be deleted within ten years.", &["Les factures ne doivent pas être supprimées."])
+    };
+    assert_eq!(kinds(&Compared { translated: true, ..french }), "", "what a language without rules says is not known");
+}
+
+#[test]
+fn numbers_are_compared_by_value() {
+    check(&[
+        ("Invoices must be kept for 10 years.", "Invoices must be kept for ten years.", ""),
+        ("Invoices must be kept for ten years.", "Invoices must be kept for 10 years.", ""),
+        ("Invoices must be kept for 6 years.", "Invoices must be kept for 10 years.", "n"),
+        ("Invoices must be kept for six years.", "Invoices must be kept for ten years.", "n"),
+        ("Invoices must be kept for years.", "Invoices must be kept for 10 years.", "o"),
+        ("The limit must be 10,000 euro.", "The limit must be 10.000 euro.", ""),
+        ("The limit must be 10 000 euro.", "The limit must be 10,000 euro.", ""),
+        ("The limit must be 10 euro.", "The limit must be 10,000 euro.", "n"),
+        ("The limit must be 2 million euro.", "The limit must be EUR 2,000,000 euro.", ""),
+        ("Der Anteil muss 1,5 Prozent betragen.", "Der Anteil muss 1.5 Prozent betragen.", ""),
+        ("Der Anteil muss 2,5 % betragen.", "Der Anteil muss 1,5 % betragen.", "n"),
+        ("Belege müssen zehn Jahre aufbewahrt werden.", "Belege müssen 10 Jahre aufbewahrt werden.", ""),
+        ("Reports must be sent within twenty-five days.", "Reports must be sent within 25 days.", ""),
+        ("A 24-hour notice must be given.", "Notice must be given 24 hours before.", ""),
+        ("The report must be made by the 3rd working day.", "The report must be made by the third working day.", ""),
+        ("Die Meldung muss am 3. Werktag erfolgen.", "Die Meldung muss am dritten Werktag erfolgen.", ""),
+    ]);
+}
+
+#[test]
+fn dates_are_compared_by_their_parts() {
+    check(&[
+        ("The fund must report by 31 December 2024.", "The fund must report by 31.12.2024.", ""),
+        ("The fund must report by 2024-12-31.", "The fund must report by December 31, 2024.", ""),
+        ("The fund must report by 30 December 2024.", "The fund must report by 31.12.2024.", "n"),
+        ("Die Meldung muss bis zum 31. Mai 2025 erfolgen.", "Die Meldung muss bis zum 31.05.2025 erfolgen.", ""),
+        ("Die Meldung muss bis zum 31.05.2026 erfolgen.", "Die Meldung muss bis zum 31. Mai 2025 erfolgen.", "n"),
+    ]);
+}
+
+#[test]
+fn marks_and_names_are_no_numbers() {
+    check(&[
+        ("The fund must keep records.", "1. The fund must keep records.", ""),
+        ("The fund must keep records.", "(2) The fund must keep records.", ""),
+        ("The fund must keep records.", "4.2.1 The fund must keep records.", ""),
+        ("The fund must keep records.", "5 The fund must keep records.", ""),
+        ("The fund must keep records.", "The fund must keep records.12", ""),
+        ("The fund must keep records.", "The fund must keep records [12].", ""),
+        (
+            "The fund must keep records under the rules.",
+            "The fund must keep records under Rule 4.2 and 4.3 of the rules.",
+            "",
+        ),
+        ("The fund must keep records under Rule 7.1.", "The fund must keep records.", ""),
+        ("The fund must follow the regulation.", "The fund must follow Regulation No 1234/2008.", ""),
+        ("The fund must follow the regulation.", "The fund must follow Regulation (EU) 2016/679.", ""),
+        ("The fund must follow Articles 5 to 7.", "The fund must follow the articles.", ""),
+        (
+            "Der Fonds muss Belege nach dem Gesetz aufbewahren.",
+            "Der Fonds muss Belege nach § 147 Abs. 1 Nr. 5 des Gesetzes aufbewahren.",
+            "",
+        ),
+        ("Der Fonds muss Belege nach §§ 5 und 6 aufbewahren.", "Der Fonds muss Belege aufbewahren.", ""),
+        ("The system must follow ISO 27001 and AC-5.", "The system must follow the standards.", ""),
+        ("The manager must (1) keep and (2) sign it.", "The manager must keep and sign it.", ""),
+        ("The fund must report in 3 days.", "3. The fund must report in ten days.", "n"),
+        ("The fund must report in 10 days.", "| 3 | The fund must report, days | 10 |", ""),
+        ("Records must be kept.", "| 3 | Records must be kept | yes |", ""),
+        ("Belege sind 10 Jahre aufzubewahren.", "10 Jahre sind Belege aufzubewahren.", ""),
+        ("Belege sind 6 Jahre aufzubewahren.", "10 Jahre sind Belege aufzubewahren.", "n"),
+    ]);
+}
+
+#[test]
+fn one_negation_is_as_good_as_another() {
+    check(&[
+        ("Records must never be deleted.", "Records must not be deleted.", ""),
+        ("Records must not be deleted.", "No record may be deleted.", ""),
+        ("The fund need not notify the Regulator.", "The fund must notify the Regulator.", "-p"),
+        ("Records can't be deleted.", "Deleting records is prohibited.", ""),
+        ("Records must be deleted.", "Records must not be deleted.", "+"),
+        ("Belege dürfen nie gelöscht werden.", "Kein Beleg darf gelöscht werden.", ""),
+        ("Belege dürfen nicht gelöscht werden.", "Belege müssen gelöscht werden.", "-"),
+        ("Belege müssen gelöscht werden.", "Belege dürfen nicht gelöscht werden.", "+"),
+        ("The report must be sent no later than Friday.", "The report must be sent by Friday.", ""),
+        ("The report must be sent by Friday.", "The report must be sent not later than Friday.", ""),
+        ("Die Meldung muss bis Freitag erfolgen.", "Die Meldung muss nicht später als Freitag erfolgen.", ""),
+        ("The fund must follow the regulation.", "The fund must follow Regulation No 5.", ""),
+        ("Fees must be shown, whether or not paid.", "Fees must be shown.", ""),
+        ("Not only the fund but also the manager must sign.", "The fund and the manager must sign.", ""),
+    ]);
+}
+
+#[test]
+fn what_another_requirement_of_the_sentence_says_is_not_left_out() {
+    let quote = "Invoices must be kept for 10 years and must not be changed.";
+    let mut first = of("Invoices must be kept.", &[quote]);
+    assert_eq!(kinds(&first), "o+");
+    first.beside = vec!["Invoices must not be changed.".to_owned(), "Keep invoices for ten years.".to_owned()];
+    assert_eq!(kinds(&first), "");
+    let of_two = of(
+        "The prospectus must name the fees.",
+        &["The fund must not sell before 2 steps:", "the prospectus names the fees;"],
+    );
+    assert_eq!(kinds(&of_two), "", "it is not in all quotes");
+}
+
+#[test]
+fn a_permission_needs_one_in_its_quotes() {
+    check(&[
+        ("The fund may notify the Regulator.", "The fund must notify the Regulator.", "p"),
+        ("Notice to the Regulator is optional.", "Notice to the Regulator must be given.", "p"),
+        ("The fund is free to notify the Regulator.", "The fund must notify the Regulator.", "p"),
+        ("The fund may notify the Regulator.", "The fund may notify the Regulator, and must record it.", ""),
+        ("The fund may not sell units.", "The fund must not sell units.", ""),
+        ("The fund may only sell units to members.", "Units must be sold to members.", ""),
+        ("The fund may sell units and must record it.", "The fund must record the units that it sells.", ""),
+        ("The fund must report by 5 May 2025.", "The fund must report by 5 May 2025.", ""),
+        ("By 5 May 2025 the fund reports.", "By 5 May 2025 the fund reports.", ""),
+        ("Der Fonds darf Belege löschen.", "Der Fonds muss Belege löschen.", "p"),
+        ("Der Fonds darf Belege nicht löschen.", "Der Fonds muss es unterlassen, Belege zu löschen.", ""),
+        ("Der Fonds muss Belege nicht melden.", "Der Fonds muss Belege melden.", "-p"),
+        ("Die Meldung ist freigestellt.", "Die Meldung ist abzugeben.", "p"),
+        ("Belege darf nur der Fonds löschen.", "Belege hat der Fonds zu löschen.", ""),
+    ]);
+}
+
+#[test]
+fn without_a_quote_it_needs_one_where_there_is_something_to_quote() {
+    assert_eq!(kinds(&of("Invoices must be kept.", &[])), "c");
+    assert_eq!(kinds(&Compared { has_sources: false, ..of("Invoices must be kept.", &[]) }), "");
+}
+
+#[test]
+fn the_tags_of_the_system_are_not_the_models() {
+    let given = ["billing", "needs_look", "Translated"].map(str::to_owned);
+    assert_eq!(tags_with(&given, false, false), ["billing"]);
+    assert_eq!(tags_with(&given, true, true), ["billing", "needs_look", "translated"]);
+}

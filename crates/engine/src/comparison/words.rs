@@ -1,0 +1,92 @@
+//! The words of a text that say something, in English and German, and when two of them are the same.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+/// Fewer letters are equal only as a whole.
+const STEM: usize = 5;
+/// Words of fewer letters say nothing.
+const SHORTEST: usize = 3;
+
+/// Words that every text has: they tell no text from another.
+const STOP_WORDS: &str = "\
+    the and for with that this which what whose whom shall must will would should can could may might not are was were been \
+    being has have had having its their there these those they them from into onto upon under over out off any all each \
+    every both such other others than then when where who how why also only own per via about above after again against \
+    before below between but did does done doing down during few here more most nor once same she her him his our you \
+    your some through too until very while within without because thereof therein thereto hereby herein cannot \
+    der die das und ist sind den dem des ein eine einer eines einem einen muss müssen müsste darf dürfen soll sollen sollte \
+    wird werden wurde wurden kann können könnte nicht kein keine keinen keiner keines keinem auch oder als bei nach wenn \
+    dass daß zur zum durch aus über nur unter vor von für mit auf sie ihr ihre ihrer ihren ihrem sein seine seiner seinen \
+    bis wie dieser diese dieses diesen diesem alle allen aller jede jeder jedes jeden jedem hat haben hatte sich sowie \
+    sofern soweit dabei dafür damit davon dazu hierfür hierzu nie niemals noch schon sehr mehr sonst zwischen gegen ohne \
+    gemäß bzw sind war waren worden";
+
+/// Words of some texts.
+pub(super) struct Words {
+    /// In their order.
+    list: Vec<String>,
+    known: HashSet<String>,
+    stems: HashSet<String>,
+}
+
+impl Words {
+    pub(super) fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut words = Self { list: Vec::new(), known: HashSet::new(), stems: HashSet::new() };
+        for word in texts.into_iter().flat_map(of_text) {
+            words.stems.extend(stem(&word));
+            if words.known.insert(word.clone()) {
+                words.list.push(word);
+            }
+        }
+        words
+    }
+
+    /// Each once.
+    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(String::as_str)
+    }
+
+    /// Those that say something, each once.
+    pub(super) fn content(&self) -> impl Iterator<Item = &str> {
+        let is_content = |word: &&str| word.chars().count() >= SHORTEST && !is_stop_word(word);
+        self.all().filter(is_content)
+    }
+
+    /// Whether a word is one of these, or the same but for its ending, or one of the two lies within the other.
+    pub(super) fn has(&self, word: &str) -> bool {
+        if self.known.contains(word) || stem(word).is_some_and(|stem| self.stems.contains(&stem)) {
+            return true;
+        }
+        let lies_within = |one: &str, other: &str| one.chars().count() >= STEM && other.contains(one);
+        self.list
+            .iter()
+            .any(|known| lies_within(known, word) || lies_within(word, known) || singular(known) == singular(word))
+    }
+}
+
+fn is_stop_word(word: &str) -> bool {
+    static KNOWN: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP_WORDS.split_ascii_whitespace().collect());
+    KNOWN.contains(word)
+}
+
+/// The letters by which longer words are the same whatever their endings.
+fn stem(word: &str) -> Option<String> {
+    let letters: String = word.chars().take(STEM).collect();
+    (letters.chars().count() == STEM).then_some(letters)
+}
+
+/// A short word without the `s` of a plural.
+fn singular(word: &str) -> &str {
+    word.strip_suffix('s').filter(|rest| rest.len() >= SHORTEST).unwrap_or(word)
+}
+
+/// The words of a text, in lower case and without numbers.
+fn of_text(text: &str) -> impl Iterator<Item = String> {
+    let parts = text.split(|sign: char| !sign.is_alphanumeric() && sign != '\u{ad}');
+    let is_word =
+        |part: &&str| part.contains(char::is_alphabetic) && !part.contains(|sign: char| sign.is_ascii_digit());
+    parts
+        .filter(is_word)
+        .map(|part| part.chars().filter(|sign| *sign != '\u{ad}').flat_map(char::to_lowercase).collect())
+}
