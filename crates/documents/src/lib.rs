@@ -37,6 +37,7 @@ pub mod marked;
 mod page_marks;
 pub mod passages;
 pub mod quotes;
+pub mod surroundings;
 pub mod versions;
 
 pub use child::{Limits, Parser, ParserPermit, run_child};

@@ -57,6 +57,8 @@ const LEAST_WORDS: usize = 5;
 const WORDS_WITHOUT: usize = 10;
 /// With fewer letters of another script a line is a formula or a name.
 const LEAST_LETTERS: usize = 4;
+/// Of a text in another language, one small word in so many may be one of this language too.
+const STRANGE: usize = 3;
 /// Parts of a text that were not decoded: one in so many letters stands for none.
 const MOST_UNKNOWN: usize = 5;
 
@@ -135,6 +137,31 @@ impl Words {
         by_script || by_words || (self.lower >= WORDS_WITHOUT && own == 0)
     }
 
+    /// Whether it is in another language than another text. What has no small words of any language is of each.
+    pub(super) fn is_of_another_language(&self, other: &Self) -> bool {
+        if self.letters >= LEAST_LETTERS
+            && other.letters >= LEAST_LETTERS
+            && self.is_foreign_script() != other.is_foreign_script()
+        {
+            return true;
+        }
+        let (Some(own), Some(others)) = (self.language(), other.language()) else { return false };
+        let is_strange =
+            |words: &Self, language: usize, most: usize| words.hits[language] * STRANGE <= words.hits[most];
+        own != others && is_strange(self, others, own) && is_strange(other, own, others)
+    }
+
+    fn is_foreign_script(&self) -> bool {
+        self.foreign * 2 > self.letters
+    }
+
+    /// The language of most of its small words; one is enough only for a language with rules.
+    fn language(&self) -> Option<usize> {
+        let most = self.hits.iter().max().copied()?;
+        let language = self.hits.iter().position(|hits| *hits == most)?;
+        (most >= 2 || (most == 1 && language < WITH_RULES)).then_some(language)
+    }
+
     /// Whether parts of it were not decoded.
     pub(super) fn is_undecoded(&self) -> bool {
         self.replaced > 0 || self.private * MOST_UNKNOWN > self.letters + self.private && self.private >= MOST_UNKNOWN
@@ -170,6 +197,25 @@ mod tests {
             "Arved tuleb säilitada kümme aastat ning neid ei tohi enne tähtaja möödumist hävitada ilma loata.",
         ] {
             assert!(Words::of(sentence).is_foreign(), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_translation_is_of_another_language() {
+        let german = "Rechnungen sind zehn Jahre aufzubewahren.";
+        for (text, other, expected) in [
+            ("Invoices must be kept for ten years.", german, true),
+            ("Keep invoices for ten years.", "Der Unternehmer muss Rechnungen zehn Jahre lang aufbewahren.", true),
+            ("Rechnungen müssen aufbewahrt werden.", german, false),
+            ("Les factures doivent être conservées dix ans.", "Invoices must be kept for ten years.", true),
+            ("Счета должны храниться десять лет.", "Invoices must be kept for ten years.", true),
+            ("Fees are allocated pro rata.", "All fees must be borne by the members.", false),
+            ("Log retention", "The operator must keep a log.", false),
+            ("The operator may delete the log in a week.", "The operator must keep a log in all cases.", false),
+            ("The Data Controller must notify die Behörde.", "The controller must notify the authority.", false),
+        ] {
+            let is = Words::of(text).is_of_another_language(&Words::of(other));
+            assert_eq!(is, expected, "{text} beside {other}");
         }
     }
 

@@ -73,6 +73,16 @@ pub fn cut(marked: &str) -> Vec<Range<usize>> {
     blocks::of(marked).iter().flat_map(places).collect()
 }
 
+/// Whether a text is in another language than another one.
+pub fn is_translated(text: &str, other: &str) -> bool {
+    Words::of(text).is_of_another_language(&Words::of(other))
+}
+
+/// Whether there are no rules for the language of a text: it is neither English nor German.
+pub fn is_foreign(text: &str) -> bool {
+    Words::of(text).is_foreign()
+}
+
 /// How documents say that something has to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {

@@ -5,7 +5,7 @@
 pub struct Standing(Vec<(usize, String)>);
 
 /// All headings of a text, in order.
-pub(super) struct Outline {
+pub(crate) struct Outline {
     headings: Vec<Heading>,
 }
 
@@ -18,7 +18,7 @@ struct Heading {
 
 impl Outline {
     /// Finds the `#` headings outside fenced code; `under` are those that the text as a whole stands under.
-    pub(super) fn of(text: &str, under: &Standing) -> Self {
+    pub(crate) fn of(text: &str, under: &Standing) -> Self {
         let above =
             under.0.iter().map(|(level, text)| Heading { offset: 0, end: 0, level: *level, text: text.clone() });
         let mut headings: Vec<Heading> = above.collect();
@@ -40,7 +40,7 @@ impl Outline {
 
     /// The headings that the first words of the part from `start` to `end` stand under, outermost first. Headings the
     /// part begins with are its own.
-    pub(super) fn path_at(&self, start: usize, end: usize) -> Vec<String> {
+    pub(crate) fn path_at(&self, start: usize, end: usize) -> Vec<String> {
         let mut count = self.headings.partition_point(|heading| heading.offset < start);
         let mut place = start;
         while let Some(next) = self.headings.get(count)

@@ -15,7 +15,7 @@ mod text;
 pub use manifest::{Entry, Manifest, PageSpan};
 
 use crate::Page;
-use headings::Outline;
+pub(crate) use headings::Outline;
 pub use headings::Standing;
 use measure::Measure;
 use text::Whole;

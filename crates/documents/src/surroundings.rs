@@ -1,0 +1,135 @@
+//! What a sentence of a passage stands under and beside: leads, headings, neighbours, its page.
+
+use crate::candidates::{Scan, cut};
+use crate::chunking::{Outline, Standing};
+use crate::entries::{Numbered, entries};
+use crate::passages::body;
+use plumbline_engine::Touched;
+
+/// A passage, sentence by sentence.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    sentences: Vec<Laid>,
+    /// The last sentence of the passage before, and the first of the one behind.
+    ends: [Option<String>; 2],
+}
+
+/// A sentence in its passage.
+#[derive(Clone, Debug)]
+pub struct Laid {
+    /// The sentence, its page and its leads.
+    pub entry: Numbered,
+    /// The headings above it, outermost first.
+    pub headings: Vec<String>,
+}
+
+/// What some sentences stand under and beside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Leads of lists.
+    pub leads: Vec<String>,
+    /// Headings.
+    pub headings: Vec<String>,
+    /// The sentences before and behind.
+    pub near: Vec<String>,
+}
+
+impl Layout {
+    /// Reads a passage by its chunk's file, with those of the passages before and behind it in its document.
+    pub fn of(before: Option<&str>, file: &str, behind: Option<&str>, scan: &Scan) -> Self {
+        let headings = headings(file, body(file));
+        let of_sentences = entries(before, file, scan).into_iter().zip(headings);
+        let end = |text: &str, last: bool| {
+            let places = cut(text);
+            let place = if last { places.last() } else { places.first() };
+            place.map(|place| one_line(&text[place.clone()]))
+        };
+        Self {
+            sentences: of_sentences.map(|(entry, headings)| Laid { entry, headings }).collect(),
+            ends: [before.and_then(|file| end(body(file), true)), behind.and_then(|file| end(body(file), false))],
+        }
+    }
+
+    /// A sentence by its number.
+    pub fn get(&self, number: i32) -> Option<&Laid> {
+        self.sentences.get(usize::try_from(number).ok()?.checked_sub(1)?)
+    }
+
+    /// What a range of sentences stands under and beside.
+    pub fn around(&self, touched: &Touched) -> Surroundings {
+        let mut around = Surroundings::default();
+        for sentence in (touched.from..=touched.to).filter_map(|number| self.get(number)) {
+            add(&mut around.leads, sentence.entry.leads.iter().map(|lead| &lead.text));
+            add(&mut around.headings, &sentence.headings);
+        }
+        let count = i32::try_from(self.sentences.len()).unwrap_or(i32::MAX);
+        let [before, behind] = &self.ends;
+        let neighbour = |number: i32, end: &Option<String>, is_out: bool| match is_out {
+            true => end.clone(),
+            false => self.get(number).map(|sentence| sentence.entry.text.clone()),
+        };
+        around.near.extend(neighbour(touched.from - 1, before, touched.from == 1));
+        around.near.extend(neighbour(touched.to + 1, behind, touched.to == count));
+        around
+    }
+}
+
+fn add<'a>(known: &mut Vec<String>, more: impl IntoIterator<Item = &'a String>) {
+    for one in more {
+        if !known.contains(one) {
+            known.push(one.clone());
+        }
+    }
+}
+
+/// The headings above each place: those of the text, below the section that the first line of the file names.
+fn headings(file: &str, text: &str) -> Vec<Vec<String>> {
+    let section = section_of(file);
+    let outline = Outline::of(text, &Standing::default());
+    let at = |place: std::ops::Range<usize>| {
+        let mut path = outline.path_at(place.start, place.end);
+        if let Some(section) = section.filter(|section| !path.iter().any(|known| known == section)) {
+            path.insert(0, section.to_owned());
+        }
+        path
+    };
+    cut(text).into_iter().map(at).collect()
+}
+
+/// The section that the first line of a chunk's file names.
+fn section_of(file: &str) -> Option<&str> {
+    let head = file.strip_prefix("<!-- source: ")?.lines().next()?.trim_end().strip_suffix("-->")?;
+    head.split(" | ").find_map(|part| part.strip_prefix("section: ")).map(str::trim)
+}
+
+fn one_line(text: &str) -> String {
+    text.lines()
+        .filter(|line| crate::page_mark(line).is_none())
+        .flat_map(str::split_whitespace)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str = "<!-- source: input/a.pdf | pages: 1 | section: 3 Duties -->\n\n[page 1]\n\n# 3 Duties\n\nThe fund must:\n\n(a) keep a log;\n\n(b) ensure that:\n\n(i) fees are shown;\n";
+    const SECOND: &str = "<!-- source: input/a.pdf | pages: 1-2 | section: 3 Duties -->\n\n[page 1]\n\n(ii) costs are shown; and\n\n[page 2]\n\n(c) sign it.\n\n## 3.2 Notices\n\nA notice must be given.\n";
+
+    fn touched(from: i32, to: i32) -> Touched {
+        Touched { passage: 1, from, to }
+    }
+
+    #[test]
+    fn headings_and_neighbours_are_those_of_the_place() {
+        let layout = Layout::of(Some(FIRST), SECOND, None, &Scan::default());
+        let around = layout.around(&touched(4, 4));
+        assert_eq!(around.headings, ["3 Duties", "3.2 Notices"]);
+        assert_eq!(around.near, ["3.2 Notices"]);
+        let first = layout.around(&touched(1, 1));
+        assert!(first.near[0].contains("fees are shown") && first.near[1].contains("sign it"), "{first:?}");
+        let alone = Layout::of(None, FIRST, Some(SECOND), &Scan::default());
+        assert!(alone.around(&touched(5, 5)).near[1].contains("costs are shown"));
+    }
+}
