@@ -56,8 +56,8 @@ impl Resolved {
     }
 
     fn coverage(&self) -> Option<plumbline_engine::CoverageSettings> {
-        let CoverageSettings { minimum, max_closed, .. } = self.config.coverage_settings;
-        let bounds = plumbline_engine::CoverageSettings { minimum, max_closed, records: self.records };
+        let CoverageSettings { minimum, max_closed, unsupported, .. } = self.config.coverage_settings;
+        let bounds = plumbline_engine::CoverageSettings { minimum, max_closed, unsupported, records: self.records };
         (self.config.coverage == Coverage::Documents).then_some(bounds)
     }
 

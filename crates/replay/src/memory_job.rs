@@ -59,6 +59,10 @@ impl Workspace for MemoryJob {
         self.job.next_number()
     }
 
+    fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
+        self.job.requirements_at(passage, sentence)
+    }
+
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         Box::pin(ready(Ok(self.job.file(path).map(<[u8]>::to_vec))))
     }

@@ -8,6 +8,7 @@ use crate::documents::citation_check::{Claim, Verified, stands, verify};
 use crate::error::{BatchError, ToolError};
 use crate::requirements::add_requirement::evidence;
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
+use crate::requirements::comparison;
 use crate::runner::ToolRunner;
 use crate::tool::{ToolContext, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
@@ -74,7 +75,8 @@ async fn carry(env: &ToolEnv<'_>, previous: &PreviousJob, now: &[&Passage]) -> R
     for (then, now) in answered.clone() {
         holding.entry(then.number).or_insert((then, now));
     }
-    let sorted = sort(env, &previous.recorded, &holding).await?;
+    let mut sorted = sort(env, &previous.recorded, &holding).await?;
+    comparison::settle(env.overlay, env.ctx, &mut sorted.products).await?;
     let holds = answered.filter(|(then, _)| !sorted.to_read.contains(&then.number));
     let answers: Vec<CarriedPassage> = holds.filter_map(|(then, now)| carried_passage(then, now)).collect();
     let passages: Vec<i32> = answers.iter().filter(|one| one.is_decided).map(|one| one.number).collect();

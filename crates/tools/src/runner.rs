@@ -5,6 +5,7 @@ use crate::error::{BatchError, Remedy, ToolError, ToolResult};
 use crate::inspection;
 use crate::registry::BUILT_IN;
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
+use crate::requirements::comparison;
 use crate::tool::{Tool, ToolContext, ToolEnv};
 use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::{Workspace, read_file};
@@ -64,8 +65,11 @@ impl ToolRunner {
                 rows: &rows,
             };
             let done = match self.call(call, &env).instrument(span.clone()).await {
-                Ok(output) => {
+                Ok(mut output) => {
                     overlay.apply(&output.products);
+                    let compared = comparison::after_cut(&overlay, ctx, &output.products).await?;
+                    overlay.apply(&compared);
+                    output.products.extend(compared);
                     let content = clean(output.content);
                     match output.is_failed {
                         false => ToolReturn::ok(&call.id, content, output.products),
@@ -113,7 +117,12 @@ impl ToolRunner {
         };
         let arguments = tool.schema.read(&call.arguments)?;
         let limit = env.ctx.call_timeout * tool.timeout_factor;
-        let done = bounded(call, limit, "ask for less at once", with_retries(tool, once, env, arguments)).await?;
+        let compared = async {
+            let mut output = with_retries(tool, once, env, arguments).await?;
+            comparison::settle(env.overlay, env.ctx, &mut output.products).await?;
+            Ok(output)
+        };
+        let done = bounded(call, limit, "ask for less at once", compared).await?;
         match env.ctx.inspection {
             Some(inspection) => Ok(inspection.remarked(done, limit).await),
             None => Ok(done),

@@ -100,7 +100,7 @@ fn bounds(key: &str) -> (Value, Value) {
     match key {
         TOOL_FAILURE => (json!("stop"), json!("continue")),
         "coverage_settings.minimum" => (json!(0.6), json!(0.55)),
-        "coverage_settings.max_closed" => (json!(0.4), json!(0.45)),
+        "coverage_settings.max_closed" | "coverage_settings.unsupported" => (json!(0.4), json!(0.45)),
         "coverage_settings.style" => (json!("policy"), json!("normative")),
         "coverage_settings.patterns" => (json!(["obliged"]), json!(["bound"])),
         _ => (json!(bound(key)), json!(bound(key) + 1)),

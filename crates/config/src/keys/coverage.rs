@@ -31,6 +31,10 @@ pub struct CoverageSettings {
     /// 1; above it the job fails as `not_covered`.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub max_closed: f64,
+    /// Largest share of the requirements that may need a look, because their text says what their quotes do not, 0 to 1; above it
+    /// the job fails as `not_supported`.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub unsupported: f64,
     /// Regular expressions, at most 100, without regard to capital letters: a sentence that one of them matches is a candidate
     /// for an obligation, besides those that the scan finds itself. `plumbline candidates FILE --type TYPE` shows them.
     pub patterns: Vec<String>,

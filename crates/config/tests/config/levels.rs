@@ -15,7 +15,7 @@ const NOT_THE_OPERATORS: &str = "
     job llm_by_purpose.summary.model llm_by_purpose.summary.temperature llm_by_purpose.summary.reasoning_level
     job on_complete.enqueue deliverables citations_required no_sources coverage
     bounded coverage_settings.minimum coverage_settings.max_closed coverage_settings.patterns
-    bounded coverage_settings.style
+    bounded coverage_settings.style coverage_settings.unsupported
     job phase_settings.min_todos phase_settings.max_todos phase_settings.archive_on_transition
     job phase_settings.history_at_boundary
     job record_defaults.type record_defaults.confidence record_defaults.gobd record_defaults.gdpr

@@ -28,6 +28,7 @@ pub(crate) use passage::SHORTEST_REASON;
 pub use passage::{
     Account, AnsweredPassage, Candidate, CutDocument, Decision, LONGEST_QUOTE, Passage, PassageState, Touched,
 };
+pub(crate) use standing::beginning_at;
 pub use standing::{PlacedQuote, StandingRequirement, quotes_of};
 pub(crate) use summary::{MAX_NAMED, Scope, document_lines, reasons_of, worst, worst_of};
 pub(crate) use todos::ShownPassage;
@@ -87,6 +88,12 @@ impl Ledger {
     /// The requirements that stand, by their numbers.
     pub(crate) fn standing(&self) -> impl Iterator<Item = &StandingRequirement> {
         self.rows.values().map(|row| &row.standing)
+    }
+
+    /// The requirements that stand and whose first quote begins at a sentence of a passage.
+    pub(crate) fn beginning_at(&self, place: (i32, i32)) -> impl Iterator<Item = &str> {
+        let rows = self.rows.values().filter(move |row| row.first == Some(place));
+        rows.map(|row| row.standing.candidate_id.as_str())
     }
 
     /// The number of the next requirement.

@@ -15,6 +15,10 @@ pub struct StandingRequirement {
     pub number: i32,
     /// Its `req_` id.
     pub candidate_id: String,
+    /// What it says.
+    pub text: String,
+    /// Its tags.
+    pub tags: Vec<String>,
     /// Its verified quotes, in their order.
     pub quotes: Vec<PlacedQuote>,
     /// The step that wrote the quotes: their places are those of documents as they were cut by then.
@@ -36,7 +40,13 @@ impl StandingRequirement {
     /// A requirement as a step records it.
     pub fn of(requirement: &Requirement, number: i32, placed_step: i64) -> Self {
         let quotes = quotes_of(&requirement.citations);
-        Self { number, candidate_id: requirement.candidate_id.clone(), quotes, placed_step }
+        let Requirement { candidate_id, text, tags, .. } = requirement.clone();
+        Self { number, candidate_id, text, tags, quotes, placed_step }
+    }
+
+    /// Whether it has a tag.
+    pub fn is_tagged(&self, tag: &str) -> bool {
+        self.tags.iter().any(|known| known == tag)
     }
 }
 
@@ -65,6 +75,8 @@ fn place(cited: &Value) -> Option<Touched> {
 pub(super) struct Row {
     pub(super) standing: StandingRequirement,
     pub(super) touched: Vec<Place>,
+    /// The first sentence quoted, as far as it is known where that is.
+    pub(super) first: Option<Place>,
 }
 
 impl Row {
@@ -77,8 +89,33 @@ impl Row {
                 }
             }
         }
-        Self { standing, touched }
+        let first = standing.quotes.first().and_then(|quote| first_of(quote, standing.placed_step, passages));
+        Self { standing, touched, first }
     }
+}
+
+/// Where a quote begins: by its places, or, where its document was cut anew since, the first candidate with its words.
+fn first_of(quote: &PlacedQuote, placed_step: i64, passages: &BTreeMap<i32, Passage>) -> Option<Place> {
+    let is_as_it_was = |place: &Touched| {
+        let passage = passages.get(&place.passage);
+        passage.is_some_and(|passage| passage.cut_step <= placed_step && passage.document == quote.source)
+    };
+    match quote.places.first() {
+        Some(place) if is_as_it_was(place) => Some((place.passage, place.from)),
+        _ => touched_by(quote, placed_step, passages).first().copied(),
+    }
+}
+
+/// Those of standing requirements whose first quote begins at a sentence.
+pub(crate) fn beginning_at(
+    standing: Vec<StandingRequirement>,
+    passages: &BTreeMap<i32, Passage>,
+    place: Place,
+) -> Vec<StandingRequirement> {
+    let begins = |one: &StandingRequirement| {
+        one.quotes.first().and_then(|quote| first_of(quote, one.placed_step, passages)) == Some(place)
+    };
+    standing.into_iter().filter(begins).collect()
 }
 
 /// The candidates that a quote touches: by its places, or by its words where its document was cut anew since. Of a quote and a

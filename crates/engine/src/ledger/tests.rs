@@ -166,8 +166,14 @@ fn a_quote_touches_its_words_whether_its_step_cut_the_document_before_or_behind_
     for sentence in [2, 1] {
         let places = vec![Touched { passage: 1, from: sentence, to: sentence }];
         let quote = PlacedQuote { source: "input/policy.pdf".into(), words: "Invoices must be kept.".into(), places };
-        let standing =
-            StandingRequirement { number: 1, candidate_id: "req_1".into(), quotes: vec![quote], placed_step: 2 };
+        let standing = StandingRequirement {
+            number: 1,
+            candidate_id: "req_1".into(),
+            text: String::new(),
+            tags: Vec::new(),
+            quotes: vec![quote],
+            placed_step: 2,
+        };
         assert_eq!(standing::Row::of(standing, &passages).touched, [(1, 2)]);
     }
 }

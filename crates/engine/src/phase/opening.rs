@@ -176,7 +176,7 @@ fn coverage(run: &Run) -> Option<String> {
 }
 
 /// What a job fails for at its end, so that nobody plans by it too late.
-fn bounds_of(CoverageSettings { minimum, max_closed, records }: CoverageSettings) -> String {
+fn bounds_of(CoverageSettings { minimum, max_closed, records, .. }: CoverageSettings) -> String {
     let mut text = String::new();
     if minimum > 0.0 {
         text.push_str(&format!(

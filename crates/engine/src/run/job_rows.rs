@@ -3,6 +3,7 @@
 //!
 //! A step's files and todo lists are folded before they are written, as the store folds them: no row is written twice by a step.
 
+use crate::ledger::beginning_at;
 use crate::{
     Change, Citation, Feedback, FileIndex, FileMeta, JobInfo, Memory, Message, Passage, PhaseKind, PhaseOutcome,
     Product, RecordedRequirement, Requirement, Settings, Snapshot, Source, StandingRequirement, State, Todo,
@@ -104,6 +105,12 @@ impl JobRows {
     /// The number of the next requirement.
     pub fn next_number(&self) -> i32 {
         self.recorded.iter().filter_map(|known| known.requirement.number).max().unwrap_or(0) + 1
+    }
+
+    /// The `req_` ids of the requirements that stand and whose first quote begins at this sentence of this passage.
+    pub fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
+        let there = beginning_at(self.standing(), &self.passages, (passage, sentence));
+        there.into_iter().map(|standing| standing.candidate_id).collect()
     }
 
     fn standing(&self) -> Vec<StandingRequirement> {

@@ -225,6 +225,11 @@ impl Run {
         self.ledger.standing().count()
     }
 
+    /// The `req_` ids of the requirements that stand and whose first quote begins at this sentence of this passage.
+    pub fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
+        self.ledger.beginning_at((passage, sentence)).map(str::to_owned).collect()
+    }
+
     /// The number of the next requirement: `r12`.
     pub fn next_number(&self) -> i32 {
         self.ledger.next_number()

@@ -92,6 +92,14 @@ impl OwnTool for JobComplete {
                     .into(),
             );
         }
+        if let Some(error) = records_gate::not_supported(run)? {
+            *consequence = Consequence::Exit(JobExit::Failed(claim.with_coverage(error, run)));
+            close_todos(run);
+            return Ok(
+                "The job ends as failed: its requirements say what their quotes do not. Files and rows are kept."
+                    .into(),
+            );
+        }
         let result = claim.to_json(run);
         close_todos(run);
         *consequence = Consequence::Exit(match (review, run.settings.autonomy) {

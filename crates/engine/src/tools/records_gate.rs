@@ -1,13 +1,20 @@
-//! The end of a job whose requirements decide: one that recorded nothing, and one that closed nearly everything.
+//! The end of a job whose requirements decide: one that recorded nothing, one that closed nearly everything, and one whose
+//! requirements say what their quotes do not.
 //!
 //! A model that gives a reason for each candidate by its number has looked at each; the job goes into review, and a person decides.
 //! A model that does not reads once what is not decided, and a job that asks for its end again fails.
 
 use super::todo_complete::answer_at_hand;
 use crate::{
-    JobError, Passage, PassageState, Run,
+    JobError, Passage, PassageState, Run, StandingRequirement,
+    comparison::{Compared, NEEDS_LOOK, Reason, TRANSLATED},
     ledger::{Covered, worst_of},
 };
+
+/// Most requirements that are named.
+const MOST_NAMED: usize = 10;
+/// Most characters of a text or a quote that are repeated.
+const MOST_WORDS: usize = 120;
 
 /// What is to be said at the end of a job that has recorded nothing.
 pub(super) enum Nothing {
@@ -64,6 +71,82 @@ pub(super) fn review_reason(run: &Run, nothing: &Nothing) -> Option<String> {
             Some(format!("{closed} of {candidates} candidate sentences were closed one by one"))
         }
         Nothing::Else | Nothing::Failed(_) => None,
+    }
+}
+
+/// How a job fails more of whose requirements need a look than may.
+///
+/// # Errors
+/// The worst of them, once.
+pub(super) fn not_supported(run: &mut Run) -> Result<Option<JobError>, String> {
+    let Some(bounds) = run.settings.coverage.filter(|_| run.ledger.records()) else { return Ok(None) };
+    let standing = run.requirements();
+    let mut suspect: Vec<Suspect<'_>> =
+        run.ledger.standing().filter(|standing| standing.is_tagged(NEEDS_LOOK)).map(Suspect::of).collect();
+    let share = suspect.len() as f64 / standing.max(1) as f64;
+    if share <= bounds.unsupported {
+        return Ok(None);
+    }
+    let sentence = format!(
+        "{} of {standing} requirements need a look: their texts say what their quotes do not, a share of {share:.2} where at most {} \
+         is allowed (coverage_settings.unsupported)",
+        suspect.len(),
+        bounds.unsupported
+    );
+    suspect.sort_by(|one, other| one.share.total_cmp(&other.share));
+    let named: Vec<String> = suspect.iter().take(MOST_NAMED).map(Suspect::line).collect();
+    let answer = answer_at_hand(run);
+    match *run.state.guards.told_not_supported.get_or_insert(answer) < answer {
+        true => Ok(Some(JobError::new("not_supported", sentence))),
+        false => Err(format!(
+            "the job is not complete: {sentence}. The worst:\n{}\nPut each right in another phase (todo_write): say what its quotes \
+             say (update_requirement), or take it back (withdraw_requirement). Called again as it is, the job ends as failed.",
+            named.join("\n")
+        )),
+    }
+}
+
+/// A requirement that needs a look.
+struct Suspect<'a> {
+    standing: &'a StandingRequirement,
+    reasons: Vec<Reason>,
+    /// The share of its content words that its quotes have; below zero without a quote.
+    share: f64,
+}
+
+impl<'a> Suspect<'a> {
+    fn of(standing: &'a StandingRequirement) -> Self {
+        let compared = Compared {
+            text: standing.text.clone(),
+            quotes: standing.quotes.iter().map(|quote| quote.words.clone()).collect(),
+            translated: standing.is_tagged(TRANSLATED),
+            has_sources: true,
+            ..Compared::default()
+        };
+        let reasons = compared.reasons();
+        let share = match reasons.first() {
+            Some(Reason::NoQuote) => -1.0,
+            Some(Reason::Words { found, of }) => *found as f64 / (*of).max(1) as f64,
+            _ => 1.0,
+        };
+        Self { standing, reasons, share }
+    }
+
+    /// `- r12 "Everybody must …": 1 of its 6 content words occur where it quotes. It quotes "The fund …"`
+    fn line(&self) -> String {
+        let StandingRequirement { number, text, quotes, .. } = self.standing;
+        let reasons: Vec<String> = self.reasons.iter().map(ToString::to_string).collect();
+        let why = if reasons.is_empty() { String::new() } else { format!(": {}", reasons.join("; ")) };
+        let quote = quotes.first().map_or_else(String::new, |quote| format!(". It quotes \"{}\"", begun(&quote.words)));
+        format!("- r{number} \"{}\"{why}{quote}", begun(text))
+    }
+}
+
+/// The beginning of a text.
+fn begun(text: &str) -> String {
+    match text.char_indices().nth(MOST_WORDS) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
     }
 }
 

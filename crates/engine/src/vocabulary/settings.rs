@@ -120,6 +120,8 @@ pub struct CoverageSettings {
     pub minimum: f64,
     /// Most of the passages with candidates that may be closed with hardly any of these cited, as a share of them, 0 to 1.
     pub max_closed: f64,
+    /// Most of the requirements that may say what their quotes do not, as a share of them, 0 to 1.
+    pub unsupported: f64,
     /// Whether the type's files bind a tool that records requirements: then these decide passages, not quotes.
     pub records: bool,
 }

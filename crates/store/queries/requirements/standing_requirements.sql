@@ -1,5 +1,5 @@
 -- The requirements of a job that stand, with the step that wrote their quotes.
-SELECT r.number AS "number!", coalesce(r.candidate_id, '') AS "candidate_id!", r.citations AS "citations!: UserJson",
+SELECT r.number AS "number!", coalesce(r.candidate_id, '') AS "candidate_id!", r.text, r.tags AS "tags: UserJson", r.citations AS "citations!: UserJson",
        greatest(r.step, (
            SELECT max(c.step) FROM requirement_changes c
            WHERE c.job_id = r.job_id AND c.requirement_id = r.id AND c.fields ? 'citations')) AS "placed_step!"

@@ -96,6 +96,8 @@ impl Store {
         let standing = rows.into_iter().map(|row| StandingRequirement {
             number: row.number,
             candidate_id: row.candidate_id,
+            text: row.text,
+            tags: texts(&row.tags),
             quotes: quotes_of(&row.citations),
             placed_step: row.placed_step,
         });

@@ -4,6 +4,7 @@
 use crate::documents::unread_pages;
 use crate::error::{BatchError, ToolError};
 use crate::requirements::checks::{claimed_rows::ClaimedRows, name_cache::NameCache};
+use crate::requirements::comparison;
 use crate::runner::ToolRunner;
 use crate::tool::{ToolContext, ToolEnv};
 use crate::workspace::Workspace;
@@ -43,7 +44,8 @@ impl ToolRunner {
                 Ok(output) => {
                     notes.push(output.content);
                     overlay.apply(&output.products);
-                    products.extend(output.products);
+                    let compared = comparison::after_cut(&overlay, ctx, &output.products).await?;
+                    products.extend(output.products.into_iter().chain(compared));
                 }
                 Err(ToolError::Workspace(error)) => return Err(error.into()),
                 Err(ToolError::Unreadable { reason, document }) => {

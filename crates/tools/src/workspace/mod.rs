@@ -58,6 +58,12 @@ pub trait Workspace: Send + Sync {
         1
     }
 
+    /// The `candidate_id`s of the job's requirements that stand and whose first quote begins at a sentence of a passage.
+    fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
+        let _ = (passage, sentence);
+        Vec::new()
+    }
+
     /// A file's content; none when there is no such file.
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>>;
 

@@ -198,6 +198,31 @@ impl<'a> WorkspaceOverlay<'a> {
         count(self.records.iter().filter(is_new).count()) - count(self.records.iter().filter(is_withdrawn).count())
     }
 
+    /// Of the recorded requirements those with these ids.
+    pub(crate) async fn recorded_as(&self, ids: &[String]) -> Result<Vec<RecordedRequirement>, WorkspaceError> {
+        let committed = self.recorded.get_or_try_init(|| self.rows.recorded()).await?;
+        let is_meant = |known: &&RecordedRequirement| ids.contains(&known.requirement.candidate_id);
+        let mut recorded: Vec<RecordedRequirement> = committed.iter().filter(is_meant).cloned().collect();
+        lay_requirements(&mut recorded, self.records.iter());
+        recorded.retain(|known| ids.contains(&known.requirement.candidate_id));
+        Ok(recorded)
+    }
+
+    /// The requirements that stand and whose first quote begins at a sentence of a passage; of those of this batch the ones
+    /// that were given any quote there.
+    pub(crate) fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
+        let mut ids = self.rows.requirements_at(passage, sentence);
+        let here = self.records.iter().filter_map(|product| match product {
+            Product::AddRequirement(requirement) => Some(&**requirement),
+            Product::ChangeRequirement(change) => change.becomes.as_deref(),
+            _ => None,
+        });
+        ids.extend(here.map(|requirement| requirement.candidate_id.clone()));
+        ids.sort_unstable();
+        ids.dedup();
+        ids
+    }
+
     /// The number of the next requirement.
     pub(crate) fn next_number(&self) -> i32 {
         self.next_number

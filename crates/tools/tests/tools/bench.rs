@@ -108,6 +108,14 @@ impl Workspace for Memory {
         self.passages.iter().map(PassagePlace::from).collect()
     }
 
+    fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
+        let begins = |known: &&RecordedRequirement| {
+            let first = &known.requirement.citations[0];
+            !known.is_withdrawn() && first["passage"] == passage && first["from"] == sentence
+        };
+        self.recorded.iter().filter(begins).map(|known| known.requirement.candidate_id.clone()).collect()
+    }
+
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move {
@@ -236,6 +244,11 @@ impl Bench {
             self.rows.commit(product);
         }
         done
+    }
+
+    /// Commits what a call has produced.
+    pub(crate) fn commit(&mut self, product: Product) {
+        self.rows.commit(product);
     }
 
     /// The text of a call that succeeds.

@@ -6,6 +6,7 @@ mod batches;
 mod bench;
 mod chunks;
 mod citations;
+mod comparison;
 mod documents;
 mod files;
 mod inspection;

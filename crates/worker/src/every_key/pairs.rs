@@ -52,6 +52,7 @@ pub(super) fn all() -> Vec<Pair> {
         plain("coverage", json!("documents"), json!("off")),
         plain("coverage_settings.minimum", json!(0.4), json!(0.6)),
         plain("coverage_settings.max_closed", json!(0.4), json!(0.6)),
+        plain("coverage_settings.unsupported", json!(0.4), json!(0.6)),
         plain("documents.prepare", json!("start"), json!("model")),
         of_files("deliverables", "deliverables_are_checked_before_a_job_is_complete"),
         of_files("citations_required", "deliverables_are_checked_before_a_job_is_complete"),

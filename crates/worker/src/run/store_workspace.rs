@@ -46,6 +46,10 @@ impl Workspace for StoreWorkspace<'_> {
         self.run.next_number()
     }
 
+    fn requirements_at(&self, passage: i32, sentence: i32) -> Vec<String> {
+        self.run.requirements_at(passage, sentence)
+    }
+
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         Box::pin(self.ask(move || self.store.read_file(self.lease.job_id, path)))
     }

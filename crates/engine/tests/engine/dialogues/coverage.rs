@@ -130,7 +130,7 @@ fn a_job_none_of_whose_documents_has_text_fails_before_its_first_request() {
 #[test]
 fn a_document_without_text_beside_one_with_text_is_named_by_the_system() {
     let mut dialogue = Dialogue::new(covering_with(|settings| {
-        settings.coverage = Some(CoverageSettings { minimum: 1.0, max_closed: 1.0, records: false });
+        settings.coverage = Some(CoverageSettings { minimum: 1.0, max_closed: 1.0, unsupported: 1.0, records: false });
     }));
     let Outcome::IntakeDone(mut intake) = intake_of_four() else { unreachable!() };
     intake.files.push(FileWrite::text("input/annex.md", "Invoices must be kept for ten years."));
@@ -242,6 +242,43 @@ fn one_that_closes_everything_does_not_end_completed() {
     complete(&mut dialogue, json!([]));
     assert_eq!(error(&dialogue).details["kind"], "not_covered");
     assert!(error(&dialogue).message.contains("coverage_settings.max_closed"), "{}", error(&dialogue).message);
+}
+
+/// A job whose requirements decide: one for each candidate, the first so many with a tag of the system.
+fn recorded(tagged: usize, unsupported: f64) -> Dialogue {
+    let mut dialogue = working(covering_with(|settings| {
+        settings.coverage = Some(CoverageSettings { minimum: 0.5, max_closed: 0.5, unsupported, records: true });
+    }));
+    read(&mut dialogue);
+    for (at, (passage, text)) in
+        [(1, "Strangers guard the old castle."), (3, "Nothing else is kept.")].into_iter().enumerate()
+    {
+        let tags = if at < tagged { json!(["needs_look"]) } else { json!([]) };
+        dialogue.call("add_requirement", json!({"text": text, "passage": passage, "tags": tags}));
+    }
+    let empty = |passage| json!({"passage": passage, "reason": "nothing in it is a requirement"});
+    let all = [1, 2, 3, 4].map(empty);
+    dialogue.call("close_passages", json!({"passages": all}));
+    dialogue
+}
+
+#[test]
+fn a_job_whose_requirements_say_what_their_quotes_do_not_is_told_once_and_fails() {
+    let mut dialogue = recorded(2, 0.5);
+    let refused = complete(&mut dialogue, json!([]));
+    assert!(refused.contains("2 of 2 requirements need a look"), "{refused}");
+    assert!(refused.contains("- r1 \"Strangers guard the old castle.\": 0 of its 4 content words"), "{refused}");
+    assert!(refused.contains("It quotes \"Invoices must be kept.\""), "{refused}");
+    assert_eq!(
+        complete(&mut dialogue, json!([])),
+        "The job ends as failed: its requirements say what their quotes do not. Files and rows are kept."
+    );
+    assert_eq!(error(&dialogue).details["kind"], "not_supported");
+    assert!(error(&dialogue).message.contains("coverage_settings.unsupported"), "{}", error(&dialogue).message);
+
+    assert_eq!(complete(&mut recorded(1, 0.5), json!([])), "The job is complete.", "half of them may");
+    assert_eq!(complete(&mut recorded(2, 1.0), json!([])), "The job is complete.", "all of them may");
+    assert!(complete(&mut recorded(1, 0.4), json!([])).contains("1 of 2 requirements need a look"));
 }
 
 #[test]

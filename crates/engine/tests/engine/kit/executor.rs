@@ -3,7 +3,7 @@
 use super::toy::Toy;
 use plumbline_engine::{
     Candidate, Check, Citation, CutDocument, FileWrite, Passage, PhaseKind, Prepared, Product, Requirement, ToolCall,
-    ToolReturn, Touched, blocks, path,
+    ToolReturn, Touched, blocks, candidate_id_of, path,
 };
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ pub(crate) fn execute(toy: &Toy, call: &ToolCall) -> ToolReturn {
             None => ToolReturn::error(&call.id, format!("{} does not exist", text("path"))),
         },
         "add_requirement" => {
-            let requirement = requirement(&text("text"));
+            let requirement = quoting(requirement(&text("text")), &arguments);
             let known = toy.recorded.iter().any(|known| known.is_of(&requirement.content_key));
             let products = if known { Vec::new() } else { vec![Product::AddRequirement(Box::new(requirement))] };
             ToolReturn::ok(&call.id, "Recorded.", products)
@@ -138,6 +138,19 @@ fn citation(quote: &str, place: Option<Touched>) -> Citation {
         continues: Vec::new(),
         again: Vec::new(),
     }
+}
+
+/// The requirement with a quote of the first sentence of a passage, where one is named, and with tags.
+fn quoting(mut requirement: Requirement, arguments: &Value) -> Requirement {
+    if arguments["passage"].is_i64() {
+        requirement.candidate_id = candidate_id_of(&requirement.content_key);
+        let passage = &arguments["passage"];
+        let quote = json!({"source": "input/policy.pdf", "quote": "Invoices must be kept.", "verified": true, "passage": passage, "from": 1, "to": 1});
+        requirement.citations = json!([quote]);
+    }
+    let tags = arguments["tags"].as_array().into_iter().flatten();
+    requirement.tags = tags.filter_map(Value::as_str).map(str::to_owned).collect();
+    requirement
 }
 
 fn requirement(text: &str) -> Requirement {

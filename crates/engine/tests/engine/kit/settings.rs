@@ -61,7 +61,7 @@ pub(crate) fn settings() -> Settings {
 
 /// The same for a job whose documents must be accounted for.
 pub(crate) fn covering() -> Settings {
-    let coverage = Some(CoverageSettings { minimum: 0.5, max_closed: 0.5, records: false });
+    let coverage = Some(CoverageSettings { minimum: 0.5, max_closed: 0.5, unsupported: 0.5, records: false });
     let cite = tool("cite", Phases::Both, Handler::Local, Replay::Safe);
     let tools = own_tools(true).into_iter().chain(test_tools()).chain([cite]);
     Settings { tools: Arc::new(tools.collect()), coverage, ..settings() }

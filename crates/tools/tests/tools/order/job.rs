@@ -302,7 +302,7 @@ pub(super) fn settings(external: &[&str]) -> Settings {
         fallbacks: Vec::new(),
         autonomy: Autonomy::Full,
         owed: Owed::default(),
-        coverage: Some(CoverageSettings { minimum: 1.0, max_closed: 1.0, records: true }),
+        coverage: Some(CoverageSettings { minimum: 1.0, max_closed: 1.0, unsupported: 1.0, records: true }),
         prepare: Prepare::Start,
         deferred: Arc::default(),
         count_tokens: Arc::new(|text: &str| u32::try_from(text.len().div_ceil(4)).unwrap()),

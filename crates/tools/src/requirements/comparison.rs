@@ -1,0 +1,322 @@
+//! The tags that the system sets as a requirement's text and quotes change: `needs_look` and `translated`.
+//!
+//! They belong to each product that records or changes a requirement, whichever tool it is of, so that the runner has them set
+//! and no tool thinks of them. What a requirement says may also settle what another one with the same first sentence leaves out.
+
+use crate::tool::ToolContext;
+use crate::workspace::overlay::WorkspaceOverlay;
+use crate::workspace::{PassagePlace, WorkspaceError};
+use plumbline_documents::composed;
+use plumbline_documents::surroundings::{Layout, Surroundings};
+use plumbline_documents::{candidates, passages};
+use plumbline_engine::comparison::{Compared, tags_with};
+use plumbline_engine::{
+    PlacedQuote, Product, RecordedRequirement, Requirement, RequirementChange, Touched, lay_requirements, quotes_of,
+};
+use serde_json::{Map, json};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// Why the system changes a requirement that the model did not name.
+const REASON: &str = "the system compares it with its quotes anew";
+
+/// Sets the tags of the requirements that a call records or changes, and of those that quote the same sentences.
+pub(crate) async fn settle(
+    overlay: &WorkspaceOverlay<'_>,
+    ctx: &ToolContext<'_>,
+    products: &mut Vec<Product>,
+) -> Result<(), WorkspaceError> {
+    if !products.iter().any(|product| requirement_of(product).is_some() || is_withdrawal(product)) {
+        return Ok(());
+    }
+    let mut texts = Texts::new(overlay, ctx);
+    let group = Group::of(&mut texts, products).await?;
+    for product in &mut *products {
+        let Some(requirement) = requirement_of(product) else { continue };
+        let tags = texts.tags(requirement, &group).await?;
+        put_tags(product, tags);
+    }
+    for known in group.others() {
+        let tags = texts.tags(known, &group).await?;
+        products.extend(retagged(known, tags));
+    }
+    Ok(())
+}
+
+/// The same of requirements that quote a document which a call has cut: what their quotes stand under may be known only now.
+pub(crate) async fn after_cut(
+    overlay: &WorkspaceOverlay<'_>,
+    ctx: &ToolContext<'_>,
+    products: &[Product],
+) -> Result<Vec<Product>, WorkspaceError> {
+    let cut = products.iter().find_map(|product| match product {
+        Product::CutDocument(cut) => Some(cut.document.as_str()),
+        _ => None,
+    });
+    let Some(document) = cut else { return Ok(Vec::new()) };
+    let mut recorded = overlay.recorded().await?;
+    recorded.retain(|known| !known.is_withdrawn());
+    let quotes_it = |known: &&RecordedRequirement| {
+        known.is_pending() && quotes_of(&known.requirement.citations).iter().any(|quote| quote.source == document)
+    };
+    let mut texts = Texts::new(overlay, ctx);
+    let mut group = Group::default();
+    for known in recorded.iter().filter(quotes_it) {
+        group.put(texts.first_place(&known.requirement).await?, known.clone(), false);
+    }
+    let mut products = Vec::new();
+    for known in group.others() {
+        let tags = texts.tags(known, &group).await?;
+        products.extend(retagged(known, tags));
+    }
+    Ok(products)
+}
+
+fn requirement_of(product: &Product) -> Option<&Requirement> {
+    match product {
+        Product::AddRequirement(requirement) => Some(requirement),
+        Product::ChangeRequirement(change) => change.becomes.as_deref(),
+        _ => None,
+    }
+}
+
+fn is_withdrawal(product: &Product) -> bool {
+    matches!(product, Product::ChangeRequirement(change) if change.becomes.is_none())
+}
+
+fn put_tags(product: &mut Product, tags: Vec<String>) {
+    match product {
+        Product::AddRequirement(requirement) => requirement.tags = tags,
+        Product::ChangeRequirement(change) => {
+            let Some(becomes) = &mut change.becomes else { return };
+            if becomes.tags != tags {
+                change.fields.insert("tags".to_owned(), json!(tags));
+                becomes.tags = tags;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The change of a requirement whose tags are not as they should be.
+fn retagged(known: &Requirement, tags: Vec<String>) -> Option<Product> {
+    (known.tags != tags).then(|| {
+        let fields = Map::from_iter([("tags".to_owned(), json!(tags))]);
+        let becomes = Some(Box::new(Requirement { tags, ..known.clone() }));
+        let (candidate_id, reason) = (known.candidate_id.clone(), REASON.to_owned());
+        Product::ChangeRequirement(Box::new(RequirementChange { candidate_id, reason, becomes, fields }))
+    })
+}
+
+/// A sentence by its passage and its number.
+type Place = (i32, i32);
+
+/// Requirements that may quote the same first sentences.
+#[derive(Default)]
+struct Group {
+    rows: Vec<Row>,
+}
+
+struct Row {
+    place: Option<Place>,
+    known: RecordedRequirement,
+    /// Whether the call at hand records or changes it.
+    is_named: bool,
+}
+
+impl Group {
+    /// Those of a call's products, and those that quote the first sentence of one, as it is or as it was.
+    async fn of(texts: &mut Texts<'_>, products: &[Product]) -> Result<Self, WorkspaceError> {
+        let is_change = |product: &&Product| matches!(product, Product::ChangeRequirement(_));
+        let named: BTreeSet<String> = products.iter().filter_map(id_of).map(str::to_owned).collect();
+        let changed: Vec<String> = products.iter().filter(is_change).filter_map(id_of).map(str::to_owned).collect();
+        let mut places: BTreeSet<Place> = BTreeSet::new();
+        for requirement in products.iter().filter_map(requirement_of) {
+            places.extend(texts.first_place(requirement).await?);
+        }
+        if !changed.is_empty() {
+            for known in texts.overlay.recorded_as(&changed).await? {
+                places.extend(texts.first_place(&known.requirement).await?);
+            }
+        }
+        let at = |(passage, sentence): &Place| texts.overlay.requirements_at(*passage, *sentence);
+        let mut ids: Vec<String> = places.iter().flat_map(at).collect();
+        ids.extend(changed);
+        let mut rows = if ids.is_empty() { Vec::new() } else { texts.overlay.recorded_as(&ids).await? };
+        lay_requirements(&mut rows, products.iter());
+        let mut group = Self::default();
+        for known in rows.into_iter().filter(|known| !known.is_withdrawn()) {
+            let place = texts.first_place(&known.requirement).await?;
+            let is_named = named.contains(&known.requirement.candidate_id);
+            if is_named || place.is_some_and(|place| places.contains(&place)) {
+                group.put(place, known, is_named);
+            }
+        }
+        Ok(group)
+    }
+
+    fn put(&mut self, place: Option<Place>, known: RecordedRequirement, is_named: bool) {
+        self.rows.push(Row { place, known, is_named });
+    }
+
+    /// Those that may be changed, and that the call does not name.
+    fn others(&self) -> impl Iterator<Item = &Requirement> {
+        let others = self.rows.iter().filter(|row| !row.is_named && row.known.is_pending());
+        others.map(|row| &row.known.requirement)
+    }
+
+    /// The texts of the others that quote the same first sentence.
+    fn beside(&self, place: Option<Place>, id: &str) -> Vec<String> {
+        let beside = self
+            .rows
+            .iter()
+            .filter(|row| place.is_some() && row.place == place && row.known.requirement.candidate_id != id);
+        beside.map(|row| composed(&row.known.requirement.text).into_owned()).collect()
+    }
+}
+
+fn id_of(product: &Product) -> Option<&str> {
+    match product {
+        Product::AddRequirement(requirement) => Some(&requirement.candidate_id),
+        Product::ChangeRequirement(change) => Some(&change.candidate_id),
+        _ => None,
+    }
+}
+
+/// The passages that quotes are of, each read once.
+pub(crate) struct Texts<'a> {
+    overlay: &'a WorkspaceOverlay<'a>,
+    ctx: &'a ToolContext<'a>,
+    layouts: HashMap<i32, Option<Arc<Layout>>>,
+}
+
+impl<'a> Texts<'a> {
+    pub(crate) fn new(overlay: &'a WorkspaceOverlay<'a>, ctx: &'a ToolContext<'a>) -> Self {
+        Self { overlay, ctx, layouts: HashMap::new() }
+    }
+
+    async fn tags(&mut self, requirement: &Requirement, group: &Group) -> Result<Vec<String>, WorkspaceError> {
+        let compared = self.compared(requirement, group).await?;
+        Ok(tags_with(&requirement.tags, !compared.reasons().is_empty(), compared.translated))
+    }
+
+    async fn compared(&mut self, requirement: &Requirement, group: &Group) -> Result<Compared, WorkspaceError> {
+        let quotes = quotes_of(&requirement.citations);
+        let mut around = Surroundings::default();
+        for quote in &quotes {
+            for place in self.places(quote).await? {
+                let Some(layout) = self.layout(place.passage).await? else { continue };
+                let Surroundings { leads, headings, near } = layout.around(&place);
+                around.leads.extend(leads);
+                around.headings.extend(headings);
+                around.near.extend(near);
+            }
+        }
+        let text = composed(&requirement.text).into_owned();
+        let words: Vec<String> = quotes.into_iter().map(|quote| composed(&quote.words).into_owned()).collect();
+        let all = words.join(" ");
+        let (overlay, ctx) = (self.overlay, self.ctx);
+        let place = self.first_place(requirement).await?;
+        Ok(Compared {
+            translated: candidates::is_translated(&text, &all),
+            without_rules: candidates::is_foreign(&all),
+            text,
+            quotes: words,
+            leads: around.leads,
+            headings: around.headings,
+            near: around.near,
+            beside: group.beside(place, &requirement.candidate_id),
+            has_sources: overlay.sources().iter().any(|source| ctx.is_source(&source.path)),
+        })
+    }
+
+    /// The sentence that the first quote begins at.
+    async fn first_place(&mut self, requirement: &Requirement) -> Result<Option<Place>, WorkspaceError> {
+        let quotes = quotes_of(&requirement.citations);
+        let Some(first) = quotes.first() else { return Ok(None) };
+        Ok(self.places(first).await?.first().map(|place| (place.passage, place.from)))
+    }
+
+    /// The sentences that a quote touches: where it was placed, if its words are there, or where they are now.
+    pub(crate) async fn places(&mut self, quote: &PlacedQuote) -> Result<Vec<Touched>, WorkspaceError> {
+        if let Some(place) = quote.places.first()
+            && self.is_there(place, quote).await?
+        {
+            return Ok(quote.places.clone());
+        }
+        let overlay = self.overlay;
+        let mut files = Vec::new();
+        for passage in overlay.passages().iter().filter(|passage| passage.document == quote.source) {
+            files.extend(self.file(passage).await?.map(|file| (passage.number, file)));
+        }
+        let words = quote.words.clone();
+        let found = crate::run_blocking(move |_| passages::locate(&files, &words)).await;
+        Ok(found.into_iter().next().map(|occurrence| occurrence.touched).unwrap_or_default())
+    }
+
+    /// Whether a quote begins at a place.
+    async fn is_there(&mut self, place: &Touched, quote: &PlacedQuote) -> Result<bool, WorkspaceError> {
+        let passages = self.overlay.passages();
+        let is_of = passages.iter().any(|known| known.number == place.passage && known.document == quote.source);
+        let layout = if is_of { self.layout(place.passage).await? } else { None };
+        let sentence = layout.and_then(|layout| Some(letters(&layout.get(place.from)?.entry.text)));
+        let words = letters(&quote.words);
+        let is_alike =
+            |sentence: String| sentence.contains(&words) || words.contains(&sentence) || ends_so(&sentence, &words);
+        Ok(sentence.is_some_and(is_alike))
+    }
+
+    pub(crate) async fn layout(&mut self, number: i32) -> Result<Option<Arc<Layout>>, WorkspaceError> {
+        if let Some(known) = self.layouts.get(&number) {
+            return Ok(known.clone());
+        }
+        let passages = self.overlay.passages();
+        let layout = match passages.iter().find(|passage| passage.number == number) {
+            Some(passage) => self.read(passages, passage).await?,
+            None => None,
+        };
+        self.layouts.insert(number, layout.clone());
+        Ok(layout)
+    }
+
+    async fn read(
+        &self,
+        passages: &[PassagePlace],
+        passage: &PassagePlace,
+    ) -> Result<Option<Arc<Layout>>, WorkspaceError> {
+        let Some(file) = self.file(passage).await? else { return Ok(None) };
+        let of_document = || passages.iter().filter(|one| one.document == passage.document);
+        let before = of_document().filter(|one| one.number < passage.number).max_by_key(|one| one.number);
+        let behind = of_document().filter(|one| one.number > passage.number).min_by_key(|one| one.number);
+        let before = self.file_of(before).await?;
+        let behind = self.file_of(behind).await?;
+        let scan = self.ctx.scan.clone();
+        let read = move || Layout::of(before.as_deref(), &file, behind.as_deref(), &scan);
+        Ok(Some(Arc::new(crate::run_blocking(move |_| read()).await)))
+    }
+
+    async fn file_of(&self, passage: Option<&PassagePlace>) -> Result<Option<String>, WorkspaceError> {
+        match passage {
+            Some(passage) => self.file(passage).await,
+            None => Ok(None),
+        }
+    }
+
+    async fn file(&self, passage: &PassagePlace) -> Result<Option<String>, WorkspaceError> {
+        let Some(path) = &passage.chunk_path else { return Ok(None) };
+        let bytes = self.overlay.read(path).await?;
+        Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    }
+}
+
+/// Whether a sentence ends with the beginning of a quote that runs over several.
+fn ends_so(sentence: &str, words: &str) -> bool {
+    const LEAST: usize = 12;
+    let beginning: String = words.chars().take(LEAST).collect();
+    sentence.rfind(&beginning).is_some_and(|at| words.starts_with(&sentence[at..]))
+}
+
+/// Letters and digits in lower case.
+fn letters(text: &str) -> String {
+    text.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
