@@ -3,6 +3,7 @@
 mod candidates;
 mod coverage;
 mod eval;
+mod liars;
 mod losses;
 mod own_records;
 mod planted;
