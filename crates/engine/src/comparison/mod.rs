@@ -16,6 +16,7 @@ mod numbers;
 mod words;
 
 use numbers::{Numbers, numbers};
+use std::borrow::Cow;
 use std::fmt;
 use words::Words;
 
@@ -26,6 +27,8 @@ pub const TRANSLATED: &str = "translated";
 
 /// Of the content words of a text, one in so many must occur where it quotes.
 const LEAST_SHARE: usize = 2;
+/// Between the cells of a table's row.
+const CELLS: &str = " | ";
 /// Of a text with fewer content words, one must occur.
 const FEW_WORDS: usize = 4;
 
@@ -137,7 +140,7 @@ impl Compared {
         let in_texts = Numbers::of(self.texts());
         let (first, others) = self.quotes.split_first()?;
         let others: Vec<Numbers> = others.iter().map(|quote| Numbers::of([quote.as_str()])).collect();
-        let left_out = numbers(first).into_iter().find(|number| {
+        let left_out = numbers(&self.taken_from(first)).into_iter().find(|number| {
             number.is_in_digits && others.iter().all(|other| other.have(number)) && !in_texts.have(number)
         });
         left_out.map(|number| Reason::NumberLeftOut(number.said))
@@ -149,7 +152,7 @@ impl Compared {
             return (!is_known).then_some(Reason::Negation);
         }
         let is_told = || self.texts().any(|text| modals::negates(text) || modals::forbids(text));
-        let is_left_out = self.quotes.iter().all(|quote| modals::negates(quote)) && !is_told();
+        let is_left_out = self.quotes.iter().all(|quote| modals::negates(&self.taken_from(quote))) && !is_told();
         is_left_out.then_some(Reason::NegationLeftOut)
     }
 
@@ -157,6 +160,16 @@ impl Compared {
         let is_told = || self.quotes.iter().chain(&self.leads).any(|quote| modals::permits(quote));
         let permits = modals::permits(&self.text) && !modals::obliges(&self.text);
         (permits && !is_told()).then_some(Reason::Permission)
+    }
+
+    /// A quote as far as a text says what it says: of the row of a table the cells that have words of one.
+    fn taken_from<'q>(&self, quote: &'q str) -> Cow<'q, str> {
+        if !quote.contains(CELLS) {
+            return quote.into();
+        }
+        let said = Words::of(self.texts());
+        let is_taken = |cell: &&str| Words::of([*cell]).content().any(|word| said.has(word));
+        quote.split(CELLS).filter(is_taken).collect::<Vec<_>>().join(CELLS).into()
     }
 
     /// Its text, and those that quote the same first sentence.

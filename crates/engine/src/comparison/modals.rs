@@ -98,6 +98,9 @@ const COMPARED: [&str; 34] = [
     "ausschließlich",
 ];
 
+/// Stands for the end of a clause.
+const COMMA: &str = ",";
+
 /// Words before `not` with which it negates nothing: `whether or not`.
 const OR: [&str; 2] = ["or", "oder"];
 
@@ -142,10 +145,13 @@ const OBLIGATIONS: [&str; 38] = [
     "gewährleisten",
 ];
 
-/// The words of a text in lower case, `don't` as `do`, `not`.
+/// The words of a text in lower case, `don't` as `do`, `not`, and its commas. The cell of a table that is one word, `No`, answers
+/// the head of its column.
 fn tokens(text: &str) -> Vec<String> {
+    let cells =
+        text.split(super::CELLS).filter(|cell| cell.split_whitespace().count() > 1 || !text.contains(super::CELLS));
     let mut tokens = Vec::new();
-    for part in text.split_whitespace() {
+    for part in cells.flat_map(str::split_whitespace) {
         let part = part.to_lowercase().replace(['\u{2018}', '\u{2019}'], "'");
         for word in part.split(|sign: char| !(sign.is_alphanumeric() || sign == '\'')) {
             let word = word.trim_matches('\'');
@@ -154,6 +160,9 @@ fn tokens(text: &str) -> Vec<String> {
                 None if word.is_empty() => {}
                 None => tokens.push(word.to_owned()),
             }
+        }
+        if part.ends_with([',', ';']) {
+            tokens.push(COMMA.to_owned());
         }
     }
     tokens
@@ -187,7 +196,10 @@ pub(super) fn forbids(text: &str) -> bool {
 pub(super) fn permits(text: &str) -> bool {
     let tokens = tokens(text);
     let at = |place: usize| tokens.get(place).map_or("", String::as_str);
-    let behind = |place: usize, words: &[&str]| words.iter().any(|word| (1..=4).any(|next| at(place + next) == *word));
+    let behind = |place: usize, words: &[&str]| {
+        let clause = (1..=4).map(|next| place + next).take_while(|next| at(*next) != COMMA);
+        clause.into_iter().any(|next| words.contains(&at(next)) && !COMPARED.contains(&at(next + 1)))
+    };
     let permits = |place: usize| match at(place) {
         "may" => {
             !["not", "only", "no", "never"].contains(&at(place + 1)) && !behind(place, &["only"]) && !is_month(text)
@@ -235,7 +247,10 @@ pub(super) fn obliges(text: &str) -> bool {
     let tokens = tokens(text);
     let at = |place: usize| tokens.get(place).map_or("", String::as_str);
     let obliges = |place: usize| match at(place) {
-        "muss" | "müssen" => !(1..=4).any(|next| at(place + next) == "nicht"),
+        "muss" | "müssen" => {
+            let clause = (1..=4).map(|next| place + next).take_while(|next| at(*next) != COMMA);
+            !clause.into_iter().any(|next| at(next) == "nicht" && !COMPARED.contains(&at(next + 1)))
+        }
         "required" | "obliged" | "verpflichtet" | "erforderlich" => !behind_not(&tokens, place),
         "has" | "have" => at(place + 1) == "to",
         "needs" | "need" => at(place + 1) == "to",

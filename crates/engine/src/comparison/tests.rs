@@ -166,6 +166,17 @@ fn one_negation_is_as_good_as_another() {
 }
 
 #[test]
+fn of_the_row_of_a_table_only_cells_count_that_the_text_takes_words_from() {
+    check(&[
+        ("The system shall lock an account.", "R-2 | The system shall lock an account | No | June", ""),
+        ("Backups must be kept at a second place.", "2 | Backups must be kept at a second place | 7 days", ""),
+        ("Backups must be kept.", "2 | Backups must be kept for 7 days | Storage", "o"),
+        ("Backups must be printed.", "Backups must not be printed | Storage | No", "+"),
+        ("Die Sicherung muss erfolgen.", "3 | Die Sicherung muss erfolgen | 90 Tage", ""),
+    ]);
+}
+
+#[test]
 fn what_another_requirement_of_the_sentence_says_is_not_left_out() {
     let quote = "Invoices must be kept for 10 years and must not be changed.";
     let mut first = of("Invoices must be kept.", &[quote]);
@@ -194,6 +205,12 @@ fn a_permission_needs_one_in_its_quotes() {
         ("Der Fonds darf Belege löschen.", "Der Fonds muss Belege löschen.", "p"),
         ("Der Fonds darf Belege nicht löschen.", "Der Fonds muss es unterlassen, Belege zu löschen.", ""),
         ("Der Fonds muss Belege nicht melden.", "Der Fonds muss Belege melden.", "-p"),
+        ("Die Leitung muss Fehler nicht später als am Montag melden.", "Die Leitung muss Fehler am Montag melden.", ""),
+        (
+            "Die Leitung muss, wenn es nicht anders geht, Fehler melden.",
+            "Die Leitung muss Fehler melden, wenn es nicht anders geht.",
+            "",
+        ),
         ("Die Meldung ist freigestellt.", "Die Meldung ist abzugeben.", "p"),
         ("Belege darf nur der Fonds löschen.", "Belege hat der Fonds zu löschen.", ""),
     ]);
