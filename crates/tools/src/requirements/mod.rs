@@ -3,6 +3,7 @@
 pub(crate) mod add_requirement;
 pub(crate) mod checks;
 pub(crate) mod comparison;
+mod ids;
 pub(crate) mod integrate_requirement;
 pub(crate) mod next_requirement;
 pub(crate) mod query_similar_requirements;

@@ -116,6 +116,10 @@ impl Workspace for Memory {
         self.recorded.iter().filter(begins).map(|known| known.requirement.candidate_id.clone()).collect()
     }
 
+    fn next_number(&self) -> i32 {
+        self.recorded.iter().filter_map(|known| known.requirement.number).max().unwrap_or_default() + 1
+    }
+
     fn read<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, WorkspaceError>> {
         self.reads.fetch_add(1, Ordering::Relaxed);
         Box::pin(async move {

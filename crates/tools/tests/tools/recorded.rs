@@ -28,13 +28,13 @@ async fn the_list_is_compact_and_goes_on_where_it_ended() {
     let (mut bench, [first, second]) = bench().await;
     let all = bench.ok("list_requirements", json!({})).await;
     let expected = format!(
-        "2 recorded\n{first} | p. 1 | functional | high | Retention\n{second} | p. 2 | functional | high | Tests of backups"
+        "2 recorded\nr1 {first} | p. 1 | functional | high | Retention\nr2 {second} | p. 2 | functional | high | Tests of backups"
     );
     assert_eq!(all, expected);
     let one = bench.ok("list_requirements", json!({"limit": 1})).await;
     assert!(one.ends_with(&format!("| Retention\n1 more; go on with {{\"after\": \"{first}\"}}")), "{one}");
     let rest = bench.ok("list_requirements", json!({"after": first, "document": "policy.pdf"})).await;
-    assert_eq!(rest, format!("2 recorded; 2 of them here\n{second} | p. 2 | functional | high | Tests of backups"));
+    assert_eq!(rest, format!("2 recorded; 2 of them here\nr2 {second} | p. 2 | functional | high | Tests of backups"));
     let refusal = bench.refused("list_requirements", json!({"after": "req_000000000000"})).await;
     assert_eq!(refusal, "`after` is req_000000000000, which is not in this list");
 }
@@ -97,6 +97,36 @@ async fn the_quotes_of_an_update_are_verified() {
             bench.refused("update_requirement", json!({"id": first, "fields": nothing, "reason": "no"})).await;
         assert!(refusal.contains("do not fit"), "{nothing}: {refusal}");
     }
+}
+
+#[tokio::test]
+async fn a_short_id_names_a_record_wherever_an_id_does() {
+    let (mut bench, [first, second]) = bench().await;
+    let fields = json!({"priority": "low"});
+    let said = bench.ok("update_requirement", json!({"id": "R1", "fields": fields, "reason": "says may"})).await;
+    assert_eq!(said, format!("updated {first}: Retention (priority)"));
+    let rest = bench.ok("list_requirements", json!({"after": "r1"})).await;
+    assert_eq!(rest, format!("2 recorded\nr2 {second} | p. 2 | functional | high | Tests of backups"));
+    let said = bench.ok("withdraw_requirement", json!({"id": "r2", "reason": "not wanted"})).await;
+    assert_eq!(said, format!("withdrawn {second}: Tests of backups"));
+    let refusal = bench.refused("withdraw_requirement", json!({"id": "r7", "reason": "not wanted"})).await;
+    assert!(refusal.starts_with("this job has recorded no requirement r7"), "{refusal}");
+}
+
+#[tokio::test]
+async fn quotes_are_added_to_those_that_are_there() {
+    let (mut bench, [first, _]) = bench().await;
+    let more = json!({"citations": {"add": [{"source": "policy.pdf", "quote": BACKUPS}]}});
+    let add = json!({"id": first, "fields": more, "reason": "said again there"});
+    assert!(bench.ok("update_requirement", add.clone()).await.starts_with(&format!("updated {first}")));
+    let now = &row(&bench, 0).requirement;
+    let quotes: Vec<&Value> = now.citations.as_array().unwrap().iter().map(|cited| &cited["quote"]).collect();
+    assert_eq!((quotes, &now.source_location["page"]), (vec![&json!(SENTENCE), &json!(BACKUPS)], &json!(1)));
+    let said = bench.ok("update_requirement", add).await;
+    assert_eq!(said, format!("{first} says that already; nothing changed"));
+    let wrong = json!({"citations": {"add": [{"source": "policy.pdf", "quote": "Burn the invoices at once."}]}});
+    let refusal = bench.refused("update_requirement", json!({"id": first, "fields": wrong, "reason": "no more"})).await;
+    assert!(refusal.contains("citations[0]: the quote does not occur"), "{refusal}");
 }
 
 #[tokio::test]

@@ -54,13 +54,10 @@ pub(crate) fn further_quotes(
             "the citations of {id} are no list; update_requirement sets them anew"
         )));
     };
-    let is_same = |known: &Value, new: &Value| {
-        ["source", "page", "quote", "passage", "from"].into_iter().all(|part| known[part] == new[part])
-    };
     let mut products = Vec::new();
     for citation in cited {
         let evidence = evidence(&citation);
-        if !quotes.iter().any(|known| is_same(known, &evidence)) {
+        if !quotes.iter().any(|known| is_same_quote(known, &evidence)) {
             quotes.push(evidence);
             products.push(Product::AddCitation(citation));
         }
@@ -82,4 +79,9 @@ pub(crate) fn further_quotes(
     let change = RequirementChange { candidate_id: id, reason, becomes: Some(Box::new(becomes)), fields };
     products.push(Product::ChangeRequirement(Box::new(change)));
     Ok((added, products))
+}
+
+/// Whether two stored citations are of the same words at the same place.
+pub(crate) fn is_same_quote(known: &Value, other: &Value) -> bool {
+    ["source", "page", "quote", "passage", "from"].into_iter().all(|part| known[part] == other[part])
 }

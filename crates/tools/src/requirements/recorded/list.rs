@@ -3,6 +3,7 @@
 use super::page;
 use crate::documents::citation_check::{prepared, resolve};
 use crate::error::{Output, ToolError, ToolResult};
+use crate::requirements::ids;
 use crate::tool::{Declared, ToolEnv};
 use plumbline_engine::{Phases, RecordedRequirement, Requirement};
 use schemars::JsonSchema;
@@ -16,7 +17,7 @@ const MAX_PASSAGES: u32 = 1000;
 /// Characters of a quote by which its passage is found: it may end in the next one.
 const BEGINNING: usize = 80;
 
-/// Lists the requirements that this job has recorded, in the order in which they were recorded, a line each: id, page, type,
+/// Lists the requirements that this job has recorded, in the order in which they were recorded, a line each: ids (`r12`, `req_…`), page, type,
 /// priority, name. Withdrawn ones are counted and not listed. Where there are more than fit, the last line says how to go on.
 ///
 /// {arguments}
@@ -32,8 +33,8 @@ pub(crate) struct ListRequirements {
     /// only those whose quote begins in these chunks, by their numbers: `7-9, 12`
     #[schemars(regex(pattern = "^[0-9 ,-]+$"))]
     passages: Option<String>,
-    /// # Go on behind this id
-    /// go on behind this id
+    /// # Go on behind this id, r12
+    /// go on behind this id, `r12` or `req_…`
     after: Option<String>,
     /// # How many at most (default 100)
     /// how many at most, 1 to 500 (default 100)
@@ -88,14 +89,23 @@ impl Declared for ListRequirements {
 }
 
 fn line(known: &RecordedRequirement) -> String {
-    let Requirement { candidate_id, name, r#type, priority, .. } = &known.requirement;
+    let Requirement { name, r#type, priority, .. } = &known.requirement;
+    let id = shown_id(&known.requirement);
     let page = page(&known.requirement).map_or_else(|| "-".to_owned(), |page| format!("p. {page}"));
     let status = if known.is_pending() { String::new() } else { format!(" ({})", known.status) };
-    format!("{candidate_id} | {page} | {type} | {priority} | {name}{status}")
+    format!("{id} | {page} | {type} | {priority} | {name}{status}")
+}
+
+/// The short id, and the one that files of the system have.
+fn shown_id(requirement: &Requirement) -> String {
+    match requirement.number {
+        Some(number) => format!("r{number} {}", requirement.candidate_id),
+        None => requirement.candidate_id.clone(),
+    }
 }
 
 fn behind(recorded: &[RecordedRequirement], id: &str) -> Result<usize, ToolError> {
-    let at = recorded.iter().position(|known| known.requirement.candidate_id == id);
+    let at = recorded.iter().position(|known| ids::means(id, &known.requirement));
     at.map(|at| at + 1).ok_or_else(|| ToolError::refused(format!("`after` is {id}, which is not in this list")))
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod update;
 pub(crate) mod withdraw;
 
 use crate::error::ToolError;
+use crate::requirements::ids;
 use crate::tool::ToolEnv;
 use plumbline_engine::{RecordedRequirement, Requirement};
 
@@ -13,7 +14,7 @@ use plumbline_engine::{RecordedRequirement, Requirement};
 async fn pending(env: &ToolEnv<'_>, id: &str) -> Result<Requirement, ToolError> {
     let id = id.trim();
     let mut recorded = env.overlay.recorded().await?;
-    recorded.retain(|known| known.requirement.candidate_id == id);
+    recorded.retain(|known| ids::means(id, &known.requirement));
     // What was withdrawn may have been recorded anew.
     recorded.sort_by_key(RecordedRequirement::is_pending);
     match recorded.pop() {

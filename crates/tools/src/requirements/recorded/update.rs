@@ -5,17 +5,18 @@ use crate::arguments::decode;
 use crate::documents::citation_check::resolve;
 use crate::error::{Output, ToolError, ToolResult};
 use crate::requirements::add_requirement::{
-    AddRequirement, Evidence, MIN_TEXT_CHARS, citation, distinct, evidence, key,
+    AddRequirement, Evidence, MIN_TEXT_CHARS, citation, distinct, evidence, key, same_words::is_same_quote,
 };
 use crate::tool::{Declared, ToolEnv};
 use plumbline_engine::{Citation, Phases, Product, Requirement, RequirementChange};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Puts right what a requirement of this job says: its name, type, priority, text, place, citations or any other field of
-/// `add_requirement`. Fields that are not named stay. `citations` replaces all of them, so give those that stay too; each quote
-/// is verified as by `add_requirement`, and if one does not occur in its source, nothing changes. Of `source_location` the
+/// `add_requirement`. Fields that are not named stay. `citations` replaces all of them, or adds to them as
+/// `{"add": [{"passage": 7, "from": 5}]}`; each quote is verified as by `add_requirement`, and if one does not occur in its source,
+/// nothing changes. Of `source_location` the
 /// parts that are given are replaced. The id stays, whatever the text becomes. Only while the requirement is `pending`; what
 /// it said before is kept with the reason.
 ///
@@ -26,13 +27,13 @@ use serde_json::{Map, Value};
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UpdateRequirement {
-    /// # Its id, req_…
-    /// its id, `req_…`, as add_requirement and list_requirements give it
+    /// # Its id: r12 or req_…
+    /// its id, `r12` or `req_…`, as add_requirement, record_passage and list_requirements give it
     #[schemars(length(min = 1, max = 100))]
     id: String,
     /// # The fields that change, as add_requirement takes them
     /// an object with the fields that change
-    #[schemars(with = "AddRequirement", extend("minProperties" = 1))]
+    #[schemars(schema_with = "fields", extend("minProperties" = 1))]
     fields: Map<String, Value>,
     /// # Why, one sentence
     /// why, one sentence
@@ -84,10 +85,22 @@ impl Declared for UpdateRequirement {
     }
 }
 
+/// The fields of `add_requirement`, of which the citations may be added to those that are there.
+fn fields(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = AddRequirement::json_schema(generator);
+    if let Some(citations) = schema.pointer_mut("/properties/citations") {
+        let (list, said) = (citations.clone(), citations["description"].clone());
+        let add =
+            json!({"type": "object", "properties": {"add": list}, "required": ["add"], "additionalProperties": false});
+        *citations = json!({"description": said, "anyOf": [list, add]});
+    }
+    schema
+}
+
 /// The citations given, verified, and what was put right in them.
 async fn cited(env: &ToolEnv<'_>, fields: &Map<String, Value>) -> Result<(Option<Vec<Citation>>, String), ToolError> {
     let Some(given) = fields.get("citations") else { return Ok((None, String::new())) };
-    let given: Vec<Evidence> = decode(given.clone())?;
+    let given: Vec<Evidence> = decode(added(given).unwrap_or(given).clone())?;
     let mut citations = Vec::with_capacity(given.len());
     let mut put_right = String::new();
     for (place, evidence) in given.iter().enumerate() {
@@ -104,6 +117,24 @@ async fn cited(env: &ToolEnv<'_>, fields: &Map<String, Value>) -> Result<(Option
     Ok((Some(citations), put_right))
 }
 
+/// The citations that are added to those that are there.
+fn added(citations: &Value) -> Option<&Value> {
+    citations.get("add")
+}
+
+/// The citations of a row from now on.
+fn quotes(former: &Value, cited: &[Citation], is_added: bool) -> Value {
+    let new = cited.iter().map(evidence);
+    let (true, Some(former)) = (is_added, former.as_array()) else { return new.collect() };
+    let mut quotes = former.clone();
+    for quote in new {
+        if !quotes.iter().any(|known| is_same_quote(known, &quote)) {
+            quotes.push(quote);
+        }
+    }
+    quotes.into()
+}
+
 /// The requirement with the fields given.
 async fn changed(
     env: &ToolEnv<'_>,
@@ -113,9 +144,11 @@ async fn changed(
 ) -> Result<Requirement, ToolError> {
     let mut becomes = former.clone();
     if let Some(citations) = citations {
-        becomes.citations = citations.iter().map(evidence).collect();
+        let is_added = fields.get("citations").is_some_and(|given| added(given).is_some());
+        let keeps = is_added && former.citations.as_array().is_some_and(|quotes| !quotes.is_empty());
+        becomes.citations = quotes(&former.citations, citations, is_added);
         // A page that was the old quote's is the new quote's.
-        let page = citations.first().and_then(|citation| citation.page);
+        let page = citations.first().filter(|_| !keeps).and_then(|citation| citation.page);
         if let (Some(location), Some(page)) = (becomes.source_location.as_object_mut(), page) {
             location.insert("page".into(), page.into());
         }

@@ -18,8 +18,8 @@ use serde_json::Map;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WithdrawRequirement {
-    /// # Its id, req_…
-    /// its id, `req_…`, as add_requirement and list_requirements give it
+    /// # Its id: r12 or req_…
+    /// its id, `r12` or `req_…`, as add_requirement, record_passage and list_requirements give it
     #[schemars(length(min = 1, max = 100))]
     id: String,
     /// # Why, one sentence
