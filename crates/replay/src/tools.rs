@@ -101,7 +101,7 @@ impl ReplayContext<'_> {
         let content = recorded_result(step, call).unwrap_or_default();
         let is_error = content.starts_with("Error: ");
         let products = if is_error { Vec::new() } else { self.recorded_products(step, call, rows) };
-        ToolReturn { call_id: call.id.clone(), content, is_error, gave_up: false, products }
+        ToolReturn { call_id: call.id.clone(), content, is_error, gave_up: false, taken_again: false, products }
     }
 
     /// The step's files that neither the engine nor a tool that is really run writes: the call's own.

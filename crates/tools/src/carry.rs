@@ -62,8 +62,15 @@ impl ToolRunner {
     ) -> Result<Carried, BatchError> {
         let overlay = WorkspaceOverlay::new(workspace);
         let (names, rows) = (NameCache::default(), ClaimedRows::default());
-        let env =
-            ToolEnv { overlay: &overlay, ctx, parser: &self.parser, quotes: &self.quotes, names: &names, rows: &rows };
+        let env = ToolEnv {
+            overlay: &overlay,
+            ctx,
+            parser: &self.parser,
+            quotes: &self.quotes,
+            names: &names,
+            rows: &rows,
+            again: false,
+        };
         Ok(carry(&env, previous, now).await?)
     }
 }

@@ -37,6 +37,9 @@ pub(crate) enum ToolError {
     /// The model asked for something that cannot be done: one sentence that says what, where and what to do.
     #[error("{0}")]
     Refused(String),
+    /// The same, of a call that is taken when it is made again ([`plumbline_engine::OutsideCall`]).
+    #[error("{0}")]
+    RefusedOnce(String),
     /// A document has no text that can be read: the sentence, and what is known of the document all the same.
     #[error("{reason}")]
     Unreadable {

@@ -63,6 +63,7 @@ impl ToolRunner {
                 quotes: &self.quotes,
                 names: &names,
                 rows: &rows,
+                again: call.again,
             };
             let done = match self.call(call, &env).instrument(span.clone()).await {
                 Ok(mut output) => {
@@ -84,6 +85,10 @@ impl ToolRunner {
                     span.record("error.type", "refused").record("otel.status_code", "ERROR");
                     tracing::debug!(tool.name = %call.name, tool.call_id = %call.id, %reason, "tool call refused");
                     ToolReturn::error(&call.id, clean(reason))
+                }
+                Err(ToolError::RefusedOnce(reason)) => {
+                    span.record("error.type", "refused").record("otel.status_code", "ERROR");
+                    ToolReturn { taken_again: true, ..ToolReturn::error(&call.id, clean(reason)) }
                 }
                 Err(ToolError::Transient(reason) | ToolError::Unavailable { reason, .. }) => {
                     span.record("error.type", "failed").record("otel.status_code", "ERROR");

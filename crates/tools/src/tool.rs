@@ -231,4 +231,6 @@ pub(crate) struct ToolEnv<'a> {
     pub(crate) quotes: &'a QuoteCache,
     pub(crate) names: &'a NameCache,
     pub(crate) rows: &'a ClaimedRows,
+    /// Whether this very call was refused before with the word that, made again, it is taken.
+    pub(crate) again: bool,
 }

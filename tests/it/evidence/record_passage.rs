@@ -86,3 +86,50 @@ async fn a_passage_is_recorded_and_decided_in_few_words(pool: PgPool) {
     assert_eq!(replayed.code, Some(0), "{}{}", replayed.stdout, replayed.stderr);
     world.finish().await;
 }
+
+/// Ten records without a quote in one answer; the same ten again; then quotes for all of them.
+fn without_quotes(request: &Request, number: usize) -> Reply {
+    let texts = (1..=10).map(|n| format!("Invoices must be kept for ten years, case {n}."));
+    let records: Vec<(&str, Value)> = texts.map(|text| ("add_requirement", json!({"text": text}))).collect();
+    match number {
+        1 => opens(1, "Reading"),
+        2 => Reply::calls(&[("read_file", json!({"path": "chunks/chunk_001.md"}))]),
+        3 => Reply::calls(&records),
+        4 => {
+            let results = request.new_results();
+            let is_refused =
+                |result: &&str| result.contains("a requirement needs a quote") && result.contains("\"from\": 2");
+            assert_eq!(results.iter().filter(|result| is_refused(result)).count(), 10, "{}", results[0]);
+            Reply::calls(&records)
+        }
+        5 => {
+            let results = request.new_results();
+            let is_taken = |result: &&str| result.contains("(unverified, it has no citation)");
+            assert_eq!(results.iter().filter(|result| is_taken(result)).count(), 10, "{}", results[0]);
+            let add = json!({"citations": {"add": [{"passage": 1, "from": 2}]}});
+            let quoted = |n: usize| {
+                ("update_requirement", json!({"id": format!("r{n}"), "fields": add, "reason": "its sentence"}))
+            };
+            Reply::calls(&(1..=10).map(quoted).collect::<Vec<_>>())
+        }
+        _ => Reply::calls(&[("todo_rewind", json!({"issue": "that is all that was to be tried"}))]),
+    }
+}
+
+#[sqlx::test(migrations = false)]
+async fn records_without_a_quote_are_refused_once_and_get_one_later(pool: PgPool) {
+    let world = World::new(pool).await;
+    let model = Scripted::start(without_quotes).await;
+    let config = Some(json!({"limits": {"max_iterations": 6}}));
+    let id = world.insert(&NewJob { config, ..NewJob::with_content("policy.md", DOCUMENT.as_bytes()) }).await;
+    let mut command = world.command(&["worker", "--until-idle"]);
+    command.env("OPENAI_BASE_URL", model.base_url());
+    let ended = world.start(command).ended().await;
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let rows =
+        "SELECT jsonb_build_array(count(*), max(confidence), count(*) FILTER (WHERE jsonb_array_length(citations) = 1))
+                FROM requirement_cache WHERE job_id = $1";
+    let rows: Value = sqlx::query_scalar(rows).bind(id).fetch_one(&world.pool).await.expect("rows can be read");
+    assert_eq!(rows, json!([10, 0.5, 10]));
+    world.finish().await;
+}

@@ -13,6 +13,9 @@ use serde_json::{Map, Value};
 /// How many distinct calls are remembered; older ones no longer count as repeated.
 pub const REMEMBERED_CALLS: usize = 8;
 
+/// How many calls are remembered that are taken when they are made again: as many as an answer may hold.
+const REFUSED_ONCE: usize = 64;
+
 /// Where results go that are too large for the conversation.
 pub(crate) const RESULTS: &str = "tool_results/";
 
@@ -125,6 +128,16 @@ impl Run {
         let seen: Vec<u32> = ends.map(|end| fingerprint::of_text(&path[..end])).collect();
         for repeat in &mut self.state.guards.repeats {
             repeat.fresh |= repeat.looks_at.is_some_and(|subject| seen.contains(&subject));
+        }
+    }
+
+    /// Remembers a call that was refused with the word that, made again, it is taken.
+    pub(crate) fn note_refused_once(&mut self, print: u32) {
+        let refused = &mut self.state.guards.refused_once;
+        refused.retain(|known| *known != print);
+        refused.push_back(print);
+        if refused.len() > REFUSED_ONCE {
+            refused.pop_front();
         }
     }
 

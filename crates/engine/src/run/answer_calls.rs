@@ -126,9 +126,9 @@ impl Run {
     }
 
     /// The calls that the outside carries out or looks at now, in their order.
-    pub(crate) fn waiting_calls(&self) -> impl Iterator<Item = &ToolCall> {
+    pub(crate) fn waiting_calls(&self) -> impl Iterator<Item = &AnswerCall> {
         let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
-        self.calls.from(at).iter().take(self.calls.waiting).map(|item| &item.call)
+        self.calls.from(at).iter().take(self.calls.waiting).map(AsRef::as_ref)
     }
 
     /// Takes the calls up that a loaded run waits for.
@@ -181,7 +181,7 @@ impl Run {
     /// on disk, and one that may not be made twice its dispatch.
     pub(crate) fn commits_before_calls(&self) -> bool {
         let is_external =
-            |call: &ToolCall| self.bound_tool(&call.name).is_some_and(|tool| tool.handler == Handler::External);
+            |item: &AnswerCall| self.bound_tool(&item.call.name).is_some_and(|tool| tool.handler == Handler::External);
         let dispatched = self.calls_at_hand().is_some_and(|calls| calls.dispatched);
         !self.calls.committed && (dispatched || (self.calls.check.is_none() && self.waiting_calls().any(is_external)))
     }

@@ -23,7 +23,12 @@ impl Run {
                 let check = self.calls.check.as_ref();
                 let at = self.calls_at_hand().map_or(0, |calls| calls.answered);
                 let once = check.is_none() && self.is_unsafe(at);
-                let calls = self.waiting_calls().map(|call| OutsideCall { call, check, once }).collect();
+                let refused = &self.state.guards.refused_once;
+                let waiting = self.waiting_calls().map(|item| {
+                    let again = refused.contains(&item.parsed.print);
+                    OutsideCall { call: &item.call, check, once, again }
+                });
+                let calls = waiting.collect();
                 Effect::RunTools { calls, commit_first: self.commits_before_calls() }
             }
         }

@@ -250,6 +250,9 @@ pub struct Guards {
     /// The answer that was told which requirements say what their quotes do not, as it asked for the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub told_not_supported: Option<i64>,
+    /// Fingerprints of calls that were refused once, the latest last; made again they are taken.
+    #[serde(default, skip_serializing_if = "VecDeque::is_empty")]
+    pub refused_once: VecDeque<u32>,
     /// The latest distinct calls, oldest first. Bounded by [`crate::guardrail::loop_detection::REMEMBERED_CALLS`].
     #[serde(rename = "calls", alias = "repeats", with = "repeat", default, skip_serializing_if = "VecDeque::is_empty")]
     pub repeats: VecDeque<Repeat>,

@@ -91,6 +91,9 @@ impl Run {
         if given.gave_up && self.settings.limits.on_tool_failure == OnToolFailure::Stop {
             self.calls.broken.get_or_insert_with(|| (call.name.clone(), given.content.clone()));
         }
+        if given.taken_again {
+            self.note_refused_once(parsed.print);
+        }
         let looked = given.products.is_empty();
         let room = self.progress_of_calls().room;
         if looked && !room.holds(given.content.len(), || self.tokens_shown(&given.content)) {

@@ -143,7 +143,7 @@ impl Run {
     }
 
     fn answer_first(&self, returns: &[ToolReturn]) -> bool {
-        self.waiting_calls().zip(returns).all(|(call, given)| call.id == given.call_id)
+        self.waiting_calls().zip(returns).all(|(item, given)| item.call.id == given.call_id)
     }
 
     fn stage_name(&self) -> String {

@@ -57,6 +57,8 @@ pub struct OutsideCall<'a> {
     pub check: Option<&'a Check>,
     /// Whether it may not be made twice: a failure does not tell whether it was carried out.
     pub once: bool,
+    /// Whether this very call was refused before with the word that, made again, it is taken.
+    pub again: bool,
 }
 
 impl Deref for OutsideCall<'_> {

@@ -217,6 +217,8 @@ pub struct ToolReturn {
     pub is_error: bool,
     /// Whether it failed for a reason that is not the call's own, in every try that it was given.
     pub gave_up: bool,
+    /// Whether the same call, made again, is taken ([`crate::OutsideCall::again`]).
+    pub taken_again: bool,
     /// What it produced; lands in the commit of the result.
     pub products: Vec<Product>,
 }
@@ -224,13 +226,21 @@ pub struct ToolReturn {
 impl ToolReturn {
     /// A result with what it produced.
     pub fn ok(call_id: &str, content: impl Into<String>, products: Vec<Product>) -> Self {
-        Self { call_id: call_id.into(), content: content.into(), is_error: false, gave_up: false, products }
+        Self {
+            call_id: call_id.into(),
+            content: content.into(),
+            is_error: false,
+            gave_up: false,
+            taken_again: false,
+            products,
+        }
     }
 
     /// An error for the model to read; the text begins with `Error:`.
     pub fn error(call_id: &str, message: impl std::fmt::Display) -> Self {
         let content = format!("Error: {message}");
-        Self { call_id: call_id.into(), content, is_error: true, gave_up: false, products: Vec::new() }
+        let (call_id, products) = (call_id.into(), Vec::new());
+        Self { call_id, content, is_error: true, gave_up: false, taken_again: false, products }
     }
 
     /// The same of a tool that failed in all its tries.

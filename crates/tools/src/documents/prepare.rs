@@ -37,6 +37,7 @@ impl ToolRunner {
                 quotes: &self.quotes,
                 names: &names,
                 rows: &rows,
+                again: false,
             };
             let arguments = json!({"file_path": document}).to_string();
             let call = ToolCall { id: format!("prepare {document}"), name: name.to_string(), arguments };
@@ -54,7 +55,10 @@ impl ToolRunner {
                     break;
                 }
                 Err(
-                    ToolError::Refused(reason) | ToolError::Transient(reason) | ToolError::Unavailable { reason, .. },
+                    ToolError::Refused(reason)
+                    | ToolError::RefusedOnce(reason)
+                    | ToolError::Transient(reason)
+                    | ToolError::Unavailable { reason, .. },
                 ) => {
                     notes.push(reason);
                     break;

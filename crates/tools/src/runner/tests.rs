@@ -110,7 +110,7 @@ async fn what_may_pass_is_tried_again_as_often_as_configured() {
 }
 
 fn outside(call: &ToolCall) -> OutsideCall<'_> {
-    OutsideCall { call, check: None, once: false }
+    OutsideCall { call, check: None, once: false, again: false }
 }
 
 async fn check(tool: Tool, patience: Duration, expected: &str) {

@@ -13,7 +13,7 @@ pub(crate) mod read_file;
 pub(crate) mod search_files;
 pub(crate) mod write_file;
 
-use plumbline_engine::{Citation, FileIndex, Passage, RecordedRequirement, Source};
+use plumbline_engine::{Citation, FileIndex, Passage, PassageState, RecordedRequirement, Source};
 use std::future::Future;
 use std::pin::Pin;
 
@@ -31,12 +31,15 @@ pub struct PassagePlace {
     pub pages: Option<(i32, i32)>,
     /// The file with its text, if it has one.
     pub chunk_path: Option<String>,
+    /// Whether results have shown all of its text.
+    pub is_read: bool,
 }
 
 impl From<&Passage> for PassagePlace {
     fn from(passage: &Passage) -> Self {
         let Passage { number, document, pages, chunk_path, .. } = passage;
-        Self { number: *number, document: document.clone(), pages: *pages, chunk_path: chunk_path.clone() }
+        let is_read = passage.state != PassageState::Unread;
+        Self { number: *number, document: document.clone(), pages: *pages, chunk_path: chunk_path.clone(), is_read }
     }
 }
 

@@ -216,7 +216,7 @@ pub(crate) async fn try_turn(
         .run(
             &calls
                 .iter()
-                .map(|call| OutsideCall { call, check: None, once: call.name == "execute_cypher_query" })
+                .map(|call| OutsideCall { call, check: None, once: call.name == "execute_cypher_query", again: false })
                 .collect::<Vec<_>>(),
             &files,
             &ctx,

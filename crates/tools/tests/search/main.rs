@@ -93,7 +93,11 @@ async fn turn_over(paths: &[&str], index: Option<&dyn TextIndex>, calls: &[(&str
     ctx.texts = index;
     let runner = ToolRunner::new(Parser::new("/nonexistent"));
     runner
-        .run(&calls.iter().map(|call| OutsideCall { call, check: None, once: false }).collect::<Vec<_>>(), &files, &ctx)
+        .run(
+            &calls.iter().map(|call| OutsideCall { call, check: None, once: false, again: false }).collect::<Vec<_>>(),
+            &files,
+            &ctx,
+        )
         .await
         .unwrap()
 }

@@ -103,7 +103,7 @@ async fn lesson_62_a_call_ends_with_its_time() {
     let extract = call("1", "extract_document_text", &json!({"file_path": "input/a.txt"}).to_string());
     let done = bench
         .runner
-        .run(&[OutsideCall { call: &extract, check: None, once: false }], &bench.rows, &ctx)
+        .run(&[OutsideCall { call: &extract, check: None, once: false, again: false }], &bench.rows, &ctx)
         .await
         .unwrap()
         .remove(0);

@@ -165,6 +165,8 @@ pub(crate) struct Bench {
     pub(crate) no_sources: Vec<String>,
     pub(crate) is_tactical: bool,
     pub(crate) records_requirements: bool,
+    /// Whether calls were refused before and are made again.
+    pub(crate) again: bool,
 }
 
 impl Bench {
@@ -180,6 +182,7 @@ impl Bench {
             no_sources: Vec::new(),
             is_tactical: false,
             records_requirements: false,
+            again: false,
         }
     }
 
@@ -237,7 +240,7 @@ impl Bench {
         let looked = Check::Deliverables { requirements: true };
         let check = |call: &ToolCall| (call.name == "job_complete").then_some(&looked);
         let calls: Vec<OutsideCall<'_>> =
-            calls.iter().map(|call| OutsideCall { call, check: check(call), once: false }).collect();
+            calls.iter().map(|call| OutsideCall { call, check: check(call), once: false, again: self.again }).collect();
         self.runner.run(&calls, &self.rows, &ctx).await
     }
 

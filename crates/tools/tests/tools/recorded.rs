@@ -141,6 +141,7 @@ async fn a_record_that_is_taken_back_stands_nowhere_and_may_be_made_again() {
     );
     let refusal = bench.refused("withdraw_requirement", json!({"id": first, "reason": "again"})).await;
     assert_eq!(refusal, format!("{first} is withdrawn already; record it anew if it holds after all"));
+    bench.again = true;
     let said = bench.ok("add_requirement", json!({"text": SENTENCE, "name": "It holds"})).await;
     assert!(said.starts_with("recorded req_"), "{said}");
     let said = bench.ok("update_requirement", json!({"id": first, "fields": {"name": "Yes"}, "reason": "short"})).await;

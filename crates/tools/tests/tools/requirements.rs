@@ -1,7 +1,7 @@
 //! `add_requirement`: complete rows, verified evidence, no duplicates.
 
 use crate::bench::Bench;
-use plumbline_engine::Requirement;
+use plumbline_engine::{PassageState, Requirement};
 use serde_json::{Value, json};
 
 const TEXT: &str = "[page 1]\n\nInvoices must be kept for ten years.\n\n[page 2]\n\nBackups shall be tested.\n";
@@ -61,6 +61,7 @@ async fn the_whole_row() {
 #[tokio::test]
 async fn what_is_left_out_is_derived() {
     let mut bench = bench();
+    bench.again = true;
     bench
         .ok(
             "write_requirement_to_db",
@@ -83,6 +84,7 @@ async fn what_is_left_out_is_derived() {
 #[tokio::test]
 async fn the_same_text_is_recorded_once() {
     let mut bench = bench();
+    bench.again = true;
     bench.ok("add_requirement", json!({"text": SENTENCE})).await;
     let id = bench.rows.recorded[0].requirement.candidate_id.clone();
     for again in [SENTENCE.to_string(), format!("  {}\n", SENTENCE.replace(' ', "\n "))] {
@@ -203,4 +205,23 @@ async fn the_same_words_at_two_places_are_two_requirements() {
     let cited: Vec<(&str, i32)> =
         bench.rows.citations.iter().filter_map(|cited| Some((cited.id.as_str(), cited.place?.from))).collect();
     assert!(matches!(cited[..], [(one, 1), (other, 3)] if one != other), "{cited:?}");
+}
+
+#[tokio::test]
+async fn a_record_without_a_quote_is_refused_once_with_the_nearest_sentences_that_were_shown() {
+    let text = "Visitors must sign in.\n\nThe guard must keep the book of visitors for a year.\n";
+    let mut bench = Bench::new().extracted("input/a.md", "chunks/a.md", text);
+    bench.ok("chunk_document", json!({"file_path": "input/a.md"})).await;
+    let call = json!({"text": "The book of visitors has to be kept.", "confidence": 0.9});
+    let refused = bench.call("add_requirement", call.clone()).await;
+    assert!(refused.is_error && refused.taken_again && refused.products.is_empty());
+    assert!(!refused.content.contains("nearest"), "nothing was shown yet: {}", refused.content);
+    bench.rows.passages[0].state = PassageState::Read;
+    let refused = bench.call("add_requirement", call.clone()).await;
+    let nearest = "shown: {\"passage\": 1, \"from\": 2} \"The guard must keep the book of visitors for a year.\"";
+    assert!(refused.content.contains(nearest), "{}", refused.content);
+    bench.again = true;
+    let said = bench.ok("add_requirement", call).await;
+    assert!(said.contains("(unverified, it has no citation), r1"), "{said}");
+    assert_eq!(bench.rows.recorded[0].requirement.confidence, 0.5);
 }

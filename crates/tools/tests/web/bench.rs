@@ -56,7 +56,7 @@ pub(crate) async fn turn(
     ctx.web = Web { fetcher, search: search.map_or(SearchAccess::Off, SearchAccess::On) };
     ToolRunner::new(parser())
         .run(
-            &calls.iter().map(|call| OutsideCall { call, check: None, once: false }).collect::<Vec<_>>(),
+            &calls.iter().map(|call| OutsideCall { call, check: None, once: false, again: false }).collect::<Vec<_>>(),
             &Empty::default(),
             &ctx,
         )

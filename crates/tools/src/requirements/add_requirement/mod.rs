@@ -3,6 +3,7 @@
 mod build;
 pub(crate) mod key;
 pub(crate) mod same_words;
+mod without_quote;
 
 use crate::documents::citation_check::{Claim, Pointer, Verified, apart, verify, verify_pointer};
 use crate::error::{Output, ToolError, ToolResult};
@@ -20,7 +21,7 @@ const MAX_NAME_CHARS: usize = 80;
 pub(crate) const MIN_TEXT_CHARS: usize = 10;
 
 /// Records one requirement for the validator. Every quote given as evidence is verified as by `cite`; if one does not
-/// occur in its source, nothing is recorded and the answer gives the nearest passage. A wrong page is put right. A requirement whose text is recorded
+/// occur in its source, nothing is recorded and the answer gives the nearest passage; without any quote the call is refused once. A wrong page is put right. A requirement whose text is recorded
 /// already is not recorded again. `write_requirement_to_db` is the same tool under its older name.
 ///
 /// {arguments}
@@ -162,7 +163,14 @@ impl Declared for AddRequirement {
                 return Ok(Output::of(format!("already recorded as {id}; {what}"), products));
             }
         };
+        if citations.is_empty() {
+            let most = without_quote::MOST_CONFIDENCE;
+            self.confidence = Some(self.confidence.unwrap_or(env.ctx.record_defaults.confidence).min(most));
+        }
         let requirement = build(env, self, text, key, &citations).await?;
+        if citations.is_empty() {
+            without_quote::check(env, &requirement.text).await?;
+        }
         let evidence = match citations.len() {
             0 => "unverified, it has no citation".to_string(),
             1 => "1 citation verified".to_string(),
@@ -210,6 +218,7 @@ fn at(place: usize, error: ToolError) -> ToolError {
     match error {
         ToolError::Refused(reason) => ToolError::refused(format!("nothing was recorded; citations[{place}]: {reason}")),
         other @ (ToolError::Unreadable { .. }
+        | ToolError::RefusedOnce(_)
         | ToolError::Transient(_)
         | ToolError::Unavailable { .. }
         | ToolError::Workspace(_)) => other,

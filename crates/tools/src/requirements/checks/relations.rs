@@ -82,6 +82,7 @@ fn at(place: usize, error: ToolError) -> ToolError {
             ToolError::refused(format!("nothing was integrated; relations[{place}]: {reason}"))
         }
         other @ (ToolError::Unreadable { .. }
+        | ToolError::RefusedOnce(_)
         | ToolError::Transient(_)
         | ToolError::Unavailable { .. }
         | ToolError::Workspace(_)) => other,

@@ -107,6 +107,7 @@ async fn cited(env: &ToolEnv<'_>, fields: &Map<String, Value>) -> Result<(Option
         let verified = citation(env, evidence).await.map_err(|error| match error {
             ToolError::Refused(why) => ToolError::refused(format!("nothing was changed; citations[{place}]: {why}")),
             other @ (ToolError::Unreadable { .. }
+            | ToolError::RefusedOnce(_)
             | ToolError::Transient(_)
             | ToolError::Unavailable { .. }
             | ToolError::Workspace(_)) => other,
