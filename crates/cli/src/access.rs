@@ -34,6 +34,8 @@ fn roles(command: &Command) -> (&'static str, &'static [&'static str]) {
         Command::Enqueue(_) => ("enqueue", &["enqueue", "work"]),
         Command::Status(_) => ("status", &["enqueue", "steer", "approve", "watch", "work"]),
         Command::Watch(_) => ("watch", &["enqueue", "steer", "approve", "watch", "work"]),
+        Command::Files { .. } => ("files", &["enqueue", "steer", "approve", "watch", "work"]),
+        Command::Cat { .. } => ("cat", &["enqueue", "approve", "watch", "work"]),
         Command::Export { .. } => ("export", &["enqueue", "approve", "watch", "work"]),
         Command::Coverage(_) => ("coverage", &["enqueue", "steer", "approve", "watch", "work"]),
         Command::Report { .. } => ("report", &["watch", "work"]),

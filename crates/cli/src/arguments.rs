@@ -56,12 +56,29 @@ pub(crate) enum Command {
         #[arg(long)]
         new_config: bool,
     },
+    /// List a job's files: size in bytes and path
+    Files {
+        /// The job's id, or its beginning
+        job: JobRef,
+        /// Only files whose path begins so, e.g. output/
+        prefix: Option<String>,
+    },
+    /// Write one file of a job to stdout
+    Cat {
+        /// The job's id, or its beginning
+        job: JobRef,
+        /// The file's path, e.g. output/summary_report.md
+        path: String,
+    },
     /// Write a job's workspace from SQL to a folder
     Export {
         /// The job's id, or its beginning
         job: JobRef,
         /// A new or empty folder
         dir: PathBuf,
+        /// Only files whose path begins so, e.g. output/
+        #[arg(long, value_name = "PREFIX")]
+        only: Option<String>,
     },
     /// Write a job's documents with its quotes marked in them, the requirements beside them, as one HTML file; to stdout where
     /// no file is named

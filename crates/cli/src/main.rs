@@ -76,7 +76,11 @@ async fn run(command: Command) -> Result<u8, Failure> {
         Command::Trace(arguments) => commands::trace::run(arguments).await,
         Command::Replay(arguments) => commands::replay::run(arguments).await,
         Command::Fork { job, step, new_config } => commands::fork::run(&job, step, new_config).await,
-        Command::Export { job, dir } => commands::export::run(&job, &dir).await,
+        Command::Files { job, prefix } => commands::files::list(&job, prefix.as_deref().unwrap_or_default()).await,
+        Command::Cat { job, path } => commands::files::cat(&job, &path).await,
+        Command::Export { job, dir, only } => {
+            commands::files::export(&job, &dir, only.as_deref().unwrap_or_default()).await
+        }
         Command::Report { job, file } => commands::report::run(&job, file.as_deref()).await,
         Command::Eval(arguments) => commands::eval::run(arguments).await,
         Command::Candidates(arguments) => commands::candidates::run(arguments).await,

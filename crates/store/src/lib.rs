@@ -50,7 +50,7 @@ pub use search::{FoundSegment, NearRequirement, NewSegment, Unembedded, Unembedd
 pub use user_json::UserJson;
 pub use views::{
     AttemptLine, CostBar, FilePart, FileSummary, FindingsCount, JobDetail, JobFilter, JobLine, JobSeen, JobsPulse,
-    PhaseLine, RecordedJob, RecordedStep, SourceText, StatusCount, StepCall, StepFile, StepLine, StepMessage,
+    PhaseLine, RecordedJob, RecordedStep, SeenFile, SourceText, StatusCount, StepCall, StepFile, StepLine, StepMessage,
     StepRequest, TodoRow, TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep, WatchRow,
 };
 pub use workspace::{ChangedFile, FileRow, facts};

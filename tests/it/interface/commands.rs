@@ -109,6 +109,26 @@ async fn status_export_and_watch_show_a_finished_job(pool: PgPool) {
     assert!(printed.starts_with(&format!("{} files", rows.len())), "{printed}");
     assert_eq!(mirror::folder(&world.folder().join("exported")), rows);
     assert_fails(&world.run(&["export", &id, "exported"]).await, 1, &["exported", "empty"]);
+    let mut output_alone = rows.clone();
+    output_alone.retain(|path, _| path.starts_with("output/"));
+    output(&world, &["export", &id, "part", "--only", "output/"]).await;
+    assert_eq!(mirror::folder(&world.folder().join("part")), output_alone);
+    let listed = output(&world, &["files", &id]).await;
+    let paths: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert_eq!(paths, rows.keys().collect::<Vec<_>>());
+    let listed = output(&world, &["files", &id, "output/"]).await;
+    assert_eq!(listed.lines().count(), output_alone.len());
+    for path in output_alone.keys() {
+        let shown = world.run(&["cat", &id, path]).await;
+        let content = std::fs::read_to_string(world.folder().join("exported").join(path)).expect("it was exported");
+        assert_eq!((shown.code, &shown.stdout), (Some(0), &content), "{path}");
+    }
+    assert_fails(
+        &world.run(&["cat", &id, "output/none.md"]).await,
+        1,
+        &["has no file output/none.md", "plumbline files"],
+    );
+    assert_fails(&world.run(&["files", &id, "none/"]).await, 1, &["no file whose path begins with none/"]);
     world.finish().await;
 }
 
@@ -228,7 +248,7 @@ async fn help_lists_every_command_and_hides_what_is_internal() {
     let overview = help(&["--help"]).await;
     for command in [
         "migrate", "worker", "enqueue", "status", "watch", "cancel", "pause", "resume", "retry", "approve", "feedback",
-        "export", "report", "config", "dev", "rehearse", "doctor",
+        "files", "cat", "export", "report", "config", "dev", "rehearse", "doctor",
     ] {
         assert!(
             overview.lines().any(|line| line.trim_start().starts_with(&format!("{command} "))),

@@ -9,7 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod documents;
 pub(crate) mod enqueue;
 pub(crate) mod eval;
-pub(crate) mod export;
+pub(crate) mod files;
 pub(crate) mod fork;
 pub(crate) mod healthcheck;
 pub(crate) mod job_summary;

@@ -13,5 +13,5 @@ pub use dashboard::{
 };
 pub use job::{JobDetail, TodoRow, WatchRow};
 pub use recording::{RecordedJob, RecordedStep};
-pub use seen::JobSeen;
+pub use seen::{JobSeen, SeenFile};
 pub use trace::{TraceEffect, TraceMessage, TracePage, TraceRequest, TraceStep};

@@ -19,6 +19,15 @@ pub struct JobSeen {
     pub error_details: Option<Value>,
 }
 
+/// A file of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenFile {
+    /// Its path in the workspace.
+    pub path: String,
+    /// Its size in bytes.
+    pub size: i64,
+}
+
 impl Deref for JobSeen {
     type Target = JobLine;
 
@@ -101,12 +110,12 @@ impl Store {
             .during(doing)
     }
 
-    /// The paths of a job's files, as far as the login may read them.
+    /// The files of a job whose paths begin with `prefix`, as far as the login may read them.
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn files_seen(&self, job_id: Uuid) -> Result<Vec<String>, Error> {
-        sqlx::query_file_scalar!("queries/views/seen_files.sql", job_id)
+    pub async fn files_seen(&self, job_id: Uuid, prefix: &str) -> Result<Vec<SeenFile>, Error> {
+        sqlx::query_file_as!(SeenFile, "queries/views/seen_files.sql", job_id, prefix)
             .fetch_all(&self.pool)
             .await
             .during("read the job's list of files")

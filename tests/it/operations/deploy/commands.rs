@@ -76,6 +76,7 @@ impl Jobs {
             "fork" => &["--at", "1"],
             "prune" => &["--older-than", "0s"],
             "export" => &[folder],
+            "cat" => &["main_plan.md"],
             _ => &[],
         };
         let before: &[&str] = if name == "eval" { &["gold.jsonl", "--job"] } else { &[] };

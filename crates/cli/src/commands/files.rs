@@ -1,0 +1,66 @@
+//! `plumbline files`, `plumbline cat`, `plumbline export`: the files of a job, from SQL.
+
+use crate::{environment, error::Failure, job_ref::JobRef, output};
+use plumbline_store::{SeenFile, Store};
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use uuid::Uuid;
+
+/// Lists the files whose paths begin with `prefix`: size in bytes and path, a line each.
+pub(crate) async fn list(job: &JobRef, prefix: &str) -> Result<u8, Failure> {
+    let store = environment::store().await?;
+    let job = job.find(&store).await?;
+    let files = of_job(&store, job, prefix).await?;
+    let width = files.iter().map(|file| file.size.to_string().len()).max().unwrap_or_default();
+    let lines: Vec<String> = files.iter().map(|file| format!("{:>width$}  {}", file.size, file.path)).collect();
+    output::print(&lines.join("\n"))?;
+    Ok(0)
+}
+
+/// Writes one file to stdout, byte for byte; onto a terminal what could steer it is shown as text.
+pub(crate) async fn cat(job: &JobRef, path: &str) -> Result<u8, Failure> {
+    let store = environment::store().await?;
+    let job = job.find(&store).await?;
+    let Some(content) = store.file_seen(job, path).await? else {
+        of_job(&store, job, "").await?;
+        return Err(Failure::new(format!("job {job} has no file {path}; `plumbline files {job}` lists them")));
+    };
+    if io::stdout().is_terminal() {
+        return output::print(String::from_utf8_lossy(&content).trim_end_matches('\n')).map(|()| 0);
+    }
+    match io::stdout().lock().write_all(&content) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("the output could not be written: {error}")))
+        }
+        _ => Ok(0),
+    }
+}
+
+/// Writes the files whose paths begin with `prefix` to a new or empty folder.
+pub(crate) async fn export(job: &JobRef, dir: &Path, prefix: &str) -> Result<u8, Failure> {
+    let store = environment::store().await?;
+    let job = job.find(&store).await?;
+    let mut files = Vec::new();
+    for SeenFile { path, .. } in of_job(&store, job, prefix).await? {
+        if let Some(content) = store.file_seen(job, &path).await? {
+            files.push((path, content));
+        }
+    }
+    let count = plumbline_mirror::export(dir, files).await.map_err(|error| Failure::new(error.to_string()))?;
+    output::print(&format!("{count} files written to {}", dir.display()))?;
+    Ok(0)
+}
+
+/// The files of a job that is there; with a prefix at least one.
+async fn of_job(store: &Store, job: Uuid, prefix: &str) -> Result<Vec<SeenFile>, Failure> {
+    if store.jobs_between(job, job).await?.is_empty() {
+        return Err(output::no_job(job));
+    }
+    let files = store.files_seen(job, prefix).await?;
+    if files.is_empty() && !prefix.is_empty() {
+        return Err(Failure::new(format!(
+            "job {job} has no file whose path begins with {prefix}; `plumbline files {job}` lists them all"
+        )));
+    }
+    Ok(files)
+}
