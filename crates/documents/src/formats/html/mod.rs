@@ -93,7 +93,10 @@ fn convert(html: &str) -> Result<Told, Failure> {
         .build();
     let tree = converter.html_to_tree(html).map_err(Failure::damaged)?;
     let warnings = page_tree::settle(&tree);
-    let text = unescape(&converter.tree_to_markdown(&tree));
+    let markdown = converter.tree_to_markdown(&tree);
+    // A tree takes many times the text's memory, which the copies of the text need again.
+    drop(tree);
+    let text = unescape(&markdown);
     match text.trim().is_empty() {
         true => Err(Failure::no_text(warnings)),
         false => Ok((text.trim_matches('\n').to_owned(), warnings)),

@@ -45,15 +45,23 @@ enum Fate {
 
 fn walk(parent: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
     let children = parent.children.take();
+    // Most stay as they are, in the memory that they have.
+    if children.iter().all(|child| matches!(fate(child, names), Fate::Kept)) {
+        for child in &children {
+            keep(child, names, warnings);
+        }
+        *parent.children.borrow_mut() = children;
+        return;
+    }
     let mut settled = Vec::with_capacity(children.len());
     for child in children {
         let fate = fate(&child, names);
-        if !matches!(fate, Fate::Out(_)) {
+        if !matches!(fate, Fate::Out(_) | Fate::Kept) {
             warnings.extend(beside::of_attributes(&child));
         }
         match fate {
             Fate::Kept => {
-                walk(&child, names || is_any(&child, &NAMED_BY_BUTTON), warnings);
+                keep(&child, names, warnings);
                 settled.push(child);
             }
             Fate::Text(text) => settled.extend((!text.is_empty()).then(|| text_node(&text))),
@@ -76,6 +84,13 @@ fn walk(parent: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
     }
     settled.iter().for_each(|child| child.parent.set(Some(Rc::downgrade(parent))));
     *parent.children.borrow_mut() = settled;
+}
+
+fn keep(node: &Rc<Node>, names: bool, warnings: &mut Vec<String>) {
+    if matches!(node.data, NodeData::Element { .. } | NodeData::Document) {
+        warnings.extend(beside::of_attributes(node));
+        walk(node, names || is_any(node, &NAMED_BY_BUTTON), warnings);
+    }
 }
 
 fn fate(node: &Rc<Node>, names: bool) -> Fate {
@@ -111,7 +126,8 @@ fn out(why: &str, node: &Rc<Node>) -> Vec<String> {
 }
 
 fn is_hidden(node: &Rc<Node>) -> bool {
-    let style: String = attribute(node, "style").unwrap_or_default().to_ascii_lowercase().split_whitespace().collect();
+    let Some(style) = attribute(node, "style") else { return attribute(node, "hidden").is_some() };
+    let style: String = style.to_ascii_lowercase().split_whitespace().collect();
     let hides = |rule: &str| style.split(';').any(|own| own.trim_end_matches("!important") == rule);
     attribute(node, "hidden").is_some() || hides("display:none") || hides("visibility:hidden")
 }

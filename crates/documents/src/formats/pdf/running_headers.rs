@@ -7,8 +7,8 @@
 //! its pages.
 
 use super::page_layout::{Placed, Sheet};
-use crate::candidates::Scan;
 use crate::formats::page_numbers::own_numbers;
+use crate::formats::repeated;
 use crate::formats::warnings::{first_words, pages_first};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -65,12 +65,11 @@ pub(crate) fn remove(sheets: &mut [Sheet]) -> Vec<String> {
         }
     }
     seen.retain(|(_, key), places| places.len() >= enough(key, pages));
-    let scan = Scan::default();
     let mut removed: BTreeSet<Place> = BTreeSet::new();
     let mut told = Vec::new();
     for ((_, key), places) in seen {
         let first = sheets[places[0].0].blocks[places[0].1].block.text();
-        let obliges = scan.judge(first).is_some();
+        let obliges = repeated::obliges(first);
         // Two sentences with different numbers are two.
         if obliges && matches!(key, Key::Counted(_)) {
             continue;

@@ -4,8 +4,8 @@
 //! own number, or one that ends with its page's number in words, `[Page 3]`.
 
 use crate::Page;
-use crate::candidates::Scan;
 use crate::formats::page_numbers::own_numbers;
+use crate::formats::repeated;
 use crate::formats::warnings::{first_words, pages_first};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -50,11 +50,10 @@ fn chosen(
     left_out: impl Iterator<Item = (String, Vec<(u32, usize)>)>,
     pages: &[Vec<&str>],
 ) -> (BTreeSet<(u32, usize)>, Vec<String>) {
-    let scan = Scan::default();
     let line = |(number, at): (u32, usize)| pages.get(number as usize - 1).and_then(|lines| lines.get(at)).copied();
     let (mut gone, mut warnings) = (BTreeSet::new(), Vec::new());
     for (key, places) in left_out {
-        let obliges = places.first().and_then(|place| line(*place)).is_some_and(|line| scan.judge(line).is_some());
+        let obliges = places.first().and_then(|place| line(*place)).is_some_and(repeated::obliges);
         if obliges && key.contains('#') {
             continue;
         }
