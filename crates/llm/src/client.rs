@@ -3,10 +3,10 @@
 use crate::answer;
 use crate::classify::{self, Problem, reset_time};
 use crate::config::ModelConfig;
-use crate::dialect::{self, Begun, Decoded, Manner, NoAnswer, ORIGIN, SentBack};
+use crate::dialect::{self, Begun, Decoded, Field, Manner, NoAnswer, ORIGIN, SentBack};
 use crate::http::stated_limits::StatedLimits;
 use crate::http::{Answer, Budget, Unanswered, exchange};
-use crate::learnt::{Field, Learnt, Refusal};
+use crate::learnt::{Learnt, Refusal};
 use crate::profile::Api;
 use crate::server_window;
 use bytes::Bytes;

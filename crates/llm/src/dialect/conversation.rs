@@ -3,7 +3,7 @@
 
 use super::{Manner, as_text, names};
 use crate::config::{ModelConfig, ToolChoice};
-use crate::learnt::Field;
+use crate::dialect::Field;
 use crate::profile::{Profile, ReasoningEcho, ToolCallIds};
 use plumbline_engine::{MessageRef, ModelRequest, RequestMessage, Role};
 use serde_json::{Value, value::RawValue};

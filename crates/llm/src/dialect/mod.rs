@@ -11,6 +11,7 @@ mod conversation;
 mod decoded;
 pub(crate) mod ending;
 mod extra_fields;
+mod field;
 mod fields;
 #[cfg(test)]
 mod growth;
@@ -26,11 +27,11 @@ mod text_forms;
 
 pub(crate) use conversation::ORIGIN;
 pub(crate) use decoded::{Begun, Decoded, NoAnswer};
+pub(crate) use field::Field;
 pub(crate) use halves::mended;
 pub(crate) use sent_back::SentBack;
 
 use super::config::{ApiKey, ModelConfig, OutputCapField};
-use super::learnt::Field;
 use super::profile::Api;
 use plumbline_engine::ModelRequest;
 use reqwest::RequestBuilder;

@@ -1,6 +1,7 @@
 //! What a refusal teaches.
 
 use crate::config::OutputCapField;
+use crate::dialect::Field;
 
 /// One thing that an endpoint does otherwise than it was taken to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,29 +32,6 @@ pub(crate) enum Lesson {
     NoEffort,
     /// It decides itself how much it thinks, and takes no budget (messages).
     Adaptive,
-}
-
-/// A field of a request that goes out only where it is configured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Field {
-    Temperature,
-    ParallelToolCalls,
-    ToolChoice,
-    ServiceTier,
-}
-
-impl Field {
-    pub(super) const ALL: [Self; 4] = [Self::Temperature, Self::ParallelToolCalls, Self::ToolChoice, Self::ServiceTier];
-
-    /// Its name on the wire, in all protocols.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Temperature => "temperature",
-            Self::ParallelToolCalls => "parallel_tool_calls",
-            Self::ToolChoice => "tool_choice",
-            Self::ServiceTier => "service_tier",
-        }
-    }
 }
 
 /// How the words for a consequence begin.

@@ -1,10 +1,10 @@
 //! From a refusal's words to what they teach. What is open by the configuration alone is learnt; nothing is risked by it, for
 //! the request is made otherwise once.
 
-use super::lesson::{Field, Lesson};
+use super::lesson::Lesson;
 use super::said::Said;
 use crate::config::{ModelConfig, OutputCapField, Streaming};
-use crate::dialect::{Manner, SentBack};
+use crate::dialect::{Field, Manner, SentBack};
 use crate::profile::Api;
 use plumbline_engine::FailureClass;
 

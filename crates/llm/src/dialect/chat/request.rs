@@ -3,9 +3,9 @@
 //! The order of fields is fixed: `model`, `tools`, `messages`, then caps and sampling.
 
 use crate::config::{ModelConfig, OutputCapField};
+use crate::dialect::Field;
 use crate::dialect::conversation::{Answer, CALL_EXTRAS, Call, Offer, Turn, offers, tool_choice};
 use crate::dialect::{Manner, SentBack, written};
-use crate::learnt::Field;
 use crate::profile::{Profile, ReasoningEcho};
 use plumbline_engine::ModelRequest;
 use serde::{Serialize, Serializer, ser::SerializeMap};

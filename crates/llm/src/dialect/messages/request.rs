@@ -7,10 +7,10 @@
 
 use super::BLOCKS;
 use crate::config::ModelConfig;
+use crate::dialect::Field;
 use crate::dialect::conversation::{Answer, Call, Offer, Turn, must_call, offers, raw};
 use crate::dialect::kept::{kept, kind};
 use crate::dialect::{Manner, SentBack, written};
-use crate::learnt::Field;
 use plumbline_engine::{ModelRequest, Purpose, RequestMessage};
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};

@@ -5,10 +5,10 @@
 
 use super::ITEMS;
 use crate::config::ModelConfig;
+use crate::dialect::Field;
 use crate::dialect::conversation::{Answer, Call, Offer, Turn, offers, tool_choice};
 use crate::dialect::kept::{kept, kind};
 use crate::dialect::{Manner, SentBack, written};
-use crate::learnt::Field;
 use plumbline_engine::ModelRequest;
 use serde::Serialize;
 use serde_json::{Map, Value, json, value::RawValue};
