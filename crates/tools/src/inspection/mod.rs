@@ -9,17 +9,12 @@ use super::requirements::recorded::named;
 use crate::documents::citation_check;
 use crate::tool::ToolEnv;
 use crate::workspace::overlay::file_name;
-use owed::and_more;
 pub use owed::{Inspection, OwedContent};
+use owed::{MAX_NAMED, and_more, cut};
 use plumbline_bounds::{run_blocking, run_costly};
 use plumbline_engine::{LookedInto, Source, tools::gives_up};
 use quotes::{forms, how_to_quote, in_headings, quotes};
 use serde_json::{Map, Value};
-
-/// Most mistakes named in a refusal, of a file against its schema, and most documents; the others are counted.
-const MAX_NAMED: usize = 5;
-/// Characters of a quote or passage that are repeated.
-const MAX_REPEATED: usize = 240;
 
 /// Looks into a job's files before it completes: what was counted, or an error for the model where something in them is not as it
 /// must be. `requirements` says whether the ids of requirements that the deliverables name are looked up.
@@ -163,13 +158,6 @@ async fn unfound(env: &ToolEnv<'_>, path: &str, quote: &str, texts: &Texts) -> R
 fn names(path: &str) -> [&str; 2] {
     let name = file_name(path);
     [name, name.rsplit_once('.').map_or(name, |(stem, _)| stem)]
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(MAX_REPEATED) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! What a job owes, as far as it is looked into, and what is wrong with a content.
 
-use super::{MAX_NAMED, cut};
 use crate::error::Output;
-
 use crate::schemas::{BoundedSchema, SchemaBudget};
 use jsonschema::{ValidationError, error::ValidationErrorKind};
 use plumbline_bounds::run_costly;
@@ -11,6 +9,10 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Most mistakes named in a refusal, of a file against its schema, and most documents; the others are counted.
+pub(super) const MAX_NAMED: usize = 5;
+/// Characters of a quote or passage that are repeated.
+const MAX_REPEATED: usize = 240;
 /// Most values of a file that must be JSON.
 const MOST_VALUES: usize = 1_000_000;
 
@@ -111,4 +113,12 @@ fn violation(error: &ValidationError<'_>) -> String {
 
 pub(super) fn and_more(count: usize) -> Option<String> {
     (count > 0).then(|| format!("and {count} more"))
+}
+
+/// The beginning of a long text.
+pub(super) fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_REPEATED) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
