@@ -106,8 +106,19 @@ fn record_call() -> impl Strategy<Value = Call> {
         sentence().prop_map(|text| json!({ "text": text })),
         sentence().prop_map(|text| json!({"citations": [{"source": "input/policy.md", "quote": text}]})),
     ];
+    let item = (1..9_u32, option::of(words())).prop_map(|(s, name)| with(json!({"s": s.to_string()}), "name", name));
+    let rest = prop_oneof![
+        2 => Just(json!([])),
+        2 => Just(json!([{"why": "it obliges nobody, as its words say"}])),
+        1 => (1..9_u32).prop_map(|s| json!([{"s": s.to_string(), "why": "a definition"}])),
+        1 => (1..9_u32).prop_map(|s| json!([{"s": s.to_string(), "in": "r1"}])),
+    ];
+    let passage = (1..4_u32, vec(item, 0..3), option::of(rest)).prop_map(|(passage, items, rest)| {
+        ("record_passage", with(json!({"passage": passage, "items": items}), "rest", rest))
+    });
     prop_oneof![
         6 => add,
+        4 => passage,
         2 => Just(("list_requirements", json!({}))),
         2 => (id(), fields).prop_map(|(id, fields)| {
             ("update_requirement", json!({"id": id, "fields": fields, "reason": "it says otherwise"}))
