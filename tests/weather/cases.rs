@@ -3,14 +3,15 @@
 use plumbline_system_tests::seed::Seed;
 use std::fmt;
 
-/// A code of each class of the manual's appendix that is an error, and of each that is known by more than its class.
+/// A code of each class of the manual's appendix but success, and of each that is known by more than its class. A warning and
+/// "no data" are none of an error's, and nobody can say what one that is raised as an error means.
 /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>
-const SQLSTATES: [&str; 56] = [
-    "03000", "08000", "08006", "08P01", "09000", "0A000", "0B000", "0F000", "0L000", "0P000", "0Z000", "10608",
-    "20000", "21000", "22000", "22021", "23000", "23505", "24000", "25000", "25006", "25P02", "25P04", "26000",
-    "27000", "28000", "28P01", "2B000", "2D000", "2F000", "34000", "38000", "39000", "3B000", "3D000", "3F000",
-    "40001", "40003", "40P01", "42P01", "42501", "44000", "53100", "53400", "54000", "55000", "55P03", "57014",
-    "57P01", "57P05", "58030", "58P01", "F0000", "HV000", "P0001", "XX000",
+const SQLSTATES: [&str; 58] = [
+    "01000", "02000", "03000", "08000", "08006", "08P01", "09000", "0A000", "0B000", "0F000", "0L000", "0P000",
+    "0Z000", "10608", "20000", "21000", "22000", "22021", "23000", "23505", "24000", "25000", "25006", "25P02",
+    "25P04", "26000", "27000", "28000", "28P01", "2B000", "2D000", "2F000", "34000", "38000", "39000", "3B000",
+    "3D000", "3F000", "40001", "40003", "40P01", "42P01", "42501", "44000", "53100", "53400", "54000", "55000",
+    "55P03", "57014", "57P01", "57P05", "58030", "58P01", "F0000", "HV000", "P0001", "XX000",
 ];
 
 /// Statuses that are drawn in any case: one of each fate.
@@ -30,9 +31,32 @@ pub(crate) enum Usage {
     HalfOfIt,
     EachSecondAThird,
     ToolsLeftOut,
+    CacheReadNothing,
+    WritesInAnObject,
 }
 
-const USAGES: [Usage; 11] = [
+/// The protocols that usage is reported in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Api {
+    Chat,
+    Responses,
+    Messages,
+}
+
+pub(crate) const APIS: [Api; 3] = [Api::Chat, Api::Responses, Api::Messages];
+
+impl Api {
+    /// As the configuration names it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Responses => "responses",
+            Self::Messages => "messages",
+        }
+    }
+}
+
+const USAGES: [Usage; 13] = [
     Usage::Whole,
     Usage::CachedInDetails,
     Usage::CacheReadBeside,
@@ -44,13 +68,15 @@ const USAGES: [Usage; 11] = [
     Usage::HalfOfIt,
     Usage::EachSecondAThird,
     Usage::ToolsLeftOut,
+    Usage::CacheReadNothing,
+    Usage::WritesInAnObject,
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CaseKind {
     Sql(&'static str),
     Status(u16),
-    Usage(Usage),
+    Usage(Usage, Api),
 }
 
 /// CaseKind, once or for a day.
@@ -76,7 +102,7 @@ pub(crate) enum Ends {
 impl Case {
     pub(crate) fn ends(self) -> Ends {
         match (self.kind, self.lasts) {
-            (CaseKind::Usage(_), _) => Ends::Completed,
+            (CaseKind::Usage(..), _) => Ends::Completed,
             // The row's own, and what our triggers refuse.
             (CaseKind::Sql(code), _) if matches!(&code[..2], "22" | "23" | "54") || code == "P0001" => {
                 Ends::FailedAtOnce
@@ -110,7 +136,7 @@ impl fmt::Display for Case {
         match self.kind {
             CaseKind::Sql(code) => write!(f, "sql {code} {lasts}"),
             CaseKind::Status(status) => write!(f, "status {status} {lasts}"),
-            CaseKind::Usage(usage) => write!(f, "usage {usage:?}"),
+            CaseKind::Usage(usage, api) => write!(f, "usage {usage:?} {}", api.name()),
         }
     }
 }
@@ -120,7 +146,8 @@ pub(crate) fn all() -> Vec<Case> {
     let sql = SQLSTATES.into_iter().map(CaseKind::Sql);
     let statuses = (300..600).map(CaseKind::Status);
     let twice = sql.chain(statuses).flat_map(|kind| [false, true].map(|lasts| Case { kind, lasts }));
-    twice.chain(USAGES.into_iter().map(|usage| Case { kind: CaseKind::Usage(usage), lasts: true })).collect()
+    let usages = USAGES.into_iter().flat_map(|usage| APIS.map(|api| CaseKind::Usage(usage, api)));
+    twice.chain(usages.map(|kind| Case { kind, lasts: false })).collect()
 }
 
 /// Some of each kind.
@@ -130,7 +157,7 @@ pub(crate) fn drawn(seed: &mut Seed) -> Vec<Case> {
     for kind in [
         |case: &Case| matches!(case.kind, CaseKind::Sql(_)),
         |case: &Case| matches!(case.kind, CaseKind::Status(_)),
-        |case: &Case| matches!(case.kind, CaseKind::Usage(_)),
+        |case: &Case| matches!(case.kind, CaseKind::Usage(..)),
     ] {
         let mut of_kind: Vec<Case> = others.iter().copied().filter(kind).collect();
         for _ in 0..6 {

@@ -2,15 +2,18 @@
 //! becomes of the job, as a table.
 //!
 //! A draw of it is part of the ordinary tests. `make weather` runs all: each class of SQLSTATE and each status from 300 to 599,
-//! once and for a day (which is two seconds here), and each way in which servers count a prompt wrongly.
+//! once and for a day (which is two seconds here), and each way in which servers count a prompt, in each protocol.
 
 mod cases;
 mod server;
 
-use cases::{Case, CaseKind, Ends, all, drawn};
+use cases::{APIS, Case, CaseKind, Ends, all, drawn};
+use plumbline_rehearsal::MODEL;
 use plumbline_system_tests::{PgPool, World, documents, jobs::NewJob, seed::Seed, wait::eventually};
+use serde_json::json;
 use server::{Cutting, Server};
 use sqlx::Row;
+use std::path::PathBuf;
 use uuid::Uuid;
 
 /// The day of these jobs, in seconds.
@@ -27,11 +30,13 @@ async fn what_becomes_of_jobs_in_trouble(pool: PgPool) {
     let world = World::new(pool).await;
     raise_where_asked(&world.pool, &cases).await;
     let server = Server::start(None).await;
+    let types = job_types(&world, &server.base_url());
     let mut differences = Vec::new();
     // CaseKind that ends has its whole day: a job may come back late on a busy machine.
     for (lasts, day) in [(false, 86_400), (true, DAY)] {
         let mut command = world.command(&["worker", "--concurrency", "16"]);
         command.env("OPENAI_BASE_URL", server.base_url()).env("PLUMBLINE_GIVE_UP_SECS", day.to_string());
+        command.env("PLUMBLINE_CONFIG_DIR", &types);
         let worker = world.start(command);
         let of_these = cases.iter().copied().filter(|case| case.lasts == lasts);
         // A limit that a 429 teaches holds for all jobs at the endpoint: it comes last.
@@ -46,6 +51,19 @@ async fn what_becomes_of_jobs_in_trouble(pool: PgPool) {
     let cancel = "SELECT cancel_job(id) FROM jobs WHERE status IN ('pending', 'paused')";
     sqlx::query(cancel).execute(&world.pool).await.expect("jobs that wait can be cancelled");
     world.finish().await;
+}
+
+/// The folder with a type of each protocol.
+fn job_types(world: &World, base_url: &str) -> PathBuf {
+    let types = world.folder().join("types");
+    for api in APIS {
+        let folder = types.join(api.name());
+        std::fs::create_dir_all(&folder).expect("the world's folder can be written");
+        let llm = json!({"api": api.name(), "stream": "off", "base_url": base_url, "model": MODEL});
+        let config = json!({"$extends": "creator", "llm": llm}).to_string();
+        std::fs::write(folder.join("config.json"), config).expect("the world's folder can be written");
+    }
+    types
 }
 
 /// What became of these jobs that should not have.
@@ -101,7 +119,9 @@ impl End {
         let day = f64::from(DAY);
         match case.ends() {
             Ends::Completed if self.status != "completed" => Some("it should go on"),
-            Ends::Completed if matches!(case.kind, CaseKind::Usage(_)) && self.requests < 29 => Some("it is too short"),
+            Ends::Completed if matches!(case.kind, CaseKind::Usage(..)) && self.requests < 29 => {
+                Some("it is too short")
+            }
             Ends::Paused if self.status != "paused" => Some("it should wait for a person"),
             Ends::Waiting if self.status != "pending" || self.reason.is_none() => Some("it should wait and say why"),
             Ends::FailedAtOnce if self.status != "failed" || self.lasted.is_some_and(|lasted| lasted >= day) => {
@@ -163,10 +183,15 @@ async fn raise_where_asked(pool: &PgPool, cases: &[Case]) {
 async fn inserted(world: &World, cases: &[Case]) -> Vec<Uuid> {
     let mut jobs = Vec::new();
     for case in cases {
-        let sections = if matches!(case.kind, CaseKind::Usage(_)) { 8 } else { 1 };
+        let sections = if matches!(case.kind, CaseKind::Usage(..)) { 8 } else { 1 };
         let document = documents::policy(sections);
         let prompt = format!("Extract the requirements ({})", case.key());
-        let job = NewJob { prompt: &prompt, ..NewJob::with_content("policy.md", document.markdown.as_bytes()) };
+        let job_type = match case.kind {
+            CaseKind::Usage(_, api) => api.name(),
+            CaseKind::Sql(_) | CaseKind::Status(_) => "creator",
+        };
+        let job =
+            NewJob { prompt: &prompt, job_type, ..NewJob::with_content("policy.md", document.markdown.as_bytes()) };
         jobs.push(world.insert(&job).await);
     }
     jobs

@@ -1,6 +1,6 @@
 //! The rehearsal model behind a door that does to each job what its prompt names.
 
-use crate::cases::{Case, CaseKind, Usage, all};
+use crate::cases::{Api, Case, CaseKind, Usage, all};
 use axum::{
     Router,
     body::Bytes,
@@ -8,7 +8,7 @@ use axum::{
     http::{Method, StatusCode, Uri},
     response::{IntoResponse, Json, Response},
 };
-use plumbline_rehearsal::{ChatRequest, MODEL, answer};
+use plumbline_rehearsal::{MODEL, answering};
 use serde_json::{Value, json};
 use std::{
     collections::HashMap,
@@ -84,11 +84,16 @@ async fn route(State(shared): State<Arc<Shared>>, method: Method, uri: Uri, body
         let status = StatusCode::from_u16(*status).expect("a status");
         return (status, Json(json!({"error": {"message": "the test asked for it"}}))).into_response();
     }
-    let request: ChatRequest = serde_json::from_str(&text).expect("a request that can be read");
-    let worked = plumbline_bounds::blocking::unbounded(move || answer(&request)).await.expect("the model answers");
-    let mut answer = serde_json::to_value(worked).expect("an answer is JSON");
-    if let Some(Case { kind: CaseKind::Usage(usage), .. }) = case {
-        answer["usage"] = counted(*usage, number, own, before.min(own), &text);
+    let think = answering(uri.path()).expect("a path of a protocol");
+    let mut request: Value = serde_json::from_str(&text).expect("a request that can be read");
+    request["stream"] = json!(false);
+    let request = Bytes::from(request.to_string());
+    let worked = plumbline_bounds::blocking::unbounded(move || think(&request)).await.expect("the model answers");
+    let worked = axum::body::to_bytes(worked.into_body(), usize::MAX).await.expect("the answer is there");
+    let mut answer: Value = serde_json::from_slice(&worked).expect("an answer is JSON");
+    if let Some(Case { kind: CaseKind::Usage(usage, api), .. }) = case {
+        let counts = Counts { api: *api, own, cached: before.min(own) };
+        answer["usage"] = counts.said(*usage, number, &text);
     }
     if shared.cutting.is_some() {
         answer["usage"] =
@@ -105,33 +110,84 @@ fn key_in(text: &str) -> Option<String> {
     Some(rest[..end].to_owned())
 }
 
-/// The usage of a request of `own` tokens, of which `cached` were there a request ago.
-fn counted(usage: Usage, number: u64, own: u64, cached: u64, request: &str) -> Value {
-    let (new, answer) = (own - cached, 20);
-    let said = |prompt: u64| json!({"prompt_tokens": prompt.max(1), "completion_tokens": answer});
-    let with = |key: &str, value: Value| {
-        let mut usage = said(new);
+/// What a request has, of which so much was there a request ago.
+struct Counts {
+    api: Api,
+    own: u64,
+    cached: u64,
+}
+
+impl Counts {
+    /// The usage object, in the names of the protocol.
+    fn said(&self, usage: Usage, number: u64, request: &str) -> Value {
+        let Self { own, cached, .. } = *self;
+        let new = own - cached;
+        match usage {
+            Usage::Whole => self.of(own),
+            Usage::CachedInDetails => self.with(self.details(), json!({"cached_tokens": cached})),
+            Usage::CacheReadBeside => self.with("cache_read_input_tokens", json!(cached)),
+            Usage::CacheHitBeside => self.with("prompt_cache_hit_tokens", json!(cached)),
+            Usage::TotalAlone => self.with("total_tokens", json!(own + ANSWER)),
+            Usage::NothingOfTheCache => self.of(new),
+            Usage::OnlyWhatWasNewlyRead => self.with("total_tokens", json!(new.max(1) + ANSWER)),
+            Usage::TextsAlone => self.of(texts(request)),
+            Usage::HalfOfIt => self.of(texts(request) / 2),
+            Usage::EachSecondAThird => self.of(if number.is_multiple_of(2) { own / 3 } else { own }),
+            Usage::ToolsLeftOut => self.of(own - tools(request).min(own)),
+            Usage::CacheReadNothing => self.with("cache_read_input_tokens", json!(0)),
+            Usage::WritesInAnObject => {
+                let mut usage = self.with("cache_creation", json!({"ephemeral_5m_input_tokens": new / 2}));
+                usage[PROMPT[usize::from(self.api != Api::Chat)]] = json!((new / 2).max(1));
+                usage["cache_read_input_tokens"] = json!(cached);
+                usage
+            }
+        }
+    }
+
+    fn of(&self, prompt: u64) -> Value {
+        let mut usage = json!({});
+        let names = usize::from(self.api != Api::Chat);
+        usage[PROMPT[names]] = json!(prompt.max(1));
+        usage[COMPLETION[names]] = json!(ANSWER);
+        usage
+    }
+
+    /// What is new, and a count beside it.
+    fn with(&self, key: &str, value: Value) -> Value {
+        let mut usage = self.of(self.own - self.cached);
         usage[key] = value;
         usage
-    };
-    match usage {
-        Usage::Whole => said(own),
-        Usage::CachedInDetails => with("prompt_tokens_details", json!({"cached_tokens": cached})),
-        Usage::CacheReadBeside => with("cache_read_input_tokens", json!(cached)),
-        Usage::CacheHitBeside => with("prompt_cache_hit_tokens", json!(cached)),
-        Usage::TotalAlone => with("total_tokens", json!(own + answer)),
-        Usage::NothingOfTheCache | Usage::OnlyWhatWasNewlyRead => with("total_tokens", json!(new.max(1) + answer)),
-        Usage::TextsAlone => said(texts(request)),
-        Usage::HalfOfIt => said(texts(request) / 2),
-        Usage::EachSecondAThird => said(if number.is_multiple_of(2) { own / 3 } else { own }),
-        Usage::ToolsLeftOut => said(own - tools(request).min(own)),
+    }
+
+    fn details(&self) -> &'static str {
+        if self.api == Api::Chat { "prompt_tokens_details" } else { "input_tokens_details" }
     }
 }
 
+/// Names of the counts: chat's, and those of the other protocols.
+const PROMPT: [&str; 2] = ["prompt_tokens", "input_tokens"];
+const COMPLETION: [&str; 2] = ["completion_tokens", "output_tokens"];
+
+/// Tokens of each answer.
+const ANSWER: u64 = 20;
+
+/// Tokens of the words of the conversation, without tools and calls.
 fn texts(request: &str) -> u64 {
     let request: Value = serde_json::from_str(request).unwrap_or_default();
-    let messages = request["messages"].as_array().cloned().unwrap_or_default();
-    messages.iter().filter_map(|message| message["content"].as_str()).map(|text| text.len() as u64 / 4).sum()
+    let said = ["messages", "input", "system", "instructions"].map(|key| words(&request[key]));
+    said.iter().sum::<u64>() / 4
+}
+
+/// Bytes of texts, wherever they are.
+fn words(value: &Value) -> u64 {
+    match value {
+        Value::Array(parts) => parts.iter().map(words).sum(),
+        Value::Object(part) => {
+            ["content", "text", "output"].into_iter().filter_map(|key| part.get(key)).map(words).sum()
+        }
+        Value::String(text) => text.len() as u64,
+        _ => 0,
+    }
 }
 
 fn tools(request: &str) -> u64 {

@@ -86,17 +86,11 @@ impl Rehearsal {
 
 async fn route(State(options): State<Options>, request: Request) -> Response {
     let path = request.uri().path().trim_end_matches('/');
+    if let Some(think) = answering(path).filter(|_| request.method() == Method::POST) {
+        return after_thought(options, request.into_body(), think).await;
+    }
     if path.ends_with("/chat/completions") {
-        return match *request.method() {
-            Method::POST => after_thought(options, request.into_body(), complete).await,
-            _ => error(StatusCode::METHOD_NOT_ALLOWED, "use POST for chat/completions"),
-        };
-    }
-    if path.ends_with("/responses") && request.method() == Method::POST {
-        return after_thought(options, request.into_body(), respond).await;
-    }
-    if path.ends_with("/messages") && request.method() == Method::POST {
-        return after_thought(options, request.into_body(), converse).await;
+        return error(StatusCode::METHOD_NOT_ALLOWED, "use POST for chat/completions");
     }
     if path.ends_with("/embeddings") {
         return match *request.method() {
@@ -115,6 +109,20 @@ async fn route(State(options): State<Options>, request: Request) -> Response {
                  /v1/embeddings, or GET /v1/models"
     );
     error(StatusCode::NOT_FOUND, &message)
+}
+
+/// What makes an answer of a request's body.
+pub type Answering = fn(&Bytes) -> Response;
+
+/// What answers the body of a request, in the protocol of its path.
+pub fn answering(path: &str) -> Option<Answering> {
+    let answers = |end: &str| path.ends_with(end);
+    match path {
+        _ if answers("/chat/completions") => Some(complete),
+        _ if answers("/responses") => Some(respond),
+        _ if answers("/messages") => Some(converse),
+        _ => None,
+    }
 }
 
 /// Reads the body, waits as long as a model would think, and gives what `think` makes of it.
