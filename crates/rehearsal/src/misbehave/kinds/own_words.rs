@@ -11,12 +11,12 @@ const BEGINNING: &str = "Whom it concerns keeps to this: ";
 /// Words of obligation, and others for them that no document has.
 const WORDS: [(&str, &str); 8] = [
     (" shall ", " carries the duty to "),
-    (" must ", " cannot but "),
+    (" must ", " is held to "),
     (" should ", " had better "),
     (" is required to ", " has it as a task to "),
     (" are required to ", " have it as a task to "),
-    (" muss ", " kommt nicht umhin zu "),
-    (" m\u{fc}ssen ", " kommen nicht umhin zu "),
+    (" muss ", " hat die Aufgabe zu "),
+    (" m\u{fc}ssen ", " haben die Aufgabe zu "),
     (" soll ", " tut gut daran zu "),
 ];
 
