@@ -124,7 +124,9 @@ impl ToolRunner {
         let limit = env.ctx.call_timeout * tool.timeout_factor;
         let compared = async {
             let mut output = with_retries(tool, once, env, arguments).await?;
-            comparison::settle(env.overlay, env.ctx, &mut output.products).await?;
+            for said in comparison::settle(env.overlay, env.ctx, &mut output.products).await? {
+                output.content.push_str(&format!("; {said}"));
+            }
             Ok(output)
         };
         let done = bounded(call, limit, "ask for less at once", compared).await?;

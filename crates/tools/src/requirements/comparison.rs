@@ -3,6 +3,7 @@
 //! They belong to each product that records or changes a requirement, whichever tool it is of, so that the runner has them set
 //! and no tool thinks of them. What a requirement says may also settle what another one with the same first sentence leaves out.
 
+use super::placement;
 use crate::tool::ToolContext;
 use crate::workspace::overlay::WorkspaceOverlay;
 use crate::workspace::{PassagePlace, WorkspaceError};
@@ -20,16 +21,21 @@ use std::sync::Arc;
 /// Why the system changes a requirement that the model did not name.
 const REASON: &str = "the system compares it with its quotes anew";
 
-/// Sets the tags of the requirements that a call records or changes, and of those that quote the same sentences.
+/// Puts the places of the requirements that a call records or changes right, and sets their tags and those of the requirements
+/// that quote the same sentences. What was not right, for the model to read.
 pub(crate) async fn settle(
     overlay: &WorkspaceOverlay<'_>,
     ctx: &ToolContext<'_>,
     products: &mut Vec<Product>,
-) -> Result<(), WorkspaceError> {
+) -> Result<Vec<String>, WorkspaceError> {
     if !products.iter().any(|product| requirement_of(product).is_some() || is_withdrawal(product)) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let mut texts = Texts::new(overlay, ctx);
+    let mut said = Vec::new();
+    for product in &mut *products {
+        said.extend(put_place_right(&mut texts, product).await?);
+    }
     let group = Group::of(&mut texts, products).await?;
     for product in &mut *products {
         let Some(requirement) = requirement_of(product) else { continue };
@@ -40,7 +46,23 @@ pub(crate) async fn settle(
         let tags = texts.tags(known, &group).await?;
         products.extend(retagged(known, tags));
     }
-    Ok(())
+    Ok(said)
+}
+
+/// Puts the place of a requirement that is recorded or changed right; what was not right.
+async fn put_place_right(texts: &mut Texts<'_>, product: &mut Product) -> Result<Vec<String>, WorkspaceError> {
+    match product {
+        Product::AddRequirement(requirement) => placement::put_right(texts, requirement).await,
+        Product::ChangeRequirement(change) => {
+            let Some(becomes) = &mut change.becomes else { return Ok(Vec::new()) };
+            let said = placement::put_right(texts, becomes).await?;
+            if !said.is_empty() {
+                change.fields.insert("source_location".to_owned(), becomes.source_location.clone());
+            }
+            Ok(said)
+        }
+        _ => Ok(Vec::new()),
+    }
 }
 
 /// The same of requirements that quote a document which a call has cut: what their quotes stand under may be known only now.

@@ -6,6 +6,7 @@ pub(crate) mod comparison;
 mod ids;
 pub(crate) mod integrate_requirement;
 pub(crate) mod next_requirement;
+mod placement;
 pub(crate) mod query_similar_requirements;
 mod record_defaults;
 pub(crate) mod record_passage;

@@ -97,3 +97,30 @@ async fn a_document_that_is_cut_tells_what_its_quotes_stand_under() {
     bench.ok("chunk_document", json!({"file_path": "input/rules.pdf"})).await;
     assert_eq!(tags(&bench, 0), ["mine"]);
 }
+
+#[tokio::test]
+async fn the_page_of_an_entry_is_its_own_and_not_that_of_its_lead() {
+    let text = "[page 2]\n\n# 3 Prospectus\n\n## 3.1 Contents\n\nThe prospectus must contain:\n\n(a) the objective of the fund;\n\n[page \
+                3]\n\n(b) the fees of the fund.\n\n## 3.2 Notices\n\nA notice must be given.\n";
+    let mut bench = Bench::new().extracted("input/rules.pdf", "documents/rules.md", text);
+    bench.ok("chunk_document", json!({"file_path": "input/rules.pdf"})).await;
+    let both = json!([{"passage": 1, "from": 3}, {"passage": 1, "from": 5}]);
+    let said = bench
+        .ok("add_requirement", json!({"text": "The prospectus must contain the fees of the fund.", "citations": both}))
+        .await;
+    let location = |bench: &Bench, row: usize| bench.rows.recorded[row].requirement.source_location.clone();
+    assert!(said.ends_with("; r1: its words are on page 3, not 2; page 3 was recorded"), "{said}");
+    assert_eq!(location(&bench, 0), json!({"page": 3}));
+
+    let place = json!({"page": 12, "section": "99"});
+    let said =
+        bench.ok("add_requirement", json!({"citations": [{"passage": 1, "from": 7}], "source_location": place})).await;
+    assert!(said.contains("on page 3, not 12") && said.contains("under \"3.2 Notices\", not in section 99"), "{said}");
+    assert_eq!(location(&bench, 1), json!({"page": 3, "section": "3.2"}));
+
+    let fields = json!({"source_location": {"section": "3.2.1", "page": 2}});
+    let said =
+        bench.ok("update_requirement", json!({"id": id(&bench, 1), "fields": fields, "reason": "a clause"})).await;
+    assert!(said.contains("on page 3, not 2"), "{said}");
+    assert_eq!(location(&bench, 1), json!({"page": 3, "section": "3.2.1"}));
+}

@@ -1,0 +1,109 @@
+//! Where a requirement stands: its page is that of its words, and a section that it is given has to be one that they stand in.
+//!
+//! Its words are the first sentence that it quotes and that is no lead of another one: an entry stands where it begins, not where
+//! its list does.
+
+use super::comparison::Texts;
+use crate::workspace::WorkspaceError;
+use plumbline_documents::surroundings::Laid;
+use plumbline_engine::{Requirement, quotes_of};
+use serde_json::Value;
+
+/// Puts page and section of a requirement right; what was not right, for the model to read.
+pub(crate) async fn put_right(
+    texts: &mut Texts<'_>,
+    requirement: &mut Requirement,
+) -> Result<Vec<String>, WorkspaceError> {
+    let Some(own) = own_sentence(texts, requirement).await? else { return Ok(Vec::new()) };
+    let Some(location) = requirement.source_location.as_object_mut() else { return Ok(Vec::new()) };
+    let mut said = Vec::new();
+    let number = requirement.number.map_or_else(String::new, |number| format!("r{number}: "));
+    let given = location.get("page").and_then(Value::as_u64);
+    if let (Some(page), Some(given)) = (own.entry.page, given)
+        && u64::from(page) != given
+    {
+        location.insert("page".to_owned(), page.into());
+        said.push(format!("{number}its words are on page {page}, not {given}; page {page} was recorded"));
+    }
+    let section =
+        location.get("section").map(|section| section.as_str().map_or_else(|| section.to_string(), str::to_owned));
+    if let (Some(section), Some(heading)) = (section, own.headings.last())
+        && !stands_in(&own, &section)
+    {
+        let known = number_of(heading).unwrap_or(heading).to_owned();
+        said.push(format!(
+            "{number}its words stand under \"{heading}\", not in section {section}; section {known} was recorded"
+        ));
+        location.insert("section".to_owned(), known.into());
+    }
+    Ok(said)
+}
+
+/// The first sentence quoted that is no lead of another one.
+async fn own_sentence(texts: &mut Texts<'_>, requirement: &Requirement) -> Result<Option<Laid>, WorkspaceError> {
+    let mut touched: Vec<(i32, i32, Laid)> = Vec::new();
+    for quote in quotes_of(&requirement.citations) {
+        for place in texts.places(&quote).await? {
+            let Some(layout) = texts.layout(place.passage).await? else { continue };
+            let sentences = (place.from..=place.to).filter_map(|number| Some((number, layout.get(number)?.clone())));
+            touched.extend(sentences.map(|(number, sentence)| (place.passage, number, sentence)));
+        }
+    }
+    let is_lead = |passage: i32, number: i32| {
+        touched.iter().any(|(other, _, entry)| {
+            let leads = entry.entry.leads.iter().filter_map(|lead| lead.number);
+            *other == passage && leads.into_iter().any(|lead| i32::try_from(lead) == Ok(number))
+        })
+    };
+    let own = touched.iter().find(|(passage, number, _)| !is_lead(*passage, *number)).or(touched.first());
+    Ok(own.map(|(_, _, sentence)| sentence.clone()))
+}
+
+/// Whether a sentence stands in a section: a heading above it, a lead or its own beginning has the section's name or number, or
+/// the section is a part of one that a heading numbers.
+fn stands_in(sentence: &Laid, section: &str) -> bool {
+    let bare = |text: &str| {
+        text.chars().filter(|sign| sign.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>()
+    };
+    let wanted = bare(section);
+    let numbers = sentence.headings.iter().filter_map(|heading| number_of(heading));
+    let is_part = numbers.clone().any(|number| bare(section).starts_with(&bare(number)));
+    // Without a number in any heading a number may be one of the clauses' own.
+    let is_of_a_clause = section.contains(|sign: char| sign.is_ascii_digit()) && numbers.count() == 0;
+    let named = || {
+        sentence.headings.iter().chain(sentence.entry.leads.iter().map(|lead| &lead.text)).chain([&sentence.entry.text])
+    };
+    wanted.is_empty() || is_part || is_of_a_clause || named().any(|text| bare(text).contains(&wanted))
+}
+
+/// The number that a heading begins with: `3.1`, `A.2`.
+fn number_of(heading: &str) -> Option<&str> {
+    let first = heading.split_whitespace().next()?.trim_end_matches(['.', ':', ')']);
+    let is_number = first.contains(|sign: char| sign.is_ascii_digit()) && first.len() <= 12;
+    is_number.then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use plumbline_documents::entries::Numbered;
+
+    #[test]
+    fn a_section_holds_if_a_heading_or_the_words_have_it() {
+        let entry = Numbered { number: 3, page: Some(4), text: "The log shall be signed.".into(), leads: Vec::new() };
+        let under = |headings: &[&str]| Laid {
+            entry: entry.clone(),
+            headings: headings.iter().map(|heading| (*heading).to_owned()).collect(),
+        };
+        let numbered = under(&["3 Duties", "3.1 Records"]);
+        for (section, expected) in
+            [("3.1", true), ("3.1.2(a)", true), ("Records", true), ("3", true), ("99", false), ("Scope", false)]
+        {
+            assert_eq!(stands_in(&numbered, section), expected, "{section}");
+        }
+        let named = under(&["Records"]);
+        for (section, expected) in [("Records", true), ("4.2", true), ("Scope", false)] {
+            assert_eq!(stands_in(&named, section), expected, "{section}");
+        }
+    }
+}
