@@ -60,8 +60,13 @@ const PROHIBITIONS: [&str; 30] = [
     "außer",
 ];
 
-/// Words behind a negation with which it compares: `no later than`, `nicht nur`.
-const COMPARED: [&str; 34] = [
+/// Words behind a negation with which it compares, `no later than`, `nicht nur`, or obliges, `cannot but`, `kommt nicht umhin`.
+const COMPARED: [&str; 39] = [
+    "but",
+    "help",
+    "fail",
+    "fails",
+    "umhin",
     "later",
     "more",
     "less",

@@ -161,6 +161,9 @@ fn one_negation_is_as_good_as_another() {
         ("Die Meldung muss bis Freitag erfolgen.", "Die Meldung muss nicht später als Freitag erfolgen.", ""),
         ("The fund must follow the regulation.", "The fund must follow Regulation No 5.", ""),
         ("Fees must be shown, whether or not paid.", "Fees must be shown.", ""),
+        ("The fund cannot but file the report.", "The fund must file the report.", ""),
+        ("The fund shall not fail to file the report.", "The fund must file the report.", ""),
+        ("Der Fonds kommt nicht umhin, den Bericht zu melden.", "Der Fonds muss den Bericht melden.", ""),
         ("Not only the fund but also the manager must sign.", "The fund and the manager must sign.", ""),
     ]);
 }
