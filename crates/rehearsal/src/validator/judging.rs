@@ -9,7 +9,7 @@ use crate::request_view::opening::UNREADABLE;
 use crate::request_view::{Done, RequestView, one_line};
 
 /// Requirements of one claim.
-const AT_ONCE: u32 = 10;
+const AT_ONCE: u32 = 20;
 
 /// So many refused tries of one call, and it is given up.
 const MOST_TRIES: usize = 2;

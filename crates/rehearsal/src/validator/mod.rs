@@ -32,7 +32,7 @@ pub(crate) fn is_job(view: &RequestView<'_>) -> bool {
 }
 
 /// How the plan says it is done.
-pub(crate) const APPROACH: &str = "Claim the pending requirements, ten at a time. Reject each that the checks find fault \
+pub(crate) const APPROACH: &str = "Claim the pending requirements, twenty at a time. Reject each that the checks find fault \
      with, integrate the others, and relate them to the objects and messages of the graph that they mention.";
 
 /// What a summary report says of the method.

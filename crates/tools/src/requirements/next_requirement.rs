@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// Most requirements at once; fewer where the conversation has no room for all that is said of them.
-const MAX_AT_ONCE: u32 = 10;
+const MAX_AT_ONCE: u32 = 40;
 /// Longest text that is shown whole, in characters.
 const MAX_TEXT_CHARS: usize = 1_500;
 /// Most reasons in the last answer.
@@ -29,7 +29,7 @@ const NOTHING_LEFT: &str = "no pending requirement";
 /// has to be rejected), remarks, similar requirements, which objects and messages of the graph its mentioned names are, and whether it seems relevant to what the graph is about. Requirements that this job holds and has not judged
 /// come first: asking again gives the same ones, and nothing is lost when a worker dies. What a job has not judged when it
 /// ends becomes pending again. Where one result has no room for all, `held_back` says how many more are claimed already: the
-/// next call gives them; `still_pending` is how many nobody has claimed yet.
+/// next call gives them; `still_pending` is how many are not claimed yet. What is left out is empty, false, or, as `text`, the same as the quote.
 ///
 /// Judge each with `integrate_requirement` or `reject_requirement`; that may be done in the same answer as the next call of
 /// this tool. The result begins with `no pending requirement` when nothing is left, followed by what this job has judged
@@ -42,7 +42,7 @@ const NOTHING_LEFT: &str = "no pending requirement";
 #[serde(deny_unknown_fields)]
 pub(crate) struct NextRequirement {
     /// # How many at most
-    /// how many at most, 1 to 10 (default 1)
+    /// how many at most, 1 to 40 (default 1)
     #[schemars(range(min = 1, max = MAX_AT_ONCE))]
     count: Option<u32>,
 }
@@ -150,7 +150,30 @@ async fn describe(graph: Option<&GraphNames<'_>>, checked: &Checked, quotes: Val
         }
     }
     described["relevance"] = relevance::report(row, known);
+    if let [quote] = described["quotes"].as_array().map_or(&[][..], Vec::as_slice)
+        && quote["quote"] == described["text"]
+    {
+        described["text"] = Value::Null;
+    }
+    drop_empty(&mut described);
     Ok(described)
+}
+
+/// What is left out says nothing: no, none, and a text that is the quote's. Names that the graph does not have stay.
+fn drop_empty(value: &mut Value) {
+    let says_nothing = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) | Value::String(_) => false,
+    };
+    if let Value::Object(fields) = value {
+        fields
+            .iter_mut()
+            .filter(|(name, _)| !matches!(name.as_str(), "objects" | "messages"))
+            .for_each(|(_, field)| drop_empty(field));
+        fields.retain(|_, field| !says_nothing(field));
+    }
 }
 
 /// The tally with what this turn has judged: the rows do not know it yet.
