@@ -52,7 +52,7 @@ pub use inspection::{Inspection, OwedContent};
 use plumbline_bounds::run_blocking;
 pub use registry::catalog;
 pub use requirements::{
-    Asked, Graph, HeldRequirement, KnownRequirement, RecordDefaults, Tally, ValidationQueue, content_key,
+    Asked, Graph, HeldRequirement, KnownRequirement, RecordDefaults, Tally, ValidationQueue, content_key, place_of,
 };
 pub use runner::ToolRunner;
 pub use schemas::SchemaBudget;

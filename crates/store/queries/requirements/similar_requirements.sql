@@ -37,7 +37,7 @@ WITH inputs AS (
     LEFT JOIN requirement_cache own ON own.job_id = a.job_id AND own.id = a.before
 )
 SELECT w.n AS "n!", s.id AS "id!", s.job_id AS "job_id!", s.candidate_id, s.name, s.text AS "text!", s.status AS "status!",
-       s.graph_node_id
+       s.graph_node_id, s.citations -> 0 AS "first_quote: UserJson"
 FROM wanted w
 CROSS JOIN LATERAL (
     SELECT r.*, ts_rank(r.words, w.words) AS rank

@@ -8,7 +8,7 @@ use crate::{Error, HeldRequirement, Lease, Store, UserJson, bind::text, error::D
 use uuid::Uuid;
 
 /// A recorded requirement that shares words with a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SimilarRequirement {
     /// Its row.
     pub id: Uuid,
@@ -24,6 +24,8 @@ pub struct SimilarRequirement {
     pub status: String,
     /// Its node, once integrated.
     pub graph_node_id: Option<String>,
+    /// The first of its citations.
+    pub first_quote: Option<UserJson>,
 }
 
 /// What requirements are looked up that are like it.
@@ -152,6 +154,7 @@ impl Store {
                 text: row.text,
                 status: row.status,
                 graph_node_id: row.graph_node_id,
+                first_quote: row.first_quote,
             });
         }
         Ok(similar)

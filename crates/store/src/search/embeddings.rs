@@ -6,7 +6,7 @@
 //!
 //! Like the index of words, none of this is part of a step: what is lost of it is made again.
 
-use crate::{Error, FoundSegment, SimilarRequirement, Store, error::During};
+use crate::{Error, FoundSegment, SimilarRequirement, Store, UserJson, error::During};
 use futures_util::TryStreamExt as _;
 use uuid::Uuid;
 
@@ -211,6 +211,7 @@ impl Store {
                 text: row.text,
                 status: row.status,
                 graph_node_id: row.graph_node_id,
+                first_quote: row.first_quote,
             };
             Some(NearRequirement { requirement, likeness: near.get(place)?.0 })
         });

@@ -17,4 +17,4 @@ pub(crate) mod validation_queue;
 
 pub use add_requirement::key::of as content_key;
 pub use record_defaults::RecordDefaults;
-pub use validation_queue::{Asked, Graph, HeldRequirement, KnownRequirement, Tally, ValidationQueue};
+pub use validation_queue::{Asked, Graph, HeldRequirement, KnownRequirement, Tally, ValidationQueue, place_of};

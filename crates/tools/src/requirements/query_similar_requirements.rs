@@ -4,7 +4,7 @@ use crate::error::{Output, ToolResult};
 use crate::requirements::checks::duplicates::{Likeness, compare, nearest, title};
 use crate::requirements::checks::of_call::validation_queue;
 use crate::requirements::similarity::SIMILAR;
-use crate::requirements::validation_queue::{Asked, KnownRequirement};
+use crate::requirements::validation_queue::{Asked, KnownRequirement, place_of};
 use crate::search::SemanticMatches;
 use crate::search::fuse;
 use crate::tool::{Declared, ToolEnv};
@@ -23,7 +23,7 @@ const NEAREST: usize = 3;
 const MEANT: f64 = 0.6;
 
 /// Compares a text with the requirements recorded by this job (in a validator: by the job that it judges) and with integrated
-/// ones of the same login's jobs. From a similarity of 0.95 on they are duplicates, from 0.7 on they are reported, and where none
+/// ones of the same login's jobs. From a similarity of 0.7 on they are reported, and where none
 /// is that like it, the nearest three with their similarity; texts that differ in a number or a negation are never duplicates. Where
 /// embeddings are configured, requirements that say the like in other words are shown too, with their likeness `by meaning`; read
 /// them before you call one a duplicate. What was recorded earlier in this same answer is compared by its words alone.
@@ -96,6 +96,7 @@ async fn as_it_is_now(
 /// A requirement of this answer, whose row has no id yet: the digits of its short id are its id here.
 fn of_batch(RecordedRequirement { requirement, status }: RecordedRequirement) -> KnownRequirement {
     let digits = requirement.candidate_id.trim_start_matches("req_");
+    let place = place_of(&requirement.citations[0]);
     KnownRequirement {
         id: Uuid::from_u128(u128::from_str_radix(digits, 16).unwrap_or_default()),
         candidate_id: Some(requirement.candidate_id),
@@ -103,6 +104,7 @@ fn of_batch(RecordedRequirement { requirement, status }: RecordedRequirement) ->
         text: requirement.text,
         status,
         graph_node_id: None,
+        place,
     }
 }
 
@@ -130,7 +132,7 @@ fn merged(by_words: &[Likeness], by_meaning: &[(KnownRequirement, f64)]) -> Vec<
         let mut figures = Vec::new();
         let known = match by_words.iter().find(|likeness| likeness.known.id == id) {
             Some(likeness) => {
-                let same = if likeness.is_duplicate() { ", a duplicate" } else { "" };
+                let same = if likeness.has_the_same_words() { ", the same words" } else { "" };
                 figures.push(format!("{:.2}{same}", likeness.similarity));
                 &likeness.known
             }

@@ -65,6 +65,15 @@ pub struct KnownRequirement {
     pub status: String,
     /// Its node, once integrated.
     pub graph_node_id: Option<String>,
+    /// Where its first quote begins ([`place_of`]); none where it has no quote.
+    pub place: Option<String>,
+}
+
+/// Where a stored citation begins: document, page, words, and the sentence where the document was cut. Two requirements are the same
+/// only where their words and this are.
+pub fn place_of(citation: &Value) -> Option<String> {
+    let part = |key: &str| citation[key].to_string();
+    citation["quote"].is_string().then(|| ["source", "page", "quote", "passage", "from"].map(part).join("\0"))
 }
 
 /// What requirements are looked up that are like it.

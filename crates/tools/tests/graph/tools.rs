@@ -4,7 +4,7 @@ use crate::kit::{Engine, Server};
 use crate::validation_queue::{Rows, away, known, ok, refused, row, try_turn, turn};
 use plumbline_engine::Verdict;
 use plumbline_tools::graph::{Access, GraphClient, GraphConfig, Statement};
-use plumbline_tools::{BatchError, Graph, HeldRequirement, ToolContext};
+use plumbline_tools::{BatchError, Graph, HeldRequirement, KnownRequirement, ToolContext, place_of};
 use serde_json::{Value, json};
 
 const INVOICES: &str = "Invoices must be kept for ten years.";
@@ -162,9 +162,9 @@ fn words(count: usize) -> String {
 }
 
 #[tokio::test]
-async fn from_0_95_on_it_is_a_duplicate_and_from_0_7_on_it_is_reported() {
+async fn the_same_words_at_the_same_place_are_a_duplicate_and_from_0_7_on_it_is_reported() {
     for (shared, similarity, is_duplicate) in
-        [(20, "1.00", true), (19, "0.95", true), (18, "0.90", false), (14, "0.70", false)]
+        [(20, "1.00", true), (19, "0.95", false), (18, "0.90", false), (14, "0.70", false)]
     {
         let mut rows = rows(vec![HeldRequirement { name: Some("Words".into()), ..row(1, &words(20)) }]);
         rows.known = vec![known(50, &words(shared), "integrated")];
@@ -183,7 +183,23 @@ async fn from_0_95_on_it_is_a_duplicate_and_from_0_7_on_it_is_reported() {
     below.known = vec![known(50, &words(13), "integrated")];
     let claimed = ok(&below, Graph::Off, "next_requirement", json!({})).await;
     let claimed: Value = serde_json::from_str(&claimed).unwrap();
-    assert_eq!(claimed["requirements"][0]["checks"]["similar"], json!([]), "0.65 is not even reported");
+    assert_eq!(claimed["requirements"][0]["checks"]["similar"], Value::Null, "0.65 is not even reported");
+}
+
+#[tokio::test]
+async fn the_same_words_at_another_place_are_another_requirement() {
+    let quote =
+        |from: u32| json!({"source": "input/rules.pdf", "page": 2, "quote": words(20), "passage": 3, "from": from});
+    for (from, is_duplicate) in [(4, true), (9, false)] {
+        let held = HeldRequirement { name: Some("Words".into()), citations: json!([quote(4)]), ..row(1, &words(20)) };
+        let mut rows = rows(vec![held]);
+        rows.known = vec![KnownRequirement { place: place_of(&quote(from)), ..known(50, &words(20), "pending") }];
+        let claimed = ok(&rows, Graph::Off, "next_requirement", json!({})).await;
+        let claimed: Value = serde_json::from_str(&claimed).unwrap();
+        let checks = &claimed["requirements"][0]["checks"];
+        assert_eq!(checks["similar"][0]["similarity"], 1.0);
+        assert_eq!(checks["faults"].as_array().map_or(0, Vec::len), usize::from(is_duplicate), "{from}: {checks}");
+    }
 }
 
 #[tokio::test]

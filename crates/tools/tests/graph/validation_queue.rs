@@ -178,6 +178,7 @@ pub(crate) fn known(id: u128, text: &str, status: &str) -> KnownRequirement {
         text: text.into(),
         status: status.into(),
         graph_node_id: (status == "integrated").then(|| "R-0007".into()),
+        place: None,
     }
 }
 

@@ -129,6 +129,7 @@ pub(crate) fn known(row: SimilarRequirement) -> KnownRequirement {
         text: row.text,
         status: row.status,
         graph_node_id: row.graph_node_id,
+        place: row.first_quote.and_then(|quote| plumbline_tools::place_of(&Value::from(quote))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Is a requirement there already?
 
-use crate::requirements::similarity::{DUPLICATE, similar, similarity};
+use crate::requirements::similarity::{similar, similarity};
 use crate::requirements::validation_queue::KnownRequirement;
 use plumbline_bounds::Cancellation;
 use serde_json::{Value, json};
@@ -19,14 +19,21 @@ pub(crate) struct Likeness {
 }
 
 impl Likeness {
-    /// Whether it is the same requirement.
-    pub(crate) fn is_duplicate(&self) -> bool {
-        self.similarity >= DUPLICATE
+    /// Whether its words are the same, in the same order.
+    pub(crate) fn has_the_same_words(&self) -> bool {
+        self.similarity >= 1.0
+    }
+
+    /// Whether it is the same requirement as one that begins to quote at this place: rules come in pairs, word for word alike, that
+    /// bind others or hold elsewhere.
+    pub(crate) fn is_duplicate(&self, place: Option<&str>) -> bool {
+        let is_same = |(known, place): (&String, &str)| known == place;
+        self.has_the_same_words() && self.known.place.as_ref().zip(place).is_none_or(is_same)
     }
 
     /// Why the other one is not integrated.
     pub(crate) fn fault(&self) -> String {
-        format!("it is a duplicate of {} (similarity {:.2})", self.title(), self.similarity)
+        format!("it is a duplicate of {}: the same words at the same place", self.title())
     }
 
     /// How people find it.

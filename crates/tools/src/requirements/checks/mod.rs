@@ -27,7 +27,7 @@ pub(crate) mod result;
 
 use crate::error::{Remedy, ToolError};
 use crate::graph::GraphError;
-use crate::requirements::validation_queue::{HeldRequirement, KnownRequirement};
+use crate::requirements::validation_queue::{HeldRequirement, KnownRequirement, place_of};
 use duplicates::Likeness;
 use plumbline_engine::Verdict;
 use serde_json::{Value, json};
@@ -49,7 +49,9 @@ impl Findings {
         let mut faults = form::faults(row);
         let remarks = form::remarks(row);
         let similar = duplicates::compare(&row.text, known).await;
-        faults.extend(similar.iter().find(|likeness| likeness.is_duplicate()).map(Likeness::fault));
+        let place = place_of(&row.citations[0]);
+        let duplicate = similar.iter().find(|likeness| likeness.is_duplicate(place.as_deref()));
+        faults.extend(duplicate.map(Likeness::fault));
         Self { faults, remarks, similar }
     }
 

@@ -94,6 +94,7 @@ fn known(RecordedRequirement { requirement, status }: RecordedRequirement) -> Kn
         text: requirement.text,
         status,
         graph_node_id: None,
+        place: None,
     }
 }
 
