@@ -120,7 +120,7 @@ async fn requirements_are_found_by_words_and_by_meaning(pool: PgPool) {
     let lines: Vec<&str> = said[1].lines().collect();
     assert!(lines.len() == 1 && lines[0].contains(" by meaning: req_") && lines[0].contains("Bills must"), "{lines:?}");
     let lines: Vec<&str> = said[2].lines().collect();
-    assert!(lines.len() == 1 && lines[0].starts_with("1.00, a duplicate, 1.00 by meaning: "), "{lines:?}");
+    assert!(lines.len() == 1 && lines[0].starts_with("1.00, the same words, 1.00 by meaning: "), "{lines:?}");
     let lines: Vec<&str> = said[3].lines().collect();
     let alone = "(the embeddings endpoint failed: HTTP status 500, so words alone are compared)";
     assert!(lines.len() == 2 && lines[0] == alone && lines[1].contains("Bills must"), "{lines:?}");

@@ -33,7 +33,7 @@ fn policy_with_a_repetition() -> (String, i64) {
     let mut policy = documents::policy(5);
     let again = policy.sentences[0].replace("of its records", "(of its records)");
     policy.markdown.push_str(&format!("\n## 6 Once more\n\nThis section repeats. {again}\n"));
-    (policy.markdown, policy.sentences.len() as i64)
+    (policy.markdown, policy.sentences.len() as i64 + 1)
 }
 
 #[sqlx::test(migrations = false)]
@@ -48,21 +48,19 @@ async fn a_completed_creator_is_followed_by_a_validator_that_fills_the_graph(poo
     let validator = child_job(&world.pool, creator).await;
     let row = world.becomes(validator, "completed").await;
 
-    assert_statuses(&world.pool, creator, [("integrated", sound), ("rejected", 1)], "the rows").await;
+    assert_statuses(&world.pool, creator, [("integrated", sound)], "the rows").await;
     graph.assert_holds_the_integrated_rows(&world.pool).await;
-    let (reason, similar): (String, f64) = sqlx::query_as(
-        "SELECT rejection_reason, (validation_result #>> '{checks,similar,0,similarity}')::float8
-         FROM requirement_cache WHERE job_id = $1 AND status = 'rejected'",
+    let similar: Option<f64> = sqlx::query_scalar(
+        "SELECT max((validation_result #>> '{checks,similar,0,similarity}')::float8) FROM requirement_cache WHERE job_id = $1",
     )
     .bind(creator)
     .fetch_one(&world.pool)
     .await
-    .expect("the repetition is rejected");
-    assert!(reason.starts_with("It is a duplicate of ") && reason.contains("similarity 1.00"), "{reason}");
-    assert!(similar >= 0.95, "{similar}");
+    .expect("rows can be read");
+    assert_eq!(similar, Some(1.0), "the same words at another place are similar, and no fault");
 
     let report = file(&world.pool, validator, "output/validation_report.md").await;
-    assert!(report.contains(&format!("{sound} integrated, 0 accepted, 1 rejected, 0 failed")), "{report}");
+    assert!(report.contains(&format!("{sound} integrated, 0 accepted, 0 rejected, 0 failed")), "{report}");
     let deliverables = row.result.expect("a completed job has a result")["deliverables"].to_string();
     assert!(deliverables.contains("output/validation_report.md"), "{deliverables}");
     assert_every_row_says_what_was_checked(&world.pool, creator).await;
@@ -142,7 +140,7 @@ async fn without_a_graph_everything_is_checked_and_a_script_is_written(pool: PgP
     let validator = child_job(&world.pool, creator).await;
     let row = world.becomes(validator, "completed").await;
 
-    assert_statuses(&world.pool, creator, [("pending", sound), ("rejected", 1)], "the rows").await;
+    assert_statuses(&world.pool, creator, [("pending", sound)], "the rows").await;
     let switched_off: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM requirement_cache WHERE job_id = $1 AND status = 'pending' AND graph_node_id IS NULL
          AND validation_result ->> 'integration' = 'switched off' AND validated_at IS NOT NULL",

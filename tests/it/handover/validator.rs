@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const KILLS: usize = 8;
 
 /// Rows that the rehearsal model claims at a time.
-const BATCH: i64 = 10;
+const BATCH: i64 = 20;
 
 #[sqlx::test(migrations = false)]
 async fn killed_while_it_integrates_at_seeded_moments(pool: PgPool) {
@@ -59,12 +59,12 @@ fn position_of_first_commit(graph: &Graph) -> usize {
 #[sqlx::test(migrations = false)]
 async fn two_at_once_share_the_rows(pool: PgPool) {
     let world = World::new(pool).await;
-    let creator = created(&world, &policy(13, 1)).await;
+    let creator = created(&world, &policy(26, 1)).await;
     validate_by_two(&world, creator, &json!({})).await;
     // Without a graph what is accepted stays pending, with the result of whoever judged it.
-    assert_statuses(&world.pool, creator, [("pending", 26)], "the rows").await;
+    assert_statuses(&world.pool, creator, [("pending", 52)], "the rows").await;
     let shares = shares(&world.pool, creator).await;
-    assert_eq!((shares.len(), shares.iter().sum()), (2, 26), "{shares:?}");
+    assert_eq!((shares.len(), shares.iter().sum()), (2, 52), "{shares:?}");
     assert!(shares.iter().all(|share| *share >= BATCH), "each judged what it held: {shares:?}");
     world.finish().await;
 }
@@ -73,9 +73,9 @@ async fn two_at_once_share_the_rows(pool: PgPool) {
 async fn two_at_once_fill_one_graph(pool: PgPool) {
     let Some(graph) = Graph::start().await else { return };
     let world = World::new(pool).await;
-    let creator = created(&world, &policy(13, 1)).await;
+    let creator = created(&world, &policy(26, 1)).await;
     validate_by_two(&world, creator, &graph.config(&world)).await;
-    assert_statuses(&world.pool, creator, [("integrated", 26)], "the rows").await;
+    assert_statuses(&world.pool, creator, [("integrated", 52)], "the rows").await;
     graph.assert_holds_the_integrated_rows(&world.pool).await;
     world.finish().await;
 }
@@ -85,7 +85,7 @@ async fn validate_by_two(world: &World, creator: Uuid, config: &Value) {
     // How much is said of a row depends on what became of its like by then; it must not be cut, which the rehearsal model
     // takes for a requirement that it cannot read.
     let mut config = config.clone();
-    config["limits"] = json!({"max_tool_result_tokens": 20_000});
+    config["limits"] = json!({"max_tool_result_tokens": 20_000, "context_threshold_tokens": 80_000});
     let before = world.model.requests();
     world.model.hold_from(before + 1);
     let validators = [insert_validator(world, creator, &config).await, insert_validator(world, creator, &config).await];

@@ -112,7 +112,7 @@ async fn a_requirement_with_a_fault_can_only_be_rejected() {
     }
     rows.known = vec![known(50, "invoices must be kept for ten years", "integrated")];
     let said = refused(&rows, Graph::Off, "integrate_requirement", json!({"id": id(&rows.held[3])})).await;
-    assert!(said.contains("it is a duplicate of R-0007 'Known' (similarity 1.00)"), "{said}");
+    assert!(said.contains("it is a duplicate of R-0007 'Known': the same words at the same place"), "{said}");
     rows.known = vec![known(50, "Invoices must be kept for six years.", "pending")];
     let claimed = ok(&rows, Graph::Off, "next_requirement", json!({"count": 10})).await;
     let claimed: Value = serde_json::from_str(&claimed).unwrap();
@@ -262,7 +262,7 @@ async fn what_this_answer_has_recorded_is_among_the_similar() {
     )
     .await;
     let same = &done[2].content;
-    assert!(same.starts_with("1.00, a duplicate: req_") && same.contains("'Retention' (pending)"), "{same}");
+    assert!(same.starts_with("1.00, the same words: req_") && same.contains("'Retention' (pending)"), "{same}");
     let none = &done[3].content;
     assert!(none.starts_with("none of 2 recorded requirements reaches 0.7"), "{none}");
 }
