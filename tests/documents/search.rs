@@ -20,7 +20,8 @@ fn search(arguments: Value) -> Vec<Call> {
 }
 
 fn record(text: &str) -> Vec<Call> {
-    vec![("add_requirement", json!({"text": text}))]
+    let quote = json!({"source": "policy.md", "quote": "Nothing of it matters here."});
+    vec![("add_requirement", json!({"text": text, "citations": [quote]}))]
 }
 
 fn similar(text: &str) -> Vec<Call> {

@@ -43,8 +43,8 @@ const FULL_BYTES: u64 = 256 * 1024;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IntegrateRequirement {
-    /// # The requirement's id
-    /// the requirement's id
+    /// # The requirement's id, req_… or that of its row
+    /// the requirement's id: `req_…`, or that of its row
     id: String,
     /// list of `type`, `target` (id or name) and `properties` (keys below)
     #[schemars(length(max = 50))]

@@ -22,8 +22,8 @@ use serde::Deserialize;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectRequirement {
-    /// # The requirement's id
-    /// the requirement's id
+    /// # The requirement's id, req_… or that of its row
+    /// the requirement's id: `req_…`, or that of its row
     id: String,
     /// # Why, one sentence
     /// why, one sentence for the person who reads the row

@@ -187,6 +187,20 @@ async fn the_same_words_at_the_same_place_are_a_duplicate_and_from_0_7_on_it_is_
 }
 
 #[tokio::test]
+async fn a_row_is_judged_by_its_short_id_where_no_other_has_it() {
+    let named = |n, id: &str| HeldRequirement { candidate_id: Some(id.into()), ..row(n, &format!("{INVOICES} {n}")) };
+    let rows = rows(vec![named(1, "req_00000000000a"), named(2, "req_00000000000b"), named(3, "req_00000000000b")]);
+    let said = ok(&rows, Graph::Off, "integrate_requirement", json!({"id": "req_00000000000a"})).await;
+    assert!(said.starts_with("accepted "), "{said}");
+    let reason = json!({"id": "req_00000000000b", "reason": "It binds nobody."});
+    let said = refused(&rows, Graph::Off, "reject_requirement", reason).await;
+    assert!(said.contains("that of 2 rows, from several jobs"), "{said}");
+    let said =
+        refused(&rows, Graph::Off, "reject_requirement", json!({"id": "req_00000000000c", "reason": "None."})).await;
+    assert!(said.contains("is not held by this job"), "{said}");
+}
+
+#[tokio::test]
 async fn the_same_words_at_another_place_are_another_requirement() {
     let quote =
         |from: u32| json!({"source": "input/rules.pdf", "page": 2, "quote": words(20), "passage": 3, "from": from});
@@ -335,7 +349,7 @@ async fn a_requirement_goes_into_the_graph_with_its_relations() {
     let objects = &claimed["requirements"][0]["objects"];
     assert_eq!((&objects[0]["id"], &objects[1]["id"]), (&json!("BO-1"), &Value::Null));
     let relevance = &claimed["requirements"][0]["relevance"];
-    assert_eq!(relevance["names"], json!({"mentioned": 2, "in_graph": 1, "in_text": false}), "{relevance}");
+    assert_eq!(relevance["names"], json!({"mentioned": 2, "in_graph": 1}), "{relevance}");
 
     let unknown = json!({"id": id(&rows.held[0]), "relations": [{"type": "IMPACTS_OBJECT", "target": "Spaceship"}]});
     let said = refused(&rows, graph, "integrate_requirement", unknown).await;

@@ -52,7 +52,11 @@ pub(super) fn all() -> Vec<Pair> {
         plain("coverage", json!("documents"), json!("off")),
         plain("coverage_settings.minimum", json!(0.4), json!(0.6)),
         plain("coverage_settings.max_closed", json!(0.4), json!(0.6)),
-        plain("coverage_settings.unsupported", json!(0.4), json!(0.6)),
+        elsewhere(
+            "coverage_settings.unsupported",
+            "crates/engine/tests/engine/dialogues/coverage.rs",
+            "a_job_whose_requirements_say_what_their_quotes_do_not_is_told_once_and_fails",
+        ),
         plain("documents.prepare", json!("start"), json!("model")),
         of_files("deliverables", "deliverables_are_checked_before_a_job_is_complete"),
         of_files("citations_required", "deliverables_are_checked_before_a_job_is_complete"),

@@ -39,14 +39,15 @@ pub(crate) async fn check(
 pub(crate) struct ClaimedRows(Mutex<BTreeMap<Uuid, Arc<Checked>>>);
 
 impl ClaimedRows {
-    /// A row that the job holds.
+    /// The rows that the job holds of this id: that of the row, or the short one, which rows of several jobs may share.
     pub(crate) async fn of(
         &self,
         validation_queue: &dyn ValidationQueue,
-        id: Uuid,
-    ) -> Result<Option<Arc<Checked>>, ToolError> {
-        if let Some(known) = self.known(id) {
-            return Ok(Some(known));
+        id: &str,
+    ) -> Result<Vec<Arc<Checked>>, ToolError> {
+        let known = self.known(id);
+        if !known.is_empty() {
+            return Ok(known);
         }
         let held = check(validation_queue, validation_queue.held().await?).await?;
         let held = held.into_iter().map(|checked| (checked.row.id, Arc::new(checked))).collect();
@@ -54,7 +55,14 @@ impl ClaimedRows {
         Ok(self.known(id))
     }
 
-    fn known(&self, id: Uuid) -> Option<Arc<Checked>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&id).map(Arc::clone)
+    fn known(&self, id: &str) -> Vec<Arc<Checked>> {
+        let rows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match id.parse::<Uuid>() {
+            Ok(id) => rows.get(&id).into_iter().cloned().collect(),
+            Err(_) => {
+                let is_it = |checked: &&Arc<Checked>| checked.row.candidate_id.as_deref() == Some(id);
+                rows.values().filter(is_it).cloned().collect()
+            }
+        }
     }
 }

@@ -22,10 +22,24 @@ pub(crate) async fn held(env: &ToolEnv<'_>, id: &str) -> Result<Arc<Checked>, To
             "requirement {id} is not held by this job; next_requirement gives the ones that are, with their ids"
         ))
     };
-    let row: Uuid = id.parse().map_err(|_| not_held())?;
-    if let Some(verdict) = env.overlay.judged().get(&row) {
-        let verdict = word(*verdict);
-        return Err(ToolError::refused(format!("requirement {id} was judged earlier in this turn: {verdict}")));
+    let id = id.trim();
+    let judged = |row: &Uuid| {
+        let verdict = word(*env.overlay.judged().get(row)?);
+        Some(ToolError::refused(format!("requirement {id} was judged earlier in this turn: {verdict}")))
+    };
+    if let Some(refusal) = id.parse().ok().as_ref().and_then(judged) {
+        return Err(refusal);
     }
-    env.rows.of(validation_queue(env)?, row).await?.ok_or_else(not_held)
+    let mut rows = env.rows.of(validation_queue(env)?, id).await?;
+    if rows.len() > 1 {
+        return Err(ToolError::refused(format!(
+            "requirement {id} is that of {} rows, from several jobs; give the row's `id`",
+            rows.len()
+        )));
+    }
+    let row = rows.pop().ok_or_else(not_held)?;
+    match judged(&row.row.id) {
+        Some(refusal) => Err(refusal),
+        None => Ok(row),
+    }
 }
