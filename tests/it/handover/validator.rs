@@ -85,7 +85,7 @@ async fn validate_by_two(world: &World, creator: Uuid, config: &Value) {
     // How much is said of a row depends on what became of its like by then; it must not be cut, which the rehearsal model
     // takes for a requirement that it cannot read.
     let mut config = config.clone();
-    config["limits"] = json!({"max_tool_result_tokens": 20_000, "context_threshold_tokens": 80_000});
+    config["limits"] = json!({"max_tool_result_tokens": 12_000});
     let before = world.model.requests();
     world.model.hold_from(before + 1);
     let validators = [insert_validator(world, creator, &config).await, insert_validator(world, creator, &config).await];
