@@ -12,14 +12,14 @@ pub struct Numbered {
     pub page: Option<u32>,
     /// Its words on one line, without page marks and without the mark of its list.
     pub text: String,
-    /// The sentences that it stands under as an entry of their lists, the outermost first.
+    /// The leads of the lists that it is an entry of, the outermost first.
     pub leads: Vec<Lead>,
 }
 
-/// A sentence that entries stand under.
+/// The sentence that introduces a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lead {
-    /// Its number in the passage; none where it stands in the passage before.
+    /// Its number in the passage; none where it is in the passage before.
     pub number: Option<u32>,
     /// Its words.
     pub text: String,

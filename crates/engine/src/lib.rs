@@ -56,7 +56,8 @@ pub use conversation::{CLEARED_NOTE, History, Message, MessageKind, MessageRef, 
 pub use guardrail::{Fallback, PhaseEffects, Repeat, Seen, is_placeholder, loop_detection};
 pub use ledger::{
     Account, AnsweredPassage, Block, Candidate, Carried, CarriedPassage, CutDocument, Decision, LONGEST_QUOTE, Passage,
-    PassageDecision, PassageState, PlacedQuote, Previous, StandingRequirement, Touched, Versions, blocks, quotes_of,
+    PassageDecision, PassageState, PlacedQuote, Previous, SHORTEST_REASON, StandingRequirement, Touched, Versions,
+    blocks, quotes_of,
 };
 pub use phase::{
     AnsweredBy, NextPhase, Opening, PhaseKind, PhaseOutcome, PlannedTodo, StrategicTodos, SystemTodo, Todo, TodoPlan,

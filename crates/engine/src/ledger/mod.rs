@@ -24,9 +24,9 @@ pub use blocks::{Block, blocks};
 pub(crate) use counts::{Counts, Covered};
 pub use decide::PassageDecision;
 pub(crate) use decide::named;
-pub(crate) use passage::SHORTEST_REASON;
 pub use passage::{
-    Account, AnsweredPassage, Candidate, CutDocument, Decision, LONGEST_QUOTE, Passage, PassageState, Touched,
+    Account, AnsweredPassage, Candidate, CutDocument, Decision, LONGEST_QUOTE, Passage, PassageState, SHORTEST_REASON,
+    Touched,
 };
 pub(crate) use standing::beginning_at;
 pub use standing::{PlacedQuote, StandingRequirement, quotes_of};

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// Most sentences that one quote answers for. Who quotes a whole passage has told none of its obligations from another.
 pub const LONGEST_QUOTE: i32 = 6;
 
-/// Shortest reason for closing a passage, in characters (INTERFACE 9.4).
-pub(crate) const SHORTEST_REASON: usize = 15;
+/// Shortest reason for what is left of a passage, in characters.
+pub const SHORTEST_REASON: usize = 15;
 
 /// One passage of a document: a row of `passages`.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -405,14 +405,12 @@ pub(crate) async fn verify_pointer(env: &ToolEnv<'_>, pointer: Pointer) -> Resul
         Match::NotFound { nearest } => return Err(not_there(source, nearest)),
     };
     // The same words may stand elsewhere as well, and may have been quoted there.
-    let mut citation = Citation { place: Some(place), ..citation(source, found) };
-    if env.overlay.citation(&citation.id).await?.is_some_and(|known| known.place != citation.place) {
-        citation.id = short_id(&format!("{}\0{passage}\0{from}", citation.id));
-    }
-    Ok(Verified { citation, put_right: None })
+    let citation = Citation { place: Some(place), ..citation(source, found) };
+    let known = env.overlay.citation(&citation.id).await?;
+    Ok(Verified { citation: apart(citation, known.iter()), put_right: None })
 }
 
-/// A citation with an id of its own beside these: the same words may be quoted at two places in one call.
+/// A citation with an id of its own beside these: the same words may be quoted at two places.
 pub(crate) fn apart<'c>(mut citation: Citation, mut known: impl Iterator<Item = &'c Citation>) -> Citation {
     if known.any(|known| known.id == citation.id && known.place != citation.place)
         && let Some(Touched { passage, from, .. }) = citation.place

@@ -81,7 +81,7 @@ impl Names {
         self.occurring_in(text).next().is_some()
     }
 
-    /// The names that stand in a text, as whole words in any case.
+    /// The names that occur in a text, as whole words in any case.
     pub fn occurring_in(&self, text: &str) -> impl Iterator<Item = &str> {
         let text = format!(" {} ", words(text));
         let occurs = move |node: &&Node| !node.words.is_empty() && text.contains(&node.words);

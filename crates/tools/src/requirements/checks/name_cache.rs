@@ -58,7 +58,7 @@ impl<'a> GraphNames<'a> {
         Ok(Self { client, objects, messages })
     }
 
-    /// The objects and the messages whose names stand in a text.
+    /// The objects and the messages whose names occur in a text.
     pub(crate) fn occurring_in(&self, text: &str) -> (Vec<String>, Vec<String>) {
         let names = |names: &Names| names.occurring_in(text).map(str::to_owned).collect();
         (names(&self.objects), names(&self.messages))

@@ -1,13 +1,10 @@
 //! What becomes of the candidates of a passage that no item records.
 
 use super::numbers::Sentences;
-use plumbline_engine::{Account, PassageDecision};
+use plumbline_engine::{Account, PassageDecision, SHORTEST_REASON};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-
-/// Shortest reason for all that is left, in characters (that of `close_passages`).
-const SHORTEST: usize = 15;
 
 /// Sentences that are no requirements, or are in one.
 #[derive(Deserialize, JsonSchema)]
@@ -47,8 +44,8 @@ impl Rest {
                 let sentences = Sentences::read_any(s, count)?;
                 decision.by_number.extend(sentences.into_iter().map(|number| (number, account.clone())));
             }
-            (None, Account::Why(why)) if why.chars().count() < SHORTEST => {
-                return Err(format!("`why` for all that is left must have {SHORTEST} characters or more"));
+            (None, Account::Why(why)) if why.chars().count() < SHORTEST_REASON => {
+                return Err(format!("`why` for all that is left must have {SHORTEST_REASON} characters or more"));
             }
             (None, Account::Why(why)) => decision.why = Some(why),
             (None, Account::In(_)) => return Err("`in` needs `s`, the sentences that the requirement has".into()),
