@@ -50,6 +50,11 @@ impl Layout {
         }
     }
 
+    /// How many sentences it has.
+    pub fn count(&self) -> usize {
+        self.sentences.len()
+    }
+
     /// A sentence by its number.
     pub fn get(&self, number: i32) -> Option<&Laid> {
         self.sentences.get(usize::try_from(number).ok()?.checked_sub(1)?)

@@ -15,7 +15,7 @@ use plumbline_engine::{
     PlacedQuote, Product, RecordedRequirement, Requirement, RequirementChange, Touched, lay_requirements, quotes_of,
 };
 use serde_json::{Map, json};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Why the system changes a requirement that the model did not name.
@@ -31,12 +31,12 @@ pub(crate) async fn settle(
     if !products.iter().any(|product| requirement_of(product).is_some() || is_withdrawal(product)) {
         return Ok(Vec::new());
     }
-    let mut texts = Texts::new(overlay, ctx);
+    let texts = Texts::new(overlay, ctx);
     let mut said = Vec::new();
     for product in &mut *products {
-        said.extend(put_place_right(&mut texts, product).await?);
+        said.extend(put_place_right(&texts, product).await?);
     }
-    let group = Group::of(&mut texts, products).await?;
+    let group = Group::of(&texts, products).await?;
     for product in &mut *products {
         let Some(requirement) = requirement_of(product) else { continue };
         let tags = texts.tags(requirement, &group).await?;
@@ -50,7 +50,7 @@ pub(crate) async fn settle(
 }
 
 /// Puts the place of a requirement that is recorded or changed right; what was not right.
-async fn put_place_right(texts: &mut Texts<'_>, product: &mut Product) -> Result<Vec<String>, WorkspaceError> {
+async fn put_place_right(texts: &Texts<'_>, product: &mut Product) -> Result<Vec<String>, WorkspaceError> {
     match product {
         Product::AddRequirement(requirement) => placement::put_right(texts, requirement).await,
         Product::ChangeRequirement(change) => {
@@ -81,7 +81,7 @@ pub(crate) async fn after_cut(
     let quotes_it = |known: &&RecordedRequirement| {
         known.is_pending() && quotes_of(&known.requirement.citations).iter().any(|quote| quote.source == document)
     };
-    let mut texts = Texts::new(overlay, ctx);
+    let texts = Texts::new(overlay, ctx);
     let mut group = Group::default();
     for known in recorded.iter().filter(quotes_it) {
         group.put(texts.first_place(&known.requirement).await?, known.clone(), false);
@@ -148,7 +148,7 @@ struct Row {
 
 impl Group {
     /// Those of a call's products, and those that quote the first sentence of one, as it is or as it was.
-    async fn of(texts: &mut Texts<'_>, products: &[Product]) -> Result<Self, WorkspaceError> {
+    async fn of(texts: &Texts<'_>, products: &[Product]) -> Result<Self, WorkspaceError> {
         let is_change = |product: &&Product| matches!(product, Product::ChangeRequirement(_));
         let named: BTreeSet<String> = products.iter().filter_map(id_of).map(str::to_owned).collect();
         let changed: Vec<String> = products.iter().filter(is_change).filter_map(id_of).map(str::to_owned).collect();
@@ -205,24 +205,23 @@ fn id_of(product: &Product) -> Option<&str> {
     }
 }
 
-/// The passages that quotes are of, each read once.
+/// The passages that quotes are of, each read once by the calls of an answer.
 pub(crate) struct Texts<'a> {
     overlay: &'a WorkspaceOverlay<'a>,
     ctx: &'a ToolContext<'a>,
-    layouts: HashMap<i32, Option<Arc<Layout>>>,
 }
 
 impl<'a> Texts<'a> {
     pub(crate) fn new(overlay: &'a WorkspaceOverlay<'a>, ctx: &'a ToolContext<'a>) -> Self {
-        Self { overlay, ctx, layouts: HashMap::new() }
+        Self { overlay, ctx }
     }
 
-    async fn tags(&mut self, requirement: &Requirement, group: &Group) -> Result<Vec<String>, WorkspaceError> {
+    async fn tags(&self, requirement: &Requirement, group: &Group) -> Result<Vec<String>, WorkspaceError> {
         let compared = self.compared(requirement, group).await?;
         Ok(tags_with(&requirement.tags, !compared.reasons().is_empty(), compared.translated))
     }
 
-    async fn compared(&mut self, requirement: &Requirement, group: &Group) -> Result<Compared, WorkspaceError> {
+    async fn compared(&self, requirement: &Requirement, group: &Group) -> Result<Compared, WorkspaceError> {
         let quotes = quotes_of(&requirement.citations);
         let mut around = Surroundings::default();
         for quote in &quotes {
@@ -253,14 +252,14 @@ impl<'a> Texts<'a> {
     }
 
     /// The sentence that the first quote begins at.
-    async fn first_place(&mut self, requirement: &Requirement) -> Result<Option<Place>, WorkspaceError> {
+    async fn first_place(&self, requirement: &Requirement) -> Result<Option<Place>, WorkspaceError> {
         let quotes = quotes_of(&requirement.citations);
         let Some(first) = quotes.first() else { return Ok(None) };
         Ok(self.places(first).await?.first().map(|place| (place.passage, place.from)))
     }
 
     /// The sentences that a quote touches: where it was placed, if its words are there, or where they are now.
-    pub(crate) async fn places(&mut self, quote: &PlacedQuote) -> Result<Vec<Touched>, WorkspaceError> {
+    pub(crate) async fn places(&self, quote: &PlacedQuote) -> Result<Vec<Touched>, WorkspaceError> {
         if let Some(place) = quote.places.first()
             && self.is_there(place, quote).await?
         {
@@ -277,7 +276,7 @@ impl<'a> Texts<'a> {
     }
 
     /// Whether a quote begins at a place.
-    async fn is_there(&mut self, place: &Touched, quote: &PlacedQuote) -> Result<bool, WorkspaceError> {
+    async fn is_there(&self, place: &Touched, quote: &PlacedQuote) -> Result<bool, WorkspaceError> {
         let passages = self.overlay.passages();
         let is_of = passages.iter().any(|known| known.number == place.passage && known.document == quote.source);
         let layout = if is_of { self.layout(place.passage).await? } else { None };
@@ -288,16 +287,16 @@ impl<'a> Texts<'a> {
         Ok(sentence.is_some_and(is_alike))
     }
 
-    pub(crate) async fn layout(&mut self, number: i32) -> Result<Option<Arc<Layout>>, WorkspaceError> {
-        if let Some(known) = self.layouts.get(&number) {
-            return Ok(known.clone());
+    pub(crate) async fn layout(&self, number: i32) -> Result<Option<Arc<Layout>>, WorkspaceError> {
+        if let Some(known) = self.overlay.layout(number) {
+            return Ok(known);
         }
         let passages = self.overlay.passages();
         let layout = match passages.iter().find(|passage| passage.number == number) {
             Some(passage) => self.read(passages, passage).await?,
             None => None,
         };
-        self.layouts.insert(number, layout.clone());
+        self.overlay.keep_layout(number, layout.clone());
         Ok(layout)
     }
 

@@ -10,10 +10,7 @@ use plumbline_engine::{Requirement, quotes_of};
 use serde_json::Value;
 
 /// Puts page and section of a requirement right; what was not right, for the model to read.
-pub(crate) async fn put_right(
-    texts: &mut Texts<'_>,
-    requirement: &mut Requirement,
-) -> Result<Vec<String>, WorkspaceError> {
+pub(crate) async fn put_right(texts: &Texts<'_>, requirement: &mut Requirement) -> Result<Vec<String>, WorkspaceError> {
     let Some(own) = own_sentence(texts, requirement).await? else { return Ok(Vec::new()) };
     let Some(location) = requirement.source_location.as_object_mut() else { return Ok(Vec::new()) };
     let mut said = Vec::new();
@@ -40,7 +37,7 @@ pub(crate) async fn put_right(
 }
 
 /// The first sentence quoted that is no lead of another one.
-async fn own_sentence(texts: &mut Texts<'_>, requirement: &Requirement) -> Result<Option<Laid>, WorkspaceError> {
+async fn own_sentence(texts: &Texts<'_>, requirement: &Requirement) -> Result<Option<Laid>, WorkspaceError> {
     let mut touched: Vec<(i32, i32, Laid)> = Vec::new();
     for quote in quotes_of(&requirement.citations) {
         for place in texts.places(&quote).await? {

@@ -1,12 +1,14 @@
 //! The workspace as the calls of one batch see it: the committed rows, and over them what earlier calls produced.
 
 use crate::workspace::{PassagePlace, Workspace, WorkspaceError};
+use plumbline_documents::surroundings::Layout;
 use plumbline_engine::{
     Citation, PlacedFile, Product, RecordedRequirement, RequirementChange, Source, Verdict, candidate_id_of,
     lay_requirements, nearest_by,
 };
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::OnceCell;
 use uuid::Uuid;
 
@@ -40,6 +42,8 @@ pub(crate) struct WorkspaceOverlay<'a> {
     recorded: OnceCell<Vec<RecordedRequirement>>,
     /// What the batch did to them.
     records: Vec<Product>,
+    /// Passages sentence by sentence, as far as calls have asked for them; none where one has no text.
+    layouts: Mutex<HashMap<i32, Option<Arc<Layout>>>>,
     judged: BTreeMap<Uuid, Verdict>,
     next_number: i32,
 }
@@ -57,6 +61,7 @@ impl<'a> WorkspaceOverlay<'a> {
             changed: HashMap::new(),
             recorded: OnceCell::new(),
             records: Vec::new(),
+            layouts: Mutex::default(),
             judged: BTreeMap::new(),
             next_number: rows.next_number(),
         }
@@ -156,6 +161,16 @@ impl<'a> WorkspaceOverlay<'a> {
         &self.passages
     }
 
+    /// A passage sentence by sentence, where a call of the batch has read it; inner none where it has no text.
+    pub(crate) fn layout(&self, passage: i32) -> Option<Option<Arc<Layout>>> {
+        self.layouts.lock().unwrap_or_else(PoisonError::into_inner).get(&passage).cloned()
+    }
+
+    /// Keeps a passage that was read, for the calls to come.
+    pub(crate) fn keep_layout(&self, passage: i32, layout: Option<Arc<Layout>>) {
+        self.layouts.lock().unwrap_or_else(PoisonError::into_inner).insert(passage, layout);
+    }
+
     /// A citation by its id.
     pub(crate) async fn citation(&self, id: &str) -> Result<Option<Citation>, WorkspaceError> {
         match self.citations.get(id) {
@@ -249,6 +264,7 @@ impl<'a> WorkspaceOverlay<'a> {
                     None => self.sources.push(source.clone()),
                 },
                 Product::CutDocument(cut) => {
+                    self.layouts.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
                     self.passages.retain(|passage| passage.document != cut.document);
                     self.passages.extend(cut.passages.iter().map(PassagePlace::from));
                 }

@@ -9,12 +9,13 @@ use crate::requirements::add_requirement::{AddRequirement, build, evidence, key,
 use crate::requirements::checks::name_cache::GraphNames;
 use crate::tool::ToolEnv;
 use crate::workspace::PassagePlace;
-use plumbline_documents::entries::Numbered;
+use plumbline_documents::{entries::Numbered, surroundings::Layout};
 use plumbline_engine::{Citation, Product, RecordedRequirement, Requirement};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// One duty.
 #[derive(Deserialize, JsonSchema)]
@@ -49,7 +50,7 @@ pub(super) struct Item {
 /// What the items of a call have come to so far.
 pub(super) struct Batch<'e> {
     place: &'e PassagePlace,
-    sentences: Vec<Numbered>,
+    sentences: Arc<Layout>,
     /// The requirement of each item: its number.
     pub(super) numbers: Vec<Option<i32>>,
     pub(super) products: Vec<Product>,
@@ -62,7 +63,7 @@ pub(super) struct Batch<'e> {
 }
 
 impl<'e> Batch<'e> {
-    pub(super) fn of(place: &'e PassagePlace, sentences: Vec<Numbered>) -> Self {
+    pub(super) fn of(place: &'e PassagePlace, sentences: Arc<Layout>) -> Self {
         Self {
             place,
             sentences,
@@ -77,11 +78,11 @@ impl<'e> Batch<'e> {
 
     /// How many sentences the passage has.
     pub(super) fn count(&self) -> u32 {
-        u32::try_from(self.sentences.len()).unwrap_or(u32::MAX)
+        u32::try_from(self.sentences.count()).unwrap_or(u32::MAX)
     }
 
     fn sentence(&self, number: u32) -> Option<&Numbered> {
-        self.sentences.get(usize::try_from(number).ok()?.checked_sub(1)?)
+        self.sentences.get(i32::try_from(number).ok()?).map(|sentence| &sentence.entry)
     }
 
     /// The words of an item: its leads, as the list has them and as the item names them, and its sentences.

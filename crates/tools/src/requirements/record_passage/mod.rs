@@ -11,14 +11,16 @@ mod priority;
 mod rest;
 
 use crate::error::{Output, ToolError, ToolResult};
+use crate::requirements::comparison::Texts;
 use crate::tool::{Declared, ToolEnv};
 use crate::workspace::PassagePlace;
 use item::{Batch, Item};
-use plumbline_documents::entries::{Numbered, entries};
+use plumbline_documents::surroundings::Layout;
 use plumbline_engine::{PassageDecision, Phases, Product};
 use rest::Rest;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::sync::Arc;
 
 /// Records the requirements of one passage. An item is one duty; `s` names its sentences by the numbers they are shown with: `"3"`,
 /// `"5-6"`, `"3:41"` for a lead and its entry, six at most. Only what differs from the defaults has to be given: the text is that of the sentences,
@@ -94,25 +96,14 @@ impl Declared for RecordPassage {
 }
 
 /// A passage and its sentences.
-async fn passage<'e>(env: &'e ToolEnv<'_>, number: i32) -> Result<(&'e PassagePlace, Vec<Numbered>), ToolError> {
-    let all = env.overlay.passages();
-    let at = all.iter().position(|known| known.number == number).ok_or_else(|| {
+async fn passage<'e>(env: &'e ToolEnv<'_>, number: i32) -> Result<(&'e PassagePlace, Arc<Layout>), ToolError> {
+    let place = env.overlay.passages().iter().find(|known| known.number == number).ok_or_else(|| {
         ToolError::refused(format!(
             "nothing was recorded; there is no passage {number}: chunks/chunk_007.md is passage 7"
         ))
     })?;
-    let before = at.checked_sub(1).map(|before| &all[before]).filter(|before| before.document == all[at].document);
-    let Some(file) = text_of(env, Some(&all[at])).await? else {
-        return Err(ToolError::refused(format!(
-            "nothing was recorded; passage {number} has no text that could be quoted"
-        )));
-    };
-    let (before, scan) = (text_of(env, before).await?, env.ctx.scan.clone());
-    let sentences = crate::run_blocking(move |_| entries(before.as_deref(), &file, &scan)).await;
-    Ok((&all[at], sentences))
-}
-
-async fn text_of(env: &ToolEnv<'_>, passage: Option<&PassagePlace>) -> Result<Option<String>, ToolError> {
-    let Some(path) = passage.and_then(|passage| passage.chunk_path.as_ref()) else { return Ok(None) };
-    Ok(env.overlay.read(path).await?.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+    let layout = Texts::new(env.overlay, env.ctx).layout(number).await?.ok_or_else(|| {
+        ToolError::refused(format!("nothing was recorded; passage {number} has no text that could be quoted"))
+    })?;
+    Ok((place, layout))
 }
