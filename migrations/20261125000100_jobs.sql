@@ -138,10 +138,12 @@ CREATE TABLE workers (
     started_at      timestamptz NOT NULL DEFAULT now(),
     heartbeat_at    timestamptz NOT NULL DEFAULT now(),
     job_types       text[],
+    broken_types    jsonb NOT NULL DEFAULT '{}',
     limits_ceilings jsonb NOT NULL DEFAULT '{}'
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE workers IS 'A row a worker process, renewed by its heartbeat.';
-COMMENT ON COLUMN workers.job_types IS 'The job types that it has a configuration for.';
+COMMENT ON COLUMN workers.job_types IS 'The job types that it claims: those it has a configuration for.';
+COMMENT ON COLUMN workers.broken_types IS 'Job types whose files it has and cannot use, each with what is wrong: file, line and reason.';
 COMMENT ON COLUMN workers.limits_ceilings IS 'limits_ceiling of the job types that set one, by job type.';
 
 CREATE TABLE attempts (
@@ -167,10 +169,12 @@ COMMENT ON COLUMN attempts.alone IS
 -- the only worker of a type, or a deployment in the wrong order, loses no queue.
 CREATE TABLE unknown_job_types (
     job_type text PRIMARY KEY,
-    -- Infinite: known again, and jobs are left that still say otherwise.
-    since    timestamptz NOT NULL DEFAULT now()
+    -- Infinite: a live worker has its files and cannot use them; or it is known again, and jobs are left that still say otherwise.
+    since    timestamptz NOT NULL DEFAULT now(),
+    -- What their jobs are told in status_reason.
+    reason   text NOT NULL
 );
-COMMENT ON TABLE unknown_job_types IS 'Job types of waiting jobs that no live worker knows, and since when.';
+COMMENT ON TABLE unknown_job_types IS 'Job types of waiting jobs that no live worker claims, since when, and why.';
 
 -- key: '' bounds the whole job type, '*' each key of it, anything else that one key (and goes before '*').
 CREATE TABLE concurrency_limits (

@@ -78,6 +78,7 @@ async fn worker(store: &Store) -> Uuid {
         version: "bench".into(),
         concurrency: 100,
         job_types: vec![id.to_string()],
+        broken_types: serde_json::Map::new(),
         limits_ceilings: serde_json::json!({}),
     };
     store.register_worker(&worker).await.expect("a worker can be registered");

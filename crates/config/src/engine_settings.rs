@@ -1,6 +1,6 @@
 //! The engine's settings with every tool there is and the model's own count of tokens.
 
-use super::{Resolved, token_cache::TokenCache};
+use super::{ConfigError, Resolved, token_cache::TokenCache};
 use plumbline_engine::{Settings, ToolSpec};
 use std::sync::Arc;
 
@@ -12,6 +12,16 @@ pub fn catalog() -> Vec<ToolSpec> {
 }
 
 impl Resolved {
+    /// Whether a job can begin with it: its tools are there, its prompts render, and what looks at its work can be made.
+    ///
+    /// # Errors
+    /// What keeps it from that.
+    pub fn is_usable(&self) -> Result<(), ConfigError> {
+        self.settings(catalog(), Arc::new(|_| 0))?;
+        let parts = [self.inspection().map(drop), self.scan().map(drop), self.record_defaults().map(drop)];
+        parts.into_iter().collect()
+    }
+
     /// What the engine decides by. The tokens of `shared` texts, which all jobs of the configuration have, are counted once.
     ///
     /// # Errors

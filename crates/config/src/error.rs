@@ -45,6 +45,8 @@ pub struct ConfigError {
     pub problems: Vec<Problem>,
     /// Set where the job's row sets what it may not.
     pub forbidden: Option<super::Forbidden>,
+    /// Whether all that is missing is a model, or its endpoint: the environment may have it later.
+    pub lacks_model: bool,
 }
 
 fn joined(problems: &[Problem]) -> String {
@@ -54,12 +56,12 @@ fn joined(problems: &[Problem]) -> String {
 impl ConfigError {
     /// `Ok` when there is nothing wrong.
     pub(crate) fn unless_empty(problems: Vec<Problem>) -> Result<(), Self> {
-        if problems.is_empty() { Ok(()) } else { Err(Self { problems, forbidden: None }) }
+        if problems.is_empty() { Ok(()) } else { Err(Self { problems, forbidden: None, lacks_model: false }) }
     }
 }
 
 impl From<Problem> for ConfigError {
     fn from(problem: Problem) -> Self {
-        Self { problems: vec![problem], forbidden: None }
+        Self { problems: vec![problem], forbidden: None, lacks_model: false }
     }
 }

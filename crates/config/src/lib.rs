@@ -58,7 +58,7 @@ pub use layers::env::ModelEnv;
 pub use layers::origin::Origin;
 pub use prompts::PromptSources;
 pub use registry::ConfigRegistry;
-pub use resolved::Resolved;
+pub use resolved::{NO_MODEL, Resolved};
 pub use rules::levels::{Forbidden, Level};
 pub use rules::schema::schema_json;
 pub use secrets::{DEFAULT_KEY_ENV, Listed, Secrets};

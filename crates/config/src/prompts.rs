@@ -39,12 +39,13 @@ pub struct PromptSources {
 impl PromptSources {
     /// Collects the prompt files; `file` gives the shown name and the text of a file of the prompts folder.
     pub(crate) fn gather<'a>(
-        file: impl Fn(&str) -> Option<(&'a str, &'a str)>,
+        file: impl Fn(&str) -> Option<Result<(&'a str, &'a str), Problem>>,
         instructions: String,
     ) -> Result<Self, Problem> {
         let text = |name: &str| {
             let missing = || Problem::new(name, None, "prompt is missing; put it into the prompts folder");
-            file(name).map(|(shown, text)| (shown.to_owned(), text.to_owned())).ok_or_else(missing)
+            let (shown, text) = file(name).ok_or_else(missing)??;
+            Ok::<_, Problem>((shown.to_owned(), text.to_owned()))
         };
         let (shown, todos) = text("todos.yaml")?;
         let todos = parse_todos(&shown, &todos)?;

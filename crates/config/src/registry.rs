@@ -23,9 +23,11 @@ use crate::{
         validate,
     },
 };
-use plumbline_engine::ToolSpec;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    path::{Path, PathBuf},
+};
 
 /// The file that every job type begins with.
 const DEFAULTS: &str = "defaults";
@@ -37,18 +39,21 @@ pub struct ConfigRegistry {
     prompts: Files,
     /// The operator's folders over the built-in files: for configurations, and for prompts.
     folders: (Option<PathBuf>, Option<PathBuf>),
+    /// See [`Self::job_types`].
+    served: Vec<String>,
 }
 
 impl ConfigRegistry {
     /// The copies built into the binary.
     pub fn embedded() -> Self {
-        Self { files: files::built_in_configs(), prompts: files::built_in_prompts(), folders: (None, None) }
+        let (files, prompts) = (files::built_in_configs(), files::built_in_prompts());
+        Self { files, prompts, folders: (None, None), served: Vec::new() }.with_served()
     }
 
-    /// The files of `dir` over the built-in ones (`PLUMBLINE_CONFIG_DIR`).
+    /// The job types of `dir` in place of the built-in ones (`PLUMBLINE_CONFIG_DIR`).
     ///
     /// # Errors
-    /// When the folder or a file in it cannot be read.
+    /// When the folder cannot be read.
     pub fn from_dir(dir: &Path) -> Result<Self, ConfigError> {
         Self::load(Some(dir), None)
     }
@@ -57,7 +62,7 @@ impl ConfigRegistry {
     /// (`PLUMBLINE_PROMPTS_DIR`), where given.
     ///
     /// # Errors
-    /// When a folder or a file in it cannot be read.
+    /// When a folder cannot be read.
     pub fn load(config_dir: Option<&Path>, prompts_dir: Option<&Path>) -> Result<Self, ConfigError> {
         let mut configs = Self::embedded();
         configs.folders = (config_dir.map(Path::to_owned), prompts_dir.map(Path::to_owned));
@@ -67,13 +72,13 @@ impl ConfigRegistry {
         if let Some(dir) = prompts_dir {
             files::overlay(&mut configs.prompts, dir, false)?;
         }
-        Ok(configs)
+        Ok(configs.with_served())
     }
 
     /// The same folders, read anew.
     ///
     /// # Errors
-    /// When a folder or a file in it cannot be read.
+    /// When a folder cannot be read.
     pub fn reread(&self) -> Result<Self, ConfigError> {
         Self::load(self.folders.0.as_deref(), self.folders.1.as_deref())
     }
@@ -91,12 +96,43 @@ impl ConfigRegistry {
         Ok(Profiles::of(&files::built_in_configs(), &self.files)?)
     }
 
-    /// Names of the job types, sorted.
+    /// Names of the job types that a worker with these files serves, sorted: those of the operator's folder and the ones that
+    /// their `on_complete` names; the built-in ones where there is no folder, or no job type in it.
     pub fn job_types(&self) -> Vec<&str> {
+        self.served.iter().map(String::as_str).collect()
+    }
+
+    /// All job types that there are files of, sorted: what `$extends` and `on_complete` may name.
+    fn all_types(&self) -> Vec<&str> {
         let types = self.files.keys().filter_map(|path| config_stem(path)?.0.strip_suffix("/config"));
         let mut types: Vec<&str> = types.collect();
         types.dedup();
         types
+    }
+
+    fn with_served(mut self) -> Self {
+        let all = self.all_types();
+        let is_own = |name: &&str| {
+            self.files
+                .iter()
+                .any(|(path, file)| !file.is_built_in && path.split_once('/').is_some_and(|(dir, _)| dir == *name))
+        };
+        let own: Vec<&str> = all.iter().copied().filter(is_own).collect();
+        let mut served: BTreeSet<String> =
+            if own.is_empty() { all.iter() } else { own.iter() }.map(|&name| name.to_owned()).collect();
+        let mut looked_at: Vec<String> = served.iter().cloned().collect();
+        while let Some(name) = looked_at.pop() {
+            let follower = self.follower(&name).filter(|follower| all.contains(&follower.as_str()));
+            looked_at.extend(follower.filter(|follower| served.insert(follower.clone())));
+        }
+        self.served = served.into_iter().collect();
+        self
+    }
+
+    /// What `on_complete` of a job type's files names; nothing where they do not parse.
+    fn follower(&self, job_type: &str) -> Option<String> {
+        let merged = Layers::new(self.chain(job_type).ok()?, &ModelEnv::default()).merged();
+        merged["on_complete"]["enqueue"].as_str().map(str::to_owned)
     }
 
     /// The configuration of one job: `defaults`, the environment, the type's files, the job's own `config` over all.
@@ -106,7 +142,8 @@ impl ConfigRegistry {
     /// validate, no model or endpoint configured.
     pub fn resolve(&self, job_type: &str, overrides: &Value, env: &ModelEnv) -> Result<Resolved, ConfigError> {
         let resolved = self.show(job_type, overrides, env)?;
-        ConfigError::unless_empty(resolved::without_model(&resolved.config))?;
+        let without_model = resolved::without_model(&resolved.config);
+        ConfigError::unless_empty(without_model).map_err(|error| ConfigError { lacks_model: true, ..error })?;
         ConfigError::unless_empty(prices::budget_of_nothing(&resolved).into_iter().collect())?;
         Ok(resolved)
     }
@@ -144,24 +181,34 @@ impl ConfigRegistry {
         }
     }
 
-    /// Everything wrong with any of the files under this environment, tool names and prompts included; a model need not be
-    /// configured. `catalog` is every tool there is.
-    pub fn check(&self, catalog: &[ToolSpec], env: &ModelEnv) -> Vec<Problem> {
-        let mut problems = Vec::new();
-        for job_type in self.job_types() {
-            let checked = self.show(job_type, &json!({}), env).and_then(|resolved| {
-                let file = self.config_file(job_type)?.map_or(job_type, |(file, _)| &file.shown);
-                resolved.settings(catalog.to_vec(), std::sync::Arc::new(|_| 0)).map(drop).map_err(|error| ConfigError {
-                    problems: error.problems.into_iter().map(|problem| placed(problem, job_type, file)).collect(),
-                    forbidden: error.forbidden,
-                })
-            });
-            problems.extend(checked.err().into_iter().flat_map(|error| error.problems));
+    /// Everything wrong with the files of the job types under this environment, tool names and prompts included; a model need
+    /// not be configured. What several types have from one file is named once.
+    pub fn check(&self, env: &ModelEnv) -> Vec<Problem> {
+        let mut seen = HashSet::new();
+        let problems = self.served.iter().flat_map(|job_type| self.problems_of(job_type, env));
+        problems.filter(|problem| seen.insert(problem.to_string())).collect()
+    }
+
+    /// The job types whose files do not resolve under this environment, each with the sentence that names file, line and
+    /// reason, as [`Self::check`] has it. A model need not be configured.
+    pub fn broken(&self, env: &ModelEnv) -> BTreeMap<String, String> {
+        let broken = |job_type: &String| {
+            let error = ConfigError::unless_empty(self.problems_of(job_type, env)).err()?;
+            Some((job_type.clone(), error.to_string()))
+        };
+        self.served.iter().filter_map(broken).collect()
+    }
+
+    fn problems_of(&self, job_type: &str, env: &ModelEnv) -> Vec<Problem> {
+        let placed = |error: ConfigError| {
+            let file = self.config_file(job_type).ok().flatten().map_or(job_type, |(file, _)| &file.shown);
+            error.problems.into_iter().map(|problem| placed(problem, job_type, file)).collect()
+        };
+        let usable = self.show(job_type, &json!({}), env).map(|resolved| resolved.is_usable());
+        match usable {
+            Err(error) => error.problems,
+            Ok(usable) => usable.err().map_or_else(Vec::new, placed),
         }
-        // Two types may extend the same broken file.
-        let mut seen = std::collections::HashSet::new();
-        problems.retain(|problem| seen.insert(problem.to_string()));
-        problems
     }
 
     /// The values of `defaults`, for [`super::schema_json`].
@@ -231,7 +278,7 @@ impl ConfigRegistry {
 
     fn unknown_follower(&self, config: &JobConfig) -> Option<validate::RuleViolation> {
         let follower = config.on_complete.enqueue.as_deref()?;
-        let known = self.job_types();
+        let known = self.all_types();
         (!known.contains(&follower)).then(|| {
             let advice = advice(follower, &known);
             let message = format!("`on_complete.enqueue` names the unknown job type `{follower}`; {advice}");
@@ -267,7 +314,7 @@ impl ConfigRegistry {
     }
 
     fn unknown_type(&self, name: &str, extended_by: Option<&Layer>) -> Problem {
-        let mut known = self.job_types();
+        let mut known = self.all_types();
         match extended_by {
             Some(layer) => {
                 known.insert(0, DEFAULTS);
@@ -299,7 +346,7 @@ impl ConfigRegistry {
     fn prompt_sources(&self, job_type: &str) -> Result<PromptSources, ConfigError> {
         let instructions = self.instructions(job_type)?;
         PromptSources::gather(
-            |name| self.prompts.get(name).map(|file| (file.shown.as_str(), file.text.as_str())),
+            |name| self.prompts.get(name).map(|file| Ok((file.shown.as_str(), file.text()?))),
             instructions,
         )
         .map_err(ConfigError::from)
@@ -310,7 +357,7 @@ impl ConfigRegistry {
         // The chain has been walked before, so it has no circle.
         while let Some(name) = next {
             if let Some(file) = self.files.get(&format!("{name}/instructions.md")) {
-                return Ok(file.text.clone());
+                return Ok(file.text()?.to_owned());
             }
             let Some((file, format)) = self.config_file(&name)? else { break };
             next = parse(file, format)?.0["$extends"].as_str().map(str::to_owned);

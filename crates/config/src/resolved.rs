@@ -143,6 +143,9 @@ pub(crate) fn llms(config: &JobConfig) -> Result<Vec<(&'static str, Llm)>, Strin
     Ok(llms)
 }
 
+/// How the sentences begin that say which model is missing.
+pub const NO_MODEL: &str = "llm: no model";
+
 /// What a job needs to talk to a model and has not got.
 pub(crate) fn without_model(config: &JobConfig) -> Vec<Problem> {
     let mut problems = Vec::new();

@@ -136,6 +136,9 @@ impl Secrets {
                 now.learn(&resolved.config, |section| names_a_key(&written, section), env.base_url.as_deref());
             }
         }
+        if let Some(address) = &env.base_url {
+            now.learn_usual(address);
+        }
         let found = now.beside.into_inner().unwrap_or_else(PoisonError::into_inner);
         *self.beside.write().unwrap_or_else(PoisonError::into_inner) = found;
     }
@@ -153,6 +156,12 @@ impl Secrets {
         }
         let services = of_connections(&config.connections);
         beside.extend(services.into_iter().map(|(_, name, place)| (name, place)));
+    }
+
+    /// The usual key goes to the environment's address, whether or not a file leaves its address open.
+    fn learn_usual(&self, address: &str) {
+        let mut beside = self.beside.write().unwrap_or_else(PoisonError::into_inner);
+        beside.insert((DEFAULT_KEY_ENV.to_owned(), place(Some(address))));
     }
 
     /// The secret in a variable, for the host of an address; none where it is not set or belongs to another host.

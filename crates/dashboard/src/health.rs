@@ -32,18 +32,14 @@ pub trait WorkerHealth: Send + Sync {
     fn is_listening(&self) -> bool;
     /// Folders that do not show everything.
     fn folders_behind(&self) -> usize;
-    /// Whether changed configuration files are refused.
-    fn has_refused_files(&self) -> bool;
-    /// What the database does not let this worker do, as a sentence without anything of the driver's.
+    /// What is wrong with configuration files: file, line and reason.
+    fn wrong_with_files(&self) -> Option<String>;
+    /// What keeps this worker from working, as a sentence without anything of the driver's.
     fn not_ready_reason(&self) -> Option<String>;
 }
 
 /// A database that takes longer than this to answer is not ready.
 const ANSWER: Duration = Duration::from_secs(3);
-
-/// Said of configuration files that changed and do not validate; jobs go on with those of before, so the worker is ready.
-const REFUSED: &str = "changed configuration files are refused and those of before are in use; the worker's log and `plumbline \
-                       config check` say why";
 
 /// `/healthz`.
 pub(crate) async fn alive(State(state): Shared) -> Response {
@@ -76,8 +72,8 @@ pub(crate) async fn ready(State(state): Shared) -> Response {
         Err(reason) => (false, Some(reason)),
     };
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    // What is wrong with them may name what is not for everybody, and nobody has to show a token here.
-    let note = state.health.has_refused_files().then_some(REFUSED);
+    // The other job types go on, so the worker is ready.
+    let note = state.health.wrong_with_files();
     (status, Json(json!({"ready": ready, "reason": reason, "note": note}))).into_response()
 }
 

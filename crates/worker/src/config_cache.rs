@@ -88,6 +88,8 @@ pub(crate) struct Unusable {
     pub(crate) forbidden: Option<Forbidden>,
     /// Whether it is a limit given to `resume_job` alone: the job waits for another one, with its work kept.
     pub(crate) is_raised_limit: bool,
+    /// Whether nothing but a model is missing, which another worker may have.
+    pub(crate) lacks_model: bool,
 }
 
 /// The `limits` given to `resume_job` for one job, and how far its type lets them go.
@@ -101,19 +103,24 @@ pub(crate) struct Raised {
 impl Raised {
     fn over(&self, resolved: Resolved) -> Result<Resolved, Unusable> {
         let raised = resolved.with_raised_limits(&self.limits, &self.ceiling);
-        raised.map_err(|sentence| Unusable { sentence, forbidden: None, is_raised_limit: true })
+        raised.map_err(|sentence| Unusable { sentence, forbidden: None, is_raised_limit: true, lacks_model: false })
     }
 }
 
 impl From<ConfigError> for Unusable {
     fn from(error: ConfigError) -> Self {
-        Self { sentence: error.to_string(), forbidden: error.forbidden, is_raised_limit: false }
+        Self {
+            sentence: error.to_string(),
+            lacks_model: error.lacks_model,
+            forbidden: error.forbidden,
+            is_raised_limit: false,
+        }
     }
 }
 
 impl From<String> for Unusable {
     fn from(sentence: String) -> Self {
-        Self { sentence, forbidden: None, is_raised_limit: false }
+        Self { sentence, forbidden: None, is_raised_limit: false, lacks_model: false }
     }
 }
 

@@ -8,7 +8,7 @@ use plumbline_dashboard::WorkerHealth;
 use plumbline_mirror::MirrorLag;
 use std::{
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::{Duration, Instant},
@@ -40,8 +40,18 @@ pub(crate) struct Health {
     pub(crate) pulse: Arc<Pulse>,
     /// Folders that do not show everything.
     pub(crate) behind: Arc<MirrorLag>,
-    /// Why changed configuration files are not in use.
-    refused_files: Mutex<Option<String>>,
+    files: Mutex<Files>,
+}
+
+/// What is wrong with the configuration files.
+#[derive(Debug, Default)]
+struct Files {
+    /// Why changed ones are not in use.
+    refused: Option<String>,
+    /// Of the job types that this worker does not claim for that.
+    broken: Option<String>,
+    /// Whether there is none that it claims.
+    serves_none: bool,
 }
 
 impl Health {
@@ -60,7 +70,7 @@ impl Health {
             stall: STALLED_AFTER + timing.poll * 3,
             pulse: Arc::new(Pulse::new()),
             behind,
-            refused_files: Mutex::default(),
+            files: Mutex::default(),
         }
     }
 
@@ -93,15 +103,38 @@ impl Health {
         if stumbled {
             return Some("the database does not let this worker read or claim its queue".to_owned());
         }
+        if let Some(reason) = self.serves_none() {
+            return Some(reason);
+        }
         (!self.leases_are_valid()).then(|| "the worker's heartbeat does not reach the database".to_owned())
     }
 
     /// Changed configuration files are refused for this reason, or none are; whether that is news.
     pub(crate) fn refuses_files(&self, reason: Option<String>) -> bool {
-        let mut refused = self.refused_files.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_news = *refused != reason;
-        *refused = reason;
+        let mut files = self.files();
+        let is_news = files.refused != reason;
+        files.refused = reason;
         is_news
+    }
+
+    /// The worker serves the job types of its files, but for what is wrong with them; or none at all.
+    pub(crate) fn serves(&self, none: bool, broken: Option<String>) {
+        let mut files = self.files();
+        files.broken = broken;
+        files.serves_none = none;
+    }
+
+    fn serves_none(&self) -> Option<String> {
+        let files = self.files();
+        let why = || match &files.broken {
+            Some(broken) => format!("no job type resolves, so this worker claims nothing: {broken}"),
+            None => "this worker has none of the job types that it is asked to run, see --job-types".to_owned(),
+        };
+        files.serves_none.then(why)
+    }
+
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// No more jobs are claimed; from now on the claim loop does not turn.
@@ -175,8 +208,13 @@ impl WorkerHealth for Health {
         self.behind.count()
     }
 
-    fn has_refused_files(&self) -> bool {
-        self.refused_files.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    fn wrong_with_files(&self) -> Option<String> {
+        let files = self.files();
+        let refused =
+            |reason| format!("changed configuration files are refused and those of before are in use: {reason}");
+        let sentences: Vec<String> =
+            files.broken.clone().into_iter().chain(files.refused.as_ref().map(refused)).collect();
+        (!sentences.is_empty()).then(|| sentences.join("; "))
     }
 
     fn not_ready_reason(&self) -> Option<String> {

@@ -4,9 +4,8 @@
 use crate::{app::App, worker::registration};
 use plumbline_bounds::blocking::on_files;
 use plumbline_config::{ConfigRegistry, ModelEnv, Problem};
-use plumbline_engine::ToolSpec;
 use std::{
-    collections::HashSet,
+    collections::{BTreeMap, HashSet},
     sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
@@ -18,33 +17,74 @@ const SETTLE: Duration = Duration::from_millis(250);
 /// The configurations of now.
 #[derive(Debug)]
 pub(crate) struct Live {
-    now: RwLock<(u64, Arc<ConfigRegistry>)>,
+    now: RwLock<Arc<Served>>,
+    env: ModelEnv,
+    /// The job types that this worker is asked to run; all, where nobody says.
+    asked: Option<Vec<String>>,
+}
+
+/// Configurations, and which job types this worker serves with them.
+#[derive(Debug)]
+pub(crate) struct Served {
+    /// Changes with the configurations.
+    pub(crate) version: u64,
+    /// For jobs that start now.
+    pub(crate) configs: Arc<ConfigRegistry>,
+    /// Those that it claims.
+    pub(crate) job_types: Vec<String>,
+    /// Those that it would claim if their files resolved, with what is wrong: file, line and reason.
+    pub(crate) broken: BTreeMap<String, String>,
+}
+
+impl Served {
+    fn new(version: u64, configs: ConfigRegistry, env: &ModelEnv, asked: Option<&[String]>) -> Self {
+        let is_asked = |job_type: &str| asked.is_none_or(|asked| asked.iter().any(|name| name == job_type));
+        let mut broken = configs.broken(env);
+        broken.retain(|job_type, _| is_asked(job_type));
+        let known = configs.job_types().into_iter().filter(|name| is_asked(name) && !broken.contains_key(*name));
+        let job_types = known.map(str::to_owned).collect();
+        Self { version, configs: Arc::new(configs), job_types, broken }
+    }
+
+    /// What is wrong with the files, each sentence once; nothing where all job types resolve.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let sentences: HashSet<&str> = self.broken.values().map(String::as_str).collect();
+        let mut sentences: Vec<&str> = sentences.into_iter().collect();
+        sentences.sort_unstable();
+        (!sentences.is_empty()).then(|| sentences.join("; "))
+    }
 }
 
 impl Live {
-    pub(crate) fn new(configs: ConfigRegistry) -> Self {
-        Self { now: RwLock::new((0, Arc::new(configs))) }
+    /// Configurations under this environment, for a worker that is asked to run these job types.
+    pub(crate) fn new(configs: ConfigRegistry, env: &ModelEnv, asked: Option<&[String]>) -> Self {
+        let served = Served::new(0, configs, env, asked);
+        Self { now: RwLock::new(Arc::new(served)), env: env.clone(), asked: asked.map(<[String]>::to_vec) }
     }
 
-    /// The configurations for jobs that start now.
-    pub(crate) fn now(&self) -> Arc<ConfigRegistry> {
-        self.read().1
-    }
-
-    /// The same with their number, which changes with them.
-    pub(crate) fn read(&self) -> (u64, Arc<ConfigRegistry>) {
+    /// The configurations of now.
+    pub(crate) fn now(&self) -> Arc<Served> {
         self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn take(&self, configs: ConfigRegistry) {
-        let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
-        *now = (now.0 + 1, Arc::new(configs));
+        let next = Served::new(self.now().version + 1, configs, &self.env, self.asked.as_deref());
+        *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next);
     }
+}
+
+/// Says which job types this worker does not serve, and why.
+pub(crate) fn tell_broken(app: &App) {
+    let served = app.live.now();
+    for (job_type, reason) in &served.broken {
+        warn!(job.r#type = job_type, reason, "jobs of this type are not claimed: its files do not resolve");
+    }
+    app.health.serves(served.job_types.is_empty(), served.trouble());
 }
 
 /// Looks at the files for as long as the worker lives.
 pub(crate) async fn watch(app: Arc<App>) {
-    if !app.live.now().has_folders() {
+    if !app.live.now().configs.has_folders() {
         return;
     }
     loop {
@@ -54,7 +94,7 @@ pub(crate) async fn watch(app: Arc<App>) {
 }
 
 async fn look(app: &Arc<App>) {
-    let before = app.live.now();
+    let before = app.live.now().configs.clone();
     let Some(read) = reread(&before).await else { return };
     match read {
         Err(error) => refuse(app, error),
@@ -91,17 +131,9 @@ async fn reread(before: &Arc<ConfigRegistry>) -> Option<Result<ConfigRegistry, S
 /// What is wrong with the new files and was not with those in use: a type that was broken before keeps no other from being
 /// mended.
 fn new_problems(before: &ConfigRegistry, found: &ConfigRegistry, env: &ModelEnv) -> Vec<String> {
-    let catalog = catalog();
-    let problems =
-        |configs: &ConfigRegistry| configs.check(&catalog, env).iter().map(Problem::to_string).collect::<Vec<_>>();
+    let problems = |configs: &ConfigRegistry| configs.check(env).iter().map(Problem::to_string).collect::<Vec<_>>();
     let known: HashSet<String> = problems(before).into_iter().collect();
     problems(found).into_iter().filter(|problem| !known.contains(problem)).collect()
-}
-
-fn catalog() -> Vec<ToolSpec> {
-    let mut catalog = plumbline_engine::tools::specs();
-    catalog.extend(plumbline_tools::catalog());
-    catalog
 }
 
 fn refuse(app: &App, reason: String) {
@@ -114,9 +146,13 @@ async fn take(app: &Arc<App>, found: ConfigRegistry) {
     app.secrets.learn_anew(&found, &app.options.model_env);
     app.live.take(found);
     app.health.refuses_files(None);
-    info!(job_types = app.live.now().job_types().join(", "), "changed configuration files are in use for new jobs");
+    tell_broken(app);
+    info!(job_types = app.live.now().job_types.join(", "), "changed configuration files are in use for new jobs");
     // What this worker can run may be more now, or less; where the database is away, the next registration says it.
     if let Err(error) = registration::write(app).await {
         warn!(%error, "the worker's job types could not be written");
+    }
+    if let Err(error) = app.store.retry_waiting_for(plumbline_config::NO_MODEL).await {
+        warn!(%error, "jobs that wait for a model could not be taken up; they are tried when their time has come");
     }
 }

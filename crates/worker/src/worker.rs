@@ -35,9 +35,9 @@ use crate::{
     reload::Live,
     run::{cancellation, cancellation::StopLevel, document_budget::Memory, job},
 };
-use plumbline_config::{Secrets, catalog};
+use plumbline_config::{NO_MODEL, Secrets, catalog};
 use plumbline_documents::Parser;
-use plumbline_engine::JobError;
+use plumbline_engine::{JobError, KEY_REFUSED};
 use plumbline_mirror::MirrorSync;
 use plumbline_store::backoff::{Backoff, jittered, with_call_timeout};
 use plumbline_store::{Lease, ReleaseReason, Store};
@@ -117,7 +117,7 @@ impl Worker {
         let worker_id = Uuid::now_v7();
         let app = Arc::new(App {
             worker_id,
-            live: Live::new(options.configs.clone()),
+            live: Live::new(options.configs.clone(), &options.model_env, options.job_types.as_deref()),
             secrets: secrets.clone(),
             config_cache: ConfigCache::default(),
             models: Models::new(secrets.clone()),
@@ -136,10 +136,13 @@ impl Worker {
             health: Arc::new(Health::new(&options.timing, behind)),
             options,
         });
+        reload::tell_broken(&app);
         registration::write(&app).await?;
-        let waited_for_key = app.store.retry_refused_keys().await?;
-        if waited_for_key > 0 {
-            info!(jobs = waited_for_key, "jobs whose model's key was refused are tried with this worker's");
+        for waited_for in [KEY_REFUSED, NO_MODEL] {
+            let jobs = app.store.retry_waiting_for(waited_for).await?;
+            if jobs > 0 {
+                info!(jobs, waited_for, "jobs that waited for another worker are tried by this one");
+            }
         }
         let beating = app.health.pulse.start();
         let (url, timing) = (app.options.database_url.clone(), app.options.timing);
@@ -236,8 +239,8 @@ impl Worker {
     }
 
     async fn claim(&mut self, limit: usize) -> Result<usize, plumbline_store::Error> {
-        let types = registration::known_job_types(&self.app);
-        let claimed = self.app.store.claim(self.app.worker_id, limit as i64, Some(&types)).await;
+        let types = &self.app.live.now().job_types;
+        let claimed = self.app.store.claim(self.app.worker_id, limit as i64, Some(types)).await;
         self.one_by_one = claimed.is_err();
         let claimed = claimed?;
         let count = claimed.len();
@@ -341,8 +344,8 @@ impl Worker {
     }
 
     async fn is_idle(&self) -> Result<bool, plumbline_store::Error> {
-        let types = registration::known_job_types(&self.app);
-        Ok(self.app.store.queue_counts(Some(&types)).await?.is_idle())
+        let types = &self.app.live.now().job_types;
+        Ok(self.app.store.queue_counts(Some(types)).await?.is_idle())
     }
 
     async fn wait(&mut self) {

@@ -105,8 +105,8 @@ async fn a_model_that_cannot_be_used(pool: PgPool) {
     assert_line(&well, "ok    model: ", &[plumbline_rehearsal::MODEL, "(profile: none)"]);
     assert_line(
         &doctor(&world, &[("OPENAI_BASE_URL", ""), ("PLUMBLINE_MODEL", "")]).await,
-        "note  model: ",
-        &["OPENAI_BASE_URL"],
+        "FAIL  job type: creator",
+        &["OPENAI_BASE_URL", "PLUMBLINE_MODEL"],
     );
     // A server of one model takes any name for it.
     let any = doctor(&world, &[("PLUMBLINE_MODEL", "plumbline-rehersal")]).await;

@@ -119,16 +119,8 @@ async fn where_each_value_comes_from_is_shown(pool: PgPool) {
 
     let doctor = run(&world, &dir, &["doctor"]).await;
     let line = doctor.stdout.lines().find(|line| line.contains("environment: PLUMBLINE_MODEL")).unwrap_or_default();
-    assert!(
-        line.contains("PLUMBLINE_MODEL fills `llm.model` of creator, validator; local has its own"),
-        "{}",
-        doctor.stdout
-    );
-    assert!(
-        doctor.stdout.contains("OPENAI_BASE_URL fills `llm.base_url` of creator, local, validator"),
-        "{}",
-        doctor.stdout
-    );
+    assert!(line.contains("PLUMBLINE_MODEL fills `llm.model` of no job type; local has its own"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("OPENAI_BASE_URL fills `llm.base_url` of local"), "{}", doctor.stdout);
     world.finish().await;
 }
 
@@ -138,7 +130,11 @@ async fn a_budget_that_cannot_work_is_said_before_the_first_request(pool: PgPool
     let budget = json!({"cost_budget_usd": 5.0});
     let dir = job_types(
         &world,
-        &[("unpriced", json!({"limits": budget})), ("free", json!({"limits": budget, "llm": {"prices": "free"}}))],
+        &[
+            ("unpriced", json!({"limits": budget})),
+            ("free", json!({"limits": budget, "llm": {"prices": "free"}})),
+            ("open", json!({})),
+        ],
     );
     let check = run(&world, &dir, &["config", "check"]).await;
     assert_eq!(check.code, Some(0), "{}", check.stderr);
@@ -152,10 +148,8 @@ async fn a_budget_that_cannot_work_is_said_before_the_first_request(pool: PgPool
         doctor.stdout
     );
 
-    let refused = [
-        world.insert(&job("unpriced", None)).await,
-        world.insert(&job("creator", Some(json!({"limits": budget})))).await,
-    ];
+    let refused =
+        [world.insert(&job("unpriced", None)).await, world.insert(&job("open", Some(json!({"limits": budget})))).await];
     let free = world.insert(&job("free", None)).await;
     assert_eq!(run(&world, &dir, &["worker", "--until-idle"]).await.code, Some(0));
     for id in refused {
@@ -298,10 +292,12 @@ async fn what_a_job_shows_is_what_it_has(pool: PgPool) {
         _ => Reply::calls(std::slice::from_ref(&complete)),
     })
     .await;
-    let dir =
-        job_types(&world, &[("answers", json!({"llm": {"base_url": model.base_url()}, "tools": {"domain": []}}))]);
+    let dir = job_types(
+        &world,
+        &[("answers", json!({"llm": {"base_url": model.base_url()}, "tools": {"domain": []}})), ("records", json!({}))],
+    );
     let answers = world.insert(&NewJob { job_type: "answers", prompt: "Say what holds", ..NewJob::default() }).await;
-    let creator = world.insert(&job("creator", None)).await;
+    let creator = world.insert(&job("records", None)).await;
     assert_eq!(run(&world, &dir, &["worker", "--until-idle"]).await.code, Some(0));
     world.becomes(answers, "completed").await;
     let has = |id: Uuid, folder: &str| world.workspace().join(format!("job_{id}")).join(folder).is_dir();

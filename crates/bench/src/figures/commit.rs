@@ -116,6 +116,7 @@ pub(super) async fn claimer(store: &Store) -> Result<Uuid, Error> {
         version: "bench".into(),
         concurrency: 10_000,
         job_types: vec!["creator".into()],
+        broken_types: serde_json::Map::new(),
         limits_ceilings: serde_json::json!({}),
     };
     store.register_worker(&worker).await.during("register a worker")?;

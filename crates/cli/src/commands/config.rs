@@ -16,7 +16,7 @@ pub(crate) fn run(command: ConfigCommand) -> Result<u8, Failure> {
         }
         ConfigCommand::Check { dir, json } => {
             let configs = match dir {
-                Some(dir) => ConfigRegistry::from_dir(&dir)?,
+                Some(dir) => environment::configs_of(&dir)?,
                 None => environment::configs()?,
             };
             check(&configs, json)
@@ -32,10 +32,8 @@ fn origins(origins: &[Origin]) -> String {
 }
 
 fn check(configs: &ConfigRegistry, as_json: bool) -> Result<u8, Failure> {
-    let mut catalog = plumbline_engine::tools::specs();
-    catalog.extend(plumbline_tools::catalog());
     let env = environment::model_env()?;
-    let problems: Vec<String> = configs.check(&catalog, &env).iter().map(ToString::to_string).collect();
+    let problems: Vec<String> = configs.check(&env).iter().map(ToString::to_string).collect();
     let job_types = configs.job_types();
     let warnings: Vec<String> = configs.warnings(&env).iter().map(ToString::to_string).collect();
     if !as_json {
@@ -46,7 +44,8 @@ fn check(configs: &ConfigRegistry, as_json: bool) -> Result<u8, Failure> {
     if as_json {
         output::json(&json!({ "job_types": job_types, "problems": problems, "warnings": warnings }))?;
     } else if problems.is_empty() {
-        output::print(&format!("{} job types are in order: {}", job_types.len(), job_types.join(", ")))?;
+        let in_order = if job_types.len() == 1 { "job type is" } else { "job types are" };
+        output::print(&format!("{} {in_order} in order: {}", job_types.len(), job_types.join(", ")))?;
     } else {
         output::print(&problems.join("\n"))?;
     }

@@ -20,9 +20,24 @@ struct BuiltInPrompts;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct File {
     pub(crate) shown: String,
-    pub(crate) text: String,
+    /// Or why it could not be read.
+    text: Result<String, String>,
     /// Whether it came with the binary; the operator wrote the others.
     pub(crate) is_built_in: bool,
+}
+
+impl File {
+    /// What the file says.
+    ///
+    /// # Errors
+    /// When it could not be read as text.
+    pub(crate) fn text(&self) -> Result<&str, Problem> {
+        self.text.as_deref().map_err(|reason| unreadable(&self.shown, reason))
+    }
+}
+
+fn unreadable(path: &str, reason: &str) -> Problem {
+    Problem::new(path, None, format!("cannot be read ({reason}); check the path and its permissions"))
 }
 
 /// Files by their path within the folder, `/`-separated.
@@ -42,7 +57,7 @@ fn embedded<E: Embed>(folder: &str) -> Files {
     E::iter()
         .filter_map(|path| {
             let text = String::from_utf8(E::get(&path)?.data.into_owned()).ok()?;
-            Some((path.to_string(), File { shown: format!("{folder}/{path}"), text, is_built_in: true }))
+            Some((path.to_string(), File { shown: format!("{folder}/{path}"), text: Ok(text), is_built_in: true }))
         })
         .collect()
 }
@@ -50,12 +65,10 @@ fn embedded<E: Embed>(folder: &str) -> Files {
 /// Puts the files of `dir` over `files`: those directly in it, and with `nested` those one folder deeper.
 ///
 /// # Errors
-/// When the folder or a file in it cannot be read as text.
+/// When the folder cannot be read.
 pub(crate) fn overlay(files: &mut Files, dir: &Path, nested: bool) -> Result<(), ConfigError> {
     let mut own = Files::new();
-    read_folder(dir, "", nested, &mut own).map_err(|(path, error)| {
-        Problem::new(path, None, format!("cannot be read ({error}); check the path and its permissions"))
-    })?;
+    read_folder(dir, "", nested, &mut own).map_err(|(path, error)| unreadable(&path, &error.to_string()))?;
     // A type given as YAML must also displace a built-in one given as JSON.
     for path in own.keys() {
         if let Some((stem, _)) = config_stem(path) {
@@ -86,7 +99,7 @@ fn read_folder(dir: &Path, prefix: &str, nested: bool, files: &mut Files) -> Res
                 read_folder(&path, &format!("{prefix}{name}/"), false, files)?;
             }
         } else if matches!(path.extension().and_then(|e| e.to_str()), Some("json" | "yaml" | "yml" | "md")) {
-            let text = fs::read_to_string(&path).map_err(|error| (shown(&path), error))?;
+            let text = fs::read_to_string(&path).map_err(|error| error.to_string());
             files.insert(format!("{prefix}{name}"), File { shown: shown(&path), text, is_built_in: false });
         }
     }

@@ -24,7 +24,7 @@ impl Format {
 
 /// The file's value, which must be an object, and the lines of its keys.
 pub(crate) fn parse(file: &File, format: Format) -> Result<(Value, Lines), Problem> {
-    let text = file.text.trim_start_matches('\u{feff}');
+    let text = file.text()?.trim_start_matches('\u{feff}');
     let (value, lines) = match format {
         Format::Json => {
             let value = serde_json::from_str(text).map_err(|error| {

@@ -363,7 +363,11 @@ pub(crate) fn unknown_keys(config: &JobConfig) -> Vec<&str> {
 
 impl From<(Forbidden, String)> for crate::ConfigError {
     fn from((forbidden, sentence): (Forbidden, String)) -> Self {
-        Self { problems: vec![Problem::new(crate::OVERRIDES, None, sentence)], forbidden: Some(forbidden) }
+        Self {
+            problems: vec![Problem::new(crate::OVERRIDES, None, sentence)],
+            forbidden: Some(forbidden),
+            lacks_model: false,
+        }
     }
 }
 

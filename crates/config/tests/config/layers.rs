@@ -207,7 +207,25 @@ fn instructions_come_from_the_nearest_type_that_has_some() {
     let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
     let mine = configs.resolve("mine", &json!({}), &env()).unwrap();
     assert_eq!(mine.prompts.instructions, creator(json!({})).unwrap().prompts.instructions);
-    assert_eq!(configs.job_types(), ["creator", "mine", "validator"]);
+    assert_eq!(configs.job_types(), ["mine"]);
+}
+
+#[test]
+fn a_folder_is_in_the_place_of_the_built_in_types() {
+    let types = |files: &[(&str, &str)]| {
+        let dir = folder(files);
+        let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+        assert!(configs.resolve("creator", &json!({}), &env()).is_ok(), "it can still be named");
+        configs.job_types().join(" ")
+    };
+    let followed = r#"{"$extends": "creator", "on_complete": {"enqueue": "validator"}}"#;
+    assert_eq!(types(&[("mine/config.json", r#"{"$extends": "creator"}"#)]), "mine");
+    assert_eq!(types(&[("mine/config.json", followed)]), "mine validator");
+    let first = r#"{"$extends": "creator", "on_complete": {"enqueue": "creator"}}"#;
+    assert_eq!(types(&[("mine/config.json", first)]), "creator mine validator", "and what the built-in one names");
+    assert_eq!(types(&[("creator/instructions.md", "Extract.")]), "creator validator");
+    let only_defaults = include_str!("../../../../configs/defaults.json");
+    assert_eq!(types(&[("defaults.json", only_defaults)]), "creator validator", "no type of its own");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Every mistake is one sentence that says what, where and what to do.
 
-use crate::{catalog, creator, env, folder};
+use crate::{creator, env, folder};
 use plumbline_config::{ConfigRegistry, ModelEnv};
 use serde_json::{Value, json};
 
@@ -181,7 +181,7 @@ fn check_finds_what_the_environment_makes_wrong() {
             "OPENAI_BASE_URL" => Some("http://models.local/v1".to_owned()),
             _ => None,
         };
-        configs.check(&catalog(), &ModelEnv::from_lookup(variables).unwrap())
+        configs.check(&ModelEnv::from_lookup(variables).unwrap())
     };
     assert_eq!(checked("OPENAI_API_KEY, OUR_KEY"), []);
     let problems = checked("OPENAI_API_KEY, THEIR_KEY");
@@ -190,14 +190,14 @@ fn check_finds_what_the_environment_makes_wrong() {
 
 #[test]
 fn check_finds_what_is_wrong_in_any_file_and_nothing_in_the_built_in_ones() {
-    assert_eq!(ConfigRegistry::embedded().check(&catalog(), &ModelEnv::default()), []);
+    assert_eq!(ConfigRegistry::embedded().check(&ModelEnv::default()), []);
     let dir = folder(&[
         ("one/config.json", r#"{"$extends": "creator", "limit": 1}"#),
         ("two/config.json", r#"{"$extends": "creator", "tools": {"domain": ["cit"]}}"#),
         ("three/config.json", r#"{"$extends": "creator"}"#),
         ("three/instructions.md", "Use {{ nonsense }}."),
     ]);
-    let problems = ConfigRegistry::from_dir(dir.path()).unwrap().check(&catalog(), &ModelEnv::default());
+    let problems = ConfigRegistry::from_dir(dir.path()).unwrap().check(&ModelEnv::default());
     let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(text.len(), 3, "{text:?}");
     assert!(text[0].contains("one/config.json:1: unknown key `limit`"), "{text:?}");
@@ -234,4 +234,35 @@ fn what_a_job_owes_must_be_deliverable_by_a_model_with_a_name() {
         let error = crate::operators(&keys).expect_err(&keys.to_string()).to_string();
         assert!(error.contains(words), "{error}");
     }
+}
+
+#[test]
+fn a_type_that_does_not_resolve_is_named_with_the_sentence_of_the_check_and_the_others_are_served() {
+    let dir = folder(&[
+        ("broken/config.json", "{\"$extends\": \"creator\",\n \"autonomie\": \"review\"}"),
+        ("sound/config.json", r#"{"$extends": "creator"}"#),
+        ("heir/config.json", r#"{"$extends": "broken"}"#),
+    ]);
+    std::fs::create_dir(dir.path().join("binary")).unwrap();
+    std::fs::write(dir.path().join("binary/config.json"), [b'{', 0xff]).unwrap();
+    let configs = ConfigRegistry::from_dir(dir.path()).unwrap();
+    let (env, broken) = (ModelEnv::default(), configs.broken(&ModelEnv::default()));
+    assert_eq!(configs.job_types(), ["binary", "broken", "heir", "sound"]);
+    assert_eq!(broken.keys().collect::<Vec<_>>(), ["binary", "broken", "heir"]);
+    assert!(broken["broken"].contains("broken/config.json:2: unknown key `autonomie`"), "{broken:?}");
+    assert_eq!(broken["heir"], broken["broken"], "what is wrong with it is in another type's file");
+    assert!(broken["binary"].contains("binary/config.json: cannot be read"), "{broken:?}");
+    let checked: Vec<String> = configs.check(&env).iter().map(ToString::to_string).collect();
+    assert_eq!(checked, [broken["binary"].clone(), broken["broken"].clone()]);
+}
+
+#[test]
+fn a_mistake_in_a_prompt_is_every_types() {
+    let dir = folder(&[("todos.yaml", "initial:\n  - [1\n")]);
+    let configs = ConfigRegistry::load(None, Some(dir.path())).unwrap();
+    let broken = configs.broken(&ModelEnv::default());
+    assert_eq!(broken.keys().collect::<Vec<_>>(), ["creator", "validator"]);
+    let checked: Vec<String> = configs.check(&ModelEnv::default()).iter().map(ToString::to_string).collect();
+    assert_eq!(checked, [broken["creator"].clone()], "said once");
+    assert!(checked[0].contains("todos.yaml:"), "{checked:?}");
 }

@@ -5,7 +5,7 @@ WITH late AS MATERIALIZED (
     JOIN jobs j ON j.job_type = t.job_type AND j.status = 'pending' AND j.attempt >= 0
     WHERE greatest(t.since, j.run_at, j.created_at) < now() - make_interval(secs => $2)
       AND NOT EXISTS (SELECT FROM workers w
-                      WHERE j.job_type = ANY (w.job_types) AND w.heartbeat_at > now() - make_interval(secs => $3))
+                      WHERE (j.job_type = ANY (w.job_types) OR w.broken_types ? j.job_type) AND w.heartbeat_at > now() - make_interval(secs => $3))
       AND EXISTS (SELECT FROM workers w WHERE w.id = $1)
     ORDER BY j.id
     LIMIT $4

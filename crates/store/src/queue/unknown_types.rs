@@ -18,17 +18,19 @@ pub struct UnknownType {
 }
 
 /// How many workers live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Knowing {
     /// All of them.
     pub live: i64,
     /// Those that know the job type in question.
     pub knowing: i64,
+    /// What is wrong with its files, where a worker has them and cannot use them.
+    pub broken: Option<String>,
 }
 
 impl Store {
-    /// Takes down which types of waiting jobs no worker with a heartbeat younger than `lease_secs` knows, and tells it to
-    /// their jobs in `status_reason`, as many as one statement should; what is known again is taken back. Whether a type
+    /// Takes down which types of waiting jobs no worker with a heartbeat younger than `lease_secs` claims, and tells their jobs
+    /// why in `status_reason`, as many as one statement should; what is known again is taken back. Whether a type
     /// has been unknown for `patience`; never where there is none.
     ///
     /// # Errors

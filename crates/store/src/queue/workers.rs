@@ -1,7 +1,7 @@
 //! The worker's own row: its heartbeat is the life of all its leases.
 
 use crate::{Error, Lease, Store, error::During};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 /// What a worker says of itself.
@@ -17,6 +17,9 @@ pub struct NewWorker {
     pub concurrency: i32,
     /// The job types it can run. Jobs of a type that is in no live worker's list wait (see [`Store::note_unknown_types`]).
     pub job_types: Vec<String>,
+    /// The job types whose files it has and cannot use, an object of sentences by job type. Their jobs wait for as long as it
+    /// takes.
+    pub broken_types: Map<String, Value>,
     /// How far `resume_job` may raise the limits of jobs, an object of `limits_ceiling` by job type.
     pub limits_ceilings: Value,
 }
@@ -34,6 +37,7 @@ impl Store {
             worker.version,
             worker.concurrency,
             &worker.job_types,
+            Value::Object(worker.broken_types.clone()),
             worker.limits_ceilings
         )
         .execute(&self.pool)
@@ -42,13 +46,14 @@ impl Store {
         Ok(())
     }
 
-    /// Makes jobs due that were parked because their model's key was refused; how many.
+    /// Makes jobs due that wait for what a worker with another environment or other files may have: those whose reason begins
+    /// like this. How many.
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn retry_refused_keys(&self) -> Result<u64, Error> {
-        let done = sqlx::query_file!("queries/queue/retry_refused_keys.sql", plumbline_engine::KEY_REFUSED);
-        Ok(done.execute(&self.pool).await.during("take up jobs whose key was refused")?.rows_affected())
+    pub async fn retry_waiting_for(&self, reason: &str) -> Result<u64, Error> {
+        let done = sqlx::query_file!("queries/queue/retry_waiting_for.sql", reason);
+        Ok(done.execute(&self.pool).await.during("take up jobs that wait for another worker")?.rows_affected())
     }
 
     /// Renews the worker's leases. `false`: the row is gone, and with it the leases.

@@ -38,6 +38,7 @@ pub(crate) async fn worker(store: &Store) -> Uuid {
         version: "0.1.0".into(),
         concurrency: 4,
         job_types: vec!["creator".into()],
+        broken_types: serde_json::Map::new(),
         limits_ceilings: serde_json::json!({}),
     };
     store.register_worker(&worker).await.unwrap();

@@ -19,8 +19,11 @@ use plumbline_store::{
     fail_points::{Point, part, reach},
 };
 use plumbline_telemetry::spans;
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 use tracing::{Instrument, error, info, warn};
+
+/// After this a job without a model is tried again, as one whose key was refused is.
+const MODEL_AGAIN: Duration = Duration::from_secs(300);
 
 /// Runs a claimed job until it leaves this worker. Never fails: whatever goes wrong concerns this job alone.
 pub(crate) async fn run(app: Arc<App>, claimed: ClaimedJob, signal: StopListener) {
@@ -70,6 +73,7 @@ async fn run_claimed(app: &App, claimed: &ClaimedJob, signal: StopListener) -> R
         Ok(found) => found,
         Err(limits) if limits.is_raised_limit => return Box::pin(park(app, claimed, limits.sentence)).await,
         Err(_) if Box::pin(defer_unknown_type(app, claimed)).await? => return Ok(Exit::Released),
+        Err(missing) if missing.lacks_model => return Box::pin(wait_for_model(app, claimed, missing.sentence)).await,
         Err(reason) => return Box::pin(reject(app, claimed, misconfigured(reason))).await,
     };
     let lease = claimed.lease();
@@ -148,7 +152,8 @@ async fn load_config(
     input: &JobInput,
 ) -> Result<Result<Arc<ResolvedConfig>, Unusable>, StepError> {
     let stored = if claimed.has_settings { retry_transient(|| app.store.settings(claimed.id)).await? } else { None };
-    let (version, configs) = app.live.read();
+    let served = app.live.now();
+    let (version, configs) = (served.version, &served.configs);
     let (cache, env, overrides) = (&app.config_cache, &app.options.model_env, &*input.config);
     let ceiling = || configs.limits_ceiling(&claimed.job_type, env);
     let raised = match &input.raised_limits {
@@ -179,15 +184,24 @@ fn misconfigured(reason: Unusable) -> JobError {
     }
 }
 
-/// Only jobs of known types are claimed; one whose type was forgotten since, because its configuration went away, waits for
+/// Only jobs of types that resolve are claimed; one whose type was lost since, because its files went away or broke, waits for
 /// a worker that knows it.
 async fn defer_unknown_type(app: &App, claimed: &ClaimedJob) -> Result<bool, StepError> {
-    if app.live.now().job_types().contains(&claimed.job_type.as_str()) {
+    if app.live.now().job_types.contains(&claimed.job_type) {
         return Ok(false);
     }
     let lease = claimed.lease();
     retry_transient(|| app.store.release(&lease, ReleaseReason::UnknownType)).await?;
     Ok(true)
+}
+
+/// The job waits for a worker that has a model for it, and is tried again now and then; one that starts, or takes up new files,
+/// tries it at once.
+async fn wait_for_model(app: &App, claimed: &ClaimedJob, reason: String) -> Result<Exit, StepError> {
+    let lease = claimed.lease();
+    warn!(job.id = %claimed.id, reason, "the job waits for a model");
+    retry_transient(|| app.store.release_for(&lease, &reason, MODEL_AGAIN)).await?;
+    Ok(Exit::Released)
 }
 
 /// The job waits, with its work kept, for somebody who mends what `reason` says.

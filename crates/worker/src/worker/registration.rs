@@ -1,40 +1,33 @@
 //! This worker's row in `workers`: what others, and the sweep, know of it.
 
-use crate::{app::App, clock};
+use crate::{app::App, clock, reload::Served};
+use plumbline_config::ModelEnv;
 use plumbline_store::NewWorker;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Writes the row, and asks for the time; again when somebody has swept the row away.
 pub(crate) async fn write(app: &App) -> Result<(), plumbline_store::Error> {
     clock::sync(&app.store).await?;
+    let served = app.live.now();
     app.store
         .register_worker(&NewWorker {
             id: app.worker_id,
             hostname: hostname(),
             version: env!("CARGO_PKG_VERSION").into(),
             concurrency: i32::try_from(app.options.concurrency).unwrap_or(i32::MAX),
-            limits_ceilings: limits_ceilings(app),
-            job_types: known_job_types(app),
+            limits_ceilings: limits_ceilings(&served, &app.options.model_env),
+            job_types: served.job_types.clone(),
+            broken_types: served.broken.iter().map(|(name, reason)| (name.clone(), json!(reason))).collect(),
         })
         .await
 }
 
-/// The job types that this worker has a configuration for and is asked to run: those it claims. Jobs of others wait for a
-/// worker that knows them.
-pub(super) fn known_job_types(app: &App) -> Vec<String> {
-    let asked = app.options.job_types.as_deref();
-    let configs = app.live.now();
-    let known = configs.job_types().into_iter().map(str::to_owned);
-    known.filter(|known| asked.is_none_or(|asked| asked.contains(known))).collect()
-}
-
 /// The ceilings of those types that have one, so that `resume_job` can refuse at once.
-fn limits_ceilings(app: &App) -> Value {
-    let env = &app.options.model_env;
-    let of = |job_type: String| (app.live.now().limits_ceiling(&job_type, env), job_type);
-    let known = known_job_types(app).into_iter().map(of);
-    let set = known.filter(|(ceiling, _)| ceiling.as_object().is_some_and(|keys| !keys.is_empty()));
-    Value::Object(set.map(|(ceiling, job_type)| (job_type, ceiling)).collect())
+fn limits_ceilings(served: &Served, env: &ModelEnv) -> Value {
+    let of = |job_type: &String| (job_type.clone(), served.configs.limits_ceiling(job_type, env));
+    let known = served.job_types.iter().map(of);
+    let set = known.filter(|(_, ceiling)| ceiling.as_object().is_some_and(|keys| !keys.is_empty()));
+    Value::Object(set.collect())
 }
 
 fn hostname() -> String {

@@ -41,8 +41,9 @@ fn sentence(app: &App, job_type: &str, patience: Duration) -> String {
         "no live worker has known the job type `{shown}` for {} s (PLUMBLINE_UNKNOWN_TYPE_SECS)",
         patience.as_secs()
     );
-    match app.live.now().show(job_type, &json!({}), &ModelEnv::default()) {
-        Err(unknown) if !app.live.now().job_types().contains(&job_type) => format!("{waited}: {unknown}"),
+    let configs = app.live.now().configs.clone();
+    match configs.show(job_type, &json!({}), &ModelEnv::default()) {
+        Err(unknown) if !configs.job_types().contains(&job_type) => format!("{waited}: {unknown}"),
         _ => format!("{waited}; start a worker that may run it, then run the job again with retry_job"),
     }
 }

@@ -1,8 +1,7 @@
-//! This machine: the workspace folder, the worker's numbers, its HTTP address, the configuration files.
+//! This machine: the workspace folder, the worker's numbers, its HTTP address.
 
 use super::finding::Finding;
 use crate::environment;
-use plumbline_config::ConfigRegistry;
 use std::{io::ErrorKind, path::Path};
 use tokio::net::TcpListener;
 
@@ -58,20 +57,5 @@ pub(super) async fn http() -> Option<Finding> {
             "http",
             format!("{address} cannot be used ({error}): choose another address in PLUMBLINE_HTTP_ADDR"),
         )),
-    }
-}
-
-pub(super) fn configuration() -> (Finding, Option<ConfigRegistry>) {
-    let mut catalog = plumbline_engine::tools::specs();
-    catalog.extend(plumbline_tools::catalog());
-    match environment::configs().and_then(|configs| Ok((configs, environment::model_env()?))) {
-        Err(failure) => (Finding::fail("configuration", failure.to_string()), None),
-        Ok((configs, env)) => {
-            let finding = match configs.check(&catalog, &env).first() {
-                None => Finding::ok("configuration", configs.job_types().join(", ")),
-                Some(problem) => Finding::fail("configuration", problem.to_string()),
-            };
-            (finding, Some(configs))
-        }
     }
 }

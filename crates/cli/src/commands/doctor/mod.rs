@@ -11,6 +11,7 @@ mod finding;
 mod graph;
 mod machine;
 mod model;
+mod types;
 
 use crate::{arguments::DoctorArguments, environment, error::Failure};
 use finding::{Finding, report};
@@ -26,8 +27,8 @@ async fn everything(call: bool) -> Vec<Finding> {
     findings.push(machine::workspace(&environment::workspace_dir()));
     findings.extend(machine::timing());
     findings.extend(machine::http().await);
-    let (finding, configs) = machine::configuration();
-    findings.push(finding);
+    let (of_types, configs) = types::check().await;
+    findings.extend(of_types);
     if let (Some(configs), Ok(env)) = (&configs, environment::model_env()) {
         findings.extend(filled::findings(configs, &env));
     }

@@ -12,14 +12,23 @@ const DAY: Duration = Duration::from_secs(86_400);
 const REASON: &str = "no live worker knows the job type `comparison`; it waits for one that does";
 
 async fn comparing_worker(store: &Store) -> Uuid {
+    worker_with(store, &["creator", "comparison"], serde_json::Map::new()).await
+}
+
+async fn worker_with(
+    store: &Store,
+    job_types: &[&str],
+    broken_types: serde_json::Map<String, serde_json::Value>,
+) -> Uuid {
     let id = Uuid::now_v7();
-    let job_types = vec!["creator".into(), "comparison".into()];
+    let job_types = job_types.iter().map(ToString::to_string).collect();
     let worker = NewWorker {
         id,
         hostname: "host".into(),
         version: "0.2.0".into(),
         concurrency: 4,
         job_types,
+        broken_types,
         limits_ceilings: serde_json::json!({}),
     };
     store.register_worker(&worker).await.unwrap();
@@ -41,10 +50,10 @@ async fn a_job_of_an_unknown_type_is_told_so_until_somebody_knows_it(pool: PgPoo
     let (unknown, known) = (comparison(&store).await, pending(&store).await);
     assert!(!store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap());
     assert_eq!((reason(&pool, unknown).await.as_deref(), reason(&pool, known).await), (Some(REASON), None));
-    assert_eq!(store.who_knows("comparison", LEASE_SECS).await.unwrap(), Knowing { live: 1, knowing: 0 });
+    assert_eq!(store.who_knows("comparison", LEASE_SECS).await.unwrap(), Knowing { live: 1, knowing: 0, broken: None });
 
     let newer = comparing_worker(&store).await;
-    assert_eq!(store.who_knows("comparison", LEASE_SECS).await.unwrap(), Knowing { live: 2, knowing: 1 });
+    assert_eq!(store.who_knows("comparison", LEASE_SECS).await.unwrap(), Knowing { live: 2, knowing: 1, broken: None });
     for _ in 0..2 {
         store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap();
     }
@@ -93,4 +102,39 @@ async fn what_has_waited_long_enough_can_be_failed_and_nothing_else(pool: PgPool
         .await
         .unwrap();
     assert_eq!(take().await, [], "somebody knows the type");
+}
+
+/// A mistake in a type's files is told to its jobs as it is, and the time after which unknown types fail does not run.
+#[sqlx::test(migrations = "../../migrations")]
+async fn a_type_whose_files_a_live_worker_cannot_use_waits_without_an_end(pool: PgPool) {
+    const MISTAKE: &str = "comparison/config.json:2: unknown key `autonomie`";
+    let store = store(&pool);
+    let sweeper = worker(&store).await;
+    let job = comparison(&store).await;
+    store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap();
+    assert_eq!(reason(&pool, job).await.as_deref(), Some(REASON));
+    let broken = serde_json::Map::from_iter([("comparison".to_owned(), MISTAKE.into())]);
+    let having = worker_with(&store, &["creator"], broken).await;
+    let age = "UPDATE unknown_job_types SET since = since - interval '2 days';
+               UPDATE jobs SET created_at = now() - interval '3 days', run_at = now() - interval '3 days'";
+    execute(&pool, age).await.unwrap();
+    assert!(!store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap());
+    assert_eq!(reason(&pool, job).await.as_deref(), Some(MISTAKE));
+    assert_eq!(store.take_unknown(sweeper, DAY, LEASE_SECS).await.unwrap(), []);
+    let knowing = store.who_knows("comparison", LEASE_SECS).await.unwrap();
+    assert_eq!(knowing, Knowing { live: 2, knowing: 0, broken: Some(MISTAKE.to_owned()) });
+
+    // It goes away: nobody has the files, and the time begins to run.
+    execute(&pool, format!("UPDATE workers SET heartbeat_at = now() - interval '1 minute' WHERE id = '{having}'"))
+        .await
+        .unwrap();
+    assert!(!store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap(), "it has just begun");
+    assert_eq!(reason(&pool, job).await.as_deref(), Some(REASON));
+    let runs = "SELECT isfinite(since) AND since > now() - interval '1 hour' FROM unknown_job_types";
+    assert_eq!(value(&pool, runs).await.as_deref(), Some("true"));
+    comparing_worker(&store).await;
+    for _ in 0..2 {
+        store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap();
+    }
+    assert_eq!(reason(&pool, job).await, None);
 }

@@ -1,4 +1,4 @@
--- Jobs that wait for a worker with another key are due at once: the worker that starts may have it.
+-- Jobs that wait for a worker with another key or model are due at once: the one that starts, or has new files, may have it.
 UPDATE jobs SET run_at = now(), updated_at = now()
 WHERE id IN (
     SELECT id FROM jobs
