@@ -1,11 +1,11 @@
 -- Least-privilege roles, a right for a right: each one given here is used by a statement of that role's work.
 --
---   plumbline_enqueue   put jobs into the queue, and read how one's own go: status, result, files, times
+--   plumbline_enqueue   put jobs into the queue, and read how one's own go: status, result, files, times, requirements
 --   plumbline_steer     see how jobs go, and cancel, pause, resume, retry, approve and answer them
 --   plumbline_approve   read jobs in review with their files, approve them or answer
 --   plumbline_watch     read everything; change nothing
 --   plumbline_work      run workers
---   plumbline_validate  an outside validator: claim requirements and judge them
+--   plumbline_validate  an outside validator: claim requirements and judge them, and see whether their jobs have ended
 --
 -- Run it as the owner of the database, who needs CREATEROLE, or as a superuser, after every `plumbline migrate`; running it
 -- again, or by many at once, does no harm. The roles cannot log in. Give them to users that can, made by you with passwords of their own:
@@ -70,6 +70,23 @@ CREATE POLICY own_jobs ON jobs TO plumbline_enqueue USING (created_by = session_
 CREATE POLICY jobs_in_review ON jobs FOR SELECT TO plumbline_approve USING (status = 'review');
 CREATE POLICY other_roles ON jobs TO PUBLIC USING ((SELECT sees_every_job()));
 
+-- What belongs to jobs, row by row: an application reads that of its own jobs.
+DO $$
+DECLARE
+    table_name text;
+BEGIN
+    FOREACH table_name IN ARRAY ARRAY['requirement_cache', 'passages', 'citations', 'todos', 'phases'] LOOP
+        EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', table_name);
+        EXECUTE format('DROP POLICY IF EXISTS every_row ON %I', table_name);
+        EXECUTE format('DROP POLICY IF EXISTS own_rows ON %I', table_name);
+        EXECUTE format('DROP POLICY IF EXISTS other_roles ON %I', table_name);
+        EXECUTE format('CREATE POLICY every_row ON %I TO plumbline_steer, plumbline_watch, plumbline_work, plumbline_validate '
+                       'USING (true)', table_name);
+        EXECUTE format('CREATE POLICY own_rows ON %I FOR SELECT TO plumbline_enqueue USING (owns_job(job_id))', table_name);
+        EXECUTE format('CREATE POLICY other_roles ON %I TO PUBLIC USING ((SELECT sees_every_job()))', table_name);
+    END LOOP;
+END $$;
+
 -- enqueue -----------------------------------------------------------------------------------------------------------
 -- A job's own columns can be set, what the workers write cannot. Of his own jobs an application reads what they are to do, how
 -- they go, what came of them, and their files.
@@ -79,13 +96,13 @@ GRANT SELECT (id, job_type, prompt, idempotency_key, priority, run_at, max_attem
               phase_number, phase, phase_name, todos_done, todos_total, current_todo, result, error_message, error_details,
               total_requests, total_tokens_used, cached_tokens, cost_usd, created_at, updated_at, started_at, completed_at)
     ON jobs TO plumbline_enqueue;
-GRANT SELECT ON workspace_files, coverage TO plumbline_enqueue;
-GRANT EXECUTE ON FUNCTION job_is_mine(text), job_of_key(text, text, text, text, bytea, text[], bytea[], uuid),
+GRANT SELECT ON workspace_files, coverage, job_summary, requirement_cache, passages, citations, todos, phases TO plumbline_enqueue;
+GRANT EXECUTE ON FUNCTION owns_job(uuid), job_is_mine(text), job_of_key(text, text, text, text, bytea, text[], bytea[], uuid),
     workspace_file(uuid, text) TO plumbline_enqueue;
 -- Documents of a job of one's own, before it begins (see job_documents_belong).
 GRANT INSERT ON job_documents TO plumbline_enqueue;
 -- Whether a live worker knows a job type.
-GRANT SELECT (job_types, heartbeat_at) ON workers TO plumbline_enqueue;
+GRANT SELECT (job_types, broken_types, heartbeat_at) ON workers TO plumbline_enqueue;
 
 -- steer -------------------------------------------------------------------------------------------------------------
 -- How each job goes and what it costs, a line of what it is about, its plan and the names of its files; not what was
@@ -175,6 +192,8 @@ GRANT EXECUTE ON FUNCTION enqueue_follower(uuid), job_of_key(text, text, text, t
 -- validate ----------------------------------------------------------------------------------------------------------
 -- A requirement is judged, never rewritten.
 GRANT SELECT ON requirement_cache TO plumbline_validate;
+-- Whether the job that recorded it has ended.
+GRANT SELECT (id, job_type, status, completed_at) ON jobs TO plumbline_validate;
 GRANT UPDATE (status, validation_result, graph_node_id, rejection_reason, retry_count, last_error, validated_at)
     ON requirement_cache TO plumbline_validate;
 

@@ -164,6 +164,12 @@ BEGIN
     RETURN found_job.id;
 END $$;
 
+-- Whether a job is one's own, for the policies of rows that belong to jobs (deploy/roles.sql).
+CREATE FUNCTION owns_job(job uuid) RETURNS boolean LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT EXISTS (SELECT FROM jobs j WHERE j.id = job AND j.created_by = session_user)
+$$;
+
 -- How many jobs of a login may wait is the operator's to say. Counted with the owner's rights, after the rows are there: a
 -- session that waits for another one's count sees its rows, and one that cannot see them (REPEATABLE READ) conflicts with it.
 CREATE FUNCTION jobs_of_login_are_bounded() RETURNS trigger LANGUAGE plpgsql
@@ -195,15 +201,18 @@ END $$;
 CREATE TRIGGER jobs_of_login_are_bounded AFTER INSERT ON jobs REFERENCING NEW TABLE AS inserted
     FOR EACH STATEMENT EXECUTE FUNCTION jobs_of_login_are_bounded();
 
+-- The id is the key by which a published database deletes rows.
 CREATE TABLE job_commands (
     job_id    uuid NOT NULL REFERENCES jobs (id) ON DELETE CASCADE,
     command   text NOT NULL,
     arguments jsonb NOT NULL DEFAULT '{}',
     by        text NOT NULL DEFAULT session_user,
-    at        timestamptz NOT NULL DEFAULT clock_timestamp()
+    at        timestamptz NOT NULL DEFAULT clock_timestamp(),
+    id        uuid NOT NULL DEFAULT uuid_v7(),
+    PRIMARY KEY (job_id, id)
 );
 COMMENT ON TABLE job_commands IS 'A row for each steering command: which, with what, by whom, when.';
-CREATE INDEX job_commands_of_job ON job_commands (job_id, at);
+COMMENT ON COLUMN job_commands.id IS 'Rises with the time.';
 
 -- A plain UPDATE of the status is a command too, whoever makes it and in whatever role (SET ROLE). Commands leave rows of
 -- their own. What workers do to running jobs is no command, nor is a claim; no worker cancels a job, or takes one from the

@@ -1,7 +1,7 @@
 -- What people and dashboards read about all jobs, and what stays of deleted ones.
 
 -- percent: whole phases, and of a tactical one under way its todos; all of it only when the job is completed.
-CREATE VIEW job_summary AS
+CREATE VIEW job_summary WITH (security_barrier) AS
 SELECT j.id, j.job_type, left(j.prompt, 120) AS prompt, j.status, j.status_reason, j.attempt, j.step,
        j.phase_number, j.phase, j.phase_name, j.todos_done, j.todos_total, j.current_todo,
        r.requirements, r.requirements_pending, r.requirements_validating, r.requirements_integrated,
@@ -40,7 +40,9 @@ CROSS JOIN LATERAL (
                                OR q.status IN ('integrated', 'rejected', 'failed')) AS requirements_checked
     FROM requirement_cache q
     WHERE q.job_id = j.id
-) AS r;
+) AS r
+-- Who may read his own jobs alone has his own here, too.
+WHERE (SELECT sees_every_job()) OR j.created_by = session_user;
 COMMENT ON VIEW job_summary IS 'A line a job, with the counts of its requirements, the status of its validator and the system''s sentence on what it came to.';
 
 -- Shelves: a status and a job type, oldest first; lists take the end of each shelf they show. What an INSERT writes for the

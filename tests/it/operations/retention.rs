@@ -87,3 +87,21 @@ async fn folders_go_with_their_jobs_whoever_prunes_where(pool: PgPool) {
     fs::remove_file(folder(stuck)).expect("the file is ours");
     world.finish().await;
 }
+
+/// Blue/green upgrades and change data capture publish all tables; deleting goes on.
+#[sqlx::test(migrations = false)]
+async fn jobs_of_a_published_database_are_pruned(pool: PgPool) {
+    let world = World::new(pool).await;
+    sqlx::query("CREATE PUBLICATION everything FOR ALL TABLES").execute(&world.pool).await.expect("a publication");
+    let policy = plumbline_system_tests::documents::policy(1);
+    let job = world.insert(&NewJob::with_content("policy.md", policy.markdown.as_bytes())).await;
+    world.call("SELECT pause_job($1)", job).await.expect("it waits");
+    world.call("SELECT resume_job($1)", job).await.expect("it is paused");
+    world.work_until_idle().await;
+    world.becomes(job, "completed").await;
+    let pruned = world.run(&["prune", "--older-than", "0s", "--also-pending"]).await;
+    assert_eq!(pruned.code, Some(0), "{}", pruned.stderr);
+    let left: i64 = sqlx::query_scalar("SELECT count(*) FROM jobs").fetch_one(&world.pool).await.expect("a count");
+    assert_eq!(left, 0, "{}", pruned.stdout);
+    world.finish().await;
+}

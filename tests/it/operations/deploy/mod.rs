@@ -2,6 +2,7 @@
 //! dashboards ask for exists, and that every variable named there is one that the program reads.
 
 mod attempts;
+mod columns;
 mod commands;
 mod compose;
 mod names;

@@ -99,9 +99,8 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
         "SELECT * FROM jobs",
         "SELECT context FROM jobs",
         "SELECT document_content FROM jobs",
-        "SELECT text FROM requirement_cache",
         "SELECT content FROM messages",
-        "SELECT * FROM job_summary",
+        "UPDATE requirement_cache SET status = 'rejected'",
         "INSERT INTO jobs (prompt, status) VALUES ('Extract', 'paused')",
         "UPDATE jobs SET priority = 1000",
         "DELETE FROM jobs",
@@ -141,6 +140,37 @@ async fn enqueue_puts_jobs_in_and_reads_nobodys(pool: PgPool) {
     ]
     .map(|statement| statement.replace("{another}", &another.to_string()));
     user.must_not(&refused.each_ref().map(String::as_str)).await;
+    user.leave(&world).await;
+    world.finish().await;
+}
+
+/// What belongs to one's own job is read where it is, and of others there is nothing.
+#[sqlx::test(migrations = false)]
+async fn enqueue_reads_the_rows_of_its_own_jobs_alone(pool: PgPool) {
+    let world = world(pool).await;
+    let user = User::of(&world, "enqueue").await;
+    let policy = documents::policy(1);
+    let new = NewJob::with_content("policy.md", policy.markdown.as_bytes());
+    let (own, another) = (new.insert(&user.pool).await, world.insert(&new).await);
+    world.work_until_idle().await;
+    for (rows, of_job) in [
+        ("requirement_cache", "job_id"),
+        ("passages", "job_id"),
+        ("citations", "job_id"),
+        ("todos", "job_id"),
+        ("phases", "job_id"),
+        ("coverage", "job_id"),
+        ("job_summary", "id"),
+    ] {
+        let count = |condition: String| AssertSqlSafe(format!("SELECT count(*) FROM {rows} WHERE {condition}"));
+        let counted = async |pool: &PgPool, condition: String| -> i64 {
+            sqlx::query_scalar(count(condition)).fetch_one(pool).await.unwrap_or_else(|error| panic!("{rows}: {error}"))
+        };
+        let all = counted(&world.pool, format!("{of_job} = '{own}'")).await;
+        assert!(all > 0, "{rows} has rows of the job");
+        assert_eq!(counted(&user.pool, "true".to_owned()).await, all, "{rows}: one's own and no others");
+        assert!(counted(&world.pool, format!("{of_job} = '{another}'")).await > 0, "{rows} has rows of another's");
+    }
     user.leave(&world).await;
     world.finish().await;
 }
@@ -353,6 +383,12 @@ async fn validate_judges_requirements_and_rewrites_none(pool: PgPool) {
         .await
         .expect("requirements can be read");
     assert_eq!(integrated, policy.sentences.len() as i64);
+    let ended: Vec<(Uuid, String, String, bool)> =
+        sqlx::query_as("SELECT id, job_type, status, completed_at IS NOT NULL FROM jobs")
+            .fetch_all(&user.pool)
+            .await
+            .expect("whether the creator has ended can be read");
+    assert!(ended.contains(&(job, "creator".to_owned(), "completed".to_owned(), true)), "{ended:?}");
     user.must_not(&[
         "UPDATE requirement_cache SET text = 'Something else entirely'",
         "UPDATE requirement_cache SET citations = '[]'",
