@@ -115,9 +115,10 @@ async fn a_type_whose_files_a_live_worker_cannot_use_waits_without_an_end(pool: 
     assert_eq!(reason(&pool, job).await.as_deref(), Some(REASON));
     let broken = serde_json::Map::from_iter([("comparison".to_owned(), MISTAKE.into())]);
     let having = worker_with(&store, &["creator"], broken).await;
-    let age = "UPDATE unknown_job_types SET since = since - interval '2 days';
-               UPDATE jobs SET created_at = now() - interval '3 days', run_at = now() - interval '3 days'";
-    execute(&pool, age).await.unwrap();
+    execute(&pool, "UPDATE unknown_job_types SET since = since - interval '2 days'").await.unwrap();
+    execute(&pool, "UPDATE jobs SET created_at = now() - interval '3 days', run_at = now() - interval '3 days'")
+        .await
+        .unwrap();
     assert!(!store.note_unknown_types(LEASE_SECS, Some(DAY)).await.unwrap());
     assert_eq!(reason(&pool, job).await.as_deref(), Some(MISTAKE));
     assert_eq!(store.take_unknown(sweeper, DAY, LEASE_SECS).await.unwrap(), []);
