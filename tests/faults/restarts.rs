@@ -32,9 +32,23 @@ pub(crate) async fn play(size: &Size, mut seed: Seed) -> String {
         }
         cluster.restart(if restarts % 2 == 0 { "fast" } else { "immediate" }).await;
         restarts += 1;
+        supervise(&world, &mut workers);
     }
     let repeated = end(world, &baseline, workers, &jobs).await;
     format!("{restarts} restarts and {kills} kills over {} jobs: 0 failed, all the same; {repeated}", jobs.len())
+}
+
+/// Starts again what gave up because the database was away for a minute while it started: on a slow machine that is how often
+/// it is restarted here, and starting again is a supervisor's duty.
+fn supervise(world: &World, workers: &mut [(String, Program)]) {
+    for (name, program) in workers {
+        if !program.runs() {
+            let stderr = program.stderr();
+            assert!(stderr.contains("could not connect to the database"), "{name} ended by itself:\n{stderr}");
+            let command = fixture::worker(world, name);
+            *program = world.start(command);
+        }
+    }
 }
 
 fn start(world: &World, n: usize) -> (String, Program) {
