@@ -180,11 +180,11 @@ CREATE TRIGGER feedback_at_most_64_kib BEFORE INSERT OR UPDATE OF text ON feedba
     EXECUTE FUNCTION jobs_too_large('feedback', '64 KiB', 'say it shorter, or put it into the job''s input/ folder as a file');
 
 -- Limits of models' endpoints ---------------------------------------------------------------------------------------
--- All workers ask the same endpoints with the same keys, so that what a provider allows is shared by all of them: a row is a
--- token bucket, from which each process draws for all of its jobs that wait. Positions and not a balance: whoever draws is
--- told up to where the bucket must have been refilled until it may go, and so stands in line without asking again; a rate
--- that changes meanwhile moves all who wait. A transaction that draws need not be on disk when it ends: what a crash of the
--- server loses of it is a moment's use.
+-- All workers ask the same endpoints with the same keys, so they share what a provider allows. The algorithm is GCRA (generic
+-- cell rate algorithm, ITU-T I.371): a row keeps one time a rate, its TAT (theoretical arrival time), at which all that was
+-- drawn so far is paid for. A draw moves it by its cost times the period; what is drawn may be used when the TAT before it is
+-- no more than `burst_s` away. So those who draw are in line in the order of their draws, and wait without asking again. A
+-- transaction that draws need not be on disk when it ends: a crash of the server loses a moment's use.
 CREATE TABLE endpoint_limits (
     endpoint            text NOT NULL,
     key_name            text NOT NULL,
@@ -192,28 +192,24 @@ CREATE TABLE endpoint_limits (
     requests_per_minute bigint CHECK (requests_per_minute >= 1),
     tokens_per_minute   bigint CHECK (tokens_per_minute >= 1),
     parallel            int CHECK (parallel >= 1),
+    burst_s             double precision NOT NULL DEFAULT 10 CHECK (burst_s BETWEEN 0.5 AND 30),
     source              text NOT NULL DEFAULT 'set' CHECK (source IN ('set', 'learnt')),
     blocked_until       timestamptz,
     updated_at          timestamptz NOT NULL DEFAULT now(),
     set_requests        bigint,
     set_tokens          bigint,
     estimated           boolean NOT NULL DEFAULT false,
-    requests_drawn      double precision NOT NULL DEFAULT 0,
-    requests_released   double precision NOT NULL DEFAULT 0,
-    tokens_drawn        double precision NOT NULL DEFAULT 0,
-    tokens_released     double precision NOT NULL DEFAULT 0,
-    refilled_at         timestamptz NOT NULL DEFAULT now() - interval '1 minute',
-    requests_used       double precision NOT NULL DEFAULT 0,
-    tokens_used         double precision NOT NULL DEFAULT 0,
-    used_at             timestamptz NOT NULL DEFAULT now(),
+    requests_tat        timestamptz NOT NULL DEFAULT now(),
+    tokens_tat          timestamptz NOT NULL DEFAULT now(),
     refused_at          timestamptz,
-    refusals            int NOT NULL DEFAULT 0,
     PRIMARY KEY (endpoint, key_name, model)
 ) WITH (fillfactor = 20); -- one page, and room on it for many versions of the row
 COMMENT ON TABLE endpoint_limits IS 'What a model''s endpoint allows to a key: a row an endpoint, key and model of which a limit is known.';
 COMMENT ON COLUMN endpoint_limits.endpoint IS 'Scheme and host, and the port where it is not the scheme''s own.';
 COMMENT ON COLUMN endpoint_limits.key_name IS 'The environment variable with the key.';
 COMMENT ON COLUMN endpoint_limits.parallel IS 'Requests at the same time, over all workers.';
+COMMENT ON COLUMN endpoint_limits.burst_s IS
+    'How much may be used at once after a pause: what the limit allows in so many seconds. Halved when the provider refuses requests within the limit.';
 COMMENT ON COLUMN endpoint_limits.source IS
     'set: as llm.limits or a person has it. learnt: from the provider, where it allows less than was set, or nothing was.';
 COMMENT ON COLUMN endpoint_limits.blocked_until IS 'The provider answers no request before this time.';
@@ -221,9 +217,15 @@ COMMENT ON COLUMN endpoint_limits.updated_at IS 'When the limits last changed.';
 COMMENT ON COLUMN endpoint_limits.set_requests IS 'Internal: requests_per_minute as set, while a learnt one rules.';
 COMMENT ON COLUMN endpoint_limits.set_tokens IS 'Internal: tokens_per_minute as set, while a learnt one rules.';
 COMMENT ON COLUMN endpoint_limits.estimated IS 'Internal: the provider refused requests within the limit and names none, so that ours is a guess, which rises again.';
-COMMENT ON COLUMN endpoint_limits.tokens_drawn IS 'Internal: all that was ever drawn; with tokens_released, the bucket.';
-COMMENT ON COLUMN endpoint_limits.tokens_used IS 'Internal: what answered requests used within about a minute before used_at.';
-COMMENT ON COLUMN endpoint_limits.refusals IS 'Internal: times in a row that the provider refused requests.';
+COMMENT ON COLUMN endpoint_limits.requests_tat IS 'Internal: the theoretical arrival time of the next request.';
+COMMENT ON COLUMN endpoint_limits.tokens_tat IS 'Internal: the theoretical arrival time of the next token.';
+COMMENT ON COLUMN endpoint_limits.refused_at IS 'Internal: when the provider last refused a request that was sent after the refusal before.';
+
+-- Seconds between two units of a limit of so many a minute: with the burst, no minute has more than the limit, and a tenth of it
+-- is left because the provider counts and times differently than we do.
+CREATE FUNCTION endpoint_period(per_minute bigint, burst_s double precision) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN 60 / (per_minute * least(0.9, 1 - burst_s / 60));
 
 -- Workers keep in mind what they have drawn last; whatever changes, by whomever, they hear.
 CREATE FUNCTION endpoint_limits_notify() RETURNS trigger LANGUAGE plpgsql SET search_path = public, pg_temp AS $$
@@ -233,185 +235,67 @@ BEGIN
 END $$;
 
 CREATE TRIGGER endpoint_limits_notify_new AFTER INSERT OR DELETE ON endpoint_limits
-    FOR EACH STATEMENT EXECUTE FUNCTION endpoint_limits_notify();
+    FOR EACH ROW EXECUTE FUNCTION endpoint_limits_notify();
 CREATE TRIGGER endpoint_limits_notify_change AFTER UPDATE ON endpoint_limits
     FOR EACH ROW
     WHEN ((OLD.requests_per_minute, OLD.tokens_per_minute, OLD.parallel, OLD.blocked_until)
           IS DISTINCT FROM (NEW.requests_per_minute, NEW.tokens_per_minute, NEW.parallel, NEW.blocked_until))
     EXECUTE FUNCTION endpoint_limits_notify();
 
--- Slots are lent to workers, which lend them to their jobs. Those of a worker whose heartbeat is too old do not count.
+-- Slots of endpoints with a limit on parallel requests: a row a request that is under way or waits, in the order in which they
+-- came. The first `parallel` of them may be under way. A worker renews its rows; those of a lost worker expire.
 CREATE TABLE endpoint_slots (
-    endpoint      text NOT NULL,
-    key_name      text NOT NULL,
-    model         text NOT NULL,
-    worker_id     uuid NOT NULL REFERENCES workers ON DELETE CASCADE,
-    slots         int NOT NULL,
-    wanted        int NOT NULL,
-    waiting_since timestamptz,
-    PRIMARY KEY (endpoint, key_name, model, worker_id),
+    id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    endpoint   text NOT NULL,
+    key_name   text NOT NULL,
+    model      text NOT NULL,
+    worker_id  uuid NOT NULL,
+    expires_at timestamptz NOT NULL,
     FOREIGN KEY (endpoint, key_name, model) REFERENCES endpoint_limits ON DELETE CASCADE
 );
+CREATE INDEX endpoint_slots_of_endpoint ON endpoint_slots (endpoint, key_name, model);
 CREATE INDEX endpoint_slots_of_worker ON endpoint_slots (worker_id);
-COMMENT ON TABLE endpoint_slots IS 'Of endpoints with a limit on parallel requests: how many each worker may have under way, and wants.';
+COMMENT ON TABLE endpoint_slots IS 'Of endpoints with a limit on parallel requests: a row a request that is under way or waits for its turn.';
+COMMENT ON COLUMN endpoint_slots.expires_at IS 'The worker renews the row before this time, or is taken to be lost.';
 
--- How fast a bucket of so much a minute is refilled, a second: a tenth less than allowed, because the provider counts and
--- times differently than we do.
-CREATE FUNCTION endpoint_rate(per_minute bigint) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN 0.9 * per_minute / 60;
-
--- How much it holds at most: what comes in a second. Providers count over a sliding minute, some over less, in which what
--- was saved up comes on top of the rate.
-CREATE FUNCTION endpoint_capacity(per_minute bigint) RETURNS double precision LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN 0.9 * per_minute / 60;
-
--- How many parallel requests a worker may have under way, which asks for so many and has some of them already. Called with
--- the endpoint's row locked; as a function it sees what others have committed while it waited for that.
---
--- What is free goes to whoever has waited longest, as far as his fair share; beyond it, to nobody whose rivals wait. So a
--- worker with many jobs takes what others leave, and gives way when they come.
-CREATE FUNCTION endpoint_slots_for(
-    l endpoint_limits, worker uuid, lease_s double precision, in_use int, asked int, OUT granted int, OUT contested boolean
-) LANGUAGE plpgsql VOLATILE AS $$
+-- Brings the rows of one worker to `wanted`, of which its `ended` oldest go because their requests have ended. granted: how many
+-- of its requests may be under way; contested: whether requests of other workers wait. No row: there is no such limit. The
+-- endpoint's row is locked first, so that each call sees the rows of those before it.
+CREATE FUNCTION hold_endpoint_slots(
+    at_endpoint text, with_key text, of_model text, worker uuid, lease_s double precision, wanted int, ended int
+) RETURNS TABLE (granted int, contested boolean) LANGUAGE plpgsql VOLATILE AS $$
 #variable_conflict use_column
 DECLARE
-    moment timestamptz := clock_timestamp();
-    since timestamptz;
-    others bigint;
-    older bigint;
-    contenders bigint;
-    more bigint;
+    most int;
+    expiry timestamptz := clock_timestamp() + make_interval(secs => lease_s);
 BEGIN
-    -- Whoever brings a slot back has had his turn.
-    SELECT s.waiting_since INTO since FROM endpoint_slots s
-    WHERE s.slots <= in_use AND (s.endpoint, s.key_name, s.model, s.worker_id) = (l.endpoint, l.key_name, l.model, worker);
-    since := coalesce(since, moment);
-    SELECT count(*) INTO contenders
-    FROM endpoint_slots s JOIN workers w ON w.id = s.worker_id
-    WHERE (s.endpoint, s.key_name, s.model) = (l.endpoint, l.key_name, l.model) AND s.worker_id <> worker
-      AND s.wanted > 0 AND w.heartbeat_at >= moment - make_interval(secs => lease_s);
-    contenders := contenders + 1;
-    SELECT coalesce(sum(s.slots), 0), coalesce(bool_or(s.wanted > s.slots), false),
-           coalesce(sum(greatest(least(s.wanted, greatest(l.parallel / contenders, 1)) - s.slots, 0))
-                    FILTER (WHERE s.wanted > s.slots AND s.waiting_since <= since), 0)
-    INTO others, contested, older
-    FROM endpoint_slots s JOIN workers w ON w.id = s.worker_id
-    WHERE (s.endpoint, s.key_name, s.model) = (l.endpoint, l.key_name, l.model) AND s.worker_id <> worker
-      AND w.heartbeat_at >= moment - make_interval(secs => lease_s);
-    more := least(asked - in_use, l.parallel - others - in_use - older);
-    IF contested THEN
-        more := least(more, (l.parallel + contenders - 1) / contenders - in_use);
-    END IF;
-    more := greatest(more, 0);
-    granted := in_use + more;
-    IF granted = 0 AND asked = 0 THEN
-        DELETE FROM endpoint_slots s
-        WHERE (s.endpoint, s.key_name, s.model, s.worker_id) = (l.endpoint, l.key_name, l.model, worker);
-        RETURN;
-    END IF;
-    INSERT INTO endpoint_slots VALUES (l.endpoint, l.key_name, l.model, worker, granted, asked,
-        CASE WHEN granted >= asked THEN NULL WHEN more > 0 THEN moment ELSE since END)
-    ON CONFLICT (endpoint, key_name, model, worker_id) DO UPDATE
-    SET slots = EXCLUDED.slots, wanted = EXCLUDED.wanted, waiting_since = EXCLUDED.waiting_since;
-END $$;
-
--- One draw of one worker from one bucket. needed: for requests that wait; spare: for those to come, given only from what is
--- there now, and a quarter of it at most; corrected: what earlier draws took too little, or (negative) too much; spent: what
--- answered requests have really used. No row: no limit is known.
---
--- A request of which the drawn position is P, of the size n, may go when `released` is at P, or at P - n + capacity where
--- that is less: one that is larger than the bucket takes what is there, and those behind it wait for the rest.
-CREATE FUNCTION draw_from_endpoint(
-    at_endpoint text, with_key text, of_model text, worker uuid, lease_s double precision,
-    needed_requests double precision, needed_tokens double precision,
-    spare_requests double precision, spare_tokens double precision,
-    corrected_requests double precision, corrected_tokens double precision,
-    spent_requests double precision, spent_tokens double precision,
-    slots_in_use int, slots_asked int
-) RETURNS TABLE (
-    requests_per_minute bigint, tokens_per_minute bigint, parallel int,
-    requests_position double precision, requests_released double precision, requests_given double precision,
-    tokens_position double precision, tokens_released double precision, tokens_given double precision,
-    refilled_in_s double precision, slots int, contested boolean
-) LANGUAGE plpgsql VOLATILE AS $$
-#variable_conflict use_column
-DECLARE
-    l endpoint_limits;
-    moment timestamptz;
-    elapsed double precision;
-    fades double precision;
-BEGIN
-    SELECT * INTO l FROM endpoint_limits
+    SELECT parallel INTO most FROM endpoint_limits
     WHERE (endpoint, key_name, model) = (at_endpoint, with_key, of_model) FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
+    IF most IS NULL THEN
         RETURN;
     END IF;
     PERFORM set_config('synchronous_commit', 'off', true);
-    moment := clock_timestamp();
-
-    -- A guess rises while it is used and nothing is refused.
-    IF l.estimated AND greatest(l.updated_at, l.refused_at) < moment - interval '1 minute'
-       AND (l.tokens_used > 0.5 * l.tokens_per_minute OR l.requests_used > 0.5 * l.requests_per_minute) THEN
-        l.tokens_per_minute := least(ceil(1.05 * l.tokens_per_minute), l.set_tokens);
-        l.requests_per_minute := least(ceil(1.05 * l.requests_per_minute), l.set_requests);
-        l.updated_at := moment;
-        IF (l.tokens_per_minute, l.requests_per_minute) IS NOT DISTINCT FROM (l.set_tokens, l.set_requests) THEN
-            l.source := 'set';
-            l.estimated := false;
-        END IF;
-    END IF;
-
-    l.refilled_at := greatest(l.refilled_at, l.blocked_until);
-    elapsed := greatest(extract(epoch FROM moment - l.refilled_at), 0);
-    l.refilled_at := greatest(l.refilled_at, moment);
-    l.requests_drawn := l.requests_drawn + corrected_requests;
-    l.tokens_drawn := l.tokens_drawn + corrected_tokens;
-    -- Without a limit, whatever is drawn is released.
-    l.requests_released := coalesce(
-        least(l.requests_released + elapsed * endpoint_rate(l.requests_per_minute),
-              l.requests_drawn + greatest(endpoint_capacity(l.requests_per_minute), 1)),
-        l.requests_drawn);
-    l.tokens_released := coalesce(
-        least(l.tokens_released + elapsed * endpoint_rate(l.tokens_per_minute),
-              l.tokens_drawn + endpoint_capacity(l.tokens_per_minute)),
-        l.tokens_drawn);
-    l.requests_drawn := l.requests_drawn + needed_requests;
-    l.tokens_drawn := l.tokens_drawn + needed_tokens;
-    requests_position := l.requests_drawn;
-    tokens_position := l.tokens_drawn;
-    IF l.refilled_at > moment THEN
-        spare_requests := 0;
-        spare_tokens := 0;
-    END IF;
-    requests_given := CASE WHEN l.requests_per_minute IS NULL THEN spare_requests
-        ELSE floor(least(spare_requests, greatest(l.requests_released - l.requests_drawn, 0) / 4)) END;
-    tokens_given := CASE WHEN l.tokens_per_minute IS NULL THEN spare_tokens
-        ELSE floor(least(spare_tokens, greatest(l.tokens_released - l.tokens_drawn, 0) / 4)) END;
-    l.requests_drawn := l.requests_drawn + requests_given;
-    l.tokens_drawn := l.tokens_drawn + tokens_given;
-
-    fades := exp(-least(greatest(extract(epoch FROM moment - l.used_at), 0), 3600)::double precision / 60);
-    l.requests_used := l.requests_used * fades + spent_requests;
-    l.tokens_used := l.tokens_used * fades + spent_tokens;
-
-    IF l.parallel IS NOT NULL THEN
-        SELECT s.granted, s.contested INTO slots, contested
-        FROM endpoint_slots_for(l, worker, lease_s, slots_in_use, slots_asked) AS s;
-    END IF;
-    UPDATE endpoint_limits u
-    SET requests_per_minute = l.requests_per_minute, tokens_per_minute = l.tokens_per_minute, source = l.source,
-        estimated = l.estimated, updated_at = l.updated_at, refilled_at = l.refilled_at,
-        requests_drawn = l.requests_drawn, requests_released = l.requests_released,
-        tokens_drawn = l.tokens_drawn, tokens_released = l.tokens_released,
-        requests_used = l.requests_used, tokens_used = l.tokens_used, used_at = moment
-    WHERE (u.endpoint, u.key_name, u.model) = (at_endpoint, with_key, of_model);
-    requests_per_minute := l.requests_per_minute;
-    tokens_per_minute := l.tokens_per_minute;
-    parallel := l.parallel;
-    requests_released := l.requests_released;
-    tokens_released := l.tokens_released;
-    refilled_in_s := greatest(extract(epoch FROM l.refilled_at - moment), 0);
-    RETURN NEXT;
+    DELETE FROM endpoint_slots
+    WHERE (endpoint, key_name, model) = (at_endpoint, with_key, of_model) AND expires_at < clock_timestamp();
+    DELETE FROM endpoint_slots USING (
+        SELECT id AS old, row_number() OVER (ORDER BY id) AS nth FROM endpoint_slots
+        WHERE (endpoint, key_name, model, worker_id) = (at_endpoint, with_key, of_model, worker)
+    ) AS mine
+    WHERE id = old AND (nth <= ended OR nth > ended + wanted);
+    UPDATE endpoint_slots SET expires_at = expiry
+    WHERE (endpoint, key_name, model, worker_id) = (at_endpoint, with_key, of_model, worker);
+    INSERT INTO endpoint_slots (endpoint, key_name, model, worker_id, expires_at)
+    SELECT at_endpoint, with_key, of_model, worker, expiry
+    FROM generate_series(1, wanted - (
+        SELECT count(*)::int FROM endpoint_slots
+        WHERE (endpoint, key_name, model, worker_id) = (at_endpoint, with_key, of_model, worker)));
+    RETURN QUERY
+    SELECT count(*) FILTER (WHERE worker_id = worker AND nth <= most)::int,
+           coalesce(bool_or(worker_id <> worker AND nth > most), false)
+    FROM (
+        SELECT worker_id, row_number() OVER (ORDER BY id) AS nth FROM endpoint_slots
+        WHERE (endpoint, key_name, model) = (at_endpoint, with_key, of_model)
+    ) AS line;
 END $$;
 
 -- Long values that each step or each first step writes are compressed with LZ4, where the server was built with it: a tenth

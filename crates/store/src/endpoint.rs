@@ -1,4 +1,4 @@
-//! What models' endpoints allow: token buckets and slots that all workers on one database share.
+//! What models' endpoints allow: rates (GCRA) and slots that all workers on one database share.
 
 use crate::{Error, Lease, Store, error::During};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 /// What `status_reason` says of a job that waits.
 const WAITS: &str = "waits for its model's limit";
 
-/// Which bucket: a provider counts for a key, and for each model apart.
+/// Whose limits: a provider counts for a key, and for each model apart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EndpointKey {
     /// Scheme and host, and the port where it is not the scheme's own.
@@ -38,39 +38,35 @@ pub struct Amount {
     pub tokens: f64,
 }
 
-/// What one worker takes, and brings back.
+/// What one worker draws from the limits of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Draw {
-    /// For requests that wait; what is not there yet is waited for.
-    pub needed: Amount,
-    /// For requests to come, as far as it is there now.
-    pub spare: Amount,
+    /// For requests that wait, and for some to come.
+    pub cost: Amount,
     /// What earlier draws took too little; negative: too much.
     pub corrected: Amount,
-    /// What was really used since the last draw.
-    pub spent: Amount,
-    /// Requests under way.
-    pub slots_in_use: i32,
-    /// Requests that would be under way without a limit on parallel ones, those included.
-    pub slots_asked: i32,
 }
 
-/// A draw's answer.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A draw's answer, by the algorithm GCRA: a unit may be used when the theoretical arrival time (TAT) of those before it is no
+/// more than the burst away.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Drawn {
     /// The limits that rule now.
     pub limits: EndpointLimits,
-    /// Behind what was needed: it may be used when so much has been released.
-    pub position: Amount,
-    /// What has been released of the bucket `refilled_in` from now.
-    pub released: Amount,
-    /// Of what was spare.
-    pub given: Amount,
-    /// Until when the provider answers nothing, and nothing is released.
-    pub refilled_in: Duration,
-    /// Requests that may be under way; none: as many as there are.
-    pub slots: Option<i32>,
-    /// Whether other workers wait for slots.
+    /// TATs before this draw, in seconds from now; a block by the provider is in them.
+    pub tat_s: Amount,
+    /// Seconds between two units; 0 where there is no limit.
+    pub period_s: Amount,
+    /// How many seconds of the limit may be used at once.
+    pub burst_s: f64,
+}
+
+/// Of a limit on parallel requests, what one worker has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slots {
+    /// How many of its requests may be under way.
+    pub granted: i32,
+    /// Whether requests of other workers wait.
     pub contested: bool,
 }
 
@@ -86,51 +82,64 @@ pub struct Refusal {
 }
 
 impl Store {
-    /// Draws from a bucket, for a worker whose lease is as long. `None`: no limit of this endpoint is known.
+    /// Draws from the limits of an endpoint. `None`: no limit of it is known.
     ///
     /// # Errors
     /// [`Error::Database`].
-    pub async fn draw_from_endpoint(
-        &self,
-        key: &EndpointKey,
-        worker_id: Uuid,
-        lease: Duration,
-        draw: &Draw,
-    ) -> Result<Option<Drawn>, Error> {
+    pub async fn draw_from_endpoint(&self, key: &EndpointKey, draw: &Draw) -> Result<Option<Drawn>, Error> {
         let row = sqlx::query_file!(
             "queries/endpoint/draw_from_endpoint.sql",
             key.endpoint,
             key.key_name,
             key.model,
-            worker_id,
-            lease.as_secs_f64(),
-            draw.needed.requests,
-            draw.needed.tokens,
-            draw.spare.requests,
-            draw.spare.tokens,
+            draw.cost.requests,
+            draw.cost.tokens,
             draw.corrected.requests,
-            draw.corrected.tokens,
-            draw.spent.requests,
-            draw.spent.tokens,
-            draw.slots_in_use,
-            draw.slots_asked
+            draw.corrected.tokens
         )
         .fetch_optional(&self.pool)
         .await
         .during("draw from the limit of a model's endpoint")?;
+        let or_none = |seconds: Option<f64>| seconds.unwrap_or(0.0);
         Ok(row.map(|row| Drawn {
             limits: EndpointLimits {
                 requests_per_minute: row.requests_per_minute,
                 tokens_per_minute: row.tokens_per_minute,
                 parallel: row.parallel,
             },
-            position: Amount { requests: row.requests_position, tokens: row.tokens_position },
-            released: Amount { requests: row.requests_released, tokens: row.tokens_released },
-            given: Amount { requests: row.requests_given, tokens: row.tokens_given },
-            refilled_in: Duration::from_secs_f64(row.refilled_in_s.max(0.0)),
-            slots: row.slots,
-            contested: row.contested.unwrap_or(false),
+            tat_s: Amount { requests: row.requests_tat_s.max(0.0), tokens: row.tokens_tat_s.max(0.0) },
+            period_s: Amount { requests: or_none(row.request_period_s), tokens: or_none(row.token_period_s) },
+            burst_s: row.burst_s,
         }))
+    }
+
+    /// Asks for slots of an endpoint with a limit on parallel requests: `wanted` for requests that are under way or wait, after
+    /// `ended` ones were. They are renewed until the lease ends. `None`: the endpoint has no such limit.
+    ///
+    /// # Errors
+    /// [`Error::Database`].
+    pub async fn hold_endpoint_slots(
+        &self,
+        key: &EndpointKey,
+        worker_id: Uuid,
+        lease: Duration,
+        wanted: i32,
+        ended: i32,
+    ) -> Result<Option<Slots>, Error> {
+        let row = sqlx::query_file!(
+            "queries/endpoint/hold_endpoint_slots.sql",
+            key.endpoint,
+            key.key_name,
+            key.model,
+            worker_id,
+            lease.as_secs_f64(),
+            wanted,
+            ended
+        )
+        .fetch_optional(&self.pool)
+        .await
+        .during("hold slots of a model's endpoint")?;
+        Ok(row.map(|row| Slots { granted: row.granted, contested: row.contested }))
     }
 
     /// Sets what a configuration says, if it `is_current`: that of a job which began earlier counts where nothing is set.

@@ -35,7 +35,7 @@ mod workspace;
 
 pub use admin::{Command, DeletedJob, Health, MIGRATOR, Prunable, PrunedJob, QueueCounts, Retention, Violation};
 pub use commit::{Commit, Committed};
-pub use endpoint::{Amount, Draw, Drawn, EndpointKey, EndpointLimits, Refusal};
+pub use endpoint::{Amount, Draw, Drawn, EndpointKey, EndpointLimits, Refusal, Slots};
 pub use error::Error;
 pub use pool::{ConnectOptions, Store};
 pub use queue::{

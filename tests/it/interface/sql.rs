@@ -50,7 +50,7 @@ const COLUMNS: &[(&str, &str)] = &[
     (
         "endpoint_limits",
         "endpoint text, key_name text, model text, requests_per_minute bigint, tokens_per_minute bigint, parallel integer, \
-         source text set, blocked_until timestamptz, updated_at timestamptz",
+         burst_s double precision, source text set, blocked_until timestamptz, updated_at timestamptz",
     ),
     (
         "requirement_cache",

@@ -2,7 +2,7 @@
 -- were asked by nobody for a day: a job may name any model.
 WITH unused AS (
     DELETE FROM endpoint_limits l
-    WHERE greatest(l.used_at, l.refilled_at, l.updated_at, l.refused_at, l.blocked_until) < now() - interval '1 day'
+    WHERE greatest(l.requests_tat, l.tokens_tat, l.updated_at, l.refused_at, l.blocked_until) < now() - interval '1 day'
 )
 DELETE FROM workers w
 WHERE w.heartbeat_at < now() - interval '1 day'

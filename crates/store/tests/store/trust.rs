@@ -421,7 +421,7 @@ async fn notices_tell_the_id_alone_where_jobs_are_behind_policies(pool: PgPool) 
 async fn limits_of_models_that_nobody_asks_are_forgotten(pool: PgPool) {
     for (model, age) in [("old", "2 days"), ("new", "1 hour")] {
         let row = format!(
-            "INSERT INTO endpoint_limits (endpoint, key_name, model, parallel, updated_at, refilled_at, used_at)
+            "INSERT INTO endpoint_limits (endpoint, key_name, model, parallel, updated_at, requests_tat, tokens_tat)
              VALUES ('https://a', 'K', '{model}', 1, now() - interval '{age}', now() - interval '{age}', now() - interval '{age}')"
         );
         execute(&pool, row).await.unwrap();

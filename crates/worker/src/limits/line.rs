@@ -1,44 +1,54 @@
-//! The requests of this process that wait for one bucket, and what was drawn for them (`draws`). No clock and no
-//! database: what is due when is computed here, and done by the bucket.
+//! The requests of this process that wait for one endpoint, and what was drawn for them. No clock and no database: what is due
+//! when is computed here, and done by the endpoint's task.
 
-mod draws;
+mod slots;
 #[cfg(test)]
 mod tests;
 
-pub(super) use draws::Due;
-
-use super::reserve::{Reserve, SendingRate};
-use super::{Permit, Wish, bucket::Message};
-use plumbline_store::{Amount, Drawn, EndpointLimits, Lease};
+use super::{NextRequest, Permit, task::Message, window::Window};
+use plumbline_store::{Amount, Draw, Drawn, EndpointLimits, Lease};
+use slots::SlotsHeld;
 use std::{
     collections::VecDeque,
     time::{Duration, Instant},
 };
 use tokio::sync::{mpsc, oneshot};
 
-/// For how long an answer of the database is believed: whatever changes is told by a notice, which may be lost.
-const FRESH: Duration = Duration::from_secs(10);
-/// The same of who else waits for slots.
-const FRESH_SLOTS: Duration = Duration::from_secs(1);
+pub(super) use slots::Hold;
+
+/// Draws of one process are as far apart at least.
+const GAP: Duration = Duration::from_millis(150);
+/// After how long corrections are written, if nothing else is to be drawn.
+const REPORT: Duration = Duration::from_secs(5);
+/// For how long a process draws ahead, at the rate at which it sends: so that a request in a line is no draw of its own.
+const AHEAD_FOR: Duration = Duration::from_secs(4);
+/// How many requests are drawn ahead where a quarter of the burst has room for them: a job that asks now and then.
+const AHEAD: f64 = 8.0;
+/// After how long they are given back, from when all of them might have been used.
+const UNUSED: Duration = Duration::from_secs(8);
 
 /// A request that waits.
 #[derive(Debug)]
 pub(super) struct Waiter {
-    pub(super) wish: Wish,
+    pub(super) request: NextRequest,
     pub(super) since: Instant,
     /// Whether its job's row says that it waits.
-    pub(super) told: bool,
+    pub(super) is_said: bool,
     reply: oneshot::Sender<Permit>,
     /// Where its permit says how the request ended.
-    bucket: mpsc::UnboundedSender<Message>,
+    task: mpsc::UnboundedSender<Message>,
     tokens: f64,
-    /// Behind what of the bucket it stands.
-    position: Option<Amount>,
+    /// From when it may be sent; none until something was drawn for it.
+    ready: Option<Instant>,
 }
 
 impl Waiter {
-    pub(super) fn new(wish: Wish, bucket: mpsc::UnboundedSender<Message>, reply: oneshot::Sender<Permit>) -> Self {
-        Self { wish, since: Instant::now(), told: false, reply, bucket, tokens: 0.0, position: None }
+    pub(super) fn new(
+        request: NextRequest,
+        task: mpsc::UnboundedSender<Message>,
+        reply: oneshot::Sender<Permit>,
+    ) -> Self {
+        Self { request, since: Instant::now(), is_said: false, reply, task, tokens: 0.0, ready: None }
     }
 
     fn amount(&self) -> Amount {
@@ -46,52 +56,46 @@ impl Waiter {
     }
 }
 
-/// The last draw's answer.
-#[derive(Clone, Copy, Debug)]
-struct Seen {
-    at: Instant,
-    drawn: Drawn,
+/// What is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// A draw.
+    Draw,
+    /// A look at the slots.
+    Hold,
+    /// Nothing before this time.
+    At(Instant),
+    /// Nothing until something happens.
+    Nothing,
 }
 
 /// All of it.
 #[derive(Debug)]
 pub(super) struct Line {
     waiting: VecDeque<Waiter>,
-    seen: Option<Seen>,
-    /// Something has changed since.
-    stale: bool,
-    tried: Option<Instant>,
-    /// Drawn for requests to come.
-    spare: Amount,
-    spare_at: Instant,
-    /// Places in line for requests to come, where there is a line.
-    reserve: Option<Reserve>,
-    sending: SendingRate,
+    window: Option<Window>,
+    /// The last draw, and what it said.
+    drew_at: Option<Instant>,
+    seen: Drawn,
     corrected: Amount,
-    spent: Amount,
-    in_use: i32,
-    /// Slots that may be in use.
-    slots: i32,
+    slots: SlotsHeld,
+    sending: SendingRate,
     /// Tokens of an answer, and of a request, as they usually are.
     usual_answer: f64,
     usual_request: f64,
 }
 
 impl Line {
-    pub(super) fn new(now: Instant) -> Self {
+    /// Of a worker whose slots expire after `lease`.
+    pub(super) fn new(now: Instant, lease: Duration) -> Self {
         Self {
             waiting: VecDeque::new(),
-            seen: None,
-            stale: false,
-            tried: None,
-            spare: Amount::default(),
-            spare_at: now,
-            reserve: None,
-            sending: SendingRate::new(now),
+            window: None,
+            drew_at: None,
+            seen: Drawn::default(),
             corrected: Amount::default(),
-            spent: Amount::default(),
-            in_use: 0,
-            slots: 0,
+            slots: SlotsHeld::new(lease),
+            sending: SendingRate { rate: 0.0, at: now },
             usual_answer: 500.0,
             usual_request: 0.0,
         }
@@ -102,42 +106,37 @@ impl Line {
         self.waiting.len()
     }
 
+    /// The limits that were seen last.
+    pub(super) fn limits(&self) -> EndpointLimits {
+        self.seen.limits
+    }
+
     /// Puts a request at the end.
     pub(super) fn join(&mut self, mut waiter: Waiter) {
-        waiter.tokens = f64::from(waiter.wish.prompt_tokens) + self.usual_answer;
-        waiter.position = self.reserve.as_mut().and_then(|reserve| reserve.take(waiter.amount()));
+        waiter.tokens = (f64::from(waiter.request.prompt_tokens) + self.usual_answer).round();
+        // Behind those for which nothing was drawn yet it waits for a draw too.
+        let is_next = self.waiting.iter().all(|other| other.ready.is_some());
+        waiter.ready = self.window.as_mut().filter(|_| is_next).and_then(|window| window.take(waiter.tokens));
         self.waiting.push_back(waiter);
     }
 
     /// A request has ended, with so many tokens in all and in its answer.
     pub(super) fn used(&mut self, reserved: f64, tokens: f64, answer: f64) {
-        self.ended();
+        self.slots.ended();
         self.corrected.tokens += tokens - reserved;
-        self.spent.requests += 1.0;
-        self.spent.tokens += tokens;
         self.usual_answer += (answer - self.usual_answer) / 8.0;
         self.usual_request += (tokens - self.usual_request) / if self.usual_request > 0.0 { 8.0 } else { 1.0 };
     }
 
     /// A request was refused: it used nothing.
     pub(super) fn refused(&mut self, reserved: f64) {
-        self.ended();
+        self.slots.ended();
         self.give_back(Amount { requests: 1.0, tokens: reserved });
     }
 
-    /// A request has ended, nobody knows how.
-    pub(super) fn lost(&mut self, reserved: f64) {
-        self.ended();
-        self.spent.requests += 1.0;
-        self.spent.tokens += reserved;
-    }
-
-    fn ended(&mut self) {
-        self.in_use -= 1;
-        // Whoever else waits has the next turn.
-        if self.seen.is_some_and(|seen| seen.drawn.contested) {
-            self.slots = self.slots.min(self.in_use);
-        }
+    /// A request has ended, and whether it counted is not known: it counts.
+    pub(super) fn lost(&mut self) {
+        self.slots.ended();
     }
 
     fn give_back(&mut self, amount: Amount) {
@@ -145,107 +144,140 @@ impl Line {
         self.corrected.tokens -= amount.tokens;
     }
 
-    /// What was seen holds no longer.
-    pub(super) fn forget_seen(&mut self) {
-        self.stale = true;
-        let spare = std::mem::take(&mut self.spare);
-        self.give_back(spare);
+    /// The limits have changed, or a block has begun: all is given back and drawn anew.
+    pub(super) fn limits_changed(&mut self) {
+        let mut back = self.window.take().map(|window| window.left()).unwrap_or_default();
+        for waiter in &mut self.waiting {
+            if waiter.ready.take().is_some() {
+                back = Amount { requests: back.requests + 1.0, tokens: back.tokens + waiter.tokens };
+            }
+        }
+        self.give_back(back);
     }
 
-    /// The limits that were seen last.
-    pub(super) fn limits(&self) -> EndpointLimits {
-        self.seen.map(|seen| seen.drawn.limits).unwrap_or_default()
-    }
-
-    /// Requests that nobody waits for any more leave the line.
+    /// Requests whose jobs have stopped waiting leave the line.
     pub(super) fn drop_gone(&mut self) {
-        let (gone, waiting) =
+        let (gone, waiting): (VecDeque<Waiter>, VecDeque<Waiter>) =
             std::mem::take(&mut self.waiting).into_iter().partition(|waiter| waiter.reply.is_closed());
         self.waiting = waiting;
-        let gone: VecDeque<Waiter> = gone;
-        for waiter in gone.iter().filter(|waiter| waiter.position.is_some()) {
+        for waiter in gone.iter().filter(|waiter| waiter.ready.is_some()) {
             self.give_back(waiter.amount());
         }
     }
 
-    /// Lets all go whose turn it is; those of which it was told that they wait.
+    /// Lets all go whose turn it is; of these, the jobs whose rows say that they wait.
     pub(super) fn admit(&mut self, now: Instant) -> Vec<Lease> {
-        let mut told = Vec::new();
+        let mut said = Vec::new();
         let mut left = VecDeque::new();
-        for mut waiter in std::mem::take(&mut self.waiting) {
-            if !self.takes(&mut waiter, now) {
+        for waiter in std::mem::take(&mut self.waiting) {
+            let is_ready = waiter.ready.is_some_and(|ready| ready <= now);
+            if !is_ready || !self.slots.take(self.seen.limits.parallel, now) {
                 left.push_back(waiter);
                 continue;
             }
-            let amount = waiter.amount();
-            self.in_use += 1;
             self.sending.sent(now);
-            if waiter.told {
-                told.push(waiter.wish.lease);
-            }
-            // On its way to a job that no longer waits, it is dropped, and settled by that.
-            if let Err(unused) = waiter.reply.send(Permit::new(waiter.bucket, amount.tokens)) {
+            said.extend(waiter.is_said.then_some(waiter.request.lease));
+            let amount = waiter.amount();
+            // On its way to a job that has stopped waiting, the permit comes back unused.
+            if let Err(unused) = waiter.reply.send(Permit::new(waiter.task, amount.tokens)) {
                 unused.cancel();
-                self.in_use -= 1;
+                self.slots.ended();
                 self.give_back(amount);
             }
         }
         self.waiting = left;
-        told
+        said
     }
 
-    /// Whether it may go now; what it needs is taken then.
-    fn takes(&mut self, waiter: &mut Waiter, now: Instant) -> bool {
-        if !self.is_fresh(now) || !self.has_slot(now) {
-            return false;
+    /// What is to be done next.
+    pub(super) fn due(&self, now: Instant) -> Due {
+        let draw = self.draw_at(now);
+        let hold = self.hold_at(now);
+        let ready = self.waiting.iter().filter_map(|waiter| waiter.ready).filter(|ready| *ready > now).min();
+        match (draw, hold) {
+            (Some(at), _) if at <= now => Due::Draw,
+            (_, Some(at)) if at <= now => Due::Hold,
+            _ => [draw, hold, ready].into_iter().flatten().min().map_or(Due::Nothing, Due::At),
         }
-        match waiter.position {
-            Some(position) => self.ready_at(position, waiter.tokens).is_some_and(|ready| ready <= now),
-            None => self.takes_spare(waiter, now),
+    }
+
+    fn draw_at(&self, now: Instant) -> Option<Instant> {
+        let after = |pause: Duration| self.drew_at.map_or(now, |drew| drew + pause);
+        let is_short = self.waiting.iter().any(|waiter| waiter.ready.is_none());
+        let has_more = self.window.is_some_and(|window| window.left() != Amount::default());
+        [
+            is_short.then(|| after(GAP)),
+            (self.corrected != Amount::default()).then(|| after(REPORT)),
+            self.window.filter(|_| has_more).map(|window| (window.end() + UNUSED).max(after(GAP))),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// What is drawn now: for all that wait, some ahead, and what was left is given back.
+    pub(super) fn draw(&mut self, now: Instant) -> Draw {
+        self.drew_at = Some(now);
+        let left = self.window.take().map(|window| window.left()).unwrap_or_default();
+        self.give_back(left);
+        let mut cost = Amount::default();
+        for waiter in self.waiting.iter().filter(|waiter| waiter.ready.is_none()) {
+            cost = Amount { requests: cost.requests + 1.0, tokens: cost.tokens + waiter.tokens };
+        }
+        if cost.requests > 0.0 {
+            let ahead = self.ahead(now);
+            cost.requests += ahead;
+            cost.tokens += (ahead * self.usual_request).round();
+        }
+        Draw { cost, corrected: std::mem::take(&mut self.corrected) }
+    }
+
+    /// For how many requests more is drawn than wait.
+    fn ahead(&self, now: Instant) -> f64 {
+        let Drawn { period_s, burst_s, .. } = self.seen;
+        let request_s = period_s.requests.max(period_s.tokens * self.usual_request);
+        let room = if request_s > 0.0 { burst_s / 4.0 / request_s } else { AHEAD };
+        self.sending.within(AHEAD_FOR, now).max(room.min(AHEAD)).floor()
+    }
+
+    /// Takes over what was drawn. None: there is no limit any more, and all may go.
+    pub(super) fn drew(&mut self, draw: &Draw, drawn: Option<Drawn>, now: Instant) {
+        self.seen = drawn.unwrap_or_default();
+        let mut window = Window::new(self.seen, draw.cost, now);
+        for waiter in self.waiting.iter_mut().filter(|waiter| waiter.ready.is_none()) {
+            waiter.ready = window.take(waiter.tokens);
+        }
+        self.window = Some(window);
+    }
+
+    /// A draw has failed: its corrections are those of the next one.
+    pub(super) fn not_drawn(&mut self, draw: &Draw) {
+        self.corrected.requests += draw.corrected.requests;
+        self.corrected.tokens += draw.corrected.tokens;
+    }
+
+    fn hold_at(&self, now: Instant) -> Option<Instant> {
+        self.seen.limits.parallel?;
+        self.slots.due(self.ripe(now), now)
+    }
+
+    /// What is asked of the slots now.
+    pub(super) fn hold(&mut self, now: Instant) -> Hold {
+        self.slots.hold(self.ripe(now), now)
+    }
+
+    /// Takes over the answer; none: there is no such limit any more.
+    pub(super) fn held(&mut self, hold: Hold, slots: Option<plumbline_store::Slots>) {
+        match slots {
+            Some(slots) => self.slots.held(hold, slots),
+            None => self.seen.limits.parallel = None,
         }
     }
 
-    fn takes_spare(&mut self, waiter: &mut Waiter, now: Instant) -> bool {
-        let (limits, amount) = (self.limits(), waiter.amount());
-        let is_there = |limit: Option<i64>, spare: f64, needed: f64| limit.is_none() || spare >= needed;
-        let enough = is_there(limits.requests_per_minute, self.spare.requests, amount.requests)
-            && is_there(limits.tokens_per_minute, self.spare.tokens, amount.tokens)
-            && self.blocked_until().is_none_or(|until| until <= now);
-        if enough {
-            self.spare.requests -= amount.requests.min(self.spare.requests);
-            self.spare.tokens -= amount.tokens.min(self.spare.tokens);
-        }
-        enough
-    }
-
-    fn is_fresh(&self, now: Instant) -> bool {
-        !self.stale && self.seen.is_some_and(|seen| now.saturating_duration_since(seen.at) <= FRESH)
-    }
-
-    fn has_slot(&self, now: Instant) -> bool {
-        if self.limits().parallel.is_none() {
-            return true;
-        }
-        let is_fresh = self.seen.is_some_and(|seen| now.saturating_duration_since(seen.at) <= FRESH_SLOTS);
-        is_fresh && self.in_use < self.slots
-    }
-
-    fn blocked_until(&self) -> Option<Instant> {
-        self.seen.map(|seen| seen.at + seen.drawn.refilled_in)
-    }
-
-    /// When a request at this position may go, as far as is known; see `draw_from_endpoint` for the rule.
-    fn ready_at(&self, position: Amount, tokens: f64) -> Option<Instant> {
-        let Seen { drawn, .. } = self.seen?;
-        let wait = |limit: Option<i64>, position: f64, released: f64, size: f64, least: f64| {
-            let Some(limit) = limit else { return 0.0 };
-            let rate = 0.9 * limit as f64 / 60.0;
-            let beyond_capacity = (size - rate.max(least)).max(0.0);
-            ((position - beyond_capacity - released) / rate).max(0.0)
-        };
-        let of_requests = wait(drawn.limits.requests_per_minute, position.requests, drawn.released.requests, 1.0, 1.0);
-        let of_tokens = wait(drawn.limits.tokens_per_minute, position.tokens, drawn.released.tokens, tokens, 0.0);
-        Some(self.blocked_until()? + Duration::from_secs_f64(of_requests.max(of_tokens).min(1e6)))
+    /// How many would go but for a slot.
+    fn ripe(&self, now: Instant) -> i32 {
+        let ripe = self.waiting.iter().filter(|waiter| waiter.ready.is_some_and(|ready| ready <= now)).count();
+        i32::try_from(ripe).unwrap_or(i32::MAX / 2)
     }
 
     /// Those that have waited for so long.
@@ -253,8 +285,35 @@ impl Line {
         self.waiting.iter_mut().filter(move |waiter| now.saturating_duration_since(waiter.since) >= wait)
     }
 
-    /// When the next of them will have waited for so long.
-    pub(super) fn next_to_tell(&self, wait: Duration) -> Option<Instant> {
-        self.waiting.iter().filter(|waiter| !waiter.told).map(|waiter| waiter.since + wait).min()
+    /// When the next one will have waited for so long of which the row does not say so.
+    pub(super) fn next_to_say(&self, wait: Duration) -> Option<Instant> {
+        self.waiting.iter().filter(|waiter| !waiter.is_said).map(|waiter| waiter.since + wait).min()
+    }
+}
+
+/// How many requests a process sends, of late.
+#[derive(Clone, Copy, Debug)]
+struct SendingRate {
+    /// A second, at that time.
+    rate: f64,
+    at: Instant,
+}
+
+impl SendingRate {
+    /// Over how long it is averaged.
+    const OVER: Duration = Duration::from_secs(5);
+
+    fn sent(&mut self, now: Instant) {
+        self.rate = self.faded(now) + 1.0 / Self::OVER.as_secs_f64();
+        self.at = now;
+    }
+
+    /// As many as are to be expected within a time.
+    fn within(&self, time: Duration, now: Instant) -> f64 {
+        self.faded(now) * time.as_secs_f64()
+    }
+
+    fn faded(&self, now: Instant) -> f64 {
+        self.rate * (-now.saturating_duration_since(self.at).as_secs_f64() / Self::OVER.as_secs_f64()).exp()
     }
 }

@@ -1,25 +1,25 @@
 //! What models' endpoints allow, kept by all workers on one database together (see `endpoint_limits`).
 //!
 //! ```text
-//! step loop ──acquire──▶ bucket ──one draw for all that wait──▶ endpoint_limits
-//!     │                    ▲ │
-//!     └──settle: used, refused, stated limits┘ └──▶ status_reason of who waits for long
+//! step loop ──acquire──▶ task ──one draw for all that wait──▶ endpoint_limits (GCRA), endpoint_slots
+//!     │                   ▲ │
+//!     └──settle: used, refused, stated limits┘ └──▶ status_reason of jobs that wait for long
 //! ```
 //!
-//! A [`bucket`] of this process is a task for each endpoint, key and model of which a limit is known: set in `llm.limits`,
-//! said by the provider, or learnt from a refusal. Of others nothing is asked, and the database is not either.
+//! A [`task`] of this process draws for each endpoint, key and model of which a limit is known: set in `llm.limits`, stated by
+//! the provider, or learnt from a refusal. Of others nothing is asked, and the database is not either. A draw is for all
+//! requests that wait in the [`line`], and for some to come, so that a step has no commit of its own here.
 
-mod bucket;
 mod line;
 mod permit;
 mod refused_keys;
-mod reserve;
-mod telling;
+mod task;
+mod waits;
+mod window;
 
 pub(crate) use permit::{Answered, Permit, is_waited_for};
 pub(crate) use refused_keys::RefusedKeys;
 
-use bucket::{Bucket, Message};
 use line::Waiter;
 use plumbline_config::Llm;
 use plumbline_llm::{ModelClient, StatedLimits};
@@ -30,6 +30,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError, Weak},
     time::Duration,
 };
+use task::{Message, Task};
 use tokio::sync::{mpsc, oneshot};
 use tracing::warn;
 use uuid::Uuid;
@@ -39,7 +40,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// A request that is to be sent.
 #[derive(Debug)]
-pub(crate) struct Wish {
+pub(crate) struct NextRequest {
     /// Of the job.
     pub(crate) lease: Lease,
     /// Estimated tokens of the prompt.
@@ -59,26 +60,26 @@ pub(crate) struct Limits {
     lease: Duration,
     /// Endpoints with a row.
     known: Mutex<HashSet<EndpointKey>>,
-    buckets: Mutex<HashMap<EndpointKey, mpsc::UnboundedSender<Message>>>,
+    tasks: Mutex<HashMap<EndpointKey, mpsc::UnboundedSender<Message>>>,
 }
 
 impl Limits {
     /// Starts to look which endpoints have limits.
     pub(crate) fn start(store: Store, worker_id: Uuid, lease: Duration) -> Arc<Self> {
-        let limits = Arc::new(Self { store, worker_id, lease, known: Mutex::default(), buckets: Mutex::default() });
+        let limits = Arc::new(Self { store, worker_id, lease, known: Mutex::default(), tasks: Mutex::default() });
         tokio::spawn(look(Arc::downgrade(&limits)));
         limits
     }
 
     /// Waits until the request may be sent. Dropped while it waits, it has taken nothing. None: no limit is known.
-    pub(crate) async fn acquire(&self, key: &EndpointKey, wish: Wish) -> Option<Permit> {
-        if wish.configured == EndpointLimits::default() && !self.is_known(key) {
+    pub(crate) async fn acquire(&self, key: &EndpointKey, request: NextRequest) -> Option<Permit> {
+        if request.configured == EndpointLimits::default() && !self.is_known(key) {
             return None;
         }
-        let bucket = self.bucket(key);
+        let task = self.task(key);
         let (reply, granted) = oneshot::channel();
-        // The bucket lives as long as this.
-        let _ = bucket.send(Message::Wish(Box::new(Waiter::new(wish, bucket.clone(), reply))));
+        // The task lives as long as this.
+        let _ = task.send(Message::Waits(Box::new(Waiter::new(request, task.clone(), reply))));
         granted.await.ok()
     }
 
@@ -114,19 +115,19 @@ impl Limits {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(key)
     }
 
-    fn bucket(&self, key: &EndpointKey) -> mpsc::UnboundedSender<Message> {
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = || Bucket::start(self.store.clone(), key.clone(), self.worker_id, self.lease);
-        buckets.entry(key.clone()).or_insert_with(start).clone()
+    fn task(&self, key: &EndpointKey) -> mpsc::UnboundedSender<Message> {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let start = || Task::start(self.store.clone(), key.clone(), self.worker_id, self.lease);
+        tasks.entry(key.clone()).or_insert_with(start).clone()
     }
 
     async fn look(&self) -> Result<(), plumbline_store::Error> {
         let found = with_call_timeout(self.store.known_endpoints()).await?;
         let found: HashSet<EndpointKey> = found.into_iter().collect();
-        // What has no row any more and is asked by nobody ends with its task.
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        buckets.retain(|key, bucket| found.contains(key) || bucket.strong_count() > 1);
-        drop(buckets);
+        // The task of an endpoint without a row ends when no request waits for it.
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        tasks.retain(|key, task| found.contains(key) || task.strong_count() > 1);
+        drop(tasks);
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = found;
         Ok(())
     }
@@ -143,7 +144,7 @@ async fn look(limits: Weak<Limits>) {
     }
 }
 
-/// The bucket of requests that a client sends.
+/// The limits that a client's requests count for.
 pub(crate) fn key_of(client: &ModelClient) -> EndpointKey {
     let config = client.config();
     EndpointKey {

@@ -1,6 +1,6 @@
 //! The right to send one request, and what came of it.
 
-use super::bucket::Message;
+use super::task::Message;
 use plumbline_engine::{Failure, FailureClass, Reply};
 use plumbline_llm::StatedLimits;
 use plumbline_store::Refusal;
@@ -11,14 +11,14 @@ use std::{
 };
 use tokio::sync::mpsc;
 
-/// The longest wish of a provider for which jobs wait in line. For a longer one they are parked, each by its own refusal:
+/// The longest pause that a provider may ask for while jobs wait in line. For a longer one they are parked, each by its own refusal:
 /// what is counted anew tomorrow is no rate.
 const LONGEST_WAIT_S: u64 = 60;
 
 /// A request that may be sent; dropped unsettled, it counts as sent.
 #[derive(Debug)]
 pub(crate) struct Permit {
-    bucket: mpsc::UnboundedSender<Message>,
+    task: mpsc::UnboundedSender<Message>,
     sent: Instant,
     /// What was drawn for it.
     tokens: f64,
@@ -33,7 +33,7 @@ pub(crate) enum Answered {
     Used { tokens: f64, completion: f64 },
     /// The provider has refused it as one too many.
     Refused { wait: Option<Duration>, sent_ago: Duration },
-    /// Something else; whether it counted nobody knows.
+    /// Something else; whether the provider counted it is not known.
     Unknown,
 }
 
@@ -68,8 +68,8 @@ pub(crate) fn is_waited_for(failure: &Failure) -> bool {
 }
 
 impl Permit {
-    pub(super) fn new(bucket: mpsc::UnboundedSender<Message>, tokens: f64) -> Self {
-        Self { bucket, sent: Instant::now(), tokens, open: Mutex::new(true) }
+    pub(super) fn new(task: mpsc::UnboundedSender<Message>, tokens: f64) -> Self {
+        Self { task, sent: Instant::now(), tokens, open: Mutex::new(true) }
     }
 
     /// Says how the request ended.
@@ -77,7 +77,7 @@ impl Permit {
         self.close(Answered::of(answer, self.sent.elapsed()), stated);
     }
 
-    /// Nobody was there to use it.
+    /// It was not used.
     pub(super) fn cancel(&self) {
         *self.open.lock().unwrap_or_else(PoisonError::into_inner) = false;
     }
@@ -85,8 +85,8 @@ impl Permit {
     fn close(&self, answered: Answered, stated: StatedLimits) {
         let was_open = std::mem::replace(&mut *self.open.lock().unwrap_or_else(PoisonError::into_inner), false);
         if was_open {
-            // A bucket that is gone ended with the worker.
-            let _ = self.bucket.send(Message::Settled { reserved: self.tokens, answered, stated });
+            // A task that is gone ended with the worker.
+            let _ = self.task.send(Message::Ended { reserved: self.tokens, answered, stated });
         }
     }
 }

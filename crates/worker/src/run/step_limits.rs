@@ -1,7 +1,7 @@
 //! What a step waits for before it asks its model: the limit of the endpoint, and a key that is not refused.
 
 use crate::{
-    limits::{self, Answered, Wish, is_waited_for},
+    limits::{self, Answered, NextRequest, is_waited_for},
     run::{
         cancellation::StopLevel,
         step::{StepError, StepLoop},
@@ -26,7 +26,7 @@ impl StepLoop<'_> {
             return true;
         }
         let Ok(client) = self.app.models.client(llm) else { return true };
-        let wish = Wish {
+        let request = NextRequest {
             lease: self.lease,
             prompt_tokens: self.run.next_request_tokens(),
             configured: limits::configured(llm),
@@ -35,7 +35,7 @@ impl StepLoop<'_> {
         let key = limits::key_of(&client);
         tokio::select! {
             biased;
-            permit = self.app.limits.acquire(&key, wish) => self.permit = permit,
+            permit = self.app.limits.acquire(&key, request) => self.permit = permit,
             () = self.signal.at_least(StopLevel::Drain) => return false,
         }
         true

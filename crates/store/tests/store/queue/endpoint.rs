@@ -1,12 +1,14 @@
-//! Limits of models' endpoints: what workers draw from a bucket, what they learn, and the slots that they share.
+//! Limits of models' endpoints: what workers draw by GCRA, what they learn, and the slots that they share.
 
 use crate::support::{claimed_by, execute, store, until_blocked, value, worker};
-use plumbline_store::{Amount, Draw, Drawn, EndpointKey, EndpointLimits, Refusal, Store};
+use plumbline_store::{Amount, Draw, Drawn, EndpointKey, EndpointLimits, Refusal, Slots, Store};
 use sqlx::PgPool;
 use std::time::Duration;
 use uuid::Uuid;
 
 const LEASE: Duration = Duration::from_secs(60);
+/// Seconds that a test itself may take between two of its statements: all rates are so slow that they do not count.
+const SLACK: f64 = 120.0;
 
 fn key() -> EndpointKey {
     EndpointKey { endpoint: "https://models.example".into(), key_name: "A_KEY".into(), model: "m".into() }
@@ -20,22 +22,18 @@ fn tokens(tokens: f64) -> Amount {
     Amount { requests: 1.0, tokens }
 }
 
-async fn draw(store: &Store, worker: Uuid, draw: Draw) -> Drawn {
-    store.draw_from_endpoint(&key(), worker, LEASE, &draw).await.unwrap().expect("a limit is known")
+async fn draw(store: &Store, cost: Amount, corrected: f64) -> Drawn {
+    let draw = Draw { cost, corrected: Amount { requests: 0.0, tokens: corrected } };
+    store.draw_from_endpoint(&key(), &draw).await.unwrap().expect("a limit is known")
 }
 
-async fn need(store: &Store, worker: Uuid, amount: f64) -> Drawn {
-    draw(store, worker, Draw { needed: tokens(amount), ..Draw::default() }).await
+async fn need(store: &Store, amount: f64) -> Drawn {
+    draw(store, tokens(amount), 0.0).await
 }
 
-/// How many tokens are missing until the last one drawn may be used.
-fn missing(drawn: &Drawn) -> f64 {
-    drawn.position.tokens - drawn.released.tokens
-}
-
-/// Lets so much time pass for the bucket.
+/// Lets so much time pass for the limits.
 async fn pass(pool: &PgPool, seconds: u32) {
-    let columns = ["refilled_at", "used_at", "refused_at", "blocked_until", "updated_at"];
+    let columns = ["requests_tat", "tokens_tat", "refused_at", "blocked_until", "updated_at"];
     let earlier = columns.map(|column| format!("{column} = {column} - interval '{seconds} s'")).join(", ");
     execute(pool, format!("UPDATE endpoint_limits SET {earlier}")).await.unwrap();
 }
@@ -46,118 +44,131 @@ async fn rules(pool: &PgPool) -> String {
     value(pool, format!("SELECT {shown} FROM endpoint_limits")).await.unwrap_or_default()
 }
 
+async fn burst(pool: &PgPool) -> String {
+    value(pool, "SELECT burst_s FROM endpoint_limits").await.unwrap_or_default()
+}
+
 fn close(found: f64, expected: f64) -> bool {
-    (found - expected).abs() < 0.005 * expected.abs().max(400.0)
+    (expected - SLACK..=expected + 1.0).contains(&found)
 }
 
 #[sqlx::test(migrations = "../../migrations")]
 async fn where_no_limit_is_known_nothing_is_drawn(pool: PgPool) {
     let store = store(&pool);
     let worker = worker(&store).await;
-    let drawn = store.draw_from_endpoint(&key(), worker, LEASE, &Draw::default()).await.unwrap();
-    assert_eq!(drawn, None);
+    assert_eq!(store.draw_from_endpoint(&key(), &Draw::default()).await.unwrap(), None);
+    assert_eq!(store.hold_endpoint_slots(&key(), worker, LEASE, 1, 0).await.unwrap(), None);
     assert!(store.known_endpoints().await.unwrap().is_empty());
     store.learn_endpoint_limits(&key(), None, Some(1000)).await.unwrap();
     assert_eq!(store.known_endpoints().await.unwrap(), [key()]);
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn a_bucket_holds_a_second_and_is_refilled_by_nine_tenths_of_the_limit(pool: PgPool) {
+async fn a_draw_moves_the_tat_by_its_cost_and_a_pause_moves_it_no_further_than_now(pool: PgPool) {
     let store = store(&pool);
-    let worker = worker(&store).await;
-    // So slow that the time that the test itself takes does not count.
     store.set_endpoint_limits(&key(), limits(None, 60), true).await.unwrap();
-    let first = need(&store, worker, 1.0).await;
-    assert!(close(missing(&first), 1.0 - 0.9), "{first:?}");
-    let second = need(&store, worker, 5_000.0).await;
-    assert!(close(missing(&second), 5_001.0 - 0.9), "debt is waited for: {second:?}");
-    pass(&pool, 1_000).await;
-    let third = need(&store, worker, 100.0).await;
-    assert!(close(missing(&third), 5_101.0 - 0.9 - 900.0), "{third:?}");
+    let first = need(&store, 1_000.0).await;
+    // 60 a minute, ten seconds of them at once: fifty seconds of each minute are left for the rate.
+    assert!((first.period_s.tokens - 1.2).abs() < 1e-9 && first.burst_s == 10.0, "{first:?}");
+    assert!(close(first.tat_s.tokens, 0.0), "nothing was drawn before: {first:?}");
+    let second = need(&store, 5_000.0).await;
+    assert!(close(second.tat_s.tokens, 1_200.0), "{second:?}");
+    let third = draw(&store, tokens(1.0), -1_000.0).await;
+    assert!(close(third.tat_s.tokens, 6_000.0), "a thousand came back: {third:?}");
     pass(&pool, 100_000).await;
-    let fourth = need(&store, worker, 1.0).await;
-    assert!(close(missing(&fourth), 1.0 - 0.9), "no more than its capacity is saved up: {fourth:?}");
+    let fourth = need(&store, 1.0).await;
+    assert!(close(fourth.tat_s.tokens, 0.0), "no more than the burst is saved up: {fourth:?}");
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn spare_is_given_of_what_is_there_and_comes_back(pool: PgPool) {
+async fn burst_and_rate_together_stay_within_the_limit_of_a_minute(pool: PgPool) {
     let store = store(&pool);
-    let worker = worker(&store).await;
-    store.set_endpoint_limits(&key(), limits(6_000, 60_000), true).await.unwrap();
-    let spare = Amount { requests: 8.0, tokens: 8_000.0 };
-    let first = draw(&store, worker, Draw { needed: tokens(100.0), spare, ..Draw::default() }).await;
-    assert_eq!(first.given.requests, 8.0);
-    assert_eq!(first.given.tokens, 200.0, "a quarter of the rest: {first:?}");
-    let back = Amount { requests: -8.0, tokens: -first.given.tokens };
-    let second = draw(&store, worker, Draw { corrected: back, ..Draw::default() }).await;
-    assert!((-900.0..=-800.0).contains(&missing(&second)), "{second:?}");
-    let beyond = draw(&store, worker, Draw { needed: tokens(9_000.0), spare, ..Draw::default() }).await;
-    assert_eq!((beyond.given.tokens, beyond.given.requests), (0.0, 8.0));
+    store.set_endpoint_limits(&key(), limits(600, None), true).await.unwrap();
+    for burst_s in [0.5, 1.0, 5.0, 10.0, 30.0] {
+        execute(&pool, format!("UPDATE endpoint_limits SET burst_s = {burst_s}")).await.unwrap();
+        let period = need(&store, 1.0).await.period_s.requests;
+        let minute = burst_s * 600.0 / 60.0 + 60.0 / period;
+        assert!((540.0 - 1e-6..=600.0 + 1e-6).contains(&minute), "{burst_s}: {minute} in a minute");
+    }
+    let refused = execute(&pool, "UPDATE endpoint_limits SET burst_s = 60").await;
+    assert!(refused.is_err(), "nothing would be left for the rate");
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn draws_of_two_workers_stand_in_line(pool: PgPool) {
+async fn draws_of_two_workers_are_in_line(pool: PgPool) {
     let store = store(&pool);
-    let (one, other) = (worker(&store).await, worker(&store).await);
-    store.set_endpoint_limits(&key(), limits(60, None), true).await.unwrap();
+    store.set_endpoint_limits(&key(), limits(1, None), true).await.unwrap();
     let mut holder = pool.begin().await.unwrap();
     sqlx::query("SELECT FROM endpoint_limits FOR UPDATE").execute(&mut *holder).await.unwrap();
-    let draws = [one, other].map(|worker| {
+    let draws = [100.0, 100.0].map(|requests| {
         let store = store.clone();
-        tokio::spawn(async move { need(&store, worker, 0.0).await })
+        tokio::spawn(async move { draw(&store, Amount { requests, tokens: 0.0 }, 0.0).await })
     });
     until_blocked(&pool).await;
     holder.commit().await.unwrap();
-    let mut positions = Vec::new();
+    let mut tats = Vec::new();
     for draw in draws {
-        positions.push(draw.await.unwrap().position.requests);
+        tats.push(draw.await.unwrap().tat_s.requests);
     }
-    positions.sort_by(f64::total_cmp);
-    assert_eq!(positions, [1.0, 2.0]);
+    tats.sort_by(f64::total_cmp);
+    assert!(close(tats[0], 0.0) && close(tats[1], 100.0 * 72.0), "{tats:?}");
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn a_refusal_blocks_everybody_and_nothing_is_refilled_meanwhile(pool: PgPool) {
+async fn a_refusal_blocks_all_workers_and_takes_what_was_saved_up(pool: PgPool) {
     let store = store(&pool);
-    let (one, other) = (worker(&store).await, worker(&store).await);
     store.set_endpoint_limits(&key(), limits(None, 60_000), true).await.unwrap();
-    need(&store, one, 100.0).await;
-    let wait = Some(Duration::from_secs(30));
+    need(&store, 100.0).await;
+    let wait = Some(Duration::from_secs(3_000));
     let refusal = Refusal { wait, sent_ago: Duration::ZERO, names_limits: true };
     store.block_endpoint(&key(), &refusal).await.unwrap();
-    let drawn = need(&store, other, 100.0).await;
-    assert!(drawn.refilled_in > Duration::from_secs(28), "{drawn:?}");
-    assert!(close(missing(&drawn), 100.0), "what was saved up is gone: {drawn:?}");
+    let drawn = need(&store, 100.0).await;
+    assert_eq!(burst(&pool).await, "5", "the provider refused what was within the limit");
+    assert!(close(drawn.tat_s.tokens, 3_005.0), "a block, and no burst behind it: {drawn:?}");
     assert_eq!(rules(&pool).await, "- 60000 - set", "the provider names its limit itself");
-    pass(&pool, 31).await;
-    let drawn = need(&store, other, 100.0).await;
-    assert_eq!(drawn.refilled_in, Duration::ZERO);
-    assert!(missing(&drawn) <= 0.0, "what comes after the block is there: {drawn:?}");
+    pass(&pool, 3_200).await;
+    assert_eq!(need(&store, 100.0).await.tat_s.tokens, 0.0);
 }
 
 #[sqlx::test(migrations = "../../migrations")]
 async fn a_provider_that_refuses_without_a_word_allows_less_than_was_thought(pool: PgPool) {
     let store = store(&pool);
-    let worker = worker(&store).await;
     store.set_endpoint_limits(&key(), limits(None, 60_000), true).await.unwrap();
-    draw(&store, worker, Draw { spent: tokens(50_000.0), ..Draw::default() }).await;
-    let refusal = |sent_ago| Refusal { wait: None, sent_ago, names_limits: false };
-    store.block_endpoint(&key(), &refusal(Duration::ZERO)).await.unwrap();
-    let lowered = rules(&pool).await;
-    let tokens_now: i64 = lowered.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap();
-    assert!((33_000..=35_000).contains(&tokens_now) && lowered.ends_with("learnt"), "{lowered}");
-    store.block_endpoint(&key(), &refusal(Duration::from_secs(3))).await.unwrap();
-    assert_eq!(rules(&pool).await, lowered, "a request that was under way says nothing new");
-    // It rises by a twentieth a minute while it is used, up to what was set.
+    let refusal = |sent_ago| Refusal { wait: None, sent_ago: Duration::from_secs(sent_ago), names_limits: false };
+    store.block_endpoint(&key(), &refusal(0)).await.unwrap();
+    assert_eq!((rules(&pool).await.as_str(), burst(&pool).await.as_str()), ("- 42000 - learnt", "5"));
+    store.block_endpoint(&key(), &refusal(3_000)).await.unwrap();
+    assert_eq!(rules(&pool).await, "- 42000 - learnt", "a request that was under way says nothing new");
+    // It rises by a twentieth a minute while requests have to wait, up to what was set.
+    pass(&pool, 61).await;
+    need(&store, 10_000_000.0).await;
+    assert_eq!(rules(&pool).await, "- 42000 - learnt", "nothing had to wait in this minute");
     let mut risen = Vec::new();
-    for _ in 0..14 {
+    for _ in 0..8 {
         pass(&pool, 61).await;
-        draw(&store, worker, Draw { spent: tokens(60_000.0), ..Draw::default() }).await;
+        need(&store, 10_000_000.0).await;
         risen.push(rules(&pool).await);
     }
-    assert_eq!(risen[0], format!("- {} - learnt", (tokens_now as f64 * 1.05).ceil()));
-    assert_eq!(risen[13], "- 60000 - set");
-    assert!(risen.iter().take(9).all(|rules| rules.ends_with("learnt")), "{risen:?}");
+    assert_eq!((risen[0].as_str(), risen[7].as_str()), ("- 44100 - learnt", "- 60000 - set"));
+    assert!(risen[..7].iter().all(|rules| rules.ends_with("learnt")), "{risen:?}");
+}
+
+#[sqlx::test(migrations = "../../migrations")]
+async fn refusals_in_a_row_are_waited_for_twice_as_long_each(pool: PgPool) {
+    let store = store(&pool);
+    store.set_endpoint_limits(&key(), limits(None, 60_000), true).await.unwrap();
+    let refusal = Refusal { wait: None, sent_ago: Duration::ZERO, names_limits: true };
+    let mut waits = Vec::new();
+    for _ in 0..5 {
+        store.block_endpoint(&key(), &refusal).await.unwrap();
+        let wait = "SELECT round(extract(epoch FROM blocked_until - refused_at)) FROM endpoint_limits";
+        waits.push(value(&pool, wait).await.unwrap());
+        // The next request is sent as the block has just ended.
+        let over = "UPDATE endpoint_limits SET (refused_at, blocked_until) = \
+                    (refused_at - blocked_until + now() - interval '1 ms', now() - interval '1 ms')";
+        execute(&pool, over).await.unwrap();
+    }
+    assert_eq!(waits, ["1", "2", "4", "8", "8"]);
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -192,10 +203,11 @@ async fn what_is_set_is_a_ceiling_and_what_is_learnt_below_it_rules(pool: PgPool
     assert_eq!(rules(&pool).await, "450 20000 4 set");
 }
 
-/// Asks for slots: so many in use, so many wanted with those; what was lent.
-async fn slots(store: &Store, worker: Uuid, in_use: i32, asked: i32) -> (i32, bool) {
-    let drawn = draw(store, worker, Draw { slots_in_use: in_use, slots_asked: asked, ..Draw::default() }).await;
-    (drawn.slots.unwrap(), drawn.contested)
+/// Asks for slots for so many requests, after so many have ended.
+async fn slots(store: &Store, worker: Uuid, wanted: i32, ended: i32) -> (i32, bool) {
+    let held = store.hold_endpoint_slots(&key(), worker, LEASE, wanted, ended).await.unwrap();
+    let Slots { granted, contested } = held.expect("there is a limit");
+    (granted, contested)
 }
 
 async fn parallel(store: &Store, parallel: i32) {
@@ -204,39 +216,36 @@ async fn parallel(store: &Store, parallel: i32) {
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn slots_are_shared_fairly_and_in_turn(pool: PgPool) {
+async fn slots_go_to_requests_in_the_order_in_which_they_came(pool: PgPool) {
     let store = store(&pool);
     parallel(&store, 2).await;
     let [a, b, c] = [worker(&store).await, worker(&store).await, worker(&store).await];
-    assert_eq!(slots(&store, a, 0, 5).await, (2, false), "nobody else wants them");
-    assert_eq!(slots(&store, b, 0, 5).await, (0, true));
-    assert_eq!(slots(&store, c, 0, 5).await, (0, true));
-    assert_eq!(slots(&store, a, 1, 5).await, (1, true), "what it does not use, it gives back to who waits");
-    assert_eq!(slots(&store, c, 0, 5).await, (0, true), "b has waited longer");
-    assert_eq!(slots(&store, b, 0, 5).await, (1, true));
-    assert_eq!(slots(&store, a, 0, 5).await, (0, true));
-    assert_eq!(slots(&store, b, 1, 5).await, (1, true));
-    assert_eq!(slots(&store, c, 0, 5).await, (1, true));
-    assert_eq!(slots(&store, b, 0, 0).await, (0, true));
-    assert_eq!(slots(&store, a, 0, 5).await, (1, true));
-    assert_eq!(slots(&store, c, 0, 0).await, (0, true));
-    assert_eq!(slots(&store, a, 1, 5).await, (2, false));
+    assert_eq!(slots(&store, a, 3, 0).await, (2, false), "no other worker wants them");
+    assert_eq!(slots(&store, b, 1, 0).await, (0, true));
+    assert_eq!(slots(&store, c, 1, 0).await, (0, true));
+    assert_eq!(slots(&store, a, 2, 1).await, (2, true), "its third request came before those of the others");
+    assert_eq!(slots(&store, a, 1, 1).await, (1, true), "one ended, and none waits");
+    assert_eq!(slots(&store, b, 1, 0).await, (1, true));
+    assert_eq!(slots(&store, a, 2, 0).await, (1, true), "a new one is behind that of c");
+    assert_eq!(slots(&store, b, 0, 1).await, (0, true), "the new one of a waits for that of c");
+    assert_eq!(slots(&store, c, 1, 0).await, (1, true));
+    assert_eq!(slots(&store, c, 0, 1).await, (0, false));
+    assert_eq!(slots(&store, a, 2, 0).await, (2, false));
 }
 
 #[sqlx::test(migrations = "../../migrations")]
-async fn slots_of_a_dead_worker_come_back(pool: PgPool) {
+async fn slots_of_a_lost_worker_expire_and_those_of_one_that_ends_come_back(pool: PgPool) {
     let store = store(&pool);
     parallel(&store, 3).await;
     let (dead, gone, live) = (worker(&store).await, worker(&store).await, worker(&store).await);
-    assert_eq!(slots(&store, dead, 0, 1).await.0, 1);
-    assert_eq!(slots(&store, gone, 0, 2).await.0, 2);
-    assert_eq!(slots(&store, live, 0, 9).await.0, 0);
-    execute(&pool, format!("UPDATE workers SET heartbeat_at = now() - interval '2 min' WHERE id = '{dead}'"))
-        .await
-        .unwrap();
-    assert_eq!(slots(&store, live, 0, 9).await.0, 1);
+    assert_eq!(slots(&store, dead, 1, 0).await.0, 1);
+    assert_eq!(slots(&store, gone, 2, 0).await.0, 2);
+    assert_eq!(slots(&store, live, 9, 0).await.0, 0);
+    let lost = format!("UPDATE endpoint_slots SET expires_at = now() - interval '1 s' WHERE worker_id = '{dead}'");
+    execute(&pool, lost).await.unwrap();
+    assert_eq!(slots(&store, live, 9, 0).await.0, 1);
     store.unregister_worker(gone).await.unwrap();
-    assert_eq!(slots(&store, live, 1, 9).await.0, 3);
+    assert_eq!(slots(&store, live, 9, 0).await.0, 3);
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -247,27 +256,27 @@ async fn rivals_together_never_have_more_slots_than_there_are(pool: PgPool) {
     for _ in 0..8 {
         let (store, worker) = (store.clone(), worker(&store).await);
         rivals.push(tokio::spawn(async move {
-            let (mut had, mut in_use, mut asked) = (0, 0, 0);
+            let (mut had, mut ended, mut asked) = (0, 0, 0);
             while had < 20 && asked < 5_000 {
-                in_use = slots(&store, worker, in_use, 4).await.0;
-                had += in_use;
+                ended = slots(&store, worker, 2, ended).await.0;
+                had += ended;
                 asked += 1;
-                in_use = (in_use - 1).max(0);
             }
-            slots(&store, worker, 0, 0).await;
+            slots(&store, worker, 0, 2).await;
             had
         }));
     }
-    let watched = async {
-        while !rivals.iter().all(tokio::task::JoinHandle::is_finished) {
-            let lent = value(&pool, "SELECT coalesce(sum(slots), 0) FROM endpoint_slots").await.unwrap();
-            assert!(lent.parse::<i32>().unwrap() <= 5, "{lent} slots are lent");
-        }
-    };
-    watched.await;
     for rival in rivals {
         assert!(rival.await.unwrap() >= 20, "each has its turns");
     }
+    // A request that came later never has a slot before one that came earlier and waits: so it is enough that what all were
+    // granted at one time fits, which the rows say.
+    let store = &store;
+    let mut granted = 0;
+    for _ in 0..4 {
+        granted += slots(store, worker(store).await, 2, 0).await.0;
+    }
+    assert_eq!(granted, 5);
 }
 
 #[sqlx::test(migrations = "../../migrations")]
@@ -277,8 +286,8 @@ async fn jobs_that_wait_say_so_and_only_their_own_run_does(pool: PgPool) {
     let jobs = claimed_by(&store, worker, 2).await;
     let (one, other) = (jobs[0].lease(), jobs[1].lease());
     let stale = plumbline_store::Lease { epoch: other.epoch - 1, ..other };
-    let told = store.say_waits_for_limit(&[(one, true), (stale, true)]).await.unwrap();
-    assert_eq!(told, [one.job_id]);
+    let said = store.say_waits_for_limit(&[(one, true), (stale, true)]).await.unwrap();
+    assert_eq!(said, [one.job_id]);
     let reasons = "SELECT string_agg(coalesce(status_reason, '-'), ', ' ORDER BY status_reason) FROM jobs";
     assert_eq!(value(&pool, reasons).await.unwrap(), "waits for its model's limit, -");
     assert!(store.say_waits_for_limit(&[(one, true), (other, false)]).await.unwrap().is_empty(), "nothing new");

@@ -1,62 +1,70 @@
 use super::*;
+use plumbline_store::Slots;
 use uuid::Uuid;
+
+const LEASE: Duration = Duration::from_secs(45);
+
+fn line(now: Instant) -> Line {
+    Line::new(now, LEASE)
+}
 
 fn join(line: &mut Line, prompt_tokens: u32) -> oneshot::Receiver<Permit> {
     let lease = Lease { job_id: Uuid::now_v7(), epoch: 1 };
-    let wish = Wish { lease, prompt_tokens, configured: EndpointLimits::default(), is_current: true };
+    let request = NextRequest { lease, prompt_tokens, configured: EndpointLimits::default(), is_current: true };
     let (reply, granted) = oneshot::channel();
-    line.join(Waiter::new(wish, mpsc::unbounded_channel().0, reply));
+    line.join(Waiter::new(request, mpsc::unbounded_channel().0, reply));
     granted
 }
 
-/// 900 tokens a second.
-fn drawn(position: f64, released: f64) -> Drawn {
+/// A thousand tokens a second, of which one second may be used at once.
+fn drawn(tat_s: f64) -> Drawn {
     Drawn {
         limits: EndpointLimits { tokens_per_minute: Some(60_000), ..EndpointLimits::default() },
-        position: Amount { requests: position / 1000.0, tokens: position },
-        released: Amount { requests: position / 1000.0, tokens: released },
-        given: Amount::default(),
-        refilled_in: Duration::ZERO,
-        slots: None,
-        contested: false,
+        tat_s: Amount { requests: 0.0, tokens: tat_s },
+        period_s: Amount { requests: 0.0, tokens: 0.001 },
+        burst_s: 1.0,
     }
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
 }
 
 #[test]
 fn one_draw_is_for_all_and_they_go_in_their_order() {
     let now = Instant::now();
-    let mut line = Line::new(now);
-    let mut waiting = [400, 400, 400].map(|tokens| join(&mut line, tokens));
+    let mut line = line(now);
+    let mut waiting = [500, 500, 500].map(|tokens| join(&mut line, tokens));
     assert_eq!(line.due(now), Due::Draw);
     let draw = line.draw(now);
-    assert_eq!(draw.needed, Amount { requests: 3.0, tokens: 2_700.0 });
-    line.drew(&draw, Some(drawn(2_700.0, 900.0)), now);
-    let mut gone = |line: &mut Line, after: u64| {
-        line.admit(now + Duration::from_millis(after));
+    assert_eq!(draw.cost.tokens, 3_000.0, "of answers, 500 each are expected");
+    line.drew(&draw, Some(drawn(0.0)), now);
+    let mut gone = |after: f64| {
+        line.admit(now + seconds(after));
         waiting.iter_mut().filter_map(|granted| granted.try_recv().ok()).count()
     };
-    assert_eq!([0, 900, 1_100, 2_100].map(|after| gone(&mut line, after)), [1, 0, 1, 1]);
+    assert_eq!([0.0, 0.9, 1.1, 2.1].map(&mut gone), [1, 0, 1, 1]);
     assert_eq!(line.len(), 0);
 }
 
 #[test]
-fn a_block_and_a_change_are_waited_for_and_looked_at() {
+fn after_a_change_everything_is_given_back_and_drawn_anew() {
     let now = Instant::now();
-    let mut line = Line::new(now);
+    let mut line = line(now);
     let mut granted = join(&mut line, 100);
     let draw = line.draw(now);
-    line.drew(&draw, Some(Drawn { refilled_in: Duration::from_secs(5), ..drawn(600.0, 900.0) }), now);
-    line.admit(now + Duration::from_secs(4));
+    line.drew(&draw, Some(drawn(6.0)), now);
+    line.admit(now + seconds(4.0));
     assert!(granted.try_recv().is_err());
-    assert_eq!(line.due(now), Due::At(now + Duration::from_secs(5)));
-    line.forget_seen();
-    let later = now + Duration::from_secs(6);
+    assert_eq!(line.due(now), Due::At(now + seconds(5.6)), "a block of five seconds, and its own six tenths");
+    line.limits_changed();
+    let later = now + seconds(6.0);
     line.admit(later);
-    assert!(granted.try_recv().is_err(), "what was seen holds no longer");
+    assert!(granted.try_recv().is_err(), "what was drawn no longer holds");
     assert_eq!(line.due(later), Due::Draw);
     let draw = line.draw(later);
-    assert_eq!(draw.needed, Amount::default(), "it stands in line already");
-    line.drew(&draw, Some(drawn(600.0, 600.0)), later);
+    assert_eq!((draw.cost.tokens, draw.corrected.tokens), (600.0, -600.0));
+    line.drew(&draw, Some(drawn(0.0)), later);
     line.admit(later);
     assert!(granted.try_recv().is_ok());
 }
@@ -64,51 +72,89 @@ fn a_block_and_a_change_are_waited_for_and_looked_at() {
 #[test]
 fn what_was_drawn_ahead_serves_without_a_draw_and_goes_back_unused() {
     let now = Instant::now();
-    let mut line = Line::new(now);
-    let first = join(&mut line, 500);
-    let draw = line.draw(now);
-    let given = Amount { requests: 8.0, tokens: 5_000.0 };
-    line.drew(&draw, Some(Drawn { given, ..drawn(1_000.0, 8_000.0) }), now);
-    line.admit(now);
-    let mut second = join(&mut line, 500);
-    line.admit(now + Duration::from_secs(3));
-    assert!(second.try_recv().is_ok());
-    drop(first);
-    let draw = line.draw(now + Duration::from_secs(30));
-    assert_eq!(draw.corrected, Amount { requests: -7.0, tokens: -4_000.0 });
+    let mut line = line(now);
+    // It sends ten a second, of a thousand tokens each.
+    let fast = Drawn { period_s: Amount { requests: 0.0, tokens: 0.000_01 }, ..drawn(0.0) };
+    for n in 0..200 {
+        let at = now + seconds(0.1 * f64::from(n));
+        let _granted = join(&mut line, 500);
+        if line.due(at) == Due::Draw {
+            let draw = line.draw(at);
+            line.drew(&draw, Some(fast), at);
+        }
+        line.admit(at);
+        line.used(1_000.0, 1_000.0, 500.0);
+    }
+    let at = now + seconds(20.0);
+    let _short = join(&mut line, 60_000);
+    let draw = line.draw(at);
+    assert!((38.0..=42.0).contains(&draw.cost.requests), "for four seconds and the one: {draw:?}");
+    line.drew(&draw, Some(fast), at);
+    line.admit(at);
+    let mut next = join(&mut line, 500);
+    line.admit(at);
+    assert!(next.try_recv().is_ok(), "no draw of its own");
+    let Due::At(unused) = line.due(at) else { panic!("something is left: {:?}", line.due(at)) };
+    let back = line.draw(unused);
+    assert_eq!(back.corrected.tokens, 61_500.0 - draw.cost.tokens, "of what is limited, all but the two");
+    assert_eq!(back.cost, Amount::default());
+}
+
+#[test]
+fn a_draw_that_failed_loses_no_correction() {
+    let now = Instant::now();
+    let mut line = line(now);
+    line.used(1_000.0, 1_400.0, 500.0);
+    let failed = line.draw(now);
+    line.not_drawn(&failed);
+    assert_eq!(line.draw(now).corrected, Amount { requests: 0.0, tokens: 400.0 });
 }
 
 #[test]
 fn a_slot_that_others_wait_for_is_not_used_again() {
     let now = Instant::now();
-    let mut line = Line::new(now);
+    let mut line = line(now);
     let limits = EndpointLimits { parallel: Some(2), ..EndpointLimits::default() };
-    let seen = |slots, contested| Drawn { limits, slots: Some(slots), contested, ..drawn(0.0, 0.0) };
     let mut waiting = [1, 1, 1].map(|tokens| join(&mut line, tokens));
     let draw = line.draw(now);
-    assert_eq!((draw.slots_in_use, draw.slots_asked), (0, 3));
-    line.drew(&draw, Some(seen(1, true)), now);
+    line.drew(&draw, Some(Drawn { limits, ..Drawn::default() }), now);
+    assert_eq!(line.due(now), Due::Hold);
+    let hold = line.hold(now);
+    assert_eq!(hold, Hold { wanted: 3, ended: 0 });
+    line.held(hold, Some(Slots { granted: 1, contested: true }));
     line.admit(now);
     line.used(1.0, 1.0, 1.0);
     line.admit(now);
     assert_eq!(waiting.iter_mut().filter_map(|granted| granted.try_recv().ok()).count(), 1);
-    let draw = line.draw(now);
-    assert_eq!((draw.slots_in_use, draw.slots_asked), (0, 2));
-    line.drew(&draw, Some(seen(1, false)), now);
+    let hold = line.hold(now);
+    assert_eq!(hold, Hold { wanted: 2, ended: 1 });
+    line.held(hold, Some(Slots { granted: 1, contested: false }));
     line.admit(now);
     line.used(1.0, 1.0, 1.0);
     line.admit(now);
-    assert_eq!(line.len(), 0, "nobody else wants it: it serves twice");
+    assert_eq!(line.len(), 0, "no other worker wants it: it serves twice");
 }
 
 #[test]
-fn who_gives_up_gives_back_what_was_drawn() {
+fn a_request_that_is_given_up_gives_back_what_was_drawn() {
     let now = Instant::now();
-    let mut line = Line::new(now);
+    let mut line = line(now);
     let waiting = join(&mut line, 500);
     let draw = line.draw(now);
-    line.drew(&draw, Some(drawn(1_000.0, 0.0)), now);
+    line.drew(&draw, Some(drawn(9.0)), now);
     drop(waiting);
     line.drop_gone();
-    assert_eq!((line.len(), line.draw(now).corrected), (0, Amount { requests: -1.0, tokens: -1_000.0 }));
+    assert_eq!((line.len(), line.draw(now).corrected.tokens), (0, -draw.cost.tokens));
+}
+
+#[test]
+fn the_sending_rate_is_that_of_the_last_seconds() {
+    let begun = Instant::now();
+    let mut sending = SendingRate { rate: 0.0, at: begun };
+    for n in 1..=200 {
+        sending.sent(begun + Duration::from_millis(100 * n));
+    }
+    let now = begun + Duration::from_secs(20);
+    assert!((sending.within(Duration::from_secs(4), now) - 40.0).abs() < 2.0);
+    assert!(sending.within(Duration::from_secs(4), now + Duration::from_secs(30)) < 0.2);
 }

@@ -1,10 +1,10 @@
-//! The task that draws from one bucket for all requests of this process.
+//! The task that draws from the limits of one endpoint for all requests of this process.
 
 use super::{
     as_count,
     line::{Due, Line, Waiter},
     permit::Answered,
-    telling::Telling,
+    waits::Waits,
 };
 use plumbline_llm::StatedLimits;
 use plumbline_store::backoff::with_call_timeout;
@@ -15,34 +15,34 @@ use tokio::sync::{mpsc, watch};
 use tracing::{debug, info, warn};
 use uuid::Uuid;
 
-/// After a draw that failed.
+/// After a statement that failed.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// What happens to a bucket.
+/// What the task is told.
 #[derive(Debug)]
 pub(super) enum Message {
     /// A request waits.
-    Wish(Box<Waiter>),
+    Waits(Box<Waiter>),
     /// One has ended.
-    Settled { reserved: f64, answered: Answered, stated: StatedLimits },
+    Ended { reserved: f64, answered: Answered, stated: StatedLimits },
 }
 
-/// One bucket, as this process knows it.
-pub(super) struct Bucket {
+/// The limits of one endpoint, as this process knows them.
+pub(super) struct Task {
     store: Store,
     key: EndpointKey,
     worker_id: Uuid,
     lease: Duration,
     line: Line,
-    telling: Telling,
+    waits: Waits,
     configured: Option<EndpointLimits>,
     stated: StatedLimits,
     changes: watch::Receiver<u64>,
     failed_at: Option<Instant>,
 }
 
-impl Bucket {
-    /// Starts the task; it ends with the last sender.
+impl Task {
+    /// Starts it; it ends with the last sender.
     pub(super) fn start(
         store: Store,
         key: EndpointKey,
@@ -50,19 +50,19 @@ impl Bucket {
         lease: Duration,
     ) -> mpsc::UnboundedSender<Message> {
         let (sender, inbox) = mpsc::unbounded_channel();
-        let bucket = Self {
+        let task = Self {
             changes: store.limits_changed(),
-            telling: Telling::new(store.clone()),
+            waits: Waits::new(store.clone()),
             store,
             key,
             worker_id,
             lease,
-            line: Line::new(Instant::now()),
+            line: Line::new(Instant::now(), lease),
             configured: None,
             stated: StatedLimits::default(),
             failed_at: None,
         };
-        tokio::spawn(bucket.run(inbox));
+        tokio::spawn(task.run(inbox));
         sender
     }
 
@@ -73,50 +73,64 @@ impl Bucket {
             }
             self.line.drop_gone();
             let waits_over = self.line.admit(Instant::now());
-            self.telling.over(waits_over);
-            self.telling.tell(&mut self.line).await;
+            self.waits.are_over(waits_over);
+            self.waits.say(&mut self.line).await;
+            instruments::waits_for_limit(self.line.len());
             let now = Instant::now();
-            let wake = match (self.line.due(now), self.failed_at.map(|at| at + AGAIN).filter(|again| *again > now)) {
+            let again = self.failed_at.map(|at| at + AGAIN).filter(|again| *again > now);
+            let wake = match (self.line.due(now), again) {
                 (Due::Draw, None) => {
                     self.draw().await;
                     continue;
                 }
-                (Due::Draw, Some(again)) => Some(again),
+                (Due::Hold, None) => {
+                    self.hold_slots().await;
+                    continue;
+                }
+                (Due::Draw | Due::Hold, again) => again,
                 (Due::At(at), _) => Some(at),
                 (Due::Nothing, _) => None,
             };
-            let wake = [wake, self.telling.next(&self.line)].into_iter().flatten().min();
-            let pause = async {
-                match wake {
-                    Some(at) => tokio::time::sleep_until(at.into()).await,
-                    None => std::future::pending().await,
-                }
-            };
-            tokio::select! {
-                message = inbox.recv() => match message {
-                    Some(message) => self.take(message).await,
-                    None => return,
-                },
-                changed = self.changes.changed() => match changed {
-                    Ok(()) => self.line.forget_seen(),
-                    Err(_) => return,
-                },
-                () = pause => {}
+            if !self.sleep(wake, &mut inbox).await {
+                return;
             }
         }
     }
 
+    /// Until something is due or happens; false at the end of the process.
+    async fn sleep(&mut self, wake: Option<Instant>, inbox: &mut mpsc::UnboundedReceiver<Message>) -> bool {
+        let wake = [wake, self.waits.next(&self.line)].into_iter().flatten().min();
+        let pause = async {
+            match wake {
+                Some(at) => tokio::time::sleep_until(at.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            message = inbox.recv() => match message {
+                Some(message) => self.take(message).await,
+                None => return false,
+            },
+            changed = self.changes.changed() => match changed {
+                Ok(()) => self.line.limits_changed(),
+                Err(_) => return false,
+            },
+            () = pause => {}
+        }
+        true
+    }
+
     async fn take(&mut self, message: Message) {
         match message {
-            Message::Wish(waiter) => {
-                self.configure(waiter.wish.configured, waiter.wish.is_current).await;
+            Message::Waits(waiter) => {
+                self.configure(waiter.request.configured, waiter.request.is_current).await;
                 self.line.join(*waiter);
             }
-            Message::Settled { reserved, answered, stated } => {
+            Message::Ended { reserved, answered, stated } => {
                 match answered {
                     Answered::Used { tokens, completion } => self.line.used(reserved, tokens, completion),
                     Answered::Refused { .. } => self.line.refused(reserved),
-                    Answered::Unknown => self.line.lost(reserved),
+                    Answered::Unknown => self.line.lost(),
                 }
                 self.learn(stated).await;
                 self.block(answered).await;
@@ -163,28 +177,43 @@ impl Bucket {
             wait_s = refusal.wait.map(|wait| wait.as_secs()),
             "the provider refused a request as one too many; all workers wait"
         );
-        self.line.forget_seen();
+        self.line.limits_changed();
         let block = self.store.block_endpoint(&self.key, &refusal);
         self.noted(with_call_timeout(block).await);
     }
 
     async fn draw(&mut self) {
         let draw = self.line.draw(Instant::now());
-        let drawn = self.store.draw_from_endpoint(&self.key, self.worker_id, self.lease, &draw);
-        match with_call_timeout(drawn).await {
+        match with_call_timeout(self.store.draw_from_endpoint(&self.key, &draw)).await {
             Ok(drawn) => {
                 debug!(model.name = self.key.model, ?draw, ?drawn, "drawn");
                 self.failed_at = None;
                 self.line.drew(&draw, drawn, Instant::now());
             }
             Err(error) => {
-                if self.failed_at.is_none() {
-                    warn!(model.endpoint = self.key.endpoint, %error, "nothing could be drawn; trying again");
-                }
-                self.failed_at = Some(Instant::now());
+                self.line.not_drawn(&draw);
+                self.failed(&error);
             }
         }
-        instruments::waits_for_limit(self.line.len());
+    }
+
+    async fn hold_slots(&mut self) {
+        let hold = self.line.hold(Instant::now());
+        let held = self.store.hold_endpoint_slots(&self.key, self.worker_id, self.lease, hold.wanted, hold.ended);
+        match with_call_timeout(held).await {
+            Ok(slots) => {
+                self.failed_at = None;
+                self.line.held(hold, slots);
+            }
+            Err(error) => self.failed(&error),
+        }
+    }
+
+    fn failed(&mut self, error: &Error) {
+        if self.failed_at.is_none() {
+            warn!(model.endpoint = self.key.endpoint, %error, "nothing could be drawn; trying again");
+        }
+        self.failed_at = Some(Instant::now());
     }
 
     fn noted(&self, done: Result<(), Error>) -> bool {

@@ -1,0 +1,72 @@
+//! `status_reason` of jobs that wait for their model's limit: one statement for all of them, and none for a short wait.
+
+use super::line::Line;
+use plumbline_store::backoff::with_call_timeout;
+use plumbline_store::{Lease, Store};
+use std::{
+    collections::HashSet,
+    time::{Duration, Instant},
+};
+use tracing::debug;
+
+/// From how long a wait on its job's row says so.
+const LONG: Duration = Duration::from_secs(2);
+/// Statements are as far apart at least.
+const GAP: Duration = Duration::from_secs(1);
+/// How often a row is asked to change that says something else.
+const TRIES: u32 = 3;
+
+/// Writes the reasons, and takes them back.
+#[derive(Debug)]
+pub(super) struct Waits {
+    store: Store,
+    /// Jobs that no longer wait and whose rows still say so, with the number of tries to change them.
+    over: Vec<(Lease, u32)>,
+    tried: Option<Instant>,
+}
+
+impl Waits {
+    pub(super) fn new(store: Store) -> Self {
+        Self { store, over: Vec::new(), tried: None }
+    }
+
+    /// The wait of these is over.
+    pub(super) fn are_over(&mut self, jobs: Vec<Lease>) {
+        self.over.extend(jobs.into_iter().map(|job| (job, 0)));
+    }
+
+    /// When there will be something to write.
+    pub(super) fn next(&self, line: &Line) -> Option<Instant> {
+        let over = (!self.over.is_empty()).then(Instant::now);
+        let at = [over, line.next_to_say(LONG)].into_iter().flatten().min()?;
+        Some(self.tried.map_or(at, |tried| at.max(tried + GAP)))
+    }
+
+    /// Writes what is due now.
+    pub(super) async fn say(&mut self, line: &mut Line) {
+        let now = Instant::now();
+        if self.next(line).is_none_or(|at| at > now) {
+            return;
+        }
+        self.tried = Some(now);
+        let waiting = line.waiting_longer_than(LONG, now).filter(|waiter| !waiter.is_said);
+        let waiting: Vec<Lease> = waiting.map(|waiter| waiter.request.lease).collect();
+        let jobs: Vec<(Lease, bool)> =
+            self.over.iter().map(|(job, _)| (*job, false)).chain(waiting.iter().map(|job| (*job, true))).collect();
+        let said = match with_call_timeout(self.store.say_waits_for_limit(&jobs)).await {
+            Ok(said) => said.into_iter().collect::<HashSet<_>>(),
+            Err(error) => {
+                debug!(%error, "the jobs that wait for their model's limit could not be marked");
+                return;
+            }
+        };
+        for waiter in line.waiting_longer_than(LONG, now) {
+            waiter.is_said |= said.contains(&waiter.request.lease.job_id);
+        }
+        // A locked row is tried the next time; a job that belongs to another worker by now has its own reason.
+        self.over.retain_mut(|(job, tries)| {
+            *tries += 1;
+            *tries < TRIES && !said.contains(&job.job_id)
+        });
+    }
+}
