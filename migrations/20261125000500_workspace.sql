@@ -90,7 +90,7 @@ CREATE TABLE passages (
     -- Hashes of the passage's words, and those of them that no tool result has shown yet.
     blocks           bytea NOT NULL,
     unseen           bytea NOT NULL,
-    -- The candidate sentences: {sentence, text, leads, cited_step}.
+    -- The candidate sentences: {sentence, text, leads, cited_step, seen_step}.
     sentences        jsonb NOT NULL,
     PRIMARY KEY (job_id, passage),
     CHECK ((state = 'answered') = (answered_by IS NOT NULL)),
@@ -101,7 +101,7 @@ COMMENT ON TABLE passages IS 'The passages of a job''s documents, and how far ea
 COMMENT ON COLUMN passages.passage IS 'The number in the name of its chunk''s file, unique in the job.';
 COMMENT ON COLUMN passages.ordinal IS 'Its place in its document, from 1 without gaps.';
 COMMENT ON COLUMN passages.candidates IS 'Sentences that are likely to oblige somebody.';
-COMMENT ON COLUMN passages.candidates_cited IS 'Those of them that are covered: by a standing requirement, or by a verified quote where the job''s type records none.';
+COMMENT ON COLUMN passages.candidates_cited IS 'Those of them that are covered: by a standing requirement, or, where the job''s type records none, by a verified quote in a delivered file.';
 COMMENT ON COLUMN passages.n_sentences IS 'Sentences that begin in it.';
 COMMENT ON COLUMN passages.n_not_judged IS 'Those of them that the scan has no rules for.';
 COMMENT ON COLUMN passages.decisions IS 'The candidates that were decided by their numbers: [{s, why | in, step}]; in is the number of a requirement.';

@@ -119,8 +119,10 @@ SET search_path = public, pg_temp AS $$
                 FROM jsonb_array_elements(p.decisions) WITH ORDINALITY AS d
                 WHERE (d.value ->> 'step')::bigint <= at_step) AS decisions,
                count(*) FILTER (WHERE (s.value ->> 'cited_step')::bigint <= at_step) AS cited,
-               coalesce(jsonb_agg(CASE WHEN (s.value ->> 'cited_step')::bigint <= at_step THEN s.value
-                                       ELSE s.value - 'cited_step' END ORDER BY s.ordinality), '[]') AS sentences
+               coalesce(jsonb_agg(s.value - CASE WHEN (s.value ->> 'cited_step')::bigint <= at_step THEN '{}'
+                                                 ELSE ARRAY['cited_step'] END
+                                          - CASE WHEN (s.value ->> 'seen_step')::bigint <= at_step THEN '{}'
+                                                 ELSE ARRAY['seen_step'] END ORDER BY s.ordinality), '[]') AS sentences
         FROM jsonb_array_elements(p.sentences) WITH ORDINALITY AS s
     ) AS was
     WHERE p.job_id = source AND p.cut_step <= at_step;

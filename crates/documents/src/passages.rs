@@ -75,7 +75,8 @@ fn candidates(sentences: Vec<Sentence>) -> Vec<Candidate> {
     for sentence in sentences.into_iter().filter(|sentence| sentence.reason.is_some()) {
         let is_candidate = |lead: &i32| candidates.binary_search_by_key(lead, |known| known.sentence).is_ok();
         let leads = sentence.leads.into_iter().map(number).filter(is_candidate).collect();
-        candidates.push(Candidate { sentence: number(sentence.number), text: sentence.text, leads, cited_step: None });
+        let (sentence, text) = (number(sentence.number), sentence.text);
+        candidates.push(Candidate { sentence, text, leads, ..Candidate::default() });
     }
     candidates
 }

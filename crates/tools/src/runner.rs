@@ -105,8 +105,9 @@ impl ToolRunner {
     async fn call(&self, call: &OutsideCall<'_>, env: &ToolEnv<'_>) -> ToolResult {
         match call.check {
             None => self.carry_out(call, call.once, env).await,
-            Some(Check::Deliverables { requirements }) => {
-                let looked = inspection::before_the_end(env, &call.arguments, *requirements);
+            Some(Check::Deliverables { requirements, sentences }) => {
+                let wanted = inspection::Wanted { requirements: *requirements, sentences: *sentences };
+                let looked = inspection::before_the_end(env, &call.arguments, wanted);
                 bounded(call, env.ctx.call_timeout, "make the files that are owed smaller", looked).await
             }
             Some(Check::Passage { path, .. }) => {

@@ -143,9 +143,11 @@ impl Run {
                 }
                 false
             }
-            Product::AddCitation(_) | Product::ShareFiles(_) | Product::CutDocument(_) | Product::DecidePassage(_) => {
-                false
-            }
+            Product::AddCitation(_)
+            | Product::ShareFiles(_)
+            | Product::CutDocument(_)
+            | Product::DecidePassage(_)
+            | Product::DeliverQuotes(_) => false,
         };
         self.state.effects.effects += u32::from(is_effect);
         let is_new = self.is_new_version(product);
@@ -192,7 +194,8 @@ impl Run {
             Product::DeleteFile { .. }
             | Product::ShareFiles(_)
             | Product::CutDocument(_)
-            | Product::DecidePassage(_) => return false,
+            | Product::DecidePassage(_)
+            | Product::DeliverQuotes(_) => return false,
             Product::AddRequirement(_)
             | Product::ChangeRequirement(_)
             | Product::JudgeRequirement(_)

@@ -184,7 +184,9 @@ pub(crate) fn is_result(product: &Product) -> bool {
         Product::WriteFile(file) => counts(&file.path),
         Product::PlaceFile(file) => counts(&file.path),
         Product::AppendFile { path, .. } | Product::DeleteFile { path } => counts(path),
-        Product::ShareFiles(_) | Product::CutDocument(_) | Product::DecidePassage(_) => false,
+        Product::ShareFiles(_) | Product::CutDocument(_) | Product::DecidePassage(_) | Product::DeliverQuotes(_) => {
+            false
+        }
         Product::AddSource(_)
         | Product::AddCitation(_)
         | Product::AddRequirement(_)

@@ -5,14 +5,15 @@
 //! was read, once it is decided. In a job that records requirements these decide, not quotes: a candidate sentence is *covered*
 //! by a standing requirement (`cover`), and *open* while it is neither covered nor decided by its number; a passage is decided
 //! by what is said of all its open candidates, by a reason that comes again, or by closing a todo that names it (`decide`).
-//! In a job that records none it is answered when verified quotes touch each candidate, or when it has none, or when what is
-//! left was closed with a reason. An earlier job may have answered for the same text. Nothing of this is taken from what the
+//! In a job that records none it is answered when verified quotes in delivered files touch each candidate (`delivered`), or when
+//! it has none, or when what is left was closed with a reason. An earlier job may have answered for the same text. Nothing of this is taken from what the
 //! model says: it follows from the results of tools, in the step that commits them.
 
 mod blocks;
 mod counts;
 mod cover;
 mod decide;
+mod delivered;
 mod passage;
 mod standing;
 mod summary;
@@ -205,26 +206,6 @@ impl Ledger {
                 }
                 self.changed.insert(passage.number);
             }
-        }
-    }
-
-    /// A verified quote touches these sentences. Where requirements decide, a quote alone says nothing.
-    pub(crate) fn cited(&mut self, touched: &[Touched], step: i64) {
-        if self.records {
-            return;
-        }
-        for Touched { passage, from, to } in touched.iter().filter(|touched| !touched.is_too_long()) {
-            let Some(passage) = self.passages.get_mut(passage) else { continue };
-            let touches = |candidate: &&mut Candidate| {
-                candidate.cited_step.is_none() && (*from..=*to).contains(&candidate.sentence)
-            };
-            let newly: Vec<&mut Candidate> = passage.candidates.iter_mut().filter(touches).collect();
-            if newly.is_empty() {
-                continue;
-            }
-            newly.into_iter().for_each(|candidate| candidate.cited_step = Some(step));
-            passage.settle(step);
-            self.changed.insert(passage.number);
         }
     }
 

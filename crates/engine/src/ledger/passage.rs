@@ -70,9 +70,13 @@ pub struct Candidate {
     /// The candidates of the passage that it stands under, as an entry of their lists: the nearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leads: Vec<i32>,
-    /// The step since which it is covered: by a standing requirement where the job records some, else by a verified quote.
+    /// The step since which it is covered: by a standing requirement where the job records some, else by a verified quote in a
+    /// delivered file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cited_step: Option<i64>,
+    /// The step of the first citation of it, in a job that records no requirements: it was seen, which is not yet delivered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen_step: Option<i64>,
 }
 
 /// A candidate that was decided by its number.
@@ -115,7 +119,7 @@ pub enum PassageState {
 pub enum AnsweredPassage {
     /// It was decided, nothing of it is open, and a standing requirement begins in it.
     Recorded,
-    /// Verified quotes touch each of its candidates.
+    /// Verified quotes in delivered files touch each of its candidates.
     Citation,
     /// It has no candidates, and no requirement begins in it.
     Empty,
@@ -184,6 +188,11 @@ impl Passage {
     /// The candidates that are neither covered nor decided by their number.
     pub fn open_candidates(&self) -> impl Iterator<Item = &Candidate> {
         self.candidates.iter().filter(|candidate| candidate.cited_step.is_none() && !self.is_closed(candidate.sentence))
+    }
+
+    /// The candidates that nothing was said of: they are open, and no citation touches them.
+    pub fn unseen_candidates(&self) -> impl Iterator<Item = &Candidate> {
+        self.open_candidates().filter(|candidate| candidate.seen_step.is_none())
     }
 
     /// How many of its candidates are covered.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Todo;
 
 const TEXT: &str = "<!-- source: input/policy.pdf | pages: 3-4 -->\n[page 3]\n\nInvoices must be kept for ten years, in order. \
                     The controller keeps a list of them and shows it to the auditor on demand.\n[page 4]\nIt is signed.";
@@ -51,7 +52,7 @@ fn a_passage_is_read_when_results_have_shown_all_of_it_in_whatever_parts() {
 #[test]
 fn a_passage_is_answered_only_after_it_was_read() {
     let mut ledger = ledger(vec![passage(1, TEXT, &["Invoices must be kept.", "The controller keeps a list."])]);
-    ledger.cited(&[Touched { passage: 1, from: 1, to: 2 }], 3);
+    ledger.delivered(&[Touched { passage: 1, from: 1, to: 2 }], 3);
     assert_eq!(state(&ledger, 1), (PassageState::Unread, None), "a quote alone does not say that it was read");
     assert!(ledger.close(1, "it only defines words", 4).expect_err("it was not read").contains("chunks/chunk_001.md"));
     ledger.shown(TEXT, 5);
@@ -62,7 +63,7 @@ fn a_passage_is_answered_only_after_it_was_read() {
 fn one_quote_of_a_passage_with_two_candidates_does_not_answer_it() {
     let mut ledger = ledger(vec![passage(1, TEXT, &["Invoices must be kept.", "The controller keeps a list."])]);
     ledger.shown(TEXT, 2);
-    ledger.cited(&[Touched { passage: 1, from: 1, to: 1 }], 3);
+    ledger.delivered(&[Touched { passage: 1, from: 1, to: 1 }], 3);
     assert_eq!(state(&ledger, 1), (PassageState::Read, None));
     ledger.close(1, "the second only repeats the first", 4).expect("it was read");
     assert_eq!(state(&ledger, 1), (PassageState::Answered, Some(AnsweredPassage::Closed)));
@@ -75,9 +76,9 @@ fn a_quote_over_a_whole_passage_answers_for_none_of_it() {
     let candidates: Vec<&str> = candidates.iter().map(String::as_str).collect();
     let mut ledger = ledger(vec![passage(1, TEXT, &candidates)]);
     ledger.shown(TEXT, 2);
-    ledger.cited(&[Touched { passage: 1, from: 1, to: 1 + LONGEST_QUOTE }], 3);
+    ledger.delivered(&[Touched { passage: 1, from: 1, to: 1 + LONGEST_QUOTE }], 3);
     assert_eq!(ledger.get(1).expect("it is there").open_candidates().count(), 12);
-    ledger.cited(&[Touched { passage: 1, from: 1, to: LONGEST_QUOTE }], 4);
+    ledger.delivered(&[Touched { passage: 1, from: 1, to: LONGEST_QUOTE }], 4);
     assert_eq!(ledger.get(1).expect("it is there").open_candidates().count(), 6);
 }
 
@@ -86,13 +87,29 @@ fn one_quote_is_no_leave_to_close_the_rest() {
     let candidates = ["One must.", "Two must.", "Three must.", "Four must.", "Five must."];
     let mut ledger = ledger(vec![passage(1, TEXT, &candidates)]);
     ledger.shown(TEXT, 2);
-    ledger.cited(&[Touched { passage: 1, from: 1, to: 1 }], 3);
+    ledger.delivered(&[Touched { passage: 1, from: 1, to: 1 }], 3);
     let mut enough = ledger.clone();
-    enough.cited(&[Touched { passage: 1, from: 2, to: 2 }], 4);
+    enough.delivered(&[Touched { passage: 1, from: 1, to: 2 }], 4);
     for (ledger, share) in [(&mut ledger, 1.0), (&mut enough, 0.0)] {
         ledger.close(1, "the others only repeat it", 5).expect("it was read");
         assert_eq!(ledger.counts().hardly_covered().1, share);
     }
+}
+
+#[test]
+fn a_citation_alone_says_that_a_sentence_was_seen_and_a_quote_that_is_gone_answers_no_more() {
+    let mut ledger = ledger(vec![passage(1, TEXT, &["Invoices must be kept.", "The controller keeps a list."])]);
+    let both = [Touched { passage: 1, from: 1, to: 2 }];
+    ledger.shown(TEXT, 2);
+    let todo = Todo { passages: vec![1], ..Todo::pending(1, "Read it") };
+    ledger.cited(&both[..], 3);
+    assert_eq!(state(&ledger, 1), (PassageState::Read, None));
+    assert_eq!(ledger.open_of(&todo).count(), 0, "no work on it is left for a todo");
+    ledger.delivered(&both, 4);
+    assert_eq!(state(&ledger, 1), (PassageState::Answered, Some(AnsweredPassage::Citation)));
+    ledger.delivered(&[Touched { passage: 1, from: 1, to: 1 }], 5);
+    assert_eq!(state(&ledger, 1), (PassageState::Read, None));
+    assert_eq!(ledger.counts().answered, 0);
 }
 
 #[test]
@@ -145,7 +162,7 @@ fn a_passage_that_is_not_judged_is_answered_by_a_closing_alone() {
         |number, text: &str, candidates: &[&str]| Passage { judged: false, ..passage(number, text, candidates) };
     let mut ledger = ledger(vec![not_judged(1, text, &[]), not_judged(2, &mixed, &["Invoices must be kept."])]);
     ledger.shown(&mixed, 2);
-    ledger.cited(&[Touched { passage: 2, from: 1, to: 1 }], 3);
+    ledger.delivered(&[Touched { passage: 2, from: 1, to: 1 }], 3);
     assert_eq!(state(&ledger, 1), (PassageState::Read, None));
     assert_eq!(state(&ledger, 2), (PassageState::Read, None));
     assert!(

@@ -21,9 +21,10 @@ pub(crate) struct ShownPassage {
 }
 
 impl Ledger {
-    /// The passages that a todo names and that are not answered; not those whose text cannot be had.
+    /// The passages that a todo names and on which work is left; not those whose text cannot be had.
     pub(crate) fn open_of(&self, todo: &Todo) -> impl Iterator<Item = &Passage> {
-        todo.passages.iter().filter_map(|number| self.get(*number)).filter(|passage| is_open(passage))
+        let named = todo.passages.iter().filter_map(|number| self.get(*number));
+        named.filter(|passage| passage.is_left(self.records))
     }
 
     /// What was left behind: passages that were read and not answered, and unread ones before others of their document that
@@ -39,13 +40,9 @@ impl Ledger {
             PassageState::Read => true,
             PassageState::Unread => furthest.get(passage.document.as_str()).is_some_and(|at| passage.ordinal < *at),
         };
-        let open = self.all().filter(|passage| is_open(passage));
+        let open = self.all().filter(|passage| passage.is_left(self.records));
         open.filter(|passage| all || behind(passage)).map(|passage| passage.number).collect()
     }
-}
-
-fn is_open(passage: &Passage) -> bool {
-    passage.state != PassageState::Answered && passage.chunk_path.is_some()
 }
 
 impl Run {

@@ -60,7 +60,7 @@ fn passage_of(number: i32, model: &ModelPassage) -> Passage {
         sentence: candidate.sentence,
         text: format!("Rule {number}.{} must be kept.", candidate.sentence),
         leads: candidate.leads.clone(),
-        cited_step: None,
+        ..Candidate::default()
     };
     Passage {
         chunk_path: Some(format!("chunks/chunk_{number:03}.md")),

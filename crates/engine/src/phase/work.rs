@@ -90,6 +90,7 @@ impl Work {
             | Product::DeleteFile { .. }
             | Product::CutDocument(_)
             | Product::DecidePassage(_)
+            | Product::DeliverQuotes(_)
             | Product::ShareFiles(_) => {}
         }
     }

@@ -60,7 +60,7 @@ impl Run {
             !source.unread_pages.is_empty() || source.warnings.iter().any(|said| said.contains("could not be decoded"))
         };
         Figures {
-            records: self.settings.records_requirements(),
+            records: self.ledger.records() || self.settings.records_requirements(),
             candidates: covered.candidates,
             covered: covered.covered,
             merged: covered.merged,

@@ -203,6 +203,7 @@ impl JobRows {
             | Product::AddCitation(_)
             | Product::AddRequirement(_)
             | Product::DecidePassage(_)
+            | Product::DeliverQuotes(_)
             | Product::ChangeRequirement(_)
             | Product::JudgeRequirement(_) => {}
         }
@@ -322,6 +323,7 @@ impl JobRows {
             | Product::DeleteFile { .. }
             | Product::CutDocument(_)
             | Product::DecidePassage(_)
+            | Product::DeliverQuotes(_)
             | Product::JudgeRequirement(_) => {}
         }
     }

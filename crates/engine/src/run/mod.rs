@@ -391,7 +391,10 @@ impl Run {
                     citation.place.iter().chain(&citation.continues).chain(&citation.again).copied().collect();
                 self.ledger.cited(&touched, self.step);
             }
-            Product::CutDocument(_) | Product::DecidePassage(_) | Product::JudgeRequirement(_) => {}
+            Product::CutDocument(_)
+            | Product::DecidePassage(_)
+            | Product::DeliverQuotes(_)
+            | Product::JudgeRequirement(_) => {}
             Product::AddRequirement(requirement) => self.ledger.record(requirement, self.step),
             Product::ChangeRequirement(change) => self.ledger.change(change, self.step),
         }

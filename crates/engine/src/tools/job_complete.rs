@@ -111,6 +111,10 @@ impl OwnTool for JobComplete {
     }
 }
 
+/// By what a sentence is answered in a job that records no requirements.
+const QUOTED: &str = "A sentence is answered by a deliverable that quotes it, in quotation marks or in a block quote, in JSON under \
+                      a key with `quote` in its name; that it was cited is not enough. ";
+
 /// The current todo is what led here, if it is the last or asks for this call; others were skipped.
 fn close_todos(run: &mut Run) {
     let last = run.todos.last().map(|todo| todo.position);
@@ -291,9 +295,10 @@ impl Claim {
         let missing = open.difference(&named).filter_map(|number| run.ledger.get(*number));
         let (missing, unreadable): (Vec<&Passage>, Vec<&Passage>) = missing.partition(|passage| passage.has_text());
         if !missing.is_empty() {
+            let quoted = if run.ledger.records() { "" } else { QUOTED };
             return Err(format!(
-                "the job is not complete: {} of {} passages are neither answered nor named in 'undelivered':\n{}\nWork through \
-                 them in another phase (todo_write), close read ones that oblige nobody (close_passages), or name them as \
+                "the job is not complete: {} of {} passages are neither answered nor named in 'undelivered':\n{}\n{quoted}Work \
+                 through them in another phase (todo_write), close read ones that oblige nobody (close_passages), or name them as \
                  {{\"passages\": [numbers], \"document\": …, \"reason\": …}}.",
                 missing.len(),
                 run.ledger.counts().total,

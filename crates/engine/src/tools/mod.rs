@@ -141,7 +141,9 @@ pub(crate) fn check(run: &Run, name: &str) -> Option<Check> {
     match name {
         JOB_COMPLETE => {
             let requirements = run.settings.records_requirements();
-            (requirements || run.settings.owed.is_inspected).then_some(Check::Deliverables { requirements })
+            let sentences = run.settings.coverage.is_some() && !run.ledger.records();
+            (requirements || sentences || run.settings.owed.is_inspected)
+                .then_some(Check::Deliverables { requirements, sentences })
         }
         name if closes_todo(name) => todo_complete::check(run),
         _ => None,

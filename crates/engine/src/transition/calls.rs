@@ -125,6 +125,7 @@ impl Run {
                 self.put_answer(item, answered);
             }
             Check::Deliverables { .. } => {
+                self.take_products(seen.products);
                 self.run_own_tool(item);
                 if let Some(exit) = &mut self.calls.exit {
                     super::count(exit, &seen.content);
@@ -252,6 +253,7 @@ impl Run {
         for product in products {
             match product {
                 Product::DecidePassage(decision) => said.push(self.decide(&decision)),
+                Product::DeliverQuotes(touched) => self.ledger.delivered(&touched, self.step),
                 product => {
                     let changed = number_of(&product, self.next_number());
                     self.record_product(product);

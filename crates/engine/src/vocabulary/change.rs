@@ -103,6 +103,8 @@ pub enum Product {
     AddRequirement(Box<Requirement>),
     /// A passage of which the requirements are recorded is decided.
     DecidePassage(Box<PassageDecision>),
+    /// The sentences that the quotes of the delivered files touch, of a job that records no requirements.
+    DeliverQuotes(Vec<Touched>),
     /// A requirement of the job that still waits for a validator is put right or withdrawn.
     ChangeRequirement(Box<RequirementChange>),
     /// A validator's judgement of a requirement that its job holds.
@@ -129,6 +131,7 @@ impl Product {
             | Self::CutDocument(_)
             | Self::AddRequirement(_)
             | Self::DecidePassage(_)
+            | Self::DeliverQuotes(_)
             | Self::ChangeRequirement(_)
             | Self::JudgeRequirement(_) => None,
         }

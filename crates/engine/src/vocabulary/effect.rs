@@ -77,6 +77,8 @@ pub enum Check {
     Deliverables {
         /// Whether the ids of requirements that they name are looked up.
         requirements: bool,
+        /// Whether it is looked up which sentences of the documents their quotes touch, which are a product of the return.
+        sentences: bool,
     },
     /// The text of a passage that a refusal to close its todo shows.
     Passage {

@@ -86,6 +86,7 @@ pub fn lay_requirements<'a>(recorded: &mut Vec<RecordedRequirement>, products: i
             | Product::AddCitation(_)
             | Product::CutDocument(_)
             | Product::DecidePassage(_)
+            | Product::DeliverQuotes(_)
             | Product::JudgeRequirement(_) => {}
         }
     }

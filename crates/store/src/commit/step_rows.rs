@@ -192,7 +192,7 @@ impl<'a> StepRows<'a> {
             Product::ChangeRequirement(change) => self.rare.requirement_changes.push(change),
             Product::JudgeRequirement(judgement) => self.rare.judge(judgement),
             // The ledger has decided it; what came of it are rows of passages.
-            Product::DecidePassage(_) => {}
+            Product::DecidePassage(_) | Product::DeliverQuotes(_) => {}
         }
     }
 }

@@ -177,6 +177,20 @@ pub(crate) async fn not_in_any(env: &ToolEnv<'_>, quote: &str) -> Result<Option<
     Ok(Some(nearest))
 }
 
+/// The sentences that a quote touches wherever it occurs in the documents; none where it occurs in none.
+pub(crate) async fn places_of(env: &ToolEnv<'_>, quote: &str) -> Result<Vec<Touched>, ToolError> {
+    let mut places = Vec::new();
+    let sources = env.overlay.sources().iter().filter(|source| env.ctx.is_source(&source.path));
+    for source in sources.filter(|source| source.text_path.is_some()) {
+        let claim = Claim { source: &source.path, page: None, quote };
+        if let Match::Found(found) | Match::OnOtherPage(found) = look_up(env, source, claim).await? {
+            let Citation { place, continues, again, .. } = placed(env, citation(source, found)).await?;
+            places.extend(place.into_iter().chain(continues).chain(again));
+        }
+    }
+    Ok(places)
+}
+
 /// The document that is no source in which a quote stands. It need not have a text: then it is read as it is.
 pub(crate) async fn in_no_source(env: &ToolEnv<'_>, quote: &str) -> Result<Option<String>, ToolError> {
     for source in env.overlay.sources().iter().filter(|source| !env.ctx.is_source(&source.path)) {

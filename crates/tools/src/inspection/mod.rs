@@ -1,6 +1,7 @@
 //! What is looked up in a job's files before it completes: whether its deliverables are the JSON that they must be, and
 //! whether there are quotes in them that occur in its documents. What is missing is the engine's to say.
 
+mod delivered;
 pub(crate) mod owed;
 mod quotes;
 
@@ -12,20 +13,32 @@ use crate::workspace::overlay::file_name;
 pub use owed::{Inspection, OwedContent};
 use owed::{MAX_NAMED, and_more, cut};
 use plumbline_bounds::{run_blocking, run_costly};
-use plumbline_engine::{LookedInto, Source, tools::gives_up};
+use plumbline_engine::{LookedInto, Product, Source, tools::gives_up};
 use quotes::{forms, how_to_quote, in_headings, quotes};
 use serde_json::{Map, Value};
 
+/// What is looked up besides what the files must be.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    /// The ids of requirements that the deliverables name.
+    pub(crate) requirements: bool,
+    /// The sentences of the documents that the quotes in the deliverables touch.
+    pub(crate) sentences: bool,
+}
+
 /// Looks into a job's files before it completes: what was counted, or an error for the model where something in them is not as it
-/// must be. `requirements` says whether the ids of requirements that the deliverables name are looked up.
-pub(crate) async fn before_the_end(env: &ToolEnv<'_>, arguments: &str, requirements: bool) -> ToolResult {
+/// must be.
+pub(crate) async fn before_the_end(env: &ToolEnv<'_>, arguments: &str, wanted: Wanted) -> ToolResult {
     let call: Map<String, Value> = serde_json::from_str(arguments).unwrap_or_default();
-    let counted = match env.ctx.inspection.filter(|inspection| !inspection.is_empty()) {
+    let mut counted = match env.ctx.inspection.filter(|inspection| !inspection.is_empty()) {
         Some(inspection) => inspection.inspect(env, &call).await?,
         None => Output::text(String::new()),
     };
-    if requirements {
+    if wanted.requirements {
         named::check(env, &call).await?;
+    }
+    if wanted.sentences {
+        counted.products.push(Product::DeliverQuotes(delivered::touched(env, &call).await?));
     }
     Ok(counted)
 }
@@ -133,7 +146,7 @@ const COULD_NOT_BE_LOOKED_UP: &str = "which could not be looked up";
 /// The sentence of a quote that is in no document.
 async fn unfound(env: &ToolEnv<'_>, path: &str, quote: &str, texts: &Texts) -> Result<Option<String>, ToolError> {
     let Some(nearest) = citation_check::not_in_any(env, quote).await? else { return Ok(None) };
-    let documents: Vec<&str> = env.overlay.sources().iter().flat_map(|source| names(&source.path)).collect();
+    let documents = names_of_documents(env);
     for form in forms(quote, &documents).into_iter().filter(|form| *form != quote) {
         if citation_check::not_in_any(env, form).await?.is_none() {
             return Ok(None);
@@ -152,6 +165,11 @@ async fn unfound(env: &ToolEnv<'_>, path: &str, quote: &str, texts: &Texts) -> R
         None => " (nothing in the documents is like it)".to_owned(),
     };
     Ok(Some(format!("{path} quotes \"{}\", {place}{nearest}", cut(quote))))
+}
+
+/// The names by which documents of the job are named as sources.
+fn names_of_documents<'a>(env: &'a ToolEnv<'_>) -> Vec<&'a str> {
+    env.overlay.sources().iter().flat_map(|source| names(&source.path)).collect()
 }
 
 /// A document's file name, with its ending and without.

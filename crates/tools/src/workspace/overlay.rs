@@ -271,7 +271,7 @@ impl<'a> WorkspaceOverlay<'a> {
                 Product::AddCitation(citation) => {
                     self.citations.insert(citation.id.clone(), citation.clone());
                 }
-                Product::DecidePassage(_) => {}
+                Product::DecidePassage(_) | Product::DeliverQuotes(_) => {}
                 Product::AddRequirement(requirement) => {
                     let next = requirement.number.map_or(self.next_number, |number| number + 1);
                     self.next_number = self.next_number.max(next);

@@ -61,7 +61,7 @@ impl Memory {
 
     fn commit(&mut self, product: Product) {
         match product {
-            Product::DecidePassage(_) => {}
+            Product::DecidePassage(_) | Product::DeliverQuotes(_) => {}
             Product::WriteFile(file) => self.put(&file.path, file.content),
             Product::PlaceFile(file) => {
                 let content = self.staged.lock().unwrap()[&file.sha256].clone();
@@ -237,7 +237,7 @@ impl Bench {
         ctx.no_sources = &self.no_sources;
         ctx.call_timeout = self.call_timeout.unwrap_or(ctx.call_timeout);
         // What the engine carries out itself is only looked at here.
-        let looked = Check::Deliverables { requirements: true };
+        let looked = Check::Deliverables { requirements: true, sentences: false };
         let check = |call: &ToolCall| (call.name == "job_complete").then_some(&looked);
         let calls: Vec<OutsideCall<'_>> =
             calls.iter().map(|call| OutsideCall { call, check: check(call), once: false, again: self.again }).collect();

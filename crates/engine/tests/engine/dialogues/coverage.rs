@@ -39,10 +39,16 @@ fn cite(dialogue: &mut Dialogue, passages: [i32; 2]) {
 }
 
 fn complete(dialogue: &mut Dialogue, undelivered: Value) -> String {
+    complete_quoting(dialogue, &[], undelivered)
+}
+
+/// The same with a report that quotes the first sentences of passages.
+fn complete_quoting(dialogue: &mut Dialogue, passages: &[i32], undelivered: Value) -> String {
     if dialogue.phase().1 == PhaseKind::Tactical {
         dialogue.finish_phase();
-        let report = json!({"path": "output/report.md", "content": "42 requirements recorded, 42 quotes verified."});
-        dialogue.call("write_file", report);
+        let quoted: String = passages.iter().map(|passage| format!(" It quotes passage {passage}.")).collect();
+        let content = format!("42 requirements recorded, 42 quotes verified.{quoted}");
+        dialogue.call("write_file", json!({"path": "output/report.md", "content": content}));
     }
     let claim =
         json!({"summary": "Done.", "deliverables": ["output/report.md"], "undelivered": undelivered, "confidence": 1});
@@ -98,7 +104,8 @@ fn what_an_earlier_job_found_is_carried_over_before_the_first_request() {
     dialogue.open_tactical();
     read(&mut dialogue);
     cite(&mut dialogue, [3, 3]);
-    complete(&mut dialogue, json!([{"passages": [3], "document": "input/policy.pdf", "reason": "it is unclear"}]));
+    let unclear = json!([{"passages": [3], "document": "input/policy.pdf", "reason": "it is unclear"}]);
+    complete_quoting(&mut dialogue, &[3], unclear);
     let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(result["versions"], json!({"same": 3, "changed": 1, "new": 0, "gone": 2, "reread": 0}));
     assert!(dialogue.run.state().previous.is_some(), "it is looked at once");
@@ -146,8 +153,7 @@ fn a_document_without_text_beside_one_with_text_is_named_by_the_system() {
     dialogue.open_tactical();
     assert!(!dialogue.request()[1].text.contains(bound), "it is for who plans");
     dialogue.call("read_file", json!({"path": "input/annex.md"}));
-    dialogue.call("cite", json!({"quote": "1", "passage": 1}));
-    complete(&mut dialogue, json!([]));
+    complete_quoting(&mut dialogue, &[1], json!([]));
     let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     let named = json!([{"passages": [2], "document": "input/policy.pdf", "reason": SCAN}]);
     assert_eq!((&result["coverage"], &result["undelivered"]), (&json!(0.5), &named));
@@ -182,8 +188,8 @@ fn a_run_without_passages_is_prepared_when_it_is_loaded() {
 fn the_systems_report_is_no_answer_of_the_models() {
     let mut dialogue = working(covering());
     read(&mut dialogue);
-    dialogue.call("close_passages", json!({"passages": [{"passage": 1, "reason": "it obliges nobody at all"}]}));
-    cite(&mut dialogue, [3, 3]);
+    let closed = json!([{"passages": "1, 3", "reason": "it obliges nobody at all"}]);
+    dialogue.call("close_passages", json!({"passages": closed}));
     dialogue.finish_phase();
     let claim = json!({"summary": "Done.", "deliverables": ["output/report.html"], "confidence": 1});
     let refused = dialogue.call("job_complete", claim);
@@ -191,14 +197,20 @@ fn the_systems_report_is_no_answer_of_the_models() {
 }
 
 #[test]
-fn a_passage_is_read_by_being_shown_and_answered_by_quotes_or_for_having_no_candidates() {
+fn a_passage_is_read_by_being_shown_and_answered_by_delivered_quotes_or_for_having_no_candidates() {
     let mut dialogue = working(covering());
     read(&mut dialogue);
     let empty = (PassageState::Answered, Some(AnsweredPassage::Empty));
     assert_eq!(states(&dialogue), [(PassageState::Read, None), empty, (PassageState::Read, None), empty]);
     cite(&mut dialogue, [1, 3]);
+    let read = (PassageState::Read, None);
+    assert_eq!(states(&dialogue), [read, empty, read, empty], "a citation alone answers nothing");
+    let refused = complete_quoting(&mut dialogue, &[1], json!([]));
+    assert!(refused.contains("1 of 4 passages are neither answered") && refused.contains("it was cited"), "{refused}");
     let cited = (PassageState::Answered, Some(AnsweredPassage::Citation));
-    assert_eq!(states(&dialogue), [cited, empty, cited, empty]);
+    assert_eq!(states(&dialogue), [cited, empty, read, empty]);
+    let more = json!({"path": "output/report.md", "content": "It quotes passage 1 and passage 3 word for word."});
+    dialogue.call("write_file", more);
     assert_eq!(complete(&mut dialogue, json!([])), "The job is complete.");
     let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     assert_eq!(result["coverage"], 1.0);
@@ -285,9 +297,8 @@ fn a_job_whose_requirements_say_what_their_quotes_do_not_is_told_once_and_fails(
 fn what_is_answered_is_not_undelivered_and_the_rest_is_named_once() {
     let mut dialogue = working(covering());
     read(&mut dialogue);
-    cite(&mut dialogue, [1, 1]);
     let both = [all("the auditor is out of scope")[0].clone(), all("the auditor is out of scope")[0].clone()];
-    complete(&mut dialogue, json!(both));
+    complete_quoting(&mut dialogue, &[1], json!(both));
     let JobExit::Completed { result } = dialogue.exit() else { panic!("{:?}", dialogue.exit()) };
     let named = json!([{"passages": [3], "document": "input/policy.pdf", "reason": "the auditor is out of scope"}]);
     assert_eq!((&result["undelivered"], &result["coverage"]), (&named, &json!(0.75)));

@@ -48,13 +48,25 @@ pub(crate) fn execute(toy: &Toy, call: &ToolCall) -> ToolReturn {
 /// Looks at what the engine wants to know before it carries a call out.
 pub(crate) fn look(toy: &Toy, call: &ToolCall, check: &Check) -> ToolReturn {
     match check {
-        Check::Deliverables { .. } => ToolReturn::ok(&call.id, String::new(), Vec::new()),
+        Check::Deliverables { sentences, .. } => {
+            let quoted = sentences.then(|| Product::DeliverQuotes(quoted(toy)));
+            ToolReturn::ok(&call.id, String::new(), quoted.into_iter().collect())
+        }
         Check::Passage { path, .. } => {
             let read =
                 ToolCall { name: "read_file".into(), arguments: json!({"path": path}).to_string(), ..call.clone() };
             execute(toy, &read)
         }
     }
+}
+
+/// What the files of `output/` quote: the first sentence of each passage that they name, as in `passage 3`.
+fn quoted(toy: &Toy) -> Vec<Touched> {
+    let files = toy.files.iter().filter(|(path, _)| path.starts_with("output/"));
+    let texts: Vec<String> = files.map(|(_, content)| String::from_utf8_lossy(content).into_owned()).collect();
+    let is_named = |passage: &i32| texts.iter().any(|text| text.contains(&format!("passage {passage}")));
+    let passages = toy.passages.keys().copied().filter(is_named);
+    passages.map(|passage| Touched { passage, from: 1, to: 1 }).collect()
 }
 
 /// What a call makes of a file.

@@ -42,6 +42,7 @@ fn produced(product: &Product) -> String {
         Product::DeleteFile { path } => format!("file {path} deleted"),
         Product::AddSource(source) => format!("source {}", source.path),
         Product::CutDocument(cut) => format!("{} cut", cut.document),
+        Product::DeliverQuotes(touched) => format!("quotes at {} places delivered", touched.len()),
         Product::DecidePassage(decision) => format!("passage {} decided", decision.passage),
         Product::AddCitation(citation) => format!("citation {}", citation.id),
         Product::AddRequirement(requirement) => format!("requirement {:?}", requirement.text),

@@ -1,0 +1,47 @@
+//! Which sentences of the documents the quotes in the delivered files touch, of a job that records no requirements.
+
+use super::{forms, names_of_documents, quotes_in};
+use crate::documents::citation_check::places_of;
+use crate::error::ToolError;
+use crate::tool::ToolEnv;
+use crate::workspace::path;
+use plumbline_engine::{Touched, tools::gives_up};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+/// Folders whose files are the documents themselves.
+const DOCUMENTS: [&str; 2] = ["input/", "chunks/"];
+
+/// The sentences, a range a passage, each once.
+pub(super) async fn touched(env: &ToolEnv<'_>, call: &Map<String, Value>) -> Result<Vec<Touched>, ToolError> {
+    let mut touched: Vec<Touched> = Vec::new();
+    for path in delivered(env, call) {
+        for quote in quotes_in(env, &path).await?.unwrap_or_default() {
+            let places = places_of_forms(env, &quote).await?;
+            touched.extend(places);
+        }
+    }
+    touched.sort_unstable_by_key(|place| (place.passage, place.from, place.to));
+    touched.dedup();
+    Ok(touched)
+}
+
+/// The files that the call names, and those that the job owes or has to quote in, but for those that the call gives up.
+fn delivered(env: &ToolEnv<'_>, call: &Map<String, Value>) -> BTreeSet<String> {
+    let named = call.get("deliverables").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+    let owed = env.ctx.inspection.into_iter().flat_map(|inspection| {
+        inspection.files.iter().map(|file| &file.path).chain(&inspection.quoting).map(String::as_str)
+    });
+    let paths = named.chain(owed).filter_map(|name| path::file(name).ok());
+    paths.filter(|path| !DOCUMENTS.iter().any(|folder| path.starts_with(folder)) && !gives_up(call, path)).collect()
+}
+
+async fn places_of_forms(env: &ToolEnv<'_>, quote: &str) -> Result<Vec<Touched>, ToolError> {
+    for form in forms(quote, &names_of_documents(env)) {
+        let places = places_of(env, form).await?;
+        if !places.is_empty() {
+            return Ok(places);
+        }
+    }
+    Ok(Vec::new())
+}
