@@ -29,12 +29,18 @@ pub struct Lead {
 /// its last list may go on here.
 pub fn entries(before: Option<&str>, file: &str, scan: &Scan) -> Vec<Numbered> {
     let own = body(file);
-    let joined = before.map(|before| format!("{}\n\n{own}", body(before)));
-    let from = joined.as_deref().map_or(0, |joined| joined.len() - own.len());
-    let together = joined.map(|joined| scan.sentences(&joined)).filter(|found| agrees(found, from, own));
-    let (found, from) = together.map_or_else(|| (scan.sentences(own), 0), |found| (found, from));
-    let skipped = found.iter().take_while(|sentence| sentence.range.start < from).count();
+    let (found, skipped) =
+        before.and_then(|before| behind(body(before), own, scan)).unwrap_or_else(|| (scan.sentences(own), 0));
     found[skipped..].iter().map(|sentence| numbered(sentence, &found, skipped)).collect()
+}
+
+/// The sentences of a passage's text behind those of the passage before it, and how many of them are of that one; none where a
+/// sentence runs over both.
+pub(crate) fn behind(before: &str, own: &str, scan: &Scan) -> Option<(Vec<Sentence>, usize)> {
+    let joined = format!("{before}\n\n{own}");
+    let (found, from) = (scan.sentences(&joined), joined.len() - own.len());
+    let skipped = found.iter().take_while(|sentence| sentence.range.start < from).count();
+    agrees(&found, from, own).then_some((found, skipped))
 }
 
 /// Whether two passages are cut together where the second is cut alone: a sentence may run over both.

@@ -5,10 +5,11 @@
 
 use crate::candidates::{Scan, Sentence, cut};
 use crate::chunking::Chunk;
+use crate::entries::behind;
 use crate::{composed, page_mark};
 use plumbline_engine::{Candidate, Passage, Touched, blocks};
 use sha2::{Digest, Sha256};
-use std::ops::Range;
+use std::{collections::BTreeSet, ops::Range};
 
 /// What the ledger must know of a passage's text.
 #[derive(Clone, Debug)]
@@ -22,14 +23,17 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Reads a passage's text.
-    pub fn of(text: &str, scan: &Scan) -> Self {
+    /// Reads a passage's text; `before` is that of the passage before it in its document, whose last list may go on here.
+    pub fn of(before: Option<&str>, text: &str, scan: &Scan) -> Self {
         let words: Vec<&str> = text.lines().filter(|line| page_mark(line).is_none()).collect();
         let sha256 = Sha256::digest(words.join("\n").trim()).into();
         let sentences = scan.sentences(text);
         let n_not_judged = count(sentences.iter().filter(|sentence| !sentence.judged).count());
         let n_sentences = count(sentences.len());
-        let candidates = candidates(sentences);
+        let candidates = match before.and_then(|before| behind(before, text, scan)) {
+            Some((together, skipped)) => candidates(together, skipped),
+            None => candidates(sentences, 0),
+        };
         Self { sha256, blocks: blocks(text), candidates, judged: n_not_judged == 0, n_sentences, n_not_judged }
     }
 
@@ -68,17 +72,26 @@ impl Facts {
     }
 }
 
-/// The candidates among sentences, each with those of them that it stands under.
-fn candidates(sentences: Vec<Sentence>) -> Vec<Candidate> {
+/// The candidates among sentences, each with those of them that it stands under. The first `skipped` sentences are those of the
+/// passage before.
+fn candidates(sentences: Vec<Sentence>, skipped: usize) -> Vec<Candidate> {
+    let skipped = count(skipped);
     let number = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
-    let mut candidates: Vec<Candidate> = Vec::new();
-    for sentence in sentences.into_iter().filter(|sentence| sentence.reason.is_some()) {
-        let is_candidate = |lead: &i32| candidates.binary_search_by_key(lead, |known| known.sentence).is_ok();
-        let leads = sentence.leads.into_iter().map(number).filter(is_candidate).collect();
-        let (sentence, text) = (number(sentence.number), sentence.text);
-        candidates.push(Candidate { sentence, text, leads, ..Candidate::default() });
-    }
-    candidates
+    let known: BTreeSet<i32> =
+        sentences.iter().filter(|one| one.reason.is_some()).map(|one| number(one.number)).collect();
+    let candidate = |sentence: Sentence| {
+        let leads = sentence.leads.into_iter().map(number).filter(|lead| known.contains(lead));
+        let (own, of_before): (Vec<i32>, Vec<i32>) = leads.partition(|lead| *lead > skipped);
+        Candidate {
+            sentence: number(sentence.number) - skipped,
+            text: sentence.text,
+            leads: own.into_iter().map(|lead| lead - skipped).collect(),
+            leads_before: of_before,
+            ..Candidate::default()
+        }
+    };
+    let own = sentences.into_iter().filter(|sentence| number(sentence.number) > skipped);
+    own.filter(|sentence| sentence.reason.is_some()).map(candidate).collect()
 }
 
 fn count(count: usize) -> i32 {
@@ -307,11 +320,22 @@ mod tests {
 
     #[test]
     fn candidates_stand_under_their_numbers_and_page_marks_do_not_change_a_text() {
-        let facts = Facts::of(body(FILE), &Scan::default());
+        let facts = Facts::of(None, body(FILE), &Scan::default());
         let numbers: Vec<i32> = facts.candidates.iter().map(|candidate| candidate.sentence).collect();
         assert_eq!(numbers, [1, 3]);
-        let moved =
-            Facts::of(&body(FILE).replace("[page 3]", "[page 5]").replace("[page 4]", "[page 6]"), &Scan::default());
+        let moved = Facts::of(
+            None,
+            &body(FILE).replace("[page 3]", "[page 5]").replace("[page 4]", "[page 6]"),
+            &Scan::default(),
+        );
         assert_eq!(facts.sha256, moved.sha256);
+    }
+
+    #[test]
+    fn a_list_that_goes_on_from_the_passage_before_has_its_lead_there() {
+        let before = "It is so. The operator shall:\n\n(a) keep a log;\n";
+        let facts = Facts::of(Some(before), "(b) a report of each breach;\n\nThe owner must sign.\n", &Scan::default());
+        let candidates: Vec<_> = facts.candidates.iter().map(|one| (one.sentence, &one.leads_before[..])).collect();
+        assert_eq!(candidates, [(1, &[2][..]), (2, &[][..])]);
     }
 }

@@ -24,9 +24,9 @@ pub(super) struct Cover {
 
 impl Cover {
     pub(super) fn of(passages: &BTreeMap<i32, Passage>, rows: &BTreeMap<i32, Row>) -> Self {
-        let mut cover = Self::default();
+        let (mut cover, lists) = (Self::default(), Lists::of(passages));
         for row in rows.values() {
-            let own = own(row, passages);
+            let own = own(row, &lists);
             cover.firsts.extend(own.first());
             cover.others.extend(own.get(1));
         }
@@ -34,7 +34,7 @@ impl Cover {
             cover.others.extend(given(passage, rows));
         }
         cover.covered.extend(cover.firsts.iter().chain(&cover.others));
-        let leads: Vec<Place> = cover.covered.iter().flat_map(|place| leads_of(*place, passages)).collect();
+        let leads: Vec<Place> = cover.covered.iter().flat_map(|place| lists.leads_of(*place)).collect();
         cover.covered.extend(leads);
         cover
     }
@@ -50,15 +50,39 @@ impl Cover {
 }
 
 /// The candidates that a requirement covers by itself, at most two.
-fn own(row: &Row, passages: &BTreeMap<i32, Passage>) -> Vec<Place> {
-    let leads: BTreeSet<Place> = row.touched.iter().flat_map(|place| leads_of(*place, passages)).collect();
+fn own(row: &Row, lists: &Lists<'_>) -> Vec<Place> {
+    let leads: BTreeSet<Place> = row.touched.iter().flat_map(|place| lists.leads_of(*place)).collect();
     row.touched.iter().filter(|place| !leads.contains(place)).take(MOST).copied().collect()
 }
 
-/// The leads of the lists that a candidate is an entry of.
-fn leads_of((number, sentence): Place, passages: &BTreeMap<i32, Passage>) -> impl Iterator<Item = Place> {
-    let candidate = passages.get(&number).and_then(|passage| passage.candidate(sentence));
-    candidate.into_iter().flat_map(move |candidate| candidate.leads.iter().map(move |lead| (number, *lead)))
+/// The lists of the documents, which may run over two passages.
+struct Lists<'a> {
+    passages: &'a BTreeMap<i32, Passage>,
+    /// By a passage the one before it in its document.
+    before: BTreeMap<i32, i32>,
+}
+
+impl<'a> Lists<'a> {
+    fn of(passages: &'a BTreeMap<i32, Passage>) -> Self {
+        let mut in_order: Vec<&Passage> = passages.values().collect();
+        in_order.sort_by_key(|passage| (&passage.document, passage.ordinal));
+        let follows =
+            |pair: &&[&Passage]| pair[0].document == pair[1].document && pair[0].ordinal + 1 == pair[1].ordinal;
+        let before = in_order.windows(2).filter(follows).map(|pair| (pair[1].number, pair[0].number)).collect();
+        Self { passages, before }
+    }
+
+    /// The leads of the lists that a candidate is an entry of.
+    fn leads_of(&self, (number, sentence): Place) -> impl Iterator<Item = Place> {
+        let candidate = self.passages.get(&number).and_then(|passage| passage.candidate(sentence));
+        let before = self.before.get(&number).copied();
+        candidate.into_iter().flat_map(move |candidate| {
+            let own = candidate.leads.iter().map(move |lead| (number, *lead));
+            let of_before =
+                before.into_iter().flat_map(|before| candidate.leads_before.iter().map(move |lead| (before, *lead)));
+            own.chain(of_before)
+        })
+    }
 }
 
 /// What decisions give to requirements whose quotes touch it.
@@ -142,6 +166,5 @@ pub(super) fn begins_in(passage: i32, rows: &BTreeMap<i32, Row>) -> bool {
 
 /// The passages in which verified quotes of standing requirements begin.
 fn begins(rows: &BTreeMap<i32, Row>) -> impl Iterator<Item = i32> {
-    let quotes = rows.values().flat_map(|row| &row.standing.quotes);
-    quotes.filter_map(|quote| quote.places.first().map(|place| place.passage))
+    rows.values().flat_map(|row| row.begun.iter().copied())
 }

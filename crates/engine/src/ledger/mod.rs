@@ -247,9 +247,15 @@ impl Ledger {
     }
 }
 
-/// A passage with the same text as before: it keeps what it had come to. Cut as before, it is the row that it was.
+/// A passage with the same text as before: it keeps what it had come to. Cut as before, it is the row that it was. What its
+/// candidates stand under depends on the passage before it as well.
 fn as_before(cut: Passage, before: Passage) -> Passage {
     let cut_step = if before.number == cut.number { before.cut_step } else { cut.cut_step };
+    let as_it_was = |candidate: Candidate| match before.candidate(candidate.sentence) {
+        Some(known) => Candidate { cited_step: known.cited_step, seen_step: known.seen_step, ..candidate },
+        None => candidate,
+    };
+    let candidates = cut.candidates.into_iter().map(as_it_was).collect();
     Passage {
         number: cut.number,
         document: cut.document,
@@ -258,6 +264,7 @@ fn as_before(cut: Passage, before: Passage) -> Passage {
         chunk_path: cut.chunk_path,
         cut_step,
         blocks: cut.blocks,
+        candidates,
         reason: before.reason.clone().or(cut.reason),
         ..before
     }

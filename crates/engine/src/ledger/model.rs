@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A sentence by its passage and its number.
 pub(super) type Place = (i32, i32);
 
-/// A candidate: its sentence, and the sentences of its passage that it stands under, the nearest first.
+/// A candidate: its sentence, and the sentences that it stands under, of its passage or the one before, the nearest first.
 #[derive(Clone, Debug)]
 pub(super) struct ModelCandidate {
     pub(super) sentence: i32,
-    pub(super) leads: Vec<i32>,
+    pub(super) leads: Vec<Place>,
 }
 
 /// How a candidate was decided by its number.
@@ -56,7 +56,7 @@ impl Model {
     }
 
     fn is_lead_of(&self, lead: Place, entry: Place) -> bool {
-        lead.0 == entry.0 && self.candidate(entry).is_some_and(|entry| entry.leads.contains(&lead.1))
+        self.candidate(entry).is_some_and(|entry| entry.leads.contains(&lead))
     }
 
     fn candidates(&self) -> BTreeSet<Place> {
@@ -218,7 +218,7 @@ fn a_requirement_covers_two_and_names_the_further_ones() {
 
 #[test]
 fn a_lead_is_covered_with_an_entry_and_not_counted() {
-    let entry = |sentence| ModelCandidate { sentence, leads: vec![1] };
+    let entry = |sentence| ModelCandidate { sentence, leads: vec![(1, 1)] };
     let lead = ModelCandidate { sentence: 1, leads: Vec::new() };
     let list = ModelPassage { candidates: vec![lead, entry(2), entry(3), entry(4)], ..plain(&[]) };
     let mut model = Model { passages: [(1, list)].into(), ..Model::default() };

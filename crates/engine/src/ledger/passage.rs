@@ -70,6 +70,9 @@ pub struct Candidate {
     /// The candidates of the passage that it stands under, as an entry of their lists: the nearest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leads: Vec<i32>,
+    /// The same in the passage before it in its document, whose last list goes on here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leads_before: Vec<i32>,
     /// The step since which it is covered: by a standing requirement where the job records some, else by a verified quote in a
     /// delivered file.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -77,6 +77,8 @@ pub(super) struct Row {
     pub(super) touched: Vec<Place>,
     /// The first sentence quoted, as far as it is known where that is.
     pub(super) first: Option<Place>,
+    /// The passages in which its quotes begin.
+    pub(super) begun: Vec<i32>,
 }
 
 impl Row {
@@ -89,8 +91,10 @@ impl Row {
                 }
             }
         }
-        let first = standing.quotes.first().and_then(|quote| first_of(quote, standing.placed_step, passages));
-        Self { standing, touched, first }
+        let first = |quote: &PlacedQuote| first_of(quote, standing.placed_step, passages);
+        let begun = standing.quotes.iter().filter_map(|quote| first(quote).map(|(passage, _)| passage)).collect();
+        let first = standing.quotes.first().and_then(first);
+        Self { standing, touched, first, begun }
     }
 }
 

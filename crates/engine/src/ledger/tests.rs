@@ -194,3 +194,22 @@ fn a_quote_touches_its_words_whether_its_step_cut_the_document_before_or_behind_
         assert_eq!(standing::Row::of(standing, &passages).touched, [(1, 2)]);
     }
 }
+
+#[test]
+fn a_quote_begins_where_its_words_are_after_a_later_cut() {
+    let text = "The auditor is shown each record. Invoices must be kept.";
+    let places = vec![Touched { passage: 1, from: 1, to: 1 }];
+    let quote = PlacedQuote { source: "input/policy.pdf".into(), words: "Invoices must be kept.".into(), places };
+    let standing = StandingRequirement {
+        number: 1,
+        candidate_id: "req_1".into(),
+        text: String::new(),
+        tags: Vec::new(),
+        quotes: vec![quote],
+        placed_step: 2,
+    };
+    let passages = [passage(1, "Scope.", &["Scope."]), passage(2, text, &["Invoices must be kept."])];
+    let passages = passages.into_iter().map(|passage| (passage.number, Passage { cut_step: 3, ..passage })).collect();
+    let row = standing::Row::of(standing, &passages);
+    assert_eq!((row.first, row.begun), (Some((2, 1)), vec![2]));
+}

@@ -39,27 +39,38 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Passages: the candidates of each, with a lead that comes before some of them.
+/// Passages: the candidates of each, with a lead that comes before some of them; a list may go on from the passage before.
 fn documents() -> impl Strategy<Value = Vec<ModelPassage>> {
     let candidates = prop::collection::btree_set(1..=SENTENCES, 0..6);
-    let passage = (candidates, any::<bool>(), 0usize..3).prop_map(|(sentences, judged, under)| {
-        let lead = sentences.first().copied();
-        let candidate = |(at, sentence): (usize, i32)| ModelCandidate {
-            sentence,
-            leads: lead.filter(|_| at > 0 && at <= under).into_iter().collect(),
-        };
-        let candidates = sentences.into_iter().enumerate().map(candidate).collect();
-        ModelPassage { candidates, judged, ..ModelPassage::default() }
-    });
-    prop::collection::vec(passage, PASSAGES as usize)
+    let passage = (candidates, any::<bool>(), 0usize..3, 0usize..3);
+    prop::collection::vec(passage, PASSAGES as usize).prop_map(|passages| {
+        let mut lead_before = None;
+        let passages = (1..).zip(passages).map(|(number, (sentences, judged, under, goes_on))| {
+            let lead = sentences.first().map(|sentence| (number, *sentence));
+            let candidate = |(at, sentence): (usize, i32)| ModelCandidate {
+                sentence,
+                leads: [lead.filter(|_| at > 0 && at <= under), lead_before.filter(|_| at < goes_on)]
+                    .into_iter()
+                    .flatten()
+                    .collect(),
+            };
+            let candidates = sentences.into_iter().enumerate().map(candidate).collect();
+            lead_before = lead;
+            ModelPassage { candidates, judged, ..ModelPassage::default() }
+        });
+        passages.collect()
+    })
 }
 
 fn passage_of(number: i32, model: &ModelPassage) -> Passage {
     let text = format!("The words of passage {number} are its own");
+    let in_passage =
+        |leads: &[(i32, i32)], passage: i32| leads.iter().filter(|lead| lead.0 == passage).map(|lead| lead.1).collect();
     let candidate = |candidate: &ModelCandidate| Candidate {
         sentence: candidate.sentence,
         text: format!("Rule {number}.{} must be kept.", candidate.sentence),
-        leads: candidate.leads.clone(),
+        leads: in_passage(&candidate.leads, number),
+        leads_before: in_passage(&candidate.leads, number - 1),
         ..Candidate::default()
     };
     Passage {

@@ -7,6 +7,7 @@ use crate::error::{Output, ToolError, ToolResult};
 use crate::tool::{Declared, ToolEnv};
 use crate::workspace::path::{self, MANIFEST};
 use crate::workspace::read_file::text_of;
+use plumbline_documents::candidates::Scan;
 use plumbline_documents::chunking::{Chunk, ChunkOptions, Manifest, Standing, chunk_part, render_chunk};
 use plumbline_documents::from_text_file;
 use plumbline_documents::passages::Facts;
@@ -62,19 +63,21 @@ impl Declared for ChunkDocument {
         let mut manifest = manifest(env).await?;
         let (mut chunks, mut contents, mut facts, mut under) =
             (Vec::new(), Vec::new(), Vec::new(), Standing::default());
+        let mut before = None;
         for path in &parts {
             let text = text_of(env, path).await?;
             let (source, scan) = (name.clone(), env.ctx.scan.clone());
-            let (cut, read, after) = crate::run_blocking(move |_| {
+            let (cut, read, after, last) = crate::run_blocking(move |_| {
                 let file = from_text_file(&text);
                 // A large document is in memory often enough.
                 drop(text);
                 let cut = chunk_part(&source, &file.pages, file.paged, options, &mut under);
-                let facts: Vec<Facts> = cut.iter().map(|chunk| Facts::of(&chunk.text, &scan)).collect();
-                (cut, facts, under)
+                let facts = facts_of(before.as_deref(), &cut, &scan);
+                let last = cut.last().map(|chunk| chunk.text.clone()).or(before);
+                (cut, facts, under, last)
             })
             .await;
-            under = after;
+            (under, before) = (after, last);
             facts.extend(read);
             let (cut, rendered): (Vec<Chunk>, Vec<Vec<u8>>) =
                 cut.into_iter().map(|chunk| rendered(&name, chunk)).unzip();
@@ -113,6 +116,13 @@ impl Declared for ChunkDocument {
         }
         Ok(Output::of(content, products))
     }
+}
+
+/// What the ledger must know of each chunk, read behind the one before it; `before` is the text of the last one of the part before.
+fn facts_of(before: Option<&str>, chunks: &[Chunk], scan: &Scan) -> Vec<Facts> {
+    let texts = || chunks.iter().map(|chunk| chunk.text.as_str());
+    let befores = std::iter::once(before).chain(texts().map(Some));
+    befores.zip(texts()).map(|(before, text)| Facts::of(before, text, scan)).collect()
 }
 
 /// The document's passages in the ledger.
