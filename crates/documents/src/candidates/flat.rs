@@ -28,6 +28,21 @@ impl Flat {
         flat
     }
 
+    /// The lines of the block, as far as a stretch of the line is of them.
+    pub(super) fn parts(&self, block: &Block, range: Range<usize>) -> Vec<(Range<usize>, Option<u32>)> {
+        let ends = self.lines.iter().skip(1).map(|line| line.0).chain([self.text.len()]);
+        let mut parts = Vec::new();
+        for (((start, origin, page), end), (line, _)) in self.lines.iter().zip(ends).zip(&block.parts) {
+            let from = origin + range.start.saturating_sub(*start);
+            // The end of a line is its own, whatever joins it to the next one.
+            let to = if range.end >= end { line.end } else { origin + range.end.saturating_sub(*start) };
+            if range.start < end && from < to.min(line.end) {
+                parts.push((from..to.min(line.end), *page));
+            }
+        }
+        parts
+    }
+
     /// Where a stretch of the line stands in the text, and the page that it begins on.
     pub(super) fn place(&self, range: Range<usize>) -> (Range<usize>, Option<u32>) {
         let (start, page) = self.origin(range.start);

@@ -65,7 +65,7 @@ pub fn cut(marked: &str) -> Vec<Range<usize>> {
     let places = |block: &Block| {
         let flat = Flat::of(marked, block);
         let ranges = match block.kind {
-            Kind::Row { .. } => std::iter::once(0..flat.text.len()).collect(),
+            Kind::Row { .. } => tables::parts(&flat.text).into_iter().map(|part| part.range).collect(),
             _ => sentences_of(&flat.text),
         };
         ranges.into_iter().map(|range| flat.place(range).0).collect::<Vec<_>>()
@@ -175,7 +175,7 @@ impl<'a> Walk<'a> {
         let flat = Flat::of(self.marked, block);
         self.leads.enter(block, &flat.text);
         let (mut last, mut before) = (None, false);
-        for (place, range) in sentences_of(&flat.text).into_iter().enumerate() {
+        for (place, range) in (usize::from(block.goes_on)..).zip(sentences_of(&flat.text)) {
             let text = one_line(&flat.text[range.clone()]);
             let reason = self.reason(block, place, &text);
             before = last.replace((text.clone(), reason.is_some())).is_some_and(|(_, candidate)| candidate);
@@ -202,11 +202,31 @@ impl<'a> Walk<'a> {
         let stands_under_duty = self.leads.table_states_duties();
         let leads = self.leads.above_rows();
         let reasons: Vec<_> = texts.iter().map(|row| self.reason_of_row(&table, row, stands_under_duty)).collect();
-        for ((flat, text), reason) in flat.iter().zip(texts).zip(reasons) {
-            self.push(flat, 0..flat.text.len(), (text, leads.clone()), reason, false);
+        for (flat, reason) in flat.iter().zip(reasons) {
+            self.row(flat, reason, &leads);
         }
         self.leads.leave_table();
         length
+    }
+
+    /// A row, parted at the entries of the lists in its cells: these are what the row is, whatever stands behind them says it itself.
+    fn row(&mut self, flat: &Flat, of_row: Option<&'static str>, above: &[u32]) {
+        let mut lead = None;
+        for tables::Part { range, kind } in tables::parts(&flat.text) {
+            let text = one_line(&flat.text[range.clone()]);
+            let by_words = || tables::cells(&text).find_map(|cell| self.scan.judge(cell));
+            let reason = match kind {
+                tables::PartKind::Row => of_row,
+                tables::PartKind::Entry => of_row.map(|_| "list item").or_else(by_words),
+                tables::PartKind::Rest => by_words(),
+            };
+            let under = if kind == tables::PartKind::Entry { lead } else { None };
+            let leads = under.into_iter().chain(above.iter().copied()).collect();
+            self.push(flat, range, (text, leads), reason, false);
+            if kind != tables::PartKind::Entry {
+                lead = u32::try_from(self.found.len()).ok();
+            }
+        }
     }
 
     fn push(

@@ -1,6 +1,7 @@
 //! Tables: which rows name the columns, and what the columns say of the others.
 
-use super::blocks::{Block, Kind};
+use super::blocks::{Block, Kind, inline};
+use std::ops::Range;
 
 /// Words in the name of a column whose cells are obligations.
 const DUTIES: [&str; 16] = [
@@ -207,6 +208,55 @@ pub(super) fn length(blocks: &[Block]) -> usize {
 /// The cells of a row, as the document parser writes it, without the quotation marks around one.
 pub(super) fn cells(row: &str) -> impl Iterator<Item = &str> {
     row.split(" | ").map(|cell| unquoted(cell.trim()))
+}
+
+/// A part of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) range: Range<usize>,
+    pub(super) kind: PartKind,
+}
+
+/// What a part of a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PartKind {
+    /// The row, up to the entries of the first list in its cells.
+    Row,
+    /// An entry of a list.
+    Entry,
+    /// What stands behind a list.
+    Rest,
+}
+
+/// A row, parted at the entries of the lists in its cells.
+pub(super) fn parts(row: &str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let (mut begin, mut kind, mut at) = (0, PartKind::Row, 0);
+    for cell in row.split_inclusive(" | ") {
+        let text = cell.strip_suffix(" | ").unwrap_or(cell);
+        if let Some(list) = inline::list(text) {
+            add(&mut parts, row, begin..at + list.begin, kind);
+            let entries = list.entries.into_iter().map(|(_, range)| at + range.start..at + range.end);
+            parts.extend(entries.map(|range| Part { range, kind: PartKind::Entry }));
+            (begin, kind) = (at + list.end, PartKind::Rest);
+        }
+        at += cell.len();
+    }
+    match kind {
+        PartKind::Row => parts.push(Part { range: 0..row.len(), kind }),
+        _ => add(&mut parts, row, begin..row.len(), kind),
+    }
+    parts
+}
+
+/// Adds what of a row stands between lists, if that says anything.
+fn add(parts: &mut Vec<Part>, row: &str, range: Range<usize>, kind: PartKind) {
+    let is_edge = |sign: char| sign.is_whitespace() || sign == '|';
+    let text = row[range.clone()].trim_end_matches(is_edge);
+    let start = range.start + text.len() - text.trim_start_matches(is_edge).len();
+    if kind == PartKind::Row || text.contains(char::is_alphanumeric) {
+        parts.push(Part { range: start..range.start + text.len(), kind });
+    }
 }
 
 /// A cell without the quotation marks that a spreadsheet sets around it.

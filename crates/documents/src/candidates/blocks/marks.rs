@@ -62,6 +62,9 @@ pub(in crate::candidates) struct Reading {
 }
 
 impl Mark {
+    /// That of an entry which only a semicolon parts from the others.
+    pub(super) const BULLET: Self = Self { first: reading(Enclosed::Bare, Numbered::Bullet, 0), second: None };
+
     /// The ways in which it can be read, the likely one first.
     pub(in crate::candidates) fn readings(self) -> impl Iterator<Item = Reading> {
         std::iter::once(self.first).chain(self.second)
@@ -116,7 +119,7 @@ pub(super) fn mark(line: &str) -> Option<(Mark, usize)> {
     Some((mark, found[0].len()))
 }
 
-fn reading(enclosed: Enclosed, numbered: Numbered, place: u32) -> Reading {
+const fn reading(enclosed: Enclosed, numbered: Numbered, place: u32) -> Reading {
     Reading { style: Style { enclosed, numbered }, place }
 }
 

@@ -3,6 +3,7 @@
 //! Both what the document parser writes and plain text with lines of one width are read. A paragraph or an item that a page
 //! ends in the middle of goes on after the page mark.
 
+pub(super) mod inline;
 mod marks;
 mod titles;
 
@@ -48,6 +49,8 @@ pub(super) struct Block {
     pub(super) parts: Vec<(Range<usize>, Option<u32>)>,
     /// Whether it is the first one of its page.
     pub(super) opens_page: bool,
+    /// Whether it goes on behind a list that stands within a sentence: none of its sentences is the first of its block.
+    pub(super) goes_on: bool,
 }
 
 /// A sentence without the mark of the list that it was taken from.
@@ -74,7 +77,7 @@ pub(super) fn of(marked: &str) -> Vec<Block> {
         at += line.len();
     }
     reader.end();
-    reader.blocks
+    reader.blocks.into_iter().flat_map(|block| inline::parted(marked, block)).collect()
 }
 
 struct Reader<'a> {
@@ -184,7 +187,7 @@ impl Reader<'_> {
     fn add(&mut self, kind: Kind, range: Range<usize>, belongs: impl Fn(&Block) -> bool) {
         if !self.open.as_ref().is_some_and(belongs) {
             self.end();
-            self.open = Some(Block { kind, parts: Vec::new(), opens_page: self.opens_page });
+            self.open = Some(Block { kind, parts: Vec::new(), opens_page: self.opens_page, goes_on: false });
         }
         if let Some(open) = &mut self.open {
             open.parts.push((range, self.page));

@@ -1,3 +1,4 @@
+mod inline;
 mod lists;
 mod sentences;
 mod tables;

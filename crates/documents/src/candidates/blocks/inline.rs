@@ -1,0 +1,177 @@
+//! Lists that a running sentence holds: `The operator shall: (a) keep a log; (b) report each breach.`
+//!
+//! Each entry is a block of its own, as if it stood on a line: behind marks that count on, behind bullets, and, where a sentence has a
+//! lead with a colon, behind semicolons. `points (a) and (b)` is no list: nothing stands between the marks.
+
+use super::marks::{self, Mark, Reading};
+use super::{Block, Kind, is_left_open};
+use crate::candidates::{flat::Flat, markup, sentences};
+use std::ops::Range;
+
+/// Columns by which the entries stand further right than their lead.
+const DEEPER: usize = 4;
+/// Longest mark, in bytes.
+const LONGEST_MARK: usize = 7;
+/// With fewer words before its colon a sentence only has a title: `Scope: this rule applies to banks; it does not bind funds.`
+const LEAST_OF_A_LEAD: usize = 2;
+/// Words that join entries and say nothing by themselves.
+const JOINERS: [&str; 8] = ["and", "or", "to", "und", "oder", "sowie", "bis", "bzw."];
+/// Bullets that may be a dash of the sentence as well.
+const DASHES: [char; 5] = ['-', '–', '—', '*', '+'];
+
+/// A list within a text: where it begins, each entry without its mark, and where it ends.
+pub(in crate::candidates) struct List {
+    pub(in crate::candidates) begin: usize,
+    pub(in crate::candidates) entries: Vec<(Mark, Range<usize>)>,
+    pub(in crate::candidates) end: usize,
+}
+
+/// A block, parted at the entries of the lists that it holds.
+pub(super) fn parted(marked: &str, block: Block) -> Vec<Block> {
+    let indent = match block.kind {
+        Kind::Item { indent, .. } => indent,
+        Kind::Paragraph => 0,
+        Kind::Heading | Kind::Row { .. } | Kind::Verbatim => return vec![block],
+    };
+    let may_hold_one = |(range, _): &(Range<usize>, Option<u32>)| {
+        let has = |sign| marked[range.clone()].contains(sign);
+        has(';') || has(':') || has('(')
+    };
+    if !block.parts.iter().any(may_hold_one) {
+        return vec![block];
+    }
+    let flat = Flat::of(marked, &block);
+    let is_data = !matches!(&markup::values(&flat.text)[..], [all] if *all == (0..flat.text.len()));
+    let Some(List { begin, entries, end }) = list(&flat.text).filter(|_| !is_data) else { return vec![block] };
+    let part = |kind: Kind, range: Range<usize>| Block {
+        kind,
+        parts: flat.parts(&block, trimmed(&flat.text, range)),
+        ..block.clone()
+    };
+    let mut parts = vec![part(block.kind.clone(), 0..begin)];
+    for (mark, range) in entries {
+        let entry = part(Kind::Item { indent: indent + DEEPER, mark }, range);
+        parts.extend(parted(marked, Block { opens_page: false, goes_on: false, ..entry }));
+    }
+    if !flat.text[end..].trim().is_empty() {
+        let rest = part(block.kind.clone(), end..flat.text.len());
+        parts.extend(parted(marked, Block { opens_page: false, goes_on: true, ..rest }));
+    }
+    parts
+}
+
+fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let inner = text[range.clone()].trim_end();
+    let start = range.start + inner.len() - inner.trim_start().len();
+    start..range.start + inner.len()
+}
+
+/// The first list of a text.
+pub(in crate::candidates) fn list(text: &str) -> Option<List> {
+    marked_list(text).or_else(|| list_by_semicolons(text))
+}
+
+/// A mark within a text, and where what stands behind it begins.
+struct Found {
+    at: usize,
+    behind: usize,
+    mark: Mark,
+}
+
+fn marked_list(text: &str) -> Option<List> {
+    let found: Vec<Found> = words(text).filter_map(|at| found(text, at)).collect();
+    (0..found.len()).find_map(|first| {
+        let chain = found[first].mark.readings().find_map(|reading| chain(text, &found[first..], reading))?;
+        let last = chain.last().map_or(0, |last| last.behind);
+        let end = last + sentences::cut(&text[last..]).first().map_or(text.len() - last, |sentence| sentence.end);
+        let ends = chain.iter().skip(1).map(|next| next.at).chain([end]);
+        let entries = chain.iter().zip(ends).map(|(entry, end)| (entry.mark, trimmed(text, entry.behind..end)));
+        Some(List { begin: chain[0].at, entries: entries.collect(), end })
+    })
+}
+
+/// Where words begin, but for the first.
+fn words(text: &str) -> impl Iterator<Item = usize> {
+    let begins = |(at, sign): &(usize, char)| !sign.is_whitespace() && text[..*at].ends_with(char::is_whitespace);
+    text.char_indices().filter(begins).map(|(at, _)| at)
+}
+
+fn found(text: &str, at: usize) -> Option<Found> {
+    let word = text[at..].split(char::is_whitespace).next()?;
+    if word.len() > LONGEST_MARK {
+        return None;
+    }
+    let (mark, length) = marks::mark(&text[at..]).filter(|(mark, _)| !mark.is_section())?;
+    Some(Found { at, behind: at + length, mark })
+}
+
+/// The marks that count on from the first of these, read so; none where they make no list.
+fn chain<'f>(text: &str, found: &'f [Found], first: Reading) -> Option<Vec<&'f Found>> {
+    let (begin, rest) = found.split_first()?;
+    let lead = text[..begin.at].trim_end();
+    if !first.begins() || !lead.contains(char::is_alphabetic) {
+        return None;
+    }
+    let is_dash = text[begin.at..].starts_with(DASHES);
+    let is_announced = lead.ends_with([':', '—', '–']) || is_left_open(lead);
+    let (mut chain, mut latest, mut by_semicolons) = (vec![begin], first, true);
+    for next in rest {
+        let alike = |reading: &Reading| match begin.mark.is_bullet() {
+            true => reading.style == first.style && text[begin.at..next.at].starts_with(sign(text, next.at)),
+            false => reading.follows(latest),
+        };
+        let Some(reading) = next.mark.readings().find(alike) else { continue };
+        let (bare, is_joined) = without_joiner(text[..next.at].trim_end());
+        let needs_none = begin.mark.is_bullet() && !is_dash;
+        if !says_something(&text[chain[chain.len() - 1].behind..next.at])
+            || !(needs_none || is_joined || bare.ends_with([';', ',', '.', ':']))
+        {
+            break;
+        }
+        by_semicolons &= bare.ends_with(';');
+        (latest, chain) = (reading, chain.into_iter().chain([next]).collect());
+    }
+    let is_whole = chain.last().is_some_and(|last| says_something(&text[last.behind..]));
+    (chain.len() > 1 && is_whole && (is_announced || (by_semicolons && !is_dash))).then_some(chain)
+}
+
+fn sign(text: &str, at: usize) -> char {
+    text[at..].chars().next().unwrap_or_default()
+}
+
+/// A text without the word at its end that joins it to the next entry, and whether it had one.
+fn without_joiner(text: &str) -> (&str, bool) {
+    let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
+    match JOINERS.contains(&last.to_lowercase().as_str()) {
+        true => (text[..text.len() - last.len()].trim_end(), true),
+        false => (text, false),
+    }
+}
+
+/// Whether an entry has a word of its own.
+fn says_something(entry: &str) -> bool {
+    let says = |word: &str| word.contains(char::is_alphabetic) && !JOINERS.contains(&word.to_lowercase().as_str());
+    entry.split_whitespace().any(says)
+}
+
+/// `The notice must state: the name of the fund; its fees; and the date.`
+fn list_by_semicolons(text: &str) -> Option<List> {
+    sentences::cut(text).into_iter().find_map(|sentence| {
+        let said = &text[sentence.clone()];
+        let colon = said.find(": ")?;
+        let begin = sentence.start + colon + 1;
+        let lead = said[..colon].split_whitespace().filter(|word| word.contains(char::is_alphabetic)).count();
+        let mut entries = Vec::new();
+        let mut at = begin;
+        for entry in text[begin..sentence.end].split_inclusive("; ") {
+            entries.push((Mark::BULLET, trimmed(text, at..at + entry.len())));
+            at += entry.len();
+        }
+        let say_something = entries.iter().all(|(_, range)| says_something(&text[range.clone()]));
+        (lead >= LEAST_OF_A_LEAD && entries.len() > 1 && say_something).then_some(List {
+            begin,
+            entries,
+            end: sentence.end,
+        })
+    })
+}
