@@ -40,15 +40,24 @@ pub(crate) struct Verified {
     pub(crate) put_right: Option<String>,
 }
 
-/// Finds the quote in its source and makes the citation, or refuses with the nearest passage. A page that is wrong is put
-/// right: the quote says where it stands.
+/// Finds the quote in its source and makes the citation, or refuses with the nearest passage. Of several places of the words a page
+/// or a chunk's path that is given chooses. A page that is wrong is put right: the quote says where it stands.
 pub(crate) async fn verify(env: &ToolEnv<'_>, claim: Claim<'_>) -> Result<Verified, ToolError> {
     let source = source_of(env, claim.source).await?;
+    let passage = passages::number_of(claim.source);
+    if let Some(number) = passage
+        && let Some(citation) = in_passage(env, source, number, claim).await?
+    {
+        let put_right = too_long(&citation);
+        return Ok(Verified { citation, put_right });
+    }
     match look_up(env, source, claim).await? {
         Match::Found(found) => {
             let citation = placed(env, citation(source, found)).await?;
-            let put_right = too_long(&citation);
-            Ok(Verified { citation, put_right })
+            let chosen = (passage.is_some() || claim.page.is_none()).then(|| first_of_several(&citation, passage));
+            let put_right =
+                [chosen.flatten(), too_long(&citation)].into_iter().flatten().collect::<Vec<_>>().join("; ");
+            Ok(Verified { citation, put_right: Some(put_right).filter(|said| !said.is_empty()) })
         }
         Match::TooShort => Err(ToolError::refused(format!(
             "the quote is shorter than {SHORTEST} characters; quote the whole sentence"
@@ -61,6 +70,47 @@ pub(crate) async fn verify(env: &ToolEnv<'_>, claim: Claim<'_>) -> Result<Verifi
             Ok(Verified { citation, put_right: Some(put_right) })
         }
         Match::NotFound { nearest } => Err(not_there(source, nearest)),
+    }
+}
+
+/// The citation of a quote that stands in a passage; none where it does not.
+async fn in_passage(
+    env: &ToolEnv<'_>,
+    source: &Source,
+    number: i32,
+    claim: Claim<'_>,
+) -> Result<Option<Citation>, ToolError> {
+    let is_it = |passage: &&PassagePlace| passage.number == number && passage.document == source.path;
+    let path = env.overlay.passages().iter().find(is_it).and_then(|passage| passage.chunk_path.as_ref());
+    let Some(path) = path else { return Ok(None) };
+    let Some(bytes) = env.overlay.read(path).await? else { return Ok(None) };
+    let quote = claim.quote.to_owned();
+    let place = move |_: &_| {
+        let file = String::from_utf8_lossy(&bytes).into_owned();
+        let place = *passages::locate(&[(number, file.clone())], &quote).first()?.touched.first()?;
+        let from = u32::try_from(place.from).ok()?;
+        Some((place, passages::quote(&file, (from, from)).ok()?.page))
+    };
+    let Some((place, page)) = crate::run_blocking(place).await else { return Ok(None) };
+    let Match::Found(found) = look_up(env, source, Claim { page, ..claim }).await? else { return Ok(None) };
+    let citation = Citation { place: Some(place), ..citation(source, found) };
+    let known = env.overlay.citation(&citation.id).await?;
+    Ok(Some(apart(citation, known.iter())))
+}
+
+/// What is to be said of words that stand at several places, or not in the passage that was given: the first place was taken.
+fn first_of_several(citation: &Citation, given: Option<i32>) -> Option<String> {
+    let taken = citation.place?.passage;
+    match given {
+        Some(given) => {
+            Some(format!("the words are not in passage {given}; passage {taken}, where they are, was recorded"))
+        }
+        None if citation.again.is_empty() => None,
+        None => Some(format!(
+            "the words stand at {} places, of which the first, in passage {taken}, was recorded; give the page or the chunk's path \
+             for another one",
+            citation.again.len() + 1
+        )),
     }
 }
 

@@ -1,8 +1,10 @@
-//! Where a requirement stands: its page is that of its words, and a section that it is given has to be one that they stand in.
+//! Where a requirement stands: its page and section are those of its words. A section that it is given may name an outer heading or a
+//! clause, as long as they stand in it.
 //!
 //! Its words are the first sentence that it quotes and that is no lead of another one: an entry stands where it begins, not where
 //! its list does.
 
+use super::add_requirement::name_from;
 use super::comparison::Texts;
 use crate::workspace::WorkspaceError;
 use plumbline_documents::surroundings::Laid;
@@ -22,16 +24,18 @@ pub(crate) async fn put_right(texts: &Texts<'_>, requirement: &mut Requirement) 
         location.insert("page".to_owned(), page.into());
         said.push(format!("{number}its words are on page {page}, not {given}; page {page} was recorded"));
     }
-    let section =
-        location.get("section").map(|section| section.as_str().map_or_else(|| section.to_string(), str::to_owned));
-    if let (Some(section), Some(heading)) = (section, own.headings.last())
-        && !stands_in(&own, &section)
-    {
-        let known = number_of(heading).unwrap_or(heading).to_owned();
-        said.push(format!(
-            "{number}its words stand under \"{heading}\", not in section {section}; section {known} was recorded"
-        ));
-        location.insert("section".to_owned(), known.into());
+    let Some(heading) = own.headings.last() else { return Ok(said) };
+    let known = number_of(heading).map_or_else(|| name_from(heading), str::to_owned);
+    let given = location.get("section").filter(|section| !section.is_null());
+    match given.map(|section| section.as_str().map_or_else(|| section.to_string(), str::to_owned)) {
+        None => _ = location.insert("section".to_owned(), known.into()),
+        Some(section) if !stands_in(&own, &section) => {
+            said.push(format!(
+                "{number}its words stand under \"{heading}\", not in section {section}; section {known} was recorded"
+            ));
+            location.insert("section".to_owned(), known.into());
+        }
+        Some(_) => {}
     }
     Ok(said)
 }

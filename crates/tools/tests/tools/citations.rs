@@ -1,6 +1,7 @@
 //! `cite`: a citation stands only if its quote does.
 
 use crate::bench::Bench;
+use plumbline_engine::Product;
 use serde_json::json;
 
 const TEXT: &str = "[page 1]\n\n# Policy\n\nThis policy applies to all com-\npanies of the group.\n\n[page 2]\n\nInvoices must be kept\nfor ten years. They “shall” be complete.\n\n[page 3]\n\nDelivery notes may be destroyed.\n";
@@ -199,4 +200,42 @@ async fn a_quote_of_many_sentences_is_said_to_count_for_none() {
     bench.ok("chunk_document", json!({"file_path": "input/a.md"})).await;
     let said = bench.ok("cite", json!({"source": "input/a.md", "quote": sentences.trim()})).await;
     assert!(said.contains("spans 9 sentences and counts for none of them"), "{said}");
+}
+
+/// The passage and the first sentence of the citation that a call produced.
+fn place(done: &plumbline_engine::ToolReturn) -> (i32, i32) {
+    let cited = done.products.iter().find_map(|product| match product {
+        Product::AddCitation(citation) => citation.place,
+        _ => None,
+    });
+    cited.map(|place| (place.passage, place.from)).unwrap_or_else(|| panic!("{done:?}"))
+}
+
+#[tokio::test]
+async fn of_several_places_of_the_words_the_given_chunk_chooses() {
+    let filler = "What is said here binds nobody and is of interest to some who read it. ".repeat(20);
+    let part = |name: &str, words: &str| {
+        format!("# {name}\n\n{filler}\n\nInvoices must be kept for ten years.\n\n{words}\n\n")
+    };
+    let text = format!("{}{}", part("First", "It is so."), part("Second", "Bills must be paid at once."));
+    let mut bench = Bench::new().extracted("input/a.md", "chunks/a.md", &text);
+    bench.ok("chunk_document", json!({"file_path": "input/a.md", "max_tokens": 400})).await;
+    let cites = |source: &str, quote: &str| json!({"source": source, "quote": quote});
+    let twice = "Invoices must be kept for ten years.";
+
+    let second = bench.call("cite", cites("chunks/chunk_002.md", twice)).await;
+    assert_eq!(place(&second).0, 2, "{second:?}");
+    assert!(!second.content.contains("places"), "{second:?}");
+    let first = bench.call("cite", cites("input/a.md", twice)).await;
+    assert_eq!(place(&first).0, 1, "{first:?}");
+    assert!(
+        first.content.contains("the words stand at 2 places, of which the first, in passage 1, was recorded"),
+        "{first:?}"
+    );
+    let other = bench.call("cite", cites("chunks/chunk_001.md", "Bills must be paid at once.")).await;
+    assert_eq!(place(&other).0, 2, "{other:?}");
+    assert!(
+        other.content.contains("the words are not in passage 1; passage 2, where they are, was recorded"),
+        "{other:?}"
+    );
 }

@@ -113,7 +113,7 @@ async fn the_page_of_an_entry_is_its_own_and_not_that_of_its_lead() {
         .await;
     let location = |bench: &Bench, row: usize| bench.rows.recorded[row].requirement.source_location.clone();
     assert!(said.ends_with("; r1: its words are on page 3, not 2; page 3 was recorded"), "{said}");
-    assert_eq!(location(&bench, 0), json!({"page": 3}));
+    assert_eq!(location(&bench, 0), json!({"page": 3, "section": "3.1"}), "the section is set where none is given");
 
     let place = json!({"page": 12, "section": "99"});
     let said =
